@@ -1,0 +1,124 @@
+//! One tool call on its way: facts, hook, verdict, started, completed, hook, settled.
+
+use std::sync::Arc;
+
+use crate::block::ToolUse;
+use crate::facts::Facts;
+use crate::ids::{CallId, Millis};
+use crate::outcome::{Outcome, Reach, Shown};
+use crate::question::Question;
+
+/// A call of the open round.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// Its identity.
+    pub id: CallId,
+    /// What the model asked for; a hook may have changed the input.
+    pub tool_use: ToolUse,
+    /// What is known of it.
+    pub facts: Arc<Facts>,
+    /// Where it stands.
+    pub state: CallState,
+    /// How often it was let go.
+    pub attempts: u32,
+    /// When it ran, once it came back.
+    pub ran: Option<Span>,
+}
+
+/// From when to when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// Its beginning.
+    pub started_at: Millis,
+    /// Its end.
+    pub ended_at: Millis,
+}
+
+impl Span {
+    /// How long it took.
+    #[must_use]
+    pub fn ms(&self) -> u64 {
+        self.ended_at.since(self.started_at)
+    }
+}
+
+/// Where a call stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum CallState {
+    /// A hook looks at it first.
+    BeforeHook,
+    /// Nothing stands in the way of judging it.
+    Unjudged,
+    /// A human is asked: for leave, for an answer, or what became of it.
+    Questioned(Question),
+    /// It may run when its turn comes.
+    Ready,
+    /// It is in the air.
+    Running {
+        /// Since when.
+        since: Millis,
+    },
+    /// It failed in passing and waits.
+    Resting {
+        /// Until then.
+        until: Millis,
+    },
+    /// Its process died while it was in the air; the tool is asked what became of it.
+    Lost,
+    /// It came back; a hook looks at the result.
+    AfterHook(Outcome),
+    /// Its result is final.
+    Settled(Shown),
+}
+
+impl Call {
+    /// Whether it has its final result.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        matches!(self.state, CallState::Settled(_))
+    }
+
+    /// Whether it can still touch the world: later calls that conflict wait for that to end.
+    #[must_use]
+    pub fn is_done_touching(&self) -> bool {
+        matches!(self.state, CallState::Settled(_) | CallState::AfterHook(_))
+    }
+
+    /// Whether something is in the air for it.
+    #[must_use]
+    pub fn is_in_the_air(&self) -> bool {
+        match self.state {
+            CallState::BeforeHook
+            | CallState::Running { .. }
+            | CallState::Lost
+            | CallState::AfterHook(_) => true,
+            CallState::Unjudged
+            | CallState::Questioned(_)
+            | CallState::Ready
+            | CallState::Resting { .. }
+            | CallState::Settled(_) => false,
+        }
+    }
+
+    /// The question it waits for.
+    #[must_use]
+    pub fn question(&self) -> Option<&Question> {
+        match &self.state {
+            CallState::Questioned(question) => Some(question),
+            CallState::BeforeHook
+            | CallState::Unjudged
+            | CallState::Ready
+            | CallState::Running { .. }
+            | CallState::Resting { .. }
+            | CallState::Lost
+            | CallState::AfterHook(_)
+            | CallState::Settled(_) => None,
+        }
+    }
+
+    /// Whether stopping it half-way may leave something changed.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        if self.facts.touches.is_read() { Reach::Harmless } else { Reach::Unknown }
+    }
+}

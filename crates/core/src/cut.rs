@@ -1,0 +1,89 @@
+//! Cutting text to a number of characters without breaking a character or the JSON around it.
+//!
+//! Head and tail stay, the omitted size is said in between, and the preview is a JSON string of
+//! its own, so the result is valid whatever was cut.
+
+use std::borrow::Cow;
+
+use crate::raw::Raw;
+
+/// Bound for sentences we or a human wrote into an error object.
+pub const SENTENCE_CHARS: u64 = 4_000;
+
+/// A tool result's content, cut to `limit_chars` if it is longer.
+#[must_use]
+pub fn content(content: &Raw, limit_chars: u64) -> Raw {
+    if (content.text().len() as u64) <= limit_chars {
+        return content.clone();
+    }
+    match content.read::<Cow<'_, str>>() {
+        Ok(inner) if (inner.chars().count() as u64) <= limit_chars => content.clone(),
+        Ok(inner) => Raw::string(&text(&inner, limit_chars)),
+        // Blocks or text that Rust cannot hold: the preview shows the JSON text itself.
+        Err(_) => Raw::string(&text(content.text(), limit_chars)),
+    }
+}
+
+/// `text`, at most `limit_chars` characters plus the sentence that says what is missing.
+#[must_use]
+pub fn text(text: &str, limit_chars: u64) -> Cow<'_, str> {
+    let limit = usize::try_from(limit_chars).unwrap_or(usize::MAX);
+    let total = text.chars().count();
+    if total <= limit {
+        return Cow::Borrowed(text);
+    }
+    let tail_chars = limit / 4;
+    let head = head(text, limit - tail_chars);
+    let tail = tail(text, tail_chars);
+    let omitted = total - head.chars().count() - tail.chars().count();
+    Cow::Owned(format!("{head}\n[… {omitted} characters omitted …]\n{tail}"))
+}
+
+fn head(text: &str, chars: usize) -> &str {
+    let end = text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let end = back_to_boundary(text, end);
+    text.get(..end).unwrap_or_default()
+}
+
+fn tail(text: &str, chars: usize) -> &str {
+    let start = match chars.checked_sub(1) {
+        Some(last) => text.char_indices().rev().nth(last).map_or(0, |(at, _)| at),
+        None => text.len(),
+    };
+    let start = on_to_boundary(text, start);
+    text.get(start..).unwrap_or_default()
+}
+
+/// Moves a cut back until it does not separate a base character from what modifies it.
+fn back_to_boundary(text: &str, mut at: usize) -> usize {
+    while joins(text, at) {
+        at = text.get(..at).and_then(|s| s.char_indices().next_back()).map_or(0, |(i, _)| i);
+    }
+    at
+}
+
+fn on_to_boundary(text: &str, mut at: usize) -> usize {
+    while joins(text, at) {
+        at += text.get(at..).and_then(|s| s.chars().next()).map_or(1, char::len_utf8);
+    }
+    at
+}
+
+/// Whether the characters around `at` belong to one visible sign: combining marks, joiners,
+/// variation selectors, skin tones.
+fn joins(text: &str, at: usize) -> bool {
+    if at == 0 || at >= text.len() {
+        return false;
+    }
+    let before = text.get(..at).and_then(|s| s.chars().next_back());
+    let after = text.get(at..).and_then(|s| s.chars().next());
+    before == Some('\u{200d}') || after.is_some_and(extends)
+}
+
+fn extends(c: char) -> bool {
+    matches!(c,
+        '\u{0300}'..='\u{036f}' | '\u{0591}'..='\u{05bd}' | '\u{05bf}'..='\u{05c7}'
+        | '\u{064b}'..='\u{065f}' | '\u{1ab0}'..='\u{1aff}' | '\u{20d0}'..='\u{20ff}'
+        | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}'
+        | '\u{e0020}'..='\u{e007f}')
+}

@@ -1,0 +1,46 @@
+//! All judgement: what an input means, given what was recorded. Pure and total: any input at any
+//! time yields records, perhaps none.
+//!
+//! One file per phase; this page only says which one answers.
+
+mod boundary;
+mod calls;
+mod clock;
+mod configure;
+mod draft;
+mod early;
+mod failure;
+mod mail;
+mod reply;
+mod resume;
+mod stopping;
+
+use crate::conversation::Conversation;
+use crate::ids::Millis;
+use crate::input::Input;
+use crate::record::Record;
+use draft::Draft;
+
+/// What is settled by `input` arriving at time `at`.
+#[must_use]
+pub fn decide(conversation: &Conversation, at: Millis, input: &Input) -> Vec<Record> {
+    let mut draft = Draft::new(conversation, at, input);
+    match input {
+        Input::Configured { settings } => configure::configured(&mut draft, settings),
+        Input::Received { mail } => mail::received(&mut draft, mail),
+        Input::Adopted { epoch, prompt_hash } => resume::adopted(&mut draft, *epoch, prompt_hash),
+        Input::BlockReady { ask, index, tool, facts } => {
+            early::block_ready(&mut draft, *ask, *index, tool, facts);
+        }
+        Input::Replied { ask, reply, .. } => reply::replied(&mut draft, *ask, reply),
+        Input::ModelFailed { ask, failure } => failure::model_failed(&mut draft, *ask, failure),
+        Input::HookAnswered { call, answer } => calls::hook_answered(&mut draft, *call, answer),
+        Input::ToolReturned { call, attempt, outcome, .. } => {
+            calls::tool_returned(&mut draft, *call, *attempt, outcome);
+        }
+        Input::Probed { call, finding } => resume::probed(&mut draft, *call, finding),
+        Input::Ticked {} => clock::ticked(&mut draft),
+        Input::Forked { parent, at } => configure::forked(&mut draft, parent, *at),
+    }
+    draft.into_records()
+}

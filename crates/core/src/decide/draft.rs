@@ -1,0 +1,66 @@
+//! A decision in the making: records so far, and the conversation as it will be with them. Cloning
+//! the conversation is cheap, so each step of a decision sees what the steps before it settled.
+
+use std::sync::Arc;
+
+use crate::apply::apply;
+use crate::call::Call;
+use crate::conversation::Conversation;
+use crate::ids::{CallId, Millis};
+use crate::input::Input;
+use crate::limits::Limits;
+use crate::record::Record;
+use crate::run::Run;
+use crate::settings::Settings;
+
+pub(super) struct Draft<'a> {
+    pub(super) at: Millis,
+    input: &'a Input,
+    now: Conversation,
+    records: Vec<Record>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(conversation: &Conversation, at: Millis, input: &'a Input) -> Self {
+        Self { at, input, now: conversation.clone(), records: Vec::new() }
+    }
+
+    pub(super) fn record(&mut self, record: Record) {
+        apply(&mut self.now, self.at, self.input, &record);
+        self.records.push(record);
+    }
+
+    pub(super) fn into_records(self) -> Vec<Record> {
+        self.records
+    }
+
+    pub(super) fn now(&self) -> &Conversation {
+        &self.now
+    }
+
+    pub(super) fn run(&self) -> Option<&Run> {
+        self.now.run.as_ref()
+    }
+
+    pub(super) fn settings(&self) -> Option<Arc<Settings>> {
+        self.now.settings.clone()
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        self.now.settings.as_ref().map(|settings| settings.limits.clone()).unwrap_or_default()
+    }
+
+    /// Calls of the open round, in order.
+    pub(super) fn calls(&self) -> &[Call] {
+        self.run().and_then(Run::round).map_or(&[], |round| &round.calls)
+    }
+
+    pub(super) fn call(&self, id: CallId) -> Option<&Call> {
+        self.calls().iter().find(|call| call.id == id)
+    }
+
+    /// Whether the run is asked to end.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.run().is_some_and(|run| run.stop.is_some())
+    }
+}

@@ -1,0 +1,48 @@
+//! Calls that may start while the model still streams: reads that rules alone allow, without hooks,
+//! and in conflict with no block before them.
+
+use super::draft::Draft;
+use crate::facts::{AnsweredBy, Facts};
+use crate::ids::{AskId, CallId};
+use crate::policy::Verdict;
+use crate::record::{Launch, Record};
+use crate::run::{Asking, Run};
+use crate::settings::Listening;
+
+pub(super) fn block_ready(
+    draft: &mut Draft<'_>,
+    ask: AskId,
+    index: u16,
+    tool: &str,
+    facts: &Facts,
+) {
+    let Some(asking) = draft.run().and_then(Run::asking) else { return };
+    let seen = asking.early.iter().any(|early| early.id.index >= index);
+    if asking.ask != ask || seen {
+        return;
+    }
+    let may = is_harmless(draft, tool, facts) && is_free(draft, asking, facts);
+    let launch = if may { Launch::Launched } else { Launch::Held };
+    draft.record(Record::EarlyJudged { call: CallId { ask, index }, launch });
+}
+
+fn is_harmless(draft: &Draft<'_>, tool: &str, facts: &Facts) -> bool {
+    let Some(settings) = draft.settings() else { return false };
+    facts.touches.is_read()
+        && facts.is_repeatable()
+        && facts.problem.is_none()
+        && facts.answered_by == AnsweredBy::Tool
+        && settings.hooks.before_tool == Listening::Nobody
+        && matches!(settings.rules.judge(tool), Verdict::Allow { .. })
+}
+
+fn is_free(draft: &Draft<'_>, asking: &Asking, facts: &Facts) -> bool {
+    let limits = draft.limits();
+    let launched = asking.early.iter().filter(|early| early.launch == Launch::Launched).count();
+    let rounds = draft.run().map_or(0, |run| run.counters.tool_rounds);
+    !draft.is_stopping()
+        && rounds < limits.tool_rounds
+        && launched < usize::from(limits.parallel_calls)
+        && asking.early.len() < usize::from(limits.calls_per_reply)
+        && !asking.early.iter().any(|early| early.facts.touches.conflicts_with(&facts.touches))
+}

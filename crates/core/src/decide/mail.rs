@@ -1,0 +1,175 @@
+//! Mail: prompts queue and never supersede, steers wait for the round, answers find their question,
+//! cancels find their run. Every mail leaves a record, also the ones that change nothing.
+
+use std::sync::Arc;
+
+use super::boundary;
+use super::calls;
+use super::draft::Draft;
+use super::stopping;
+use crate::block::Block;
+use crate::ids::{CallId, MailId, QuestionId, RunId};
+use crate::mail::{Answer, Mail, MailBody};
+use crate::outcome::{Reach, Shown};
+use crate::policy::Verdict;
+use crate::question::{About, Question};
+use crate::record::{Record, Stop};
+use crate::transcript::Transcript;
+
+pub(super) fn received(draft: &mut Draft<'_>, mail: &[Mail]) {
+    if draft.settings().is_none() {
+        return;
+    }
+    for mail in mail {
+        open(draft, mail);
+    }
+}
+
+fn open(draft: &mut Draft<'_>, mail: &Mail) {
+    match &mail.body {
+        MailBody::Prompt { run, blocks } => prompt(draft, mail.id, run, blocks),
+        MailBody::Steer { run, blocks } => steer(draft, mail.id, run, blocks),
+        MailBody::Answer { question, answer } => answered(draft, mail.id, *question, answer),
+        MailBody::Cancel { run } => stop(draft, mail.id, run.as_ref(), Stop::Cancel),
+        MailBody::Abort { run } => stop(draft, mail.id, run.as_ref(), Stop::Abort),
+        MailBody::ChildFinished { .. } => child_finished(draft, mail.id),
+    }
+}
+
+fn refuse(draft: &mut Draft<'_>, mail: MailId, why: &str) {
+    draft.record(Record::MailRefused { mail, why: Arc::from(why) });
+}
+
+fn prompt(draft: &mut Draft<'_>, mail: MailId, run: &RunId, blocks: &[Block]) {
+    let limits = draft.limits();
+    if !says_something(blocks) {
+        refuse(draft, mail, "the prompt is empty; say what is to be done");
+    } else if is_known(draft, run) {
+        refuse(draft, mail, "a run with this id exists already; use a new id");
+    } else if draft.now().queue.len() >= limits.queued_prompts as usize {
+        refuse(draft, mail, "too many prompts are waiting; send it again when some have ended");
+    } else {
+        draft.record(Record::Queued { mail });
+        boundary::promote(draft);
+    }
+}
+
+fn says_something(blocks: &[Block]) -> bool {
+    let mut probe = Transcript::default();
+    probe.push_prompt(blocks);
+    probe.is_askable()
+}
+
+fn is_known(draft: &Draft<'_>, run: &RunId) -> bool {
+    let now = draft.now();
+    now.run.as_ref().is_some_and(|active| active.id == *run)
+        || now.last_end.as_ref().is_some_and(|ended| ended.run == *run)
+        || now.queue.iter().any(|queued| queued.run == *run)
+}
+
+fn steer(draft: &mut Draft<'_>, mail: MailId, run: &RunId, blocks: &[Block]) {
+    let waiting = draft.run().map(|run| run.steers.len());
+    match waiting {
+        Some(waiting) if !draft.is_stopping() && says_something(blocks) => {
+            if waiting < draft.limits().waiting_steers as usize {
+                draft.record(Record::Steered { mail });
+            } else {
+                refuse(draft, mail, "too many steers are waiting; send it again after the round");
+            }
+        }
+        Some(_) | None => prompt(draft, mail, run, blocks),
+    }
+}
+
+fn child_finished(draft: &mut Draft<'_>, mail: MailId) {
+    if draft.run().is_some() && !draft.is_stopping() {
+        draft.record(Record::Steered { mail });
+    } else {
+        refuse(draft, mail, "no run waits for this child any more");
+    }
+}
+
+fn stop(draft: &mut Draft<'_>, mail: MailId, target: Option<&RunId>, how: Stop) {
+    let active = draft.run().map(|run| (run.id.clone(), run.stop));
+    match (active, target) {
+        (Some((active, asked)), target) if target.is_none_or(|target| *target == active) => {
+            if asked.is_some_and(|asked| asked.how >= how) {
+                refuse(draft, mail, "the run is asked to end already");
+            } else {
+                draft.record(Record::CancelRequested { mail, how });
+                stopping::requested(draft, how);
+            }
+        }
+        (_, Some(target)) if draft.now().queue.iter().any(|queued| queued.run == *target) => {
+            let said = Some(Arc::from(""));
+            let cause = crate::stop::StopCause::UserCancel;
+            draft.record(Record::Finished { run: target.clone(), cause, also: Vec::new(), said });
+        }
+        (Some(_) | None, _) => refuse(draft, mail, "there is no such run to end"),
+    }
+}
+
+fn answered(draft: &mut Draft<'_>, mail: MailId, id: QuestionId, answer: &Answer) {
+    let question = draft.run().and_then(|run| run.questions().find(|q| q.id == id)).cloned();
+    let Some(Question { about, .. }) = question else {
+        return refuse(draft, mail, "the question is not open; it was answered or its run ended");
+    };
+    if !about.takes(answer) {
+        return refuse(draft, mail, &format!("question {id} takes {}", about.choices()));
+    }
+    draft.record(Record::Answered { mail });
+    match about {
+        About::Approval { call } => approved(draft, call, answer),
+        About::Uncertain { call } => cleared_up(draft, call, answer),
+        About::Asking { call } => told(draft, call, answer),
+        About::Drift { .. } => return drift_answered(draft, mail, answer),
+    }
+    calls::advance(draft);
+}
+
+fn approved(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
+    if let Answer::Deny { reason } = answer {
+        let verdict = Verdict::Deny { reason: reason.clone() };
+        draft.record(Record::Judged { call, verdict });
+        calls::settle(draft, call, Shown::denied(reason));
+    } else {
+        let verdict = Verdict::Allow { by: Arc::from("human") };
+        draft.record(Record::Judged { call, verdict });
+    }
+}
+
+fn cleared_up(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
+    let limit = draft.limits().result_chars;
+    match answer {
+        Answer::Retry {} => draft.record(Record::CallCleared { call }),
+        Answer::MarkDone { text } => calls::settle(draft, call, Shown::answered(text, limit)),
+        Answer::Abandon {}
+        | Answer::Allow {}
+        | Answer::Deny { .. }
+        | Answer::Continue {}
+        | Answer::Text { .. } => calls::settle(draft, call, Shown::lost(Reach::Unknown)),
+    }
+}
+
+fn told(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
+    let limit = draft.limits().result_chars;
+    let shown = match answer {
+        Answer::Text { text } => Shown::answered(text, limit),
+        Answer::Deny { reason } => Shown::denied(reason),
+        Answer::Allow {}
+        | Answer::Retry {}
+        | Answer::MarkDone { .. }
+        | Answer::Abandon {}
+        | Answer::Continue {} => return,
+    };
+    calls::settle(draft, call, shown);
+}
+
+fn drift_answered(draft: &mut Draft<'_>, mail: MailId, answer: &Answer) {
+    if *answer == (Answer::Continue {}) {
+        draft.record(Record::DriftAccepted {});
+    } else {
+        draft.record(Record::CancelRequested { mail, how: Stop::Cancel });
+        stopping::requested(draft, Stop::Cancel);
+    }
+}

@@ -1,0 +1,98 @@
+//! A new owner takes over. What was completed is replayed, what never started is run, what was in
+//! the air is run again only if that does no harm; otherwise the tool is asked, then a human.
+
+use std::sync::Arc;
+
+use super::boundary;
+use super::calls;
+use super::draft::Draft;
+use super::stopping;
+use crate::block::ErrorFlag;
+use crate::call::{Call, CallState};
+use crate::facts::Verify;
+use crate::ids::{CallId, Epoch};
+use crate::input::Finding;
+use crate::outcome::{OutcomeKind, Shown};
+use crate::question::About;
+use crate::raw::Raw;
+use crate::record::{Record, Transition};
+use crate::run::{Leave, Run};
+
+pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str>) {
+    if draft.run().is_none() {
+        return;
+    }
+    draft.record(Record::Adopted { epoch });
+    let drifted = draft.now().prompt_hash.as_ref() != Some(prompt_hash);
+    let was_asking = give_up_attempt(draft);
+    account_for_lost_calls(draft);
+    match (leave(draft), drifted) {
+        (Some(Leave::Awaited), false) => draft.record(Record::DriftAccepted {}),
+        (Some(Leave::Awaited | Leave::Given), _) => {}
+        (None, true) => {
+            let what = Arc::from("the system prompt or the tools changed since the run began");
+            calls::question(draft, About::Drift { what });
+        }
+        (None, false) => go_on(draft, was_asking),
+    }
+}
+
+fn leave(draft: &Draft<'_>) -> Option<Leave> {
+    draft.run().and_then(Run::halt).map(|halt| halt.leave)
+}
+
+enum WasAsking {
+    Yes,
+    No,
+}
+
+/// A model call without a reply is charged in full and will be made again.
+fn give_up_attempt(draft: &mut Draft<'_>) -> WasAsking {
+    let Some(asking) = draft.run().and_then(Run::asking) else { return WasAsking::No };
+    let abandoned = stopping::abandon(asking, "its process ended");
+    draft.record(abandoned);
+    WasAsking::Yes
+}
+
+fn go_on(draft: &mut Draft<'_>, was_asking: WasAsking) {
+    match was_asking {
+        WasAsking::Yes => boundary::ask(draft, Transition::Adopted),
+        WasAsking::No if calls::is_acting(draft) => calls::advance(draft),
+        WasAsking::No => {}
+    }
+}
+
+fn account_for_lost_calls(draft: &mut Draft<'_>) {
+    let running = |call: &&Call| matches!(call.state, CallState::Running { .. });
+    let ids: Vec<CallId> = draft.calls().iter().filter(running).map(|call| call.id).collect();
+    for id in ids {
+        let Some(call) = draft.call(id) else { continue };
+        if call.facts.is_repeatable() {
+            draft.record(Record::CallCleared { call: id });
+        } else {
+            let verify = call.facts.verify;
+            draft.record(Record::CallLost { call: id });
+            if verify == Verify::CannotTell {
+                calls::question(draft, About::Uncertain { call: id });
+            }
+        }
+    }
+}
+
+/// The tool says what became of a call that was in the air.
+pub(super) fn probed(draft: &mut Draft<'_>, id: CallId, finding: &Finding) {
+    if draft.call(id).is_none_or(|call| call.state != CallState::Lost) {
+        return;
+    }
+    match finding {
+        Finding::Happened { text } => calls::settle(draft, id, found(text)),
+        Finding::DidNotHappen {} => draft.record(Record::CallCleared { call: id }),
+        Finding::Unknown {} => calls::question(draft, About::Uncertain { call: id }),
+    }
+    calls::advance(draft);
+}
+
+fn found(text: &str) -> Shown {
+    Shown { kind: OutcomeKind::Done, content: Raw::string(text), flag: ErrorFlag::Fine }
+}
+

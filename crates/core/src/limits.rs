@@ -1,0 +1,83 @@
+//! Every bound of the loop, named once. A run records the ones it used.
+
+use serde::{Deserialize, Serialize};
+
+/// Limits of a conversation, recorded with its settings.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Rounds with tool calls in one run.
+    pub tool_rounds: u32,
+    /// Model calls in one run: the backstop behind continuations and retries.
+    pub model_calls: u32,
+    /// Tokens one run may use; `None` means no cap.
+    pub run_tokens: Option<u64>,
+    /// A model call with less room than this is not made.
+    pub least_output_tokens: u64,
+    /// Calls of one round running at once.
+    pub parallel_calls: u16,
+    /// Tool calls one reply may hold; the rest are answered as skipped.
+    pub calls_per_reply: u16,
+    /// Characters of one tool result.
+    pub result_chars: u64,
+    /// Prompts waiting behind the active run.
+    pub queued_prompts: u32,
+    /// Steers waiting for the end of the round.
+    pub waiting_steers: u32,
+    /// Pauses before each repeat of a repeatable call that failed in passing.
+    pub tool_retry_ms: Vec<u64>,
+    /// First pause after a model call failed in passing; doubles with each.
+    pub model_retry_ms: u64,
+    /// Longest pause between two model calls.
+    pub model_retry_most_ms: u64,
+    /// Failures in a row before the provider counts as down.
+    pub model_retries: u32,
+    /// Truncated replies in a row that are answered by going on.
+    pub truncations: u32,
+    /// Replies thrown away and asked for again (drift guard).
+    pub reprompts: u32,
+    /// Messages a compaction leaves as they are.
+    pub kept_messages: u32,
+    /// How long a cancel waits for a human who was asked about unknown effects.
+    pub cancel_wait_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            tool_rounds: 50,
+            model_calls: 110,
+            run_tokens: None,
+            least_output_tokens: 1_024,
+            parallel_calls: 8,
+            calls_per_reply: 128,
+            result_chars: 32_000,
+            queued_prompts: 64,
+            waiting_steers: 64,
+            tool_retry_ms: vec![500, 2_000, 8_000],
+            model_retry_ms: 1_000,
+            model_retry_most_ms: 60_000,
+            model_retries: 10,
+            truncations: 3,
+            reprompts: 2,
+            kept_messages: 10,
+            cancel_wait_ms: 180_000,
+        }
+    }
+}
+
+impl Limits {
+    /// The profile for routers: short runs.
+    #[must_use]
+    pub fn router() -> Self {
+        Self::default().with_tool_rounds(12)
+    }
+
+    /// The same limits with another round cap and the model-call backstop that belongs to it.
+    #[must_use]
+    pub fn with_tool_rounds(mut self, tool_rounds: u32) -> Self {
+        self.tool_rounds = tool_rounds;
+        self.model_calls = tool_rounds.saturating_mul(2).saturating_add(10);
+        self
+    }
+}

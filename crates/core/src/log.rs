@@ -1,0 +1,140 @@
+//! The log of a lane: entries in order, folded into a conversation. An entry is one line of JSON;
+//! every tag carries its version, and what this version does not know is named, never guessed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::apply::apply;
+use crate::conversation::Conversation;
+use crate::decide::decide;
+use crate::ids::{Millis, Seq};
+use crate::input::Input;
+use crate::record::{Durability, Record};
+
+/// One step of a lane.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its place, dense from 1.
+    pub seq: Seq,
+    /// When it happened.
+    pub at: Millis,
+    /// What happened.
+    pub input: Input,
+    /// What was settled.
+    pub records: Vec<Record>,
+}
+
+/// Why an entry cannot be read or folded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// It is not JSON, or not an entry.
+    #[error("entry {at}: malformed ({reason}); restore the log from a copy")]
+    Malformed {
+        /// Where it stands.
+        at: Seq,
+        /// What the parser said.
+        reason: String,
+    },
+    /// It holds a kind or version this program does not know.
+    #[error("entry {at}: unknown kind {kind}; it was written by a newer version, upgrade to read it")]
+    Unknown {
+        /// Where it stands.
+        at: Seq,
+        /// The tag.
+        kind: String,
+    },
+    /// Entries are missing or doubled.
+    #[error("entry {found} where {expected} was due; the log has a gap, restore it from a copy")]
+    Gap {
+        /// The sequence number due.
+        expected: Seq,
+        /// The one found.
+        found: Seq,
+    },
+    /// The same version decides otherwise than the log says.
+    #[error("entry {at}: this version decides differently than the log records")]
+    Diverged {
+        /// Where.
+        at: Seq,
+    },
+}
+
+impl Entry {
+    /// The entry that would follow `conversation`, with its volatile records still in it; `None`
+    /// if the input settles nothing.
+    #[must_use]
+    pub fn decide(conversation: &Conversation, at: Millis, input: Input) -> Option<Self> {
+        let records = decide(conversation, at, &input);
+        let seq = conversation.head.saturating_add(1);
+        (!records.is_empty()).then_some(Self { seq, at, input, records })
+    }
+
+    /// What of it is stored: `None` if all of it is volatile.
+    #[must_use]
+    pub fn durable(&self) -> Option<Self> {
+        let stays = |record: &&Record| record.durability() != Durability::Volatile;
+        let records: Vec<Record> = self.records.iter().filter(stays).cloned().collect();
+        (!records.is_empty()).then(|| Self { records, ..self.clone() })
+    }
+
+    /// As one line of JSON.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        // Every part is made of strings, numbers and raw JSON: it always serialises.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads one line; `at` names it in errors.
+    pub fn parse(at: Seq, line: &str) -> Result<Self, Error> {
+        serde_json::from_str(line).map_err(|error| explain(at, &error.to_string()))
+    }
+}
+
+/// serde names the unknown variant in backquotes; we turn that into the reader's next step.
+fn explain(at: Seq, reason: &str) -> Error {
+    match reason.strip_prefix("unknown variant `").and_then(|rest| rest.split('`').next()) {
+        Some(kind) => Error::Unknown { at, kind: kind.to_owned() },
+        None => Error::Malformed { at, reason: reason.to_owned() },
+    }
+}
+
+impl Conversation {
+    /// Folds one entry that was read from a log.
+    pub fn fold(&mut self, entry: &Entry) -> Result<(), Error> {
+        let expected = self.head.saturating_add(1);
+        if entry.seq != expected {
+            return Err(Error::Gap { expected, found: entry.seq });
+        }
+        self.head = entry.seq;
+        self.take(entry);
+        Ok(())
+    }
+
+    /// Applies volatile records: they change what is in the air and leave the log as it is.
+    pub fn take(&mut self, entry: &Entry) {
+        self.at = entry.at;
+        for record in &entry.records {
+            apply(self, entry.at, &entry.input, record);
+        }
+    }
+
+    /// Folds a whole log.
+    pub fn replay<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<Self, Error> {
+        let mut conversation = Self::default();
+        for entry in entries {
+            conversation.fold(entry)?;
+        }
+        Ok(conversation)
+    }
+
+    /// Folds one entry, deciding its input again and comparing: no model, no tools, no money.
+    pub fn verify(&mut self, entry: &Entry) -> Result<(), Error> {
+        let decided = Entry::decide(self, entry.at, entry.input.clone());
+        let same = decided.as_ref().and_then(Entry::durable).is_some_and(|ours| ours == *entry);
+        if !same {
+            return Err(Error::Diverged { at: entry.seq });
+        }
+        let with_volatile = decided.unwrap_or_else(|| entry.clone());
+        self.fold(&with_volatile)
+    }
+}

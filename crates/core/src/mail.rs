@@ -1,0 +1,96 @@
+//! What arrives from outside. A mail is durable before its sender is told so, and the owner of the
+//! lane drains it into the log.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::Block;
+use crate::ids::{LaneId, MailId, QuestionId, RunId};
+
+/// A delivered mail.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mail {
+    /// Its place in the mailbox.
+    pub id: MailId,
+    /// What it says.
+    pub body: MailBody,
+}
+
+/// What a mail says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum MailBody {
+    /// Begin a run, now or when the ones before it have ended.
+    #[serde(rename = "prompt/1")]
+    Prompt {
+        /// The run it will be.
+        run: RunId,
+        /// What the person said.
+        blocks: Vec<Block>,
+    },
+    /// Say something to the active run after its current round; without one it is a prompt.
+    #[serde(rename = "steer/1")]
+    Steer {
+        /// The run it becomes if none is active.
+        run: RunId,
+        /// What the person said.
+        blocks: Vec<Block>,
+    },
+    /// Answer a question.
+    #[serde(rename = "answer/1")]
+    Answer {
+        /// Which question.
+        question: QuestionId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Stop at the next safe boundary.
+    #[serde(rename = "cancel/1")]
+    Cancel {
+        /// Which run; the active one if not said.
+        run: Option<RunId>,
+    },
+    /// Stop now: the model stream and whatever may be interrupted.
+    #[serde(rename = "abort/1")]
+    Abort {
+        /// Which run; the active one if not said.
+        run: Option<RunId>,
+    },
+    /// A child conversation ended.
+    #[serde(rename = "child_finished/1")]
+    ChildFinished {
+        /// Its lane.
+        child: LaneId,
+        /// What it brought back.
+        text: Arc<str>,
+    },
+}
+
+/// A human's answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Yes, run it.
+    Allow {},
+    /// No.
+    Deny {
+        /// Why, for the model.
+        reason: Arc<str>,
+    },
+    /// The interrupted call did not happen: run it again.
+    Retry {},
+    /// The interrupted call did happen.
+    MarkDone {
+        /// What it brought back.
+        text: Arc<str>,
+    },
+    /// Leave the interrupted call as it is, or end a run that cannot go on.
+    Abandon {},
+    /// Go on although the prompt or the tools changed.
+    Continue {},
+    /// Words, for a tool that asks.
+    Text {
+        /// The words.
+        text: Arc<str>,
+    },
+}

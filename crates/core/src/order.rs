@@ -1,0 +1,45 @@
+//! Which calls may run together. Each tool states what a call touches; calls that conflict keep the
+//! order in which the model listed them, all others run side by side.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// What a call touches in the world.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Touches {
+    /// Only looks at these resources.
+    Reads(Vec<Arc<str>>),
+    /// Changes these resources.
+    Writes(Vec<Arc<str>>),
+    /// May touch anything: runs alone. What a tool that says nothing gets.
+    Exclusive,
+}
+
+impl Touches {
+    /// Whether the outcome could depend on which of the two runs first.
+    #[must_use]
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Exclusive, _) | (_, Self::Exclusive) => true,
+            (Self::Reads(_), Self::Reads(_)) => false,
+            (Self::Reads(a) | Self::Writes(a), Self::Reads(b) | Self::Writes(b)) => {
+                a.iter().any(|key| b.iter().any(|other| overlaps(key, other)))
+            }
+        }
+    }
+
+    /// Whether the call changes nothing.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        matches!(self, Self::Reads(_))
+    }
+}
+
+/// Keys are paths of `/`-separated parts; a folder overlaps with everything beneath it.
+fn overlaps(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let short = short.trim_end_matches('/');
+    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

@@ -1,0 +1,259 @@
+//! How a call ended, told truthfully: the outcomes differ because the model and the human act
+//! differently on each.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::ErrorFlag;
+use crate::cut;
+use crate::raw::Raw;
+
+/// What a tool brought back.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It worked: a JSON string or a list of content blocks.
+    Done(Raw),
+    /// It failed and says how.
+    Failed(ToolError),
+    /// It ran out of time.
+    TimedOut {
+        /// How long it ran.
+        after_ms: u64,
+    },
+    /// It was stopped before it ended.
+    Interrupted {
+        /// How long it ran.
+        after_ms: u64,
+    },
+}
+
+/// The error object a model sees. Never holds a stack trace: that belongs to the event.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ToolError {
+    /// Short, machine-readable, stable across versions.
+    pub code: Arc<str>,
+    /// What happened, in one sentence.
+    pub message: Arc<str>,
+    /// What to call or do instead.
+    pub hint: Arc<str>,
+    /// `false` ends the run: there is no point in going on.
+    pub recoverable: bool,
+    /// Whether it may pass by itself (time-out, refused connection, 429, 5xx).
+    #[serde(default)]
+    pub transient: bool,
+}
+
+impl ToolError {
+    /// A lasting failure the model can work around.
+    #[must_use]
+    pub fn new(code: &str, message: &str, hint: &str) -> Self {
+        Self {
+            code: Arc::from(code),
+            message: Arc::from(message),
+            hint: Arc::from(hint),
+            recoverable: true,
+            transient: false,
+        }
+    }
+
+    /// The same failure, as one that may pass by itself.
+    #[must_use]
+    pub fn passing(mut self) -> Self {
+        self.transient = true;
+        self
+    }
+
+    /// The same failure, as one that ends the run.
+    #[must_use]
+    pub fn fatal(mut self) -> Self {
+        self.recoverable = false;
+        self
+    }
+
+    /// The tool does not exist.
+    #[must_use]
+    pub fn unknown_tool(tool: &str) -> Self {
+        Self::new(
+            "unknown_tool",
+            &format!("there is no tool named {tool:?}"),
+            "use one of the tools offered in this conversation",
+        )
+    }
+
+    /// The arguments were not a JSON object.
+    #[must_use]
+    pub fn not_an_object() -> Self {
+        Self::new(
+            "invalid_input",
+            "the arguments are not a JSON object",
+            "send the arguments as one JSON object that fits the tool's schema",
+        )
+    }
+}
+
+/// The name of an outcome, as stored and shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeKind {
+    /// It worked.
+    Done,
+    /// It failed.
+    Failed,
+    /// Rules or a human said no; it did not run.
+    Denied,
+    /// It did not run because the run ended or an earlier call was fatal.
+    Skipped,
+    /// It was stopped half-way; nobody knows what it did.
+    Interrupted,
+    /// It ran out of time.
+    TimedOut,
+    /// A human answered it.
+    Answered,
+}
+
+impl OutcomeKind {
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Denied => "denied",
+            Self::Skipped => "skipped",
+            Self::Interrupted => "interrupted",
+            Self::TimedOut => "timed out",
+            Self::Answered => "answered",
+        }
+    }
+}
+
+/// The result as the model will see it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Shown {
+    /// How it ended.
+    pub kind: OutcomeKind,
+    /// Content of the tool result: a JSON string or a list of blocks.
+    pub content: Raw,
+    /// Whether it tells of an error.
+    pub flag: ErrorFlag,
+}
+
+#[derive(Serialize)]
+struct ErrorObject<'a> {
+    error: &'a str,
+    code: &'a str,
+    message: &'a str,
+    hint: &'a str,
+    recoverable: bool,
+}
+
+impl Shown {
+    /// What the model sees of what the tool brought back, cut to `limit_chars`.
+    #[must_use]
+    pub fn of(outcome: &Outcome, limit_chars: u64, reach: Reach) -> Self {
+        match outcome {
+            Outcome::Done(content) => Self {
+                kind: OutcomeKind::Done,
+                content: cut::content(content, limit_chars),
+                flag: ErrorFlag::Fine,
+            },
+            Outcome::Failed(error) => Self::error(OutcomeKind::Failed, error, limit_chars),
+            Outcome::TimedOut { after_ms } => Self::timed_out(*after_ms, reach),
+            Outcome::Interrupted { after_ms } => Self::interrupted(*after_ms, reach),
+        }
+    }
+
+    /// An error object under the given outcome name.
+    #[must_use]
+    pub fn error(kind: OutcomeKind, error: &ToolError, limit_chars: u64) -> Self {
+        let object = ErrorObject {
+            error: kind.as_str(),
+            code: &error.code,
+            message: &cut::text(&error.message, limit_chars),
+            hint: &cut::text(&error.hint, limit_chars),
+            recoverable: error.recoverable,
+        };
+        let content = Raw::string(Raw::encode(&object).text());
+        Self { kind, content, flag: ErrorFlag::Error }
+    }
+
+    /// Rules or a human said no.
+    #[must_use]
+    pub fn denied(reason: &str) -> Self {
+        let error = ToolError::new(
+            "denied",
+            reason,
+            "do not repeat this call; go on without it or ask the user",
+        );
+        Self::error(OutcomeKind::Denied, &error, cut::SENTENCE_CHARS)
+    }
+
+    /// It never ran.
+    #[must_use]
+    pub fn skipped(reason: &str) -> Self {
+        let error = ToolError::new("skipped", reason, "it did not run and had no effect");
+        Self::error(OutcomeKind::Skipped, &error, cut::SENTENCE_CHARS)
+    }
+
+    /// It was stopped half-way.
+    #[must_use]
+    pub fn interrupted(after_ms: u64, reach: Reach) -> Self {
+        let message = format!("interrupted after {}{}", seconds(after_ms), reach.unknown_effects());
+        let error = ToolError::new("interrupted", &message, reach.hint());
+        Self::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS)
+    }
+
+    /// Its process died while it ran.
+    #[must_use]
+    pub fn lost(reach: Reach) -> Self {
+        let message = format!("its process ended while it ran{}", reach.unknown_effects());
+        let error = ToolError::new("interrupted", &message, reach.hint());
+        Self::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS)
+    }
+
+    /// It ran out of time.
+    #[must_use]
+    pub fn timed_out(after_ms: u64, reach: Reach) -> Self {
+        let message = format!("timed out after {}{}", seconds(after_ms), reach.unknown_effects());
+        let error = ToolError::new("timed_out", &message, reach.hint());
+        Self::error(OutcomeKind::TimedOut, &error, cut::SENTENCE_CHARS)
+    }
+
+    /// A human answered in the tool's place.
+    #[must_use]
+    pub fn answered(text: &str, limit_chars: u64) -> Self {
+        let content = cut::content(&Raw::string(text), limit_chars);
+        Self { kind: OutcomeKind::Answered, content, flag: ErrorFlag::Fine }
+    }
+}
+
+/// Whether a call that did not end properly may have changed something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// It only looks; nothing changed.
+    Harmless,
+    /// It may have changed something.
+    Unknown,
+}
+
+impl Reach {
+    fn unknown_effects(self) -> &'static str {
+        match self {
+            Self::Harmless => "; it changes nothing",
+            Self::Unknown => "; effects unknown",
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Harmless => "call it again if the answer is still needed",
+            Self::Unknown => "check what it did before doing it again",
+        }
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{}.{} s", ms / 1000, ms % 1000 / 100)
+}

@@ -1,0 +1,35 @@
+//! Rows for people and dashboards, derived from an entry and written in its own transaction. The
+//! log is the truth; every row here can be made again from it.
+
+mod checkpoint;
+mod event;
+mod rows;
+mod trace;
+
+pub use checkpoint::CheckpointKind;
+pub use rows::{
+    CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow,
+};
+
+use crate::apply::apply;
+use crate::conversation::Conversation;
+use crate::log::Entry;
+
+/// The rows that belong to `entry`, which follows `before`.
+#[must_use]
+pub fn project(before: &Conversation, entry: &Entry) -> Vec<Row> {
+    let mut now = before.clone();
+    now.head = entry.seq;
+    let mut trace = trace::Tracer::default();
+    let mut rows = Vec::new();
+    for record in &entry.records {
+        rows.extend(rows::tool_result(&now, entry, record).map(Row::ToolResult));
+        rows.extend(trace.before(&now, entry, record).map(Row::Trace));
+        apply(&mut now, entry.at, &entry.input, record);
+        rows.extend(rows::run(&now, entry, record).map(Row::Run));
+        rows.extend(event::event(&now, entry, record).map(Row::Event));
+    }
+    rows.extend(trace.finish().map(Row::Trace));
+    rows.extend(checkpoint::checkpoint(&now, entry).map(Row::Checkpoint));
+    rows
+}

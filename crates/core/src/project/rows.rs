@@ -1,0 +1,221 @@
+//! The rows themselves.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::CheckpointKind;
+use crate::call::{Call, CallState};
+use crate::conversation::Conversation;
+use crate::ids::{Millis, RunId, Seq};
+use crate::log::Entry;
+use crate::raw::Raw;
+use crate::record::Record;
+use crate::reply::Usage;
+use crate::run::{Counters, Run};
+use crate::stop::{RunState, StopCause};
+use crate::wanted::is_parked;
+
+/// A row of one of the tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Row {
+    /// Where a run stands; replaces the row before.
+    Run(RunRow),
+    /// One iteration of the loop (`agent_loop_trace`).
+    Trace(TraceRow),
+    /// One tool call (`agent_tool_results`); replaces the row before.
+    ToolResult(ToolResultRow),
+    /// A safe boundary.
+    Checkpoint(CheckpointRow),
+    /// Something worth knowing later.
+    Event(EventRow),
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// Which run.
+    pub run: RunId,
+    /// Its state.
+    pub state: RunState,
+    /// Why it ended.
+    pub cause: Option<StopCause>,
+    /// What else applied.
+    pub also: Vec<StopCause>,
+    /// Its text; only a run that ended has one.
+    pub text: Option<Arc<str>>,
+    /// What it used.
+    pub counters: Counters,
+    /// When this was so.
+    pub at: Millis,
+}
+
+/// One iteration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceRow {
+    /// Which run.
+    pub run: RunId,
+    /// Which model call of the run.
+    pub iter: u32,
+    /// Why the reply stopped; in the last row of a run, why the run ended.
+    pub stop_reason: Arc<str>,
+    /// The calls of the reply.
+    pub tool_calls: Vec<TraceCall>,
+    /// Tokens.
+    pub usage: Usage,
+    /// Why the iteration existed.
+    pub transition: &'static str,
+    /// When it ended.
+    pub at: Millis,
+}
+
+/// A call, as the trace keeps it: a hash instead of the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TraceCall {
+    /// Which tool.
+    pub name: Arc<str>,
+    /// SHA-256 of its canonical input.
+    pub input_hash: String,
+    /// How long it ran.
+    pub ms: u64,
+    /// Whether it worked.
+    pub ok: bool,
+}
+
+/// One tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResultRow {
+    /// Which run.
+    pub run: RunId,
+    /// The provider's id, verbatim.
+    pub tool_call_id: Arc<str>,
+    /// The call's own identity, which tells repeated ids apart.
+    pub call: String,
+    /// Which tool.
+    pub tool: Arc<str>,
+    /// When it was let go.
+    pub started_at: Option<Millis>,
+    /// When its result was final.
+    pub completed_at: Option<Millis>,
+    /// How it ended.
+    pub outcome: Option<String>,
+    /// The log entry that holds the result.
+    pub result_seq: Option<Seq>,
+}
+
+/// A safe boundary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointRow {
+    /// Which run.
+    pub run: RunId,
+    /// The entry it stands at.
+    pub seq: Seq,
+    /// What kind.
+    pub kind: CheckpointKind,
+    /// Iteration counter.
+    pub iteration: u32,
+    /// Segments the model sees.
+    pub message_cursor: u64,
+    /// Entries persisted.
+    pub persisted: Seq,
+    /// Hash of the system prompt and tools.
+    pub prompt_hash: Option<Arc<str>>,
+    /// Calls of the open round that are complete.
+    pub completed_calls: Vec<Arc<str>>,
+}
+
+/// Something worth knowing later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// Which run, if it is about one.
+    pub run: Option<RunId>,
+    /// The entry it belongs to.
+    pub seq: Seq,
+    /// When.
+    pub at: Millis,
+    /// Its name.
+    pub name: &'static str,
+    /// What it says, as a JSON object.
+    pub fields: Raw,
+}
+
+/// The run's row, when a record changed where it stands. `now` has the record applied.
+pub(super) fn run(now: &Conversation, entry: &Entry, record: &Record) -> Option<RunRow> {
+    match record {
+        Record::Queued { .. } => now.queue.back().map(|queued| RunRow {
+            run: queued.run.clone(),
+            state: RunState::Queued,
+            cause: None,
+            also: Vec::new(),
+            text: None,
+            counters: Counters::default(),
+            at: entry.at,
+        }),
+        Record::Finished { .. } => ended(now, entry),
+        Record::RunStarted { .. }
+        | Record::Asked { .. }
+        | Record::RoundOpened { .. }
+        | Record::Questioned { .. }
+        | Record::Answered { .. } => now.run.as_ref().map(|run| active(now, entry, run)),
+        _ => None,
+    }
+}
+
+fn ended(now: &Conversation, entry: &Entry) -> Option<RunRow> {
+    let ended = now.last_end.as_ref()?;
+    Some(RunRow {
+        run: ended.run.clone(),
+        state: ended.cause.state(ended.has_text()),
+        cause: Some(ended.cause),
+        also: ended.also.clone(),
+        text: Some(ended.text.clone()),
+        counters: ended.counters.clone(),
+        at: entry.at,
+    })
+}
+
+fn active(now: &Conversation, entry: &Entry, run: &Run) -> RunRow {
+    let state = if is_parked(now) { RunState::WaitingOnHuman } else { RunState::Running };
+    RunRow {
+        run: run.id.clone(),
+        state,
+        cause: None,
+        also: Vec::new(),
+        text: None,
+        counters: run.counters.clone(),
+        at: entry.at,
+    }
+}
+
+/// The call's row, when a record let it go or settled it. `before` has the record not yet applied.
+pub(super) fn tool_result(
+    before: &Conversation,
+    entry: &Entry,
+    record: &Record,
+) -> Option<ToolResultRow> {
+    let run = before.run.as_ref()?;
+    let (id, completed_at, outcome) = match record {
+        Record::Started { call } => (call, None, None),
+        Record::Settled { call, shown } => (call, Some(entry.at), Some(shown.name())),
+        _ => return None,
+    };
+    let call = run.round()?.call(*id)?;
+    Some(ToolResultRow {
+        run: run.id.clone(),
+        tool_call_id: call.tool_use.id.clone(),
+        call: call.id.to_string(),
+        tool: call.tool_use.name.clone(),
+        started_at: started_at(call, entry, record),
+        completed_at,
+        outcome,
+        result_seq: completed_at.map(|_| entry.seq),
+    })
+}
+
+fn started_at(call: &Call, entry: &Entry, record: &Record) -> Option<Millis> {
+    match (&call.state, record) {
+        (_, Record::Started { .. }) => Some(entry.at),
+        (CallState::Running { since }, _) => Some(*since),
+        (_, _) => call.ran.map(|span| span.started_at),
+    }
+}

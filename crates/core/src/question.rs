@@ -1,0 +1,81 @@
+//! Questions to a human. A run with an open question and nothing in the air is parked: it holds no
+//! task, no timer and no memory, and the answer arrives as mail.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{CallId, QuestionId};
+use crate::mail::Answer;
+
+/// An open question.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Question {
+    /// Its number; an answer names it, so a late or second answer finds nothing.
+    pub id: QuestionId,
+    /// What it is about.
+    pub about: About,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// May this call run?
+    Approval {
+        /// The call.
+        call: CallId,
+    },
+    /// Did this call take effect before the process died?
+    Uncertain {
+        /// The call.
+        call: CallId,
+    },
+    /// The model asks through a tool.
+    Asking {
+        /// The call.
+        call: CallId,
+    },
+    /// The prompt or the tools changed in the middle of the run.
+    Drift {
+        /// What changed.
+        what: Arc<str>,
+    },
+}
+
+impl About {
+    /// The call it is about, if it is about one.
+    #[must_use]
+    pub fn call(&self) -> Option<CallId> {
+        match self {
+            Self::Approval { call } | Self::Uncertain { call } | Self::Asking { call } => {
+                Some(*call)
+            }
+            Self::Drift { .. } => None,
+        }
+    }
+
+    /// Whether `answer` is one this question takes.
+    #[must_use]
+    pub fn takes(&self, answer: &Answer) -> bool {
+        match self {
+            Self::Approval { .. } => matches!(answer, Answer::Allow {} | Answer::Deny { .. }),
+            Self::Uncertain { .. } => {
+                matches!(answer, Answer::Retry {} | Answer::MarkDone { .. } | Answer::Abandon {})
+            }
+            Self::Asking { .. } => matches!(answer, Answer::Text { .. } | Answer::Deny { .. }),
+            Self::Drift { .. } => matches!(answer, Answer::Continue {} | Answer::Abandon {}),
+        }
+    }
+
+    /// The answers it takes, for whoever gave another.
+    #[must_use]
+    pub fn choices(&self) -> &'static str {
+        match self {
+            Self::Approval { .. } => "allow or deny",
+            Self::Uncertain { .. } => "retry, mark done or abandon",
+            Self::Asking { .. } => "text or deny",
+            Self::Drift { .. } => "continue or abandon",
+        }
+    }
+}

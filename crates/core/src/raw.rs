@@ -1,0 +1,100 @@
+//! JSON kept byte for byte. What a provider or a tool sent is stored, hashed and sent back as the
+//! same text: key order, escapes, lone surrogates and unknown fields included.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+/// A JSON value as the text it arrived in.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Raw(Arc<RawValue>);
+
+/// The text was not JSON.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not valid JSON: {reason}; send one JSON value")]
+pub struct NotJson {
+    reason: String,
+}
+
+impl Raw {
+    /// Keeps `text` as it is, if it is one JSON value.
+    pub fn parse(text: impl Into<String>) -> Result<Self, NotJson> {
+        RawValue::from_string(text.into())
+            .map(|raw| Self(Arc::from(raw)))
+            .map_err(|e| NotJson { reason: e.to_string() })
+    }
+
+    /// A JSON string holding `text`.
+    #[must_use]
+    pub fn string(text: &str) -> Self {
+        Self::encode(&text)
+    }
+
+    /// Any value whose serialisation cannot fail: strings, numbers, maps with string keys.
+    #[must_use]
+    pub fn encode<T: Serialize + ?Sized>(value: &T) -> Self {
+        match serde_json::value::to_raw_value(value) {
+            Ok(raw) => Self(Arc::from(raw)),
+            Err(_) => Self(Arc::from(RawValue::NULL.to_owned())),
+        }
+    }
+
+    /// The exact text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Reads the value as `T`.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.text())
+    }
+
+    /// Whether the value is a JSON object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.text().starts_with('{')
+    }
+
+    /// SHA-256 over the canonical form (sorted keys, normalised numbers), as hex.
+    ///
+    /// Text that serde cannot hold as a value (a lone surrogate) is hashed as it stands: equal text
+    /// still gives an equal hash, which is all that repeats and approvals need.
+    #[must_use]
+    pub fn hash_hex(&self) -> String {
+        match serde_json::from_str::<serde_json::Value>(self.text()) {
+            Ok(value) => sha256_hex(value.to_string().as_bytes()),
+            Err(_) => sha256_hex(self.text().as_bytes()),
+        }
+    }
+}
+
+/// SHA-256 as lower-case hex.
+#[must_use]
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl std::fmt::Debug for Raw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl PartialEq for Raw {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Raw {}
+
+impl Hash for Raw {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text().hash(state);
+    }
+}

@@ -1,0 +1,52 @@
+//! The next model call: cheap to build, because it shares the transcript.
+
+use std::sync::Arc;
+
+use crate::block::Block;
+use crate::ids::AskId;
+use crate::settings::Settings;
+use crate::transcript::{Role, Segment, Transcript};
+
+/// A request to the model.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which model call this is.
+    pub ask: AskId,
+    /// Model, system prompt, tools, stop strings.
+    pub settings: Arc<Settings>,
+    /// What was said so far.
+    pub transcript: Transcript,
+    /// Output tokens it may use.
+    pub max_tokens: u64,
+}
+
+/// One message of a request: neighbouring segments of one role, joined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Who speaks.
+    pub role: Role,
+    /// Its blocks.
+    pub blocks: Vec<&'a Block>,
+}
+
+impl Request {
+    /// The messages as the API wants them: roles alternate, the user first.
+    #[must_use]
+    pub fn messages(&self) -> Vec<Message<'_>> {
+        messages(self.transcript.segments().iter())
+    }
+}
+
+/// Joins neighbouring segments of one role.
+pub fn messages<'a>(segments: impl Iterator<Item = &'a Segment>) -> Vec<Message<'a>> {
+    let mut out: Vec<Message<'a>> = Vec::new();
+    for segment in segments {
+        match out.last_mut() {
+            Some(last) if last.role == segment.role => last.blocks.extend(segment.blocks.iter()),
+            Some(_) | None => {
+                out.push(Message { role: segment.role, blocks: segment.blocks.iter().collect() });
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,192 @@
+//! One enum for every way a run ends, and one table to every vocabulary that names them.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a run stopped, or why it waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopCause {
+    /// The model finished.
+    EndTurn,
+    /// A stop string that means finish.
+    StopSequence,
+    /// The model declined.
+    Refusal,
+    /// A stop reason this version does not know.
+    Unexpected,
+    /// A tool failed in a way that makes going on pointless.
+    ToolFatal,
+    /// The user cancelled.
+    UserCancel,
+    /// The money cap.
+    BudgetUsd,
+    /// The token cap.
+    BudgetTokens,
+    /// The soft time limit; the summary turn's text is the result.
+    SoftTime,
+    /// The hard time limit.
+    HardTime,
+    /// The cap on rounds with tool calls.
+    MaxToolRounds,
+    /// The backstop on model calls.
+    MaxModelCalls,
+    /// The context is full and nothing more can be taken out.
+    BlockingLimit,
+    /// Replies were cut again and again.
+    TruncationExhausted,
+    /// The answer never fitted its schema.
+    StructuredOutputRetries,
+    /// The worker vanished and nothing was left to resume.
+    WorkerLost,
+    /// The provider stayed down, or refused the request.
+    ProviderFailed,
+    /// Not terminal: it cannot be proved safe to go on.
+    ResumeUnsafe,
+    /// Not terminal: a human was asked.
+    AskedHuman,
+}
+
+/// The state of a run as dashboards know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Behind another run of its lane.
+    Queued,
+    /// Being worked on.
+    Running,
+    /// Waiting for a human, costing nothing.
+    WaitingOnHuman,
+    /// Ended well.
+    Completed,
+    /// Ended badly.
+    Failed,
+    /// Ended by the user.
+    Cancelled,
+    /// Ended by a clock or a lost worker.
+    TimedOut,
+}
+
+/// The result subtypes of the SDKs; there are five and no sixth is invented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subtype {
+    /// It has a result.
+    Success,
+    /// The round cap.
+    ErrorMaxTurns,
+    /// The money cap.
+    ErrorMaxBudgetUsd,
+    /// Everything else.
+    ErrorDuringExecution,
+    /// The answer never fitted its schema.
+    ErrorMaxStructuredOutputRetries,
+}
+
+struct Row {
+    cause: StopCause,
+    reason: &'static str,
+    terminal: &'static str,
+    subtype: Subtype,
+    state: RunState,
+    resumable: bool,
+}
+
+macro_rules! table {
+    ($($cause:ident $reason:literal $terminal:literal $subtype:ident $state:ident $resumable:literal)*) => {
+        const TABLE: &[Row] = &[$(Row {
+            cause: StopCause::$cause,
+            reason: $reason,
+            terminal: $terminal,
+            subtype: Subtype::$subtype,
+            state: RunState::$state,
+            resumable: $resumable,
+        }),*];
+    };
+}
+
+// cause                  reason of the trace      terminal reason     SDK subtype            run state  resumable
+table! {
+    EndTurn                 "end_turn"               "end_turn"              Success              Completed      false
+    StopSequence            "stop_sequence"          "stop_sequence"         Success              Completed      false
+    Refusal                 "refusal"                "refusal"               Success              Completed      false
+    Unexpected              "unexpected"             "unexpected"            Success              Completed      false
+    ToolFatal               "tool_error_fatal"       "tool_error_fatal"      ErrorDuringExecution Failed         false
+    UserCancel              "user_cancel"            "aborted"               ErrorDuringExecution Cancelled      false
+    BudgetUsd               "budget"                 "budget"                ErrorMaxBudgetUsd    Failed         true
+    BudgetTokens            "budget"                 "budget"                ErrorDuringExecution Failed         true
+    SoftTime                "soft_time"              "soft_time"             Success              Completed      false
+    HardTime                "hard_time"              "hard_time"             ErrorDuringExecution TimedOut       false
+    MaxToolRounds           "max_iters"              "max_turns"             ErrorMaxTurns        Failed         true
+    MaxModelCalls           "max_iters"              "max_turns"             ErrorMaxTurns        Failed         true
+    BlockingLimit           "blocking_limit"         "blocking_limit"        ErrorDuringExecution Failed         true
+    TruncationExhausted     "truncation"             "truncation"            ErrorDuringExecution Failed         false
+    StructuredOutputRetries "structured_output"      "structured_output"     ErrorMaxStructuredOutputRetries Failed false
+    WorkerLost              "worker_lost"            "worker_lost"           ErrorDuringExecution TimedOut       true
+    ProviderFailed          "provider_failed"        "provider_failed"       ErrorDuringExecution Failed         true
+    ResumeUnsafe            "resume_unsafe"          "waiting_on_human"      ErrorDuringExecution WaitingOnHuman true
+    AskedHuman              "asked_human"            "waiting_on_human"      ErrorDuringExecution WaitingOnHuman true
+}
+
+impl StopCause {
+    /// Every cause, in the order of the table.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(|row| row.cause)
+    }
+
+    fn row(self) -> Option<&'static Row> {
+        TABLE.iter().find(|row| row.cause == self)
+    }
+
+    /// The reason as the trace's last row has it.
+    #[must_use]
+    pub fn reason(self) -> &'static str {
+        self.row().map_or("", |row| row.reason)
+    }
+
+    /// The terminal reason of the loop.
+    #[must_use]
+    pub fn terminal(self) -> &'static str {
+        self.row().map_or("", |row| row.terminal)
+    }
+
+    /// The SDKs' result subtype, given whether there is text to show.
+    #[must_use]
+    pub fn subtype(self, text: Text) -> Subtype {
+        match (self, text) {
+            (Self::Unexpected, Text::Nothing) => Subtype::ErrorDuringExecution,
+            _ => self.row().map_or(Subtype::ErrorDuringExecution, |row| row.subtype),
+        }
+    }
+
+    /// The run's state, given whether there is text to show.
+    #[must_use]
+    pub fn state(self, text: Text) -> RunState {
+        match (self, text) {
+            (Self::Unexpected, Text::Nothing) => RunState::Failed,
+            _ => self.row().map_or(RunState::Failed, |row| row.state),
+        }
+    }
+
+    /// Whether the conversation can be taken up again where it stopped.
+    #[must_use]
+    pub fn is_resumable(self) -> bool {
+        self.row().is_some_and(|row| row.resumable)
+    }
+}
+
+/// Whether a run left text behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Text {
+    /// There is something to show.
+    Some,
+    /// There is not.
+    Nothing,
+}
+
+impl Text {
+    /// Looks at the text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        if text.trim().is_empty() { Self::Nothing } else { Self::Some }
+    }
+}

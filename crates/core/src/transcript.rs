@@ -1,0 +1,184 @@
+//! What the model sees. Segments are immutable and shared, so a clone costs nothing and the next
+//! request is the last one plus what is new.
+//!
+//! A reply with calls can only enter together with a result for every call: a transcript that the
+//! Messages API would refuse cannot be built through these methods.
+
+use std::sync::Arc;
+
+use imbl::Vector;
+
+use crate::block::{Block, Kind};
+
+/// A conversation as far as it is settled.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Transcript {
+    segments: Vector<Segment>,
+    bytes: u64,
+    generation: u32,
+}
+
+/// Something that entered the transcript at once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Segment {
+    /// Who speaks.
+    pub role: Role,
+    /// What kind of thing it is: decides where a compaction may cut.
+    pub part: Part,
+    /// Its blocks; never empty.
+    pub blocks: Arc<[Block]>,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The user, or the runtime on the user's side.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// What a segment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// What a person said.
+    Prompt,
+    /// What the runtime said on the user's side: a nudge, a continuation, a summary.
+    Note,
+    /// What the model said.
+    Reply,
+    /// The results of the reply before it.
+    Results,
+}
+
+/// A round did not fit: the results are not those of the calls.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{calls} calls but {results} matching results; answer every call once, in call order")]
+pub struct Unpaired {
+    calls: usize,
+    results: usize,
+}
+
+impl Transcript {
+    /// Appends what a person said. Blank blocks and tool blocks are left out: the first are refused
+    /// by the API, the second are not a person's to send.
+    pub fn push_prompt(&mut self, blocks: &[Block]) {
+        self.push(Role::User, Part::Prompt, speech(blocks));
+    }
+
+    /// Appends a sentence of the runtime.
+    pub fn push_note(&mut self, text: &str) {
+        self.push(Role::User, Part::Note, speech(&[Block::text(text)]));
+    }
+
+    /// Appends a reply without its calls; a reply with nothing else in it leaves no trace.
+    pub fn push_reply(&mut self, blocks: &[Block]) {
+        self.push(Role::Assistant, Part::Reply, without_trailing_thought(speech(blocks)));
+    }
+
+    /// Appends a reply and the results of its calls, as one.
+    pub fn push_round(&mut self, reply: &[Block], results: Vec<Block>) -> Result<(), Unpaired> {
+        pair(reply, &results)?;
+        let reply = reply.iter().filter(|block| !block.is_blank()).cloned().collect();
+        self.push(Role::Assistant, Part::Reply, without_trailing_thought(reply));
+        self.push(Role::User, Part::Results, results);
+        Ok(())
+    }
+
+    fn push(&mut self, role: Role, part: Part, blocks: Vec<Block>) {
+        if blocks.is_empty() || (role == Role::Assistant && self.segments.is_empty()) {
+            return;
+        }
+        let segment = Segment { role, part, blocks: Arc::from(blocks) };
+        self.bytes = self.bytes.saturating_add(segment.bytes());
+        self.segments.push_back(segment);
+    }
+
+    /// The segments, oldest first.
+    #[must_use]
+    pub fn segments(&self) -> &Vector<Segment> {
+        &self.segments
+    }
+
+    /// Bytes of all blocks, kept incrementally.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How many compactions lie behind it. Within a generation the blocks only grow at the end.
+    #[must_use]
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Whether a request can be made of it: it has something, and a user's turn comes first.
+    #[must_use]
+    pub fn is_askable(&self) -> bool {
+        self.segments.front().is_some_and(|first| first.role == Role::User)
+    }
+
+    /// Where a compaction may cut so that at least `messages` messages stay whole: the index of the
+    /// first segment kept. `None` if there is nothing before it.
+    #[must_use]
+    pub fn cut_point(&self, messages: u32) -> Option<usize> {
+        let mut seen = 0;
+        let mut role = None;
+        let mut cut = self.segments.len();
+        for segment in self.segments.iter().rev() {
+            if role != Some(segment.role) {
+                role = Some(segment.role);
+                seen += 1;
+            }
+            let cuttable_here = self.segments.get(cut).is_none_or(|s| s.part != Part::Results);
+            if seen > messages && cuttable_here {
+                break;
+            }
+            cut -= 1;
+        }
+        (cut > 0).then_some(cut)
+    }
+
+    /// Replaces everything before segment `keep_from` by one sentence and begins a generation.
+    pub fn compact(&mut self, keep_from: usize, note: &str) {
+        let kept = self.segments.split_off(keep_from.min(self.segments.len()));
+        self.segments = Vector::new();
+        self.bytes = kept.iter().map(Segment::bytes).sum();
+        self.push_note(note);
+        self.segments.append(kept);
+        self.generation = self.generation.saturating_add(1);
+    }
+}
+
+impl Segment {
+    fn bytes(&self) -> u64 {
+        self.blocks.iter().map(|block| block.raw().text().len() as u64).sum()
+    }
+}
+
+fn speech(blocks: &[Block]) -> Vec<Block> {
+    let is_speech = |block: &&Block| match block.kind() {
+        Kind::Text(_) => !block.is_blank(),
+        Kind::Other(_) => true,
+        Kind::ToolUse(_) | Kind::ToolResult { .. } => false,
+    };
+    blocks.iter().filter(is_speech).cloned().collect()
+}
+
+/// The API refuses an assistant's message that ends in thinking: such thoughts led nowhere.
+fn without_trailing_thought(mut blocks: Vec<Block>) -> Vec<Block> {
+    while blocks.last().is_some_and(Block::is_thought) {
+        blocks.pop();
+    }
+    blocks
+}
+
+fn pair(reply: &[Block], results: &[Block]) -> Result<(), Unpaired> {
+    let calls = || reply.iter().filter_map(Block::as_tool_use);
+    let answers = |(call, result): (&crate::block::ToolUse, &Block)| {
+        matches!(result.kind(), Kind::ToolResult { tool_use_id } if *tool_use_id == call.id)
+    };
+    let unpaired = Unpaired { calls: calls().count(), results: results.len() };
+    let fits = calls().count() == results.len() && calls().zip(results).all(answers);
+    if fits { Ok(()) } else { Err(unpaired) }
+}

@@ -1,0 +1,115 @@
+//! What should be in the air now, derived from the state. The driver starts what is missing and
+//! stops what is no longer wanted: start, cancel, retry and crash recovery are one path.
+
+use crate::call::{Call, CallState};
+use crate::conversation::Conversation;
+use crate::ids::{AskId, CallId, Millis};
+use crate::question::About;
+use crate::record::Launch;
+use crate::run::{Leave, Phase, Run};
+
+/// What should be in the air.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Effects, each with its identity.
+    pub effects: Vec<Effect>,
+    /// When to look again at the latest.
+    pub wake_at: Option<Millis>,
+}
+
+/// Something to do in the world; also the ticket its result comes back with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effect {
+    /// Ask the model.
+    Ask(AskId),
+    /// Run a tool.
+    RunTool {
+        /// Which call.
+        call: CallId,
+        /// Which attempt at it.
+        attempt: u32,
+    },
+    /// Ask the hooks about a call that is to run.
+    HookBefore(CallId),
+    /// Ask the hooks about a call that came back.
+    HookAfter(CallId),
+    /// Ask a tool what became of a call.
+    Probe(CallId),
+    /// Record the settings now in force.
+    Configure,
+}
+
+/// What `conversation` wants.
+#[must_use]
+pub fn wanted(conversation: &Conversation) -> Wanted {
+    let Some(run) = &conversation.run else { return Wanted::default() };
+    Wanted { effects: effects(run), wake_at: wake_at(conversation, run) }
+}
+
+/// Whether the run waits for a human and nothing is in the air: it may leave memory.
+#[must_use]
+pub fn is_parked(conversation: &Conversation) -> bool {
+    let waits = conversation.run.as_ref().is_some_and(|run| run.questions().next().is_some());
+    waits && wanted(conversation).effects.is_empty()
+}
+
+fn effects(run: &Run) -> Vec<Effect> {
+    match &run.phase {
+        Phase::Between | Phase::Deferred { .. } => Vec::new(),
+        Phase::Asking(asking) => {
+            let launched = asking.early.iter().filter(|early| early.launch == Launch::Launched);
+            let early = launched.map(|early| Effect::RunTool { call: early.id, attempt: 1 });
+            std::iter::once(Effect::Ask(asking.ask)).chain(early).collect()
+        }
+        Phase::Acting(round) => round.calls.iter().filter_map(effect_of).collect(),
+        Phase::Halted(halt) => {
+            let configure = (halt.leave == Leave::Given).then_some(Effect::Configure);
+            let calls = halt.round.iter().flat_map(|round| &round.calls);
+            configure.into_iter().chain(calls.filter_map(effect_of)).collect()
+        }
+    }
+}
+
+fn effect_of(call: &Call) -> Option<Effect> {
+    match &call.state {
+        CallState::BeforeHook => Some(Effect::HookBefore(call.id)),
+        CallState::Running { .. } => {
+            Some(Effect::RunTool { call: call.id, attempt: call.attempts })
+        }
+        CallState::Lost => Some(Effect::Probe(call.id)),
+        CallState::AfterHook(_) => Some(Effect::HookAfter(call.id)),
+        CallState::Unjudged
+        | CallState::Questioned(_)
+        | CallState::Ready
+        | CallState::Resting { .. }
+        | CallState::Settled(_) => None,
+    }
+}
+
+fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
+    let deferred = match run.phase {
+        Phase::Deferred { until } => Some(until),
+        Phase::Between | Phase::Asking(_) | Phase::Acting(_) | Phase::Halted(_) => None,
+    };
+    let calls = run.round().into_iter().flat_map(|round| &round.calls);
+    let resting = calls.filter_map(|call| match call.state {
+        CallState::Resting { until } => Some(until),
+        CallState::BeforeHook
+        | CallState::Unjudged
+        | CallState::Questioned(_)
+        | CallState::Ready
+        | CallState::Running { .. }
+        | CallState::Lost
+        | CallState::AfterHook(_)
+        | CallState::Settled(_) => None,
+    });
+    deferred.into_iter().chain(resting).chain(cancel_deadline(conversation, run)).min()
+}
+
+/// A cancelled run waits only so long for a human who was asked about unknown effects.
+fn cancel_deadline(conversation: &Conversation, run: &Run) -> Option<Millis> {
+    let stop = run.stop?;
+    let limits = &conversation.settings.as_ref()?.limits;
+    let uncertain = run.questions().any(|q| matches!(q.about, About::Uncertain { .. }));
+    uncertain.then(|| stop.at.plus(limits.cancel_wait_ms))
+}

@@ -1,0 +1,156 @@
+//! The script language of the scripted model: an offline model that answers from a text file.
+//!
+//! Not here: streaming the answers over the model port or a wire format. This module reads no
+//! file, knows no clock and opens no socket; the same script and the same request always give
+//! the same answer.
+//!
+//! # The language
+//!
+//! A script is a list of rules. A rule is a `when` line with conditions, and below it the lines of
+//! the answer. **The first rule whose conditions all hold answers**; a rule with `once` or `times`
+//! steps aside when it is used up. If no rule fits, the model says so in a plain text.
+//!
+//! One statement to a line, `#` starts a comment, indentation is yours to choose.
+//!
+//! ```
+//! use windlass_providers::scripted::{Script, Seen, SeenResult, Step, Uses};
+//!
+//! let script = Script::parse(r#"
+//! ## fix.script: look, repair, report.
+//!
+//! when user contains "hello" and results 0
+//!   say "Hi there."
+//!
+//! when user matches "fix *" and results 0      # a prompt, not results coming back
+//!   think "I should look first."
+//!   call Read {"file_path": "a.txt"}
+//!   call Bash {"command": "ls # all of it"}
+//!
+//! when error of Bash
+//!   say "The shell said: ${result}"
+//!
+//! when result of Read contains "42" and tools include Write
+//!   say """
+//!     Found it.
+//!     Writing it down.
+//!     """
+//!   call Write as toolu_note {
+//!     "file_path": "note.txt",
+//!     "content": "you asked: ${user}"
+//!   }
+//!   usage in 120 out 30
+//!
+//! when result of Write
+//!   delay 200ms
+//!   say "Done."
+//!
+//! when user is "break" and ask 3+
+//!   once                                       # then the rules below get their turn
+//!   fail 529 retry-after 2
+//!
+//! when user is "break"
+//!   pace 20ms
+//!   say "This sentence never comes to its"
+//!   cut inside
+//! "#)?;
+//!
+//! let mut uses = Uses::default();
+//! let prompt = Seen { ask: 1, last_user_text: "fix a.txt", ..Seen::default() };
+//! let answer = script.answer(&mut uses, &prompt);
+//! assert_eq!(answer.stop.reason, "tool_use");
+//! assert_eq!(answer.steps.len(), 3);
+//!
+//! let results = [SeenResult { tool: "Read", text: "it is 42", is_error: false }];
+//! let back = Seen { ask: 2, results: &results, tools: &["Read", "Write"], ..prompt };
+//! let answer = script.answer(&mut uses, &back);
+//! assert_eq!(answer.steps.first(), Some(&Step::Say("Found it.\nWriting it down.".to_owned())));
+//! # Ok::<(), windlass_providers::scripted::Error>(())
+//! ```
+//!
+//! ## Conditions
+//!
+//! Joined by `and`, each may be turned around with `not`.
+//!
+//! | condition | holds when |
+//! |---|---|
+//! | `any` | always |
+//! | `user is "…"`, `user contains "…"`, `user matches "…"` | the latest text of the user is that, has it inside, or fits the pattern (`*` any characters, `?` one) |
+//! | `results 2`, `results 1+` | the last message holds that many tool results; 0 means it is a prompt |
+//! | `result`, `result of Read`, `result of Read contains "…"`, `result is "…"` | some tool result in the last message is like that |
+//! | `error`, `error of Bash`, `error contains "…"` | the same, among the results that are errors |
+//! | `ask 3`, `ask 3+` | it is the third request, or the third or a later one |
+//! | `tools include Bash` | the tool is on offer |
+//!
+//! The user's text stays the same while tool results come back, so a rule that answers a prompt
+//! with calls wants `and results 0`, or it answers its own results with the same calls again.
+//!
+//! ## Steps
+//!
+//! | step | what happens |
+//! |---|---|
+//! | `say "…"`, `think "…"` | a text or a thinking block |
+//! | `call Read {…}`, `call Read as toolu_x {…}`, `call List` | a tool call; any JSON value, over several lines if you like; none means `{}`; the id is `toolu_<ask>_<n>` unless given |
+//! | `raw {…}` | a content block verbatim, known or not |
+//! | `delay 200ms` | a pause (`ms`, `s`, `m`) |
+//! | `pace 20ms` | from here on, a pause between streamed pieces |
+//! | `truncate call Write {"content": "abc` | a call that breaks off; the rest of the line is taken as it is, `#` too; only an ending may follow |
+//!
+//! An answer has at most one ending, after its steps. Without one it stops with `tool_use` after
+//! calls, `max_tokens` after a truncated call, `end_turn` otherwise.
+//!
+//! | ending | what happens |
+//! |---|---|
+//! | `stop max_tokens`, `stop refusal`, `stop any_word` | the model stops for that reason |
+//! | `stop stop_sequence "\nUser:"` | it stops at that sequence |
+//! | `cut` | the connection drops here, without a stop |
+//! | `cut inside` | the connection drops in the middle of the block directly above |
+//! | `fail 429`, `fail 429 retry-after 2 "slow down"` | the request fails with that status; after a block, as an error inside the stream |
+//! | `fail timeout`, `fail connect` | nothing more comes; the connection cannot be made |
+//!
+//! Settings stand anywhere in the rule:
+//!
+//! | setting | meaning |
+//! |---|---|
+//! | `once`, `times 2` | how often the rule may answer; without it, always |
+//! | `usage in 120 out 30 cache_read 5 cache_write 7` | the bill; what is left out is derived from the text, four characters to a token |
+//!
+//! ## Texts
+//!
+//! `"…"` with JSON escapes, or a block: `"""`, the lines of the text, and `"""` on a line of its
+//! own. A block is taken as it is, less the indentation of its closing quotes. Odd tool names go in
+//! quotes too: `call "my tool"`.
+//!
+//! In `say`, `think`, `call` and `truncate call`, `${user}` becomes the latest text of the user,
+//! `${result}` the text of the first tool result, `${ask}` the number of the request; inside JSON
+//! they are escaped. Write `$${` for a plain `${`, as in `{"command": "echo $${HOME}"}`.
+//!
+//! ## Scripts that survive a restart
+//!
+//! `once` and `times` count in the memory of one process ([`Uses`]). A conversation resumed in a
+//! new process starts counting afresh, and a rule that was used up answers again. Scripts for
+//! crash tests therefore choose by what the conversation itself holds: `user`, `result`,
+//! `results` and `ask`.
+
+mod answer;
+mod block;
+mod conditions;
+mod cursor;
+mod draft;
+mod error;
+mod glob;
+pub mod limits;
+mod matching;
+mod parse;
+mod script;
+mod steps;
+mod template;
+
+#[cfg(test)]
+mod matching_tests;
+#[cfg(test)]
+mod parse_tests;
+
+pub use answer::{Answer, Fault, Seen, SeenResult, Step, Stop, Usage};
+pub use error::{Error, Problem};
+pub use matching::Uses;
+pub use script::{Rule, Script};

@@ -1,0 +1,57 @@
+//! Every cargo command line this crate issues.
+//!
+//! The commands and the parts of `check` share these functions, so what passes alone is what
+//! passes in the check.
+
+use anyhow::Result;
+
+use crate::invocation::Invocation;
+use crate::workspace;
+
+pub(crate) fn format() -> Vec<Invocation> {
+    vec![cargo(&["fmt", "--all", "--check"])]
+}
+
+pub(crate) fn clippy() -> Vec<Invocation> {
+    let scope = ["clippy", "--workspace", "--all-targets", "--profile", "ci"];
+    vec![cargo(&scope).with(&["--", "-D", "warnings"].map(str::to_owned))]
+}
+
+pub(crate) fn test() -> Vec<Invocation> {
+    vec![cargo(&["test", "--workspace", "--profile", "ci"])]
+}
+
+pub(crate) fn document() -> Vec<Invocation> {
+    let command = cargo(&["doc", "--workspace", "--no-deps", "--profile", "ci"]);
+    vec![command.setting("RUSTDOCFLAGS", "-D warnings")]
+}
+
+pub(crate) fn explore(arguments: &[String]) -> Vec<Invocation> {
+    vec![release_binary("windlass-sim", "explore", arguments)]
+}
+
+pub(crate) fn simulate(arguments: &[String]) -> Vec<Invocation> {
+    vec![release_binary("windlass-sim", "simulate", arguments)]
+}
+
+pub(crate) fn bench(name: &str, arguments: &[String]) -> Vec<Invocation> {
+    vec![release_binary("windlass-bench", name, arguments)]
+}
+
+/// Torture kills the real binary, built with the fault switches that `--break` turns on.
+pub(crate) fn torture(arguments: &[String]) -> Result<Vec<Invocation>> {
+    let victim = workspace::target_folder()?.join("release").join("windlass");
+    let build = cargo(&["build", "--release", "-p", "windlass-cli", "--features", "faults"]);
+    let run = cargo(&["run", "--release", "-q", "-p", "windlass-torture", "--"])
+        .with(&["--bin".to_owned(), victim.display().to_string()])
+        .with(arguments);
+    Ok(vec![build, run])
+}
+
+fn release_binary(package: &str, binary: &str, arguments: &[String]) -> Invocation {
+    cargo(&["run", "--release", "-q", "-p", package, "--bin", binary, "--"]).with(arguments)
+}
+
+fn cargo(arguments: &[&str]) -> Invocation {
+    Invocation::new("cargo", arguments)
+}

@@ -1,0 +1,36 @@
+use crate::cargo;
+use crate::invocation::Invocation;
+
+fn shown(invocations: &[Invocation]) -> Vec<String> {
+    invocations.iter().map(ToString::to_string).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn clippy_denies_warnings() {
+    let command = "cargo clippy --workspace --all-targets --profile ci -- -D warnings";
+    assert_eq!(shown(&cargo::clippy()), [command]);
+}
+
+#[test]
+fn documentation_denies_warnings() {
+    let command = "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --profile ci";
+    assert_eq!(shown(&cargo::document()), [command]);
+}
+
+#[test]
+fn arguments_reach_the_program_and_not_cargo() {
+    let command = "cargo run --release -q -p windlass-sim --bin simulate -- --seeds 7";
+    assert_eq!(shown(&cargo::simulate(&words("--seeds 7"))), [command]);
+}
+
+#[test]
+fn torture_builds_the_binary_it_kills() {
+    let commands = shown(&cargo::torture(&words("--kills 3")).expect("a workspace"));
+    assert_eq!(commands[0], "cargo build --release -p windlass-cli --features faults");
+    assert!(commands[1].starts_with("cargo run --release -q -p windlass-torture -- --bin "));
+    assert!(commands[1].ends_with("/release/windlass --kills 3"), "{}", commands[1]);
+}

@@ -1,0 +1,95 @@
+//! What the check consists of, and how long each part may take.
+//!
+//! A budget covers a clean clone on two cores. Together they stay under half an hour, for ever: a
+//! part that needs more takes it from another, or becomes faster.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::cargo;
+use crate::invocation::Invocation;
+
+/// One step of the check.
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    pub(crate) does: &'static str,
+    pub(crate) budget_seconds: u64,
+    pub(crate) work: Work,
+}
+
+/// How a part is done.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// Programs to run one after the other.
+    Programs(fn() -> Result<Vec<Invocation>>),
+    /// The text rules, in this process.
+    Tidy,
+}
+
+impl Part {
+    pub(crate) fn budget(&self) -> Duration {
+        Duration::from_secs(self.budget_seconds)
+    }
+}
+
+pub(crate) const PARTS: &[Part] = &[
+    Part {
+        name: "fmt",
+        does: "is the code formatted",
+        budget_seconds: 20,
+        work: Work::Programs(|| Ok(cargo::format())),
+    },
+    Part {
+        name: "clippy",
+        does: "lints, with warnings denied",
+        budget_seconds: 300,
+        work: Work::Programs(|| Ok(cargo::clippy())),
+    },
+    Part {
+        name: "tidy",
+        does: "house rules, crate edges, spec items and the tests that prove them",
+        budget_seconds: 10,
+        work: Work::Tidy,
+    },
+    Part {
+        name: "test",
+        does: "every test of the workspace",
+        budget_seconds: 480,
+        work: Work::Programs(|| Ok(cargo::test())),
+    },
+    Part {
+        name: "docs",
+        does: "documentation, with warnings denied",
+        budget_seconds: 120,
+        work: Work::Programs(|| Ok(cargo::document())),
+    },
+    Part {
+        name: "explore",
+        does: "every interleaving of the core within bounds (builds in release first)",
+        budget_seconds: 360,
+        work: Work::Programs(|| Ok(cargo::explore(&[]))),
+    },
+    Part {
+        name: "mutants",
+        does: "planted bugs, each of which the explorer must find",
+        budget_seconds: 150,
+        work: Work::Programs(|| Ok(cargo::explore(&words("--mutants")))),
+    },
+    Part {
+        name: "simulate",
+        does: "the real driver in 20,000 seeded worlds",
+        budget_seconds: 180,
+        work: Work::Programs(|| Ok(cargo::simulate(&words("--seeds 20000")))),
+    },
+    Part {
+        name: "torture",
+        does: "the real binary killed 200 times, then audited",
+        budget_seconds: 180,
+        work: Work::Programs(|| cargo::torture(&words("--store sqlite --kills 200"))),
+    },
+];
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}

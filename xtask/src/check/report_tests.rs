@@ -1,0 +1,77 @@
+use std::time::Duration;
+
+use anyhow::anyhow;
+
+use crate::invocation::Invocation;
+use crate::process::Ended;
+
+use super::ended_within;
+use super::parts::{Part, Work};
+use super::report::{Tally, after, before};
+
+const LINT: Part = Part {
+    name: "lint",
+    does: "looks for lint",
+    budget_seconds: 300,
+    work: Work::Programs(|| Ok(vec![Invocation::new("cargo", &["lint", "--all"])])),
+};
+
+const TOOK: Duration = Duration::from_millis(41_230);
+
+#[test]
+fn before_says_what_and_how() {
+    let text = before(&LINT);
+    assert!(text.contains("lint  looks for lint"));
+    assert!(text.contains("cargo lint --all"));
+}
+
+#[test]
+fn a_pass_is_one_line_with_time_and_budget() {
+    assert_eq!(after(&LINT, &Ok(Ended::Passed), TOOK), "  ok  lint  41.2 s (budget 300 s)");
+}
+
+#[test]
+fn a_failure_says_which_part_and_how_to_run_it_alone() {
+    let text = after(&LINT, &Ok(Ended::Failed { code: 101 }), TOOK);
+    assert!(text.contains("the part `lint` ended with exit code 101"));
+    assert!(text.contains("cargo xtask check --only lint"));
+    assert!(text.contains("which is:     cargo lint --all"));
+}
+
+#[test]
+fn over_budget_is_a_failure_in_a_sentence() {
+    let text = after(&LINT, &Ok(Ended::OverBudget), TOOK);
+    assert!(text.starts_with("  FAILED  lint"));
+    assert!(text.contains("took longer than its budget of 300 s"));
+}
+
+#[test]
+fn what_could_not_be_run_says_why() {
+    let text = after(&LINT, &Err(anyhow!("no such program")), TOOK);
+    assert!(text.contains("could not be run: no such program"));
+}
+
+#[test]
+fn work_in_process_is_judged_afterwards() {
+    let budget = Duration::from_secs(10);
+    let late = Duration::from_secs(11);
+    assert_eq!(ended_within(Ended::Passed, late, budget), Ended::OverBudget);
+    assert_eq!(ended_within(Ended::Passed, budget, budget), Ended::Passed);
+    let failed = Ended::Failed { code: 1 };
+    assert_eq!(ended_within(failed.clone(), late, budget), failed);
+}
+
+#[test]
+fn the_closing_line_counts() {
+    let all = Tally::new(9, 9);
+    assert!(all.all_passed());
+    assert_eq!(all.closing_line(TOOK), "check: 9 parts passed, 0 failed in 41.2 s");
+}
+
+#[test]
+fn a_failure_is_counted_with_what_was_not_run() {
+    let some = Tally::new(2, 9);
+    assert!(!some.all_passed());
+    assert_eq!(some.closing_line(TOOK), "check: 2 parts passed, 1 failed, 6 not run in 41.2 s");
+    assert_eq!(Tally::new(8, 9).closing_line(TOOK), "check: 8 parts passed, 1 failed in 41.2 s");
+}

@@ -1,0 +1,57 @@
+//! Starting other programs: the only module of this crate that does.
+
+mod budgeted;
+mod guard;
+
+#[cfg(test)]
+mod budgeted_tests;
+#[cfg(test)]
+mod guard_tests;
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode, ExitStatus};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::invocation::Invocation;
+
+pub(crate) use budgeted::{Ended, run_within};
+
+/// Runs each in turn in the foreground, without a budget, and stops at the first that fails,
+/// whose exit code becomes ours.
+pub(crate) fn run_all(invocations: &[Invocation]) -> Result<ExitCode> {
+    for invocation in invocations {
+        let status = command(invocation).status().with_context(|| not_started(invocation))?;
+        if !status.success() {
+            return Ok(ExitCode::from(exit_code(status)));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs it and returns what it printed; its complaints go to ours.
+pub(crate) fn output_of(invocation: &Invocation) -> Result<Vec<u8>> {
+    let mut command = command(invocation);
+    command.stderr(std::process::Stdio::inherit());
+    let output = command.output().with_context(|| not_started(invocation))?;
+    ensure!(output.status.success(), "`{invocation}` failed");
+    Ok(output.stdout)
+}
+
+#[expect(clippy::disallowed_methods, reason = "running programs is what xtask is for")]
+fn command(invocation: &Invocation) -> Command {
+    let mut command = Command::new(invocation.executable());
+    command.args(invocation.arguments());
+    command.envs(invocation.variables().iter().map(|(name, value)| (name, value)));
+    command
+}
+
+fn not_started(invocation: &Invocation) -> String {
+    format!("`{invocation}` could not be started")
+}
+
+/// The exit code, or what a shell reports for a death by signal.
+fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
