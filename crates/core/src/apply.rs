@@ -58,7 +58,9 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
             with_run(c, |run| run.stop = Some(StopRequest { how: *how, at }));
         }
         Record::Compacted { keep_from, note } => compacted(c, *keep_from, note),
-        Record::Finished { run, cause, also, said } => finished(c, run, *cause, also, said.as_ref()),
+        Record::Finished { run, cause, also, said } => {
+            finished(c, run, *cause, also, said.as_ref())
+        }
         Record::Adopted { epoch } => c.epoch = *epoch,
         Record::DriftAccepted {} => with_run(c, drift_accepted),
         Record::Forked { .. } => forked(c),
@@ -272,8 +274,13 @@ fn round_opened(c: &mut Conversation, input: &Input, dropped: &[u16], note: Opti
     with_run(c, |run| {
         let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
         run.counters.tool_calls = run.counters.tool_calls.saturating_add(count);
-        run.phase =
-            Phase::Acting(Round { ask, blocks, calls, note: note.cloned(), fatal: Fatality::GoesOn });
+        run.phase = Phase::Acting(Round {
+            ask,
+            blocks,
+            calls,
+            note: note.cloned(),
+            fatal: Fatality::GoesOn,
+        });
     });
 }
 
@@ -333,11 +340,9 @@ fn settled(c: &mut Conversation, id: CallId, shown: &Settlement) {
     with_call(c, id, |call| {
         let shown = match (shown, &call.state) {
             (Settlement::Shown(shown), _) => shown.clone(),
-            (Settlement::AsCompleted {}, CallState::AfterHook(Outcome::Done(content))) => Shown {
-                kind: OutcomeKind::Done,
-                content: content.clone(),
-                flag: ErrorFlag::Fine,
-            },
+            (Settlement::AsCompleted {}, CallState::AfterHook(Outcome::Done(content))) => {
+                Shown { kind: OutcomeKind::Done, content: content.clone(), flag: ErrorFlag::Fine }
+            }
             (Settlement::AsCompleted {}, _) => return,
         };
         call.state = CallState::Settled(shown);

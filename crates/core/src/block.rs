@@ -107,7 +107,8 @@ impl Block {
             is_error: Option<bool>,
         }
         let is_error = (flag == ErrorFlag::Error).then_some(true);
-        let raw = Raw::encode(&ToolResult { r#type: "tool_result", tool_use_id, content, is_error });
+        let raw =
+            Raw::encode(&ToolResult { r#type: "tool_result", tool_use_id, content, is_error });
         Self { raw, kind: Kind::ToolResult { tool_use_id: Arc::from(tool_use_id) } }
     }
 

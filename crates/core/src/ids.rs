@@ -89,9 +89,7 @@ name_type!(
 /// Identity of a tool call: the model call that made it and the place of its block in that reply.
 ///
 /// The provider's own id is an attribute, echoed verbatim and not trusted to be unique.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId {
     /// Which model call.
     pub ask: AskId,

@@ -36,7 +36,9 @@ pub enum Error {
         reason: String,
     },
     /// It holds a kind or version this program does not know.
-    #[error("entry {at}: unknown kind {kind}; it was written by a newer version, upgrade to read it")]
+    #[error(
+        "entry {at}: unknown kind {kind}; it was written by a newer version, upgrade to read it"
+    )]
     Unknown {
         /// Where it stands.
         at: Seq,

@@ -7,9 +7,7 @@ mod rows;
 mod trace;
 
 pub use checkpoint::CheckpointKind;
-pub use rows::{
-    CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow,
-};
+pub use rows::{CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow};
 
 use crate::apply::apply;
 use crate::conversation::Conversation;

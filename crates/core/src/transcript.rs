@@ -175,9 +175,7 @@ fn without_trailing_thought(mut blocks: Vec<Block>) -> Vec<Block> {
 
 fn pair(reply: &[Block], results: &[Block]) -> Result<(), Unpaired> {
     let calls = || reply.iter().filter_map(Block::as_tool_use);
-    let answers = |(call, result): (&crate::block::ToolUse, &Block)| {
-        matches!(result.kind(), Kind::ToolResult { tool_use_id } if *tool_use_id == call.id)
-    };
+    let answers = |(call, result): (&crate::block::ToolUse, &Block)| matches!(result.kind(), Kind::ToolResult { tool_use_id } if *tool_use_id == call.id);
     let unpaired = Unpaired { calls: calls().count(), results: results.len() };
     let fits = calls().count() == results.len() && calls().zip(results).all(answers);
     if fits { Ok(()) } else { Err(unpaired) }

@@ -5,8 +5,7 @@ pub const REISSUE_TOOL_USE: &str =
     "previous response was truncated mid tool_use; reissue the call with valid JSON";
 
 /// Text was cut by the output limit.
-pub const CONTINUE_TEXT: &str =
-    "previous response was truncated; continue from where you left off";
+pub const CONTINUE_TEXT: &str = "previous response was truncated; continue from where you left off";
 
 /// The result of a run whose model declined.
 pub const REFUSAL: &str = "I can't help with that request.";
@@ -15,8 +14,7 @@ pub const REFUSAL: &str = "I can't help with that request.";
 pub const EMPTY_ANSWER: &str = "The model ended its turn without a text answer.";
 
 /// The output ran on into a turn that is not the model's.
-pub const REPROMPT: &str =
-    "previous response went on to write the user's turn and was discarded; answer again, and stop \
+pub const REPROMPT: &str = "previous response went on to write the user's turn and was discarded; answer again, and stop \
      at the end of your own turn";
 
 /// Stands where old messages were.

@@ -1,1 +1,1 @@
-//! placeholder
+//! Memory on disk: stores of lanes.

@@ -1,1 +1,1 @@
-//! placeholder
+//! Hands: the tools a model can call.

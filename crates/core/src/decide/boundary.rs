@@ -35,7 +35,8 @@ pub(super) fn ask_with_cap(draft: &mut Draft<'_>, transition: Transition, cap_to
 
 fn ask_unchecked(draft: &mut Draft<'_>, transition: Transition, cap_tokens: Option<u64>) {
     let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return };
-    let cap = cap_tokens.unwrap_or(run.cap_tokens).clamp(1, settings.model.most_output_tokens.max(1));
+    let cap =
+        cap_tokens.unwrap_or(run.cap_tokens).clamp(1, settings.model.most_output_tokens.max(1));
     let input_tokens = input_estimate(draft);
     let (max_tokens, bound) = match remaining_tokens(draft) {
         Some(remaining) if remaining.saturating_sub(input_tokens) < cap => {

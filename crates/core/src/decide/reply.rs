@@ -14,7 +14,8 @@ use crate::stop::{self, Anomaly, Next, StopCause};
 use crate::words;
 
 pub(super) fn replied(draft: &mut Draft<'_>, id: AskId, reply: &Arc<Reply>) {
-    let (Some(asking), Some(settings)) = (draft.run().and_then(Run::asking), draft.settings()) else {
+    let (Some(asking), Some(settings)) = (draft.run().and_then(Run::asking), draft.settings())
+    else {
         return;
     };
     if asking.ask != id {

@@ -95,4 +95,3 @@ pub(super) fn probed(draft: &mut Draft<'_>, id: CallId, finding: &Finding) {
 fn found(text: &str) -> Shown {
     Shown { kind: OutcomeKind::Done, content: Raw::string(text), flag: ErrorFlag::Fine }
 }
-

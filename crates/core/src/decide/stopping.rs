@@ -68,14 +68,14 @@ fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
         CallState::BeforeHook | CallState::Unjudged | CallState::Ready => {
             Some(Shown::skipped(reason))
         }
-        CallState::Resting { .. } => Some(Shown::skipped("it failed in passing and was not tried again")),
+        CallState::Resting { .. } => {
+            Some(Shown::skipped("it failed in passing and was not tried again"))
+        }
         CallState::Questioned(question) => match question.about {
             About::Approval { .. } | About::Asking { .. } | About::Drift { .. } => {
                 Some(Shown::skipped(reason))
             }
-            About::Uncertain { .. } => {
-                waited_enough(draft).then(|| Shown::lost(call.reach()))
-            }
+            About::Uncertain { .. } => waited_enough(draft).then(|| Shown::lost(call.reach())),
         },
         CallState::Running { since } => interrupted(draft, call, *since),
         CallState::Lost | CallState::AfterHook(_) | CallState::Settled(_) => None,

@@ -73,9 +73,11 @@ impl CheckpointKind {
 
 /// The boundary an entry reaches, if it reaches one.
 pub(super) fn checkpoint(now: &Conversation, entry: &Entry) -> Option<CheckpointRow> {
-    let last = entry.records.iter().rev().find_map(|record| {
-        CheckpointKind::of(record).map(|kind| (kind, record))
-    });
+    let last = entry
+        .records
+        .iter()
+        .rev()
+        .find_map(|record| CheckpointKind::of(record).map(|kind| (kind, record)));
     let (kind, record) = last?;
     let round = now.run.as_ref().and_then(Run::round);
     let settled = round.into_iter().flat_map(|round| &round.calls).filter(|call| call.is_settled());

@@ -89,7 +89,9 @@ fn asked(about: &About) -> (&'static str, Raw) {
         About::Uncertain { .. } | About::Drift { .. } => {
             ("agent_run.resume_unsafe", Raw::encode(about))
         }
-        About::Approval { .. } | About::Asking { .. } => ("agent_run.asked_human", Raw::encode(about)),
+        About::Approval { .. } | About::Asking { .. } => {
+            ("agent_run.asked_human", Raw::encode(about))
+        }
     }
 }
 

@@ -58,10 +58,7 @@ pub enum Anomaly {
 
 /// Reads a reply: what it asks for, and what is odd about it.
 #[must_use]
-pub fn read(
-    reply: &Reply,
-    stop_map: &BTreeMap<Arc<str>, StopAction>,
-) -> (Next, Option<Anomaly>) {
+pub fn read(reply: &Reply, stop_map: &BTreeMap<Arc<str>, StopAction>) -> (Next, Option<Anomaly>) {
     let calls = if reply.tool_uses().next().is_some() { Calls::Some } else { Calls::None };
     match &reply.stop_reason {
         StopReason::EndTurn => end_turn(calls),

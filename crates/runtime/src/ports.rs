@@ -1,0 +1,23 @@
+//! What the driver needs from the world. An adapter implements one of these traits; nothing here
+//! knows which vendor, disk or clock is behind it.
+
+mod clock;
+mod hooks;
+mod model;
+mod store;
+mod tool;
+
+pub use clock::Clock;
+pub use hooks::{Hooks, NoHooks};
+pub use model::{Model, Stream};
+pub use store::{
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
+    WorkerId,
+};
+pub use tool::{CallContext, Tool};
+
+use std::future::Future;
+use std::pin::Pin;
+
+/// A future behind a trait object.
+pub type Task<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,247 @@
+//! Where lanes live. The methods are steps of a protocol, not SQL: each implementation says them in
+//! its engine's words, and one conformance suite holds all of them to the same meaning.
+
+use std::sync::Arc;
+
+use super::Task;
+use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
+use windlass_core::mail::{Mail, MailBody};
+use windlass_core::project::Row;
+use windlass_core::record::Durability;
+use windlass_core::stop::{RunState, StopCause};
+
+/// A store of lanes.
+pub trait Store: Send + Sync + 'static {
+    /// Accepts a mail, making the lane if it is new. Durable when it returns. The same key again
+    /// gives the first mail's id and changes nothing.
+    fn deliver(&self, lane: LaneId, letter: Letter) -> Task<'_, Result<Delivered, StoreError>>;
+
+    /// Takes the lane: raises its epoch, so that every other owner is fenced from here on. A lane
+    /// with an owner is [`StoreError::Busy`], unless `dead` names that owner and the very beat it
+    /// still shows: then the caller has watched it stand still for a whole lease.
+    fn claim(
+        &self,
+        lane: LaneId,
+        worker: WorkerId,
+        dead: Option<SeenBeat>,
+    ) -> Task<'_, Result<Claim, StoreError>>;
+
+    /// Gives the lane back. Fenced owners have nothing to give back.
+    fn release(&self, lane: LaneId, epoch: Epoch) -> Task<'_, Result<(), StoreError>>;
+
+    /// Says that the worker is alive.
+    fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>>;
+
+    /// Appends entries with their rows in one transaction, if epoch and head are still the lane's:
+    /// otherwise [`StoreError::Fenced`] and nothing is written.
+    fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>>;
+
+    /// Entries after `after`, oldest first, at most `most`. A fork's log begins with its parent's.
+    fn read_log(
+        &self,
+        lane: LaneId,
+        after: Seq,
+        most: usize,
+    ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>>;
+
+    /// Mail that no entry has read yet, oldest first, at most `most`.
+    fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>>;
+
+    /// Makes `child` a lane whose log continues `parent`'s after entry `at`.
+    fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>>;
+
+    /// Waits until somebody may have delivered mail to the lane, in this process. A hint: other
+    /// processes are seen by polling.
+    fn mail_hint(&self, lane: LaneId) -> Task<'_, ()>;
+
+    /// What is known of a lane.
+    fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>>;
+
+    /// Runs, newest first, at most `most`.
+    fn runs(&self, lane: Option<LaneId>, most: usize)
+    -> Task<'_, Result<Vec<RunInfo>, StoreError>>;
+}
+
+/// A process that owns lanes: a new random name at every start, never configured.
+pub type WorkerId = Arc<str>;
+
+/// A mail to be accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// The sender's key: the same letter twice is one mail.
+    pub key: Arc<str>,
+    /// What it says.
+    pub body: MailBody,
+}
+
+/// An accepted mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivered {
+    /// Its id.
+    pub mail: MailId,
+}
+
+/// A lane taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// The epoch to append with.
+    pub epoch: Epoch,
+    /// The last entry.
+    pub head: Seq,
+}
+
+/// A worker's beat as somebody saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenBeat {
+    /// Whose.
+    pub worker: WorkerId,
+    /// How many it had sent.
+    pub beats: u64,
+}
+
+/// One append.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    /// To which lane.
+    pub lane: LaneId,
+    /// With which epoch.
+    pub epoch: Epoch,
+    /// After which entry.
+    pub head: Seq,
+    /// The encoded entries, dense after `head`.
+    pub entries: Vec<EncodedEntry>,
+    /// Mail these entries read.
+    pub mail_read: Vec<MailId>,
+    /// Mail to other lanes.
+    pub mail_out: Vec<(LaneId, Letter)>,
+    /// The rows that belong to them.
+    pub rows: Vec<Row>,
+    /// When the lane wants to be looked at again although nothing arrives.
+    pub wake_at: Option<Millis>,
+    /// The run that is active after them.
+    pub active_run: Option<RunId>,
+    /// What it must survive before it returns.
+    pub durability: Durability,
+}
+
+/// An entry as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodedEntry {
+    /// Its place.
+    pub seq: Seq,
+    /// Its time.
+    pub at: Millis,
+    /// Its line.
+    pub line: Arc<str>,
+}
+
+/// What is known of a lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneInfo {
+    /// Which.
+    pub lane: LaneId,
+    /// How often it changed owner.
+    pub epoch: Epoch,
+    /// Its last entry.
+    pub head: Seq,
+    /// Who owns it.
+    pub owner: Option<WorkerId>,
+    /// The run that is active.
+    pub active_run: Option<RunId>,
+    /// When it wants to be looked at again.
+    pub wake_at: Option<Millis>,
+}
+
+/// What is known of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunInfo {
+    /// Which.
+    pub run: RunId,
+    /// On which lane.
+    pub lane: LaneId,
+    /// Its state.
+    pub state: RunState,
+    /// Why it ended.
+    pub cause: Option<StopCause>,
+    /// Its text.
+    pub text: Option<Arc<str>>,
+    /// When that was.
+    pub at: Millis,
+}
+
+/// Why a store could not do it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// Another owner has the lane: stop, end what is in the air, do not retry.
+    #[error("lane {lane} has another owner; this one must stop")]
+    Fenced {
+        /// Which lane.
+        lane: LaneId,
+    },
+    /// The lane has a living owner.
+    #[error("lane {lane} is being driven by another process; wait, or send it mail")]
+    Busy {
+        /// Which lane.
+        lane: LaneId,
+        /// Who, and how alive.
+        owner: SeenBeat,
+    },
+    /// There is no such lane.
+    #[error("there is no conversation {lane}; `windlass runs` lists them")]
+    NoLane {
+        /// Which lane.
+        lane: LaneId,
+    },
+    /// An argument that would corrupt the store.
+    #[error("{what}")]
+    Invalid {
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// The disk is full.
+    #[error("the disk holding {place} is full; free some space, nothing was lost")]
+    Full {
+        /// Which file.
+        place: String,
+    },
+    /// The store cannot be written.
+    #[error("{place} is read-only; make it writable or choose another with --store")]
+    ReadOnly {
+        /// Which file.
+        place: String,
+    },
+    /// Somebody else holds the store for too long.
+    #[error("{place} stayed locked for {waited_ms} ms; end the program that holds it")]
+    Locked {
+        /// Which file.
+        place: String,
+        /// How long it was tried.
+        waited_ms: u64,
+    },
+    /// What is stored is damaged.
+    #[error("{place} is damaged ({reason}); restore it from a copy, nothing was changed")]
+    Corrupt {
+        /// Which file.
+        place: String,
+        /// What was found.
+        reason: String,
+    },
+    /// The store is of a newer version.
+    #[error("{place} has schema {found}, this program knows {known}; upgrade windlass")]
+    FromTheFuture {
+        /// Which file.
+        place: String,
+        /// Its version.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// It is not known whether the last append landed: the owner must reload.
+    #[error("{place} failed ({reason}); reload the lane before going on")]
+    Broken {
+        /// Which file.
+        place: String,
+        /// What happened.
+        reason: String,
+    },
+}

@@ -1,0 +1,1 @@
+//! The exhaustive explorer and the seeded simulator.

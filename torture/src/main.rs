@@ -1,0 +1,3 @@
+//! Kills real processes and audits what they leave behind.
+
+fn main() {}
