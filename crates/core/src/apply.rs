@@ -59,7 +59,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         }
         Record::Compacted { keep_from, note } => compacted(c, *keep_from, note),
         Record::Finished { run, cause, also, said } => {
-            finished(c, run, *cause, also, said.as_ref())
+            finished(c, run, *cause, also, said.as_ref());
         }
         Record::Adopted { epoch } => c.epoch = *epoch,
         Record::DriftAccepted {} => with_run(c, drift_accepted),
@@ -187,10 +187,15 @@ fn keeps_pieces(transition: Transition) -> bool {
 }
 
 fn early_judged(c: &mut Conversation, input: &Input, id: CallId, launch: Launch) {
-    let Input::BlockReady { facts, .. } = input else { return };
+    let Input::BlockReady { tool_use, facts, .. } = input else { return };
     with_run(c, |run| {
         if let Phase::Asking(asking) = &mut run.phase {
-            asking.early.push(EarlyCall { id, launch, facts: Arc::new(facts.clone()) });
+            asking.early.push(EarlyCall {
+                id,
+                tool_use: tool_use.clone(),
+                launch,
+                facts: Arc::new(facts.clone()),
+            });
         }
     });
 }

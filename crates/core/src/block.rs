@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 /// A request to run a tool.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ToolUse {
     /// The provider's id, verbatim.
     pub id: Arc<str>,

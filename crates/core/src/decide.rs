@@ -29,8 +29,8 @@ pub fn decide(conversation: &Conversation, at: Millis, input: &Input) -> Vec<Rec
         Input::Configured { settings } => configure::configured(&mut draft, settings),
         Input::Received { mail } => mail::received(&mut draft, mail),
         Input::Adopted { epoch, prompt_hash } => resume::adopted(&mut draft, *epoch, prompt_hash),
-        Input::BlockReady { ask, index, tool, facts } => {
-            early::block_ready(&mut draft, *ask, *index, tool, facts);
+        Input::BlockReady { ask, index, tool_use, facts } => {
+            early::block_ready(&mut draft, *ask, *index, tool_use, facts);
         }
         Input::Replied { ask, reply, .. } => reply::replied(&mut draft, *ask, reply),
         Input::ModelFailed { ask, failure } => failure::model_failed(&mut draft, *ask, failure),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::block::ToolUse;
 use crate::facts::Facts;
 use crate::ids::{AskId, CallId, Epoch, LaneId, Millis, Seq};
 use crate::mail::Mail;
@@ -43,8 +44,8 @@ pub enum Input {
         ask: AskId,
         /// Which block.
         index: u16,
-        /// Which tool it calls.
-        tool: Arc<str>,
+        /// The call it holds.
+        tool_use: ToolUse,
         /// What is known of the call.
         facts: Facts,
     },

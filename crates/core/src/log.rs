@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::apply::apply;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Ended};
 use crate::decide::decide;
 use crate::ids::{Millis, Seq};
 use crate::input::Input;
@@ -77,6 +77,25 @@ impl Entry {
         let stays = |record: &&Record| record.durability() != Durability::Volatile;
         let records: Vec<Record> = self.records.iter().filter(stays).cloned().collect();
         (!records.is_empty()).then(|| Self { records, ..self.clone() })
+    }
+
+    /// The runs that end with it, given what it follows. There can be two: a prompt that waited may
+    /// be over as soon as it begins.
+    #[must_use]
+    pub fn ends(&self, before: &Conversation) -> Vec<Ended> {
+        let finishes = |record: &Record| matches!(record, Record::Finished { .. });
+        if !self.records.iter().any(finishes) {
+            return Vec::new();
+        }
+        let mut now = before.clone();
+        let mut ends = Vec::new();
+        for record in &self.records {
+            apply(&mut now, self.at, &self.input, record);
+            if finishes(record) {
+                ends.extend(now.last_end.clone());
+            }
+        }
+        ends
     }
 
     /// As one line of JSON.

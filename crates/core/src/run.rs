@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::block::Block;
+use crate::block::{Block, ToolUse};
 use crate::call::Call;
 use crate::facts::Facts;
 use crate::ids::{AskId, CallId, Millis, RunId};
@@ -89,6 +89,8 @@ pub struct Asking {
 pub struct EarlyCall {
     /// The call.
     pub id: CallId,
+    /// What the model asked for.
+    pub tool_use: ToolUse,
     /// Whether it runs; a block that may not still stands in the way of later ones.
     pub launch: Launch,
     /// What is known of it.

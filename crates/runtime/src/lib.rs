@@ -2,4 +2,20 @@
 //!
 //! Not here: judgement (that is `windlass-core`) and vendors (those are the adapters).
 
+pub mod agent;
+pub mod driver;
+pub mod feed;
+mod flights;
+pub mod host;
+pub mod lease;
 pub mod ports;
+pub mod session;
+pub mod system_clock;
+pub mod toolbox;
+
+pub use agent::{Agent, Ports};
+pub use driver::{DriveError, Driver, Rest};
+pub use host::Host;
+pub use session::{End, RunStream, Session};
+pub use system_clock::SystemClock;
+pub use toolbox::Toolbox;

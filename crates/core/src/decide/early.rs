@@ -2,6 +2,7 @@
 //! and in conflict with no block before them.
 
 use super::draft::Draft;
+use crate::block::ToolUse;
 use crate::facts::{AnsweredBy, Facts};
 use crate::ids::{AskId, CallId};
 use crate::policy::Verdict;
@@ -13,7 +14,7 @@ pub(super) fn block_ready(
     draft: &mut Draft<'_>,
     ask: AskId,
     index: u16,
-    tool: &str,
+    tool_use: &ToolUse,
     facts: &Facts,
 ) {
     let Some(asking) = draft.run().and_then(Run::asking) else { return };
@@ -21,19 +22,20 @@ pub(super) fn block_ready(
     if asking.ask != ask || seen {
         return;
     }
-    let may = is_harmless(draft, tool, facts) && is_free(draft, asking, facts);
+    let may = is_harmless(draft, tool_use, facts) && is_free(draft, asking, facts);
     let launch = if may { Launch::Launched } else { Launch::Held };
     draft.record(Record::EarlyJudged { call: CallId { ask, index }, launch });
 }
 
-fn is_harmless(draft: &Draft<'_>, tool: &str, facts: &Facts) -> bool {
+fn is_harmless(draft: &Draft<'_>, tool_use: &ToolUse, facts: &Facts) -> bool {
     let Some(settings) = draft.settings() else { return false };
     facts.touches.is_read()
         && facts.is_repeatable()
         && facts.problem.is_none()
+        && tool_use.input.is_object()
         && facts.answered_by == AnsweredBy::Tool
         && settings.hooks.before_tool == Listening::Nobody
-        && matches!(settings.rules.judge(tool), Verdict::Allow { .. })
+        && matches!(settings.rules.judge(&tool_use.name), Verdict::Allow { .. })
 }
 
 fn is_free(draft: &Draft<'_>, asking: &Asking, facts: &Facts) -> bool {

@@ -82,12 +82,14 @@ pub struct Delivered {
 }
 
 /// A lane taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// The epoch to append with.
     pub epoch: Epoch,
     /// The last entry.
     pub head: Seq,
+    /// The lane this one continues, and the last entry they share.
+    pub fork_of: Option<(LaneId, Seq)>,
 }
 
 /// A worker's beat as somebody saw it.

@@ -1,0 +1,231 @@
+//! Carries out what the core decides, one step at a time. The driver waits at one point; between two
+//! waits it decides, appends, applies, tells the readers, and makes the air what is wanted. It holds
+//! no judgement of its own.
+
+mod held;
+mod inbox;
+mod step;
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use windlass_core::conversation::Conversation;
+use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::input::Input;
+use windlass_core::log::{self, Entry};
+use windlass_core::run::Phase;
+use windlass_core::settings::Settings;
+use windlass_core::wanted::{is_parked, wanted};
+
+use crate::agent::{Agent, Ports};
+use crate::feed::{Feed, OwnerFeed};
+use crate::flights::Flights;
+use crate::lease::Lease;
+use crate::ports::{Claim, StoreError};
+use held::Held;
+use inbox::{Inbox, Woken};
+
+/// Entries read at once when a lane is loaded.
+const PAGE: usize = 512;
+
+/// Drives one lane for as long as there is something to do.
+pub struct Driver {
+    lane: LaneId,
+    epoch: Epoch,
+    fork_of: Option<(LaneId, Seq)>,
+    ports: Ports,
+    settings: Arc<Settings>,
+    lease: Lease,
+    conversation: Conversation,
+    flights: Flights,
+    inbox: Inbox,
+    held: Held,
+    feed: Feed,
+    owner: Option<OwnerFeed>,
+    owner_left: OwnerLeft,
+}
+
+/// What became of the owner of the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OwnerLeft {
+    /// It is there, or there never was one.
+    No,
+    /// It dropped its stream; the run was asked to end.
+    Yes,
+}
+
+/// Why a driver stopped driving.
+#[derive(Debug)]
+pub enum Rest {
+    /// Every run has ended and there is no mail.
+    Idle(Conversation),
+    /// The run waits for a human; nothing is in the air.
+    Parked(Conversation),
+    /// The driver was told to hand the lane over.
+    HandedOver(Conversation),
+}
+
+/// Why a driver could not go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DriveError {
+    /// The store failed, or another owner has the lane.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] log::Error),
+}
+
+impl Driver {
+    /// Loads a claimed lane.
+    pub async fn load(
+        agent: Agent,
+        lane: LaneId,
+        claim: Claim,
+        lease: Lease,
+        feed: Feed,
+        owner: Option<OwnerFeed>,
+    ) -> Result<Self, DriveError> {
+        let conversation = load(&agent.ports, &lane).await?;
+        let Agent { ports, settings } = agent.clone();
+        let (flights, landed) = Flights::new(agent, feed.clone(), owner.clone());
+        Ok(Self {
+            inbox: Inbox::new(lane.clone(), ports.clone(), landed),
+            lane,
+            epoch: claim.epoch,
+            fork_of: claim.fork_of,
+            ports,
+            settings,
+            lease,
+            conversation,
+            flights,
+            held: Held::default(),
+            feed,
+            owner,
+            owner_left: OwnerLeft::No,
+        })
+    }
+
+    /// Drives until nothing is left to do here, then gives the lane back.
+    pub async fn drive(mut self, hand_over: CancellationToken) -> Result<Rest, DriveError> {
+        let rest = self.drive_claimed(&hand_over).await;
+        self.flights.ground();
+        match rest {
+            Err(DriveError::Store(error @ StoreError::Fenced { .. })) => Err(error.into()),
+            rest => {
+                self.ports.store.release(self.lane.clone(), self.epoch).await?;
+                rest
+            }
+        }
+    }
+
+    async fn drive_claimed(&mut self, hand_over: &CancellationToken) -> Result<Rest, DriveError> {
+        self.open().await?;
+        self.read_mail().await?;
+        loop {
+            self.ensure_lease().await?;
+            let wanted = wanted(&self.conversation);
+            self.flights.reconcile(&self.conversation, &wanted.effects);
+            if let Some(rest) = self.rest() {
+                return Ok(rest);
+            }
+            let owner = self.owner.as_ref().filter(|_| self.owner_left == OwnerLeft::No);
+            match self.inbox.wait(wanted.wake_at, owner, hand_over).await {
+                Woken::Landed(inputs) => self.land(inputs).await?,
+                Woken::Mail => self.read_mail().await?,
+                Woken::Time => self.step(vec![Input::Ticked {}]).await?,
+                Woken::OwnerLeft => self.owner_left().await?,
+                Woken::HandOver => return Ok(Rest::HandedOver(self.conversation.clone())),
+            }
+        }
+    }
+
+    /// Brings settings and ownership up to date before anything else happens.
+    async fn open(&mut self) -> Result<(), DriveError> {
+        if let Some((parent, at)) = self.fork_of.take_if(|(_, at)| *at == self.conversation.head) {
+            // A copy begins by saying so: nothing of the parent's run goes on in it.
+            self.step(vec![Input::Forked { parent, at }]).await?;
+        }
+        let input = if self.conversation.run.is_some() {
+            Input::Adopted { epoch: self.epoch, prompt_hash: self.settings.prompt_hash() }
+        } else {
+            Input::Configured { settings: Arc::clone(&self.settings) }
+        };
+        self.step(vec![input]).await
+    }
+
+    /// Whether there is nothing left to wait for here.
+    fn rest(&self) -> Option<Rest> {
+        let c = &self.conversation;
+        if c.run.is_none() {
+            return Some(Rest::Idle(c.clone()));
+        }
+        let waits_for_clock = wanted(c).wake_at.is_some();
+        (is_parked(c) && !waits_for_clock).then(|| Rest::Parked(c.clone()))
+    }
+
+    /// Results of calls that ran ahead wait until their reply is recorded.
+    async fn land(&mut self, inputs: Vec<Input>) -> Result<(), DriveError> {
+        let ready = self.held.sort(&self.conversation, inputs);
+        self.step(ready).await?;
+        let released = self.held.release(&self.conversation);
+        self.step(released).await
+    }
+
+    /// The owner of the stream dropped it: the run it owned ends at the next safe boundary.
+    async fn owner_left(&mut self) -> Result<(), DriveError> {
+        self.owner_left = OwnerLeft::Yes;
+        if let Some(run) = self.owner.as_ref().and_then(OwnerFeed::run) {
+            self.inbox.cancel(run).await?;
+        }
+        self.read_mail().await
+    }
+
+    async fn read_mail(&mut self) -> Result<(), DriveError> {
+        let mail = self.inbox.read_mail().await?;
+        if mail.is_empty() {
+            return Ok(());
+        }
+        self.step(vec![Input::Received { mail }]).await
+    }
+
+    /// Before effects start, makes sure that the lane is still ours: a process that was frozen may
+    /// have lost it without noticing.
+    async fn ensure_lease(&self) -> Result<(), DriveError> {
+        let starting = !self.flights.has_all(&wanted(&self.conversation).effects);
+        if !starting || self.lease.is_fresh() {
+            return Ok(());
+        }
+        self.lease.beat(self.ports.store.as_ref()).await?;
+        let lane = self.ports.store.lane(self.lane.clone()).await?;
+        match lane {
+            Some(lane) if lane.epoch == self.epoch => Ok(()),
+            Some(_) | None => Err(StoreError::Fenced { lane: self.lane.clone() }.into()),
+        }
+    }
+
+    /// The conversation as it stands.
+    #[must_use]
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+}
+
+/// Folds a lane's whole log.
+pub async fn load(ports: &Ports, lane: &LaneId) -> Result<Conversation, DriveError> {
+    let mut conversation = Conversation::default();
+    loop {
+        let page = ports.store.read_log(lane.clone(), conversation.head, PAGE).await?;
+        for stored in &page {
+            conversation.fold(&Entry::parse(stored.seq, &stored.line)?)?;
+        }
+        if page.len() < PAGE {
+            return Ok(conversation);
+        }
+    }
+}
+
+/// Whether the model call `conversation` waits for is the one these early calls belong to.
+fn is_asking(conversation: &Conversation) -> bool {
+    conversation.run.as_ref().is_some_and(|run| matches!(run.phase, Phase::Asking(_)))
+}

@@ -1,0 +1,30 @@
+//! Results that came before their time: a call that ran ahead of its reply has nothing to be the
+//! result of until the reply is recorded.
+
+use windlass_core::conversation::Conversation;
+use windlass_core::input::Input;
+
+use super::is_asking;
+
+/// Inputs that wait for their reply. Bounded by the calls that may run ahead.
+#[derive(Default)]
+pub(super) struct Held(Vec<Input>);
+
+impl Held {
+    /// Takes out of `inputs` what has to wait.
+    pub(super) fn sort(&mut self, conversation: &Conversation, inputs: Vec<Input>) -> Vec<Input> {
+        let (early, ready) =
+            inputs.into_iter().partition(|input| is_asking(conversation) && is_tool_result(input));
+        self.0.extend::<Vec<Input>>(early);
+        ready
+    }
+
+    /// Gives back what no longer has to wait.
+    pub(super) fn release(&mut self, conversation: &Conversation) -> Vec<Input> {
+        if is_asking(conversation) { Vec::new() } else { std::mem::take(&mut self.0) }
+    }
+}
+
+fn is_tool_result(input: &Input) -> bool {
+    matches!(input, Input::ToolReturned { .. })
+}

@@ -1,0 +1,102 @@
+//! The one point where the driver waits: for flights to land, for mail, for the clock, for the owner
+//! of the stream, and for the request to hand over.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use windlass_core::ids::{LaneId, Millis, RunId};
+use windlass_core::input::Input;
+use windlass_core::mail::{Mail, MailBody};
+
+use crate::agent::Ports;
+use crate::feed::OwnerFeed;
+use crate::flights::Landed;
+use crate::ports::{Letter, StoreError};
+
+/// Mail read at once.
+const MAIL_PAGE: usize = 64;
+
+/// Inputs decided in one step.
+const BATCH: usize = 64;
+
+/// How long mail from other processes may lie unseen.
+const POLL_MS: u64 = 500;
+
+pub(super) struct Inbox {
+    lane: LaneId,
+    ports: Ports,
+    landed: mpsc::Receiver<Landed>,
+}
+
+/// What ended the wait.
+pub(super) enum Woken {
+    /// Flights brought something.
+    Landed(Vec<Input>),
+    /// There may be mail.
+    Mail,
+    /// The time has come.
+    Time,
+    /// The owner dropped its stream.
+    OwnerLeft,
+    /// Another process is to go on.
+    HandOver,
+}
+
+impl Inbox {
+    pub(super) fn new(lane: LaneId, ports: Ports, landed: mpsc::Receiver<Landed>) -> Self {
+        Self { lane, ports, landed }
+    }
+
+    pub(super) async fn wait(
+        &mut self,
+        wake_at: Option<Millis>,
+        owner: Option<&OwnerFeed>,
+        hand_over: &CancellationToken,
+    ) -> Woken {
+        let until_due = wake_at.map(|due| due.since(self.ports.clock.now()));
+        let nap = until_due.map_or(POLL_MS, |due| due.min(POLL_MS));
+        let after_nap =
+            if until_due.is_some_and(|due| due <= nap) { Woken::Time } else { Woken::Mail };
+        tokio::select! {
+            biased;
+            Some(first) = self.landed.recv() => Woken::Landed(self.drain(first)),
+            () = hand_over.cancelled() => Woken::HandOver,
+            () = owner_gone(owner) => Woken::OwnerLeft,
+            () = self.ports.store.mail_hint(self.lane.clone()) => Woken::Mail,
+            () = self.ports.clock.sleep(nap) => after_nap,
+        }
+    }
+
+    /// Whatever landed meanwhile is decided in the same step: one append for all of it.
+    fn drain(&mut self, first: Landed) -> Vec<Input> {
+        let mut inputs = vec![first.input];
+        while inputs.len() < BATCH {
+            match self.landed.try_recv() {
+                Ok(landed) => inputs.push(landed.input),
+                Err(_) => break,
+            }
+        }
+        inputs
+    }
+
+    pub(super) async fn read_mail(&self) -> Result<Vec<Mail>, StoreError> {
+        self.ports.store.read_mail(self.lane.clone(), MAIL_PAGE).await
+    }
+
+    /// Sends the run a cancel, as the one who dropped its stream would have.
+    pub(super) async fn cancel(&self, run: &RunId) -> Result<(), StoreError> {
+        let letter = Letter {
+            key: Arc::from(format!("owner-left:{run}")),
+            body: MailBody::Cancel { run: Some(run.clone()) },
+        };
+        self.ports.store.deliver(self.lane.clone(), letter).await.map(|_| ())
+    }
+}
+
+async fn owner_gone(owner: Option<&OwnerFeed>) {
+    match owner {
+        Some(owner) => owner.closed().await,
+        None => std::future::pending().await,
+    }
+}

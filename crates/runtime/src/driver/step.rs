@@ -1,0 +1,102 @@
+//! One step: decide every input on a copy, append what is durable in one transaction, and only then
+//! let the copy become the conversation and the readers see it.
+
+use std::sync::Arc;
+
+use windlass_core::conversation::Conversation;
+use windlass_core::ids::MailId;
+use windlass_core::input::Input;
+use windlass_core::log::Entry;
+use windlass_core::project::{Row, project};
+use windlass_core::record::{Record, durability};
+use windlass_core::wanted::wanted;
+
+use super::{DriveError, Driver};
+use crate::feed::Item;
+use crate::ports::{Append, EncodedEntry};
+
+/// A step in the making.
+struct Draft {
+    conversation: Conversation,
+    entries: Vec<Entry>,
+    items: Vec<Item>,
+    rows: Vec<Row>,
+    mail_read: Vec<MailId>,
+}
+
+impl Driver {
+    pub(super) async fn step(&mut self, inputs: Vec<Input>) -> Result<(), DriveError> {
+        let mut draft = Draft {
+            conversation: self.conversation.clone(),
+            entries: Vec::new(),
+            items: Vec::new(),
+            rows: Vec::new(),
+            mail_read: Vec::new(),
+        };
+        for input in inputs {
+            // A clock that goes backwards must not undo what was recorded.
+            let at = self.ports.clock.now().max(draft.conversation.at);
+            if let Some(entry) = Entry::decide(&draft.conversation, at, input) {
+                draft.take(&entry)?;
+            }
+        }
+        if !draft.entries.is_empty() {
+            self.append(&draft).await?;
+        }
+        self.conversation = draft.conversation;
+        self.publish(draft.items).await;
+        Ok(())
+    }
+
+    async fn append(&self, draft: &Draft) -> Result<(), DriveError> {
+        let records: Vec<Record> =
+            draft.entries.iter().flat_map(|entry| entry.records.iter().cloned()).collect();
+        let append = Append {
+            lane: self.lane.clone(),
+            epoch: self.epoch,
+            head: self.conversation.head,
+            entries: draft.entries.iter().map(encode).collect(),
+            mail_read: draft.mail_read.clone(),
+            mail_out: Vec::new(),
+            rows: draft.rows.clone(),
+            wake_at: wanted(&draft.conversation).wake_at,
+            active_run: draft.conversation.run.as_ref().map(|run| run.id.clone()),
+            durability: durability(&records, self.settings.durability),
+        };
+        Ok(self.ports.store.append(append).await?)
+    }
+
+    /// Tells the readers. Only the owner of the run can make it wait.
+    async fn publish(&mut self, items: Vec<Item>) {
+        for item in items {
+            self.feed.publish(item.clone());
+            if let Some(owner) = &self.owner {
+                // An owner that left is noticed where the driver waits.
+                let _ = owner.item(item).await;
+            }
+        }
+    }
+}
+
+impl Draft {
+    fn take(&mut self, entry: &Entry) -> Result<(), DriveError> {
+        let Some(durable) = entry.durable() else {
+            self.conversation.take(entry);
+            return Ok(());
+        };
+        self.rows.extend(project(&self.conversation, &durable));
+        let ends = durable.ends(&self.conversation);
+        if let Input::Received { mail } = &entry.input {
+            self.mail_read.extend(mail.iter().map(|mail| mail.id));
+        }
+        self.conversation.fold(entry)?;
+        self.items.push(Item::Entry(Arc::new(durable.clone())));
+        self.items.extend(ends.into_iter().map(|end| Item::Ended(Arc::new(end))));
+        self.entries.push(durable);
+        Ok(())
+    }
+}
+
+fn encode(entry: &Entry) -> EncodedEntry {
+    EncodedEntry { seq: entry.seq, at: entry.at, line: Arc::from(entry.encode()) }
+}

@@ -1,0 +1,113 @@
+//! Effects being performed. The driver says what is wanted; what is missing is started, what is no
+//! longer wanted is dropped, and every flight ends by putting one input into the driver's inbox.
+
+mod ask;
+mod catch;
+mod tool;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use windlass_core::conversation::Conversation;
+use windlass_core::input::Input;
+use windlass_core::wanted::Effect;
+
+use crate::agent::Agent;
+use crate::feed::{Feed, OwnerFeed};
+
+/// Inputs that may wait for the driver; a flight that finds the inbox full waits.
+const INBOX_INPUTS: usize = 1_024;
+
+/// The flights of one lane.
+pub(crate) struct Flights {
+    agent: Agent,
+    feed: Feed,
+    owner: Option<OwnerFeed>,
+    inbox: mpsc::Sender<Landed>,
+    in_the_air: BTreeMap<Effect, AbortHandle>,
+}
+
+/// A flight that brought something.
+#[derive(Debug)]
+pub(crate) struct Landed {
+    /// What it brought.
+    pub(crate) input: Input,
+}
+
+impl Flights {
+    pub(crate) fn new(
+        agent: Agent,
+        feed: Feed,
+        owner: Option<OwnerFeed>,
+    ) -> (Self, mpsc::Receiver<Landed>) {
+        let (inbox, landed) = mpsc::channel(INBOX_INPUTS);
+        (Self { agent, feed, owner, inbox, in_the_air: BTreeMap::new() }, landed)
+    }
+
+    /// Makes what is in the air what is wanted. A flight that landed stays in the table until it is
+    /// no longer wanted: an early call whose result waits for its reply is not flown twice.
+    pub(crate) fn reconcile(&mut self, conversation: &Conversation, wanted: &[Effect]) {
+        self.in_the_air.retain(|effect, flight| {
+            let keep = wanted.contains(effect);
+            if !keep {
+                flight.abort();
+            }
+            keep
+        });
+        for effect in wanted {
+            if !self.in_the_air.contains_key(effect) {
+                self.start(conversation, *effect);
+            }
+        }
+    }
+
+    /// Whether every effect of `wanted` is in the air already.
+    pub(crate) fn has_all(&self, wanted: &[Effect]) -> bool {
+        wanted.iter().all(|effect| self.in_the_air.contains_key(effect))
+    }
+
+    fn start(&mut self, conversation: &Conversation, effect: Effect) {
+        let flight = match effect {
+            Effect::Ask(_) => self.ask(conversation),
+            Effect::RunTool { call, attempt } => self.run_tool(conversation, call, attempt),
+            Effect::HookBefore(call) => self.hook_before(conversation, call),
+            Effect::HookAfter(call) => self.hook_after(conversation, call),
+            Effect::Probe(call) => self.probe(conversation, call),
+            Effect::Configure => self.configure(),
+        };
+        if let Some(flight) = flight {
+            self.in_the_air.insert(effect, flight);
+        }
+    }
+
+    /// Flies a future whose value is the input it brings.
+    fn fly(&self, flight: impl Future<Output = Input> + Send + 'static) -> Option<AbortHandle> {
+        let inbox = self.inbox.clone();
+        let task = tokio::spawn(async move {
+            let input = flight.await;
+            // The driver is gone if this fails, and with it everybody who cared.
+            let _ = inbox.send(Landed { input }).await;
+        });
+        Some(task.abort_handle())
+    }
+
+    fn configure(&self) -> Option<AbortHandle> {
+        let settings = Arc::clone(&self.agent.settings);
+        self.fly(std::future::ready(Input::Configured { settings }))
+    }
+
+    /// Drops everything in the air.
+    pub(crate) fn ground(&mut self) {
+        for flight in std::mem::take(&mut self.in_the_air).into_values() {
+            flight.abort();
+        }
+    }
+}
+
+impl Drop for Flights {
+    fn drop(&mut self) {
+        self.ground();
+    }
+}

@@ -1,0 +1,146 @@
+//! Tool calls, the probes for lost ones, and the hooks around them.
+
+use std::sync::Arc;
+
+use tokio::task::AbortHandle;
+use windlass_core::block::ToolUse;
+use windlass_core::call::{Call, CallState};
+use windlass_core::conversation::Conversation;
+use windlass_core::facts::Facts;
+use windlass_core::ids::{CallId, Millis};
+use windlass_core::input::{Finding, HookAnswer, Input};
+use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::run::Run;
+
+use super::Flights;
+use super::catch::caught;
+use crate::ports::{CallContext, Clock, Tool};
+
+/// A call ready to fly.
+struct Ready {
+    tool: Arc<dyn Tool>,
+    context: CallContext,
+    tool_use: ToolUse,
+    timeout_ms: u64,
+}
+
+impl Flights {
+    pub(super) fn run_tool(
+        &self,
+        conversation: &Conversation,
+        id: CallId,
+        attempt: u32,
+    ) -> Option<AbortHandle> {
+        let (tool_use, facts) = what_to_run(conversation, id)?;
+        let Some(ready) = self.ready(conversation, id, attempt, tool_use, facts.timeout_ms) else {
+            return self.fly(std::future::ready(missing(
+                self.agent.ports.clock.now(),
+                id,
+                attempt,
+            )));
+        };
+        let clock = Arc::clone(&self.agent.ports.clock);
+        self.fly(async move {
+            let started_at = clock.now();
+            let outcome = run(ready, clock.as_ref()).await;
+            Input::ToolReturned { call: id, attempt, started_at, outcome }
+        })
+    }
+
+    fn ready(
+        &self,
+        conversation: &Conversation,
+        id: CallId,
+        attempt: u32,
+        tool_use: ToolUse,
+        timeout_ms: u64,
+    ) -> Option<Ready> {
+        let tool = self.agent.ports.tools.get(&tool_use.name)?;
+        let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
+        let idempotency_key = Arc::from(format!("{run}:{id}"));
+        let context = CallContext { call: id, idempotency_key, attempt };
+        Some(Ready { tool, context, tool_use, timeout_ms })
+    }
+
+    pub(super) fn probe(&self, conversation: &Conversation, id: CallId) -> Option<AbortHandle> {
+        let call = call(conversation, id)?;
+        let ready = self.ready(conversation, id, call.attempts, call.tool_use.clone(), 0)?;
+        self.fly(async move {
+            let finding = caught(ready.tool.verify(ready.context, ready.tool_use.input)).await;
+            Input::Probed { call: id, finding: finding.unwrap_or(Finding::Unknown {}) }
+        })
+    }
+
+    pub(super) fn hook_before(
+        &self,
+        conversation: &Conversation,
+        id: CallId,
+    ) -> Option<AbortHandle> {
+        let call = call(conversation, id)?.clone();
+        let hooks = Arc::clone(&self.agent.ports.hooks);
+        self.fly(async move {
+            let answer = caught(hooks.before(call)).await;
+            Input::HookAnswered { call: id, answer: answer.unwrap_or_else(|panic| closed(&panic)) }
+        })
+    }
+
+    pub(super) fn hook_after(
+        &self,
+        conversation: &Conversation,
+        id: CallId,
+    ) -> Option<AbortHandle> {
+        let call = call(conversation, id)?.clone();
+        let CallState::AfterHook(outcome) = call.state.clone() else { return None };
+        let hooks = Arc::clone(&self.agent.ports.hooks);
+        self.fly(async move {
+            let answer = caught(hooks.after(call, outcome)).await;
+            Input::HookAnswered { call: id, answer: answer.unwrap_or(HookAnswer::Pass {}) }
+        })
+    }
+}
+
+fn call(conversation: &Conversation, id: CallId) -> Option<&Call> {
+    conversation.run.as_ref().and_then(Run::round)?.call(id)
+}
+
+/// The call of the open round, or one of a reply that still streams.
+fn what_to_run(conversation: &Conversation, id: CallId) -> Option<(ToolUse, Arc<Facts>)> {
+    if let Some(call) = call(conversation, id) {
+        return Some((call.tool_use.clone(), Arc::clone(&call.facts)));
+    }
+    let asking = conversation.run.as_ref().and_then(Run::asking)?;
+    let early = asking.early.iter().find(|early| early.id == id)?;
+    Some((early.tool_use.clone(), Arc::clone(&early.facts)))
+}
+
+/// The tool was there when the call was judged and is not any more.
+fn missing(started_at: Millis, call: CallId, attempt: u32) -> Input {
+    let error = ToolError::new(
+        "tool_missing",
+        "the tool is not registered with this process",
+        "use another tool, or ask the user to restore it",
+    );
+    Input::ToolReturned { call, attempt, started_at, outcome: Outcome::Failed(error) }
+}
+
+async fn run(ready: Ready, clock: &dyn Clock) -> Outcome {
+    let Ready { tool, context, tool_use, timeout_ms } = ready;
+    let work = caught(tool.run(context, tool_use.input));
+    tokio::select! {
+        outcome = work => outcome.unwrap_or_else(|panic| Outcome::Failed(panicked(&panic))),
+        () = clock.sleep(timeout_ms) => Outcome::TimedOut { after_ms: timeout_ms },
+    }
+}
+
+fn panicked(panic: &str) -> ToolError {
+    ToolError::new(
+        "tool_panicked",
+        &format!("the tool broke down: {panic}; effects unknown"),
+        "check what it did before doing it again",
+    )
+}
+
+/// A hook that breaks down before a call counts as a no: it may have been there for safety.
+fn closed(panic: &str) -> HookAnswer {
+    HookAnswer::Deny { reason: format!("a hook broke down: {panic}").into() }
+}

@@ -1,0 +1,147 @@
+//! The process that drives conversations: one name, one beat, one driver per lane at most.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use windlass_core::ids::LaneId;
+
+use crate::agent::Agent;
+use crate::driver::{DriveError, Driver, Rest};
+use crate::feed::{Feed, OwnerFeed};
+use crate::lease::{Lease, LeaseTimes};
+use crate::ports::{Claim, SeenBeat, StoreError};
+use crate::session::Session;
+
+/// A process that drives conversations.
+pub struct Host {
+    agent: Agent,
+    lease: Lease,
+    lanes: Mutex<HashMap<LaneId, Slot>>,
+    hand_over: CancellationToken,
+    beating: JoinHandle<()>,
+}
+
+/// What this process knows of a lane.
+#[derive(Default)]
+struct Slot {
+    feed: Feed,
+    driving: Driving,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum Driving {
+    #[default]
+    No,
+    Yes,
+}
+
+impl Host {
+    /// Starts beating under a new random name.
+    pub async fn start(agent: Agent, times: LeaseTimes) -> Result<Arc<Self>, StoreError> {
+        let worker = Arc::from(uuid::Uuid::now_v7().to_string());
+        let lease = Lease::new(worker, times, Arc::clone(&agent.ports.clock));
+        lease.beat(agent.ports.store.as_ref()).await?;
+        let beating = tokio::spawn(lease.clone().keep(Arc::clone(&agent.ports.store)));
+        let lanes = Mutex::default();
+        Ok(Arc::new(Self { agent, lease, lanes, hand_over: CancellationToken::new(), beating }))
+    }
+
+    /// A handle to the conversation on `lane`, which need not exist yet.
+    #[must_use]
+    pub fn session(self: &Arc<Self>, lane: impl Into<LaneId>) -> Session {
+        Session::new(Arc::clone(self), lane.into())
+    }
+
+    /// Asks every driver to stop where it is and give its lane back.
+    pub fn hand_over(&self) {
+        self.hand_over.cancel();
+    }
+
+    pub(crate) fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// The feed of a lane, whoever drives it.
+    pub(crate) fn feed(&self, lane: &LaneId) -> Feed {
+        self.slots().entry(lane.clone()).or_default().feed.clone()
+    }
+
+    /// Reserves the lane for one driver of this process; `None` if it has one.
+    pub(crate) fn reserve(self: &Arc<Self>, lane: &LaneId) -> Option<Reservation> {
+        let mut slots = self.slots();
+        let slot = slots.entry(lane.clone()).or_default();
+        if slot.driving == Driving::Yes {
+            return None;
+        }
+        slot.driving = Driving::Yes;
+        let feed = slot.feed.clone();
+        Some(Reservation { host: Arc::clone(self), lane: lane.clone(), feed })
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<LaneId, Slot>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the lane; waits for a silent owner to be silent for a whole lease.
+    async fn claim(&self, lane: &LaneId) -> Result<Claim, StoreError> {
+        let store = &self.agent.ports.store;
+        let mut dead: Option<SeenBeat> = None;
+        loop {
+            match store.claim(lane.clone(), self.lease.worker.clone(), dead.clone()).await {
+                Err(StoreError::Busy { owner, lane }) if dead.as_ref() != Some(&owner) => {
+                    self.agent.ports.clock.sleep(self.lease.times.expiry_ms).await;
+                    if dead.is_some() {
+                        // It beat while we watched: it lives.
+                        return Err(StoreError::Busy { owner, lane });
+                    }
+                    dead = Some(owner);
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.beating.abort();
+    }
+}
+
+/// The right to drive a lane in this process. Ends with the driver.
+pub(crate) struct Reservation {
+    host: Arc<Host>,
+    lane: LaneId,
+    feed: Feed,
+}
+
+impl Reservation {
+    /// Drives the lane until it rests.
+    pub(crate) async fn drive(self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
+        let host = &self.host;
+        let claim = host.claim(&self.lane).await?;
+        let driver = Driver::load(
+            host.agent.clone(),
+            self.lane.clone(),
+            claim,
+            host.lease.clone(),
+            self.feed.clone(),
+            owner,
+        );
+        driver.await?.drive(host.hand_over.clone()).await
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut slots = self.host.slots();
+        if let Some(slot) = slots.get_mut(&self.lane) {
+            slot.driving = Driving::No;
+            if slot.feed.is_unheard() {
+                slots.remove(&self.lane);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A handle to one conversation: everything a program does with it. What it sends is mail, durable
+//! before the call returns; whoever owns the lane acts on it.
+
+mod run_stream;
+
+pub use run_stream::{End, RunStream};
+
+use std::sync::Arc;
+
+use windlass_core::block::Block;
+use windlass_core::conversation::Conversation;
+use windlass_core::ids::{LaneId, QuestionId, RunId, Seq};
+use windlass_core::log::Entry;
+use windlass_core::mail::{Answer, MailBody};
+
+use crate::driver::{self, DriveError};
+use crate::feed::{OwnerFeed, Subscription};
+use crate::host::Host;
+use crate::ports::{Letter, StoreError};
+
+/// A handle to one conversation.
+#[derive(Clone)]
+pub struct Session {
+    host: Arc<Host>,
+    lane: LaneId,
+}
+
+impl Session {
+    pub(crate) fn new(host: Arc<Host>, lane: LaneId) -> Self {
+        Self { host, lane }
+    }
+
+    /// The lane it runs under.
+    #[must_use]
+    pub fn lane(&self) -> &LaneId {
+        &self.lane
+    }
+
+    /// Sends a prompt and gives the stream of the run it becomes. On a busy lane the run waits its
+    /// turn. Dropping the stream cancels the run, unless it was detached.
+    pub async fn send(&self, text: &str) -> Result<RunStream, DriveError> {
+        self.send_blocks(vec![Block::text(text)]).await
+    }
+
+    /// The same with any content: images, documents, what the model takes.
+    pub async fn send_blocks(&self, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
+        let run = RunId::from(uuid::Uuid::now_v7().to_string());
+        let before = self.conversation().await?;
+        self.deliver(MailBody::Prompt { run: run.clone(), blocks }).await?;
+        Ok(self.stream(Some(run), before))
+    }
+
+    /// Takes the lane up where it was left and gives the stream of what happens.
+    pub async fn resume(&self) -> Result<RunStream, DriveError> {
+        let before = self.conversation().await?;
+        let run = before.run.as_ref().map(|run| run.id.clone());
+        Ok(self.stream(run, before))
+    }
+
+    /// Drives the lane if nobody in this process does, and watches it either way.
+    fn stream(&self, run: Option<RunId>, before: Conversation) -> RunStream {
+        match self.host.reserve(&self.lane) {
+            Some(reservation) => {
+                let (owner, items) = OwnerFeed::new(run.clone());
+                let driving = tokio::spawn(reservation.drive(Some(owner)));
+                RunStream::owning(run, items, driving)
+            }
+            None => {
+                let items = self.subscribe(before.head);
+                RunStream::following(run, before, items)
+            }
+        }
+    }
+
+    /// Says something to the active run after its current round; on an idle lane it is a prompt.
+    pub async fn steer(&self, text: &str) -> Result<(), StoreError> {
+        let run = RunId::from(uuid::Uuid::now_v7().to_string());
+        self.deliver(MailBody::Steer { run, blocks: vec![Block::text(text)] }).await
+    }
+
+    /// Answers a question.
+    pub async fn answer(&self, question: QuestionId, answer: Answer) -> Result<(), StoreError> {
+        self.deliver(MailBody::Answer { question, answer }).await
+    }
+
+    /// Asks the run to end at the next safe boundary; the active one if none is named.
+    pub async fn cancel(&self, run: Option<RunId>) -> Result<(), StoreError> {
+        self.deliver(MailBody::Cancel { run }).await
+    }
+
+    /// Asks the run to end now, interrupting what may be interrupted.
+    pub async fn abort(&self, run: Option<RunId>) -> Result<(), StoreError> {
+        self.deliver(MailBody::Abort { run }).await
+    }
+
+    /// A reader of everything after entry `after`, whichever process writes it.
+    #[must_use]
+    pub fn subscribe(&self, after: Seq) -> Subscription {
+        let ports = self.host.agent().ports.clone();
+        Subscription::new(self.lane.clone(), ports, self.host.feed(&self.lane).listen(), after)
+    }
+
+    /// A new conversation that shares this one's history up to `at`, or to its last closed round
+    /// before that. What it will cost is its own.
+    pub async fn fork(&self, at: Option<Seq>) -> Result<Session, DriveError> {
+        let at = self.last_rest(at.unwrap_or(Seq::MAX)).await?;
+        let child = LaneId::from(format!("conversation:{}", uuid::Uuid::now_v7()));
+        self.host.agent().ports.store.fork(self.lane.clone(), at, child.clone()).await?;
+        Ok(Self::new(Arc::clone(&self.host), child))
+    }
+
+    async fn last_rest(&self, most: Seq) -> Result<Seq, DriveError> {
+        let mut subscriber = Conversation::default();
+        let mut rest = 0;
+        for entry in self.log().await? {
+            if entry.seq > most {
+                break;
+            }
+            subscriber.fold(&entry)?;
+            if subscriber.is_at_rest() {
+                rest = entry.seq;
+            }
+        }
+        Ok(rest)
+    }
+
+    /// The whole log.
+    pub async fn log(&self) -> Result<Vec<Entry>, DriveError> {
+        let store = &self.host.agent().ports.store;
+        let stored = store.read_log(self.lane.clone(), 0, usize::MAX).await?;
+        let parse = |entry: &crate::ports::EncodedEntry| Entry::parse(entry.seq, &entry.line);
+        Ok(stored.iter().map(parse).collect::<Result<_, _>>()?)
+    }
+
+    /// The conversation as the log has it.
+    pub async fn conversation(&self) -> Result<Conversation, DriveError> {
+        driver::load(&self.host.agent().ports, &self.lane).await
+    }
+
+    async fn deliver(&self, body: MailBody) -> Result<(), StoreError> {
+        let key = Arc::from(uuid::Uuid::now_v7().to_string());
+        let letter = Letter { key, body };
+        self.host.agent().ports.store.deliver(self.lane.clone(), letter).await.map(|_| ())
+    }
+}

@@ -1,0 +1,200 @@
+//! What happens in a run, as it happens, and how it ended.
+
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use windlass_core::conversation::{Conversation, Ended};
+use windlass_core::ids::RunId;
+use windlass_core::input::Input;
+use windlass_core::log::Entry;
+use windlass_core::mail::MailBody;
+use windlass_core::question::Question;
+use windlass_core::record::Record;
+use windlass_core::wanted::is_parked;
+
+use crate::driver::{DriveError, Rest};
+use crate::feed::{Item, Subscription, SubscriptionError};
+
+/// The stream of a run. Read it to watch; ask it for the [`end`](Self::end) to wait.
+pub struct RunStream {
+    run: Option<RunId>,
+    source: Source,
+    ended: Option<End>,
+}
+
+enum Source {
+    /// This stream's reader sets the pace of the run, and dropping it cancels the run.
+    Owning { items: mpsc::Receiver<Item>, driving: JoinHandle<Result<Rest, DriveError>> },
+    /// Somebody else drives; this is one reader of many, and keeps its own copy.
+    Following { conversation: Box<Conversation>, items: Box<Subscription> },
+    /// Nothing more will come.
+    Spent,
+}
+
+/// How a run ended, or why it waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// It ended.
+    Finished(Ended),
+    /// It waits for a human.
+    Parked(Vec<Question>),
+    /// It never began, and this is why.
+    Refused(Arc<str>),
+    /// It was left for another process to go on with.
+    HandedOver,
+}
+
+impl RunStream {
+    pub(super) fn owning(
+        run: Option<RunId>,
+        items: mpsc::Receiver<Item>,
+        driving: JoinHandle<Result<Rest, DriveError>>,
+    ) -> Self {
+        Self { run, source: Source::Owning { items, driving }, ended: None }
+    }
+
+    pub(super) fn following(run: Option<RunId>, before: Conversation, items: Subscription) -> Self {
+        let source = Source::Following { conversation: Box::new(before), items: Box::new(items) };
+        Self { run, source, ended: None }
+    }
+
+    /// The run it is about.
+    #[must_use]
+    pub fn run(&self) -> Option<&RunId> {
+        self.run.as_ref()
+    }
+
+    /// The next item; `None` when the run has ended or waits.
+    pub async fn next(&mut self) -> Result<Option<Item>, DriveError> {
+        if self.ended.is_some() {
+            self.let_go();
+            return Ok(None);
+        }
+        match &mut self.source {
+            Source::Spent => Ok(None),
+            Source::Owning { items, .. } => match items.recv().await {
+                Some(item) => Ok(Some(self.note(item))),
+                None => self.landed().await.map(|()| None),
+            },
+            Source::Following { items, .. } => {
+                let item = items.next().await.map_err(narrow)?;
+                self.fold(&item)?;
+                Ok(Some(self.note(item)))
+            }
+        }
+    }
+
+    /// Waits for the end.
+    pub async fn end(mut self) -> Result<End, DriveError> {
+        while self.next().await?.is_some() {}
+        Ok(self.ended.take().unwrap_or(End::HandedOver))
+    }
+
+    /// Lets the run go on without this stream.
+    pub fn detach(mut self) {
+        self.let_go();
+    }
+
+    /// The lane may have more to do than this run: the driver goes on, unread.
+    fn let_go(&mut self) {
+        let source = std::mem::replace(&mut self.source, Source::Spent);
+        if let (Source::Owning { mut items, .. }, Ok(runtime)) = (source, Handle::try_current()) {
+            runtime.spawn(async move { while items.recv().await.is_some() {} });
+        }
+    }
+
+    /// Looks whether the item ends the run this stream is about.
+    fn note(&mut self, item: Item) -> Item {
+        match &item {
+            Item::Ended(ended) if self.run.as_ref().is_none_or(|run| *run == ended.run) => {
+                self.ended = Some(End::Finished(ended.as_ref().clone()));
+            }
+            Item::Entry(entry) => {
+                if let Some(why) = self.refusal(entry) {
+                    self.ended = Some(End::Refused(why));
+                }
+            }
+            Item::Ended(_) | Item::Text { .. } | Item::Thinking { .. } => {}
+        }
+        item
+    }
+
+    /// Why the prompt of this run was refused, if the entry says so.
+    fn refusal(&self, entry: &Entry) -> Option<Arc<str>> {
+        let Input::Received { mail } = &entry.input else { return None };
+        let mine = mail.iter().find(|mail| match &mail.body {
+            MailBody::Prompt { run, .. } => Some(run) == self.run.as_ref(),
+            _ => false,
+        })?;
+        entry.records.iter().find_map(|record| match record {
+            Record::MailRefused { mail, why } if *mail == mine.id => Some(why.clone()),
+            _ => None,
+        })
+    }
+
+    /// A follower keeps its own copy, and so knows when the run it follows ends or waits.
+    fn fold(&mut self, item: &Item) -> Result<(), DriveError> {
+        let (Source::Following { conversation, .. }, Item::Entry(entry)) = (&mut self.source, item)
+        else {
+            return Ok(());
+        };
+        conversation.fold(entry)?;
+        let finished = entry.records.iter().any(|record| match record {
+            Record::Finished { run, .. } => self.run.as_ref().is_none_or(|mine| mine == run),
+            _ => false,
+        });
+        if finished || is_parked(conversation) {
+            self.ended = end_of(self.run.as_ref(), conversation);
+        }
+        Ok(())
+    }
+
+    /// The driver came to rest.
+    async fn landed(&mut self) -> Result<(), DriveError> {
+        let source = std::mem::replace(&mut self.source, Source::Spent);
+        let Source::Owning { driving, .. } = source else { return Ok(()) };
+        // A driver that was dropped with its runtime has left the lane to whoever comes next.
+        let Ok(rest) = driving.await else { return Ok(()) };
+        self.ended = match rest? {
+            Rest::Idle(conversation) | Rest::Parked(conversation) => {
+                end_of(self.run.as_ref(), &conversation)
+            }
+            Rest::HandedOver(_) => Some(End::HandedOver),
+        };
+        Ok(())
+    }
+}
+
+impl Drop for RunStream {
+    /// Dropped after the end, it leaves the driver to go on; dropped before, the driver finds its
+    /// owner gone and cancels the run.
+    fn drop(&mut self) {
+        if self.ended.is_some() {
+            self.let_go();
+        }
+    }
+}
+
+fn end_of(run: Option<&RunId>, conversation: &Conversation) -> Option<End> {
+    let ended = conversation.last_end.as_ref();
+    let ended = ended.filter(|ended| run.is_none_or(|run| ended.run == *run));
+    match (ended, &conversation.run) {
+        (Some(ended), active) if active.as_ref().is_none_or(|active| active.id != ended.run) => {
+            Some(End::Finished(ended.clone()))
+        }
+        (_, Some(active)) => {
+            let questions: Vec<Question> = active.questions().cloned().collect();
+            (!questions.is_empty()).then_some(End::Parked(questions))
+        }
+        (_, None) => None,
+    }
+}
+
+fn narrow(error: SubscriptionError) -> DriveError {
+    match error {
+        SubscriptionError::Store(error) => DriveError::Store(error),
+        SubscriptionError::Log(error) => DriveError::Log(error),
+    }
+}

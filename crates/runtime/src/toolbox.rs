@@ -1,0 +1,43 @@
+//! The tools of an agent, by name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_core::facts::Facts;
+use windlass_core::raw::Raw;
+use windlass_core::settings::ToolSpec;
+
+use crate::ports::Tool;
+
+/// Tools by name.
+#[derive(Clone, Default)]
+pub struct Toolbox {
+    tools: BTreeMap<Arc<str>, Arc<dyn Tool>>,
+}
+
+impl Toolbox {
+    /// The same tools and one more; a tool of the same name is replaced.
+    #[must_use]
+    pub fn with(mut self, tool: impl Tool) -> Self {
+        self.tools.insert(tool.spec().name, Arc::new(tool));
+        self
+    }
+
+    /// The tool of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.tools.get(name).cloned()
+    }
+
+    /// How the tools are offered, in a stable order.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.values().map(|tool| tool.spec()).collect()
+    }
+
+    /// What is known of a call before it runs.
+    #[must_use]
+    pub fn assess(&self, name: &str, input: &Raw) -> Facts {
+        self.get(name).map_or_else(|| Facts::unknown(name), |tool| tool.assess(input))
+    }
+}
