@@ -1,3 +1,24 @@
-//! The binary `windlass`.
+//! The binary `windlass`: the only place that names vendors and speaks to people.
 
-fn main() {}
+mod args;
+mod commands;
+mod setup;
+mod show;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Args;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match commands::run(args) {
+        Ok(code) => code,
+        Err(error) => {
+            show::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

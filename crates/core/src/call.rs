@@ -100,6 +100,16 @@ impl Call {
         }
     }
 
+    /// Undoes being let go, if that was not stored: only a once-only call's is.
+    pub(crate) fn forget_volatile(&mut self) {
+        if self.facts.is_repeatable() {
+            self.attempts = 0;
+            if matches!(self.state, CallState::Running { .. }) {
+                self.state = CallState::Ready;
+            }
+        }
+    }
+
     /// The question it waits for.
     #[must_use]
     pub fn question(&self) -> Option<&Question> {

@@ -139,6 +139,16 @@ impl Conversation {
         }
     }
 
+    /// What a crash leaves: this state as its stored log folds to.
+    #[must_use]
+    pub fn without_volatile(&self) -> Self {
+        let mut stored = self.clone();
+        if let Some(run) = &mut stored.run {
+            run.forget_volatile();
+        }
+        stored
+    }
+
     /// Folds a whole log.
     pub fn replay<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<Self, Error> {
         let mut conversation = Self::default();
@@ -150,6 +160,10 @@ impl Conversation {
 
     /// Folds one entry, deciding its input again and comparing: no model, no tools, no money.
     pub fn verify(&mut self, entry: &Entry) -> Result<(), Error> {
+        if matches!(entry.input, Input::Adopted { .. }) {
+            // Its owner knew only what the one before had stored.
+            *self = self.without_volatile();
+        }
         let decided = Entry::decide(self, entry.at, entry.input.clone());
         let same = decided.as_ref().and_then(Entry::durable).is_some_and(|ours| ours == *entry);
         if !same {

@@ -189,7 +189,7 @@ pub enum Record {
         /// The call.
         call: CallId,
     },
-    /// It is known that a lost call did not happen.
+    /// A call may be let go again: it is known that it did not happen, or its pause is over.
     #[serde(rename = "call_cleared/1")]
     CallCleared {
         /// The call.

@@ -216,6 +216,16 @@ impl Run {
         }
     }
 
+    /// Undoes what volatile records did: calls let go ahead, and repeatable calls let go.
+    pub(crate) fn forget_volatile(&mut self) {
+        if let Phase::Asking(asking) = &mut self.phase {
+            asking.early.clear();
+        }
+        for call in self.round_mut().into_iter().flat_map(|round| &mut round.calls) {
+            call.forget_volatile();
+        }
+    }
+
     /// Every question that waits for an answer.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
         let halted = self.halt().filter(|halt| halt.leave == Leave::Awaited);

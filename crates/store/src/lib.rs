@@ -1,1 +1,16 @@
-//! Memory on disk: stores of lanes.
+//! Memory on disk: stores of lanes behind the runtime's store port.
+//!
+//! `memory` is the model that the others are compared with, `sqlite` is what people run. Not
+//! here: what an entry means (that is `windlass-core`) and when one is written (`windlass-runtime`).
+
+pub mod conformance;
+pub mod fault;
+pub mod memory;
+pub mod sqlite;
+
+mod hints;
+mod names;
+mod valid;
+
+pub use memory::MemoryStore;
+pub use sqlite::SqliteStore;

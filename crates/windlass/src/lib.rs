@@ -1,1 +1,67 @@
-//! The library people depend on: the runtime and its adapters in one place.
+//! Windlass: an agent loop in which every turn either clicks forward, durably, or stops and says
+//! why. This crate is the library people depend on: the runtime, its adapters, and a builder.
+//!
+//! ```no_run
+//! use windlass::{End, Windlass, scripted::{Script, ScriptedModel}, sqlite::SqliteStore};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let script = Script::parse("when any\n  say \"Hello.\"\n")?;
+//! let windlass = Windlass::builder()
+//!     .scripted(script)
+//!     .store(SqliteStore::open("conversations.db")?)
+//!     .tool(windlass::tools::Read::new("."))
+//!     .allow("Read")
+//!     .start()
+//!     .await?;
+//! let run = windlass.session("conversation:1").send("Hi").await?;
+//! if let End::Finished(end) = run.end().await? {
+//!     println!("{} ({})", end.text, end.cause.reason());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod builder;
+
+pub use builder::{BuildError, Builder};
+pub use windlass_core as core;
+pub use windlass_core::mail::Answer;
+pub use windlass_core::settings::{Model as ModelSettings, Settings};
+pub use windlass_core::stop::StopCause;
+pub use windlass_providers::scripted;
+pub use windlass_runtime::feed::{Item, Subscription};
+pub use windlass_runtime::lease::LeaseTimes;
+pub use windlass_runtime::{
+    Agent, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, ports,
+};
+pub use windlass_store::{memory, sqlite};
+pub use windlass_tools as tools;
+
+use std::sync::Arc;
+
+use windlass_core::ids::LaneId;
+
+/// A running Windlass: drives conversations in this process.
+#[derive(Clone)]
+pub struct Windlass {
+    host: Arc<Host>,
+}
+
+impl Windlass {
+    /// Begins to put one together.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// A handle to the conversation on `lane`, which need not exist yet.
+    #[must_use]
+    pub fn session(&self, lane: impl Into<LaneId>) -> Session {
+        self.host.session(lane)
+    }
+
+    /// Asks every conversation to stop where it is, so that another process can go on.
+    pub fn hand_over(&self) {
+        self.host.hand_over();
+    }
+}

@@ -86,7 +86,7 @@ fn let_go_all(draft: &mut Draft<'_>) {
         if running >= most {
             return;
         }
-        if let Some(record) = startable(draft.calls(), place, draft.at) {
+        for record in startable(draft.calls(), place, draft.at) {
             draft.record(record);
         }
     }
@@ -96,9 +96,10 @@ fn is_running(call: &Call) -> bool {
     matches!(call.state, CallState::Running { .. })
 }
 
-fn startable(calls: &[Call], place: usize, at: Millis) -> Option<Record> {
-    let (before, rest) = calls.split_at_checked(place)?;
-    let call = rest.first()?;
+fn startable(calls: &[Call], place: usize, at: Millis) -> Vec<Record> {
+    let Some((call, before)) = calls.get(..=place).and_then(<[Call]>::split_last) else {
+        return Vec::new();
+    };
     let due = match call.state {
         CallState::Ready => true,
         CallState::Resting { until } => until <= at,
@@ -113,15 +114,18 @@ fn startable(calls: &[Call], place: usize, at: Millis) -> Option<Record> {
     let blocked = before.iter().any(|earlier| {
         !earlier.is_done_touching() && earlier.facts.touches.conflicts_with(&call.facts.touches)
     });
-    (due && !blocked).then(|| let_go(call))
+    if due && !blocked { let_go(call) } else { Vec::new() }
 }
 
-fn let_go(call: &Call) -> Record {
-    if call.facts.is_repeatable() {
-        Record::Launched { call: call.id }
-    } else {
-        Record::Started { call: call.id }
-    }
+/// The end of a pause is stored: later entries were decided with the call in the air.
+fn let_go(call: &Call) -> Vec<Record> {
+    let id = call.id;
+    let rested = matches!(call.state, CallState::Resting { .. });
+    let go = match call.facts.is_repeatable() {
+        true => Record::Launched { call: id },
+        false => Record::Started { call: id },
+    };
+    rested.then_some(Record::CallCleared { call: id }).into_iter().chain([go]).collect()
 }
 
 fn close_if_complete(draft: &mut Draft<'_>) {

@@ -10,7 +10,7 @@ pub struct Seen<'a> {
     pub ask: u32,
     /// The latest text a user wrote; it stays the same while tool results come back.
     pub last_user_text: &'a str,
-    /// The tool results of the last message; empty when the last message is a prompt.
+    /// The tool results that came back last; empty when a prompt came after them.
     pub results: &'a [SeenResult<'a>],
     /// The names of the tools on offer.
     pub tools: &'a [&'a str],

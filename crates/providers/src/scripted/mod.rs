@@ -1,8 +1,8 @@
 //! The script language of the scripted model: an offline model that answers from a text file.
 //!
-//! Not here: streaming the answers over the model port or a wire format. This module reads no
-//! file, knows no clock and opens no socket; the same script and the same request always give
-//! the same answer.
+//! [`Script`] is the language, [`ScriptedModel`] performs it over the model port. Not here: a wire
+//! format. Nothing here reads a file, asks the time by itself or opens a socket; the same script
+//! and the same conversation always give the same answer.
 //!
 //! # The language
 //!
@@ -75,7 +75,7 @@
 //! |---|---|
 //! | `any` | always |
 //! | `user is "…"`, `user contains "…"`, `user matches "…"` | the latest text of the user is that, has it inside, or fits the pattern (`*` any characters, `?` one) |
-//! | `results 2`, `results 1+` | the last message holds that many tool results; 0 means it is a prompt |
+//! | `results 2`, `results 1+` | that many tool results came back last; 0 means that a prompt did |
 //! | `result`, `result of Read`, `result of Read contains "…"`, `result is "…"` | some tool result in the last message is like that |
 //! | `error`, `error of Bash`, `error contains "…"` | the same, among the results that are errors |
 //! | `ask 3`, `ask 3+` | it is the third request, or the third or a later one |
@@ -105,7 +105,7 @@
 //! | `cut` | the connection drops here, without a stop |
 //! | `cut inside` | the connection drops in the middle of the block directly above |
 //! | `fail 429`, `fail 429 retry-after 2 "slow down"` | the request fails with that status; after a block, as an error inside the stream |
-//! | `fail timeout`, `fail connect` | nothing more comes; the connection cannot be made |
+//! | `fail timeout`, `fail connect` | nothing more comes; the connection cannot be made. Both are told at once: a `delay` before them is the wait |
 //!
 //! Settings stand anywhere in the rule:
 //!
@@ -140,17 +140,27 @@ mod error;
 mod glob;
 pub mod limits;
 mod matching;
+mod model;
 mod parse;
+mod performance;
 mod script;
 mod steps;
 mod template;
+mod view;
 
+#[cfg(test)]
+mod fixture_tests;
 #[cfg(test)]
 mod matching_tests;
 #[cfg(test)]
+mod model_tests;
+#[cfg(test)]
 mod parse_tests;
+#[cfg(test)]
+mod view_tests;
 
 pub use answer::{Answer, Fault, Seen, SeenResult, Step, Stop, Usage};
 pub use error::{Error, Problem};
 pub use matching::Uses;
+pub use model::ScriptedModel;
 pub use script::{Rule, Script};

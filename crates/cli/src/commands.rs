@@ -1,0 +1,36 @@
+//! One file per command; this page only says which one runs.
+
+mod answer;
+mod cancel;
+mod print;
+mod replay;
+mod resume;
+mod runs;
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use crate::args::{Args, Command};
+
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("the async runtime did not start")?;
+    runtime.block_on(dispatch(args))
+}
+
+async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        None => print::print(args.print).await,
+        Some(Command::Resume { conversation, agent }) => resume::resume(conversation, agent).await,
+        Some(Command::Answer { conversation, question, answer, text, agent }) => {
+            answer::answer(conversation, question, (answer, text), agent).await
+        }
+        Some(Command::Cancel { conversation, store }) => cancel::cancel(conversation, &store).await,
+        Some(Command::Runs { store, json }) => runs::runs(&store, json).await,
+        Some(Command::Replay { conversation, store }) => replay::replay(conversation, &store).await,
+    }
+}

@@ -1,0 +1,49 @@
+//! `windlass runs`: what ran, newest first.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use windlass::ports::{RunInfo, Store};
+
+use crate::args::StoreArgs;
+use crate::{setup, show};
+
+/// Runs listed at most.
+const MOST: usize = 200;
+
+#[derive(Serialize)]
+struct Line<'a> {
+    run: &'a str,
+    conversation: &'a str,
+    state: windlass::core::stop::RunState,
+    cause: Option<windlass::StopCause>,
+    text: Option<&'a str>,
+    at_ms: u64,
+}
+
+pub(crate) async fn runs(store: &StoreArgs, json: bool) -> anyhow::Result<ExitCode> {
+    let runs = setup::store(store)?.runs(None, MOST).await?;
+    if runs.is_empty() && !json {
+        show::line("no runs yet; start one with `windlass -p \"…\"`");
+    }
+    for run in &runs {
+        show::line(&if json { as_json(run)? } else { as_text(run) });
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(run: &RunInfo) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(&Line {
+        run: run.run.as_str(),
+        conversation: run.lane.as_str(),
+        state: run.state,
+        cause: run.cause,
+        text: run.text.as_deref(),
+        at_ms: run.at.0,
+    })?)
+}
+
+fn as_text(run: &RunInfo) -> String {
+    let cause = run.cause.map_or("", windlass::StopCause::reason);
+    format!("{}  {:<16} {:<12} {}", run.run, format!("{:?}", run.state), cause, run.lane)
+}

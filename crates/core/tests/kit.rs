@@ -1,0 +1,16 @@
+//! A lane in a test: `Lane::new().prompt("hi").reply(text("hello")).ends(StopCause::EndTurn)`.
+//!
+//! When a lane goes out of scope, its whole log is checked: see `check`.
+
+mod build;
+mod check;
+mod expect;
+mod lane;
+mod tools;
+mod view;
+
+pub(crate) use build::{Answering, call, calls, nothing, passing, say, text};
+pub(crate) use check::{check_log, is_acceptable};
+pub(crate) use lane::Lane;
+pub(crate) use tools::{facts_for, settings};
+pub(crate) use view::{digest, messages, messages_json, tag, tags};

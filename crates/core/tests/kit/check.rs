@@ -1,0 +1,36 @@
+//! What must hold of every log the kit produced.
+
+use windlass_core::audit::audit;
+use windlass_core::conversation::Conversation;
+use windlass_core::log::Entry;
+use windlass_core::request;
+
+/// Folds every prefix, re-decides every entry, and compares with what the driver held.
+#[track_caller]
+pub(crate) fn check_log(log: &[Entry], live: &Conversation) {
+    let mut folded = Conversation::default();
+    let mut verified = Conversation::default();
+    for entry in log {
+        let line = entry.encode();
+        assert!(!line.contains('\n'), "an entry is one line: {line}");
+        assert_eq!(Entry::parse(entry.seq, &line).as_ref(), Ok(entry));
+        folded.fold(entry).unwrap();
+        if let Err(error) = verified.verify(entry) {
+            panic!("{error}\n{line}\nwas decided from {verified:#?}");
+        }
+        assert!(is_acceptable(&folded), "after entry {}: {:?}", entry.seq, refusal(&folded));
+    }
+    // Volatile entries move the clock of the driver alone.
+    folded.at = live.at;
+    assert_eq!(folded, live.without_volatile(), "the fold is not what the driver held");
+}
+
+/// Whether a request made of this state would be accepted by the API. A state that makes no
+/// request has a transcript that may be empty, and otherwise must be as good.
+pub(crate) fn is_acceptable(c: &Conversation) -> bool {
+    c.transcript.segments().is_empty() || refusal(c).is_none()
+}
+
+fn refusal(c: &Conversation) -> Option<windlass_core::audit::Refusal> {
+    audit(&request::messages(c.transcript.segments().iter())).err()
+}

@@ -1,0 +1,58 @@
+//! The tools every lane has, told apart by name: what each is known to be.
+
+use std::sync::Arc;
+
+use windlass_core::block::ToolUse;
+use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
+use windlass_core::order::Touches;
+use windlass_core::raw::Raw;
+use windlass_core::settings::{Model, Settings, ToolSpec};
+
+/// Settings of a lane. Denied: `rm`. Asked: `deploy` and whatever no rule names. Allowed: the rest.
+pub(crate) fn settings() -> Settings {
+    let mut settings = Settings::new(Model::named("scripted"));
+    settings.system = Arc::from("You haul.");
+    settings.tools = ["read", "write", "bash", "send"].map(spec).to_vec();
+    settings.rules.deny = vec![Arc::from("rm")];
+    settings.rules.ask = vec![Arc::from("deploy")];
+    settings.rules.allow = ["read", "write", "bash", "send", "fetch", "upload", "ask_human", "sleep"]
+        .map(Arc::from)
+        .to_vec();
+    settings
+}
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: Arc::from(name),
+        description: Arc::from("a tool"),
+        input_schema: Raw::parse(r#"{"type":"object"}"#).unwrap(),
+    }
+}
+
+/// What is known of a call, by its tool:
+/// `read` and `fetch` read (repeatable), `write` writes once, `bash` and `deploy` are exclusive,
+/// `send` writes and can tell afterwards, `upload` writes repeatably, `sleep` reads interruptibly,
+/// `ask_human` is answered by a human; any other does not exist.
+pub(crate) fn facts_for(call: &ToolUse) -> Facts {
+    let on = call.input.read::<serde_json::Value>().ok();
+    let on = on.and_then(|input| input.get("on")?.as_str().map(Arc::<str>::from));
+    let keys: Vec<Arc<str>> = on.into_iter().collect();
+    let known = Facts { problem: None, timeout_ms: 120_000, ..Facts::unknown(&call.name) };
+    match &*call.name {
+        "read" | "fetch" => reading(known, keys),
+        "sleep" => Facts { interrupt: Interrupt::Interruptible, ..reading(known, keys) },
+        "write" => Facts { touches: Touches::Writes(keys), ..known },
+        "send" => Facts { touches: Touches::Writes(keys), verify: Verify::CanTell, ..known },
+        "upload" => {
+            Facts { touches: Touches::Writes(keys), repeat: Repeat::Repeatable, ..known }
+        }
+        "ask_human" => Facts { answered_by: AnsweredBy::Human, ..reading(known, keys) },
+        "bash" => Facts { interrupt: Interrupt::Interruptible, ..known },
+        "deploy" | "rm" => known,
+        _ => Facts::unknown(&call.name),
+    }
+}
+
+fn reading(known: Facts, keys: Vec<Arc<str>>) -> Facts {
+    Facts { touches: Touches::Reads(keys), repeat: Repeat::Repeatable, ..known }
+}

@@ -1,0 +1,47 @@
+//! Who in this process waits for mail. A hint may come for nothing and may be lost: the mailbox is
+//! the truth, and whoever waits polls it too.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use windlass_core::ids::LaneId;
+
+/// More lanes than this with nobody waiting, and their hints are dropped.
+const MOST_IDLE: usize = 16_384;
+
+#[derive(Debug, Default)]
+pub(crate) struct Hints {
+    lanes: Mutex<HashMap<LaneId, Arc<Notify>>>,
+}
+
+impl Hints {
+    /// Mail arrived. With nobody waiting, the next one to wait is told at once.
+    pub(crate) fn tell(&self, lane: &LaneId) {
+        let mut lanes = self.lock();
+        if lanes.len() > MOST_IDLE {
+            lanes.retain(|_, waiting| Arc::strong_count(waiting) > 1);
+        }
+        lanes.entry(lane.clone()).or_default().notify_one();
+    }
+
+    /// Waits for the next `tell`.
+    pub(crate) async fn wait(&self, lane: LaneId) {
+        let told = Arc::clone(self.lock().entry(lane.clone()).or_default());
+        told.notified().await;
+        drop(told);
+        self.forget(&lane);
+    }
+
+    /// Drops the lane's place if nobody holds it, so that the map does not grow with history.
+    fn forget(&self, lane: &LaneId) {
+        let mut lanes = self.lock();
+        if lanes.get(lane).is_some_and(|waiting| Arc::strong_count(waiting) == 1) {
+            lanes.remove(lane);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<LaneId, Arc<Notify>>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,214 @@
+//! The store as a model: lanes in memory, with a disk that can lose power and appends that can
+//! fail on purpose. No threads and no clock, so a simulation of it repeats exactly.
+
+mod append;
+mod claim;
+mod disk;
+mod fork;
+mod mail;
+mod read;
+mod rows;
+mod world;
+
+pub use disk::{AppendFault, Hook, Keep, Operation};
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::mail::Mail;
+use windlass_core::project::Row;
+use windlass_core::record::Durability;
+use windlass_runtime::ports::{
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
+    Task, WorkerId,
+};
+
+use crate::hints::Hints;
+use crate::valid;
+use disk::Disk;
+use world::World;
+
+/// A store that forgets everything with its process.
+#[derive(Default)]
+pub struct MemoryStore {
+    disk: Mutex<Disk>,
+    hook: Option<Hook>,
+    hints: Hints,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty store that remembers every commit since the last sync, so that a crash may keep
+    /// any number of them.
+    #[must_use]
+    pub fn simulated() -> Self {
+        Self { disk: Mutex::new(Disk::remembering()), ..Self::default() }
+    }
+
+    /// Waits for `hook` before every operation: a slow disk, or a place to be killed at.
+    #[must_use]
+    pub fn with_hook(mut self, hook: Hook) -> Self {
+        self.hook = Some(hook);
+        self
+    }
+
+    /// Loses what a dying process or a power cut would lose.
+    pub fn crash(&self, keep: Keep) {
+        self.disk().crash(keep);
+    }
+
+    /// How many commits a power cut could lose.
+    #[must_use]
+    pub fn unsynced(&self) -> usize {
+        self.disk().unsynced()
+    }
+
+    /// Makes the next append fail; several faults are used up in order.
+    pub fn fail_next_append(&self, fault: AppendFault) {
+        self.disk().plan(fault);
+    }
+
+    /// The rows written with a lane's entries, oldest first.
+    #[must_use]
+    pub fn rows(&self, lane: &LaneId) -> Vec<Row> {
+        self.disk().now.rows(lane)
+    }
+
+    fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn reach(&self, operation: Operation) {
+        if let Some(hook) = &self.hook {
+            hook(operation).await;
+        }
+    }
+
+    async fn read<T>(&self, look: impl FnOnce(&World) -> T) -> T {
+        self.reach(Operation::Read).await;
+        look(&self.disk().now)
+    }
+}
+
+impl Store for MemoryStore {
+    fn deliver(&self, lane: LaneId, letter: Letter) -> Task<'_, Result<Delivered, StoreError>> {
+        Box::pin(async move {
+            valid::lane(&lane)?;
+            valid::letter(&letter)?;
+            self.reach(Operation::Deliver).await;
+            let change = |world: &mut World| Ok(world.deliver(&lane, &letter));
+            let mail = self.disk().commit(Durability::Barrier, change)?;
+            self.hints.tell(&lane);
+            Ok(Delivered { mail })
+        })
+    }
+
+    fn claim(
+        &self,
+        lane: LaneId,
+        worker: WorkerId,
+        dead: Option<SeenBeat>,
+    ) -> Task<'_, Result<Claim, StoreError>> {
+        Box::pin(async move {
+            valid::lane(&lane)?;
+            valid::worker(&worker)?;
+            self.reach(Operation::Claim).await;
+            let change = |world: &mut World| world.claim(&lane, &worker, dead.as_ref());
+            self.disk().commit(Durability::Commit, change)
+        })
+    }
+
+    fn release(&self, lane: LaneId, epoch: Epoch) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.reach(Operation::Release).await;
+            let change = |world: &mut World| {
+                world.release(&lane, epoch);
+                Ok(())
+            };
+            self.disk().commit(Durability::Commit, change)
+        })
+    }
+
+    fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::worker(&worker)?;
+            self.reach(Operation::Beat).await;
+            let change = |world: &mut World| {
+                world.beat(&worker);
+                Ok(())
+            };
+            self.disk().commit(Durability::Commit, change)
+        })
+    }
+
+    fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::append(&append)?;
+            self.reach(Operation::Append).await;
+            self.disk().append(&append)?;
+            append.mail_out.iter().for_each(|(to, _)| self.hints.tell(to));
+            Ok(())
+        })
+    }
+
+    fn read_log(
+        &self,
+        lane: LaneId,
+        after: Seq,
+        most: usize,
+    ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>> {
+        Box::pin(async move { self.read(|world| world.log(&lane, after, most)).await })
+    }
+
+    fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>> {
+        Box::pin(async move { self.read(|world| world.waiting_mail(&lane, most)).await })
+    }
+
+    fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::lane(&child)?;
+            self.reach(Operation::Fork).await;
+            let change = |world: &mut World| world.fork(&parent, at, &child);
+            self.disk().commit(Durability::Barrier, change)
+        })
+    }
+
+    fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
+        Box::pin(self.hints.wait(lane))
+    }
+
+    fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.info(&lane)).await) })
+    }
+
+    fn runs(
+        &self,
+        lane: Option<LaneId>,
+        most: usize,
+    ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.runs(lane.as_ref(), most)).await) })
+    }
+}
+
+impl std::fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemoryStore").finish_non_exhaustive()
+    }
+}
+
+/// Where errors say it happened.
+pub(crate) fn place() -> String {
+    "memory".to_owned()
+}
+
+/// A store to share between a driver and the test that crashes it.
+impl From<MemoryStore> for Arc<dyn Store> {
+    fn from(store: MemoryStore) -> Self {
+        Arc::new(store)
+    }
+}

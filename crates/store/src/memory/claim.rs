@@ -1,0 +1,47 @@
+//! Taking lanes, giving them back, and being alive.
+
+use windlass_core::ids::{Epoch, LaneId};
+use windlass_runtime::ports::{Claim, SeenBeat, StoreError, WorkerId};
+
+use super::world::World;
+
+impl World {
+    pub(super) fn claim(
+        &mut self,
+        lane: &LaneId,
+        worker: &WorkerId,
+        dead: Option<&SeenBeat>,
+    ) -> Result<Claim, StoreError> {
+        if let Some(owner) = self.owner(lane)?
+            && dead != Some(&owner)
+        {
+            return Err(StoreError::Busy { lane: lane.clone(), owner });
+        }
+        let taken = self.lane_mut(lane)?;
+        taken.epoch = taken.epoch.saturating_add(1);
+        taken.owner = Some(worker.clone());
+        Ok(Claim { epoch: taken.epoch, head: taken.head, fork_of: taken.parent.clone() })
+    }
+
+    fn owner(&self, lane: &LaneId) -> Result<Option<SeenBeat>, StoreError> {
+        let owner = self.lane_ref(lane)?.owner.clone();
+        Ok(owner.map(|worker| SeenBeat { beats: self.beats(&worker), worker }))
+    }
+
+    fn beats(&self, worker: &WorkerId) -> u64 {
+        self.workers.get(worker).copied().unwrap_or_default()
+    }
+
+    pub(super) fn release(&mut self, lane: &LaneId, epoch: Epoch) {
+        if let Some(lane) = self.lanes.get_mut(lane)
+            && lane.epoch == epoch
+        {
+            lane.owner = None;
+        }
+    }
+
+    pub(super) fn beat(&mut self, worker: &WorkerId) {
+        let beats = self.beats(worker).saturating_add(1);
+        self.workers.insert(worker.clone(), beats);
+    }
+}

@@ -1,0 +1,150 @@
+//! What survives: the world as running processes see it, and as it would be after a power cut.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use windlass_core::record::Durability;
+use windlass_runtime::ports::{Append, StoreError, Task};
+
+use super::place;
+use super::world::World;
+
+/// What a crash leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// All that was committed: the process died, the machine did not.
+    Committed,
+    /// Only what was synced: the machine lost power.
+    Synced,
+    /// What was synced and this many of the commits after it. A simulated store remembers them;
+    /// any other loses them all.
+    SyncedAnd(usize),
+}
+
+/// How an append goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AppendFault {
+    /// Nothing lands and this is said.
+    BeforeCommit(StoreError),
+    /// It lands, although this is said.
+    AfterCommit(StoreError),
+}
+
+impl AppendFault {
+    /// It did not land, but nobody can know.
+    #[must_use]
+    pub fn lost() -> Self {
+        Self::BeforeCommit(broken())
+    }
+
+    /// It landed, but nobody can know.
+    #[must_use]
+    pub fn unanswered() -> Self {
+        Self::AfterCommit(broken())
+    }
+}
+
+fn broken() -> StoreError {
+    StoreError::Broken { place: place(), reason: "the connection was cut".to_owned() }
+}
+
+/// Called before an operation takes effect.
+pub type Hook = Arc<dyn Fn(Operation) -> Task<'static, ()> + Send + Sync>;
+
+/// What is about to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Mail is accepted.
+    Deliver,
+    /// A lane is taken.
+    Claim,
+    /// A lane is given back.
+    Release,
+    /// A worker says it is alive.
+    Beat,
+    /// Entries are appended.
+    Append,
+    /// A lane is forked.
+    Fork,
+    /// Something is read.
+    Read,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Disk {
+    pub(super) now: World,
+    synced: World,
+    /// The world after each commit since the last sync; kept only for simulations.
+    commits: Option<Vec<World>>,
+    unsynced: usize,
+    faults: VecDeque<AppendFault>,
+}
+
+impl Disk {
+    pub(super) fn remembering() -> Self {
+        Self { commits: Some(Vec::new()), ..Self::default() }
+    }
+
+    pub(super) fn plan(&mut self, fault: AppendFault) {
+        self.faults.push_back(fault);
+    }
+
+    pub(super) fn unsynced(&self) -> usize {
+        self.unsynced
+    }
+
+    /// Changes everything or nothing.
+    pub(super) fn commit<T>(
+        &mut self,
+        durability: Durability,
+        change: impl FnOnce(&mut World) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut next = self.now.clone();
+        let value = change(&mut next)?;
+        self.now = next;
+        match durability {
+            Durability::Barrier => self.sync(),
+            Durability::Volatile | Durability::Commit => self.remember(),
+        }
+        Ok(value)
+    }
+
+    pub(super) fn append(&mut self, append: &Append) -> Result<(), StoreError> {
+        let change = |world: &mut World| world.append(append);
+        match self.faults.pop_front() {
+            None => self.commit(append.durability, change),
+            Some(AppendFault::BeforeCommit(error)) => Err(error),
+            Some(AppendFault::AfterCommit(error)) => {
+                self.commit(append.durability, change).and(Err(error))
+            }
+        }
+    }
+
+    pub(super) fn crash(&mut self, keep: Keep) {
+        match keep {
+            Keep::Committed => (),
+            Keep::Synced => self.now = self.synced.clone(),
+            Keep::SyncedAnd(commits) => self.now = self.after(commits),
+        }
+        self.sync();
+    }
+
+    fn after(&self, commits: usize) -> World {
+        let kept = commits.min(self.unsynced).checked_sub(1);
+        let remembered = kept.and_then(|last| self.commits.as_ref()?.get(last));
+        remembered.unwrap_or(&self.synced).clone()
+    }
+
+    fn sync(&mut self) {
+        self.synced = self.now.clone();
+        self.unsynced = 0;
+        self.commits.iter_mut().for_each(Vec::clear);
+    }
+
+    fn remember(&mut self) {
+        self.unsynced = self.unsynced.saturating_add(1);
+        if let Some(commits) = &mut self.commits {
+            commits.push(self.now.clone());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The rows that travel with entries. Only runs are asked for through the port; the others are
+//! kept as they came, for whoever checks them.
+
+use windlass_core::ids::LaneId;
+use windlass_core::project::{Row, RunRow};
+use windlass_runtime::ports::{RunInfo, StoreError};
+
+use super::world::World;
+use crate::names::is_active;
+use crate::valid::refusal;
+
+impl World {
+    pub(super) fn write(&mut self, lane: &LaneId, row: &Row) -> Result<(), StoreError> {
+        if let Row::Run(run) = row {
+            self.write_run(lane, run)?;
+        }
+        self.lane_mut(lane)?.rows.push_back(row.clone());
+        Ok(())
+    }
+
+    fn write_run(&mut self, lane: &LaneId, row: &RunRow) -> Result<(), StoreError> {
+        self.occupy(lane, row)?;
+        let next = self.runs.len();
+        let place = *self.run_places.entry(row.run.clone()).or_insert(next);
+        match self.runs.get_mut(place) {
+            None => self.runs.push_back(info(lane, row)),
+            Some(run) if run.lane == *lane => *run = info(lane, row),
+            Some(_) => return Err(refusal::foreign_run(lane, &row.run)),
+        }
+        Ok(())
+    }
+
+    /// One active run per lane.
+    fn occupy(&mut self, id: &LaneId, row: &RunRow) -> Result<(), StoreError> {
+        let lane = self.lane_mut(id)?;
+        let other = lane.occupied_by.as_ref().is_some_and(|run| *run != row.run);
+        match (is_active(row.state), other) {
+            (true, true) => return Err(refusal::second_active_run(id)),
+            (true, false) => lane.occupied_by = Some(row.run.clone()),
+            (false, true) => (),
+            (false, false) => lane.occupied_by = None,
+        }
+        Ok(())
+    }
+
+    pub(super) fn rows(&self, lane: &LaneId) -> Vec<Row> {
+        self.lanes.get(lane).into_iter().flat_map(|lane| lane.rows.iter().cloned()).collect()
+    }
+
+    pub(super) fn runs(&self, lane: Option<&LaneId>, most: usize) -> Vec<RunInfo> {
+        let wanted = |run: &&RunInfo| lane.is_none_or(|lane| run.lane == *lane);
+        self.runs.iter().rev().filter(wanted).take(most).cloned().collect()
+    }
+}
+
+fn info(lane: &LaneId, row: &RunRow) -> RunInfo {
+    RunInfo {
+        run: row.run.clone(),
+        lane: lane.clone(),
+        state: row.state,
+        cause: row.cause,
+        text: row.text.clone(),
+        at: row.at,
+    }
+}

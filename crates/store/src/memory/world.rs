@@ -1,0 +1,55 @@
+//! What is stored. Every collection shares structure with its copies: a snapshot of the whole
+//! world costs a few counters, which is what makes atomic changes and crashes simple.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, Vector};
+use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
+use windlass_core::mail::MailBody;
+use windlass_core::project::Row;
+use windlass_runtime::ports::{EncodedEntry, RunInfo, StoreError, WorkerId};
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct World {
+    pub(super) lanes: OrdMap<LaneId, Lane>,
+    /// Beats of each worker.
+    pub(super) workers: OrdMap<WorkerId, u64>,
+    /// In the order they first appeared.
+    pub(super) runs: Vector<RunInfo>,
+    /// Where each of them stands in `runs`.
+    pub(super) run_places: OrdMap<RunId, usize>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lane {
+    pub(super) epoch: Epoch,
+    pub(super) owner: Option<WorkerId>,
+    pub(super) head: Seq,
+    pub(super) active_run: Option<RunId>,
+    /// The run whose row says that it occupies the lane.
+    pub(super) occupied_by: Option<RunId>,
+    pub(super) wake_at: Option<Millis>,
+    /// The lane it continues, and the last entry they share.
+    pub(super) parent: Option<(LaneId, Seq)>,
+    /// Its own entries, without the parent's.
+    pub(super) log: Vector<EncodedEntry>,
+    /// Every key ever accepted.
+    pub(super) keys: OrdMap<Arc<str>, MailId>,
+    /// Mail that no entry has read yet.
+    pub(super) waiting: OrdMap<MailId, MailBody>,
+    pub(super) rows: Vector<Row>,
+}
+
+impl World {
+    pub(super) fn lane_mut(&mut self, lane: &LaneId) -> Result<&mut Lane, StoreError> {
+        self.lanes.get_mut(lane).ok_or_else(|| no_lane(lane))
+    }
+
+    pub(super) fn lane_ref(&self, lane: &LaneId) -> Result<&Lane, StoreError> {
+        self.lanes.get(lane).ok_or_else(|| no_lane(lane))
+    }
+}
+
+fn no_lane(lane: &LaneId) -> StoreError {
+    StoreError::NoLane { lane: lane.clone() }
+}

@@ -1,0 +1,43 @@
+//! Run states and stop causes as tables and dashboards write them.
+
+use windlass_core::stop::{RunState, StopCause};
+
+/// Whether a run in this state occupies its lane.
+pub(crate) fn is_active(state: RunState) -> bool {
+    match state {
+        RunState::Running | RunState::WaitingOnHuman => true,
+        RunState::Queued
+        | RunState::Completed
+        | RunState::Failed
+        | RunState::Cancelled
+        | RunState::TimedOut => false,
+    }
+}
+
+pub(crate) fn state(state: RunState) -> &'static str {
+    match state {
+        RunState::Queued => "queued",
+        RunState::Running => "running",
+        RunState::WaitingOnHuman => "waiting_on_human",
+        RunState::Completed => "completed",
+        RunState::Failed => "failed",
+        RunState::Cancelled => "cancelled",
+        RunState::TimedOut => "timed_out",
+    }
+}
+
+pub(crate) fn parse_state(text: &str) -> Option<RunState> {
+    serde_json::from_value(text.into()).ok()
+}
+
+/// The cause by its own name; `StopCause::reason` maps several causes to one.
+pub(crate) fn cause(cause: StopCause) -> String {
+    match serde_json::to_value(cause) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+pub(crate) fn parse_cause(text: &str) -> Option<StopCause> {
+    serde_json::from_value(text.into()).ok()
+}

@@ -1,0 +1,185 @@
+//! The store people run: one SQLite file in WAL mode, shared by any number of processes.
+//!
+//! One thread per process writes, everything that waits in one transaction; a second one syncs
+//! the write-ahead log for those who asked for it; reads go through connections of their own.
+//! Not here: any SQL outside the files of this folder.
+
+mod append;
+mod batch;
+mod blob;
+mod check;
+mod checkpoint;
+mod claim;
+mod clock;
+mod error;
+mod fork;
+mod home;
+mod mail;
+mod migrate;
+mod open;
+mod prepare;
+mod read;
+mod readers;
+mod rows;
+mod step;
+mod sync;
+mod writer;
+
+pub use open::Settings;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::mail::Mail;
+use windlass_core::record::Durability;
+use windlass_runtime::ports::{
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
+    Task, WorkerId,
+};
+
+use crate::hints::Hints;
+use crate::valid;
+use home::Home;
+use prepare::{PreparedAppend, PreparedLetter};
+use readers::Readers;
+use step::Work;
+use writer::Writer;
+
+/// Lanes in a SQLite file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    home: Arc<Home>,
+    hints: Arc<Hints>,
+    readers: Arc<Readers>,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens the file, making it and its folder if they are not there.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with(path, &Settings::default())
+    }
+
+    /// Opens the file with other settings.
+    pub fn open_with(path: impl AsRef<Path>, settings: &Settings) -> Result<Self, StoreError> {
+        let (home, connection) = open::open(path.as_ref(), settings)?;
+        let home = Arc::new(home);
+        let hints = Arc::new(Hints::default());
+        let readers = Arc::new(Readers::new(Arc::clone(&home)));
+        let writer = Writer::start(Arc::clone(&home), connection, Arc::clone(&hints))?;
+        Ok(Self { home, hints, readers, writer })
+    }
+
+    /// Reads the whole file and says whether it is sound; slow for a large one.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let home = Arc::clone(&self.home);
+        self.readers.run(move |connection| check::whole(connection, &home)).await
+    }
+
+    /// How often the log was synced for somebody who waited for it.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.home.syncs()
+    }
+
+    /// How many transactions were committed.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.home.commits()
+    }
+}
+
+impl Drop for SqliteStore {
+    /// Waits for what was accepted, then leaves one file without a log beside it.
+    fn drop(&mut self) {
+        self.readers.close();
+        self.writer.close();
+    }
+}
+
+impl Store for SqliteStore {
+    fn deliver(&self, lane: LaneId, letter: Letter) -> Task<'_, Result<Delivered, StoreError>> {
+        Box::pin(async move {
+            valid::lane(&lane)?;
+            valid::letter(&letter)?;
+            let work = Work::Deliver { lane, letter: PreparedLetter::new(&letter)? };
+            self.writer.submit(work, Durability::Barrier).await?.delivered()
+        })
+    }
+
+    fn claim(
+        &self,
+        lane: LaneId,
+        worker: WorkerId,
+        dead: Option<SeenBeat>,
+    ) -> Task<'_, Result<Claim, StoreError>> {
+        Box::pin(async move {
+            valid::lane(&lane)?;
+            valid::worker(&worker)?;
+            let work = Work::Claim { lane, worker, dead };
+            self.writer.submit(work, Durability::Commit).await?.claimed()
+        })
+    }
+
+    fn release(&self, lane: LaneId, epoch: Epoch) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let work = Work::Release { lane, epoch };
+            self.writer.submit(work, Durability::Commit).await.map(drop)
+        })
+    }
+
+    fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::worker(&worker)?;
+            self.writer.submit(Work::Beat { worker }, Durability::Commit).await.map(drop)
+        })
+    }
+
+    fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::append(&append)?;
+            let durability = append.durability;
+            let work = Work::Append(Box::new(PreparedAppend::new(append)?));
+            self.writer.submit(work, durability).await.map(drop)
+        })
+    }
+
+    fn read_log(
+        &self,
+        lane: LaneId,
+        after: Seq,
+        most: usize,
+    ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>> {
+        let query = move |connection: &_| read::log(connection, &lane, after, most);
+        Box::pin(self.readers.ask(query))
+    }
+
+    fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| mail::waiting(connection, &lane, most)))
+    }
+
+    fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::lane(&child)?;
+            let work = Work::Fork { parent, at, child };
+            self.writer.submit(work, Durability::Barrier).await.map(drop)
+        })
+    }
+
+    fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
+        Box::pin(self.hints.wait(lane))
+    }
+
+    fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| read::lane(connection, &lane)))
+    }
+
+    fn runs(
+        &self,
+        lane: Option<LaneId>,
+        most: usize,
+    ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| rows::runs(connection, lane.as_ref(), most)))
+    }
+}

@@ -1,0 +1,91 @@
+//! Appending under the fence: the first statement advances the lane, or nothing happens.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use windlass_core::ids::Seq;
+use windlass_runtime::ports::StoreError;
+
+use super::error::Stop;
+use super::prepare::{PreparedAppend, PreparedEntry};
+use super::step::sql;
+use super::{blob, mail, rows};
+use crate::fault;
+use crate::valid::refusal;
+
+pub(super) fn append(connection: &Connection, append: &PreparedAppend) -> Result<(), Stop> {
+    let (lane_no, head) = advance(connection, append)?;
+    for (seq, entry) in (head.saturating_add(1)..).zip(&append.entries) {
+        insert(connection, lane_no, append, seq, entry)?;
+    }
+    let last = head.saturating_add(append.entries.len() as u64);
+    for id in &append.mail_read {
+        if !mail::mark_read(connection, lane_no, *id, last)? {
+            return Err(Stop::Undo(refusal::mail_not_waiting(&append.lane, *id)));
+        }
+    }
+    for (to, letter) in &append.mail_out {
+        mail::deliver(connection, to, letter)?;
+    }
+    append.rows.iter().try_for_each(|row| rows::write(connection, lane_no, &append.lane, row))
+}
+
+/// Moves the head under epoch and head; gives the lane's number and the head before.
+fn advance(connection: &Connection, append: &PreparedAppend) -> Result<(i64, Seq), Stop> {
+    if fault::fence_is_broken() {
+        return advance_unfenced(connection, append);
+    }
+    let advanced = sql(
+        connection,
+        "UPDATE lane SET head = head + ?4, wake_at = ?5, active_run = ?6
+         WHERE id = ?1 AND epoch = ?2 AND head = ?3 AND owner IS NOT NULL RETURNING no",
+    )?
+    .query_row(
+        params![
+            append.lane.as_str(),
+            append.epoch.cast_signed(),
+            append.head.cast_signed(),
+            append.entries.len().cast_signed(),
+            append.wake_at.map(|at| at.0.cast_signed()),
+            append.active_run.as_ref().map(|run| run.as_str()),
+        ],
+        |row| row.get(0),
+    )
+    .optional()?;
+    let fenced = || Stop::Refused(StoreError::Fenced { lane: append.lane.clone() });
+    Ok((advanced.ok_or_else(fenced)?, append.head))
+}
+
+/// What the torture harness must notice: an owner that writes although it lost the lane.
+fn advance_unfenced(connection: &Connection, append: &PreparedAppend) -> Result<(i64, Seq), Stop> {
+    let count = append.entries.len().cast_signed();
+    let (no, head): (i64, i64) =
+        sql(connection, "UPDATE lane SET head = head + ?2 WHERE id = ?1 RETURNING no, head")?
+            .query_row(params![append.lane.as_str(), count], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok((no, head.cast_unsigned().saturating_sub(append.entries.len() as u64)))
+}
+
+fn insert(
+    connection: &Connection,
+    lane_no: i64,
+    append: &PreparedAppend,
+    seq: Seq,
+    prepared: &PreparedEntry,
+) -> Result<(), Stop> {
+    let entry = &prepared.entry;
+    if let Some(hash) = &prepared.blob {
+        blob::put(connection, hash, &entry.line)?;
+    }
+    let inline = prepared.blob.is_none().then_some(&*entry.line);
+    sql(
+        connection,
+        "INSERT INTO entry (lane_no, seq, epoch, at, body, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        lane_no,
+        seq.cast_signed(),
+        append.epoch.cast_signed(),
+        entry.at.0.cast_signed(),
+        inline,
+        prepared.blob,
+    ])?;
+    Ok(())
+}

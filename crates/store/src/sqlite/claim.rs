@@ -1,0 +1,75 @@
+//! Taking lanes, giving them back, and being alive.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use windlass_core::ids::{Epoch, LaneId};
+use windlass_runtime::ports::{Claim, SeenBeat, StoreError, WorkerId};
+
+use super::clock;
+use super::error::Stop;
+use super::step::sql;
+
+struct Found {
+    owner: Option<SeenBeat>,
+    claim: Claim,
+}
+
+pub(super) fn claim(
+    connection: &Connection,
+    lane: &LaneId,
+    worker: &WorkerId,
+    dead: Option<&SeenBeat>,
+) -> Result<Claim, Stop> {
+    let Found { owner, claim } = find(connection, lane)?;
+    if let Some(owner) = owner
+        && dead != Some(&owner)
+    {
+        return Err(Stop::Refused(StoreError::Busy { lane: lane.clone(), owner }));
+    }
+    let epoch = claim.epoch.saturating_add(1);
+    sql(connection, "UPDATE lane SET epoch = ?2, owner = ?3 WHERE id = ?1")?
+        .execute(params![lane.as_str(), epoch.cast_signed(), &**worker])?;
+    Ok(Claim { epoch, ..claim })
+}
+
+fn find(connection: &Connection, lane: &LaneId) -> Result<Found, Stop> {
+    let found = sql(
+        connection,
+        "SELECT lane.epoch, lane.head, lane.owner, coalesce(worker.beats, 0), parent.id, lane.parent_at
+         FROM lane
+         LEFT JOIN worker ON worker.worker_id = lane.owner
+         LEFT JOIN lane AS parent ON parent.no = lane.parent
+         WHERE lane.id = ?1",
+    )?
+    .query_row(params![lane.as_str()], found)
+    .optional()?;
+    found.ok_or_else(|| Stop::Refused(StoreError::NoLane { lane: lane.clone() }))
+}
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    let beats = row.get::<_, i64>(3)?.cast_unsigned();
+    let owner = row.get::<_, Option<WorkerId>>(2)?.map(|worker| SeenBeat { worker, beats });
+    let parent = row.get::<_, Option<String>>(4)?.map(LaneId::from);
+    let parent_at = row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned);
+    let claim = Claim {
+        epoch: row.get::<_, i64>(0)?.cast_unsigned(),
+        head: row.get::<_, i64>(1)?.cast_unsigned(),
+        fork_of: parent.zip(parent_at),
+    };
+    Ok(Found { owner, claim })
+}
+
+pub(super) fn release(connection: &Connection, lane: &LaneId, epoch: Epoch) -> Result<(), Stop> {
+    sql(connection, "UPDATE lane SET owner = NULL WHERE id = ?1 AND epoch = ?2")?
+        .execute(params![lane.as_str(), epoch.cast_signed()])?;
+    Ok(())
+}
+
+pub(super) fn beat(connection: &Connection, worker: &WorkerId) -> Result<(), Stop> {
+    sql(
+        connection,
+        "INSERT INTO worker (worker_id, beats, beat_at, pid) VALUES (?1, 1, ?2, ?3)
+         ON CONFLICT (worker_id) DO UPDATE SET beats = beats + 1, beat_at = excluded.beat_at",
+    )?
+    .execute(params![&**worker, clock::wall_ms(), std::process::id()])?;
+    Ok(())
+}

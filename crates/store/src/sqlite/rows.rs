@@ -1,0 +1,221 @@
+//! The rows that travel with entries, in the tables people and dashboards read.
+
+use rusqlite::{Connection, Row as SqlRow, params};
+use windlass_core::ids::{LaneId, Millis, RunId};
+use windlass_core::project::{CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceRow};
+use windlass_runtime::ports::RunInfo;
+
+use super::error::{Stop, is_conflict};
+use super::prepare::PreparedRow;
+use super::step::sql;
+use crate::names;
+use crate::valid::refusal;
+
+pub(super) fn write(
+    connection: &Connection,
+    lane_no: i64,
+    lane: &LaneId,
+    prepared: &PreparedRow,
+) -> Result<(), Stop> {
+    let list = prepared.list.as_deref();
+    match &prepared.row {
+        Row::Run(row) => run(connection, lane_no, lane, row, list),
+        Row::Trace(row) => trace(connection, row, list),
+        Row::ToolResult(row) => tool_result(connection, row),
+        Row::Checkpoint(row) => checkpoint(connection, lane_no, row, list),
+        Row::Event(row) => event(connection, lane_no, row),
+    }
+}
+
+fn run(
+    connection: &Connection,
+    lane_no: i64,
+    lane: &LaneId,
+    row: &RunRow,
+    also: Option<&str>,
+) -> Result<(), Stop> {
+    let usage = &row.counters.usage;
+    let written = sql(
+        connection,
+        "INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
+             model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+         ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
+             cause = excluded.cause, also = excluded.also, text = excluded.text,
+             tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
+             tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
+             output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
+             cache_write = excluded.cache_write, at = excluded.at
+         WHERE run.lane_no = excluded.lane_no",
+    )?
+    .execute(params![
+        row.run.as_str(),
+        lane_no,
+        names::state(row.state),
+        names::is_active(row.state),
+        row.cause.map(names::cause),
+        also,
+        row.text.as_deref(),
+        row.counters.tool_rounds,
+        row.counters.model_calls,
+        row.counters.tool_calls,
+        usage.input_tokens.cast_signed(),
+        usage.output_tokens.cast_signed(),
+        usage.cache_read_tokens.cast_signed(),
+        usage.cache_write_tokens.cast_signed(),
+        row.at.0.cast_signed(),
+    ]);
+    match written {
+        Ok(0) => Err(Stop::Undo(refusal::foreign_run(lane, &row.run))),
+        Ok(_) => Ok(()),
+        Err(error) if is_conflict(&error) => Err(Stop::Undo(refusal::second_active_run(lane))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn trace(connection: &Connection, row: &TraceRow, calls: Option<&str>) -> Result<(), Stop> {
+    sql(
+        connection,
+        "INSERT INTO agent_loop_trace (job_id, iter, stop_reason, tool_calls, input_tokens,
+             output_tokens, cache_read, cache_write, ts)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+             coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', ?9 / 1000.0, 'unixepoch'),
+                      strftime('%Y-%m-%dT%H:%M:%fZ', 'now')))",
+    )?
+    .execute(params![
+        row.run.as_str(),
+        row.iter,
+        &*row.stop_reason,
+        calls.unwrap_or("[]"),
+        row.usage.input_tokens.cast_signed(),
+        row.usage.output_tokens.cast_signed(),
+        row.usage.cache_read_tokens.cast_signed(),
+        row.usage.cache_write_tokens.cast_signed(),
+        row.at.0.cast_signed(),
+    ])?;
+    // The run's counters stand in its own row, as of this same transaction.
+    sql(
+        connection,
+        "INSERT INTO agent_loop_iteration (trace_id, transition, tool_rounds, model_calls, tool_calls)
+         SELECT ?1, ?2, run.tool_rounds, run.model_calls, run.tool_calls
+         FROM (SELECT 1) LEFT JOIN run ON run.run_id = ?3",
+    )?
+    .execute(params![connection.last_insert_rowid(), row.transition, row.run.as_str()])?;
+    Ok(())
+}
+
+/// A call's row replaces the one before. The occurrence tells calls apart whose provider gave them
+/// the same id; it is 0 for every other.
+fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop> {
+    let run = row.run.as_str();
+    let started = row.started_at.map(|at| at.0.cast_signed());
+    let completed = row.completed_at.map(|at| at.0.cast_signed());
+    let seq = row.result_seq.map(u64::cast_signed);
+    let outcome = row.outcome.as_deref();
+    let replaced = sql(
+        connection,
+        "UPDATE agent_tool_results SET started_at = coalesce(?4, started_at), completed_at = ?5,
+             outcome = ?6, result_seq = ?7
+         WHERE run_id = ?1 AND tool_call_id = ?2 AND call = ?3",
+    )?
+    .execute(params![run, &*row.tool_call_id, row.call, started, completed, outcome, seq])?;
+    if replaced == 0 {
+        sql(
+            connection,
+            "INSERT INTO agent_tool_results (run_id, tool_call_id, occurrence, call, tool,
+                 started_at, completed_at, outcome, result_seq)
+             SELECT ?1, ?2, count(*), ?3, ?8, ?4, ?5, ?6, ?7 FROM agent_tool_results
+             WHERE run_id = ?1 AND tool_call_id = ?2",
+        )?
+        .execute(params![
+            run, &*row.tool_call_id, row.call, started, completed, outcome, seq, &*row.tool
+        ])?;
+    }
+    Ok(())
+}
+
+fn checkpoint(
+    connection: &Connection,
+    lane_no: i64,
+    row: &CheckpointRow,
+    completed_calls: Option<&str>,
+) -> Result<(), Stop> {
+    sql(
+        connection,
+        "INSERT OR REPLACE INTO checkpoint (lane_no, seq, run_id, kind, iteration, message_cursor,
+             persisted, prompt_hash, completed_calls)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?
+    .execute(params![
+        lane_no,
+        row.seq.cast_signed(),
+        row.run.as_str(),
+        row.kind.as_str(),
+        row.iteration,
+        row.message_cursor.cast_signed(),
+        row.persisted.cast_signed(),
+        row.prompt_hash.as_deref(),
+        completed_calls,
+    ])?;
+    Ok(())
+}
+
+fn event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), Stop> {
+    sql(
+        connection,
+        "INSERT INTO event (lane_no, seq, run_id, at, name, fields)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        lane_no,
+        row.seq.cast_signed(),
+        row.run.as_ref().map(RunId::as_str),
+        row.at.0.cast_signed(),
+        row.name,
+        row.fields.text(),
+    ])?;
+    Ok(())
+}
+
+/// Newest first.
+pub(super) fn runs(
+    connection: &Connection,
+    lane: Option<&LaneId>,
+    most: usize,
+) -> Result<Vec<RunInfo>, Stop> {
+    let text = match lane {
+        None => {
+            "SELECT run_id, lane.id, state, cause, text, at FROM run
+             JOIN lane ON lane.no = run.lane_no WHERE ?1 IS NULL ORDER BY run.no DESC LIMIT ?2"
+        }
+        Some(_) => {
+            "SELECT run_id, lane.id, state, cause, text, at FROM run
+             JOIN lane ON lane.no = run.lane_no
+             WHERE run.lane_no = (SELECT no FROM lane WHERE id = ?1) ORDER BY run.no DESC LIMIT ?2"
+        }
+    };
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut statement = sql(connection, text)?;
+    let found = statement.query_map(params![lane.map(LaneId::as_str), most], run_info)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
+    let state: String = row.get(2)?;
+    let cause: Option<String> = row.get(3)?;
+    Ok(RunInfo {
+        run: RunId::from(row.get::<_, String>(0)?),
+        lane: LaneId::from(row.get::<_, String>(1)?),
+        state: names::parse_state(&state).ok_or_else(|| unknown(2, &state))?,
+        cause: cause
+            .map(|name| names::parse_cause(&name).ok_or_else(|| unknown(3, &name)))
+            .transpose()?,
+        text: row.get(4)?,
+        at: Millis(row.get::<_, i64>(5)?.cast_unsigned()),
+    })
+}
+
+fn unknown(column: usize, name: &str) -> rusqlite::Error {
+    let reason = format!("`{name}` is no state or cause that this version knows");
+    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, reason.into())
+}

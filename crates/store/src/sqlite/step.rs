@@ -1,0 +1,115 @@
+//! A piece of work for the writer thread, and what comes back.
+
+use rusqlite::{CachedStatement, Connection};
+use windlass_core::ids::{Epoch, LaneId, MailId, Seq};
+use windlass_runtime::ports::{Claim, Delivered, SeenBeat, StoreError, WorkerId};
+
+use super::error::Stop;
+use super::prepare::{PreparedAppend, PreparedLetter};
+use super::{append, claim, fork, mail};
+use crate::fault;
+use crate::hints::Hints;
+
+#[derive(Debug)]
+pub(super) enum Work {
+    Deliver { lane: LaneId, letter: PreparedLetter },
+    Claim { lane: LaneId, worker: WorkerId, dead: Option<SeenBeat> },
+    Release { lane: LaneId, epoch: Epoch },
+    Beat { worker: WorkerId },
+    Append(Box<PreparedAppend>),
+    Fork { parent: LaneId, at: Seq, child: LaneId },
+}
+
+#[derive(Debug)]
+pub(super) enum Answer {
+    Delivered(MailId),
+    Claimed(Claim),
+    Done,
+}
+
+impl Answer {
+    pub(super) fn delivered(self) -> Result<Delivered, StoreError> {
+        match self {
+            Self::Delivered(mail) => Ok(Delivered { mail }),
+            Self::Claimed(_) | Self::Done => Err(crossed()),
+        }
+    }
+
+    pub(super) fn claimed(self) -> Result<Claim, StoreError> {
+        match self {
+            Self::Claimed(claim) => Ok(claim),
+            Self::Delivered(_) | Self::Done => Err(crossed()),
+        }
+    }
+}
+
+fn crossed() -> StoreError {
+    StoreError::Invalid { what: "the store answered another question; report this".to_owned() }
+}
+
+impl Work {
+    /// Does it inside the writer's transaction.
+    pub(super) fn perform(&self, connection: &Connection) -> Result<Answer, Stop> {
+        match self {
+            Self::Deliver { lane, letter } => {
+                mail::deliver(connection, lane, letter).map(Answer::Delivered)
+            }
+            Self::Claim { lane, worker, dead } => {
+                claim::claim(connection, lane, worker, dead.as_ref()).map(Answer::Claimed)
+            }
+            Self::Release { lane, epoch } => {
+                claim::release(connection, lane, *epoch).map(|()| Answer::Done)
+            }
+            Self::Beat { worker } => claim::beat(connection, worker).map(|()| Answer::Done),
+            Self::Append(append) => append::append(connection, append).map(|()| Answer::Done),
+            Self::Fork { parent, at, child } => {
+                fork::fork(connection, parent, *at, child).map(|()| Answer::Done)
+            }
+        }
+    }
+
+    /// Tells those in this process who wait for mail.
+    pub(super) fn tell(&self, hints: &Hints) {
+        match self {
+            Self::Deliver { lane, .. } => hints.tell(lane),
+            Self::Append(append) => append.mail_out.iter().for_each(|(to, _)| hints.tell(to)),
+            Self::Claim { .. } | Self::Release { .. } | Self::Beat { .. } | Self::Fork { .. } => (),
+        }
+    }
+
+    pub(super) fn before_commit(&self) {
+        match self {
+            Self::Deliver { .. } => fault::point(fault::DELIVER_BEFORE),
+            Self::Claim { .. } => fault::point(fault::CLAIM_BEFORE),
+            Self::Release { .. } => fault::point(fault::RELEASE_BEFORE),
+            Self::Beat { .. } => fault::point(fault::BEAT_BEFORE),
+            Self::Append(_) => fault::point(fault::APPEND_BEFORE_COMMIT),
+            Self::Fork { .. } => (),
+        }
+    }
+
+    pub(super) fn after_commit(&self) {
+        match self {
+            Self::Deliver { .. } => fault::point(fault::DELIVER_AFTER),
+            Self::Claim { .. } => fault::point(fault::CLAIM_AFTER),
+            Self::Release { .. } => fault::point(fault::RELEASE_AFTER),
+            Self::Beat { .. } => fault::point(fault::BEAT_AFTER),
+            Self::Append(_) => fault::point(fault::APPEND_AFTER_COMMIT),
+            Self::Fork { .. } => (),
+        }
+    }
+
+    pub(super) fn after_reply(&self) {
+        if matches!(self, Self::Append(_)) {
+            fault::point(fault::APPEND_AFTER_REPLY);
+        }
+    }
+}
+
+/// A statement that is compiled once per connection.
+pub(super) fn sql<'c>(
+    connection: &'c Connection,
+    text: &'static str,
+) -> rusqlite::Result<CachedStatement<'c>> {
+    connection.prepare_cached(text)
+}

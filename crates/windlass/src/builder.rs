@@ -1,0 +1,136 @@
+//! Puts a Windlass together from parts.
+
+use std::sync::Arc;
+
+use windlass_core::policy::{Human, Otherwise};
+use windlass_core::settings::{Model as ModelSettings, Settings};
+use windlass_providers::scripted::{Script, ScriptedModel};
+use windlass_runtime::lease::LeaseTimes;
+use windlass_runtime::ports::{Clock, Model, Store, StoreError, Tool};
+use windlass_runtime::{Agent, Host, SystemClock, Toolbox};
+
+use crate::Windlass;
+
+/// The parts so far.
+pub struct Builder {
+    clock: Arc<dyn Clock>,
+    model: Option<Arc<dyn Model>>,
+    store: Option<Arc<dyn Store>>,
+    tools: Toolbox,
+    settings: Settings,
+    lease: LeaseTimes,
+}
+
+/// Why it could not be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// There is no model.
+    #[error("no model; give the builder one with `.model(…)`")]
+    NoModel,
+    /// There is no store.
+    #[error("no store; give the builder one with `.store(…)`")]
+    NoStore,
+    /// The store does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock::start()),
+            model: None,
+            store: None,
+            tools: Toolbox::default(),
+            settings: Settings::new(ModelSettings::named("scripted")),
+            lease: LeaseTimes::default(),
+        }
+    }
+}
+
+impl Builder {
+    /// The model to ask.
+    #[must_use]
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// The offline model that answers from a script.
+    #[must_use]
+    pub fn scripted(mut self, script: Script) -> Self {
+        self.model = Some(Arc::new(ScriptedModel::new(script, Arc::clone(&self.clock))));
+        self
+    }
+
+    /// Where conversations live.
+    #[must_use]
+    pub fn store(mut self, store: impl Store) -> Self {
+        self.store = Some(Arc::new(store));
+        self
+    }
+
+    /// A tool the model may call, if rules or a human let it.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Tool) -> Self {
+        self.tools = self.tools.with(tool);
+        self
+    }
+
+    /// Lets calls of this tool run without asking; a trailing `*` stands for any ending.
+    #[must_use]
+    pub fn allow(mut self, tool: &str) -> Self {
+        self.settings.rules.allow.push(Arc::from(tool));
+        self
+    }
+
+    /// Never runs calls of this tool.
+    #[must_use]
+    pub fn deny(mut self, tool: &str) -> Self {
+        self.settings.rules.deny.push(Arc::from(tool));
+        self
+    }
+
+    /// Runs whatever no rule denies.
+    #[must_use]
+    pub fn allow_everything_else(mut self) -> Self {
+        self.settings.rules.otherwise = Otherwise::Allow;
+        self
+    }
+
+    /// Denies what would have to be asked: nobody is there.
+    #[must_use]
+    pub fn nobody_to_ask(mut self) -> Self {
+        self.settings.rules.human = Human::Absent;
+        self
+    }
+
+    /// Changes any setting.
+    #[must_use]
+    pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
+    /// How long a silent process keeps its conversations.
+    #[must_use]
+    pub fn lease(mut self, times: LeaseTimes) -> Self {
+        self.lease = times;
+        self
+    }
+
+    /// Another clock.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Starts driving.
+    pub async fn start(self) -> Result<Windlass, BuildError> {
+        let model = self.model.ok_or(BuildError::NoModel)?;
+        let store = self.store.ok_or(BuildError::NoStore)?;
+        let agent = Agent::new(model, store, self.clock, self.tools, self.settings);
+        Ok(Windlass { host: Host::start(agent, self.lease).await? })
+    }
+}

@@ -1,0 +1,45 @@
+//! The tools of the explored world: one for each way a call can behave.
+
+use std::sync::Arc;
+
+use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
+use windlass_core::order::Touches;
+
+/// What the edge knows of a call of `tool`.
+pub(crate) fn facts(tool: &str) -> Facts {
+    match tool {
+        "read" => harmless("a"),
+        "look" | "may_look" => harmless("b"),
+        "put" => Facts { touches: writes("a"), interrupt: Interrupt::RunsToEnd, ..harmless("a") },
+        "pay" | "may_pay" => once_only("a", Interrupt::RunsToEnd),
+        "send" => once_only("b", Interrupt::Interruptible),
+        "book" => Facts { verify: Verify::CanTell, ..once_only("c", Interrupt::RunsToEnd) },
+        "shell" => {
+            Facts { touches: Touches::Exclusive, ..once_only("", Interrupt::Interruptible) }
+        }
+        "ask" => Facts { answered_by: AnsweredBy::Human, ..harmless("d") },
+        "no" => once_only("e", Interrupt::RunsToEnd),
+        _ => Facts::unknown(tool),
+    }
+}
+
+fn harmless(key: &str) -> Facts {
+    Facts {
+        touches: Touches::Reads(vec![Arc::from(key)]),
+        repeat: Repeat::Repeatable,
+        interrupt: Interrupt::Interruptible,
+        verify: Verify::CannotTell,
+        answered_by: AnsweredBy::Tool,
+        timeout_ms: 1,
+        problem: None,
+        summary: None,
+    }
+}
+
+fn once_only(key: &str, interrupt: Interrupt) -> Facts {
+    Facts { touches: writes(key), repeat: Repeat::OnceOnly, interrupt, ..harmless(key) }
+}
+
+fn writes(key: &str) -> Touches {
+    Touches::Writes(vec![Arc::from(key)])
+}
