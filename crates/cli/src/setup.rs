@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use windlass::scripted::Script;
 use windlass::sqlite::SqliteStore;
 use windlass::tools::{AskUserQuestion, Bash, Read};
-use windlass::{LeaseTimes, Windlass};
+use windlass::{LeaseTimes, SystemClock, Windlass};
 
 use crate::args::{AgentArgs, StoreArgs};
 
@@ -55,7 +55,7 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Windlass> {
         .scripted(script)
         .store(store(&args.store)?)
         .tool(Read::new(&workspace))
-        .tool(Bash::new(&workspace))
+        .tool(Bash::new(&workspace, Arc::new(SystemClock::start())))
         .tool(AskUserQuestion)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|settings| {

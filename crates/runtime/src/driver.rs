@@ -213,16 +213,22 @@ impl Driver {
 
 /// Folds a lane's whole log.
 pub async fn load(ports: &Ports, lane: &LaneId) -> Result<Conversation, DriveError> {
+    load_to(ports, lane, Seq::MAX).await
+}
+
+/// Folds a lane's log up to and with entry `last`.
+pub async fn load_to(ports: &Ports, lane: &LaneId, last: Seq) -> Result<Conversation, DriveError> {
     let mut conversation = Conversation::default();
-    loop {
+    while conversation.head < last {
         let page = ports.store.read_log(lane.clone(), conversation.head, PAGE).await?;
-        for stored in &page {
+        for stored in page.iter().filter(|stored| stored.seq <= last) {
             conversation.fold(&Entry::parse(stored.seq, &stored.line)?)?;
         }
         if page.len() < PAGE {
-            return Ok(conversation);
+            break;
         }
     }
+    Ok(conversation)
 }
 
 /// Whether the model call `conversation` waits for is the one these early calls belong to.

@@ -30,11 +30,22 @@ struct Slot {
     driving: Driving,
 }
 
-#[derive(Default, PartialEq, Eq)]
+/// Whether a driver of this process has the lane.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Driving {
     #[default]
     No,
     Yes,
+    /// Yes, and something was delivered that it may have come to rest without seeing.
+    Poked,
+}
+
+impl Slot {
+    fn poke(&mut self) {
+        if self.driving == Driving::Yes {
+            self.driving = Driving::Poked;
+        }
+    }
 }
 
 impl Host {
@@ -68,11 +79,19 @@ impl Host {
         self.slots().entry(lane.clone()).or_default().feed.clone()
     }
 
-    /// Reserves the lane for one driver of this process; `None` if it has one.
+    /// Makes sure that a driver about to rest looks at its mail once more.
+    pub(crate) fn poke(&self, lane: &LaneId) {
+        if let Some(slot) = self.slots().get_mut(lane) {
+            slot.poke();
+        }
+    }
+
+    /// Reserves the lane for one driver of this process; pokes the driver if it has one.
     pub(crate) fn reserve(self: &Arc<Self>, lane: &LaneId) -> Option<Reservation> {
         let mut slots = self.slots();
         let slot = slots.entry(lane.clone()).or_default();
-        if slot.driving == Driving::Yes {
+        if slot.driving != Driving::No {
+            slot.poke();
             return None;
         }
         slot.driving = Driving::Yes;
@@ -118,8 +137,17 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Drives the lane until it rests.
+    /// Drives the lane until it rests and nobody poked it meanwhile.
     pub(crate) async fn drive(self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
+        loop {
+            let rest = self.drive_once(owner.clone()).await?;
+            if self.give_up() {
+                return Ok(rest);
+            }
+        }
+    }
+
+    async fn drive_once(&self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
         let host = &self.host;
         let claim = host.claim(&self.lane).await?;
         let driver = Driver::load(
@@ -131,6 +159,15 @@ impl Reservation {
             owner,
         );
         driver.await?.drive(host.hand_over.clone()).await
+    }
+
+    /// Gives the reservation up, unless the driver was poked: then it is to look again.
+    fn give_up(&self) -> bool {
+        let mut slots = self.host.slots();
+        let Some(slot) = slots.get_mut(&self.lane) else { return true };
+        let poked = slot.driving == Driving::Poked && !self.host.hand_over.is_cancelled();
+        slot.driving = if poked { Driving::Yes } else { Driving::No };
+        !poked
     }
 }
 

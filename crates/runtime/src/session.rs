@@ -45,29 +45,28 @@ impl Session {
     /// The same with any content: images, documents, what the model takes.
     pub async fn send_blocks(&self, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
         let run = RunId::from(uuid::Uuid::now_v7().to_string());
-        let before = self.conversation().await?;
+        let head = self.head().await?;
         self.deliver(MailBody::Prompt { run: run.clone(), blocks }).await?;
-        Ok(self.stream(Some(run), before))
+        self.stream(Some(run), head).await
     }
 
     /// Takes the lane up where it was left and gives the stream of what happens.
     pub async fn resume(&self) -> Result<RunStream, DriveError> {
-        let before = self.conversation().await?;
-        let run = before.run.as_ref().map(|run| run.id.clone());
-        Ok(self.stream(run, before))
+        let now = self.conversation().await?;
+        self.stream(now.run.map(|run| run.id), now.head).await
     }
 
-    /// Drives the lane if nobody in this process does, and watches it either way.
-    fn stream(&self, run: Option<RunId>, before: Conversation) -> RunStream {
+    /// Drives the lane if nobody in this process does, and watches it from `head` on either way.
+    async fn stream(&self, run: Option<RunId>, head: Seq) -> Result<RunStream, DriveError> {
         match self.host.reserve(&self.lane) {
             Some(reservation) => {
                 let (owner, items) = OwnerFeed::new(run.clone());
                 let driving = tokio::spawn(reservation.drive(Some(owner)));
-                RunStream::owning(run, items, driving)
+                Ok(RunStream::owning(run, items, driving))
             }
             None => {
-                let items = self.subscribe(before.head);
-                RunStream::following(run, before, items)
+                let before = driver::load_to(&self.host.agent().ports, &self.lane, head).await?;
+                Ok(RunStream::following(run, before, self.subscribe(head)))
             }
         }
     }
@@ -137,9 +136,16 @@ impl Session {
         driver::load(&self.host.agent().ports, &self.lane).await
     }
 
+    async fn head(&self) -> Result<Seq, StoreError> {
+        let lane = self.host.agent().ports.store.lane(self.lane.clone()).await?;
+        Ok(lane.map_or(0, |lane| lane.head))
+    }
+
     async fn deliver(&self, body: MailBody) -> Result<(), StoreError> {
         let key = Arc::from(uuid::Uuid::now_v7().to_string());
         let letter = Letter { key, body };
-        self.host.agent().ports.store.deliver(self.lane.clone(), letter).await.map(|_| ())
+        self.host.agent().ports.store.deliver(self.lane.clone(), letter).await?;
+        self.host.poke(&self.lane);
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! Accepting mail, reading what waits, and marking what was read.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use windlass_core::ids::{LaneId, MailId, Seq};
-use windlass_core::mail::Mail;
+use windlass_core::mail::{Mail, MailBody};
 use windlass_runtime::ports::StoreError;
 
 use super::error::Stop;
@@ -81,13 +81,13 @@ pub(super) fn waiting(
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let id = row.get::<_, i64>(0)?.cast_unsigned();
-        found.push(Mail { id, body: body(row.get_ref(1)?.as_str()?)? });
+        found.push(Mail { id, body: body(row)? });
     }
     Ok(found)
 }
 
-fn body(text: &str) -> rusqlite::Result<windlass_core::mail::MailBody> {
-    serde_json::from_str(text).map_err(|error| {
+fn body(row: &Row<'_>) -> rusqlite::Result<MailBody> {
+    serde_json::from_str(row.get_ref(1)?.as_str()?).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, error.into())
     })
 }

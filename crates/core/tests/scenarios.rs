@@ -1,0 +1,21 @@
+//! Scenarios: what a lane does, told as it happens.
+
+mod budgets;
+mod calls;
+mod durability;
+mod early;
+mod failures;
+mod hostile;
+mod hooks;
+mod mail;
+mod order;
+mod permission;
+mod questions;
+mod resume;
+mod retries;
+mod rows;
+mod steering;
+mod stop;
+mod stopping;
+mod truncation;
+mod wanted;

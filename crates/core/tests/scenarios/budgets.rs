@@ -1,0 +1,164 @@
+//! Token budgets, round caps, and causes that meet.
+
+use windlass_core::outcome::ToolError;
+use windlass_core::record::OutputBound;
+use windlass_core::stop::StopCause;
+
+use crate::kit::{Lane, call, calls, text};
+
+fn capped(tokens: u64) -> Lane {
+    Lane::with(|settings| settings.limits.run_tokens = Some(tokens))
+}
+
+// spec: BUDGETS-02
+#[test]
+fn the_output_is_lowered_to_what_the_budget_can_pay() {
+    capped(3_000)
+        .prompt("hi")
+        .so(|lane| {
+            let asking = lane.run().asking().unwrap();
+            assert_eq!(asking.bound, OutputBound::Budget);
+            assert!((2_000..3_000).contains(&asking.max_tokens), "{}", asking.max_tokens);
+            assert!(asking.reserved_tokens <= 3_000);
+        })
+        .reply(text("half a").stop("max_tokens"))
+        .settles("replied reply_dropped finished")
+        .ends(StopCause::BudgetTokens)
+        .saying("");
+}
+
+// spec: BUDGETS-02
+#[test]
+fn no_call_is_made_below_the_least_output() {
+    capped(1_000)
+        .prompt("hi")
+        .settles("queued run_started finished")
+        .ends(StopCause::BudgetTokens)
+        .so(|lane| assert_eq!(lane.ended().counters.model_calls, 0));
+    capped(1_000_000).prompt(&"x".repeat(8_000_000)).ends(StopCause::BudgetTokens);
+    // A model that never gives more than that is still asked.
+    Lane::with(|settings| {
+        settings.limits.run_tokens = Some(500);
+        settings.model.max_tokens = 100;
+        settings.model.most_output_tokens = 100;
+    })
+    .prompt("hi")
+    .wants("ask 1");
+}
+
+// spec: BUDGETS-03
+#[test]
+fn a_finished_answer_is_never_thrown_away() {
+    capped(5_000)
+        .prompt("hi")
+        .reply(text("done").usage(9_000, 1))
+        .ends(StopCause::EndTurn)
+        .also([StopCause::BudgetTokens])
+        .saying("done");
+    // Equal is not over.
+    capped(5_000).prompt("hi").reply(text("done").usage(4_000, 1_000)).also([]);
+}
+
+#[test]
+fn tools_are_not_run_on_an_empty_purse() {
+    capped(5_000)
+        .prompt("hi")
+        .reply(calls([call("t1", "write", "/a")]).text("let me").usage(5_000, 1))
+        .settles("replied reply_kept finished")
+        .ends(StopCause::BudgetTokens)
+        .saying("")
+        .shows(["user: hi", "assistant: let me"]);
+}
+
+// spec: STOP-19
+#[test]
+fn the_last_round_is_followed_by_a_free_answer() {
+    let one_round = || {
+        let lane = Lane::with(|settings| settings.limits.tool_rounds = 1).prompt("hi");
+        lane.reply(calls([call("t1", "read", "/a")])).returns(0, "A").wants("ask 2")
+    };
+    one_round().reply(text("done")).ends(StopCause::EndTurn).also([]);
+    one_round()
+        .reply(calls([call("t2", "read", "/b")]))
+        .settles("replied reply_kept finished")
+        .ends(StopCause::MaxToolRounds)
+        .so(|lane| {
+            assert_eq!(lane.ended().counters.tool_rounds, 1);
+            assert!(lane.ended().cause.is_resumable());
+        });
+}
+
+// spec: STOP-19
+#[test]
+fn model_calls_have_a_backstop() {
+    Lane::with(|settings| settings.limits.model_calls = 2)
+        .prompt("hi")
+        .reply(text("a ").stop("pause_turn"))
+        .reply(text("b ").stop("pause_turn"))
+        .settles("replied reply_kept finished")
+        .ends(StopCause::MaxModelCalls)
+        .so(|lane| assert_eq!(lane.ended().counters.model_calls, 2));
+}
+
+// spec: STOP-21
+#[test]
+fn causes_that_meet_keep_their_order() {
+    let lane = Lane::with(|settings| {
+        settings.limits.run_tokens = Some(10_000);
+        settings.limits.model_calls = 1;
+        settings.limits.tool_rounds = 1;
+    });
+    let acting = lane.prompt("hi").reply(calls([call("t1", "write", "/a")]).usage(20, 4_000));
+    acting
+        .cancel()
+        .errs(0, ToolError::new("x", "y", "z").fatal())
+        .ends(StopCause::ToolFatal)
+        .also([StopCause::UserCancel, StopCause::MaxModelCalls]);
+    let before_tools = |lane: Lane| lane.prompt("hi").cancel().reply(calls([call("t1", "write", "/a")]).usage(9_000, 1));
+    before_tools(Lane::with(|settings| {
+        settings.limits.run_tokens = Some(8_000);
+        settings.limits.tool_rounds = 0;
+    }))
+    .ends(StopCause::UserCancel)
+    .also([StopCause::BudgetTokens, StopCause::MaxToolRounds]);
+    let over = Lane::with(|settings| {
+        settings.limits.run_tokens = Some(8_000);
+        settings.limits.model_calls = 1;
+    });
+    over.prompt("hi")
+        .reply(text("a").stop("pause_turn").usage(9_000, 1))
+        .ends(StopCause::BudgetTokens)
+        .also([StopCause::MaxModelCalls]);
+}
+
+// spec: STOP-17
+#[test]
+fn limits_of_nothing_still_end_the_run() {
+    Lane::with(|settings| settings.limits.model_calls = 0)
+        .prompt("one")
+        .ends(StopCause::MaxModelCalls)
+        .prompt("two")
+        .ends(StopCause::MaxModelCalls);
+}
+
+#[test]
+fn absurd_numbers_stay_numbers() {
+    Lane::with(|settings| {
+        settings.limits.run_tokens = Some(u64::MAX);
+        settings.model.max_tokens = u64::MAX;
+        settings.model.most_output_tokens = u64::MAX;
+    })
+    .prompt("hi")
+    .reply(text("a").usage(u64::MAX, u64::MAX))
+    .ends(StopCause::EndTurn)
+    .prompt("again")
+    .so(|lane| assert_eq!(lane.live.usage.total(), u64::MAX))
+    .adopted()
+    .wants("ask 3");
+    Lane::with(|settings| {
+        settings.model.max_tokens = 0;
+        settings.model.most_output_tokens = 0;
+    })
+    .prompt("hi")
+    .so(|lane| assert_eq!(lane.run().asking().unwrap().max_tokens, 1));
+}

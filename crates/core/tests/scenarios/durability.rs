@@ -1,0 +1,111 @@
+//! What waits for the disk.
+
+use windlass_core::record::{Durability, Record, Settlement, durability};
+use windlass_core::settings::DurabilityMode;
+use windlass_core::stop::StopCause;
+
+use crate::kit::{Lane, call, calls, settings, tag, text};
+
+fn waits(lane: &Lane) -> Durability {
+    durability(&lane.last, DurabilityMode::Scheduled)
+}
+
+#[test]
+fn steps_wait_as_the_schedule_says() {
+    let asked = Lane::new().prompt("hi");
+    assert_eq!(waits(&asked), Durability::Barrier, "accepted means durable");
+    let reads = asked.clone().reply(calls([call("t1", "read", "/a")]));
+    assert_eq!(waits(&reads), Durability::Commit, "a reply with repeatable calls");
+    let writes = asked.clone().reply(calls([call("t1", "write", "/a"), call("t2", "write", "/a")]));
+    assert_eq!(waits(&writes), Durability::Barrier, "a reply with a call that is not");
+    let wave = writes.clone().returns(0, "A");
+    assert_eq!(waits(&wave), Durability::Barrier, "a later wave");
+    let closed = wave.returns(1, "A");
+    assert_eq!(waits(&closed), Durability::Commit, "a round closes");
+    assert_eq!(waits(&writes.cancel()), Durability::Barrier, "cancel");
+    assert_eq!(waits(&closed.reply(text("done"))), Durability::Barrier, "the end");
+    let questioned = asked.clone().reply(calls([call("t1", "deploy", "x")]));
+    assert_eq!(waits(&questioned.allow()), Durability::Barrier, "an answer");
+    let early = asked.clone().streams(0, &call("t1", "read", "/a"));
+    assert_eq!(waits(&early), Durability::Volatile, "an early start");
+    assert_eq!(waits(&asked.steer("more")), Durability::Barrier, "a steer is accepted too");
+}
+
+#[test]
+fn strict_makes_every_commit_a_barrier() {
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));
+    assert_eq!(durability(&lane.last, DurabilityMode::Strict), Durability::Barrier);
+    let early = Lane::new().prompt("hi").streams(0, &call("t1", "read", "/a"));
+    assert_eq!(durability(&early.last, DurabilityMode::Strict), Durability::Volatile);
+    assert_eq!(durability(&[], DurabilityMode::Strict), Durability::Volatile);
+}
+
+/// Records of every kind, from lanes that produce them.
+fn records() -> Vec<Record> {
+    crate::golden::stories().into_iter().flat_map(|(_, lane)| {
+        let stored = lane.log.iter().flat_map(|entry| entry.records.clone()).collect::<Vec<_>>();
+        stored
+    }).collect()
+}
+
+#[test]
+fn each_kind_of_record_survives_what_it_must() {
+    let barriers = ["queued", "steered", "started", "answered", "cancel_requested", "finished"];
+    for record in records() {
+        let expected =
+            if barriers.contains(&&*tag(&record)) { Durability::Barrier } else { Durability::Commit };
+        assert_eq!(record.durability(), expected, "{record:?}");
+    }
+    let call = windlass_core::ids::CallId { ask: 1, index: 0 };
+    assert_eq!(Record::Launched { call }.durability(), Durability::Volatile);
+    let launch = windlass_core::record::Launch::Held;
+    assert_eq!(Record::EarlyJudged { call, launch }.durability(), Durability::Volatile);
+}
+
+#[test]
+fn a_settlement_has_its_outcome_as_name() {
+    assert_eq!(Settlement::AsCompleted {}.name(), "done");
+    let shown = windlass_core::outcome::Shown::denied("no");
+    assert_eq!(Settlement::Shown(shown).name(), "denied");
+}
+
+// spec: LOG-08
+#[test]
+fn the_prompt_is_stored_before_the_model_is_asked() {
+    let lane = Lane::new().prompt("hi");
+    let entry = lane.log.last().unwrap();
+    assert!(entry.encode().contains("\"hi\""));
+    assert_eq!(crate::kit::tags(&entry.records), "queued run_started asked");
+}
+
+// spec: LOG-11
+#[test]
+fn a_run_records_the_limits_it_used() {
+    let lane = Lane::with(|settings| settings.limits.tool_rounds = 7);
+    let line = lane.log[0].encode();
+    assert!(line.contains("\"tool_rounds\":7") && line.contains("\"cancel_wait_ms\":180000"));
+    assert_ne!(settings().limits.tool_rounds, 7);
+}
+
+// spec: LOG-09
+#[test]
+fn a_run_has_exactly_one_end() {
+    for (name, lane) in crate::golden::stories() {
+        let records: Vec<Record> = lane.log.iter().flat_map(|entry| entry.records.clone()).collect();
+        let mut open = std::collections::BTreeSet::new();
+        let mut ended = std::collections::BTreeSet::new();
+        for record in &records {
+            match record {
+                Record::RunStarted { run } => assert!(open.insert(run.clone()), "{name}"),
+                Record::Finished { run, cause, .. } => {
+                    open.remove(run);
+                    assert!(ended.insert(run.clone()), "{name}: {run} ended twice");
+                    assert!(!matches!(cause, StopCause::AskedHuman | StopCause::ResumeUnsafe));
+                }
+                Record::Forked { .. } => open.clear(),
+                _ => {}
+            }
+        }
+        assert_eq!(open.len(), usize::from(lane.live.run.is_some()), "{name}");
+    }
+}

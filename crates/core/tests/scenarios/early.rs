@@ -1,0 +1,111 @@
+//! Calls that start while the model still streams.
+
+use windlass_core::input::FailureClass;
+use windlass_core::record::{Launch, Record};
+use windlass_core::settings::Listening;
+
+use crate::kit::{Lane, call, calls, passing};
+
+fn launches(lane: &Lane) -> Option<Launch> {
+    lane.last.iter().find_map(|record| match record {
+        Record::EarlyJudged { launch, .. } => Some(*launch),
+        _ => None,
+    })
+}
+
+fn goes_ahead(lane: Lane, tool: &str) -> bool {
+    let after = lane.prompt("hi").streams(0, &call("t1", tool, "/a"));
+    launches(&after) == Some(Launch::Launched)
+}
+
+// spec: ROUNDS-10
+#[test]
+fn only_reads_that_rules_alone_allow_go_ahead() {
+    assert!(goes_ahead(Lane::new(), "read"));
+    for tool in ["write", "bash", "upload", "deploy", "rm", "ask_human", "teleport"] {
+        assert!(!goes_ahead(Lane::new(), tool), "{tool}");
+    }
+    assert!(!goes_ahead(Lane::with(|s| s.hooks.before_tool = Listening::Hooked), "read"));
+    assert!(goes_ahead(Lane::with(|s| s.hooks.after_tool = Listening::Hooked), "read"));
+    assert!(!goes_ahead(Lane::with(|s| s.rules.ask.push("read".into())), "read"));
+    assert!(!goes_ahead(Lane::with(|s| s.limits.tool_rounds = 0), "read"));
+    assert!(!goes_ahead(Lane::with(|s| s.limits.parallel_calls = 0), "read"));
+    assert!(!goes_ahead(Lane::with(|s| s.limits.calls_per_reply = 0), "read"));
+}
+
+// spec: ROUNDS-10
+#[test]
+fn a_call_in_conflict_with_an_earlier_block_waits() {
+    Lane::new()
+        .prompt("hi")
+        .streams(0, &call("t1", "read", "/a"))
+        .wants("ask 1, run 1.0#1")
+        .streams(1, &call("t2", "write", "/b"))
+        .wants("ask 1, run 1.0#1")
+        .streams(2, &call("t3", "read", "/b/deep"))
+        .so(|lane| assert_eq!(launches(lane), Some(Launch::Held)))
+        .streams(3, &call("t4", "read", "/c"))
+        .wants("ask 1, run 1.0#1, run 1.3#1");
+}
+
+// spec: ROUNDS-10
+#[test]
+fn the_reply_takes_over_what_went_ahead() {
+    Lane::new()
+        .prompt("hi")
+        .streams(0, &call("t1", "read", "/a"))
+        .settles("early_judged")
+        .so(|lane| assert_eq!(lane.log.len(), 2))
+        .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/a")]))
+        .wants("run 1.0#1")
+        .returns(0, "A")
+        .wants("run 1.1#1");
+}
+
+// spec: ROUNDS-10, TRANSCRIPT-10
+#[test]
+fn an_abandoned_attempt_drops_what_went_ahead() {
+    Lane::new()
+        .prompt("hi")
+        .streams(0, &call("t1", "read", "/a"))
+        .fails(passing(FailureClass::Cut))
+        .wants("")
+        .wake()
+        .wants("ask 2")
+        .reply(calls([call("t9", "read", "/z")]))
+        .wants("run 2.0#1");
+    Lane::new().prompt("hi").streams(0, &call("t1", "read", "/a")).abort().wants("");
+    Lane::new().prompt("hi").streams(0, &call("t1", "read", "/a")).adopted().wants("ask 2");
+}
+
+#[test]
+fn a_refusal_drops_what_went_ahead() {
+    Lane::new()
+        .prompt("hi")
+        .streams(0, &call("t1", "read", "/a"))
+        .reply(calls([call("t1", "read", "/a")]).stop("refusal"))
+        .wants("");
+}
+
+#[test]
+fn blocks_of_another_call_or_out_of_order_change_nothing() {
+    let lane = Lane::new().prompt("hi").streams(3, &call("t1", "read", "/a"));
+    lane.clone().streams(3, &call("t1", "read", "/a")).ignored();
+    lane.clone().streams(1, &call("t1", "read", "/a")).ignored();
+    lane.streams(u16::MAX, &call("t2", "read", "/b")).settles("early_judged");
+    Lane::new().streams(0, &call("t1", "read", "/a")).ignored();
+}
+
+#[test]
+fn nothing_goes_ahead_in_a_run_that_is_to_end() {
+    Lane::new().prompt("hi").cancel().streams(0, &call("t1", "read", "/a")).wants("ask 1");
+}
+
+#[test]
+fn no_more_go_ahead_than_may_run() {
+    let mut lane = Lane::with(|s| s.limits.parallel_calls = 2).prompt("hi");
+    for index in 0..4 {
+        lane = lane.streams(index, &call(&format!("t{index}"), "read", "/a"));
+    }
+    lane.wants("ask 1, run 1.0#1, run 1.1#1");
+}

@@ -1,0 +1,161 @@
+//! Prompts queue; nothing supersedes.
+
+use windlass_core::ids::RunId;
+use windlass_core::mail::MailBody;
+use windlass_core::stop::StopCause;
+
+use crate::kit::{Lane, call, calls, say, text};
+
+fn prompt(run: &str, words: &str) -> MailBody {
+    MailBody::Prompt { run: RunId::from(run), blocks: say(words) }
+}
+
+fn active(lane: &Lane) -> &str {
+    lane.run().id.as_str()
+}
+
+// spec: LANES-02, LANES-04
+#[test]
+fn prompts_wait_their_turn_in_order() {
+    Lane::new()
+        .prompt("one")
+        .prompt("two")
+        .settles("queued")
+        .prompt("three")
+        .so(|lane| assert_eq!((active(lane), lane.live.queue.len()), ("run-1", 2)))
+        .reply(text("1"))
+        .settles("replied reply_kept finished run_started asked")
+        .ended_for(StopCause::EndTurn)
+        .so(|lane| assert_eq!(active(lane), "run-2"))
+        .reply(text("2"))
+        .so(|lane| assert_eq!(active(lane), "run-3"))
+        .reply(text("3"))
+        .ends(StopCause::EndTurn)
+        .shows(["user: one", "assistant: 1", "user: two", "assistant: 2", "user: three", "assistant: 3"]);
+}
+
+// spec: LANES-02
+#[test]
+fn the_queue_is_bounded() {
+    Lane::with(|settings| settings.limits.queued_prompts = 1)
+        .prompt("one")
+        .prompt("two")
+        .prompt("three")
+        .refused("too many prompts")
+        .reply(text("1"))
+        .prompt("four")
+        .settles("queued");
+}
+
+#[test]
+fn a_waiting_run_can_be_cancelled() {
+    Lane::new()
+        .prompt("one")
+        .prompt("two")
+        .prompt("three")
+        .cancel_run("run-2")
+        .settles("finished")
+        .ended_for(StopCause::UserCancel)
+        .so(|lane| assert_eq!((active(lane), lane.live.queue.len()), ("run-1", 1)))
+        .reply(text("1"))
+        .so(|lane| assert_eq!(active(lane), "run-3"));
+}
+
+#[test]
+fn a_run_that_ends_badly_lets_the_next_in() {
+    Lane::new()
+        .prompt("one")
+        .prompt("two")
+        .abort()
+        .settles("cancel_requested attempt_abandoned finished run_started asked")
+        .so(|lane| assert_eq!(active(lane), "run-2"))
+        .reply(text("2"))
+        .shows(["user: one | two", "assistant: 2"]);
+}
+
+// spec: LANES-03
+#[test]
+fn a_run_id_is_used_once() {
+    let lane = Lane::new().mail(prompt("a", "one"));
+    lane.clone().mail(prompt("a", "again")).refused("exists already");
+    lane.clone().mail(prompt("b", "two")).mail(prompt("b", "again")).refused("exists already");
+    lane.reply(text("1")).mail(prompt("a", "again")).refused("exists already");
+}
+
+#[test]
+fn an_empty_prompt_is_refused() {
+    for blocks in [vec![], say(""), say(" \n\t"), vec![call("t1", "read", "/a")]] {
+        Lane::new().prompt_blocks(blocks).refused("the prompt is empty").phase("idle");
+    }
+}
+
+#[test]
+fn several_mails_in_one_delivery_are_read_in_order() {
+    let cancel = MailBody::Cancel { run: Some(RunId::from("b")) };
+    Lane::new()
+        .mails(vec![prompt("a", "one"), prompt("b", "two"), prompt("c", "three"), cancel])
+        .settles("queued run_started asked queued queued finished")
+        .so(|lane| assert_eq!(lane.live.queue.len(), 1));
+}
+
+#[test]
+fn mail_before_the_settings_is_left_in_the_box() {
+    Lane::bare().prompt("hi").ignored();
+}
+
+#[test]
+fn a_child_speaks_to_the_run_that_waits_for_it() {
+    Lane::new().child("lonely").refused("no run waits");
+    Lane::new()
+        .prompt("hi")
+        .child("the child found it")
+        .settles("steered")
+        .reply(calls([call("t1", "read", "/a")]))
+        .returns(0, "A")
+        .shows_last("user: <t1 ok: A> | the child found it");
+    Lane::new().prompt("hi").cancel().child("late").refused("no run waits");
+}
+
+// spec: TRANSCRIPT-11, RESUME-12
+#[test]
+fn the_context_carries_over_and_the_counters_do_not() {
+    Lane::new()
+        .prompt("one")
+        .reply(calls([call("t1", "read", "/a")]))
+        .returns(0, "A")
+        .reply(text("1"))
+        .prompt("two")
+        .so(|lane| {
+            assert_eq!(lane.run().counters.tool_rounds, 0);
+            assert_eq!(lane.live.usage.total(), 30);
+        })
+        .shows_last("user: two")
+        .so(|lane| assert_eq!(crate::kit::messages(&lane.live).len(), 5));
+}
+
+#[test]
+fn settings_change_between_runs_and_not_under_them() {
+    let mut other = crate::kit::settings();
+    other.limits.tool_rounds = 7;
+    Lane::new().configure(crate::kit::settings()).ignored();
+    Lane::new().prompt("hi").configure(other.clone()).ignored().reply(text("a")).configure(other).settles("configured");
+}
+
+// spec: RESUME-13
+#[test]
+fn a_fork_begins_only_where_no_round_is_open() {
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));
+    lane.clone().fork("conversation:1").ignored();
+    lane.returns(0, "A")
+        .reply(text("done"))
+        .fork("conversation:1")
+        .settles("forked")
+        .so(|lane| {
+            assert_eq!(lane.live.usage.total(), 0);
+            assert!(lane.live.last_end.is_none());
+        })
+        .prompt("another way")
+        .reply(text("ok"))
+        .so(|lane| assert_eq!(crate::kit::messages(&lane.live).len(), 6));
+    Lane::new().prompt("hi").prompt("two").fork("p").settles("forked").phase("idle").wants("");
+}

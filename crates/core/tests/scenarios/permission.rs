@@ -1,0 +1,99 @@
+//! Verdicts, and asking a human for leave.
+
+use std::sync::Arc;
+
+use windlass_core::mail::Answer;
+use windlass_core::policy::{Human, Otherwise};
+
+use crate::kit::{Lane, call, calls};
+
+#[test]
+fn denied_is_answered_and_not_run() {
+    Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "rm", "/a")]))
+        .settles("replied round_opened judged settled round_closed asked")
+        .shows_last("user: <t1 denied: rm is denied by the rule rm>");
+}
+
+#[test]
+fn asked_and_allowed_it_runs() {
+    Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "deploy", "prod")]))
+        .settles("replied round_opened judged questioned")
+        .parked()
+        .wants("")
+        .allow()
+        .settles("answered judged started")
+        .not_parked()
+        .returns(0, "deployed")
+        .shows_last("user: <t1 ok: deployed>");
+}
+
+#[test]
+fn asked_and_denied_the_model_hears_why() {
+    Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "deploy", "prod")]))
+        .deny("not on a Friday")
+        .settles("answered judged settled round_closed asked")
+        .shows_last("user: <t1 denied: not on a Friday>");
+}
+
+#[test]
+fn with_nobody_there_asking_is_denying() {
+    Lane::with(|settings| settings.rules.human = Human::Absent)
+        .prompt("hi")
+        .reply(calls([call("t1", "deploy", "prod")]))
+        .shows_last("user: <t1 denied: deploy needs leave and nobody is there to give it>");
+}
+
+#[test]
+fn what_no_rule_names_falls_to_the_default() {
+    let lane = |otherwise| {
+        Lane::with(move |settings| {
+            settings.rules.ask.clear();
+            settings.rules.otherwise = otherwise;
+        })
+        .prompt("hi")
+        .reply(calls([call("t1", "deploy", "prod")]))
+    };
+    lane(Otherwise::Ask).calls_are("questioned");
+    lane(Otherwise::Allow).calls_are("running");
+    lane(Otherwise::Deny).shows_last("user: <t1 denied: no rule allows deploy>");
+}
+
+// spec: TRANSCRIPT-06, LANES-13
+#[test]
+fn while_a_human_is_asked_no_request_is_made() {
+    Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "read", "/a"), call("t2", "deploy", "prod")]))
+        .calls_are("running questioned")
+        .not_parked()
+        .returns(0, "A")
+        .settles("completed settled")
+        .parked()
+        .wakes_at(None)
+        .wait(30 * 24 * 3_600_000)
+        .ignored()
+        .shows(["user: hi"])
+        .allow()
+        .returns(1, "ok")
+        .shows(["user: hi", "assistant: <read t1> | <deploy t2>", "user: <t1 ok: A> | <t2 ok: ok>"]);
+}
+
+#[test]
+fn two_questions_are_answered_in_any_order() {
+    Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "deploy", "a"), call("t2", "deploy", "b")]))
+        .so(|lane| assert_eq!(lane.run().questions().count(), 2))
+        .answer_to(2, Answer::Deny { reason: Arc::from("no") })
+        .settles("answered judged settled")
+        .answer_to(1, Answer::Allow {})
+        .settles("answered judged started")
+        .returns(0, "A")
+        .shows_last("user: <t1 ok: A> | <t2 denied: no>");
+}

@@ -1,0 +1,162 @@
+//! Cancel and abort, in each phase.
+
+use std::sync::Arc;
+
+use windlass_core::input::{FailureClass, Finding};
+use windlass_core::mail::Answer;
+use windlass_core::stop::StopCause;
+
+use crate::kit::{Lane, call, calls, passing, text};
+
+fn cancelled(lane: Lane) -> Lane {
+    lane.ends(StopCause::UserCancel).saying("")
+}
+
+// spec: LANES-07
+#[test]
+fn cancel_while_asking_waits_for_the_reply() {
+    let lane = || Lane::new().prompt("hi").cancel().settles("cancel_requested").wants("ask 1");
+    cancelled(lane().reply(calls([call("t1", "write", "/a")])))
+        .shows(["user: hi"])
+        .so(|lane| assert_eq!(lane.count("started"), 0));
+    // A finished answer is never lost.
+    lane()
+        .reply(text("done"))
+        .ends(StopCause::EndTurn)
+        .also([StopCause::UserCancel])
+        .saying("done");
+    cancelled(lane().fails(passing(FailureClass::Passing)));
+    cancelled(lane().reply(text("half").stop("max_tokens")));
+}
+
+// spec: LANES-10
+#[test]
+fn abort_while_asking_ends_at_once_and_charges() {
+    cancelled(Lane::new().prompt("hi").abort())
+        .settles("cancel_requested attempt_abandoned finished")
+        .so(|lane| assert!(lane.ended().counters.usage.output_tokens == 4_096))
+        .reply_to(1, text("late"))
+        .ignored();
+}
+
+// spec: LANES-07, LANES-08
+#[test]
+fn cancel_while_acting_lets_what_flies_land() {
+    let lane = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "write", "/a"), call("t2", "write", "/a"), call("t3", "deploy", "x")]))
+        .calls_are("running ready questioned")
+        .cancel()
+        .settles("cancel_requested settled settled")
+        .wants("run 1.0#1");
+    cancelled(lane.returns(0, "written")).settles("completed settled round_closed finished").shows_last(
+        "user: <t1 ok: written> | <t2 skipped: the run was cancelled before this call ran> | <t3 \
+         skipped: the run was cancelled before this call ran>",
+    );
+}
+
+// spec: LANES-10
+#[test]
+fn abort_while_acting_stops_what_may_be_stopped() {
+    let lane = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "sleep", "/s"), call("t2", "write", "/a")]))
+        .wait(2_500)
+        .abort()
+        .settles("cancel_requested settled")
+        .wants("run 1.1#1");
+    cancelled(lane.returns(1, "A"))
+        .shows_last("user: <t1 interrupted: interrupted after 2.5 s; it changes nothing> | <t2 ok: A>");
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "bash", "x")])).abort();
+    cancelled(lane)
+        .shows_last("user: <t1 interrupted: interrupted after 0.0 s; effects unknown>");
+}
+
+#[test]
+fn a_cancel_can_become_an_abort_and_not_the_other_way() {
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "bash", "x")]));
+    lane.clone().cancel().cancel().refused("asked to end already");
+    cancelled(lane.clone().cancel().abort());
+    let stubborn = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/x")]));
+    cancelled(stubborn.abort().cancel().refused("asked to end already").returns(0, "A"));
+}
+
+#[test]
+fn stopping_while_the_provider_is_down_ends_at_once() {
+    let down = || Lane::new().prompt("hi").fails(passing(FailureClass::Passing)).phase("deferred");
+    cancelled(down().cancel());
+    cancelled(down().abort());
+}
+
+// spec: LANES-12
+#[test]
+fn stopping_while_a_human_is_asked_ends_at_once() {
+    for tool in ["deploy", "ask_human"] {
+        let lane = || Lane::new().prompt("hi").reply(calls([call("t1", tool, "x")])).parked();
+        cancelled(lane().cancel()).settles("cancel_requested settled round_closed finished");
+        cancelled(lane().abort());
+    }
+}
+
+// spec: LANES-12
+#[test]
+fn a_cancel_waits_three_minutes_for_a_human_who_knows_more() {
+    let lost = || Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted().parked();
+    let waiting = lost().cancel().settles("cancel_requested").wakes_in(180_000);
+    waiting.clone().wait(170_000).ignored();
+    cancelled(waiting.clone().wake())
+        .shows_last("user: <t1 interrupted: its process ended while it ran; effects unknown>");
+    cancelled(waiting.answer(Answer::MarkDone { text: Arc::from("it was written") }))
+        .shows_last("user: <t1 ok: it was written>");
+    // An answer that would run it again comes too late for that.
+    cancelled(lost().cancel().answer(Answer::Retry {}))
+        .shows_last("user: <t1 skipped: the run was cancelled before this call ran>");
+}
+
+#[test]
+fn a_cancel_waits_for_a_probe() {
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "send", "x")])).adopted().cancel();
+    let lane = lane.settles("cancel_requested").wants("probe 1.0");
+    cancelled(lane.clone().probe(0, Finding::Happened { text: Arc::from("sent") }))
+        .shows_last("user: <t1 ok: sent>");
+    cancelled(lane.clone().probe(0, Finding::DidNotHappen {}))
+        .shows_last("user: <t1 skipped: the run was cancelled before this call ran>");
+    cancelled(lane.probe(0, Finding::Unknown {}).settles("questioned").wake());
+}
+
+#[test]
+fn stopping_a_halted_run_ends_it() {
+    let halted = || Lane::new().prompt("hi").adopted_with("other").phase("halted");
+    cancelled(halted().cancel());
+    cancelled(halted().abort());
+    let acting = || {
+        let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));
+        lane.adopted_with("other").phase("halted")
+    };
+    cancelled(acting().cancel())
+        .shows_last("user: <t1 skipped: the run was cancelled before this call ran>");
+    cancelled(acting().answer(Answer::Continue {}).abort());
+}
+
+#[test]
+fn a_cancel_before_the_crash_holds_after_it() {
+    let lane = || Lane::new().prompt("hi").cancel();
+    cancelled(lane().adopted()).settles("adopted attempt_abandoned finished");
+    // Nothing will run any more, so what changed is nobody's question.
+    cancelled(lane().adopted_with("other"));
+    let acting = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b")]));
+    cancelled(acting.cancel().adopted_with("other").settles("adopted settled call_lost questioned").wake());
+}
+
+#[test]
+fn a_stop_for_no_run_is_refused() {
+    Lane::new().cancel().refused("no such run");
+    Lane::new().abort().refused("no such run");
+    Lane::new().prompt("hi").cancel_run("run-7").refused("no such run");
+    Lane::new().prompt("hi").reply(text("a")).cancel_run("run-1").refused("no such run");
+}
+
+#[test]
+fn a_cancel_by_name_finds_its_run() {
+    cancelled(Lane::new().prompt("hi").cancel_run("run-1").reply(text("x").stop("max_tokens")));
+}

@@ -1,0 +1,206 @@
+//! Replies cut by the output limit: the ladder and its rungs.
+
+use windlass_core::record::{Record, Transition};
+use windlass_core::stop::StopCause;
+use windlass_core::words;
+
+use crate::kit::{Answering, Lane, call, calls, nothing, text};
+
+fn cut_text(piece: &str) -> Answering {
+    text(piece).stop("max_tokens")
+}
+
+fn transitions(lane: &Lane) -> Vec<Transition> {
+    let records = lane.log.iter().flat_map(|entry| &entry.records);
+    let asked = records.filter_map(|record| match record {
+        Record::Asked { transition, .. } => Some(*transition),
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// Rounds enough that a compaction finds something to leave out.
+fn with_history(mut lane: Lane) -> Lane {
+    for turn in 0..8 {
+        lane = lane.prompt(&format!("turn {turn}")).reply(text("ok"));
+    }
+    lane
+}
+
+// spec: STOP-07, STOP-08, STOP-09
+#[test]
+fn the_ladder_has_its_rungs_in_order() {
+    with_history(Lane::new())
+        .prompt("write a book")
+        .reply(cut_text("never kept"))
+        .settles("replied reply_dropped asked")
+        .so(|lane| assert_eq!(lane.run().asking().unwrap().max_tokens, 32_000))
+        .reply(cut_text("one "))
+        .settles("replied reply_kept noted asked")
+        .shows_last("user: previous response was truncated; continue from where you left off")
+        .reply(cut_text("two "))
+        .settles("replied reply_kept noted asked")
+        .reply(cut_text("three "))
+        .settles("replied reply_kept compacted noted asked")
+        .so(|lane| assert_eq!(lane.live.transcript.generation(), 1))
+        .reply(cut_text("four"))
+        .settles("replied reply_kept finished")
+        .ends(StopCause::TruncationExhausted)
+        .saying("")
+        .so(|lane| {
+            let transitions = transitions(lane);
+            let run = &transitions[transitions.len() - 5..];
+            assert_eq!(
+                run,
+                [
+                    Transition::Prompt,
+                    Transition::RaiseCap,
+                    Transition::ContinueText,
+                    Transition::ContinueText,
+                    Transition::Compacted
+                ]
+            );
+        });
+}
+
+// spec: STOP-09
+#[test]
+fn the_pieces_are_joined() {
+    Lane::new()
+        .prompt("hi")
+        .reply(cut_text("dropped"))
+        .reply(cut_text("one "))
+        .reply(cut_text("two "))
+        .reply(text("three"))
+        .ends(StopCause::EndTurn)
+        .saying("one two three");
+}
+
+// spec: STOP-09
+#[test]
+fn only_a_whole_reply_takes_the_ladder_back_to_its_foot() {
+    Lane::new()
+        .prompt("hi")
+        .reply(cut_text("a"))
+        .reply(cut_text("b "))
+        .so(|lane| assert_eq!(lane.run().counters.truncations, 2))
+        .reply(calls([call("t1", "read", "/a")]))
+        .so(|lane| assert_eq!(lane.run().counters.truncations, 0))
+        .returns(0, "A")
+        // The cap stays raised, so the first rung is the sentence.
+        .reply(cut_text("c "))
+        .settles("replied reply_kept noted asked")
+        .reply(cut_text("d "))
+        .settles("replied reply_kept noted asked")
+        .reply(cut_text("e "))
+        .settles("replied reply_kept noted asked")
+        .reply(text("f"))
+        .ends(StopCause::EndTurn)
+        .saying("c d e f");
+}
+
+#[test]
+fn without_anything_to_leave_out_the_ladder_ends_a_rung_earlier() {
+    Lane::new()
+        .prompt("hi")
+        .reply(cut_text("a"))
+        .reply(cut_text("b"))
+        .reply(cut_text("c"))
+        .reply(cut_text("d"))
+        .ends(StopCause::TruncationExhausted)
+        .saying("");
+}
+
+// spec: STOP-10
+#[test]
+fn a_cut_call_is_not_run_and_is_asked_for_again() {
+    Lane::new()
+        .prompt("hi")
+        .reply(text("I will write").cut("write"))
+        .settles("replied reply_dropped asked")
+        .reply(text("I will write").cut("write"))
+        .settles("replied reply_kept noted asked")
+        .shows([
+            "user: hi",
+            "assistant: I will write",
+            "user: previous response was truncated mid tool_use; reissue the call with valid JSON",
+        ])
+        .so(|lane| assert!(lane.log.last().unwrap().encode().contains(r#"{\"on\": \"ha"#)))
+        .reply(calls([call("t1", "write", "/a")]))
+        .returns(0, "ok")
+        .reply(text("written"))
+        .ends(StopCause::EndTurn)
+        .saying("written");
+}
+
+#[test]
+fn a_cut_call_hears_its_own_sentence_after_a_compaction_too() {
+    let mut lane = with_history(Lane::new()).prompt("go");
+    for _ in 0..4 {
+        lane = lane.reply(nothing().cut("write"));
+    }
+    lane.settles("replied reply_kept compacted noted asked")
+        .so(|lane| {
+            let last = crate::kit::messages(&lane.live).pop().unwrap();
+            assert!(last.ends_with(words::REISSUE_TOOL_USE), "{last}");
+        })
+        .reply(nothing().cut("write"))
+        .ends(StopCause::TruncationExhausted);
+}
+
+// spec: STOP-11
+#[test]
+fn complete_siblings_of_a_cut_call_run() {
+    for reason in ["max_tokens", "tool_use"] {
+        let reply = calls([call("t1", "write", "/a"), call("t2", "read", "/b")]);
+        Lane::new()
+            .prompt("hi")
+            .reply(reply.cut("write").stop(reason))
+            .settles("replied round_opened judged judged started launched")
+            .returns(1, "B")
+            .returns(0, "ok")
+            .shows([
+                "user: hi",
+                "assistant: <write t1> | <read t2>",
+                "user: <t1 ok: ok> | <t2 ok: B> | previous response was truncated mid tool_use; \
+                 reissue the call with valid JSON",
+            ]);
+    }
+}
+
+#[test]
+fn max_tokens_after_a_whole_call_runs_it_and_says_nothing() {
+    Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "read", "/a")]).stop("max_tokens"))
+        .settles("replied round_opened judged launched")
+        .returns(0, "A")
+        .shows_last("user: <t1 ok: A>");
+}
+
+// spec: STOP-07
+#[test]
+fn the_end_of_the_window_makes_room_once() {
+    let full = || text("half ").stop("model_context_window_exceeded");
+    with_history(Lane::new())
+        .prompt("go")
+        .reply(full())
+        .settles("replied reply_kept compacted noted asked")
+        .reply(full())
+        .settles("replied reply_kept finished")
+        .ends(StopCause::BlockingLimit);
+    with_history(Lane::new())
+        .prompt("go")
+        .reply(full())
+        .reply(text("rest"))
+        .ends(StopCause::EndTurn)
+        .saying("half rest");
+}
+
+#[test]
+fn the_end_of_the_window_with_calls_runs_them() {
+    Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "read", "/a")]).stop("model_context_window_exceeded"))
+        .settles("replied round_opened judged launched");
+}

@@ -1,0 +1,67 @@
+//! What should be in the air, for each state.
+
+use windlass_core::input::{FailureClass, HookAnswer};
+use windlass_core::mail::Answer;
+use windlass_core::outcome::ToolError;
+use windlass_core::settings::Listening;
+
+use crate::kit::{Lane, call, calls, passing, text};
+
+// spec: LOG-07
+#[test]
+fn every_state_wants_what_it_lacks() {
+    let asking = || Lane::new().prompt("hi");
+    let down = ToolError::new("http_503", "down", "later").passing();
+    let hooked = || {
+        Lane::with(|settings| {
+            settings.hooks.before_tool = Listening::Hooked;
+            settings.hooks.after_tool = Listening::Hooked;
+        })
+        .prompt("hi")
+        .reply(calls([call("t1", "read", "/a")]))
+    };
+    Lane::bare().wants("").wakes_at(None);
+    Lane::new().wants("").wakes_at(None);
+    asking().wants("ask 1").wakes_at(None);
+    asking().reply(text("a")).wants("").wakes_at(None);
+    asking().fails(passing(FailureClass::Passing)).wants("").wakes_in(1_000);
+    asking().reply(calls([call("t1", "read", "/a")])).wants("run 1.0#1").wakes_at(None);
+    asking().reply(calls([call("t1", "deploy", "/a")])).wants("").wakes_at(None);
+    asking().reply(calls([call("t1", "fetch", "/a")])).errs(0, down).wants("").wakes_in(500);
+    hooked().wants("before 1.0");
+    hooked().hook(0, HookAnswer::Pass {}).returns(0, "A").wants("after 1.0");
+    asking().reply(calls([call("t1", "send", "/a")])).adopted().wants("probe 1.0");
+    asking().reply(calls([call("t1", "write", "/a")])).adopted().wants("").wakes_at(None);
+    asking().adopted_with("other").wants("").wakes_at(None);
+    asking().adopted_with("other").answer(Answer::Continue {}).wants("configure");
+}
+
+#[test]
+fn a_request_is_there_exactly_while_the_model_is_asked() {
+    let asking = Lane::new().prompt("hi");
+    let request = asking.live.request().unwrap();
+    assert_eq!((request.ask, request.max_tokens), (1, 4_096));
+    assert_eq!(request.messages().len(), 1);
+    assert!(asking.clone().reply(text("a")).live.request().is_none());
+    assert!(asking.clone().fails(passing(FailureClass::Passing)).live.request().is_none());
+    assert!(asking.reply(calls([call("t1", "read", "/a")])).live.request().is_none());
+    assert!(Lane::bare().live.request().is_none());
+}
+
+// spec: INV-05
+#[test]
+fn within_a_generation_requests_only_grow_at_the_end() {
+    for (name, lane) in crate::golden::stories() {
+        let mut now = windlass_core::Conversation::default();
+        let mut before = now.clone();
+        for entry in &lane.log {
+            now.fold(entry).unwrap();
+            if now.transcript.generation() == before.transcript.generation() {
+                let (old, new) = (before.transcript.segments(), now.transcript.segments());
+                assert!(new.iter().zip(old).all(|(a, b)| a == b), "{name} at {}", entry.seq);
+                assert!(new.len() >= old.len(), "{name} at {}", entry.seq);
+            }
+            before = now.clone();
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Opening the file: what is not ours, too new or damaged is named and left as it is.
+
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use windlass_runtime::ports::StoreError;
+
+use super::error::{explain, is_busy};
+use super::home::Home;
+use super::{check, migrate};
+use crate::valid::invalid;
+
+/// "WNDL": says that the file is ours.
+pub(super) const APPLICATION_ID: i32 = 0x574e_444c;
+
+/// How long one try for a lock waits inside SQLite. Short tries repeated find the gap between two
+/// transactions of a busy neighbour, where SQLite's own waits grow until they miss it.
+const ONE_TRY: Duration = Duration::from_millis(1);
+
+/// How the store behaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// How long to wait for another process that holds the file.
+    pub patience: Duration,
+    /// Largest size of the file, in pages of 4 KiB; as large as the disk if not said.
+    pub most_pages: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(5), most_pages: None }
+    }
+}
+
+/// Opens or makes the database; gives the connection that writes.
+pub(super) fn open(path: &Path, settings: &Settings) -> Result<(Home, Connection), StoreError> {
+    let place = path.display().to_string();
+    let is_new = !path.exists();
+    make_folder(path)?;
+    let prepare = || -> Result<Connection, StoreError> {
+        let told = |error: rusqlite::Error| explain(&place, settings.patience, &error);
+        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(told)?;
+        if is_new {
+            keep_private(path)?;
+        }
+        migrate::inspect(&connection, &place, settings.patience)?;
+        writable(&connection, &place)?;
+        patiently(settings.patience, || configure(&connection, settings)).map_err(told)?;
+        patiently(settings.patience, || migrate::migrate(&mut connection)).map_err(told)?;
+        check::brief(&connection, path, settings.patience)?;
+        Ok(connection)
+    };
+    let connection = prepare()?;
+    let home = Home::new(path.to_owned(), settings.patience)?;
+    if is_new {
+        remember_name(path);
+        home.sync()?;
+    }
+    Ok((home, connection))
+}
+
+/// A connection that only reads.
+pub(super) fn open_reader(home: &Home) -> rusqlite::Result<Connection> {
+    let connection = connect(home.path(), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(home.patience())?;
+    connection.execute_batch("PRAGMA query_only = ON; PRAGMA mmap_size = 0")?;
+    Ok(connection)
+}
+
+fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
+    let create = match mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+        true => OpenFlags::SQLITE_OPEN_CREATE,
+        false => OpenFlags::empty(),
+    };
+    // Each connection stays with one thread at a time, so SQLite needs no mutex of its own.
+    let connection = Connection::open_with_flags(path, mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.busy_timeout(ONE_TRY)?;
+    Ok(connection)
+}
+
+fn configure(connection: &Connection, settings: &Settings) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.execute_batch(
+        "PRAGMA synchronous = NORMAL;
+         PRAGMA foreign_keys = ON;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA mmap_size = 0;
+         PRAGMA cache_size = -8000;
+         PRAGMA wal_autocheckpoint = 0;",
+    )?;
+    match settings.most_pages {
+        None => Ok(()),
+        Some(most) => connection.pragma_update_and_check(None, "max_page_count", most, |_| Ok(())),
+    }
+}
+
+/// Tries again while somebody else holds the file, until patience ends.
+pub(super) fn patiently<T>(
+    patience: Duration,
+    mut attempt: impl FnMut() -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match attempt() {
+            Err(error) if is_busy(&error) && waited < patience => {
+                std::thread::park_timeout(ONE_TRY);
+                waited = waited.saturating_add(ONE_TRY).saturating_add(ONE_TRY);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), StoreError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
+        invalid(format!(
+            "the folder {} cannot be made ({error}); choose another with --store",
+            folder.display()
+        ))
+    })
+}
+
+/// By name and before the first page is written: a descriptor of our own on this file would, when
+/// closed, drop the locks that SQLite holds on it elsewhere in this process.
+fn keep_private(path: &Path) -> Result<(), StoreError> {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| {
+        invalid(format!("{} cannot be made private ({error})", path.display()))
+    })
+}
+
+/// Syncs the folder, so that the new name survives a power cut. Some file systems cannot; then the
+/// file's own syncs are all there is.
+fn remember_name(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+}
+
+fn writable(connection: &Connection, place: &str) -> Result<(), StoreError> {
+    match connection.is_readonly("main") {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(StoreError::ReadOnly { place: place.to_owned() }),
+        Err(error) => Err(explain(place, Duration::ZERO, &error)),
+    }
+}

@@ -1,0 +1,44 @@
+//! The bounds of the tools, each with its name.
+
+/// How long a call may run unless it says otherwise.
+pub const TIMEOUT_MS: u64 = 120_000;
+/// The longest time a command may ask for.
+pub const MAX_TIMEOUT_MS: u64 = 600_000;
+
+/// The longest command, in bytes. The kernel takes no single argument above 128 KiB.
+pub const MAX_COMMAND_BYTES: usize = 100 * 1024;
+/// Bytes kept from the beginning of a command's output.
+pub const HEAD_BYTES: usize = 128 * 1024;
+/// Bytes kept from the end of a command's output.
+pub const TAIL_BYTES: usize = 128 * 1024;
+/// Characters of output shown with a command that failed.
+pub const FAILED_OUTPUT_CHARS: u64 = 30_000;
+/// How long output is awaited after the command itself has ended: a daemon may hold the pipe.
+pub const DRAIN_MS: u64 = 200;
+
+/// How long processes have between being asked to end and being made to.
+pub const GRACE_MS: u64 = 2_000;
+/// How long processes that were made to end are awaited before they count as leaked.
+pub const KILL_WAIT_MS: u64 = 1_000;
+/// How often it is looked whether processes are gone.
+pub const POLL_MS: u64 = 20;
+/// How long ending a command may take over all, after its time is up.
+pub const ENDING_MS: u64 = 2 * (GRACE_MS + KILL_WAIT_MS);
+
+/// Bytes of one page of a file.
+pub const MAX_PAGE_BYTES: usize = 256 * 1024;
+/// Lines of one page of a file, unless the call says otherwise.
+pub const PAGE_LINES: u64 = 2_000;
+/// Bytes shown of one line.
+pub const MAX_LINE_BYTES: usize = 4 * 1024;
+/// Bytes looked through to find a page; a file in which it lies deeper is not read by lines.
+pub const MAX_SCAN_BYTES: u64 = 256 * 1024 * 1024;
+/// Bytes at the beginning of a file in which a NUL makes it binary.
+pub const PROBE_BYTES: usize = 8 * 1024;
+
+/// Questions in one call to a person.
+pub const MAX_QUESTIONS: usize = 4;
+/// Choices offered with one question.
+pub const MAX_CHOICES: usize = 8;
+/// Characters of a call's one-line summary.
+pub const SUMMARY_CHARS: usize = 200;

@@ -1,0 +1,49 @@
+use std::ffi::OsString;
+
+use super::environment::Environment;
+
+fn allowed(names: &[&str]) -> Vec<String> {
+    let variables = names.iter().map(|name| (OsString::from(name), OsString::from("value")));
+    let environment = Environment::allowed_of(variables);
+    environment.iter().map(|(n, v)| format!("{}={}", n.display(), v.display())).collect()
+}
+
+#[test]
+fn only_what_is_allowed_goes_through() {
+    let hostile = [
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "DYLD_INSERT_LIBRARIES",
+        "BASH_ENV",
+        "ENV",
+        "PROMPT_COMMAND",
+        "GIT_SSH_COMMAND",
+        "GIT_PAGER",
+        "NODE_OPTIONS",
+        "PYTHONSTARTUP",
+        "RUSTC_WRAPPER",
+        "PAGER",
+        "EDITOR",
+        "SOME_API_KEY",
+        "WINDLASS_HOME",
+        "BASH_FUNC_ls%%",
+        "PATHS",
+        "path",
+        "TERM",
+    ];
+    assert_eq!(allowed(&hostile), ["TERM=dumb", "PATH=/usr/local/bin:/usr/bin:/bin"]);
+}
+
+#[test]
+fn what_programs_need_is_there() {
+    let needed = ["PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "USER", "TMPDIR"];
+    let through = allowed(&needed);
+    assert!(needed.iter().all(|name| through.contains(&format!("{name}=value"))), "{through:?}");
+    assert_eq!(through.len(), needed.len() + 1);
+}
+
+#[test]
+fn a_nul_in_a_value_does_not_stop_the_command() {
+    let environment = Environment::default().with("WINDLASS_CALL", "run:\0id");
+    assert_eq!(environment.get("WINDLASS_CALL").unwrap(), "run:\u{fffd}id");
+}

@@ -1,0 +1,6 @@
+//! Commands for a shell.
+
+mod bash;
+mod report;
+
+pub use bash::Bash;

@@ -1,0 +1,125 @@
+//! A process dies, another goes on: on a real SQLite file, with the driver dropped where it stands.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use windlass::core::input::Finding;
+use windlass::core::question::About;
+use windlass::sqlite::SqliteStore;
+use windlass::{Answer, End, StopCause, Windlass};
+
+use crate::kit::{Probe, eventually, windlass};
+
+const ONE_CALL: &str = "when results 0\n  call Send {}\nwhen any\n  say \"sent\"\n";
+
+async fn on(path: &Path, tools: &[Probe]) -> Windlass {
+    windlass(ONE_CALL, SqliteStore::open(path).unwrap(), tools).await
+}
+
+/// Runs until the tool is in the air, then lets the whole process state vanish.
+fn die_in_the_middle(path: &Path, tool: &Probe) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let w = on(path, std::slice::from_ref(tool)).await;
+        let run = w.session("lane").send("go").await.unwrap();
+        eventually("the call runs", || tool.count() == 1).await;
+        run.detach();
+    });
+    runtime.shutdown_background();
+}
+
+fn in_a_new_process<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(future)
+}
+
+// spec: RESUME-06
+#[test]
+fn a_once_only_call_that_was_in_the_air_is_asked_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    die_in_the_middle(&path, &Probe::once_only("Send").gated(&Arc::new(Notify::new())));
+    in_a_new_process(async {
+        let send = Probe::once_only("Send");
+        let w = on(&path, std::slice::from_ref(&send)).await;
+        let session = w.session("lane");
+        let End::Parked(questions) = session.resume().await.unwrap().end().await.unwrap() else {
+            panic!("it must not guess");
+        };
+        assert!(matches!(questions[0].about, About::Uncertain { .. }));
+        assert_eq!(send.count(), 0);
+        let answer = Answer::MarkDone { text: Arc::from("it was sent") };
+        session.answer(questions[0].id, answer).await.unwrap();
+        let end = session.resume().await.unwrap().end().await.unwrap();
+        assert!(matches!(&end, End::Finished(e) if e.cause == StopCause::EndTurn), "{end:?}");
+        assert_eq!(send.count(), 0, "marked done means not done again");
+    });
+}
+
+// spec: RESUME-04
+#[test]
+fn a_repeatable_call_is_simply_run_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    die_in_the_middle(&path, &Probe::read("Send").gated(&Arc::new(Notify::new())));
+    in_a_new_process(async {
+        let send = Probe::read("Send");
+        let w = on(&path, std::slice::from_ref(&send)).await;
+        let end = w.session("lane").resume().await.unwrap().end().await.unwrap();
+        assert!(matches!(&end, End::Finished(e) if &*e.text == "sent"), "{end:?}");
+        assert_eq!(send.count(), 1);
+    });
+}
+
+// spec: RESUME-05
+#[test]
+fn a_tool_that_can_tell_is_asked_before_a_human() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let finding = Finding::Happened { text: Arc::from("found in the outbox") };
+    let tool = Probe::once_only("Send").verified(finding);
+    die_in_the_middle(&path, &tool.clone().gated(&Arc::new(Notify::new())));
+    in_a_new_process(async {
+        let before = tool.count();
+        let w = on(&path, std::slice::from_ref(&tool)).await;
+        let end = w.session("lane").resume().await.unwrap().end().await.unwrap();
+        assert!(matches!(&end, End::Finished(e) if &*e.text == "sent"), "{end:?}");
+        assert_eq!(tool.count(), before, "it happened, so it does not happen again");
+    });
+}
+
+// spec: RESUME-10
+#[test]
+fn a_changed_tool_halts_the_run_until_a_human_says_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    die_in_the_middle(&path, &Probe::read("Send").gated(&Arc::new(Notify::new())));
+    in_a_new_process(async {
+        let tools = [Probe::read("Send"), Probe::read("Another")];
+        let w = on(&path, &tools).await;
+        let session = w.session("lane");
+        let End::Parked(questions) = session.resume().await.unwrap().end().await.unwrap() else {
+            panic!("it must say that the tools changed");
+        };
+        assert!(matches!(questions[0].about, About::Drift { .. }));
+        assert_eq!(tools[0].count(), 0);
+        session.answer(questions[0].id, Answer::Continue {}).await.unwrap();
+        let end = session.resume().await.unwrap().end().await.unwrap();
+        assert!(matches!(&end, End::Finished(e) if &*e.text == "sent"), "{end:?}");
+    });
+}
+
+// spec: ROUNDS-11
+#[test]
+fn the_idempotency_key_names_run_and_call_and_stays_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let first = Probe::read("Send").gated(&Arc::new(Notify::new()));
+    die_in_the_middle(&path, &first);
+    in_a_new_process(async {
+        let again = Probe::read("Send");
+        let w = on(&path, std::slice::from_ref(&again)).await;
+        w.session("lane").resume().await.unwrap().end().await.unwrap();
+        assert_eq!(*first.keys.lock().unwrap(), *again.keys.lock().unwrap());
+    });
+}

@@ -1,0 +1,16 @@
+//! The examples are run, not only compiled.
+
+#[path = "../../examples/live.rs"]
+mod live;
+#[path = "../../examples/progress.rs"]
+mod progress;
+#[path = "../../examples/result_only.rs"]
+mod result_only;
+
+// spec: FEED-04
+#[test]
+fn the_three_ways_of_consuming_run() {
+    result_only::main().unwrap();
+    progress::main().unwrap();
+    live::main().unwrap();
+}

@@ -1,0 +1,10 @@
+//! The library from the outside: real driver, real stores, the scripted model.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod kit;
+
+mod consuming;
+mod crashing;
+mod examples;
+mod stopping;
+mod talking;

@@ -1,0 +1,291 @@
+//! Performing a move: what the driver and the world around it do.
+
+use std::sync::Arc;
+
+use windlass_core::block::Block;
+use windlass_core::ids::{CallId, LaneId, Millis, RunId};
+use windlass_core::input::{Finding, Input};
+use windlass_core::mail::{Answer, Mail, MailBody};
+use windlass_core::reply::{Reply, Usage};
+use windlass_core::run::{Asking, Run};
+use windlass_core::wanted::Effect;
+
+use super::bounds::{Bounds, spend};
+use super::config::{Billing, Config, Mailing, Owner};
+use super::eyes::Eyes;
+use super::invariants::{self, Broken};
+use super::ledger::Ledger;
+use super::menu;
+use super::moves::{Choice, Find, Letter, Move, streamed};
+use super::world::World;
+
+/// A configuration, seen with honest or with planted eyes.
+#[derive(Clone, Copy)]
+pub(crate) struct Sim<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) eyes: Eyes<'a>,
+}
+
+impl Sim<'_> {
+    /// The first state: an empty lane with its settings recorded.
+    pub(crate) fn start(&self) -> Result<World, Broken> {
+        let mut world = World::new(self.config);
+        self.feed(&mut world, self.settings_of(Owner::First))?;
+        Ok(world)
+    }
+
+    /// The state after `step`.
+    pub(crate) fn act(&self, before: &World, step: Move) -> Result<World, Broken> {
+        let mut world = before.clone();
+        charge(&mut world.left, before, step);
+        match step {
+            Move::Fire(call) => fire(&mut world, call)?,
+            Move::Post(letter) => self.post(&mut world, letter)?,
+            Move::Drain => self.drain(&mut world)?,
+            Move::Die { keep, owner } => self.die(&mut world, keep, owner)?,
+            Move::Fork => self.fork(&mut world)?,
+            Move::Tick => self.tick(&mut world)?,
+            Move::Configure | Move::Offer(_) => self.configure(&mut world, step)?,
+            Move::Say(_) | Move::Block(_) | Move::Fail(_) => self.of_model(&mut world, step)?,
+            Move::Return(..) | Move::Hook(..) | Move::Probe(..) => {
+                self.of_call(&mut world, step)?;
+            }
+        }
+        Ok(world)
+    }
+
+    /// Tells the core, stores and applies what it settles, and lets fall what it no longer wants.
+    pub(crate) fn feed(&self, world: &mut World, input: Input) -> Result<(), Broken> {
+        let Some(entry) = self.eyes.decide(&world.live, world.now, input) else { return Ok(()) };
+        let before = world.live.clone();
+        invariants::facts(self.config, world, &entry)?;
+        world.append(&entry).map_err(|error| Broken::new("the log is dense", &error))?;
+        invariants::step(self.config, &before, &entry, &world.live)?;
+        self.clear_air(world);
+        Ok(())
+    }
+
+    fn clear_air(&self, world: &mut World) {
+        if world.fired.is_empty() && world.stream.is_none() {
+            return;
+        }
+        let effects = self.eyes.wanted(&world.live).effects;
+        let flies = |id: &CallId| effects.iter().any(|effect| is_of(effect, *id));
+        world.fired.retain(flies);
+        if !effects.iter().any(|effect| matches!(effect, Effect::Ask(_))) {
+            world.stream = None;
+        }
+    }
+
+    fn of_model(&self, world: &mut World, step: Move) -> Result<(), Broken> {
+        let Some(asking) = world.live.run.as_ref().and_then(Run::asking).cloned() else {
+            return Ok(());
+        };
+        let input = match step {
+            Move::Say(line) => self.replied(&asking, line),
+            Move::Block(line) => {
+                world.stream = Some(streamed(world, line));
+                self.block_ready(world, &asking, line)
+            }
+            Move::Fail(fault) => {
+                Some(Input::ModelFailed { ask: asking.ask, failure: menu::failure(fault) })
+            }
+            _ => None,
+        };
+        if !matches!(step, Move::Block(_)) {
+            world.stream = None;
+        }
+        input.map_or(Ok(()), |input| self.feed(world, input))
+    }
+
+    fn replied(&self, asking: &Asking, line: u8) -> Option<Input> {
+        let line = self.config.lines.get(usize::from(line))?;
+        let reply = match self.config.billing {
+            Billing::Little => line.reply.clone(),
+            Billing::Full => Arc::new(billed(&line.reply, asking)),
+        };
+        Some(Input::Replied { ask: asking.ask, reply, facts: line.facts.clone() })
+    }
+
+    fn block_ready(&self, world: &World, asking: &Asking, line: u8) -> Option<Input> {
+        let line = self.config.lines.get(usize::from(line))?;
+        let place = usize::from(world.stream?.calls.checked_sub(1)?);
+        let (index, call) = line.reply.tool_uses().nth(place)?;
+        let facts = line.facts.get(place)?.clone();
+        Some(Input::BlockReady { ask: asking.ask, index, tool: call.name.clone(), facts })
+    }
+
+    fn of_call(&self, world: &mut World, step: Move) -> Result<(), Broken> {
+        let input = match step {
+            Move::Return(call, back) => returned(world, call, back),
+            Move::Hook(call, say) => {
+                Some(Input::HookAnswered { call, answer: menu::hook_answer(say) })
+            }
+            Move::Probe(call, find) => {
+                Some(Input::Probed { call, finding: finding(&world.ledger, call, find) })
+            }
+            _ => None,
+        };
+        input.map_or(Ok(()), |input| self.feed(world, input))
+    }
+
+    fn tick(&self, world: &mut World) -> Result<(), Broken> {
+        let wake_at = self.eyes.wanted(&world.live).wake_at.unwrap_or_default();
+        world.now = Millis(world.now.0.max(wake_at.0));
+        self.feed(world, Input::Ticked {})
+    }
+
+    fn configure(&self, world: &mut World, step: Move) -> Result<(), Broken> {
+        if let Move::Offer(owner) = step {
+            world.owner = owner;
+        }
+        self.feed(world, self.settings_of(world.owner))
+    }
+
+    pub(crate) fn settings_of(&self, owner: Owner) -> Input {
+        Input::Configured { settings: self.config.settings_of(owner).clone() }
+    }
+
+    fn post(&self, world: &mut World, letter: Letter) -> Result<(), Broken> {
+        let body = body(world, letter);
+        world.mails += 1;
+        world.mailbox.push(Mail { id: world.mails, body });
+        match self.config.mailing {
+            Mailing::AtOnce => self.drain(world),
+            Mailing::Boxed => Ok(()),
+        }
+    }
+
+    fn drain(&self, world: &mut World) -> Result<(), Broken> {
+        let mail = std::mem::take(&mut world.mailbox);
+        self.feed(world, Input::Received { mail })
+    }
+
+    fn die(&self, world: &mut World, keep: u8, owner: Owner) -> Result<(), Broken> {
+        world.lose_memory(usize::from(keep));
+        world.owner = owner;
+        let epoch = world.live.epoch.saturating_add(1);
+        let prompt_hash = self.config.hash_of(owner).clone();
+        self.feed(world, Input::Adopted { epoch, prompt_hash })
+    }
+
+    /// The copy goes on; what the onlooker knew was about the other lane.
+    fn fork(&self, world: &mut World) -> Result<(), Broken> {
+        let at = world.live.head;
+        self.feed(world, Input::Forked { parent: LaneId::from("p"), at })?;
+        world.disk.drain(..world.disk.len().saturating_sub(1));
+        world.mailbox.clear();
+        world.fired.clear();
+        world.ledger = Ledger::default();
+        Ok(())
+    }
+}
+
+fn is_of(effect: &Effect, id: CallId) -> bool {
+    matches!(effect, Effect::RunTool { call, .. } if *call == id)
+}
+
+fn fire(world: &mut World, call: CallId) -> Result<(), Broken> {
+    world.fired.push(call);
+    let deed = world.ledger.fire(call);
+    if deed.fired > deed.permits {
+        let what = format!("call {call} took effect {} times, allowed {}", deed.fired, deed.permits);
+        return Err(Broken::new("a once-only call takes effect once", &what));
+    }
+    Ok(())
+}
+
+fn billed(reply: &Reply, asking: &Asking) -> Reply {
+    let usage = Usage {
+        input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
+        output_tokens: asking.max_tokens,
+        ..Usage::default()
+    };
+    Reply { usage, ..reply.clone() }
+}
+
+fn returned(world: &World, call: CallId, back: menu::Back) -> Option<Input> {
+    let attempt = world.live.run.as_ref()?.round()?.call(call)?.attempts;
+    let outcome = menu::outcome(back);
+    Some(Input::ToolReturned { call, attempt, started_at: world.now, outcome })
+}
+
+fn finding(ledger: &Ledger, call: CallId, find: Find) -> Finding {
+    match find {
+        Find::Unknown => Finding::Unknown {},
+        Find::Truth if ledger.stands(call) => Finding::Happened { text: Arc::from("did") },
+        Find::Truth => Finding::DidNotHappen {},
+    }
+}
+
+fn body(world: &mut World, letter: Letter) -> MailBody {
+    match letter {
+        Letter::Prompt => MailBody::Prompt { run: next_run(world), blocks: vec![Block::text("p")] },
+        Letter::Steer => MailBody::Steer { run: next_run(world), blocks: vec![Block::text("s")] },
+        Letter::Child => {
+            MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c") }
+        }
+        Letter::Cancel => MailBody::Cancel { run: None },
+        Letter::Abort => MailBody::Abort { run: None },
+        Letter::CancelQueued => {
+            MailBody::Cancel { run: world.live.queue.back().map(|queued| queued.run.clone()) }
+        }
+        Letter::Answer(question, choice) => MailBody::Answer { question, answer: answer(choice) },
+    }
+}
+
+fn next_run(world: &mut World) -> RunId {
+    world.runs += 1;
+    RunId::from(format!("r{}", world.runs))
+}
+
+fn answer(choice: Choice) -> Answer {
+    match choice {
+        Choice::Allow => Answer::Allow {},
+        Choice::Deny => Answer::Deny { reason: Arc::from("n") },
+        Choice::Retry => Answer::Retry {},
+        Choice::MarkDone => Answer::MarkDone { text: Arc::from("d") },
+        Choice::Abandon => Answer::Abandon {},
+        Choice::Continue => Answer::Continue {},
+        Choice::Text => Answer::Text { text: Arc::from("w") },
+    }
+}
+
+/// Takes from the bounds what the move uses up.
+fn charge(left: &mut Bounds, before: &World, step: Move) {
+    let newest = before.disk.len().saturating_sub(1);
+    let used = match step {
+        Move::Block(_) => &mut left.blocks,
+        Move::Fail(_) => &mut left.failures,
+        Move::Return(_, back) if back != menu::Back::Done => &mut left.mishaps,
+        Move::Offer(_) => &mut left.offers,
+        Move::Post(letter) => of_letter(left, letter),
+        Move::Die { owner, .. } if owner != before.owner && spend(&mut left.drifts) => {
+            return charge(left, before, undrifted(step, before.owner));
+        }
+        Move::Die { keep, .. } if usize::from(keep) == newest => &mut left.crashes,
+        Move::Die { .. } => &mut left.outages,
+        Move::Fork => &mut left.forks,
+        Move::Say(_) | Move::Fire(_) | Move::Return(..) | Move::Hook(..) => return,
+        Move::Probe(..) | Move::Tick | Move::Configure | Move::Drain => return,
+    };
+    spend(used);
+}
+
+fn undrifted(step: Move, owner: Owner) -> Move {
+    match step {
+        Move::Die { keep, .. } => Move::Die { keep, owner },
+        step => step,
+    }
+}
+
+fn of_letter(left: &mut Bounds, letter: Letter) -> &mut u8 {
+    match letter {
+        Letter::Prompt => &mut left.prompts,
+        Letter::Steer => &mut left.steers,
+        Letter::Child => &mut left.children,
+        Letter::Cancel | Letter::CancelQueued => &mut left.cancels,
+        Letter::Abort => &mut left.aborts,
+        Letter::Answer(..) => &mut left.answers,
+    }
+}

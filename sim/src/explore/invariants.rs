@@ -1,0 +1,130 @@
+//! What must stay true. Three kinds: of a state, of a step from one state to the next, and of one
+//! record in the moment it is settled. Each is a small function with a sentence for a name.
+
+mod air;
+mod asking;
+mod calls;
+mod ending;
+mod humans;
+mod mail;
+mod money;
+mod spine;
+
+use windlass_core::apply::apply;
+use windlass_core::wanted::Wanted;
+use windlass_core::{Conversation, Entry, Record};
+
+use super::config::Config;
+use super::world::World;
+
+/// `Err` says what is wrong.
+pub(crate) type Verdict = Result<(), String>;
+
+/// An invariant that does not hold.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) invariant: &'static str,
+    pub(crate) what: String,
+    /// The entry that broke it, if it was not stored.
+    pub(crate) entry: Option<Box<Entry>>,
+}
+
+impl Broken {
+    pub(crate) fn new(invariant: &'static str, what: &dyn std::fmt::Display) -> Self {
+        Self { invariant, what: what.to_string(), entry: None }
+    }
+
+    fn by(mut self, entry: &Entry) -> Self {
+        self.entry = Some(Box::new(entry.clone()));
+        self
+    }
+}
+
+/// A state and what is wanted in it.
+pub(crate) struct State<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) world: &'a World,
+    pub(crate) wanted: &'a Wanted,
+}
+
+/// A step.
+pub(crate) struct Step<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) before: &'a Conversation,
+    pub(crate) entry: &'a Entry,
+    pub(crate) after: &'a Conversation,
+}
+
+/// A record, about to be applied to `now`.
+pub(crate) struct Fact<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) world: &'a World,
+    pub(crate) now: &'a Conversation,
+    pub(crate) entry: &'a Entry,
+    pub(crate) record: &'a Record,
+}
+
+/// An invariant of a kind, with its name.
+pub(crate) type Named<T> = (&'static str, fn(&T) -> Verdict);
+
+fn check_all<T>(table: &[Named<T>], subject: &T) -> Result<(), Broken> {
+    for (invariant, holds) in table {
+        holds(subject).map_err(|what| Broken::new(invariant, &what))?;
+    }
+    Ok(())
+}
+
+/// Checks a state.
+pub(crate) fn state(config: &Config, world: &World, wanted: &Wanted) -> Result<(), Broken> {
+    let state = State { config, world, wanted };
+    check_all(spine::STATES, &state)?;
+    check_all(air::STATES, &state)?;
+    check_all(money::STATES, &state)
+}
+
+/// Checks a step.
+pub(crate) fn step(
+    config: &Config,
+    before: &Conversation,
+    entry: &Entry,
+    after: &Conversation,
+) -> Result<(), Broken> {
+    let step = Step { config, before, entry, after };
+    for table in [mail::STEPS, spine::STEPS, ending::STEPS, humans::STEPS, asking::STEPS] {
+        check_all(table, &step)?;
+    }
+    Ok(())
+}
+
+/// Checks each record where it is settled, and lets the onlooker note it.
+pub(crate) fn facts(config: &Config, world: &mut World, entry: &Entry) -> Result<(), Broken> {
+    let mut now = world.live.clone();
+    for record in &entry.records {
+        fact(&Fact { config, world, now: &now, entry, record }).map_err(|b| b.by(entry))?;
+        world.ledger.witness(&now, entry, record);
+        apply(&mut now, entry.at, &entry.input, record);
+    }
+    Ok(())
+}
+
+fn fact(fact: &Fact<'_>) -> Result<(), Broken> {
+    for table in [ending::FACTS, humans::FACTS, calls::FACTS, asking::FACTS, money::FACTS] {
+        check_all(table, fact)?;
+    }
+    Ok(())
+}
+
+/// The names of all invariants, for whoever lists them.
+pub(crate) fn names() -> Vec<&'static str> {
+    let states = [spine::STATES, air::STATES, money::STATES].concat();
+    let steps = [mail::STEPS, spine::STEPS, ending::STEPS, humans::STEPS, asking::STEPS].concat();
+    let facts = [ending::FACTS, humans::FACTS, calls::FACTS, asking::FACTS, money::FACTS].concat();
+    let states = states.iter().map(|(name, _)| *name);
+    let steps = steps.iter().map(|(name, _)| *name);
+    states.chain(steps).chain(facts.iter().map(|(name, _)| *name)).collect()
+}
+
+/// `Ok` if it holds; otherwise the sentence.
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}

@@ -1,0 +1,154 @@
+//! What is in the air: only what may be, never two that conflict, and no once-only call before the
+//! disk knows.
+
+use windlass_core::Conversation;
+use windlass_core::call::{Call, CallState};
+use windlass_core::facts::{AnsweredBy, Facts};
+use windlass_core::ids::CallId;
+use windlass_core::policy::Verdict as Judgement;
+use windlass_core::record::{Launch, Stop};
+use windlass_core::run::{EarlyCall, Run};
+use windlass_core::settings::Listening;
+use windlass_core::wanted::Effect;
+
+use super::{Named, State, Verdict, ensure};
+
+pub(super) const STATES: &[Named<State<'_>>] = &[
+    ("conflicting calls are never in the air together", conflicts_are_apart),
+    ("a call waits for earlier ones it conflicts with", order_is_kept),
+    ("a once-only call is on disk before it runs", started_is_on_disk),
+    ("nothing runs without leave", leave_was_given),
+    ("no more calls at once than allowed", few_at_once),
+    ("only harmless calls run early", early_is_harmless),
+    ("after an abort the model is not asked", abort_is_silent),
+    ("a halted run does nothing new", halt_is_quiet),
+    ("a call that ended is not in the air", ended_calls_are_down),
+];
+
+/// The tool calls in the air.
+fn flying<'a>(state: &'a State<'_>) -> impl Iterator<Item = (CallId, u32)> + 'a {
+    state.wanted.effects.iter().filter_map(|effect| match effect {
+        Effect::RunTool { call, attempt } => Some((*call, *attempt)),
+        _ => None,
+    })
+}
+
+fn calls_of(c: &Conversation) -> &[Call] {
+    c.run.as_ref().and_then(Run::round).map_or(&[], |round| &round.calls)
+}
+
+fn early_of(c: &Conversation) -> &[EarlyCall] {
+    c.run.as_ref().and_then(Run::asking).map_or(&[], |asking| &asking.early)
+}
+
+fn call_of(c: &Conversation, id: CallId) -> Option<&Call> {
+    calls_of(c).iter().find(|call| call.id == id)
+}
+
+fn facts_of(c: &Conversation, id: CallId) -> Option<&Facts> {
+    let early = || early_of(c).iter().find(|early| early.id == id).map(|early| &*early.facts);
+    call_of(c, id).map(|call| &*call.facts).or_else(early)
+}
+
+fn conflicts_are_apart(state: &State<'_>) -> Verdict {
+    let live = &state.world.live;
+    let up: Vec<_> =
+        flying(state).filter_map(|(id, _)| Some((id, facts_of(live, id)?))).collect();
+    for (place, (a, touches)) in up.iter().enumerate() {
+        let others = up.iter().skip(place + 1);
+        let clash = others.clone().find(|(_, o)| o.touches.conflicts_with(&touches.touches));
+        ensure(clash.is_none(), || format!("call {a} flies with {:?}", clash.map(|c| c.0)))?;
+    }
+    Ok(())
+}
+
+fn order_is_kept(state: &State<'_>) -> Verdict {
+    for (id, _) in flying(state) {
+        let calls = calls_of(&state.world.live);
+        let Some(call) = calls.iter().find(|call| call.id == id) else { continue };
+        let before = calls.iter().take_while(|earlier| earlier.id != id);
+        let mut open = before.filter(|earlier| is_open(earlier));
+        let blocked = open.find(|o| o.facts.touches.conflicts_with(&call.facts.touches));
+        ensure(blocked.is_none(), || format!("call {id} overtook {:?}", blocked.map(|b| b.id)))?;
+    }
+    Ok(())
+}
+
+fn is_open(call: &Call) -> bool {
+    !matches!(call.state, CallState::Settled(_) | CallState::AfterHook(_))
+}
+
+fn started_is_on_disk(state: &State<'_>) -> Verdict {
+    for (id, attempt) in flying(state) {
+        let once = facts_of(&state.world.live, id).is_some_and(|facts| !facts.is_repeatable());
+        let safe = state.world.disk.first().map(|stored| &stored.conversation);
+        let started = safe.and_then(|safe| call_of(safe, id)).is_some_and(|call| {
+            matches!(call.state, CallState::Running { .. }) && call.attempts == attempt
+        });
+        ensure(!once || started, || format!("a power loss would forget that {id} started"))?;
+    }
+    Ok(())
+}
+
+fn leave_was_given(state: &State<'_>) -> Verdict {
+    let live = &state.world.live;
+    let Some(settings) = &live.settings else { return Ok(()) };
+    for (id, _) in flying(state) {
+        let Some(call) = call_of(live, id) else { continue };
+        let fits = call.facts.problem.is_none()
+            && call.tool_use.input.is_object()
+            && call.facts.answered_by == AnsweredBy::Tool;
+        let allowed = match settings.rules.judge(&call.tool_use.name) {
+            Judgement::Allow { .. } => true,
+            Judgement::Ask { .. } => state.world.ledger.is_approved(id),
+            Judgement::Deny { .. } => false,
+        };
+        ensure(fits && allowed, || format!("{} runs without leave", call.tool_use.name))?;
+    }
+    Ok(())
+}
+
+fn few_at_once(state: &State<'_>) -> Verdict {
+    let most = state.config.settings_of(state.world.owner).limits.parallel_calls;
+    let count = flying(state).count();
+    ensure(count <= usize::from(most), || format!("{count} calls in the air"))
+}
+
+fn early_is_harmless(state: &State<'_>) -> Verdict {
+    let live = &state.world.live;
+    let Some(settings) = &live.settings else { return Ok(()) };
+    for early in early_of(live).iter().filter(|early| early.launch == Launch::Launched) {
+        let harmless = early.facts.touches.is_read()
+            && early.facts.is_repeatable()
+            && early.facts.problem.is_none()
+            && settings.hooks.before_tool == Listening::Nobody;
+        ensure(harmless, || format!("call {} ran ahead of its reply", early.id))?;
+        let seen = early_of(live).iter().take_while(|other| other.id != early.id);
+        let mut clash = seen.filter(|o| o.facts.touches.conflicts_with(&early.facts.touches));
+        ensure(clash.next().is_none(), || format!("call {} overtook a block", early.id))?;
+    }
+    Ok(())
+}
+
+fn abort_is_silent(state: &State<'_>) -> Verdict {
+    let stop = state.world.live.run.as_ref().and_then(|run| run.stop);
+    let aborted = stop.is_some_and(|stop| stop.how == Stop::Abort);
+    let asks = state.wanted.effects.iter().any(|effect| matches!(effect, Effect::Ask(_)));
+    ensure(!(aborted && asks), || "the model is asked in an aborted run".to_owned())
+}
+
+fn halt_is_quiet(state: &State<'_>) -> Verdict {
+    let halted = state.world.live.run.as_ref().and_then(Run::halt).is_some();
+    let loud = |effect: &&Effect| matches!(effect, Effect::Ask(_) | Effect::RunTool { .. });
+    let found = state.wanted.effects.iter().find(loud);
+    ensure(!halted || found.is_none(), || format!("{found:?} in a halted run"))
+}
+
+fn ended_calls_are_down(state: &State<'_>) -> Verdict {
+    for (id, attempt) in flying(state) {
+        let Some(call) = call_of(&state.world.live, id) else { continue };
+        let up = matches!(call.state, CallState::Running { .. }) && call.attempts == attempt;
+        ensure(up, || format!("call {id} is {:?} and in the air", call.state))?;
+    }
+    Ok(())
+}

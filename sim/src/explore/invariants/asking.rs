@@ -1,0 +1,110 @@
+//! Asking the model, reading its reply, and what people say meanwhile.
+
+use windlass_core::record::{Launch, Record, Transition};
+use windlass_core::reply::StopReason;
+use windlass_core::run::{Phase, Run};
+use windlass_core::transcript::Role;
+use windlass_core::{Conversation, Input};
+
+use super::spine::same_run;
+use super::{Fact, Named, Step, Verdict, ensure};
+
+pub(super) const FACTS: &[Named<Fact<'_>>] = &[
+    ("the model is asked only between two things", asked_from_between),
+    ("a model call has its own number", asks_are_numbered),
+    ("a request ends with what is to be answered", request_ends_with_user),
+    ("a reply answers the call in the air", reply_fits),
+    ("a pause is for a passing failure and bounded", pause_is_bounded),
+    ("a block runs early at most once", early_once),
+];
+
+pub(super) const STEPS: &[Named<Step<'_>>] = &[
+    ("what a person said reaches the model", steers_are_heard),
+    ("a refused reply runs nothing", refusal_runs_nothing),
+    ("a reply is said to the model once", notes_are_single),
+];
+
+fn asking(c: &Conversation) -> Option<&windlass_core::run::Asking> {
+    c.run.as_ref().and_then(Run::asking)
+}
+
+fn asked_from_between(fact: &Fact<'_>) -> Verdict {
+    let Record::Asked { .. } = fact.record else { return Ok(()) };
+    let ready = fact.now.run.as_ref().is_some_and(|run| match run.phase {
+        Phase::Between | Phase::Deferred { .. } => run.stop.is_none(),
+        Phase::Asking(_) | Phase::Acting(_) | Phase::Halted(_) => false,
+    });
+    ensure(ready, || format!("asked while {}", fact.now.phase_name()))
+}
+
+fn asks_are_numbered(fact: &Fact<'_>) -> Verdict {
+    let Record::Asked { ask, .. } = fact.record else { return Ok(()) };
+    ensure(*ask == fact.now.asks + 1, || format!("{ask} after {}", fact.now.asks))
+}
+
+fn request_ends_with_user(fact: &Fact<'_>) -> Verdict {
+    let Record::Asked { transition, .. } = fact.record else { return Ok(()) };
+    let goes_on = match transition {
+        Transition::Resume | Transition::Retry | Transition::RaiseCap => true,
+        Transition::Compacted | Transition::Adopted => true,
+        Transition::Prompt | Transition::ToolResults | Transition::ContinueText => false,
+        Transition::ReissueToolUse | Transition::Reprompt | Transition::Steer => false,
+    };
+    let steered = fact.now.run.as_ref().is_some_and(|run| !run.steers.is_empty());
+    let last = fact.now.transcript.segments().last().map(|segment| segment.role);
+    ensure(goes_on || steered || last == Some(Role::User), || format!("{transition:?}: {last:?}"))
+}
+
+fn reply_fits(fact: &Fact<'_>) -> Verdict {
+    let Record::Replied { ask, .. } = fact.record else { return Ok(()) };
+    let Input::Replied { ask: told, .. } = &fact.entry.input else {
+        return Err("a reply out of nowhere".to_owned());
+    };
+    let open = asking(fact.now).map(|asking| asking.ask);
+    ensure(open == Some(*ask) && ask == told, || format!("{told} taken for {open:?}"))
+}
+
+fn pause_is_bounded(fact: &Fact<'_>) -> Verdict {
+    let Record::Deferred { until, failures } = fact.record else { return Ok(()) };
+    let Some(settings) = &fact.now.settings else { return Ok(()) };
+    let pause = until.since(fact.entry.at);
+    let longest = settings.limits.model_retry_most_ms * 2;
+    let before = fact.now.run.as_ref().map_or(0, |run| run.counters.failures);
+    let failed = matches!(fact.entry.input, Input::ModelFailed { .. });
+    let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop.is_some());
+    let bounded = pause <= longest && *failures == before + 1 && *failures <= settings.limits.model_retries;
+    ensure(failed && bounded && !stopping, || format!("{failures} failures, {pause} ms"))
+}
+
+fn early_once(fact: &Fact<'_>) -> Verdict {
+    let Record::EarlyJudged { call, launch } = fact.record else { return Ok(()) };
+    let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop.is_some());
+    let again = asking(fact.now).is_none_or(|a| a.early.iter().any(|early| early.id == *call));
+    let late = stopping && *launch == Launch::Launched;
+    ensure(!again && !late, || format!("call {call} ran ahead wrongly"))
+}
+
+/// A steer waits in the run until a model call takes it into the transcript.
+fn steers_are_heard(step: &Step<'_>) -> Verdict {
+    let Some((before, after)) = same_run(step.before, step.after) else { return Ok(()) };
+    let records = &step.entry.records;
+    let added = records.iter().filter(|r| matches!(r, Record::Steered { .. })).count();
+    let waited = before.steers.len() + added;
+    let asked = records.iter().any(|record| matches!(record, Record::Asked { .. }));
+    let due = if asked { 0 } else { waited };
+    ensure(after.steers.len() == due, || format!("{} of {due} steers wait", after.steers.len()))
+}
+
+fn refusal_runs_nothing(step: &Step<'_>) -> Verdict {
+    let Input::Replied { reply, .. } = &step.entry.input else { return Ok(()) };
+    let runs = |record: &Record| matches!(record, Record::RoundOpened { .. } | Record::ReplyKept {});
+    let ran = reply.stop_reason == StopReason::Refusal && step.entry.records.iter().any(runs);
+    ensure(!ran, || "a refused reply was used".to_owned())
+}
+
+fn notes_are_single(step: &Step<'_>) -> Verdict {
+    let count = |what: fn(&Record) -> bool| step.entry.records.iter().filter(|r| what(r)).count();
+    let noted = count(|record| matches!(record, Record::Noted { .. }));
+    let kept = count(|record| matches!(record, Record::ReplyKept {} | Record::RoundOpened { .. }));
+    ensure(noted <= 1 && kept <= 1, || format!("{noted} notes, {kept} times kept"))
+}

@@ -1,0 +1,136 @@
+//! The way of a call: judged, let go, brought home, answered once, and told truthfully.
+
+use windlass_core::Input;
+use windlass_core::call::{Call, CallState};
+use windlass_core::facts::Interrupt;
+use windlass_core::ids::CallId;
+use windlass_core::outcome::{Outcome, OutcomeKind};
+use windlass_core::record::{Record, Settlement, Stop};
+use windlass_core::run::Run;
+
+use super::{Fact, Named, Verdict, ensure};
+
+pub(super) const FACTS: &[Named<Fact<'_>>] = &[
+    ("a round closes with every call answered", round_closes_complete),
+    ("results stand in call order", results_in_order),
+    ("a call is let go only when it is ready", let_go_when_ready),
+    ("a stopping run lets nothing go", stopping_lets_nothing_go),
+    ("a result is final", settled_once),
+    ("only what may be interrupted is, and only by an abort", interrupted_rightly),
+    ("a call that took effect is not called skipped", skipped_means_not_run),
+    ("only a repeatable call that failed in passing is retried", retried_rightly),
+    ("a call comes back from the air", completed_from_the_air),
+    ("a lost once-only call is not run on its own", cleared_rightly),
+];
+
+fn call<'a>(fact: &'a Fact<'_>, id: CallId) -> Option<&'a Call> {
+    fact.now.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
+}
+
+fn state<'a>(fact: &'a Fact<'_>, id: CallId) -> Option<&'a CallState> {
+    call(fact, id).map(|call| &call.state)
+}
+
+fn round_closes_complete(fact: &Fact<'_>) -> Verdict {
+    let Record::RoundClosed {} = fact.record else { return Ok(()) };
+    let round = fact.now.run.as_ref().and_then(Run::round);
+    let done = round.is_some_and(|round| round.calls.iter().all(Call::is_settled));
+    ensure(done, || "a call of the round has no result".to_owned())
+}
+
+fn results_in_order(fact: &Fact<'_>) -> Verdict {
+    let Record::RoundClosed {} = fact.record else { return Ok(()) };
+    let Some(round) = fact.now.run.as_ref().and_then(Run::round) else { return Ok(()) };
+    let ids = round.blocks.iter().filter_map(|block| block.as_tool_use()).map(|call| &call.id);
+    let sorted = round.calls.windows(2).all(|pair| match pair {
+        [a, b] => a.id < b.id,
+        _ => true,
+    });
+    ensure(sorted && ids.eq(round.calls.iter().map(|call| &call.tool_use.id)), || {
+        "calls and blocks differ".to_owned()
+    })
+}
+
+fn let_go_when_ready(fact: &Fact<'_>) -> Verdict {
+    let (Record::Launched { call: id } | Record::Started { call: id }) = fact.record else {
+        return Ok(());
+    };
+    let call = call(fact, *id);
+    let ready = call.is_some_and(|call| call.state == CallState::Ready);
+    let stored = matches!(fact.record, Record::Started { .. });
+    let fits = call.is_some_and(|call| call.facts.is_repeatable() != stored);
+    ensure(ready && fits, || format!("call {id} was {:?}", call.map(|call| &call.state)))
+}
+
+fn stopping_lets_nothing_go(fact: &Fact<'_>) -> Verdict {
+    let (Record::Launched { call: id } | Record::Started { call: id }) = fact.record else {
+        return Ok(());
+    };
+    let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop.is_some());
+    ensure(!stopping, || format!("call {id} was let go in a run that is to end"))
+}
+
+fn settled_once(fact: &Fact<'_>) -> Verdict {
+    let Record::Settled { call: id, .. } = fact.record else { return Ok(()) };
+    let open = call(fact, *id).is_some_and(|call| !call.is_settled());
+    ensure(open, || format!("call {id} was settled already"))
+}
+
+fn interrupted_rightly(fact: &Fact<'_>) -> Verdict {
+    let Record::Settled { call: id, shown } = fact.record else { return Ok(()) };
+    let Some(call) = call(fact, *id) else { return Ok(()) };
+    if !matches!(call.state, CallState::Running { .. }) {
+        return Ok(());
+    }
+    let stop = fact.now.run.as_ref().and_then(|run| run.stop);
+    let aborted = stop.is_some_and(|stop| stop.how == Stop::Abort);
+    let may = call.facts.interrupt == Interrupt::Interruptible;
+    let told = kind(shown) == OutcomeKind::Interrupted;
+    ensure(aborted && may && told, || format!("call {id} was taken out of the air"))
+}
+
+fn kind(shown: &Settlement) -> OutcomeKind {
+    match shown {
+        Settlement::AsCompleted {} => OutcomeKind::Done,
+        Settlement::Shown(shown) => shown.kind,
+    }
+}
+
+fn skipped_means_not_run(fact: &Fact<'_>) -> Verdict {
+    let Record::Settled { call: id, shown } = fact.record else { return Ok(()) };
+    let denies = matches!(kind(shown), OutcomeKind::Skipped | OutcomeKind::Denied);
+    ensure(!(denies && fact.world.ledger.stands(*id)), || format!("call {id} did take effect"))
+}
+
+fn retried_rightly(fact: &Fact<'_>) -> Verdict {
+    let Record::Retried { call: id, until } = fact.record else { return Ok(()) };
+    let Some(call) = call(fact, *id) else { return Err(format!("no call {id}")) };
+    let passing = match &fact.entry.input {
+        Input::ToolReturned { outcome: Outcome::Failed(error), .. } => {
+            error.transient && error.recoverable
+        }
+        _ => false,
+    };
+    let pauses = fact.now.settings.as_ref().map_or(0, |s| s.limits.tool_retry_ms.len());
+    let few = call.attempts as usize <= pauses;
+    let right = passing && call.facts.is_repeatable() && few && *until >= fact.entry.at;
+    ensure(right, || format!("attempt {} of {id}", call.attempts))
+}
+
+fn completed_from_the_air(fact: &Fact<'_>) -> Verdict {
+    let Record::Completed { call: id } = fact.record else { return Ok(()) };
+    let Input::ToolReturned { call: told, attempt, .. } = &fact.entry.input else {
+        return Err(format!("call {id} completed by itself"));
+    };
+    let current = call(fact, *id).is_some_and(|call| call.attempts == *attempt);
+    let flew = matches!(state(fact, *id), Some(CallState::Running { .. }));
+    ensure(told == id && current && flew, || format!("{told} attempt {attempt} for {id}"))
+}
+
+/// A once-only call goes back to ready only from a question that was answered or a probe.
+fn cleared_rightly(fact: &Fact<'_>) -> Verdict {
+    let Record::CallCleared { call: id } = fact.record else { return Ok(()) };
+    let Some(call) = call(fact, *id) else { return Err(format!("no call {id}")) };
+    let told = matches!(fact.entry.input, Input::Received { .. } | Input::Probed { .. });
+    ensure(call.facts.is_repeatable() || told, || format!("nobody cleared call {id}"))
+}

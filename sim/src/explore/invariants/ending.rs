@@ -1,0 +1,165 @@
+//! How runs begin and end: in order, once each, for the right reason.
+
+use windlass_core::Input;
+use windlass_core::outcome::Outcome;
+use windlass_core::record::Record;
+use windlass_core::reply::StopReason;
+use windlass_core::run::{Fatality, Run};
+use windlass_core::stop::{RunState, StopCause};
+
+use super::spine::same_run;
+use super::{Fact, Named, Step, Verdict, ensure};
+
+pub(super) const FACTS: &[Named<Fact<'_>>] = &[
+    ("a run ends once", ends_once),
+    ("prompts are taken in order and never supersede", started_in_order),
+    ("a cancel is obeyed", cancel_is_obeyed),
+    ("causes are told in order", causes_in_order),
+    ("a cut reply is no answer", cut_is_no_answer),
+    ("a refusal is told as one", refusal_is_told),
+    ("a fatal error ends the run as such", fatal_is_told),
+    ("a run ends with its round closed", ends_at_rest),
+    ("an end that looks like success has something to show", success_has_text),
+];
+
+pub(super) const STEPS: &[Named<Step<'_>>] = &[
+    ("a run that goes on has not ended", ended_is_gone),
+    ("a run disappears only by ending", no_run_vanishes),
+    ("a fatal error is recorded", fatal_is_recorded),
+];
+
+fn ends_once(fact: &Fact<'_>) -> Verdict {
+    let Record::Finished { run, .. } = fact.record else { return Ok(()) };
+    let active = fact.now.run.as_ref().is_some_and(|active| active.id == *run);
+    let queued = fact.now.queue.iter().any(|queued| queued.run == *run);
+    let again = fact.world.ledger.has_ended(run);
+    ensure((active || queued) && !again, || format!("run {run} ended already or never began"))
+}
+
+fn started_in_order(fact: &Fact<'_>) -> Verdict {
+    let Record::RunStarted { run } = fact.record else { return Ok(()) };
+    let first = fact.now.queue.front().is_some_and(|front| front.run == *run);
+    let free = fact.now.run.is_none();
+    let fresh = !fact.world.ledger.has_ended(run);
+    ensure(first && free && fresh, || format!("run {run} began out of turn"))
+}
+
+/// The active run, if this record ends it.
+fn ended<'a>(fact: &'a Fact<'_>) -> Option<(&'a Run, StopCause, &'a [StopCause])> {
+    let Record::Finished { run, cause, also, .. } = fact.record else { return None };
+    let active = fact.now.run.as_ref().filter(|active| active.id == *run)?;
+    Some((active, *cause, also))
+}
+
+fn cancel_is_obeyed(fact: &Fact<'_>) -> Verdict {
+    let Some((run, cause, also)) = ended(fact) else { return Ok(()) };
+    let told = cause == StopCause::UserCancel || also.contains(&StopCause::UserCancel);
+    let first = rank(cause) <= rank(StopCause::UserCancel);
+    let stopping = run.stop.is_some();
+    ensure(stopping == told, || format!("{cause:?} {also:?} while stop is {:?}", run.stop))?;
+    ensure(!stopping || first, || format!("a cancelled run ended as {cause:?}"))
+}
+
+/// A finished answer is never lost; then fatal, cancel, budget, time, iterations.
+fn rank(cause: StopCause) -> u8 {
+    match cause {
+        StopCause::EndTurn | StopCause::StopSequence => 0,
+        StopCause::Refusal | StopCause::Unexpected => 0,
+        StopCause::ToolFatal => 1,
+        StopCause::UserCancel => 2,
+        StopCause::BudgetUsd | StopCause::BudgetTokens => 3,
+        StopCause::SoftTime | StopCause::HardTime => 4,
+        StopCause::MaxToolRounds | StopCause::MaxModelCalls => 5,
+        StopCause::BlockingLimit | StopCause::TruncationExhausted => 6,
+        StopCause::StructuredOutputRetries | StopCause::WorkerLost => 6,
+        StopCause::ProviderFailed | StopCause::ResumeUnsafe | StopCause::AskedHuman => 6,
+    }
+}
+
+fn causes_in_order(fact: &Fact<'_>) -> Verdict {
+    let Some((_, cause, also)) = ended(fact) else { return Ok(()) };
+    let all: Vec<u8> = std::iter::once(&cause).chain(also).map(|cause| rank(*cause)).collect();
+    let terminal = !matches!(cause, StopCause::ResumeUnsafe | StopCause::AskedHuman);
+    ensure(all.is_sorted() && terminal, || format!("{cause:?} with {also:?}"))
+}
+
+fn cut_is_no_answer(fact: &Fact<'_>) -> Verdict {
+    let Some((_, cause, _)) = ended(fact) else { return Ok(()) };
+    let Input::Replied { reply, .. } = &fact.entry.input else { return Ok(()) };
+    let cut = reply.stop_reason == StopReason::MaxTokens;
+    ensure(!(cut && rank(cause) == 0), || format!("a cut reply ended as {cause:?}"))
+}
+
+fn refusal_is_told(fact: &Fact<'_>) -> Verdict {
+    let Some((_, cause, _)) = ended(fact) else { return Ok(()) };
+    let refused = match &fact.entry.input {
+        Input::Replied { reply, .. } => reply.stop_reason == StopReason::Refusal,
+        _ => false,
+    };
+    ensure(refused == (cause == StopCause::Refusal), || format!("{cause:?}, refused: {refused}"))
+}
+
+fn fatal_is_told(fact: &Fact<'_>) -> Verdict {
+    let Some((_, cause, _)) = ended(fact) else { return Ok(()) };
+    let closed = closed_fatally(fact);
+    ensure(closed == (cause == StopCause::ToolFatal), || format!("{cause:?}, fatal: {closed}"))
+}
+
+/// Whether the round that this entry closed was fatal.
+fn closed_fatally(fact: &Fact<'_>) -> bool {
+    let was = fact.world.live.run.as_ref().and_then(Run::round);
+    let turned = fact.entry.records.iter().any(|r| matches!(r, Record::TurnedFatal { .. }));
+    turned || was.is_some_and(|round| round.fatal == Fatality::Fatal)
+}
+
+fn ends_at_rest(fact: &Fact<'_>) -> Verdict {
+    let Some((run, cause, _)) = ended(fact) else { return Ok(()) };
+    ensure(run.round().is_none(), || format!("{cause:?} in an open round"))
+}
+
+fn success_has_text(fact: &Fact<'_>) -> Verdict {
+    let Record::Finished { cause, said, .. } = fact.record else { return Ok(()) };
+    let Some((run, ..)) = ended(fact) else { return Ok(()) };
+    let text = said.as_ref().map_or_else(|| run.pieces.concat(), |said| said.to_string());
+    let completed = cause.state(windlass_core::stop::Text::of(&text)) == RunState::Completed;
+    ensure(!completed || !text.trim().is_empty(), || format!("{cause:?} with nothing to show"))
+}
+
+fn ended_is_gone(step: &Step<'_>) -> Verdict {
+    let goes_on = same_run(step.before, step.after).map(|(_, after)| after.id.clone());
+    let ended = step.entry.records.iter().find_map(|record| match record {
+        Record::Finished { run, .. } if Some(run) == goes_on.as_ref() => Some(run.clone()),
+        _ => None,
+    });
+    ensure(ended.is_none(), || format!("run {ended:?} ended and goes on"))
+}
+
+fn no_run_vanishes(step: &Step<'_>) -> Verdict {
+    let active = step.before.run.iter().map(|run| &run.id);
+    let queued = step.before.queue.iter().map(|queued| &queued.run);
+    let mut gone = active.chain(queued).filter(|id| !lives_on(step, id));
+    let lost = gone.find(|id| !step.entry.records.iter().any(|record| ends(record, id)));
+    ensure(lost.is_none(), || format!("run {lost:?} is gone without an end"))
+}
+
+fn lives_on(step: &Step<'_>, id: &windlass_core::ids::RunId) -> bool {
+    step.after.run.as_ref().is_some_and(|run| run.id == *id)
+        || step.after.queue.iter().any(|queued| queued.run == *id)
+}
+
+/// A copy of a lane leaves the runs to the lane it comes from.
+fn ends(record: &Record, id: &windlass_core::ids::RunId) -> bool {
+    match record {
+        Record::Finished { run, .. } => run == id,
+        Record::Forked { .. } => true,
+        _ => false,
+    }
+}
+
+fn fatal_is_recorded(step: &Step<'_>) -> Verdict {
+    let Input::ToolReturned { outcome: Outcome::Failed(error), .. } = &step.entry.input else {
+        return Ok(());
+    };
+    let turned = step.entry.records.iter().any(|r| matches!(r, Record::TurnedFatal { .. }));
+    ensure(turned != error.recoverable, || format!("recoverable: {}", error.recoverable))
+}

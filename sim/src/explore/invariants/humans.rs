@@ -1,0 +1,125 @@
+//! Humans are asked when they must be, and only then.
+
+use windlass_core::call::{Call, CallState};
+use windlass_core::facts::{AnsweredBy, Verify};
+use windlass_core::ids::CallId;
+use windlass_core::input::{Finding, Input};
+use windlass_core::policy::Verdict as Judgement;
+use windlass_core::question::{About, Question};
+use windlass_core::record::Record;
+use windlass_core::run::{Leave, Run};
+
+use super::{Fact, Named, Step, Verdict, ensure};
+use crate::explore::ledger::answer_in;
+
+pub(super) const FACTS: &[Named<Fact<'_>>] = &[
+    ("nothing safe is put before a human", asked_only_when_needed),
+    ("a question has its own number", questions_are_numbered),
+    ("an answer fits an open question", answers_fit),
+    ("a run halts only by consent to a change", drift_accepted_rightly),
+];
+
+pub(super) const STEPS: &[Named<Step<'_>>] = &[
+    ("a changed prompt halts the run", drift_is_asked),
+    ("a halted run goes on only by consent", halt_needs_consent),
+    ("a call that may have happened is asked about", lost_is_asked),
+];
+
+fn asked_only_when_needed(fact: &Fact<'_>) -> Verdict {
+    let Record::Questioned { question } = fact.record else { return Ok(()) };
+    let needed = match &question.about {
+        About::Approval { call } => needs_leave(fact, *call),
+        About::Uncertain { call } => is_uncertain(fact, *call),
+        About::Asking { call } => {
+            call_of(fact, *call).is_some_and(|call| call.facts.answered_by == AnsweredBy::Human)
+        }
+        About::Drift { .. } => has_drifted(fact),
+    };
+    ensure(needed, || format!("{:?}", question.about))
+}
+
+fn call_of<'a>(fact: &'a Fact<'_>, id: CallId) -> Option<&'a Call> {
+    fact.now.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
+}
+
+fn needs_leave(fact: &Fact<'_>, id: CallId) -> bool {
+    let (Some(call), Some(settings)) = (call_of(fact, id), &fact.now.settings) else { return false };
+    let asks = matches!(settings.rules.judge(&call.tool_use.name), Judgement::Ask { .. });
+    asks && call.facts.problem.is_none() && !fact.world.ledger.is_approved(id)
+}
+
+fn is_uncertain(fact: &Fact<'_>, id: CallId) -> bool {
+    let Some(call) = call_of(fact, id) else { return false };
+    let unknown = match &fact.entry.input {
+        Input::Probed { finding, .. } => *finding == Finding::Unknown {},
+        Input::Adopted { .. } => call.facts.verify == Verify::CannotTell,
+        _ => false,
+    };
+    let lost = call.state == CallState::Lost && call.attempts > 0;
+    unknown && lost && !call.facts.is_repeatable()
+}
+
+fn has_drifted(fact: &Fact<'_>) -> bool {
+    let Input::Adopted { prompt_hash, .. } = &fact.entry.input else { return false };
+    let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop.is_some());
+    fact.now.prompt_hash.as_ref() != Some(prompt_hash) && !stopping
+}
+
+fn questions_are_numbered(fact: &Fact<'_>) -> Verdict {
+    let Record::Questioned { question: Question { id, .. } } = fact.record else { return Ok(()) };
+    ensure(*id == fact.now.questions + 1, || format!("{id} after {}", fact.now.questions))
+}
+
+fn answers_fit(fact: &Fact<'_>) -> Verdict {
+    let Record::Answered { mail } = fact.record else { return Ok(()) };
+    let open = answer_in(fact.now, &fact.entry.input, *mail);
+    let fits = open.is_some_and(|(question, answer)| question.about.takes(answer));
+    ensure(fits, || format!("mail {mail} answers {:?}", open.map(|(question, _)| question)))
+}
+
+/// The change is accepted by a human, or there is none any more.
+fn drift_accepted_rightly(fact: &Fact<'_>) -> Verdict {
+    let Record::DriftAccepted {} = fact.record else { return Ok(()) };
+    let awaited = fact.now.run.as_ref().and_then(Run::halt).is_some();
+    let fine = match &fact.entry.input {
+        Input::Received { .. } => true,
+        Input::Adopted { prompt_hash, .. } => fact.now.prompt_hash.as_ref() == Some(prompt_hash),
+        _ => false,
+    };
+    ensure(awaited && fine, || "nobody accepted the change".to_owned())
+}
+
+fn drift_is_asked(step: &Step<'_>) -> Verdict {
+    let Input::Adopted { prompt_hash, .. } = &step.entry.input else { return Ok(()) };
+    let Some(run) = &step.before.run else { return Ok(()) };
+    let drifted = step.before.prompt_hash.as_ref() != Some(prompt_hash);
+    let halted = step.after.run.as_ref().and_then(Run::halt).is_some();
+    ensure(!drifted || run.stop.is_some() || halted, || "the change went unnoticed".to_owned())
+}
+
+fn halt_needs_consent(step: &Step<'_>) -> Verdict {
+    let Some(before) = &step.before.run else { return Ok(()) };
+    let after = step.after.run.as_ref().filter(|after| after.id == before.id);
+    let (Some(halt), Some(after)) = (before.halt(), after) else { return Ok(()) };
+    let configured = step.entry.records.contains(&Record::Configured {});
+    let consent = halt.leave == Leave::Given && configured;
+    ensure(after.halt().is_some() || consent, || format!("{} without leave", after.phase_name()))
+}
+
+/// After a takeover no once-only call is taken to be in the air, or as never started.
+fn lost_is_asked(step: &Step<'_>) -> Verdict {
+    let Input::Adopted { .. } = &step.entry.input else { return Ok(()) };
+    let was = step.before.run.as_ref().and_then(Run::round);
+    let is = step.after.run.as_ref().and_then(Run::round);
+    let calls = was.into_iter().flat_map(|round| &round.calls);
+    let mut flew = calls.filter(|call| matches!(call.state, CallState::Running { .. }));
+    let wrong = flew.find(|call| {
+        let now = is.and_then(|round| round.call(call.id));
+        !call.facts.is_repeatable() && now.is_some_and(|now| !asks(&now.state))
+    });
+    ensure(wrong.is_none(), || format!("call {:?}", wrong.map(|call| call.id)))
+}
+
+fn asks(state: &CallState) -> bool {
+    matches!(state, CallState::Lost | CallState::Questioned(_))
+}

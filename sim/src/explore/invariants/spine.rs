@@ -1,0 +1,111 @@
+//! The shape of every state: a request the API accepts, nothing stuck, a log that folds to the
+//! state, and a transcript that only grows.
+
+use windlass_core::audit::audit;
+use windlass_core::request::messages;
+use windlass_core::run::{Counters, Phase, Run};
+use windlass_core::{Conversation, Record};
+
+use super::{Named, State, Step, Verdict, ensure};
+
+pub(super) const STATES: &[Named<State<'_>>] = &[
+    ("a request is accepted by the API", request_is_accepted),
+    ("no request while a round is open", no_request_in_a_round),
+    ("no run is left between two things", never_between),
+    ("an active run waits for something", never_stuck),
+    ("a prompt waits only behind a run", queue_has_a_run),
+    ("the log folds to the state", log_folds_to_the_state),
+];
+
+pub(super) const STEPS: &[Named<Step<'_>>] = &[
+    ("within a generation the transcript only grows", transcript_grows),
+    ("counters of a run never fall", counters_never_fall),
+    ("an early tick settles nothing", early_tick_settles_nothing),
+];
+
+fn request_is_accepted(state: &State<'_>) -> Verdict {
+    let transcript = &state.world.live.transcript;
+    if transcript.segments().is_empty() {
+        let asks = state.world.live.request().is_some();
+        return ensure(!asks, || "the model is asked about nothing".to_owned());
+    }
+    audit(&messages(transcript.segments().iter())).map_err(|refusal| refusal.to_string())
+}
+
+fn no_request_in_a_round(state: &State<'_>) -> Verdict {
+    let live = &state.world.live;
+    let open = live.run.as_ref().and_then(Run::round).is_some();
+    ensure(!(open && live.request().is_some()), || "a request with an open round".to_owned())
+}
+
+fn never_between(state: &State<'_>) -> Verdict {
+    let between = state.world.live.run.as_ref().is_some_and(|run| run.phase == Phase::Between);
+    ensure(!between, || "the run is between two things".to_owned())
+}
+
+fn never_stuck(state: &State<'_>) -> Verdict {
+    let Some(run) = &state.world.live.run else { return Ok(()) };
+    let waits = !state.wanted.effects.is_empty()
+        || state.wanted.wake_at.is_some()
+        || run.questions().next().is_some();
+    ensure(waits, || format!("run {} is {} and nothing will ever come", run.id, run.phase_name()))
+}
+
+fn queue_has_a_run(state: &State<'_>) -> Verdict {
+    let live = &state.world.live;
+    let orphaned = live.run.is_none() && !live.queue.is_empty();
+    ensure(!orphaned, || format!("{} prompts wait behind nothing", live.queue.len()))
+}
+
+fn log_folds_to_the_state(state: &State<'_>) -> Verdict {
+    let Some(stored) = state.world.newest() else { return Ok(()) };
+    let mut live = state.world.live.without_volatile();
+    live.at = stored.conversation.at;
+    ensure(live == stored.conversation, || {
+        format!("memory {:?}\ndisk {:?}", live.run, stored.conversation.run)
+    })
+}
+
+fn transcript_grows(step: &Step<'_>) -> Verdict {
+    let (before, after) = (&step.before.transcript, &step.after.transcript);
+    if after.generation() != before.generation() {
+        let compacted = step.entry.records.iter().any(|r| matches!(r, Record::Compacted { .. }));
+        return ensure(compacted, || "a new generation without a compaction".to_owned());
+    }
+    let kept = before.segments().iter().zip(after.segments()).all(|(a, b)| a == b);
+    let longer = after.segments().len() >= before.segments().len();
+    ensure(kept && longer, || "what was sent has changed".to_owned())
+}
+
+fn counters_never_fall(step: &Step<'_>) -> Verdict {
+    let Some((before, after)) = same_run(step.before, step.after) else { return Ok(()) };
+    let (a, b) = (&before.counters, &after.counters);
+    ensure(all_of(a).iter().zip(all_of(b)).all(|(a, b)| *a <= b), || format!("{a:?} to {b:?}"))
+}
+
+fn all_of(counters: &Counters) -> [u64; 6] {
+    [
+        u64::from(counters.tool_rounds),
+        u64::from(counters.model_calls),
+        u64::from(counters.tool_calls),
+        u64::from(counters.reprompts),
+        u64::from(counters.reactive_compactions),
+        counters.usage.total(),
+    ]
+}
+
+/// The run before and after, if it is the same one.
+pub(super) fn same_run<'a>(
+    before: &'a Conversation,
+    after: &'a Conversation,
+) -> Option<(&'a Run, &'a Run)> {
+    let (before, after) = (before.run.as_ref()?, after.run.as_ref()?);
+    (before.id == after.id).then_some((before, after))
+}
+
+fn early_tick_settles_nothing(step: &Step<'_>) -> Verdict {
+    let tick = matches!(step.entry.input, windlass_core::Input::Ticked {});
+    let due = windlass_core::wanted(step.before).wake_at;
+    let early = due.is_none_or(|due| step.entry.at < due);
+    ensure(!(tick && early), || format!("settled {:?}", step.entry.records))
+}

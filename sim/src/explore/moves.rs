@@ -1,0 +1,230 @@
+//! Every choice the world has in a state. Not here: an append that fails is the state before it,
+//! and an append that lands unseen is a crash right after it, so both are covered by `Die`.
+
+use windlass_core::call::Call;
+use windlass_core::ids::{AskId, CallId, QuestionId};
+use windlass_core::question::About;
+use windlass_core::run::Run;
+use windlass_core::wanted::{Effect, Wanted};
+
+use super::config::{Config, Mailing, Owner};
+use super::menu::{Back, Fault, Say};
+use super::world::{Stream, World};
+
+/// A choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// The model says this line of the menu.
+    Say(u8),
+    /// The next call of this line has streamed.
+    Block(u8),
+    /// The model call fails.
+    Fail(Fault),
+    /// The effect of a once-only call takes place.
+    Fire(CallId),
+    /// A tool comes back.
+    Return(CallId, Back),
+    /// A hook answers.
+    Hook(CallId, Say),
+    /// A tool says what became of a lost call.
+    Probe(CallId, Find),
+    /// The awaited time comes.
+    Tick,
+    /// The owner records its settings, as wanted.
+    Configure,
+    /// The owner offers settings between runs.
+    Offer(Owner),
+    /// Somebody sends mail.
+    Post(Letter),
+    /// The owner drains the mailbox.
+    Drain,
+    /// The process or the machine dies; a new owner takes over what is left of the log.
+    Die { keep: u8, owner: Owner },
+    /// A copy of the lane goes on.
+    Fork,
+}
+
+/// What a probe finds. Probes do not lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Find {
+    Truth,
+    Unknown,
+}
+
+/// Mail to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Letter {
+    Prompt,
+    Steer,
+    Child,
+    Cancel,
+    Abort,
+    CancelQueued,
+    Answer(QuestionId, Choice),
+}
+
+/// An answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Allow,
+    Deny,
+    Retry,
+    MarkDone,
+    Abandon,
+    Continue,
+    Text,
+}
+
+/// All moves of `world`.
+pub(crate) fn moves(config: &Config, world: &World, wanted: &Wanted) -> Vec<Move> {
+    let mut moves = Vec::new();
+    for effect in &wanted.effects {
+        of_effect(config, world, *effect, &mut moves);
+    }
+    if wanted.wake_at.is_some() {
+        moves.push(Move::Tick);
+    }
+    letters(config, world, &mut moves);
+    deaths(world, &mut moves);
+    between_runs(world, &mut moves);
+    moves
+}
+
+fn of_effect(config: &Config, world: &World, effect: Effect, moves: &mut Vec<Move>) {
+    match effect {
+        Effect::Ask(ask) => of_model(config, world, ask, moves),
+        Effect::RunTool { call, .. } => of_tool(config, world, call, moves),
+        Effect::HookBefore(call) | Effect::HookAfter(call) => {
+            moves.extend(config.says.iter().map(|say| Move::Hook(call, *say)));
+        }
+        Effect::Probe(call) => {
+            moves.extend([Find::Truth, Find::Unknown].map(|find| Move::Probe(call, find)));
+        }
+        Effect::Configure => moves.push(Move::Configure),
+    }
+}
+
+fn of_model(config: &Config, world: &World, ask: AskId, moves: &mut Vec<Move>) {
+    if world.live.run.as_ref().and_then(Run::asking).is_none_or(|asking| asking.ask != ask) {
+        return;
+    }
+    for (line, scripted) in (0u8..).zip(&config.lines) {
+        if world.stream.is_some_and(|stream| stream.line != line) {
+            continue;
+        }
+        moves.push(Move::Say(line));
+        let seen = world.stream.map_or(0, |stream| stream.calls);
+        if world.left.blocks > 0 && usize::from(seen) < scripted.facts.len() {
+            moves.push(Move::Block(line));
+        }
+    }
+    if world.left.failures > 0 {
+        moves.extend(config.faults.iter().map(|fault| Move::Fail(*fault)));
+    }
+}
+
+fn of_tool(config: &Config, world: &World, id: CallId, moves: &mut Vec<Move>) {
+    let Some(call) = world.live.run.as_ref().and_then(Run::round).and_then(|r| r.call(id)) else {
+        return;
+    };
+    let fired = world.fired.contains(&id);
+    if !call.facts.is_repeatable() && !fired {
+        moves.push(Move::Fire(id));
+    }
+    let returns = config.backs.iter().filter(|back| may_return(world, call, fired, **back));
+    moves.extend(returns.map(|back| Move::Return(id, *back)));
+}
+
+fn may_return(world: &World, call: &Call, fired: bool, back: Back) -> bool {
+    match back {
+        Back::Done => fired || call.facts.is_repeatable(),
+        _ => world.left.mishaps > 0,
+    }
+}
+
+fn letters(config: &Config, world: &World, moves: &mut Vec<Move>) {
+    if !world.mailbox.is_empty() {
+        moves.push(Move::Drain);
+    }
+    let room = match config.mailing {
+        Mailing::AtOnce => world.mailbox.is_empty(),
+        Mailing::Boxed => world.mailbox.len() < 2,
+    };
+    if room {
+        plain_letters(world, moves);
+        answers(world, moves);
+    }
+}
+
+fn plain_letters(world: &World, moves: &mut Vec<Move>) {
+    let left = &world.left;
+    let letters = [
+        (left.prompts, Letter::Prompt),
+        (left.steers, Letter::Steer),
+        (left.children, Letter::Child),
+        (left.cancels, Letter::Cancel),
+        (left.aborts, Letter::Abort),
+    ];
+    moves.extend(letters.iter().filter(|(left, _)| *left > 0).map(|(_, l)| Move::Post(*l)));
+    if left.cancels > 0 && !world.live.queue.is_empty() {
+        moves.push(Move::Post(Letter::CancelQueued));
+    }
+}
+
+fn answers(world: &World, moves: &mut Vec<Move>) {
+    if world.left.answers == 0 {
+        return;
+    }
+    for question in world.live.run.iter().flat_map(Run::questions) {
+        let choices = choices(&question.about);
+        let letters = choices.iter().map(|choice| Letter::Answer(question.id, *choice));
+        moves.extend(letters.map(Move::Post));
+    }
+}
+
+fn choices(about: &About) -> &'static [Choice] {
+    match about {
+        About::Approval { .. } => &[Choice::Allow, Choice::Deny],
+        About::Uncertain { .. } => &[Choice::Retry, Choice::MarkDone, Choice::Abandon],
+        About::Asking { .. } => &[Choice::Text, Choice::Deny],
+        About::Drift { .. } => &[Choice::Continue, Choice::Abandon],
+    }
+}
+
+fn deaths(world: &World, moves: &mut Vec<Move>) {
+    let newest = world.disk.len().saturating_sub(1);
+    for (keep, _) in (0u8..).zip(&world.disk) {
+        let allowed = match usize::from(keep) == newest {
+            true => world.left.crashes,
+            false => world.left.outages,
+        };
+        if allowed > 0 {
+            moves.push(Move::Die { keep, owner: world.owner });
+            if world.left.drifts > 0 {
+                moves.push(Move::Die { keep, owner: other(world.owner) });
+            }
+        }
+    }
+}
+
+pub(crate) fn other(owner: Owner) -> Owner {
+    match owner {
+        Owner::First => Owner::Other,
+        Owner::Other => Owner::First,
+    }
+}
+
+fn between_runs(world: &World, moves: &mut Vec<Move>) {
+    if world.left.offers > 0 && world.live.run.is_none() {
+        moves.extend([Owner::First, Owner::Other].map(Move::Offer));
+    }
+    if world.left.forks > 0 && world.live.is_at_rest() {
+        moves.push(Move::Fork);
+    }
+}
+
+/// The stream after one more call of `line` was seen.
+pub(crate) fn streamed(world: &World, line: u8) -> Stream {
+    let calls = world.stream.map_or(0, |stream| stream.calls).saturating_add(1);
+    Stream { line, calls }
+}
