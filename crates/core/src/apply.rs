@@ -50,7 +50,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::Retried { call, until } => set(c, *call, CallState::Resting { until: *until }),
         Record::Completed { call } => completed(c, at, input, *call),
         Record::Settled { call, shown } => settled(c, *call, shown),
-        Record::CallLost { call } => set(c, *call, CallState::Lost),
+        Record::CallLost { call } => lost(c, at, *call),
         Record::CallCleared { call } => set(c, *call, CallState::Ready),
         Record::RoundClosed {} => round_closed(c),
         Record::TurnedFatal { .. } => with_round(c, |round| round.fatal = Fatality::Fatal),
@@ -145,9 +145,8 @@ fn asked(c: &mut Conversation, record: &Record) {
         return;
     };
     c.asks = *ask;
-    let steers = c.run.as_mut().map(|run| std::mem::take(&mut run.steers)).unwrap_or_default();
-    for blocks in steers {
-        c.transcript.push_prompt(&blocks);
+    if *transition == Transition::Steer || !c.transcript.ends_in_reply() {
+        read_steers(c);
     }
     with_run(c, |run| {
         if !keeps_pieces(*transition) {
@@ -167,6 +166,15 @@ fn asked(c: &mut Conversation, record: &Record) {
             early: Vec::new(),
         });
     });
+}
+
+/// What people said meanwhile enters the transcript. A server turn that is resumed is not spoken
+/// into, so then they wait.
+fn read_steers(c: &mut Conversation) {
+    let steers = c.run.as_mut().map(|run| std::mem::take(&mut run.steers)).unwrap_or_default();
+    for blocks in steers {
+        c.transcript.push_prompt(&blocks);
+    }
 }
 
 /// Whether the answer goes on where the last one stopped.
@@ -274,7 +282,7 @@ fn round_opened(c: &mut Conversation, input: &Input, dropped: &[u16], note: Opti
             ran: None,
         })
         .collect();
-    let kept = (0u16..).zip(&reply.blocks).filter(|(index, _)| !dropped.contains(index));
+    let kept = reply.indexed().filter(|(index, _)| !dropped.contains(index));
     let blocks = kept.map(|(_, block)| block.clone()).collect();
     with_run(c, |run| {
         let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
@@ -333,6 +341,16 @@ fn let_go(c: &mut Conversation, id: CallId, at: Millis) {
     });
 }
 
+/// When it started is known; that it ended is noticed now.
+fn lost(c: &mut Conversation, at: Millis, id: CallId) {
+    with_call(c, id, |call| {
+        if let CallState::Running { since } = call.state {
+            call.ran = Some(Span { started_at: since, ended_at: at });
+        }
+        call.state = CallState::Lost;
+    });
+}
+
 fn completed(c: &mut Conversation, at: Millis, input: &Input, id: CallId) {
     let Input::ToolReturned { outcome, started_at, .. } = input else { return };
     with_call(c, id, |call| {
@@ -366,7 +384,12 @@ fn round_closed(c: &mut Conversation) {
         c.transcript.push_note(&note);
     }
     run.counters.tool_rounds = run.counters.tool_rounds.saturating_add(1);
-    run.phase = Phase::Between;
+    match &mut run.phase {
+        Phase::Halted(halt) => halt.round = None,
+        Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } | Phase::Acting(_) => {
+            run.phase = Phase::Between;
+        }
+    }
 }
 
 fn result_block(call: &Call) -> Option<Block> {
@@ -388,6 +411,10 @@ fn finished(
     also: &[StopCause],
     said: Option<&Arc<str>>,
 ) {
+    if c.run.as_ref().is_some_and(|run| run.id == *id) {
+        // Nobody will answer these words in this run; the next one finds them.
+        read_steers(c);
+    }
     let active = c.run.take_if(|run| run.id == *id);
     c.queue.retain(|prompt| prompt.run != *id);
     let (pieces, counters) =

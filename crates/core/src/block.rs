@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 
 use crate::raw::Raw;
 
+/// The kind of what is no block at all: no object, or one without a type.
+pub const UNREADABLE: &str = "unreadable";
+
 /// One content block.
 #[derive(Debug, Clone)]
 pub struct Block {
@@ -56,7 +59,7 @@ struct Peek<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     name: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     input: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_use_id: Option<&'a RawValue>,
@@ -167,7 +170,7 @@ pub enum ErrorFlag {
 
 fn peek(raw: &Raw) -> Kind {
     let Ok(peek) = raw.read::<Peek<'_>>() else {
-        return Kind::Other(Arc::from("unreadable"));
+        return Kind::Other(Arc::from(UNREADABLE));
     };
     let other = || Kind::Other(Arc::from(peek.kind.as_ref()));
     match peek.kind.as_ref() {
@@ -181,8 +184,14 @@ fn peek(raw: &Raw) -> Kind {
     }
 }
 
+/// Tells `null` from nothing.
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(raw: D) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(raw).map(Some)
+}
+
 fn tool_use_of(peek: &Peek<'_>) -> Option<ToolUse> {
-    let input = peek.input.map_or("{}", RawValue::get);
+    // Arguments that are missing are no object either: the call is answered, not run.
+    let input = peek.input.map_or("null", RawValue::get);
     Some(ToolUse {
         id: peek.id.and_then(lossy_text)?,
         name: peek.name.and_then(lossy_text)?,

@@ -39,7 +39,7 @@ impl Touches {
 
 /// Keys are paths of `/`-separated parts; a folder overlaps with everything beneath it.
 fn overlaps(a: &str, b: &str) -> bool {
+    let (a, b) = (a.trim_end_matches('/'), b.trim_end_matches('/'));
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let short = short.trim_end_matches('/');
     long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

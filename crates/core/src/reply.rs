@@ -37,9 +37,15 @@ pub struct CutBlock {
 }
 
 impl Reply {
+    /// The blocks with their index, in order. What lies beyond the last index stays in the log
+    /// alone: no provider sends that many.
+    pub fn indexed(&self) -> impl Iterator<Item = (u16, &Block)> {
+        (0..=u16::MAX).zip(&self.blocks)
+    }
+
     /// The tool uses of the reply with their block index, in order.
     pub fn tool_uses(&self) -> impl Iterator<Item = (u16, &ToolUse)> {
-        (0u16..).zip(&self.blocks).filter_map(|(index, block)| Some((index, block.as_tool_use()?)))
+        self.indexed().filter_map(|(index, block)| Some((index, block.as_tool_use()?)))
     }
 
     /// The text of all text blocks, joined.

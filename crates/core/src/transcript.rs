@@ -4,11 +4,13 @@
 //! A reply with calls can only enter together with a result for every call: a transcript that the
 //! Messages API would refuse cannot be built through these methods.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use imbl::Vector;
 
-use crate::block::{Block, Kind};
+use crate::block::{Block, Kind, UNREADABLE};
+use crate::raw::Raw;
 
 /// A conversation as far as it is settled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -76,10 +78,15 @@ impl Transcript {
         self.push(Role::Assistant, Part::Reply, without_trailing_thought(speech(blocks)));
     }
 
-    /// Appends a reply and the results of its calls, as one.
+    /// Appends a reply and the results of its calls, as one. It answers something: a transcript
+    /// does not begin with it.
     pub fn push_round(&mut self, reply: &[Block], results: Vec<Block>) -> Result<(), Unpaired> {
         pair(reply, &results)?;
-        let reply = reply.iter().filter(|block| !block.is_blank()).cloned().collect();
+        if self.segments.is_empty() {
+            return Err(Unpaired { calls: results.len(), results: 0 });
+        }
+        let fits = |block: &&Block| block.as_tool_use().is_some() || is_speech(block);
+        let reply = reply.iter().filter(fits).map(with_object_input).collect();
         self.push(Role::Assistant, Part::Reply, without_trailing_thought(reply));
         self.push(Role::User, Part::Results, results);
         Ok(())
@@ -110,6 +117,12 @@ impl Transcript {
     #[must_use]
     pub fn generation(&self) -> u32 {
         self.generation
+    }
+
+    /// Whether the model spoke last.
+    #[must_use]
+    pub fn ends_in_reply(&self) -> bool {
+        self.segments.back().is_some_and(|last| last.role == Role::Assistant)
     }
 
     /// Whether a request can be made of it: it has something, and a user's turn comes first.
@@ -157,12 +170,28 @@ impl Segment {
 }
 
 fn speech(blocks: &[Block]) -> Vec<Block> {
-    let is_speech = |block: &&Block| match block.kind() {
+    blocks.iter().filter(|block| is_speech(block)).cloned().collect()
+}
+
+/// Whether a block may be said by anybody. Broken tool blocks and what is no block at all would
+/// make the API refuse every later request; they stay in the log.
+fn is_speech(block: &Block) -> bool {
+    match block.kind() {
         Kind::Text(_) => !block.is_blank(),
-        Kind::Other(_) => true,
+        Kind::Other(name) => !matches!(&**name, "tool_use" | "tool_result" | "text" | UNREADABLE),
         Kind::ToolUse(_) | Kind::ToolResult { .. } => false,
-    };
-    blocks.iter().filter(is_speech).cloned().collect()
+    }
+}
+
+/// The API takes only objects as arguments. A call with anything else is answered, not run, and
+/// what it sent stays in the log.
+fn with_object_input(block: &Block) -> Block {
+    match block.as_tool_use() {
+        Some(call) if !call.input.is_object() => {
+            Block::tool_use(&call.id, &call.name, &Raw::encode(&BTreeMap::<&str, ()>::new()))
+        }
+        Some(_) | None => block.clone(),
+    }
 }
 
 /// The API refuses an assistant's message that ends in thinking: such thoughts led nowhere.
@@ -177,6 +206,8 @@ fn pair(reply: &[Block], results: &[Block]) -> Result<(), Unpaired> {
     let calls = || reply.iter().filter_map(Block::as_tool_use);
     let answers = |(call, result): (&crate::block::ToolUse, &Block)| matches!(result.kind(), Kind::ToolResult { tool_use_id } if *tool_use_id == call.id);
     let unpaired = Unpaired { calls: calls().count(), results: results.len() };
-    let fits = calls().count() == results.len() && calls().zip(results).all(answers);
+    let ids: BTreeSet<&str> = calls().map(|call| &*call.id).collect();
+    let unique = ids.len() == calls().count();
+    let fits = unique && ids.len() == results.len() && calls().zip(results).all(answers);
     if fits { Ok(()) } else { Err(unpaired) }
 }

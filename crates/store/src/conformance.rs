@@ -1,1 +1,54 @@
-//! x
+//! What every store must do, as one suite: each case is given an empty store and fails by panic or
+//! by an error it did not expect.
+//!
+//! `conformance_tests!` makes a test of each. Not here: what only one engine can do wrong.
+
+pub mod append;
+pub mod claim;
+pub mod fence;
+pub mod fork;
+pub mod log;
+pub mod mail;
+pub mod many;
+pub mod reopen;
+pub mod rows;
+pub mod text;
+
+mod material;
+
+/// Makes a test of every case. `$open` is an expression that gives an empty `Arc<dyn Store>`, and
+/// something to keep alive with it: `(store, guard)`.
+#[macro_export]
+macro_rules! conformance_tests {
+    ($open:expr) => {
+        $crate::conformance_tests!(@cases $open;
+            mail: a_key_is_one_mail, order_and_marks, hint_after_delivery, hint_before_waiting,
+                bad_names_are_refused, unknown_lane_has_no_mailbox;
+            claim: raises_the_epoch, living_owner_is_busy, dead_owner_is_replaced,
+                beat_that_moved_is_not_dead, release_frees, stale_release_is_harmless,
+                unknown_lane_cannot_be_claimed;
+            fence: old_epoch_writes_nothing, wrong_head_writes_nothing, released_owner_is_fenced,
+                unclaimed_lane_is_fenced, unknown_lane_is_fenced, same_append_twice_lands_once;
+            append: lands_whole, refused_mail_undoes_all, gap_is_refused, without_entries,
+                mail_out_makes_lanes, mail_out_is_deduplicated;
+            log: is_dense_and_paged, unknown_lane, nothing_after_the_end;
+            fork: begins_with_the_parent, parent_goes_on_alone, fork_of_a_fork, below_the_parents_fork,
+                beyond_the_head, unknown_parent, same_again_is_fine, name_in_use, claim_tells_the_origin;
+            rows: run_is_replaced, one_active_run, next_run_in_one_append, run_of_another_lane,
+                newest_first;
+            text: comes_back_byte_for_byte, large_bodies, same_large_body_twice;
+            many: lanes_at_once, two_owners_one_winner;
+        );
+    };
+    (@cases $open:expr; $($group:ident: $($case:ident),* ;)*) => {
+        $(mod $group {
+            use super::*;
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                let (store, _guard) = $open;
+                let outcome = $crate::conformance::$group::$case(store).await;
+                assert_eq!(outcome, Ok(()));
+            })*
+        })*
+    };
+}

@@ -37,7 +37,9 @@ fn dense(append: &Append) -> Result<(), StoreError> {
 }
 
 fn gap(lane: &LaneId, due: Seq, found: Seq) -> StoreError {
-    invalid(format!("lane {lane}: entry {found} where {due} was due; reload the lane and decide again"))
+    invalid(format!(
+        "lane {lane}: entry {found} where {due} was due; reload the lane and decide again"
+    ))
 }
 
 fn name(what: &str, text: &str) -> Result<(), StoreError> {

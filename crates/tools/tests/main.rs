@@ -1,1 +1,12 @@
+//! The tools against real files and real processes.
 
+#[cfg(test)]
+mod bash;
+#[cfg(test)]
+mod endings;
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod human;
+#[cfg(test)]
+mod read;

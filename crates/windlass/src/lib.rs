@@ -1,25 +1,7 @@
 //! Windlass: an agent loop in which every turn either clicks forward, durably, or stops and says
 //! why. This crate is the library people depend on: the runtime, its adapters, and a builder.
-//!
-//! ```no_run
-//! use windlass::{End, Windlass, scripted::{Script, ScriptedModel}, sqlite::SqliteStore};
-//!
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let script = Script::parse("when any\n  say \"Hello.\"\n")?;
-//! let windlass = Windlass::builder()
-//!     .scripted(script)
-//!     .store(SqliteStore::open("conversations.db")?)
-//!     .tool(windlass::tools::Read::new("."))
-//!     .allow("Read")
-//!     .start()
-//!     .await?;
-//! let run = windlass.session("conversation:1").send("Hi").await?;
-//! if let End::Finished(end) = run.end().await? {
-//!     println!("{} ({})", end.text, end.cause.reason());
-//! }
-//! # Ok(())
-//! # }
-//! ```
+
+#![doc = include_str!("../../../README.md")]
 
 mod builder;
 

@@ -16,11 +16,18 @@ pub(super) fn ask(draft: &mut Draft<'_>, transition: Transition) {
 /// The same after a round that may have been fatal.
 pub(super) fn ask_after(draft: &mut Draft<'_>, transition: Transition, fatal: Fatality) {
     let causes = causes(draft, fatal);
-    if causes.is_empty() {
-        ask_unchecked(draft, transition, None);
-    } else {
-        finish_badly(draft, &causes);
+    let halted = draft.run().is_some_and(|run| run.halt().is_some());
+    match (causes.is_empty(), halted) {
+        (false, _) => finish_badly(draft, &causes),
+        (true, true) => {}
+        (true, false) => ask_unchecked(draft, transition, None),
     }
+}
+
+/// Whether the model could be asked once more.
+pub(super) fn can_ask(draft: &Draft<'_>) -> bool {
+    let cap = draft.run().map_or(0, |run| run.cap_tokens);
+    causes(draft, Fatality::GoesOn).is_empty() && affordable(draft, cap).is_some()
 }
 
 /// Asks again with a larger cap.
@@ -34,9 +41,19 @@ pub(super) fn ask_with_cap(draft: &mut Draft<'_>, transition: Transition, cap_to
 }
 
 fn ask_unchecked(draft: &mut Draft<'_>, transition: Transition, cap_tokens: Option<u64>) {
-    let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return };
-    let cap =
-        cap_tokens.unwrap_or(run.cap_tokens).clamp(1, settings.model.most_output_tokens.max(1));
+    let Some(run) = draft.run() else { return };
+    let Some((max_tokens, bound)) = affordable(draft, cap_tokens.unwrap_or(run.cap_tokens)) else {
+        return finish_badly(draft, &[StopCause::BudgetTokens]);
+    };
+    let ask = draft.now().asks.saturating_add(1);
+    let reserved_tokens = input_estimate(draft).saturating_add(max_tokens);
+    draft.record(Record::Asked { ask, max_tokens, bound, reserved_tokens, transition });
+}
+
+/// Output tokens of a call with this cap, and what bounds them; `None` if too few are left.
+fn affordable(draft: &Draft<'_>, cap_tokens: u64) -> Option<(u64, OutputBound)> {
+    let settings = draft.settings()?;
+    let cap = cap_tokens.clamp(1, settings.model.most_output_tokens.max(1));
     let input_tokens = input_estimate(draft);
     let (max_tokens, bound) = match remaining_tokens(draft) {
         Some(remaining) if remaining.saturating_sub(input_tokens) < cap => {
@@ -44,13 +61,8 @@ fn ask_unchecked(draft: &mut Draft<'_>, transition: Transition, cap_tokens: Opti
         }
         Some(_) | None => (cap, OutputBound::Cap),
     };
-    if max_tokens < cap.min(settings.limits.least_output_tokens) {
-        finish_badly(draft, &[StopCause::BudgetTokens]);
-        return;
-    }
-    let ask = draft.now().asks.saturating_add(1);
-    let reserved_tokens = input_tokens.saturating_add(max_tokens);
-    draft.record(Record::Asked { ask, max_tokens, bound, reserved_tokens, transition });
+    let enough = max_tokens >= cap.min(settings.limits.least_output_tokens);
+    enough.then_some((max_tokens, bound))
 }
 
 /// What stops the run before its next model call, the most telling first.

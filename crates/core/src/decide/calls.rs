@@ -121,9 +121,10 @@ fn startable(calls: &[Call], place: usize, at: Millis) -> Vec<Record> {
 fn let_go(call: &Call) -> Vec<Record> {
     let id = call.id;
     let rested = matches!(call.state, CallState::Resting { .. });
-    let go = match call.facts.is_repeatable() {
-        true => Record::Launched { call: id },
-        false => Record::Started { call: id },
+    let go = if call.facts.is_repeatable() {
+        Record::Launched { call: id }
+    } else {
+        Record::Started { call: id }
     };
     rested.then_some(Record::CallCleared { call: id }).into_iter().chain([go]).collect()
 }

@@ -49,7 +49,9 @@ fn follow(draft: &mut Draft<'_>, next: Next, asking: &Asking, reply: &Reply) {
             climb(draft, asking, words::REISSUE_TOOL_USE, Transition::ReissueToolUse);
         }
         Next::ContinueText => climb(draft, asking, words::CONTINUE_TEXT, Transition::ContinueText),
-        Next::MakeRoom => make_room_and_continue(draft, StopCause::BlockingLimit),
+        Next::MakeRoom => {
+            make_room_and_continue(draft, words::CONTINUE_TEXT, StopCause::BlockingLimit);
+        }
         Next::Reprompt(_) => reprompt(draft),
         Next::Resume => {
             draft.record(Record::ReplyKept {});
@@ -64,7 +66,7 @@ fn follow(draft: &mut Draft<'_>, next: Next, asking: &Asking, reply: &Reply) {
 fn finish_answer(draft: &mut Draft<'_>, cause: StopCause, reply: &Reply) {
     draft.record(Record::ReplyKept {});
     let steered = draft.run().is_some_and(|run| !run.steers.is_empty());
-    if steered && !draft.is_stopping() {
+    if steered && boundary::can_ask(draft) {
         return ask(draft, Transition::Steer);
     }
     let text = draft.run().map(|run| run.pieces.concat()).unwrap_or_default();
@@ -133,7 +135,7 @@ fn climb(draft: &mut Draft<'_>, asking: &Asking, sentence: &str, transition: Tra
     } else if cuts <= settings.limits.truncations {
         keep_and_ask(draft, sentence, transition);
     } else {
-        make_room_and_continue(draft, StopCause::TruncationExhausted);
+        make_room_and_continue(draft, sentence, StopCause::TruncationExhausted);
     }
 }
 
@@ -143,10 +145,10 @@ fn keep_and_ask(draft: &mut Draft<'_>, sentence: &str, transition: Transition) {
     ask(draft, transition);
 }
 
-fn make_room_and_continue(draft: &mut Draft<'_>, otherwise: StopCause) {
+fn make_room_and_continue(draft: &mut Draft<'_>, sentence: &str, otherwise: StopCause) {
     draft.record(Record::ReplyKept {});
     if make_room(draft) {
-        draft.record(Record::Noted { text: Arc::from(words::CONTINUE_TEXT) });
+        draft.record(Record::Noted { text: Arc::from(sentence) });
         ask(draft, Transition::Compacted);
     } else {
         finish_badly(draft, &[otherwise]);

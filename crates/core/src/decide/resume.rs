@@ -9,6 +9,7 @@ use super::draft::Draft;
 use super::stopping;
 use crate::block::ErrorFlag;
 use crate::call::{Call, CallState};
+use crate::cut;
 use crate::facts::Verify;
 use crate::ids::{CallId, Epoch};
 use crate::input::Finding;
@@ -23,7 +24,9 @@ pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str
         return;
     }
     draft.record(Record::Adopted { epoch });
-    let drifted = draft.now().prompt_hash.as_ref() != Some(prompt_hash);
+    // A run that is to end asks the model nothing more: what it would be told does not matter.
+    let changed = draft.now().prompt_hash.as_ref() != Some(prompt_hash);
+    let drifted = changed && !draft.is_stopping();
     let was_asking = give_up_attempt(draft);
     account_for_lost_calls(draft);
     match (leave(draft), drifted) {
@@ -85,13 +88,17 @@ pub(super) fn probed(draft: &mut Draft<'_>, id: CallId, finding: &Finding) {
         return;
     }
     match finding {
-        Finding::Happened { text } => calls::settle(draft, id, found(text)),
+        Finding::Happened { text } => {
+            let limit = draft.limits().result_chars;
+            calls::settle(draft, id, found(text, limit));
+        }
         Finding::DidNotHappen {} => draft.record(Record::CallCleared { call: id }),
         Finding::Unknown {} => calls::question(draft, About::Uncertain { call: id }),
     }
     calls::advance(draft);
 }
 
-fn found(text: &str) -> Shown {
-    Shown { kind: OutcomeKind::Done, content: Raw::string(text), flag: ErrorFlag::Fine }
+fn found(text: &str, limit_chars: u64) -> Shown {
+    let content = cut::content(&Raw::string(text), limit_chars);
+    Shown { kind: OutcomeKind::Done, content, flag: ErrorFlag::Fine }
 }

@@ -59,7 +59,9 @@ fn advance_unfenced(connection: &Connection, append: &PreparedAppend) -> Result<
     let count = append.entries.len().cast_signed();
     let (no, head): (i64, i64) =
         sql(connection, "UPDATE lane SET head = head + ?2 WHERE id = ?1 RETURNING no, head")?
-            .query_row(params![append.lane.as_str(), count], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            .query_row(params![append.lane.as_str(), count], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
     Ok((no, head.cast_unsigned().saturating_sub(append.entries.len() as u64)))
 }
 

@@ -35,8 +35,10 @@ impl Checkpoints {
 
     pub(super) fn if_due(&self, home: &Home, connection: &Connection) {
         let pages = self.pages.load(Ordering::Relaxed);
-        let moved = self.moved.get().min(pages);
-        if pages.saturating_sub(moved) >= DUE_AFTER {
+        if pages < self.moved.get() {
+            self.moved.set(0);
+        }
+        if pages.saturating_sub(self.moved.get()) >= DUE_AFTER {
             self.moved.set(pages);
             run(home, connection, "PRAGMA wal_checkpoint(PASSIVE)");
         }

@@ -26,8 +26,11 @@ pub(super) fn claim(
         return Err(Stop::Refused(StoreError::Busy { lane: lane.clone(), owner }));
     }
     let epoch = claim.epoch.saturating_add(1);
-    sql(connection, "UPDATE lane SET epoch = ?2, owner = ?3 WHERE id = ?1")?
-        .execute(params![lane.as_str(), epoch.cast_signed(), &**worker])?;
+    sql(connection, "UPDATE lane SET epoch = ?2, owner = ?3 WHERE id = ?1")?.execute(params![
+        lane.as_str(),
+        epoch.cast_signed(),
+        &**worker
+    ])?;
     Ok(Claim { epoch, ..claim })
 }
 

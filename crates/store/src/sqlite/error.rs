@@ -85,10 +85,7 @@ pub(super) fn is_conflict(error: &rusqlite::Error) -> bool {
 
 /// Whether somebody else holds the lock that was wanted.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-    )
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// Whether the file underneath failed, after which nothing about it is certain.

@@ -95,9 +95,7 @@ impl Home {
     pub(super) fn sound(&self) -> Result<(), StoreError> {
         match self.broken.get() {
             None => Ok(()),
-            Some(reason) => {
-                Err(StoreError::Broken { place: self.place(), reason: reason.clone() })
-            }
+            Some(reason) => Err(StoreError::Broken { place: self.place(), reason: reason.clone() }),
         }
     }
 

@@ -76,7 +76,8 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
         false => OpenFlags::empty(),
     };
     // Each connection stays with one thread at a time, so SQLite needs no mutex of its own.
-    let connection = Connection::open_with_flags(path, mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection =
+        Connection::open_with_flags(path, mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.busy_timeout(ONE_TRY)?;
     Ok(connection)
@@ -130,9 +131,8 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
 /// By name and before the first page is written: a descriptor of our own on this file would, when
 /// closed, drop the locks that SQLite holds on it elsewhere in this process.
 fn keep_private(path: &Path) -> Result<(), StoreError> {
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| {
-        invalid(format!("{} cannot be made private ({error})", path.display()))
-    })
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .map_err(|error| invalid(format!("{} cannot be made private ({error})", path.display())))
 }
 
 /// Syncs the folder, so that the new name survives a power cut. Some file systems cannot; then the

@@ -51,9 +51,10 @@ pub(super) struct PreparedAppend {
 
 impl PreparedAppend {
     pub(super) fn new(append: Append) -> Result<Self, StoreError> {
-        let mail_out = append.mail_out.iter().map(|(to, letter)| {
-            PreparedLetter::new(letter).map(|letter| (to.clone(), letter))
-        });
+        let mail_out = append
+            .mail_out
+            .iter()
+            .map(|(to, letter)| PreparedLetter::new(letter).map(|letter| (to.clone(), letter)));
         Ok(Self {
             mail_out: mail_out.collect::<Result<_, _>>()?,
             rows: append.rows.into_iter().map(PreparedRow::new).collect::<Result<_, _>>()?,
@@ -92,9 +93,7 @@ impl PreparedRow {
     fn new(row: Row) -> Result<Self, StoreError> {
         let list = match &row {
             Row::Trace(trace) => Some(json("the trace", &trace.tool_calls)?),
-            Row::Checkpoint(checkpoint) => {
-                list("the checkpoint", &checkpoint.completed_calls)?
-            }
+            Row::Checkpoint(checkpoint) => list("the checkpoint", &checkpoint.completed_calls)?,
             Row::Run(run) => {
                 let also: Vec<_> = run.also.iter().copied().map(names::cause).collect();
                 list("the run", &also)?

@@ -17,12 +17,10 @@ pub(super) fn lane_no(connection: &Connection, lane: &LaneId) -> Result<Option<i
 }
 
 pub(super) fn lane(connection: &Connection, lane: &LaneId) -> Result<Option<LaneInfo>, Stop> {
-    let found = sql(
-        connection,
-        "SELECT epoch, head, owner, active_run, wake_at FROM lane WHERE id = ?1",
-    )?
-    .query_row(params![lane.as_str()], |row| info(lane, row))
-    .optional()?;
+    let found =
+        sql(connection, "SELECT epoch, head, owner, active_run, wake_at FROM lane WHERE id = ?1")?
+            .query_row(params![lane.as_str()], |row| info(lane, row))
+            .optional()?;
     Ok(found)
 }
 

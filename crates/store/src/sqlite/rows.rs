@@ -128,7 +128,14 @@ fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop>
              WHERE run_id = ?1 AND tool_call_id = ?2",
         )?
         .execute(params![
-            run, &*row.tool_call_id, row.call, started, completed, outcome, seq, &*row.tool
+            run,
+            &*row.tool_call_id,
+            row.call,
+            started,
+            completed,
+            outcome,
+            seq,
+            &*row.tool
         ])?;
     }
     Ok(())

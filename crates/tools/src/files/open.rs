@@ -9,19 +9,29 @@ use windlass_core::outcome::ToolError;
 
 use super::path::is_kernels;
 
-/// Opens the regular file at `path`. What was checked is what is read: the checks look at the
-/// opened file. Opening does not wait, so a pipe without a writer cannot hold it.
+/// Opens the regular file at `path`. It is looked at before it is opened, because opening a pipe
+/// or a device is felt on the other side, and again once it is open, because what was checked must
+/// be what is read. Opening never waits.
 pub(super) fn regular(path: &Path) -> Result<File, ToolError> {
-    let real = fs::canonicalize(path).map_err(|error| refused(path, &error))?;
-    if is_kernels(path) || is_kernels(&real) {
+    let refused = |error: io::Error| refused(path, &error);
+    if is_kernels(path) {
         return Err(special(path));
     }
+    let real = fs::canonicalize(path).map_err(refused)?;
+    if is_kernels(&real) {
+        return Err(special(path));
+    }
+    check(path, &fs::metadata(&real).map_err(refused)?)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = rustix::fs::open(&real, flags | OFlags::NOFOLLOW, Mode::empty());
-    let file = File::from(opened.map_err(|error| refused(path, &error.into()))?);
-    let kind = file.metadata().map_err(|error| refused(path, &error))?.file_type();
-    match (kind.is_file(), kind.is_dir()) {
-        (true, _) => Ok(file),
+    let file = File::from(opened.map_err(|error| refused(error.into()))?);
+    check(path, &file.metadata().map_err(refused)?)?;
+    Ok(file)
+}
+
+fn check(path: &Path, found: &fs::Metadata) -> Result<(), ToolError> {
+    match (found.is_file(), found.is_dir()) {
+        (true, _) => Ok(()),
         (_, true) => Err(directory(path)),
         _ => Err(special(path)),
     }
@@ -36,8 +46,6 @@ pub(super) fn refused(path: &Path, error: &io::Error) -> ToolError {
             &format!("{} may not be read by this process", path.display()),
             "read another file, or ask the user for access",
         ),
-        // A socket cannot be opened at all.
-        _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => special(path),
         _ => ToolError::new(
             "read_failed",
             &format!("{} cannot be read: {error}", path.display()),

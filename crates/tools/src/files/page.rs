@@ -1,6 +1,5 @@
 //! A page of a file, its lines numbered as `cat -n` does.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -28,7 +27,7 @@ pub(super) fn read(file: File, path: &Path, wanted: Wanted) -> Result<String, To
         return Err(binary(path));
     }
     let mut lines = Lines::new(file);
-    let passed = pass(&mut lines, wanted.first - 1).map_err(failed)?;
+    let passed = pass(&mut lines, wanted.first.saturating_sub(1)).map_err(failed)?;
     let page = Page::read(&mut lines, wanted).map_err(failed)?;
     match (passed, page.lines) {
         (0, 0) if wanted.first == 1 => Ok("[the file is empty]".to_owned()),
@@ -83,7 +82,9 @@ impl Page {
         if fits {
             self.text.push_str(&numbered);
             self.lines = self.lines.saturating_add(1);
-            self.ending = if ending == Ending::Plain { ending } else { Ending::CarriageReturn };
+            if ending == Ending::CarriageReturn {
+                self.ending = ending;
+            }
         }
         fits
     }
@@ -93,8 +94,7 @@ impl Page {
             self.text.push_str("[lines end in CR LF]\n");
         }
         if let Some(next) = self.next {
-            // Writing to a string does not fail.
-            drop(writeln!(self.text, "[the file goes on: read it with offset {next}]"));
+            self.text.push_str(&format!("[the file goes on: read it with offset {next}]\n"));
         }
         self.text
     }

@@ -94,11 +94,12 @@ impl Read {
             Ok(input) => (self.path(&input), input.wanted()),
             Err(problem) => return Outcome::Failed(problem),
         };
+        let shown = path.clone();
         let work = move || open::regular(&path).and_then(|file| page::read(file, &path, wanted));
         match tokio::task::spawn_blocking(work).await {
             Ok(Ok(page)) => Outcome::Done(Raw::string(&page)),
             Ok(Err(error)) => Outcome::Failed(error),
-            Err(_) => Outcome::Interrupted { after_ms: 0 },
+            Err(broken) => Outcome::Failed(open::refused(&shown, &broken.into())),
         }
     }
 }

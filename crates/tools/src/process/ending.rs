@@ -46,7 +46,7 @@ impl Sweep<'_> {
         for pid in &self.left {
             if told.insert(pid.as_raw_nonzero().get()) {
                 // One that is gone by now is what was wanted.
-                drop(kill_process(*pid, signal));
+                kill_process(*pid, signal).unwrap_or_default();
             }
         }
     }

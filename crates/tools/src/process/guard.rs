@@ -64,7 +64,7 @@ impl Guard {
     /// Sends a signal to the whole group, the guard included; it heeds nothing but KILL.
     pub(super) fn signal(&self, signal: Signal) {
         // A group that is gone is what was wanted.
-        drop(kill_process_group(self.group, signal));
+        kill_process_group(self.group, signal).unwrap_or_default();
     }
 
     /// Ends the guard and whatever is left of its group.

@@ -63,10 +63,11 @@ fn note(swept: Swept) -> String {
     match swept {
         Swept { found: 0, .. } => String::new(),
         Swept { found, leaked: 0 } => {
-            format!("[{found} processes the command left running were ended with it]")
+            format!("[still running and ended with the command: {found} of its processes]")
         }
         Swept { found, leaked } => format!(
-            "[{found} processes the command left running were ended with it; {leaked} would not go]"
+            "[still running and ended with the command: {found} of its processes; \
+             {leaked} would not go]"
         ),
     }
 }

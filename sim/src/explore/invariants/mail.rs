@@ -1,7 +1,6 @@
 //! Mail is answered for: whatever is drained leaves exactly one record that names it.
 
 use windlass_core::Input;
-use windlass_core::ids::MailId;
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::record::{Record, Stop};
 
@@ -13,7 +12,13 @@ pub(super) const STEPS: &[Named<Step<'_>>] =
 fn mail_leaves_one_record(step: &Step<'_>) -> Verdict {
     let Input::Received { mail } = &step.entry.input else { return Ok(()) };
     for mail in mail {
-        let named = step.entry.records.iter().filter(|record| names(record, mail)).count();
+        let count = |which: fn(&Record, &Mail) -> bool| {
+            step.entry.records.iter().filter(|record| which(record, mail)).count()
+        };
+        let named = match count(names) {
+            0 => count(ends_unbegun),
+            named => named,
+        };
         ensure(named == 1, || format!("{named} records name mail {} {:?}", mail.id, mail.body))?;
     }
     Ok(())
@@ -28,22 +33,23 @@ fn names(record: &Record, mail: &Mail) -> bool {
         }
         (MailBody::ChildFinished { .. }, Record::Steered { mail: id }) => *id == mail.id,
         (MailBody::Answer { .. }, Record::Answered { mail: id }) => *id == mail.id,
-        (MailBody::Cancel { run }, record) => stops(record, mail.id, Stop::Cancel, run.as_ref()),
-        (MailBody::Abort { run }, record) => stops(record, mail.id, Stop::Abort, run.as_ref()),
+        (MailBody::Cancel { .. }, Record::CancelRequested { mail: id, how }) => {
+            *id == mail.id && *how == Stop::Cancel
+        }
+        (MailBody::Abort { .. }, Record::CancelRequested { mail: id, how }) => {
+            *id == mail.id && *how == Stop::Abort
+        }
         _ => false,
     }
 }
 
-/// A cancel is recorded as such, or, if its run has not begun, as the run's end.
-fn stops(
-    record: &Record,
-    id: MailId,
-    wanted: Stop,
-    target: Option<&windlass_core::ids::RunId>,
-) -> bool {
-    match record {
-        Record::CancelRequested { mail, how } => *mail == id && *how == wanted,
-        Record::Finished { run, .. } => Some(run) == target,
+/// The cancel of a run that has not begun is recorded as the run's end.
+fn ends_unbegun(record: &Record, mail: &Mail) -> bool {
+    match (&mail.body, record) {
+        (
+            MailBody::Cancel { run: target } | MailBody::Abort { run: target },
+            Record::Finished { run, .. },
+        ) => target.as_ref() == Some(run),
         _ => false,
     }
 }

@@ -1,0 +1,93 @@
+//! Bad input gets one clear sentence and the right exit code, and nothing is lost.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::kit::{Place, Ran};
+
+const HELLO: &str = "when any\n  say \"hello\"\n";
+
+fn one_sentence(ran: &Ran, expected: &str) {
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.out.is_empty(), "nothing on standard output: {}", ran.out);
+    assert!(ran.err.contains(expected), "{:?} should say {expected:?}", ran.err);
+    assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    assert!(ran.err.lines().count() <= 2, "one sentence: {}", ran.err);
+}
+
+#[test]
+fn an_empty_prompt_says_what_to_do() {
+    one_sentence(&Place::new(HELLO).ask("  ", &[]), "the prompt is empty");
+}
+
+#[test]
+fn no_model_says_what_to_do() {
+    one_sentence(&Place::new(HELLO).run(&["-p", "hi"]), "--script FILE");
+}
+
+#[test]
+fn a_missing_script_is_named() {
+    one_sentence(&Place::new(HELLO).run(&["-p", "hi", "--script", "no.script"]), "no.script");
+}
+
+#[test]
+fn a_script_that_does_not_parse_names_the_line() {
+    one_sentence(&Place::new("when any\n  shout \"hello\"\n").ask("hi", &[]), "line 2");
+}
+
+#[test]
+fn a_missing_workspace_is_named() {
+    one_sentence(&Place::new(HELLO).ask("hi", &["--workspace", "nowhere"]), "nowhere");
+}
+
+#[test]
+fn unknown_flags_are_refused_with_exit_code_2() {
+    let ran = Place::new(HELLO).run_bare(&["--frobnicate"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("--frobnicate"));
+}
+
+#[test]
+fn a_store_that_is_no_database_is_left_as_it_is() {
+    let place = Place::new(HELLO);
+    let text = "this is my shopping list, not a database\n".repeat(200);
+    place.write("w.db", &text);
+    let ran = place.ask("hi", &[]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("w.db"), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(place.path("w.db")).unwrap(), text);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let place = Place::new(HELLO);
+    place.write("file", "x");
+    let ran = place.run_bare(&["-p", "hi", "--script", "a.script", "--store", "file/w.db"]);
+    one_sentence(&ran, "file");
+}
+
+#[test]
+fn the_store_is_for_its_owner_only() {
+    let place = Place::new(HELLO);
+    assert_eq!(place.ask("hi", &[]).code, 0);
+    let mode = std::fs::metadata(place.path("w.db")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn an_unknown_conversation_is_named() {
+    let place = Place::new(HELLO);
+    assert_eq!(place.ask("hi", &[]).code, 0);
+    one_sentence(&place.run(&["replay", "nobody"]), "nobody");
+    one_sentence(&place.run(&["cancel", "nobody"]), "nobody");
+    one_sentence(&place.run(&["resume", "nobody", "--script", "a.script"]), "nobody");
+}
+
+#[test]
+fn tools_that_fail_are_told_to_the_model_and_not_to_the_user() {
+    let place = Place::new(
+        "when results 0\n  call Read {\"file_path\": \"no.txt\"}\n  call Nope {}\n  call Read [1]\n\
+         when error of Read contains \"file_not_found\" and error of Nope contains \"unknown_tool\"\n  say \"noted\"\n",
+    );
+    let ran = place.ask("go", &["--allow", "*"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "noted\n"), "{}", ran.err);
+}

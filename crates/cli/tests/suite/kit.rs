@@ -1,0 +1,67 @@
+//! A folder with a script and a store, and the binary run in it.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A place to run the binary in.
+pub(crate) struct Place {
+    dir: TempDir,
+}
+
+/// What a run of the binary left.
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Place {
+    pub(crate) fn new(script: &str) -> Self {
+        let place = Self { dir: tempfile::tempdir().unwrap() };
+        place.write("a.script", script);
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Runs the binary with these arguments and the place's store.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        let store = self.path("w.db");
+        self.run_bare(&[args, &["--store", store.to_str().unwrap()]].concat())
+    }
+
+    /// Runs a prompt against the script.
+    pub(crate) fn ask(&self, prompt: &str, more: &[&str]) -> Ran {
+        self.run(&[&["-p", prompt, "--script", "a.script"], more].concat())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
+    pub(crate) fn run_bare(&self, args: &[&str]) -> Ran {
+        let output = Command::new(env!("CARGO_BIN_EXE_windlass"))
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("WINDLASS_HOME", self.path("home"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        Ran::from(output)
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The real binary, as a person or a script runs it: output, exit codes, sentences.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod kit;
+
+mod bad_input;
+mod looking_back;
+mod print;

@@ -1,0 +1,84 @@
+//! `windlass -p`.
+
+use crate::kit::Place;
+
+const LOOK: &str = r#"
+when results 0
+  say "Let me look."
+  call Read {"file_path": "a.txt"}
+  call Bash {"command": "echo from the shell"}
+
+when result of Read contains "42" and result of Bash contains "from the shell"
+  say "The answer is 42."
+"#;
+
+#[test]
+fn a_scripted_conversation_runs_with_a_read_and_a_shell_tool() {
+    let place = Place::new(LOOK);
+    place.write("a.txt", "the answer: 42\n");
+    let ran = place.ask("what is it?", &["--allow", "Read", "--allow", "Bash"]);
+    assert_eq!(ran.out, "Let me look.\nThe answer is 42.\n", "{}", ran.err);
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("calls Read, Bash"), "{}", ran.err);
+}
+
+#[test]
+fn json_is_one_object_with_the_result() {
+    let place = Place::new(LOOK);
+    place.write("a.txt", "the answer: 42\n");
+    let more = ["--allow", "*", "--output-format", "json", "--conversation", "c1"];
+    let ran = place.ask("what is it?", &more);
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["subtype"], "success");
+    assert_eq!(result["result"], "The answer is 42.");
+    assert_eq!(result["num_turns"], 1);
+    assert_eq!(result["session_id"], "c1");
+    assert_eq!(result["terminal_reason"], "end_turn");
+}
+
+#[test]
+fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
+    let place = Place::new(LOOK);
+    place.write("a.txt", "42");
+    let json = ["--allow", "Read", "--output-format", "json", "--conversation", "c1"];
+    let ran = place.ask("go", &json);
+    assert_eq!(ran.code, 1);
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["subtype"], "error_during_execution");
+    assert_eq!(result["terminal_reason"], "waiting_on_human");
+    let question = result["questions"][0]["id"].to_string();
+    let answer = ["answer", "c1", &question, "allow", "--script", "a.script", "--allow", "Read"];
+    let ran = place.run(&answer);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "The answer is 42.\n"), "{}", ran.err);
+}
+
+#[test]
+fn truncated_text_is_continued_and_joined() {
+    let place = Place::new(
+        "when ask 1\n  say \"One, two, \"\n  stop max_tokens\n\
+         when user contains \"truncated\"\n  say \"three.\"\n\
+         when any\n  say \"One, two, \"\n  stop max_tokens\n",
+    );
+    let ran = place.ask("count", &["--output-format", "json"]);
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["result"], "One, two, three.", "{}", ran.out);
+}
+
+#[test]
+fn the_round_cap_stops_with_its_own_subtype() {
+    let place = Place::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
+    place.write("a.txt", "x");
+    let ran = place.ask("loop", &["--allow", "Read", "--max-turns", "3", "--output-format", "json"]);
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["subtype"], "error_max_turns");
+    assert_eq!(result["num_turns"], 3);
+    assert!(result.get("result").is_none());
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn a_conversation_goes_on_where_it_was() {
+    let place = Place::new("when ask 1\n  say \"first\"\nwhen any\n  say \"later\"\n");
+    assert_eq!(place.ask("one", &["--conversation", "c"]).out, "first\n");
+    assert_eq!(place.ask("two", &["--conversation", "c"]).out, "later\n");
+}

@@ -1,0 +1,103 @@
+//! Runs, as the port shows them.
+
+use windlass_core::ids::Millis;
+use windlass_core::project::Row;
+use windlass_core::stop::{RunState, StopCause};
+use windlass_runtime::ports::{Append, StoreError};
+
+use super::material::{Subject, Verdict, append, entries, head, lane, owned, run_row};
+
+fn with_rows(name: &str, epoch: u64, head: u64, rows: Vec<Row>) -> Append {
+    Append { rows, ..append(&lane(name), epoch, head, entries("a", head + 1, head + 1)) }
+}
+
+fn ended(run: &str, at: u64) -> Row {
+    match run_row(run, RunState::Completed, at) {
+        Row::Run(mut row) => {
+            row.cause = Some(StopCause::EndTurn);
+            row.also = vec![StopCause::SoftTime];
+            row.text = Some("שלום 👋".into());
+            Row::Run(row)
+        }
+        other => other,
+    }
+}
+
+/// The newest row of a run is the one that counts.
+pub async fn run_is_replaced(store: Subject) -> Verdict {
+    let epoch = owned(&store, &lane("a")).await?;
+    let states = [RunState::Queued, RunState::Running, RunState::WaitingOnHuman, RunState::Running];
+    for (head, state) in (0..).zip(states) {
+        store.append(with_rows("a", epoch, head, vec![run_row("r", state, head)])).await?;
+        let runs = store.runs(Some(lane("a")), 9).await?;
+        assert_eq!(runs.iter().map(|run| run.state).collect::<Vec<_>>(), [state]);
+    }
+    store.append(with_rows("a", epoch, 4, vec![ended("r", 4)])).await?;
+    let runs = store.runs(None, 9).await?;
+    assert_eq!(runs.len(), 1);
+    let run = runs.into_iter().next();
+    let known = run.map(|run| (run.lane, run.state, run.cause, run.text, run.at));
+    let text = Some("שלום 👋".into());
+    let wanted = (lane("a"), RunState::Completed, Some(StopCause::EndTurn), text, Millis(4));
+    assert_eq!(known, Some(wanted));
+    Ok(())
+}
+
+/// The store itself keeps a lane to one active run.
+pub async fn one_active_run(store: Subject) -> Verdict {
+    let epoch = owned(&store, &lane("a")).await?;
+    let parked = run_row("r", RunState::WaitingOnHuman, 1);
+    store.append(with_rows("a", epoch, 0, vec![parked])).await?;
+    let second = run_row("s", RunState::Running, 2);
+    let refused = store.append(with_rows("a", epoch, 1, vec![second.clone()])).await;
+    assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
+    assert_eq!(head(&store, &lane("a")).await?, Some(1));
+    assert_eq!(store.runs(None, 9).await?.len(), 1);
+    let queued = run_row("s", RunState::Queued, 2);
+    store.append(with_rows("a", epoch, 1, vec![queued])).await?;
+
+    let other = owned(&store, &lane("b")).await?;
+    store.append(with_rows("b", other, 0, vec![run_row("t", RunState::Running, 3)])).await?;
+    store.append(with_rows("a", epoch, 2, vec![ended("r", 4)])).await?;
+    store.append(with_rows("a", epoch, 3, vec![second])).await
+}
+
+/// One run may end and the next begin in the same append.
+pub async fn next_run_in_one_append(store: Subject) -> Verdict {
+    let epoch = owned(&store, &lane("a")).await?;
+    let first = vec![run_row("r", RunState::Running, 1), run_row("s", RunState::Queued, 1)];
+    store.append(with_rows("a", epoch, 0, first)).await?;
+    let both = vec![ended("r", 2), run_row("s", RunState::Running, 2)];
+    store.append(with_rows("a", epoch, 1, both)).await?;
+    let states: Vec<_> = store.runs(None, 9).await?.iter().map(|run| run.state).collect();
+    assert_eq!(states, [RunState::Running, RunState::Completed]);
+    Ok(())
+}
+
+/// A run belongs to one lane.
+pub async fn run_of_another_lane(store: Subject) -> Verdict {
+    let (a, b) = (owned(&store, &lane("a")).await?, owned(&store, &lane("b")).await?);
+    store.append(with_rows("a", a, 0, vec![ended("r", 1)])).await?;
+    let refused = store.append(with_rows("b", b, 0, vec![ended("r", 2)])).await;
+    assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
+    assert_eq!(store.runs(Some(lane("b")), 9).await?, []);
+    assert_eq!(head(&store, &lane("b")).await?, Some(0));
+    Ok(())
+}
+
+/// The order is that of first appearance.
+pub async fn newest_first(store: Subject) -> Verdict {
+    let (a, b) = (owned(&store, &lane("a")).await?, owned(&store, &lane("b")).await?);
+    store.append(with_rows("a", a, 0, vec![ended("r1", 1)])).await?;
+    store.append(with_rows("b", b, 0, vec![ended("r2", 2)])).await?;
+    store.append(with_rows("a", a, 1, vec![ended("r3", 3)])).await?;
+    store.append(with_rows("a", a, 2, vec![ended("r1", 4)])).await?;
+    let names = async |lane, most| -> Result<Vec<String>, StoreError> {
+        let runs = store.runs(lane, most).await?;
+        Ok(runs.iter().map(|run| run.run.to_string()).collect())
+    };
+    assert_eq!(names(None, 9).await?, ["r3", "r2", "r1"]);
+    assert_eq!(names(None, 2).await?, ["r3", "r2"]);
+    assert_eq!(names(Some(lane("a")), 9).await?, ["r3", "r1"]);
+    Ok(())
+}

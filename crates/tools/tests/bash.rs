@@ -1,0 +1,173 @@
+//! What a command says and how it is told.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+use windlass_core::facts::{Interrupt, Repeat};
+use windlass_core::order::Touches;
+use windlass_core::outcome::{Reach, Shown};
+use windlass_runtime::ports::{Clock, Tool};
+use windlass_tools::limits::{HEAD_BYTES, MAX_COMMAND_BYTES, TAIL_BYTES};
+
+use crate::fixture::{Workspace, context, done, failed, input, json};
+
+#[tokio::test]
+async fn a_command_says_what_it_prints_in_the_order_it_prints_it() {
+    let workspace = Workspace::new();
+    let said = done(workspace.command("echo one; echo two >&2; printf three").await);
+    assert_eq!(said, "one\ntwo\nthree");
+    assert_eq!(done(workspace.command("true").await), "(no output)");
+}
+
+#[tokio::test]
+async fn a_command_runs_in_the_workspace_with_nothing_to_read() {
+    let workspace = Workspace::new();
+    workspace.write("here", "");
+    assert_eq!(done(workspace.command("ls; cat; cd /; export X=1").await), "here\n");
+    assert_eq!(done(workspace.command("ls; echo \"[$X]\"").await), "here\n[]\n");
+}
+
+#[tokio::test]
+async fn a_command_that_fails_says_how_and_what_it_printed() {
+    let workspace = Workspace::new();
+    let error = failed(workspace.command("echo out; echo err >&2; exit 3").await);
+    assert_eq!(&*error.code, "exit_status");
+    assert_eq!(&*error.message, "exit code 3\nout\nerr\n");
+    assert!(error.recoverable && !error.transient);
+    let error = failed(workspace.command("kill -9 $$").await);
+    assert_eq!(&*error.message, "killed by signal 9\n(no output)");
+    let error = failed(workspace.command("no-such-program").await);
+    assert!(error.message.starts_with("exit code 127\n"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn a_long_failure_keeps_its_end() {
+    let workspace = Workspace::new();
+    let error = failed(workspace.command("seq 1000000; echo the end; exit 1").await);
+    assert!(error.message.starts_with("exit code 1\n1\n2\n"));
+    assert!(error.message.ends_with("the end\n") && error.message.len() < 40_000);
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_gone_is_told() {
+    let workspace = Workspace::new();
+    let bash = workspace.bash();
+    std::fs::remove_dir(workspace.path()).unwrap();
+    let error = failed(bash.run(context(), input("true", 1_000)).await);
+    assert_eq!(&*error.code, "not_started");
+    assert!(error.message.contains(workspace.path().to_str().unwrap()), "{}", error.message);
+}
+
+#[tokio::test]
+async fn an_input_that_does_not_fit_does_not_run() {
+    let workspace = Workspace::new();
+    let long = format!(r#"{{"command": "{}"}}"#, "x".repeat(MAX_COMMAND_BYTES + 1));
+    let inputs = [
+        "[]",
+        "\"touch ran\"",
+        "null",
+        "{}",
+        r#"{"command": ""}"#,
+        r#"{"command": " \n"}"#,
+        r#"{"command": 7}"#,
+        r#"{"command": "touch ran", "cwd": "/"}"#,
+        r#"{"command": "true", "command": "touch ran"}"#,
+        r#"{"command": "true", "\u0063ommand": "touch ran"}"#,
+        r#"{"command": "touch ran", "timeout": 0}"#,
+        r#"{"command": "touch ran", "timeout": 600001}"#,
+        r#"{"command": "touch ran", "timeout": -1}"#,
+        r#"{"command": "touch ran", "timeout": 1e999}"#,
+        r#"{"command": "touch ran\u0000"}"#,
+        r#"{"command": "touch ran \ud800"}"#,
+        &long,
+    ];
+    for text in inputs {
+        let problem = workspace.bash().assess(&json(text)).problem.unwrap();
+        assert_eq!((&*problem.code, problem.recoverable), ("invalid_input", true), "{text}");
+        let error = failed(workspace.bash().run(context(), json(text)).await);
+        assert_eq!(error, problem, "{text}");
+    }
+    assert!(!workspace.path().join("ran").exists());
+}
+
+#[tokio::test]
+async fn a_command_is_exclusive_and_runs_once() {
+    let bash = Workspace::new().bash();
+    let facts = bash.assess(&json(r#"{"command": "ls\u001b[2J\nrm x", "description": "look"}"#));
+    assert_eq!(facts.touches, Touches::Exclusive);
+    assert_eq!((facts.repeat, facts.interrupt), (Repeat::OnceOnly, Interrupt::Interruptible));
+    assert_eq!(facts.problem, None);
+    assert_eq!(facts.summary.as_deref(), Some("ls\\u{1b}[2J\\nrm x  # look"));
+    // The tool's own clock must win, because it ends the command before it answers.
+    assert!(facts.timeout_ms > 120_000);
+    assert_eq!(bash.spec().input_schema.read::<serde_json::Value>().unwrap()["type"], "object");
+}
+
+#[tokio::test]
+async fn the_environment_is_an_allowlist_with_the_calls_key() {
+    let workspace = Workspace::new();
+    let said = done(workspace.command("env").await);
+    let names: Vec<&str> = said.lines().filter_map(|line| line.split('=').next()).collect();
+    let shells_own = ["PWD", "OLDPWD", "SHLVL", "_"];
+    let ours =
+        ["PATH", "HOME", "LANG", "USER", "TMPDIR", "TERM", "WINDLASS_CALL", "WINDLASS_GROUP"];
+    let known =
+        |name: &&str| shells_own.contains(name) || ours.contains(name) || name.starts_with("LC_");
+    assert!(names.iter().all(known), "{names:?}");
+    assert!(said.contains("WINDLASS_CALL=run-1:toolu_1\n") && said.contains("TERM=dumb\n"));
+}
+
+#[tokio::test]
+async fn any_bytes_are_told() {
+    let workspace = Workspace::new();
+    let outcome = workspace.command(r"printf 'a\0b\377\355\240\200c\033]52;c;eA==\a'").await;
+    let shown = Shown::of(&outcome, 32_000, Reach::Unknown);
+    assert!(serde_json::from_str::<String>(shown.content.text()).is_ok());
+    let said = done(outcome);
+    assert!(said.starts_with("a\0b\u{fffd}") && said.contains("\u{1b}]52"), "{said:?}");
+}
+
+fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_flood_is_kept_at_both_ends_in_bounded_memory() {
+    let workspace = Workspace::new();
+    drop(workspace.command("true").await);
+    let before = resident_kib();
+    let flood = "echo first; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo last";
+    let bash = workspace.bash();
+    let mut running = bash.run(context(), input(flood, 60_000));
+    let (outcome, most) = {
+        let mut most = before;
+        loop {
+            tokio::select! {
+                outcome = &mut running => break (outcome, most),
+                () = workspace.clock.sleep(5) => most = most.max(resident_kib()),
+            }
+        }
+    };
+    let said = done(outcome);
+    assert!(said.starts_with("first\nxxx") && said.ends_with("xxx\nlast\n"));
+    let omitted = 200_000_012 - HEAD_BYTES - TAIL_BYTES;
+    assert!(said.contains(&format!("[… {omitted} bytes omitted …]")));
+    assert!(most - before < 16 * 1024, "grew by {} KiB", most - before);
+}
+
+#[tokio::test]
+async fn commands_side_by_side_do_not_meet() {
+    let workspace = Workspace::new();
+    let bash = Arc::new(workspace.bash());
+    let mut calls = JoinSet::new();
+    for n in 1..=8 {
+        let bash = Arc::clone(&bash);
+        let command = input(&format!("sleep 0.{n}; echo {n}; exit {n}"), 60_000);
+        calls.spawn(async move { (n, bash.run(context(), command).await) });
+    }
+    for (n, outcome) in calls.join_all().await {
+        assert_eq!(&*failed(outcome).message, format!("exit code {n}\n{n}\n"));
+    }
+}

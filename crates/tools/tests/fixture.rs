@@ -1,0 +1,109 @@
+//! A workspace, calls, and a look at processes.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use windlass_core::ids::CallId;
+use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::raw::Raw;
+use windlass_runtime::SystemClock;
+use windlass_runtime::ports::{CallContext, Clock, Tool};
+use windlass_tools::{Bash, Read};
+
+pub(crate) fn context() -> CallContext {
+    CallContext {
+        call: CallId { ask: 1, index: 0 },
+        idempotency_key: Arc::from("run-1:toolu_1"),
+        attempt: 1,
+    }
+}
+
+pub(crate) fn json(text: &str) -> Raw {
+    Raw::parse(text).unwrap()
+}
+
+/// A folder to work in, with the tools over it.
+pub(crate) struct Workspace {
+    pub(crate) folder: TempDir,
+    pub(crate) clock: Arc<SystemClock>,
+}
+
+impl Workspace {
+    pub(crate) fn new() -> Self {
+        Self { folder: TempDir::new().unwrap(), clock: Arc::new(SystemClock::start()) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path().join(name), bytes).unwrap();
+    }
+
+    pub(crate) fn bash(&self) -> Bash {
+        Bash::new(self.path(), Arc::clone(&self.clock) as Arc<dyn Clock>)
+    }
+
+    pub(crate) async fn command(&self, command: &str) -> Outcome {
+        self.bash().run(context(), input(command, 60_000)).await
+    }
+
+    pub(crate) async fn command_within(&self, command: &str, timeout_ms: u64) -> Outcome {
+        self.bash().run(context(), input(command, timeout_ms)).await
+    }
+
+    pub(crate) async fn read(&self, input: &str) -> Outcome {
+        Read::new(self.path()).run(context(), json(input)).await
+    }
+
+    /// The process whose number a command wrote to a file, once it has done so.
+    pub(crate) async fn pid(&self, name: &str) -> i32 {
+        for _ in 0..500 {
+            let text = fs::read_to_string(self.path().join(name)).unwrap_or_default();
+            if let Some(pid) = text.strip_suffix('\n') {
+                return pid.parse().unwrap();
+            }
+            self.clock.sleep(10).await;
+        }
+        panic!("nothing wrote its number to {name}");
+    }
+
+    /// Waits until a process is gone and says how long that took.
+    pub(crate) async fn gone(&self, pid: i32, within_ms: u64) -> u64 {
+        let start = self.clock.monotonic_ms();
+        while is_alive(pid) {
+            let waited = self.clock.monotonic_ms() - start;
+            assert!(waited < within_ms, "process {pid} is still there after {waited} ms");
+            self.clock.sleep(10).await;
+        }
+        self.clock.monotonic_ms() - start
+    }
+}
+
+pub(crate) fn input(command: &str, timeout_ms: u64) -> Raw {
+    let command = Raw::string(command);
+    json(&format!(r#"{{"command": {}, "timeout": {timeout_ms}}}"#, command.text()))
+}
+
+/// Whether a process runs: one that waits to be asked for its status does not.
+pub(crate) fn is_alive(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+pub(crate) fn done(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Done(content) => content.read().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn failed(outcome: Outcome) -> ToolError {
+    match outcome {
+        Outcome::Failed(error) => error,
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,103 @@
+//! Which kinds of input met which phases.
+
+use windlass_core::call::{Call, CallState};
+use windlass_core::run::{Phase, Run};
+use windlass_core::{Conversation, Input};
+
+const PHASES: [&str; 11] = [
+    "idle", "asking", "deferred", "halted", "hooked", "questioned", "ready", "running", "resting",
+    "lost", "checked",
+];
+
+const INPUTS: [&str; 11] = [
+    "configured", "received", "adopted", "block_ready", "replied", "model_failed",
+    "hook_answered", "tool_returned", "probed", "ticked", "forked",
+];
+
+/// Pairs seen so far: one bit per input, one word per phase.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Coverage {
+    seen: [u16; PHASES.len()],
+}
+
+impl Coverage {
+    /// Notes that `input` met `c`.
+    pub(crate) fn note(&mut self, phases: u16, input: &Input) {
+        let bit = 1u16 << input_place(input);
+        for (place, seen) in self.seen.iter_mut().enumerate() {
+            if phases >> place & 1 == 1 {
+                *seen |= bit;
+            }
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (ours, theirs) in self.seen.iter_mut().zip(other.seen) {
+            *ours |= theirs;
+        }
+    }
+
+    pub(crate) fn covered(&self) -> u32 {
+        self.seen.iter().map(|seen| seen.count_ones()).sum()
+    }
+
+    pub(crate) fn all() -> u32 {
+        (PHASES.len() * INPUTS.len()) as u32
+    }
+
+    /// Pairs nobody has seen, as `phase × input`.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        let pairs = PHASES.iter().zip(self.seen).flat_map(|(phase, seen)| {
+            let unseen = INPUTS.iter().enumerate().filter(move |(bit, _)| seen >> bit & 1 == 0);
+            unseen.map(move |(_, input)| format!("{phase} × {input}"))
+        });
+        pairs.collect()
+    }
+}
+
+fn input_place(input: &Input) -> u8 {
+    match input {
+        Input::Configured { .. } => 0,
+        Input::Received { .. } => 1,
+        Input::Adopted { .. } => 2,
+        Input::BlockReady { .. } => 3,
+        Input::Replied { .. } => 4,
+        Input::ModelFailed { .. } => 5,
+        Input::HookAnswered { .. } => 6,
+        Input::ToolReturned { .. } => 7,
+        Input::Probed { .. } => 8,
+        Input::Ticked {} => 9,
+        Input::Forked { .. } => 10,
+    }
+}
+
+/// The phases a conversation is in, one bit each: acting splits by what its calls do.
+pub(crate) fn phases(c: &Conversation) -> u16 {
+    match &c.run {
+        None => 1,
+        Some(run) => of_phase(run),
+    }
+}
+
+fn of_phase(run: &Run) -> u16 {
+    match &run.phase {
+        Phase::Between => 0,
+        Phase::Asking(_) => 1 << 1,
+        Phase::Deferred { .. } => 1 << 2,
+        Phase::Halted(_) => 1 << 3,
+        Phase::Acting(round) => round.calls.iter().map(of_call).fold(0, |all, one| all | one),
+    }
+}
+
+fn of_call(call: &Call) -> u16 {
+    match &call.state {
+        CallState::BeforeHook => 1 << 4,
+        CallState::Questioned(_) => 1 << 5,
+        CallState::Ready => 1 << 6,
+        CallState::Running { .. } => 1 << 7,
+        CallState::Resting { .. } => 1 << 8,
+        CallState::Lost => 1 << 9,
+        CallState::AfterHook(_) => 1 << 10,
+        CallState::Unjudged | CallState::Settled(_) => 0,
+    }
+}

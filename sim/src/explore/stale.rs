@@ -1,0 +1,168 @@
+//! What comes too late, twice, or from elsewhere, told to the core in every state. Stale tickets
+//! settle nothing; mail that changes nothing is refused, by name.
+
+use std::sync::Arc;
+
+use windlass_core::block::Block;
+use windlass_core::call::{Call, CallState};
+use windlass_core::ids::{CallId, LaneId, RunId};
+use windlass_core::input::{Finding, HookAnswer, Input};
+use windlass_core::log::Entry;
+use windlass_core::mail::{Answer, Mail, MailBody};
+use windlass_core::record::Record;
+use windlass_core::run::{Leave, Run};
+
+use super::act::Sim;
+use super::config::Owner;
+use super::coverage::{Coverage, phases};
+use super::invariants::Broken;
+use super::menu::{self, Back, Fault};
+use super::world::World;
+
+const NOWHERE: CallId = CallId { ask: 999, index: 9 };
+
+/// Tells the core every kind of stale input.
+pub(crate) fn provoke(sim: &Sim<'_>, world: &World, seen: &mut Coverage) -> Result<(), Broken> {
+    let place = phases(&world.live);
+    for input in tickets(sim, world) {
+        seen.note(place, &input);
+        if let Some(entry) = sim.eyes.decide(&world.live, world.now, input) {
+            return Err(broken("a stale ticket settles nothing", entry));
+        }
+    }
+    for body in letters(world) {
+        let input = Input::Received { mail: vec![Mail { id: 999, body }] };
+        seen.note(place, &input);
+        let entry = sim.eyes.decide(&world.live, world.now, input);
+        if let Some(entry) = entry.filter(|entry| !is_refusal(entry)) {
+            return Err(broken("mail for nobody is refused", entry));
+        }
+    }
+    Ok(())
+}
+
+fn broken(invariant: &'static str, entry: Entry) -> Broken {
+    let what = format!("{:?} settled {:?}", entry.input, entry.records);
+    Broken { invariant, what, entry: Some(Box::new(entry)) }
+}
+
+fn is_refusal(entry: &Entry) -> bool {
+    matches!(entry.records.as_slice(), [Record::MailRefused { mail: 999, .. }])
+}
+
+fn tickets(sim: &Sim<'_>, world: &World) -> Vec<Input> {
+    let mut inputs = of_model(sim, world);
+    inputs.extend(of_calls(world));
+    inputs.extend(early_tick(sim, world));
+    inputs.extend(unwanted_settings(sim, world));
+    inputs.extend(fork_in_a_round(world));
+    inputs
+}
+
+/// Replies, blocks and failures of a model call that is not in the air.
+fn of_model(sim: &Sim<'_>, world: &World) -> Vec<Input> {
+    let asking = world.live.run.as_ref().and_then(Run::asking).is_some();
+    let last = world.live.asks;
+    let asks = if asking { [last.saturating_sub(1), last + 7] } else { [last, last + 1] };
+    let line = sim.config.lines.iter().find(|line| !line.facts.is_empty());
+    let line = line.or(sim.config.lines.first());
+    let Some(line) = line else { return Vec::new() };
+    asks.into_iter().flat_map(|ask| of_ask(ask, line)).collect()
+}
+
+fn of_ask(ask: u32, line: &menu::Line) -> [Input; 3] {
+    let facts = super::tools::facts("read");
+    [
+        Input::Replied { ask, reply: line.reply.clone(), facts: line.facts.clone() },
+        Input::BlockReady { ask, index: 7, tool: Arc::from("read"), facts },
+        Input::ModelFailed { ask, failure: menu::failure(Fault::Lasting) },
+    ]
+}
+
+/// Results, hooks and probes of calls that are elsewhere or nowhere.
+fn of_calls(world: &World) -> Vec<Input> {
+    let mut inputs = vec![returned(NOWHERE, 1), hooked(NOWHERE), probed(NOWHERE)];
+    let round = world.live.run.as_ref().and_then(Run::round);
+    for call in round.into_iter().flat_map(|round| &round.calls) {
+        inputs.extend(of_call(call));
+    }
+    inputs
+}
+
+fn of_call(call: &Call) -> Vec<Input> {
+    let mut inputs = vec![returned(call.id, call.attempts + 1)];
+    inputs.extend(call.attempts.checked_sub(1).map(|attempt| returned(call.id, attempt)));
+    if !matches!(call.state, CallState::Running { .. }) {
+        inputs.push(returned(call.id, call.attempts));
+    }
+    if !matches!(call.state, CallState::BeforeHook | CallState::AfterHook(_)) {
+        inputs.push(hooked(call.id));
+    }
+    if call.state != CallState::Lost {
+        inputs.push(probed(call.id));
+    }
+    inputs
+}
+
+fn returned(call: CallId, attempt: u32) -> Input {
+    let outcome = menu::outcome(Back::Done);
+    Input::ToolReturned { call, attempt, started_at: Default::default(), outcome }
+}
+
+fn hooked(call: CallId) -> Input {
+    Input::HookAnswered { call, answer: HookAnswer::Pass {} }
+}
+
+fn probed(call: CallId) -> Input {
+    Input::Probed { call, finding: Finding::DidNotHappen {} }
+}
+
+fn early_tick(sim: &Sim<'_>, world: &World) -> Option<Input> {
+    let due = sim.eyes.wanted(&world.live).wake_at;
+    due.is_none_or(|due| world.now < due).then_some(Input::Ticked {})
+}
+
+fn unwanted_settings(sim: &Sim<'_>, world: &World) -> Option<Input> {
+    let leave = world.live.run.as_ref().and_then(Run::halt).map(|halt| halt.leave);
+    let owner = match (&world.live.run, leave) {
+        (_, Some(Leave::Given)) => return None,
+        (Some(_), _) => Owner::Other,
+        (None, _) if world.live.settings.as_ref() == Some(sim.config.settings_of(Owner::Other)) => {
+            Owner::Other
+        }
+        (None, _) => Owner::First,
+    };
+    Some(sim.settings_of(owner))
+}
+
+fn fork_in_a_round(world: &World) -> Option<Input> {
+    let open = !world.live.is_at_rest();
+    open.then(|| Input::Forked { parent: LaneId::from("p"), at: 1 })
+}
+
+/// Mail that must change nothing, whatever the state.
+fn letters(world: &World) -> Vec<MailBody> {
+    let known = world.live.run.as_ref().map(|run| run.id.clone());
+    let known = known.or(world.live.last_end.as_ref().map(|end| end.run.clone()));
+    let mut letters = vec![
+        MailBody::Answer { question: 999, answer: Answer::Allow {} },
+        MailBody::Cancel { run: Some(RunId::from("nobody")) },
+        MailBody::Abort { run: Some(RunId::from("nobody")) },
+        MailBody::Prompt { run: RunId::from("empty"), blocks: vec![Block::text(" ")] },
+    ];
+    letters.extend(known.map(|run| MailBody::Prompt { run, blocks: vec![Block::text("again")] }));
+    letters.extend(unfit_answers(world));
+    letters
+}
+
+/// An answer that each open question does not take, and one to the question before it.
+fn unfit_answers(world: &World) -> Vec<MailBody> {
+    let questions = world.live.run.iter().flat_map(Run::questions);
+    let all = [Answer::Allow {}, Answer::Retry {}, Answer::Continue {}];
+    questions
+        .flat_map(|question| {
+            let unfit = all.iter().filter(|answer| !question.about.takes(answer)).cloned();
+            unfit.map(|answer| MailBody::Answer { question: question.id, answer })
+        })
+        .collect()
+}
