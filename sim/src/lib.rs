@@ -1,1 +1,3 @@
 //! The exhaustive explorer and the seeded simulator.
+
+pub mod explore;

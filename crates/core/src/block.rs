@@ -151,6 +151,12 @@ impl Block {
         matches!(&self.kind, Kind::Other(name) if matches!(&**name, "thinking" | "redacted_thinking"))
     }
 
+    /// Whether it is no block at all: no object, or one without a type.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        matches!(&self.kind, Kind::Other(name) if **name == *UNREADABLE)
+    }
+
     /// Whether the API would refuse the block for being blank.
     #[must_use]
     pub fn is_blank(&self) -> bool {

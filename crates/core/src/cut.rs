@@ -70,20 +70,43 @@ fn on_to_boundary(text: &str, mut at: usize) -> usize {
 }
 
 /// Whether the characters around `at` belong to one visible sign: combining marks, joiners,
-/// variation selectors, skin tones.
+/// variation selectors, skin tones, the two letters of a flag, a line break of two characters.
 fn joins(text: &str, at: usize) -> bool {
     if at == 0 || at >= text.len() {
         return false;
     }
-    let before = text.get(..at).and_then(|s| s.chars().next_back());
-    let after = text.get(at..).and_then(|s| s.chars().next());
-    before == Some('\u{200d}') || after.is_some_and(extends)
+    let Some((before, after)) = text.split_at_checked(at) else { return true };
+    match (before.chars().next_back(), after.chars().next()) {
+        (Some('\u{200d}'), _) | (Some('\r'), Some('\n')) => true,
+        (Some(a), Some(b)) if is_flag_letter(a) && is_flag_letter(b) => splits_a_flag(before),
+        (_, after) => after.is_some_and(extends),
+    }
 }
+
+fn is_flag_letter(c: char) -> bool {
+    matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
+}
+
+/// Flags are pairs of letters, counted from where the letters begin. A long run of them is no
+/// text, so the count is bounded.
+fn splits_a_flag(before: &str) -> bool {
+    before.chars().rev().take(FLAG_LETTERS).take_while(|c| is_flag_letter(*c)).count() % 2 == 1
+}
+
+/// How far back the letters of flags are counted.
+const FLAG_LETTERS: usize = 256;
 
 fn extends(c: char) -> bool {
     matches!(c,
-        '\u{0300}'..='\u{036f}' | '\u{0591}'..='\u{05bd}' | '\u{05bf}'..='\u{05c7}'
-        | '\u{064b}'..='\u{065f}' | '\u{1ab0}'..='\u{1aff}' | '\u{20d0}'..='\u{20ff}'
-        | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}'
-        | '\u{e0020}'..='\u{e007f}')
+        '\u{0300}'..='\u{036f}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05bd}' | '\u{05bf}'
+        | '\u{05c1}'..='\u{05c2}' | '\u{05c4}'..='\u{05c5}' | '\u{05c7}'
+        | '\u{0610}'..='\u{061a}' | '\u{064b}'..='\u{065f}' | '\u{0670}'
+        | '\u{06d6}'..='\u{06dc}' | '\u{06df}'..='\u{06e4}'
+        | '\u{0900}'..='\u{0903}' | '\u{093a}'..='\u{093c}' | '\u{093e}'..='\u{094f}'
+        | '\u{0981}'..='\u{0983}' | '\u{09bc}' | '\u{09be}'..='\u{09cd}'
+        | '\u{0bbe}'..='\u{0bcd}' | '\u{0e31}' | '\u{0e34}'..='\u{0e3a}' | '\u{0e47}'..='\u{0e4e}'
+        | '\u{1160}'..='\u{11ff}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{200c}'..='\u{200d}' | '\u{3099}'..='\u{309a}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}' | '\u{1f3fb}'..='\u{1f3ff}'
+        | '\u{e0020}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }

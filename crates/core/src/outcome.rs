@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::ErrorFlag;
+use crate::block::{Block, ErrorFlag};
 use crate::cut;
 use crate::raw::Raw;
 
@@ -13,7 +13,7 @@ use crate::raw::Raw;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It worked: a JSON string or a list of content blocks.
+    /// It worked: a JSON string or a list of content blocks. Any other JSON is shown as text.
     Done(Raw),
     /// It failed and says how.
     Failed(ToolError),
@@ -156,7 +156,7 @@ impl Shown {
         match outcome {
             Outcome::Done(content) => Self {
                 kind: OutcomeKind::Done,
-                content: cut::content(content, limit_chars),
+                content: cut::content(&as_content(content), limit_chars),
                 flag: ErrorFlag::Fine,
             },
             Outcome::Failed(error) => Self::error(OutcomeKind::Failed, error, limit_chars),
@@ -168,15 +168,10 @@ impl Shown {
     /// An error object under the given outcome name.
     #[must_use]
     pub fn error(kind: OutcomeKind, error: &ToolError, limit_chars: u64) -> Self {
-        let object = ErrorObject {
-            error: kind.as_str(),
-            code: &error.code,
-            message: &cut::text(&error.message, limit_chars),
-            hint: &cut::text(&error.hint, limit_chars),
-            recoverable: error.recoverable,
-        };
-        let content = Raw::string(Raw::encode(&object).text());
-        Self { kind, content, flag: ErrorFlag::Error }
+        let whole = error_object(kind, error, u64::MAX);
+        let fits = whole.text().chars().count() as u64 <= limit_chars;
+        let object = if fits { whole } else { error_object(kind, error, limit_chars) };
+        Self { kind, content: Raw::string(object.text()), flag: ErrorFlag::Error }
     }
 
     /// Rules or a human said no.
@@ -227,6 +222,28 @@ impl Shown {
         let content = cut::content(&Raw::string(text), limit_chars);
         Self { kind: OutcomeKind::Answered, content, flag: ErrorFlag::Fine }
     }
+}
+
+/// Each part gets its share of the limit, small enough for escapes to grow in.
+fn error_object(kind: OutcomeKind, error: &ToolError, limit_chars: u64) -> Raw {
+    Raw::encode(&ErrorObject {
+        error: kind.as_str(),
+        code: &cut::text(&error.code, limit_chars / 64),
+        message: &cut::text(&error.message, limit_chars / 8),
+        hint: &cut::text(&error.hint, limit_chars / 32),
+        recoverable: error.recoverable,
+    })
+}
+
+/// A tool result's content is a string or a list of blocks; the API refuses anything else.
+fn as_content(content: &Raw) -> Raw {
+    let is_block = |block: &Block| !block.is_blank() && !block.is_unreadable();
+    let fits = match content.text().chars().next() {
+        Some('"') => true,
+        Some('[') => content.read::<Vec<Block>>().is_ok_and(|blocks| blocks.iter().all(is_block)),
+        Some(_) | None => false,
+    };
+    if fits { content.clone() } else { Raw::string(content.text()) }
 }
 
 /// Whether a call that did not end properly may have changed something.

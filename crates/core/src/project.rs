@@ -13,12 +13,14 @@ use crate::apply::apply;
 use crate::conversation::Conversation;
 use crate::log::Entry;
 
-/// The rows that belong to `entry`, which follows `before`.
+/// The rows that belong to `entry`, which follows `before`. Give it the entry with its volatile
+/// records: a run whose repeatable call flies does not wait for a human.
 #[must_use]
 pub fn project(before: &Conversation, entry: &Entry) -> Vec<Row> {
     let mut now = before.clone();
     now.head = entry.seq;
     let mut trace = trace::Tracer::default();
+    let mut checkpoint = checkpoint::Pending::default();
     let mut rows = Vec::new();
     for record in &entry.records {
         rows.extend(rows::tool_result(&now, entry, record).map(Row::ToolResult));
@@ -26,8 +28,10 @@ pub fn project(before: &Conversation, entry: &Entry) -> Vec<Row> {
         apply(&mut now, entry.at, &entry.input, record);
         rows.extend(rows::run(&now, entry, record).map(Row::Run));
         rows.extend(event::event(&now, entry, record).map(Row::Event));
+        rows.extend(checkpoint.after(&now, entry, record).map(Row::Checkpoint));
     }
     rows.extend(trace.finish().map(Row::Trace));
-    rows.extend(checkpoint::checkpoint(&now, entry).map(Row::Checkpoint));
+    rows.extend(rows::active(before, &now, entry).map(Row::Run));
+    rows.extend(checkpoint.finish(&now, entry).map(Row::Checkpoint));
     rows
 }

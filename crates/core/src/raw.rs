@@ -1,11 +1,13 @@
 //! JSON kept byte for byte. What a provider or a tool sent is stored, hashed and sent back as the
 //! same text: key order, escapes, lone surrogates and unknown fields included.
 
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 
 /// A JSON value as the text it arrived in.
@@ -66,11 +68,33 @@ impl Raw {
     /// still gives an equal hash, which is all that repeats and approvals need.
     #[must_use]
     pub fn hash_hex(&self) -> String {
-        match serde_json::from_str::<serde_json::Value>(self.text()) {
-            Ok(value) => sha256_hex(value.to_string().as_bytes()),
+        match serde_json::from_str::<Value>(self.text()) {
+            Ok(value) => sha256_hex(canonical(value).to_string().as_bytes()),
             Err(_) => sha256_hex(self.text().as_bytes()),
         }
     }
+}
+
+/// Numbers that are equal get one spelling: `1`, `1.0` and `1e0` are `1`. Keys are sorted by being
+/// collected anew, whatever map the value came in.
+fn canonical(value: Value) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(whole(&number).unwrap_or(number)),
+        Value::Array(items) => items.into_iter().map(canonical).collect(),
+        Value::Object(fields) => {
+            let sorted: BTreeMap<String, Value> =
+                fields.into_iter().map(|(key, value)| (key, canonical(value))).collect();
+            sorted.into_iter().collect()
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value,
+    }
+}
+
+/// The integer a fraction stands for, where both are exact.
+fn whole(number: &Number) -> Option<Number> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let value = number.as_f64().filter(|_| number.is_f64())?;
+    (value.fract() == 0.0 && value.abs() < EXACT).then(|| Number::from(value as i64))
 }
 
 /// SHA-256 as lower-case hex.

@@ -10,7 +10,7 @@ mod tools;
 mod view;
 
 pub(crate) use build::{Answering, call, calls, nothing, passing, say, text};
-pub(crate) use check::{check_log, is_acceptable};
+pub(crate) use check::is_acceptable;
 pub(crate) use lane::Lane;
 pub(crate) use tools::{facts_for, settings};
-pub(crate) use view::{digest, messages, messages_json, tag, tags};
+pub(crate) use view::{digest, messages, tag, tags, versioned_tag};

@@ -10,6 +10,7 @@ use windlass_core::ids::LaneId;
 use crate::agent::Agent;
 use crate::driver::{DriveError, Driver, Rest};
 use crate::feed::{Feed, OwnerFeed};
+use crate::identity;
 use crate::lease::{Lease, LeaseTimes};
 use crate::ports::{Claim, SeenBeat, StoreError};
 use crate::session::Session;
@@ -51,8 +52,7 @@ impl Slot {
 impl Host {
     /// Starts beating under a new random name.
     pub async fn start(agent: Agent, times: LeaseTimes) -> Result<Arc<Self>, StoreError> {
-        let worker = Arc::from(uuid::Uuid::now_v7().to_string());
-        let lease = Lease::new(worker, times, Arc::clone(&agent.ports.clock));
+        let lease = Lease::new(identity::new_worker(), times, Arc::clone(&agent.ports.clock));
         lease.beat(agent.ports.store.as_ref()).await?;
         let beating = tokio::spawn(lease.clone().keep(Arc::clone(&agent.ports.store)));
         let lanes = Mutex::default();
@@ -103,23 +103,30 @@ impl Host {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lane; waits for a silent owner to be silent for a whole lease.
+    /// Takes the lane. An owner that beats keeps it; a silent one is watched for a whole lease,
+    /// unless its process is known to be gone.
     async fn claim(&self, lane: &LaneId) -> Result<Claim, StoreError> {
-        let store = &self.agent.ports.store;
-        let mut dead: Option<SeenBeat> = None;
-        loop {
-            match store.claim(lane.clone(), self.lease.worker.clone(), dead.clone()).await {
-                Err(StoreError::Busy { owner, lane }) if dead.as_ref() != Some(&owner) => {
-                    self.agent.ports.clock.sleep(self.lease.times.expiry_ms).await;
-                    if dead.is_some() {
-                        // It beat while we watched: it lives.
-                        return Err(StoreError::Busy { owner, lane });
-                    }
-                    dead = Some(owner);
-                }
+        let first = match self.try_claim(lane, None).await {
+            Err(StoreError::Busy { owner, .. }) => owner,
+            result => return result,
+        };
+        let mut watched_ms = if identity::is_gone(&first.worker) { u64::MAX } else { 0 };
+        let times = self.lease.times;
+        while watched_ms < times.expiry_ms {
+            let pause = times.beat_ms.min(times.expiry_ms - watched_ms).max(1);
+            self.agent.ports.clock.sleep(pause).await;
+            watched_ms += pause;
+            match self.try_claim(lane, None).await {
+                Err(StoreError::Busy { owner, .. }) if owner == first => {}
+                // It gave the lane back, or it beat while we watched.
                 result => return result,
             }
         }
+        self.try_claim(lane, Some(first)).await
+    }
+
+    async fn try_claim(&self, lane: &LaneId, dead: Option<SeenBeat>) -> Result<Claim, StoreError> {
+        self.agent.ports.store.claim(lane.clone(), self.lease.worker.clone(), dead).await
     }
 }
 

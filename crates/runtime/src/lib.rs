@@ -7,6 +7,7 @@ pub mod driver;
 pub mod feed;
 mod flights;
 pub mod host;
+pub mod identity;
 pub mod lease;
 pub mod ports;
 pub mod session;

@@ -4,6 +4,7 @@
 mod run_stream;
 
 pub use run_stream::{End, RunStream};
+use run_stream::Place;
 
 use std::sync::Arc;
 
@@ -44,9 +45,15 @@ impl Session {
 
     /// The same with any content: images, documents, what the model takes.
     pub async fn send_blocks(&self, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
-        let run = RunId::from(uuid::Uuid::now_v7().to_string());
+        self.send_as(RunId::from(uuid::Uuid::now_v7().to_string()), blocks).await
+    }
+
+    /// The same as the run of this id, which the caller minted: sent again after a failure, it is
+    /// still one prompt.
+    pub async fn send_as(&self, run: RunId, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
         let head = self.head().await?;
-        self.deliver(MailBody::Prompt { run: run.clone(), blocks }).await?;
+        let key = Arc::from(format!("prompt:{run}"));
+        self.deliver_as(key, MailBody::Prompt { run: run.clone(), blocks }).await?;
         self.stream(Some(run), head).await
     }
 
@@ -62,12 +69,10 @@ impl Session {
             Some(reservation) => {
                 let (owner, items) = OwnerFeed::new(run.clone());
                 let driving = tokio::spawn(reservation.drive(Some(owner)));
-                Ok(RunStream::owning(run, items, driving))
+                let place = Place { session: self.clone(), head };
+                Ok(RunStream::owning(run, place, items, driving))
             }
-            None => {
-                let before = driver::load_to(&self.host.agent().ports, &self.lane, head).await?;
-                Ok(RunStream::following(run, before, self.subscribe(head)))
-            }
+            None => RunStream::following(run, Place { session: self.clone(), head }).await,
         }
     }
 
@@ -108,6 +113,11 @@ impl Session {
         Ok(Self::new(Arc::clone(&self.host), child))
     }
 
+    /// The conversation as it was at entry `head`.
+    async fn conversation_at(&self, head: Seq) -> Result<Conversation, DriveError> {
+        driver::load_to(&self.host.agent().ports, &self.lane, head).await
+    }
+
     async fn last_rest(&self, most: Seq) -> Result<Seq, DriveError> {
         let mut subscriber = Conversation::default();
         let mut rest = 0;
@@ -142,7 +152,10 @@ impl Session {
     }
 
     async fn deliver(&self, body: MailBody) -> Result<(), StoreError> {
-        let key = Arc::from(uuid::Uuid::now_v7().to_string());
+        self.deliver_as(Arc::from(uuid::Uuid::now_v7().to_string()), body).await
+    }
+
+    async fn deliver_as(&self, key: Arc<str>, body: MailBody) -> Result<(), StoreError> {
         let letter = Letter { key, body };
         self.host.agent().ports.store.deliver(self.lane.clone(), letter).await?;
         self.host.poke(&self.lane);

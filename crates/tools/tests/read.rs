@@ -157,7 +157,7 @@ async fn a_file_that_may_not_be_read_says_so() {
     let workspace = Workspace::new();
     workspace.write("secret", "text");
     let secret = workspace.path().join("secret");
-    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o0)).unwrap();
     // Root may read everything.
     if std::fs::read(&secret).is_err() {
         assert_eq!(code(workspace.read(r#"{"file_path": "secret"}"#).await), "permission_denied");

@@ -31,6 +31,7 @@ impl Sim<'_> {
     pub(crate) fn start(&self) -> Result<World, Broken> {
         let mut world = World::new(self.config);
         self.feed(&mut world, self.settings_of(Owner::First))?;
+        world.sync();
         Ok(world)
     }
 
@@ -112,7 +113,7 @@ impl Sim<'_> {
         let place = usize::from(world.stream?.calls.checked_sub(1)?);
         let (index, call) = line.reply.tool_uses().nth(place)?;
         let facts = line.facts.get(place)?.clone();
-        Some(Input::BlockReady { ask: asking.ask, index, tool: call.name.clone(), facts })
+        Some(Input::BlockReady { ask: asking.ask, index, tool_use: call.clone(), facts })
     }
 
     fn of_call(&self, world: &mut World, step: Move) -> Result<(), Broken> {
@@ -173,7 +174,7 @@ impl Sim<'_> {
     fn fork(&self, world: &mut World) -> Result<(), Broken> {
         let at = world.live.head;
         self.feed(world, Input::Forked { parent: LaneId::from("p"), at })?;
-        world.disk.drain(..world.disk.len().saturating_sub(1));
+        world.sync();
         world.mailbox.clear();
         world.fired.clear();
         world.ledger = Ledger::default();

@@ -64,22 +64,26 @@ pub(crate) struct Fact<'a> {
     pub(crate) record: &'a Record,
 }
 
-/// An invariant of a kind, with its name.
-pub(crate) type Named<T> = (&'static str, fn(&T) -> Verdict);
+/// An invariant of states, with its name.
+pub(crate) type OfState = (&'static str, fn(&State<'_>) -> Verdict);
+/// An invariant of steps.
+pub(crate) type OfStep = (&'static str, fn(&Step<'_>) -> Verdict);
+/// An invariant of records.
+pub(crate) type OfFact = (&'static str, fn(&Fact<'_>) -> Verdict);
 
-fn check_all<T>(table: &[Named<T>], subject: &T) -> Result<(), Broken> {
-    for (invariant, holds) in table {
-        holds(subject).map_err(|what| Broken::new(invariant, &what))?;
-    }
-    Ok(())
-}
+const STATES: [&[OfState]; 3] = [spine::STATES, air::STATES, money::STATES];
+const STEPS: [&[OfStep]; 5] =
+    [mail::STEPS, spine::STEPS, ending::STEPS, humans::STEPS, asking::STEPS];
+const FACTS: [&[OfFact]; 5] =
+    [ending::FACTS, humans::FACTS, calls::FACTS, asking::FACTS, money::FACTS];
 
 /// Checks a state.
 pub(crate) fn state(config: &Config, world: &World, wanted: &Wanted) -> Result<(), Broken> {
     let state = State { config, world, wanted };
-    check_all(spine::STATES, &state)?;
-    check_all(air::STATES, &state)?;
-    check_all(money::STATES, &state)
+    for (name, holds) in STATES.into_iter().flatten() {
+        holds(&state).map_err(|what| Broken::new(name, &what))?;
+    }
+    Ok(())
 }
 
 /// Checks a step.
@@ -90,8 +94,8 @@ pub(crate) fn step(
     after: &Conversation,
 ) -> Result<(), Broken> {
     let step = Step { config, before, entry, after };
-    for table in [mail::STEPS, spine::STEPS, ending::STEPS, humans::STEPS, asking::STEPS] {
-        check_all(table, &step)?;
+    for (name, holds) in STEPS.into_iter().flatten() {
+        holds(&step).map_err(|what| Broken::new(name, &what))?;
     }
     Ok(())
 }
@@ -100,7 +104,7 @@ pub(crate) fn step(
 pub(crate) fn facts(config: &Config, world: &mut World, entry: &Entry) -> Result<(), Broken> {
     let mut now = world.live.clone();
     for record in &entry.records {
-        fact(&Fact { config, world, now: &now, entry, record }).map_err(|b| b.by(entry))?;
+        fact(&Fact { config, world, now: &now, entry, record })?;
         world.ledger.witness(&now, entry, record);
         apply(&mut now, entry.at, &entry.input, record);
     }
@@ -108,20 +112,18 @@ pub(crate) fn facts(config: &Config, world: &mut World, entry: &Entry) -> Result
 }
 
 fn fact(fact: &Fact<'_>) -> Result<(), Broken> {
-    for table in [ending::FACTS, humans::FACTS, calls::FACTS, asking::FACTS, money::FACTS] {
-        check_all(table, fact)?;
+    for (name, holds) in FACTS.into_iter().flatten() {
+        holds(fact).map_err(|what| Broken::new(name, &what).by(fact.entry))?;
     }
     Ok(())
 }
 
 /// The names of all invariants, for whoever lists them.
 pub(crate) fn names() -> Vec<&'static str> {
-    let states = [spine::STATES, air::STATES, money::STATES].concat();
-    let steps = [mail::STEPS, spine::STEPS, ending::STEPS, humans::STEPS, asking::STEPS].concat();
-    let facts = [ending::FACTS, humans::FACTS, calls::FACTS, asking::FACTS, money::FACTS].concat();
-    let states = states.iter().map(|(name, _)| *name);
-    let steps = steps.iter().map(|(name, _)| *name);
-    states.chain(steps).chain(facts.iter().map(|(name, _)| *name)).collect()
+    let states = STATES.into_iter().flatten().map(|(name, _)| *name);
+    let steps = STEPS.into_iter().flatten().map(|(name, _)| *name);
+    let facts = FACTS.into_iter().flatten().map(|(name, _)| *name);
+    states.chain(steps).chain(facts).collect()
 }
 
 /// `Ok` if it holds; otherwise the sentence.

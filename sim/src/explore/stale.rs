@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use windlass_core::block::Block;
+use windlass_core::block::{Block, ToolUse};
 use windlass_core::call::{Call, CallState};
 use windlass_core::ids::{CallId, LaneId, RunId};
 use windlass_core::input::{Finding, HookAnswer, Input};
 use windlass_core::log::Entry;
 use windlass_core::mail::{Answer, Mail, MailBody};
+use windlass_core::raw::Raw;
 use windlass_core::record::Record;
 use windlass_core::run::{Leave, Run};
 
@@ -74,9 +75,13 @@ fn of_ask(ask: u32, line: &menu::Line) -> [Input; 3] {
     let facts = super::tools::facts("read");
     [
         Input::Replied { ask, reply: line.reply.clone(), facts: line.facts.clone() },
-        Input::BlockReady { ask, index: 7, tool: Arc::from("read"), facts },
+        Input::BlockReady { ask, index: 7, tool_use: read_use(), facts },
         Input::ModelFailed { ask, failure: menu::failure(Fault::Lasting) },
     ]
+}
+
+fn read_use() -> ToolUse {
+    ToolUse { id: Arc::from("x"), name: Arc::from("read"), input: Raw::encode(&()) }
 }
 
 /// Results, hooks and probes of calls that are elsewhere or nowhere.

@@ -115,6 +115,11 @@ impl World {
         self.live.fold(entry)
     }
 
+    /// All that is stored survives power loss from here on.
+    pub(crate) fn sync(&mut self) {
+        self.disk.drain(..self.disk.len().saturating_sub(1));
+    }
+
     fn stored_after(&self, entry: Entry) -> Result<Stored, Error> {
         let before = self.newest();
         let mut conversation =

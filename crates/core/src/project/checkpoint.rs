@@ -7,7 +7,7 @@ use crate::conversation::Conversation;
 use crate::ids::RunId;
 use crate::log::Entry;
 use crate::record::Record;
-use crate::run::Run;
+use crate::run::{Counters, Run};
 
 /// What kind of boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -43,10 +43,12 @@ impl CheckpointKind {
         }
     }
 
-    /// The kind a record stands for; of several in one entry the last in this order counts.
+    /// The kind a record stands for. An answer is the user's input.
     fn of(record: &Record) -> Option<Self> {
         match record {
-            Record::RunStarted { .. } | Record::Steered { .. } => Some(Self::Input),
+            Record::RunStarted { .. } | Record::Steered { .. } | Record::Answered { .. } => {
+                Some(Self::Input)
+            }
             Record::Replied { .. } => Some(Self::LlmResponse),
             Record::Completed { .. } | Record::RoundClosed {} => Some(Self::ToolResult),
             Record::Compacted { .. } => Some(Self::Compaction),
@@ -71,19 +73,48 @@ impl CheckpointKind {
     }
 }
 
-/// The boundary an entry reaches, if it reaches one.
-pub(super) fn checkpoint(now: &Conversation, entry: &Entry) -> Option<CheckpointRow> {
-    let last = entry
-        .records
-        .iter()
-        .rev()
-        .find_map(|record| CheckpointKind::of(record).map(|kind| (kind, record)));
-    let (kind, record) = last?;
-    let round = now.run.as_ref().and_then(Run::round);
+/// Holds a run's boundary back until the entry is through: of several the last counts. A run that
+/// ends has its own, whatever begins after it in the same entry.
+#[derive(Default)]
+pub(super) struct Pending {
+    kind: Option<CheckpointKind>,
+}
+
+impl Pending {
+    /// Looks at a record that was applied; gives out the boundary of a run that ended.
+    pub(super) fn after(
+        &mut self,
+        now: &Conversation,
+        entry: &Entry,
+        record: &Record,
+    ) -> Option<CheckpointRow> {
+        let kind = CheckpointKind::of(record)?;
+        let Record::Finished { run, .. } = record else {
+            self.kind = Some(kind);
+            return None;
+        };
+        let counters = now.last_end.as_ref().map(|ended| &ended.counters);
+        Some(row(now, entry, kind, run, counters))
+    }
+
+    /// The boundary the active run reached, as it is after the whole entry.
+    pub(super) fn finish(self, now: &Conversation, entry: &Entry) -> Option<CheckpointRow> {
+        let (run, kind) = (now.run.as_ref()?, self.kind?);
+        Some(row(now, entry, kind, &run.id, Some(&run.counters)))
+    }
+}
+
+fn row(
+    now: &Conversation,
+    entry: &Entry,
+    kind: CheckpointKind,
+    run: &RunId,
+    counters: Option<&Counters>,
+) -> CheckpointRow {
+    let round = now.run.as_ref().filter(|active| active.id == *run).and_then(Run::round);
     let settled = round.into_iter().flat_map(|round| &round.calls).filter(|call| call.is_settled());
-    let counters = now.run.as_ref().map(|run| &run.counters);
-    Some(CheckpointRow {
-        run: run_of(now, record)?,
+    CheckpointRow {
+        run: run.clone(),
         seq: entry.seq,
         kind,
         iteration: counters.map_or(0, |counters| counters.model_calls),
@@ -91,12 +122,5 @@ pub(super) fn checkpoint(now: &Conversation, entry: &Entry) -> Option<Checkpoint
         persisted: entry.seq,
         prompt_hash: now.prompt_hash.clone(),
         completed_calls: settled.map(|call| call.tool_use.id.clone()).collect(),
-    })
-}
-
-fn run_of(now: &Conversation, record: &Record) -> Option<RunId> {
-    match record {
-        Record::Finished { run, .. } => Some(run.clone()),
-        _ => now.run.as_ref().map(|run| run.id.clone()),
     }
 }

@@ -12,7 +12,7 @@ use crate::log::Entry;
 use crate::raw::Raw;
 use crate::record::Record;
 use crate::reply::Usage;
-use crate::run::{Counters, Run};
+use crate::run::Counters;
 use crate::stop::{RunState, StopCause};
 use crate::wanted::is_parked;
 
@@ -139,25 +139,24 @@ pub struct EventRow {
     pub fields: Raw,
 }
 
-/// The run's row, when a record changed where it stands. `now` has the record applied.
+/// The row of a run that a record began to hold or ended. `now` has the record applied.
 pub(super) fn run(now: &Conversation, entry: &Entry, record: &Record) -> Option<RunRow> {
     match record {
-        Record::Queued { .. } => now.queue.back().map(|queued| RunRow {
-            run: queued.run.clone(),
-            state: RunState::Queued,
-            cause: None,
-            also: Vec::new(),
-            text: None,
-            counters: Counters::default(),
-            at: entry.at,
-        }),
+        Record::Queued { .. } => now.queue.back().map(|queued| queued_row(entry, &queued.run)),
         Record::Finished { .. } => ended(now, entry),
-        Record::RunStarted { .. }
-        | Record::Asked { .. }
-        | Record::RoundOpened { .. }
-        | Record::Questioned { .. }
-        | Record::Answered { .. } => now.run.as_ref().map(|run| active(now, entry, run)),
         _ => None,
+    }
+}
+
+fn queued_row(entry: &Entry, run: &RunId) -> RunRow {
+    RunRow {
+        run: run.clone(),
+        state: RunState::Queued,
+        cause: None,
+        also: Vec::new(),
+        text: None,
+        counters: Counters::default(),
+        at: entry.at,
     }
 }
 
@@ -174,17 +173,21 @@ fn ended(now: &Conversation, entry: &Entry) -> Option<RunRow> {
     })
 }
 
-fn active(now: &Conversation, entry: &Entry, run: &Run) -> RunRow {
-    let state = if is_parked(now) { RunState::WaitingOnHuman } else { RunState::Running };
-    RunRow {
+/// The active run's row, when the whole entry changed what it says.
+pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -> Option<RunRow> {
+    let run = now.run.as_ref()?;
+    let was = before.run.as_ref().filter(|was| was.id == run.id);
+    let same = was.is_some_and(|was| was.counters == run.counters)
+        && is_parked(before) == is_parked(now);
+    (!same).then(|| RunRow {
         run: run.id.clone(),
-        state,
+        state: if is_parked(now) { RunState::WaitingOnHuman } else { RunState::Running },
         cause: None,
         also: Vec::new(),
         text: None,
         counters: run.counters.clone(),
         at: entry.at,
-    }
+    })
 }
 
 /// The call's row, when a record let it go or settled it. `before` has the record not yet applied.

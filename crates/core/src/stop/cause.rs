@@ -110,17 +110,17 @@ table! {
     StopSequence            "stop_sequence"          "stop_sequence"         Success              Completed      false
     Refusal                 "refusal"                "refusal"               Success              Completed      false
     Unexpected              "unexpected"             "unexpected"            Success              Completed      false
-    ToolFatal               "tool_error_fatal"       "tool_error_fatal"      ErrorDuringExecution Failed         false
+    ToolFatal               "tool_error_fatal"       "tool_fatal"            ErrorDuringExecution Failed         false
     UserCancel              "user_cancel"            "aborted"               ErrorDuringExecution Cancelled      false
-    BudgetUsd               "budget"                 "budget"                ErrorMaxBudgetUsd    Failed         true
-    BudgetTokens            "budget"                 "budget"                ErrorDuringExecution Failed         true
+    BudgetUsd               "budget"                 "budget_usd"            ErrorMaxBudgetUsd    Failed         true
+    BudgetTokens            "budget"                 "budget_tokens"         ErrorDuringExecution Failed         true
     SoftTime                "soft_time"              "soft_time"             Success              Completed      false
     HardTime                "hard_time"              "hard_time"             ErrorDuringExecution TimedOut       false
     MaxToolRounds           "max_iters"              "max_turns"             ErrorMaxTurns        Failed         true
     MaxModelCalls           "max_iters"              "max_turns"             ErrorMaxTurns        Failed         true
     BlockingLimit           "blocking_limit"         "blocking_limit"        ErrorDuringExecution Failed         true
-    TruncationExhausted     "truncation"             "truncation"            ErrorDuringExecution Failed         false
-    StructuredOutputRetries "structured_output"      "structured_output"     ErrorMaxStructuredOutputRetries Failed false
+    TruncationExhausted     "truncation_exhausted"   "truncation_exhausted"  ErrorDuringExecution Failed         false
+    StructuredOutputRetries "structured_output_retries" "structured_output_retries" ErrorMaxStructuredOutputRetries Failed false
     WorkerLost              "worker_lost"            "worker_lost"           ErrorDuringExecution TimedOut       true
     ProviderFailed          "provider_failed"        "provider_failed"       ErrorDuringExecution Failed         true
     ResumeUnsafe            "resume_unsafe"          "waiting_on_human"      ErrorDuringExecution WaitingOnHuman true

@@ -6,10 +6,10 @@ use windlass_core::ids::Millis;
 use windlass_core::record::Record;
 use windlass_core::run::Run;
 use windlass_core::stop::StopCause;
-use windlass_core::wanted::{Effect, is_parked, wanted};
+use windlass_core::wanted::{is_parked, wanted};
 
 use super::lane::Lane;
-use super::view::{messages, tags};
+use super::view::{effect, messages, tags};
 
 impl Lane {
     /// The last input settled exactly this: tags without versions, in order.
@@ -146,17 +146,6 @@ impl Lane {
 
     pub(crate) fn run(&self) -> &Run {
         self.live.run.as_ref().expect("no run is active")
-    }
-}
-
-fn effect(effect: &Effect) -> String {
-    match effect {
-        Effect::Ask(ask) => format!("ask {ask}"),
-        Effect::RunTool { call, attempt } => format!("run {call}#{attempt}"),
-        Effect::HookBefore(call) => format!("before {call}"),
-        Effect::HookAfter(call) => format!("after {call}"),
-        Effect::Probe(call) => format!("probe {call}"),
-        Effect::Configure => "configure".to_owned(),
     }
 }
 

@@ -154,7 +154,7 @@ fn absurd_numbers_stay_numbers() {
     .prompt("again")
     .so(|lane| assert_eq!(lane.live.usage.total(), u64::MAX))
     .adopted()
-    .wants("ask 3");
+    .ends(StopCause::BudgetTokens);
     Lane::with(|settings| {
         settings.model.max_tokens = 0;
         settings.model.most_output_tokens = 0;

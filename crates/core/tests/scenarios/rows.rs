@@ -13,8 +13,12 @@ fn rows(lane: &Lane) -> Vec<Row> {
     let mut now = Conversation::default();
     let mut rows = Vec::new();
     for entry in &lane.log {
-        rows.extend(project(&now, entry));
-        now.verify(entry).unwrap();
+        if matches!(entry.input, windlass_core::Input::Adopted { .. }) {
+            now = now.without_volatile();
+        }
+        let whole = windlass_core::Entry::decide(&now, entry.at, entry.input.clone()).unwrap();
+        rows.extend(project(&now, &whole));
+        now.fold(&whole).unwrap();
     }
     rows
 }

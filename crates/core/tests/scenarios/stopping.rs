@@ -145,7 +145,7 @@ fn a_cancel_before_the_crash_holds_after_it() {
     // Nothing will run any more, so what changed is nobody's question.
     cancelled(lane().adopted_with("other"));
     let acting = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b")]));
-    cancelled(acting.cancel().adopted_with("other").settles("adopted settled call_lost questioned").wake());
+    cancelled(acting.cancel().adopted_with("other").settles("adopted call_lost questioned settled").wake());
 }
 
 #[test]

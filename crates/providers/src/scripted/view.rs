@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use windlass_core::block::{Block, Kind, ToolUse};
+use windlass_core::block::{Block, Kind};
 use windlass_core::request::Request;
 use windlass_core::transcript::{Part, Role, Segment};
 
@@ -93,21 +93,17 @@ fn results<'a>(newest_first: impl Iterator<Item = &'a Segment>) -> Vec<ViewedRes
 }
 
 fn paired(reply: &Segment, results: &Segment) -> Vec<ViewedResult> {
-    let calls: Vec<&ToolUse> = reply.blocks.iter().filter_map(Block::as_tool_use).collect();
-    let viewed = |(place, block): (usize, &Block)| {
-        Some(ViewedResult::new(block, tool_of(&calls, place, block)?))
-    };
-    results.blocks.iter().enumerate().filter_map(viewed).collect()
+    let viewed = |block: &Block| Some(ViewedResult::new(block, tool_of(reply, block)?));
+    results.blocks.iter().filter_map(viewed).collect()
 }
 
-/// The tool a result answers. The place decides first, because ids may repeat.
-fn tool_of(calls: &[&ToolUse], place: usize, block: &Block) -> Option<String> {
+/// The tool a result answers. Ids are unique within a round: the transcript takes no other.
+fn tool_of(reply: &Segment, block: &Block) -> Option<String> {
     let Kind::ToolResult { tool_use_id } = block.kind() else {
         return None;
     };
-    let answered = |call: &&&ToolUse| call.id == *tool_use_id;
-    let here = calls.get(place).filter(answered);
-    let call = here.or_else(|| calls.iter().find(answered));
+    let mut calls = reply.blocks.iter().filter_map(Block::as_tool_use);
+    let call = calls.find(|call| call.id == *tool_use_id);
     Some(call.map(|call| call.name.to_string()).unwrap_or_default())
 }
 

@@ -42,14 +42,6 @@ fn results_come_with_their_tools() {
 }
 
 #[test]
-fn repeated_ids_keep_their_places() {
-    let mut transcript = prompted("go");
-    let reply = [call("x", "Read"), call("x", "Bash")];
-    transcript.push_round(&reply, vec![result("x", "1"), result("x", "2")]).unwrap();
-    assert_eq!(seen(transcript).2, ["Read: 1", "Bash: 2"]);
-}
-
-#[test]
 fn content_in_blocks_reads_as_its_texts() {
     let mut transcript = prompted("go");
     let blocks = r#"[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]"#;

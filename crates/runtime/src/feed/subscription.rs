@@ -77,6 +77,7 @@ impl Subscription {
     /// The next live item that is new; `None` sends the reader back to the log.
     async fn live(&mut self) -> Option<Item> {
         let item = tokio::select! {
+            biased;
             item = self.live.recv() => item.ok(),
             () = self.ports.clock.sleep(POLL_MS) => None,
         };

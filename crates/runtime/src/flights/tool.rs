@@ -127,6 +127,7 @@ async fn run(ready: Ready, clock: &dyn Clock) -> Outcome {
     let Ready { tool, context, tool_use, timeout_ms } = ready;
     let work = caught(tool.run(context, tool_use.input));
     tokio::select! {
+        biased;
         outcome = work => outcome.unwrap_or_else(|panic| Outcome::Failed(panicked(&panic))),
         () = clock.sleep(timeout_ms) => Outcome::TimedOut { after_ms: timeout_ms },
     }

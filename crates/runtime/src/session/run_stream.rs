@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use windlass_core::conversation::{Conversation, Ended};
-use windlass_core::ids::RunId;
+use windlass_core::ids::{RunId, Seq};
 use windlass_core::input::Input;
 use windlass_core::log::Entry;
 use windlass_core::mail::MailBody;
@@ -15,7 +15,9 @@ use windlass_core::record::Record;
 use windlass_core::wanted::is_parked;
 
 use crate::driver::{DriveError, Rest};
+use super::Session;
 use crate::feed::{Item, Subscription, SubscriptionError};
+use crate::ports::StoreError;
 
 /// The stream of a run. Read it to watch; ask it for the [`end`](Self::end) to wait.
 pub struct RunStream {
@@ -26,11 +28,30 @@ pub struct RunStream {
 
 enum Source {
     /// This stream's reader sets the pace of the run, and dropping it cancels the run.
-    Owning { items: mpsc::Receiver<Item>, driving: JoinHandle<Result<Rest, DriveError>> },
+    Owning {
+        place: Place,
+        items: mpsc::Receiver<Item>,
+        driving: JoinHandle<Result<Rest, DriveError>>,
+    },
     /// Somebody else drives; this is one reader of many, and keeps its own copy.
     Following { conversation: Box<Conversation>, items: Box<Subscription> },
     /// Nothing more will come.
     Spent,
+}
+
+/// Where in a conversation a stream begins.
+pub(super) struct Place {
+    pub(super) session: Session,
+    pub(super) head: Seq,
+}
+
+impl Place {
+    /// Moves on past what was read.
+    fn pass(&mut self, item: &Item) {
+        if let Item::Entry(entry) = item {
+            self.head = entry.seq;
+        }
+    }
 }
 
 /// How a run ended, or why it waits.
@@ -49,15 +70,15 @@ pub enum End {
 impl RunStream {
     pub(super) fn owning(
         run: Option<RunId>,
+        place: Place,
         items: mpsc::Receiver<Item>,
         driving: JoinHandle<Result<Rest, DriveError>>,
     ) -> Self {
-        Self { run, source: Source::Owning { items, driving }, ended: None }
+        Self { run, source: Source::Owning { place, items, driving }, ended: None }
     }
 
-    pub(super) fn following(run: Option<RunId>, before: Conversation, items: Subscription) -> Self {
-        let source = Source::Following { conversation: Box::new(before), items: Box::new(items) };
-        Self { run, source, ended: None }
+    pub(super) async fn following(run: Option<RunId>, place: Place) -> Result<Self, DriveError> {
+        Ok(Self { run, source: Source::follow(place).await?, ended: None })
     }
 
     /// The run it is about.
@@ -68,22 +89,25 @@ impl RunStream {
 
     /// The next item; `None` when the run has ended or waits.
     pub async fn next(&mut self) -> Result<Option<Item>, DriveError> {
-        if self.ended.is_some() {
-            self.let_go();
-            return Ok(None);
-        }
-        match &mut self.source {
-            Source::Spent => Ok(None),
-            Source::Owning { items, .. } => match items.recv().await {
-                Some(item) => Ok(Some(self.note(item))),
-                None => self.landed().await.map(|()| None),
-            },
-            Source::Following { items, .. } => {
-                let item = items.next().await.map_err(narrow)?;
-                self.fold(&item)?;
-                Ok(Some(self.note(item)))
+        while self.ended.is_none() {
+            match &mut self.source {
+                Source::Spent => return Ok(None),
+                Source::Owning { place, items, .. } => match items.recv().await {
+                    Some(item) => {
+                        place.pass(&item);
+                        return Ok(Some(self.note(item)));
+                    }
+                    None => self.landed().await?,
+                },
+                Source::Following { items, .. } => {
+                    let item = items.next().await.map_err(narrow)?;
+                    self.fold(&item)?;
+                    return Ok(Some(self.note(item)));
+                }
             }
         }
+        self.let_go();
+        Ok(None)
     }
 
     /// Waits for the end.
@@ -151,12 +175,16 @@ impl RunStream {
         Ok(())
     }
 
-    /// The driver came to rest.
+    /// The driver came to rest, or never came to drive: then somebody else does, and we watch.
     async fn landed(&mut self) -> Result<(), DriveError> {
         let source = std::mem::replace(&mut self.source, Source::Spent);
-        let Source::Owning { driving, .. } = source else { return Ok(()) };
+        let Source::Owning { place, driving, .. } = source else { return Ok(()) };
         // A driver that was dropped with its runtime has left the lane to whoever comes next.
         let Ok(rest) = driving.await else { return Ok(()) };
+        if let Err(DriveError::Store(StoreError::Busy { .. } | StoreError::Fenced { .. })) = rest {
+            self.source = Source::follow(place).await?;
+            return Ok(());
+        }
         self.ended = match rest? {
             Rest::Idle(conversation) | Rest::Parked(conversation) => {
                 end_of(self.run.as_ref(), &conversation)
@@ -164,6 +192,13 @@ impl RunStream {
             Rest::HandedOver(_) => Some(End::HandedOver),
         };
         Ok(())
+    }
+}
+
+impl Source {
+    async fn follow(Place { session, head }: Place) -> Result<Self, DriveError> {
+        let conversation = Box::new(session.conversation_at(head).await?);
+        Ok(Self::Following { conversation, items: Box::new(session.subscribe(head)) })
     }
 }
 

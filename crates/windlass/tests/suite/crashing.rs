@@ -123,3 +123,21 @@ fn the_idempotency_key_names_run_and_call_and_stays_the_same() {
         assert_eq!(*first.keys.lock().unwrap(), *again.keys.lock().unwrap());
     });
 }
+
+// spec: STORE-10
+#[tokio::test]
+async fn a_second_process_queues_its_prompt_and_watches_the_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let gate = Arc::new(Notify::new());
+    let send = Probe::once_only("Send").gated(&gate);
+    let first = on(&path, std::slice::from_ref(&send)).await;
+    let second = on(&path, &[Probe::once_only("Send")]).await;
+    let one = first.session("lane").send("go").await.unwrap();
+    eventually("the call runs", || send.count() == 1).await;
+    let two = second.session("lane").send("and again").await.unwrap();
+    gate.notify_one();
+    assert!(matches!(one.end().await.unwrap(), End::Finished(_)));
+    gate.notify_one();
+    assert!(matches!(two.end().await.unwrap(), End::Finished(_)));
+}

@@ -11,9 +11,9 @@ use windlass_core::run::{EarlyCall, Run};
 use windlass_core::settings::Listening;
 use windlass_core::wanted::Effect;
 
-use super::{Named, State, Verdict, ensure};
+use super::{OfState, State, Verdict, ensure};
 
-pub(super) const STATES: &[Named<State<'_>>] = &[
+pub(super) const STATES: &[OfState] = &[
     ("conflicting calls are never in the air together", conflicts_are_apart),
     ("a call waits for earlier ones it conflicts with", order_is_kept),
     ("a once-only call is on disk before it runs", started_is_on_disk),

@@ -3,13 +3,12 @@
 use windlass_core::record::{Launch, Record, Transition};
 use windlass_core::reply::StopReason;
 use windlass_core::run::{Phase, Run};
-use windlass_core::transcript::Role;
+use windlass_core::transcript::{Part, Role};
 use windlass_core::{Conversation, Input};
 
-use super::spine::same_run;
-use super::{Fact, Named, Step, Verdict, ensure};
+use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
 
-pub(super) const FACTS: &[Named<Fact<'_>>] = &[
+pub(super) const FACTS: &[OfFact] = &[
     ("the model is asked only between two things", asked_from_between),
     ("a model call has its own number", asks_are_numbered),
     ("a request ends with what is to be answered", request_ends_with_user),
@@ -18,7 +17,7 @@ pub(super) const FACTS: &[Named<Fact<'_>>] = &[
     ("a block runs early at most once", early_once),
 ];
 
-pub(super) const STEPS: &[Named<Step<'_>>] = &[
+pub(super) const STEPS: &[OfStep] = &[
     ("what a person said reaches the model", steers_are_heard),
     ("a refused reply runs nothing", refusal_runs_nothing),
     ("a reply is said to the model once", notes_are_single),
@@ -84,15 +83,26 @@ fn early_once(fact: &Fact<'_>) -> Verdict {
     ensure(!again && !late, || format!("call {call} ran ahead wrongly"))
 }
 
-/// A steer waits in the run until a model call takes it into the transcript.
+/// A steer waits in the run until the transcript takes it, at the latest when the run ends.
 fn steers_are_heard(step: &Step<'_>) -> Verdict {
-    let Some((before, after)) = same_run(step.before, step.after) else { return Ok(()) };
     let records = &step.entry.records;
+    if records.iter().any(|r| matches!(r, Record::Compacted { .. } | Record::Forked { .. })) {
+        return Ok(());
+    }
     let added = records.iter().filter(|r| matches!(r, Record::Steered { .. })).count();
-    let waited = before.steers.len() + added;
-    let asked = records.iter().any(|record| matches!(record, Record::Asked { .. }));
-    let due = if asked { 0 } else { waited };
-    ensure(after.steers.len() == due, || format!("{} of {due} steers wait", after.steers.len()))
+    let began = records.iter().filter(|r| matches!(r, Record::RunStarted { .. })).count();
+    let due = waiting(step.before) + added + began;
+    let heard = prompts(step.after) - prompts(step.before);
+    let kept = waiting(step.after);
+    ensure(heard + kept == due, || format!("{heard} heard and {kept} kept of {due}"))
+}
+
+fn waiting(c: &Conversation) -> usize {
+    c.run.as_ref().map_or(0, |run| run.steers.len())
+}
+
+fn prompts(c: &Conversation) -> usize {
+    c.transcript.segments().iter().filter(|segment| segment.part == Part::Prompt).count()
 }
 
 fn refusal_runs_nothing(step: &Step<'_>) -> Verdict {

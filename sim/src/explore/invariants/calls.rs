@@ -8,9 +8,9 @@ use windlass_core::outcome::{Outcome, OutcomeKind};
 use windlass_core::record::{Record, Settlement, Stop};
 use windlass_core::run::Run;
 
-use super::{Fact, Named, Verdict, ensure};
+use super::{Fact, OfFact, Verdict, ensure};
 
-pub(super) const FACTS: &[Named<Fact<'_>>] = &[
+pub(super) const FACTS: &[OfFact] = &[
     ("a round closes with every call answered", round_closes_complete),
     ("results stand in call order", results_in_order),
     ("a call is let go only when it is ready", let_go_when_ready),

@@ -8,9 +8,9 @@ use windlass_core::run::{Fatality, Run};
 use windlass_core::stop::{RunState, StopCause};
 
 use super::spine::same_run;
-use super::{Fact, Named, Step, Verdict, ensure};
+use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
 
-pub(super) const FACTS: &[Named<Fact<'_>>] = &[
+pub(super) const FACTS: &[OfFact] = &[
     ("a run ends once", ends_once),
     ("prompts are taken in order and never supersede", started_in_order),
     ("a cancel is obeyed", cancel_is_obeyed),
@@ -22,7 +22,7 @@ pub(super) const FACTS: &[Named<Fact<'_>>] = &[
     ("an end that looks like success has something to show", success_has_text),
 ];
 
-pub(super) const STEPS: &[Named<Step<'_>>] = &[
+pub(super) const STEPS: &[OfStep] = &[
     ("a run that goes on has not ended", ended_is_gone),
     ("a run disappears only by ending", no_run_vanishes),
     ("a fatal error is recorded", fatal_is_recorded),

@@ -9,17 +9,17 @@ use windlass_core::question::{About, Question};
 use windlass_core::record::Record;
 use windlass_core::run::{Leave, Run};
 
-use super::{Fact, Named, Step, Verdict, ensure};
+use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
 use crate::explore::ledger::answer_in;
 
-pub(super) const FACTS: &[Named<Fact<'_>>] = &[
+pub(super) const FACTS: &[OfFact] = &[
     ("nothing safe is put before a human", asked_only_when_needed),
     ("a question has its own number", questions_are_numbered),
     ("an answer fits an open question", answers_fit),
     ("a run halts only by consent to a change", drift_accepted_rightly),
 ];
 
-pub(super) const STEPS: &[Named<Step<'_>>] = &[
+pub(super) const STEPS: &[OfStep] = &[
     ("a changed prompt halts the run", drift_is_asked),
     ("a halted run goes on only by consent", halt_needs_consent),
     ("a call that may have happened is asked about", lost_is_asked),

@@ -4,9 +4,9 @@ use windlass_core::Input;
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::record::{Record, Stop};
 
-use super::{Named, Step, Verdict, ensure};
+use super::{OfStep, Step, Verdict, ensure};
 
-pub(super) const STEPS: &[Named<Step<'_>>] =
+pub(super) const STEPS: &[OfStep] =
     &[("every mail leaves one record", mail_leaves_one_record)];
 
 fn mail_leaves_one_record(step: &Step<'_>) -> Verdict {

@@ -4,14 +4,14 @@ use windlass_core::input::{FailureClass, Input};
 use windlass_core::record::Record;
 use windlass_core::run::Run;
 
-use super::{Fact, Named, State, Verdict, ensure};
+use super::{Fact, OfFact, OfState, State, Verdict, ensure};
 
-pub(super) const STATES: &[Named<State<'_>>] = &[
+pub(super) const STATES: &[OfState] = &[
     ("spend stays within its cap", spend_is_capped),
     ("a run stays within its limits", limits_hold),
 ];
 
-pub(super) const FACTS: &[Named<Fact<'_>>] =
+pub(super) const FACTS: &[OfFact] =
     &[("a model call that began is paid for", abandoned_is_charged)];
 
 /// In a world where no reply costs more than was set aside, the cap itself is never passed.

@@ -6,9 +6,9 @@ use windlass_core::request::messages;
 use windlass_core::run::{Counters, Phase, Run};
 use windlass_core::{Conversation, Record};
 
-use super::{Named, State, Step, Verdict, ensure};
+use super::{OfState, OfStep, State, Step, Verdict, ensure};
 
-pub(super) const STATES: &[Named<State<'_>>] = &[
+pub(super) const STATES: &[OfState] = &[
     ("a request is accepted by the API", request_is_accepted),
     ("no request while a round is open", no_request_in_a_round),
     ("no run is left between two things", never_between),
@@ -17,7 +17,7 @@ pub(super) const STATES: &[Named<State<'_>>] = &[
     ("the log folds to the state", log_folds_to_the_state),
 ];
 
-pub(super) const STEPS: &[Named<Step<'_>>] = &[
+pub(super) const STEPS: &[OfStep] = &[
     ("within a generation the transcript only grows", transcript_grows),
     ("counters of a run never fall", counters_never_fall),
     ("an early tick settles nothing", early_tick_settles_nothing),

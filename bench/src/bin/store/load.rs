@@ -1,0 +1,110 @@
+//! Many conversations appending at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use windlass_core::ids::{LaneId, RunId};
+use windlass_core::record::Durability;
+use windlass_runtime::ports::{Letter, Store};
+use windlass_store::SqliteStore;
+
+use crate::clock;
+use crate::spread::Spread;
+use crate::story::{Story, tell};
+
+pub(crate) const HEADING: &str =
+    "waits for  conversations     steps/s   latency                            CPU/step   syncs/step  steps/commit";
+
+pub(crate) type Syncs = Arc<SqliteStore>;
+
+pub(crate) struct Load {
+    pub(crate) conversations: usize,
+    pub(crate) durability: Durability,
+    pub(crate) seconds: u64,
+}
+
+impl Load {
+    pub(crate) async fn run(&self, store: Arc<dyn Store>, syncs: Option<&Syncs>) -> Result<String> {
+        let story = Arc::new(tell(20, 25_000)?);
+        let before = Counters::of(syncs);
+        let (cpu, begin) = (clock::cpu(), clock::now());
+        let end = begin + Duration::from_secs(self.seconds);
+        let drivers: Vec<_> = (0..self.conversations)
+            .map(|no| {
+                let driver = Driver {
+                    store: Arc::clone(&store),
+                    story: Arc::clone(&story),
+                    lane: LaneId::from(format!("conversation:0199d1c0-7a4e-7c30-9f00-{no:012}")),
+                    durability: self.durability,
+                };
+                tokio::spawn(async move { driver.drive(end).await })
+            })
+            .collect();
+        let mut times = Vec::new();
+        for driver in drivers {
+            times.extend(driver.await??);
+        }
+        let took = begin.elapsed();
+        Ok(self.report(times, took, clock::cpu().saturating_sub(cpu), &before.until(syncs)))
+    }
+
+    fn report(&self, times: Vec<Duration>, took: Duration, cpu: Duration, used: &Counters) -> String {
+        let steps = times.len().max(1) as f64;
+        let per_second = steps / took.as_secs_f64();
+        let cpu_us = cpu.as_secs_f64() * 1e6 / steps;
+        let per_commit = steps / (used.commits as f64).max(1.0);
+        format!(
+            "{:9}  {:13}  {per_second:10.0}   {}   {cpu_us:5.0} us   {:10.3}  {per_commit:12.1}",
+            format!("{:?}", self.durability).to_lowercase(),
+            self.conversations,
+            Spread::of(times),
+            used.syncs as f64 / steps,
+        )
+    }
+}
+
+struct Counters {
+    syncs: u64,
+    commits: u64,
+}
+
+impl Counters {
+    fn of(store: Option<&Syncs>) -> Self {
+        let syncs = store.map_or(0, |store| store.syncs());
+        Self { syncs, commits: store.map_or(0, |store| store.commits()) }
+    }
+
+    fn until(&self, store: Option<&Syncs>) -> Self {
+        let now = Self::of(store);
+        Self { syncs: now.syncs - self.syncs, commits: now.commits - self.commits }
+    }
+}
+
+struct Driver {
+    store: Arc<dyn Store>,
+    story: Arc<Story>,
+    lane: LaneId,
+    durability: Durability,
+}
+
+impl Driver {
+    /// Tells the story again and again, each time as another run.
+    async fn drive(&self, end: std::time::Instant) -> Result<Vec<Duration>> {
+        let letter = Letter { key: Arc::from("prompt"), body: self.story.prompt.clone() };
+        self.store.deliver(self.lane.clone(), letter).await?;
+        let epoch = self.store.claim(self.lane.clone(), Arc::from("bench"), None).await?.epoch;
+        let mut times = Vec::new();
+        let steps = self.story.steps.len();
+        let places = (0..).zip(self.story.steps.iter().cycle());
+        for (head, step) in places.take_while(|_| clock::now() < end) {
+            let run = RunId::from(format!("{}:{}", self.lane, head as usize / steps));
+            let mut append = step.append(&self.lane, epoch, head, &run);
+            append.durability = self.durability;
+            let begin = clock::now();
+            self.store.append(append).await?;
+            times.push(begin.elapsed());
+        }
+        Ok(times)
+    }
+}

@@ -1,0 +1,237 @@
+//! The stories behind the golden logs. A story may change; the log it once gave does not.
+
+use std::sync::Arc;
+
+use windlass_core::block::{Block, ToolUse};
+use windlass_core::input::{FailureClass, Finding, HookAnswer};
+use windlass_core::mail::Answer;
+use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::raw::Raw;
+use windlass_core::settings::Listening;
+
+use crate::kit::{Lane, call, calls, facts_for, nothing, passing, settings, text};
+
+/// Every story with its name.
+pub(crate) fn stories() -> Vec<(&'static str, Lane)> {
+    vec![
+        ("answer", answer()),
+        ("rounds", rounds()),
+        ("retries", retries()),
+        ("permission", permission()),
+        ("hooks", hooks()),
+        ("truncation", truncation()),
+        ("stop_reasons", stop_reasons()),
+        ("mail", mail()),
+        ("stopping", stopping()),
+        ("crash", crash()),
+        ("drift", drift()),
+        ("provider", provider()),
+        ("fatal", fatal()),
+        ("fork", fork()),
+        ("parked", parked()),
+        ("verbatim", verbatim()),
+    ]
+}
+
+fn answer() -> Lane {
+    Lane::new().prompt("hi").reply(text("hello")).prompt("and again").reply(text("hello again"))
+}
+
+fn rounds() -> Lane {
+    Lane::new()
+        .prompt("look around")
+        .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/a"), call("t3", "read", "/b")]))
+        .returns(2, "B")
+        .returns(0, "A")
+        .returns(1, "written")
+        .reply(calls([call("t4", "teleport", "/moon"), call("t4", "read", "/a")]))
+        .reply(calls([call("t5", "bash", "ls")]))
+        .comes_back(0, Outcome::TimedOut { after_ms: 120_000 })
+        .reply(text("done"))
+}
+
+fn retries() -> Lane {
+    let down = || ToolError::new("http_503", "down", "later").passing();
+    Lane::new()
+        .prompt("fetch it")
+        .reply(calls([call("t1", "fetch", "/a"), call("t2", "upload", "/b")]))
+        .errs(0, down())
+        .errs(1, down())
+        .wake()
+        .wake()
+        .errs(0, down())
+        .returns(1, "up")
+        .wake()
+        .returns(0, "A")
+        .reply(text("done"))
+}
+
+fn permission() -> Lane {
+    Lane::new()
+        .prompt("deploy it")
+        .reply(calls([call("t1", "deploy", "prod"), call("t2", "rm", "/"), call("t3", "ask_human", "colour?")]))
+        .answer_to(2, Answer::Text { text: Arc::from("blue") })
+        .answer_to(2, Answer::Text { text: Arc::from("red") })
+        .answer_to(1, Answer::Retry {})
+        .answer_to(1, Answer::Allow {})
+        .returns(0, "deployed")
+        .reply(calls([call("t4", "deploy", "again")]))
+        .deny("once is enough")
+        .reply(text("done"))
+}
+
+fn hooks() -> Lane {
+    let input = Raw::parse(r#"{"on":"/b"}"#).unwrap();
+    let changed = ToolUse { id: "t1".into(), name: "write".into(), input: input.clone() };
+    let change = HookAnswer::Change { input, facts: Box::new(facts_for(&changed)) };
+    Lane::with(|settings| {
+        settings.hooks.before_tool = Listening::Hooked;
+        settings.hooks.after_tool = Listening::Hooked;
+    })
+    .prompt("hi")
+    .reply(calls([call("t1", "write", "/a"), call("t2", "write", "/c")]))
+    .hook(0, change)
+    .hook(1, HookAnswer::Deny { reason: Arc::from("policy") })
+    .returns(0, "written")
+    .hook(0, HookAnswer::Pass {})
+    .reply(text("done"))
+}
+
+fn truncation() -> Lane {
+    let mut lane = Lane::new();
+    for turn in 0..7 {
+        lane = lane.prompt(&format!("turn {turn}")).reply(text("ok"));
+    }
+    lane.prompt("write a book")
+        .reply(text("x").stop("max_tokens"))
+        .reply(text("one ").stop("max_tokens"))
+        .reply(text("two ").cut("write"))
+        .reply(text("three ").stop("max_tokens"))
+        .reply(calls([call("t1", "read", "/a")]).cut("write"))
+        .returns(0, "A")
+        .reply(text("the end"))
+}
+
+fn stop_reasons() -> Lane {
+    let lane = Lane::new().prompt("one").reply(text("a ").stop("pause_turn")).reply(text("b"));
+    let lane = lane.prompt("two").reply(text("x").matched("\nUser:")).reply(text("c").matched("\n---END---"));
+    let lane = lane.prompt("three").reply(text("no").stop("refusal"));
+    let lane = lane.prompt("four").reply(text("odd").stop("quantum"));
+    lane.prompt("five").reply(nothing())
+}
+
+fn mail() -> Lane {
+    Lane::new()
+        .prompt("one")
+        .prompt("two")
+        .prompt("three")
+        .steer("and this")
+        .child("the child says")
+        .cancel_run("run-2")
+        .prompt("")
+        .reply(text("1"))
+        .reply(text("1 and more"))
+        .steer("mid")
+}
+
+fn stopping() -> Lane {
+    Lane::new()
+        .prompt("one")
+        .reply(calls([call("t1", "sleep", "/s"), call("t2", "write", "/a"), call("t3", "write", "/a")]))
+        .cancel()
+        .wait(1_500)
+        .abort()
+        .returns(1, "written")
+        .prompt("two")
+        .abort()
+        .prompt("three")
+        .cancel()
+        .reply(text("finished anyway"))
+}
+
+fn crash() -> Lane {
+    Lane::new()
+        .prompt("one")
+        .adopted()
+        .reply(calls([
+            call("t1", "read", "/a"),
+            call("t2", "write", "/b"),
+            call("t3", "send", "mail"),
+            call("t4", "send", "more"),
+        ]))
+        .adopted()
+        .returns(0, "A")
+        .probe(2, Finding::DidNotHappen {})
+        .probe(3, Finding::Unknown {})
+        .answer_to(1, Answer::Retry {})
+        .answer_to(2, Answer::MarkDone { text: Arc::from("it was sent") })
+        .returns(1, "B")
+        .adopted()
+        .probe(2, Finding::Happened { text: Arc::from("sent") })
+        .reply(text("done"))
+}
+
+fn drift() -> Lane {
+    let mut changed = settings();
+    changed.system = Arc::from("You haul faster.");
+    Lane::new()
+        .prompt("one")
+        .reply(calls([call("t1", "read", "/a")]))
+        .adopted_with("other")
+        .answer(Answer::Continue {})
+        .configure(changed)
+        .returns(0, "A")
+        .adopted_with("third")
+        .answer(Answer::Abandon {})
+}
+
+fn provider() -> Lane {
+    let mut lane = Lane::new().prompt("one").fails(passing(FailureClass::Passing)).wake();
+    lane = lane.fails(passing(FailureClass::Cut)).wake().reply(text("up again"));
+    for turn in 0..7 {
+        lane = lane.prompt(&format!("turn {turn}")).reply(text("ok"));
+    }
+    lane.prompt("too long")
+        .fails(passing(FailureClass::TooLong))
+        .fails(passing(FailureClass::TooLong))
+        .prompt("last")
+        .fails(passing(FailureClass::Lasting))
+}
+
+fn fatal() -> Lane {
+    Lane::new()
+        .prompt("one")
+        .reply(calls([call("t1", "bash", "x"), call("t2", "write", "/a")]))
+        .errs(0, ToolError::new("disk_gone", "the disk is gone", "stop").fatal())
+}
+
+fn fork() -> Lane {
+    Lane::new()
+        .prompt("one")
+        .reply(text("1"))
+        .prompt("two")
+        .fork("conversation:parent")
+        .prompt("another way")
+        .reply(text("2"))
+}
+
+fn parked() -> Lane {
+    Lane::new()
+        .prompt("one")
+        .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b"), call("t3", "deploy", "x")]))
+        .returns(1, "B")
+        .adopted()
+        .steer("hurry")
+}
+
+fn verbatim() -> Lane {
+    let surrogate = r#"{"type":"text","text":"a\ud800b"}"#;
+    let future = r#"{ "type" : "hologram", "x" : 1.50e1, "nested":{"b":1,"a":[ ] } }"#;
+    let hebrew = "שָׁלוֹם \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+    let image = Block::new(Raw::parse(r#"{"type":"image","source":{"type":"url","url":"x"}}"#).unwrap());
+    Lane::with(|settings| settings.limits.result_chars = 200)
+        .prompt_blocks(vec![Block::text(hebrew), image])
+        .reply(calls([call("id with spaces", "read", "/ש")]).json(future).json(surrogate))
+        .returns(0, &"\u{5e9}\u{5b8}".repeat(150))
+        .reply(nothing().json(surrogate).json(future))
+}

@@ -1,0 +1,59 @@
+//! The name of a process that owns lanes: random at every start, and followed by what it takes to
+//! see that it is gone. A neighbour on the same machine need not wait for a lease to run out when
+//! the process it belongs to no longer exists.
+//!
+//! This only saves waiting. A wrong answer costs nothing: the fence decides who may write.
+
+use std::fs;
+use std::sync::Arc;
+
+use crate::ports::WorkerId;
+
+#[cfg(test)]
+#[path = "identity_tests.rs"]
+mod identity_tests;
+
+/// A new name for this process.
+#[must_use]
+pub fn new_worker() -> WorkerId {
+    let random = uuid::Uuid::now_v7();
+    match place().zip(started(std::process::id())) {
+        Some((place, start)) => {
+            Arc::from(format!("{random}+{place}+{}+{start}", std::process::id()))
+        }
+        None => Arc::from(random.to_string()),
+    }
+}
+
+/// Whether the process behind the name has certainly ended.
+#[must_use]
+pub fn is_gone(worker: &str) -> bool {
+    let mut parts = worker.split('+').skip(1);
+    let (Some(place_then), Some(pid), Some(start)) = (parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    let Some(pid) = pid.parse().ok().filter(|_| place().as_deref() == Some(place_then)) else {
+        return false;
+    };
+    started(pid).is_none_or(|now| now != start)
+}
+
+/// This boot and process namespace: where process ids mean the same.
+fn place() -> Option<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+    let namespace: String =
+        namespace.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    Some(format!("{}.{namespace}", boot.trim()))
+}
+
+/// When a process started, in clock ticks since boot: tells a reused id from the old one.
+fn started(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_whitespace();
+    let state = fields.next()?;
+    // A zombie has ended; it only waits to be seen off.
+    (state != "Z" && state != "X").then(|| fields.nth(18).map(str::to_owned))?
+}

@@ -1,0 +1,27 @@
+use super::{is_gone, new_worker};
+
+#[test]
+fn a_living_process_is_not_gone() {
+    assert!(!is_gone(&new_worker()));
+}
+
+#[test]
+fn names_differ_at_every_start() {
+    assert_ne!(new_worker(), new_worker());
+}
+
+#[test]
+fn a_process_that_ended_is_gone_and_so_is_one_whose_id_was_reused() {
+    let mine = new_worker();
+    let (head, start) = mine.rsplit_once('+').unwrap();
+    let (place, _) = head.rsplit_once('+').unwrap();
+    assert!(is_gone(&format!("{head}+{start}0")), "same id, another start");
+    assert!(is_gone(&format!("{place}+4194999+1")), "no such process");
+}
+
+#[test]
+fn what_cannot_be_seen_from_here_counts_as_alive() {
+    for name in ["", "abc", "abc+elsewhere+1+1", "a+b", "a+b+c+d+e"] {
+        assert!(!is_gone(name), "{name}");
+    }
+}

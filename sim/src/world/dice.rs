@@ -1,0 +1,48 @@
+//! Chance that repeats: the same seed throws the same numbers.
+
+/// A stream of numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(mix(seed ^ 0x5eed))
+    }
+
+    /// Dice of their own for one subject: what others throw does not change them.
+    pub(crate) fn about(seed: u64, subject: &str) -> Self {
+        let folded = subject.bytes().fold(seed, |sum, byte| mix(sum ^ u64::from(byte)));
+        Self::new(folded)
+    }
+
+    pub(crate) fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    /// A number below `most`.
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
+        self.throw() % most.max(1)
+    }
+
+    /// A number from `least` to `most`, both included.
+    pub(crate) fn within(&mut self, least: u64, most: u64) -> u64 {
+        least + self.below(most.saturating_sub(least) + 1)
+    }
+
+    /// True in this many of a hundred throws.
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    pub(crate) fn pick<T: Copy + Default>(&mut self, options: &[T]) -> T {
+        let place = usize::try_from(self.below(options.len() as u64)).unwrap_or(0);
+        options.get(place).copied().unwrap_or_default()
+    }
+}
+
+fn mix(seed: u64) -> u64 {
+    let z = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,126 @@
+//! What may happen to a world from outside, and when.
+
+use std::fmt;
+
+use super::dice::Dice;
+use super::witness::ProcessId;
+
+/// Something that happens at a time.
+#[derive(Debug, Clone)]
+pub(crate) struct Happening {
+    pub(crate) at_ms: u64,
+    pub(crate) event: Event,
+}
+
+/// Something that happens.
+#[derive(Debug, Clone)]
+pub(crate) enum Event {
+    Prompt { lane: usize, run: u32, reader: Pace },
+    Steer { lane: usize, run: u32, copies: u64 },
+    Cancel { lane: usize, run: Option<u32>, copies: u64 },
+    Abort { lane: usize, run: Option<u32> },
+    StrayAnswer { lane: usize, question: u32 },
+    Reader { lane: usize, pace_ms: u64, from_start: bool },
+    Kill,
+    PowerCut { kept: usize },
+    Freeze { ms: u64 },
+    CutOff { ms: u64 },
+    Thaw { process: ProcessId },
+    SecondProcess,
+    HandOver,
+    WallJump { ms: i64 },
+    Start,
+}
+
+/// How somebody reads the stream of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As fast as it comes.
+    #[default]
+    Eager,
+    /// With pauses.
+    Slow(u64),
+    /// Drops it after so many items.
+    Drops(u64),
+    /// Lets it go on unread.
+    Detaches,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+/// When the last of them happens, at the latest.
+const SPAN_MS: u64 = 4_000;
+
+pub(crate) fn draw(dice: &mut Dice, lanes: usize) -> Vec<Happening> {
+    let mut events = Vec::new();
+    let mut add = |dice: &mut Dice, event: Event| {
+        let at_ms = dice.below(SPAN_MS);
+        events.push(Happening { at_ms, event });
+    };
+    let prompts = dice.within(1, 5);
+    for run in 0..prompts {
+        let event = prompt(dice, lanes, u32::try_from(run).unwrap_or(0));
+        add(dice, event);
+    }
+    let spoken = dice.pick(&[0, 0, 1, 2, 4]);
+    for extra in 0..spoken {
+        let event = spoken_event(dice, lanes, prompts, u32::try_from(extra).unwrap_or(0));
+        add(dice, event);
+    }
+    let readers = dice.within(0, 2);
+    for _ in 0..readers {
+        let event = reader(dice, lanes);
+        add(dice, event);
+    }
+    let faults = dice.pick(&[0, 1, 1, 2, 2, 3, 5]);
+    for _ in 0..faults {
+        let event = fault(dice);
+        add(dice, event);
+    }
+    events.sort_by_key(|event| event.at_ms);
+    events
+}
+
+fn lane(dice: &mut Dice, lanes: usize) -> usize {
+    usize::try_from(dice.below(lanes as u64)).unwrap_or(0)
+}
+
+fn prompt(dice: &mut Dice, lanes: usize, run: u32) -> Event {
+    let slow = Pace::Slow(dice.within(5, 120));
+    let drops = Pace::Drops(dice.below(12));
+    let reader = dice.pick(&[Pace::Eager, Pace::Eager, slow, drops, Pace::Detaches]);
+    Event::Prompt { lane: lane(dice, lanes), run, reader }
+}
+
+fn spoken_event(dice: &mut Dice, lanes: usize, prompts: u64, extra: u32) -> Event {
+    let lane = lane(dice, lanes);
+    let run = dice.chance(50).then(|| u32::try_from(dice.below(prompts)).unwrap_or(0));
+    let copies = dice.within(1, 2);
+    match dice.below(6) {
+        0 | 1 => Event::Steer { lane, run: 100 + extra, copies },
+        2 | 3 => Event::Cancel { lane, run, copies },
+        4 => Event::Abort { lane, run },
+        _ => Event::StrayAnswer { lane, question: u32::try_from(dice.below(4)).unwrap_or(0) },
+    }
+}
+
+fn reader(dice: &mut Dice, lanes: usize) -> Event {
+    let pace_ms = dice.pick(&[0, 0, 20, 700]);
+    Event::Reader { lane: lane(dice, lanes), pace_ms, from_start: dice.chance(70) }
+}
+
+fn fault(dice: &mut Dice) -> Event {
+    match dice.below(20) {
+        0..=5 => Event::Kill,
+        6..=9 => Event::PowerCut { kept: usize::try_from(dice.below(4)).unwrap_or(0) },
+        10..=12 => Event::Freeze { ms: dice.within(100, 4_000) },
+        13..=15 => Event::CutOff { ms: dice.within(100, 4_000) },
+        16 => Event::SecondProcess,
+        17 => Event::HandOver,
+        _ => Event::WallJump { ms: dice.pick(&[-3_600_000, -2_000, 1_000, 3_600_000]) },
+    }
+}

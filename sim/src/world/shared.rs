@@ -1,0 +1,94 @@
+//! What everybody in a world shares: its disk, its clock, its witness.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::mpsc;
+use windlass_core::ids::{LaneId, RunId};
+use windlass_core::question::Question;
+use windlass_store::MemoryStore;
+
+use super::clock::Wall;
+use super::plan::Plan;
+use super::witness::Witness;
+
+/// A safeguard taken out on purpose, to see whether the checker notices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Break {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The store accepts appends of owners that lost the lane.
+    Fence,
+    /// A once-only call starts before its record is safe from a power cut.
+    Envelope,
+}
+
+/// A question somebody saw.
+pub(crate) struct Asked {
+    pub(crate) lane: LaneId,
+    pub(crate) question: Question,
+}
+
+pub(crate) struct Shared {
+    pub(crate) plan: Plan,
+    pub(crate) broken: Break,
+    pub(crate) witness: Witness,
+    pub(crate) wall: Wall,
+    pub(crate) disk: MemoryStore,
+    pub(crate) desk: mpsc::UnboundedSender<Asked>,
+    calm: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        plan: Plan,
+        broken: Break,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Asked>) {
+        let (desk, questions) = mpsc::unbounded_channel();
+        let shared = Self {
+            plan,
+            broken,
+            witness: Witness::default(),
+            wall: Wall::new(),
+            disk: MemoryStore::simulated(),
+            desk,
+            calm: AtomicBool::new(false),
+        };
+        (Arc::new(shared), questions)
+    }
+
+    /// Ends all faults.
+    pub(crate) fn calm_down(&self) {
+        self.calm.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_calm(&self) -> bool {
+        self.calm.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn fault(&self, what: &str) {
+        self.witness.fault(self.wall.elapsed_ms(), what);
+    }
+
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = LaneId> + use<> {
+        (0..self.plan.lanes).map(lane_id)
+    }
+}
+
+/// The lane of this number.
+pub(crate) fn lane_id(lane: usize) -> LaneId {
+    LaneId::from(format!("conversation:L{lane}"))
+}
+
+/// A run of a lane.
+pub(crate) fn run_id(lane: usize, run: u32) -> RunId {
+    RunId::from(format!("L{lane}-r{run}"))
+}
+
+/// The lane a text is about: every run, prompt, reply and result of a world names its lane.
+pub(crate) fn lane_in(text: &str) -> Option<LaneId> {
+    let (_, rest) = text.split_once('L').filter(|(_, rest)| rest.starts_with(char::is_numeric))?;
+    let lane = rest.split('-').next()?.parse().ok()?;
+    Some(lane_id(lane))
+}

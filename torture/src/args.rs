@@ -1,0 +1,77 @@
+//! What was typed.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+/// Kills windlass processes and audits what they leave behind.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "windlass-torture")]
+pub(crate) struct Args {
+    /// The binary to torture, built with its feature `faults`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bin: PathBuf,
+    /// Where the conversations live
+    #[arg(long, value_enum, default_value_t = StoreKind::Sqlite)]
+    pub(crate) store: StoreKind,
+    /// Processes to kill
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) kills: u64,
+    /// What the plans and the blows are drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Conversations tortured at once
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub(crate) jobs: u64,
+    /// Breaks the binary on purpose: the audit must notice
+    #[arg(long = "break", value_enum)]
+    pub(crate) broken: Option<Break>,
+    /// Keeps stores, ledgers and output in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Does not first prove that broken binaries are caught
+    #[arg(long)]
+    pub(crate) no_self_test: bool,
+}
+
+impl Args {
+    /// A clean verdict means nothing unless a broken binary gets a bad one.
+    pub(crate) fn wants_self_test(&self) -> bool {
+        self.broken.is_none() && !self.no_self_test
+    }
+}
+
+/// Where the conversations live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StoreKind {
+    /// Two SQLite files, shared by all processes.
+    Sqlite,
+}
+
+impl fmt::Display for StoreKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite => formatter.write_str("sqlite"),
+        }
+    }
+}
+
+/// A promise the binary is told to break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Break {
+    /// Appends ignore epoch and head.
+    Fence,
+    /// What was started is not stored.
+    Envelope,
+}
+
+impl Break {
+    /// As the binary knows it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Fence => "fence",
+            Self::Envelope => "envelope",
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a conversation is to do: a few steps, each one reply of the scripted model.
+
+use crate::dice::Dice;
+
+/// Time a process needs besides what its plan sleeps, roughly: its start, and each step.
+const START_MS: u64 = 25;
+const STEP_MS: u64 = 8;
+
+/// The job of one conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) conversation: String,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// One reply of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Calls, in order.
+    Calls(Vec<Call>),
+    /// Text cut by the output limit.
+    CutText,
+    /// A call cut by the output limit: it must never run.
+    CutCall,
+}
+
+/// One call of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// Repeatable.
+    Read { file: u64 },
+    /// Once-only.
+    Effect(Effect),
+}
+
+/// A once-only call: it adds one line to the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Effect {
+    /// Its line in the ledger; no two effects have the same.
+    pub(crate) line: String,
+    /// It sleeps so long before it takes effect, so that a blow can land there.
+    pub(crate) before_ms: u64,
+    /// And so long after.
+    pub(crate) after_ms: u64,
+}
+
+impl Plan {
+    /// Draws the plan of the `number`-th conversation.
+    pub(crate) fn draw(number: u64, dice: &mut Dice) -> Self {
+        let conversation = format!("torture-{number}");
+        let steps = dice.between(2, 6);
+        let mut steps: Vec<Step> =
+            (1..=steps).map(|step| draw_step(&conversation, step, dice)).collect();
+        if !steps.iter().any(|step| step.effects().next().is_some()) {
+            // A run without effects would prove nothing about them.
+            let place = steps.len().saturating_add(1);
+            steps.push(Step::Calls(vec![Call::Effect(effect(&conversation, place as u64, 0, dice))]));
+        }
+        Self { conversation, steps }
+    }
+
+    /// Every once-only call of it.
+    pub(crate) fn effects(&self) -> impl Iterator<Item = &Effect> {
+        self.steps.iter().flat_map(Step::effects)
+    }
+
+    /// About how long it takes when nobody disturbs it.
+    pub(crate) fn lasts_ms(&self) -> u64 {
+        let asleep: u64 = self.effects().map(|effect| effect.before_ms + effect.after_ms).sum();
+        START_MS + STEP_MS * self.steps.len() as u64 + asleep
+    }
+}
+
+impl Step {
+    pub(crate) fn effects(&self) -> impl Iterator<Item = &Effect> {
+        let calls = match self {
+            Self::Calls(calls) => calls.as_slice(),
+            Self::CutText | Self::CutCall => &[],
+        };
+        calls.iter().filter_map(|call| match call {
+            Call::Read { .. } => None,
+            Call::Effect(effect) => Some(effect),
+        })
+    }
+}
+
+fn draw_step(conversation: &str, step: u64, dice: &mut Dice) -> Step {
+    let mut place = 0;
+    let mut effect = |dice: &mut Dice| {
+        place += 1;
+        Call::Effect(self::effect(conversation, step, place, dice))
+    };
+    match dice.between(1, 100) {
+        1..=30 => Step::Calls(vec![effect(dice)]),
+        31..=50 => Step::Calls(vec![effect(dice), effect(dice)]),
+        51..=70 => Step::Calls(vec![read(dice), effect(dice), read(dice)]),
+        71..=88 => Step::Calls((0..dice.between(1, 4)).map(|_| read(dice)).collect()),
+        89..=94 => Step::CutText,
+        _ => Step::CutCall,
+    }
+}
+
+fn read(dice: &mut Dice) -> Call {
+    Call::Read { file: dice.between(0, FILES - 1) }
+}
+
+/// Files there are to read.
+pub(crate) const FILES: u64 = 4;
+
+fn effect(conversation: &str, step: u64, place: u64, dice: &mut Dice) -> Effect {
+    let line = format!("{conversation} {step}.{place}");
+    let (before_ms, after_ms) = match dice.between(1, 3) {
+        1 => (dice.between(20, 100), 0),
+        2 => (0, dice.between(20, 100)),
+        _ => (0, 0),
+    };
+    Effect { line, before_ms, after_ms }
+}
