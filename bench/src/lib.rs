@@ -1,1 +1,2 @@
 //! What the benches share.
+pub mod trace;

@@ -5,6 +5,7 @@
 //! then start effects) is `World::append`; a failed append is the state before it.
 
 mod act;
+mod batch;
 mod bounds;
 mod config;
 mod configs;

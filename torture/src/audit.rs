@@ -7,6 +7,8 @@ mod ending;
 mod order;
 mod questions;
 
+pub(crate) use effects::is_block_of;
+
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::store::Lane;

@@ -3,13 +3,18 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use rustix::process::{
     Pid, Resource, Rlimit, WaitOptions, getpid, set_child_subreaper, setrlimit, waitpid,
 };
 
-use crate::processes;
+use crate::clock::{Deadline, pause};
+use crate::processes::{self, Life};
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The children somebody waits for.
 #[derive(Debug)]
@@ -30,27 +35,49 @@ impl Brood {
     pub(crate) fn add<T>(&self, start: impl FnOnce() -> Result<(Pid, T)>) -> Result<T> {
         let mut awaited = self.awaited();
         let (pid, child) = start()?;
-        awaited.insert(pid.as_raw_nonzero().get());
+        awaited.insert(raw(pid));
         Ok(child)
     }
 
     /// Somebody has waited for it.
     pub(crate) fn remove(&self, pid: Pid) {
-        self.awaited().remove(&pid.as_raw_nonzero().get());
+        self.awaited().remove(&raw(pid));
     }
 
     /// Buries the orphans that died.
     pub(crate) fn bury(&self) {
-        let awaited = self.awaited();
-        for pid in processes::dead_children_of(getpid()) {
-            if !awaited.contains(&pid.as_raw_nonzero().get()) {
-                // It is dead, so this does not wait.
-                let _ = waitpid(Some(pid), WaitOptions::NOHANG);
-            }
+        for pid in self.orphans(Life::Over) {
+            // It is dead, so this does not wait.
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
+    }
+
+    /// Waits until no orphan runs any more; gives those that still do after `patience`.
+    pub(crate) fn wait_for_orphans(&self, patience: Duration) -> Vec<Pid> {
+        let deadline = Deadline::after(patience);
+        loop {
+            self.bury();
+            let running = self.orphans(Life::Running);
+            if running.is_empty() || deadline.has_passed() {
+                return running;
+            }
+            pause(LOOK);
+        }
+    }
+
+    /// Children that came to us when their parent died.
+    fn orphans(&self, life: Life) -> Vec<Pid> {
+        // Held while looking, so that nobody is between being started and being known.
+        let awaited = self.awaited();
+        let kin = processes::children_of(getpid()).into_iter().filter(|kin| kin.life == life);
+        kin.map(|kin| kin.pid).filter(|pid| !awaited.contains(&raw(*pid))).collect()
     }
 
     fn awaited(&self) -> MutexGuard<'_, BTreeSet<i32>> {
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn raw(pid: Pid) -> i32 {
+    pid.as_raw_nonzero().get()
 }

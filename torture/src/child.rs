@@ -52,8 +52,7 @@ impl<'b> Child<'b> {
         let what = || format!("{} cannot be started", invocation.program.display());
         brood.add(|| {
             let process = command.spawn().with_context(what)?;
-            let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
-            let pid = pid.with_context(what)?;
+            let pid = pid(&process)?;
             let watch = pidfd_open(pid, PidfdFlags::empty()).with_context(what)?;
             Ok((pid, Self { process, pid, watch, brood }))
         })
@@ -109,6 +108,12 @@ impl From<ExitStatus> for Ended {
             None => Self::Badly,
         }
     }
+}
+
+/// The number of a process that was just started.
+pub(crate) fn pid(process: &std::process::Child) -> Result<Pid> {
+    let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+    pid.context("a process has no number")
 }
 
 fn command(invocation: &Invocation) -> Result<Command> {

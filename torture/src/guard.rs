@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode, Stdio};
 
 use anyhow::{Context, Result};
+use rustix::process::Pid;
 
-use crate::child::bare;
+use crate::brood::Brood;
+use crate::child::{self, bare};
 use crate::processes::end_all_under;
 
 /// The word that makes this program a guard. Not an option: people have no use for it.
@@ -17,25 +19,31 @@ const WORD: &str = "--guard";
 
 /// A guard over a folder. Dropping it makes it strike.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub(crate) struct Guard<'b> {
     process: Child,
+    pid: Pid,
+    brood: &'b Brood,
 }
 
-impl Guard {
-    pub(crate) fn over(folder: &Path) -> Result<Self> {
+impl<'b> Guard<'b> {
+    pub(crate) fn over(brood: &'b Brood, folder: &Path) -> Result<Self> {
         let ourselves = std::env::current_exe().context("where is this program?")?;
         let mut command = bare(&ourselves);
         command.arg(WORD).arg(folder).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let process = command.spawn().context("the guard cannot be started")?;
-        Ok(Self { process })
+        brood.add(|| {
+            let process = command.spawn().context("the guard cannot be started")?;
+            let pid = child::pid(&process)?;
+            Ok((pid, Self { process, pid, brood }))
+        })
     }
 }
 
-impl Drop for Guard {
+impl Drop for Guard<'_> {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
         let _ = self.process.wait();
+        self.brood.remove(self.pid);
     }
 }
 

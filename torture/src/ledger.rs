@@ -28,9 +28,7 @@ impl Ledger {
         match fs::read_to_string(&self.path) {
             Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => {
-                Err(error).with_context(|| format!("the ledger {}", self.path.display()))
-            }
+            Err(error) => Err(error).with_context(|| format!("the ledger {}", self.path.display())),
         }
     }
 

@@ -16,8 +16,8 @@ mod clock;
 mod dice;
 mod fault;
 mod freeze;
-mod guard;
 mod ground;
+mod guard;
 mod ledger;
 mod log;
 mod nemesis;
@@ -32,6 +32,7 @@ mod store;
 mod strike;
 mod tally;
 mod trial;
+mod watched;
 
 #[cfg(test)]
 mod audit_tests;

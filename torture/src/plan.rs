@@ -54,7 +54,12 @@ impl Plan {
         if !steps.iter().any(|step| step.effects().next().is_some()) {
             // A run without effects would prove nothing about them.
             let place = steps.len().saturating_add(1);
-            steps.push(Step::Calls(vec![Call::Effect(effect(&conversation, place as u64, 0, dice))]));
+            steps.push(Step::Calls(vec![Call::Effect(draw_effect(
+                &conversation,
+                place as u64,
+                0,
+                dice,
+            ))]));
         }
         Self { conversation, steps }
     }
@@ -88,7 +93,7 @@ fn draw_step(conversation: &str, step: u64, dice: &mut Dice) -> Step {
     let mut place = 0;
     let mut effect = |dice: &mut Dice| {
         place += 1;
-        Call::Effect(self::effect(conversation, step, place, dice))
+        Call::Effect(draw_effect(conversation, step, place, dice))
     };
     match dice.between(1, 100) {
         1..=30 => Step::Calls(vec![effect(dice)]),
@@ -107,7 +112,7 @@ fn read(dice: &mut Dice) -> Call {
 /// Files there are to read.
 pub(crate) const FILES: u64 = 4;
 
-fn effect(conversation: &str, step: u64, place: u64, dice: &mut Dice) -> Effect {
+fn draw_effect(conversation: &str, step: u64, place: u64, dice: &mut Dice) -> Effect {
     let line = format!("{conversation} {step}.{place}");
     let (before_ms, after_ms) = match dice.between(1, 3) {
         1 => (dice.between(20, 100), 0),

@@ -15,6 +15,9 @@ const LOOK: Duration = Duration::from_millis(4);
 /// Looks in a row that must find nothing: a process may be about to start another.
 const LOOKS: u32 = 2;
 
+/// Whoever survives SIGKILL for so long is the kernel's.
+const STUBBORN: Duration = Duration::from_secs(5);
+
 /// Living processes that work in `folder` or below.
 pub(crate) fn living_under(folder: &Path) -> Vec<Pid> {
     all().into_iter().filter(|pid| works_under(*pid, folder)).collect()
@@ -36,8 +39,9 @@ pub(crate) fn wait_until_quiet(folder: &Path, patience: Duration) -> Vec<Pid> {
 
 /// Ends everybody who works in `folder`.
 pub(crate) fn end_all_under(folder: &Path) {
+    let deadline = Deadline::after(STUBBORN);
     let mut quiet = 0;
-    while quiet < LOOKS {
+    while quiet < LOOKS && !deadline.has_passed() {
         let living = living_under(folder);
         quiet = if living.is_empty() { quiet + 1 } else { 0 };
         for pid in living {
@@ -48,9 +52,27 @@ pub(crate) fn end_all_under(folder: &Path) {
     }
 }
 
-/// Dead children of `parent` that nobody has buried.
-pub(crate) fn dead_children_of(parent: Pid) -> Vec<Pid> {
-    all().into_iter().filter(|pid| is_dead_child(*pid, parent)).collect()
+/// A child, as the kernel shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kin {
+    pub(crate) pid: Pid,
+    pub(crate) life: Life,
+}
+
+/// Whether a process runs, or only waits to be buried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    Running,
+    Over,
+}
+
+/// All children of `parent`.
+pub(crate) fn children_of(parent: Pid) -> Vec<Kin> {
+    let kin = all().into_iter().filter_map(|pid| {
+        let (life, ppid) = stat(pid)?;
+        (ppid == parent).then_some(Kin { pid, life })
+    });
+    kin.collect()
 }
 
 fn all() -> Vec<Pid> {
@@ -65,11 +87,12 @@ fn works_under(pid: Pid, folder: &Path) -> bool {
     fs::read_link(link).is_ok_and(|work| work.starts_with(folder))
 }
 
-fn is_dead_child(pid: Pid, parent: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
-    let stat = stat.unwrap_or_default();
+/// Whether it runs, and its parent.
+fn stat(pid: Pid) -> Option<(Life, Pid)> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     // The name in brackets may hold anything, brackets too.
-    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    fields.next() == Some("Z")
-        && fields.next().and_then(|ppid| ppid.parse().ok()) == Some(parent.as_raw_nonzero().get())
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut words = rest.split_whitespace();
+    let life = if matches!(words.next()?, "Z" | "X") { Life::Over } else { Life::Running };
+    Some((life, Pid::from_raw(words.next()?.parse().ok()?)?))
 }

@@ -34,13 +34,21 @@ pub(crate) struct Row {
 /// The lane of a conversation; none if no prompt for it was ever accepted.
 pub(crate) fn lane(store: &Path, conversation: &str) -> Result<Option<Lane>> {
     let what = || format!("{conversation} in {}", store.display());
-    let Some(connection) = open(store).with_context(what)? else { return Ok(None) };
+    let Some(connection) = open(store, PATIENCE).with_context(what)? else { return Ok(None) };
     read(&connection, conversation).with_context(what)
 }
 
-/// Conversations in the file, and whether they have a run without an end.
+/// The epoch of a lane, if it can be read at once; 0 if there is no such lane.
+pub(crate) fn epoch(store: &Path, conversation: &str) -> Result<i64> {
+    let Some(connection) = open(store, Duration::ZERO)? else { return Ok(0) };
+    let select = "SELECT epoch FROM lane WHERE id = ?1";
+    let epoch = connection.query_row(select, params![conversation], |row| row.get(0));
+    Ok(epoch.optional()?.unwrap_or(0))
+}
+
+/// The conversations in the file.
 pub(crate) fn conversations(store: &Path) -> Result<Vec<String>> {
-    let Some(connection) = open(store)? else { return Ok(Vec::new()) };
+    let Some(connection) = open(store, PATIENCE)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare("SELECT id FROM lane ORDER BY no")?;
     let ids = statement.query_map([], |row| row.get(0))?;
     Ok(ids.collect::<rusqlite::Result<_>>()?)
@@ -48,20 +56,20 @@ pub(crate) fn conversations(store: &Path) -> Result<Vec<String>> {
 
 /// Whether SQLite finds the file sound.
 pub(crate) fn check(store: &Path) -> Result<()> {
-    let Some(connection) = open(store)? else { return Ok(()) };
+    let Some(connection) = open(store, PATIENCE)? else { return Ok(()) };
     let says: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
     ensure!(says == "ok", "{} is damaged: {says}", store.display());
     Ok(())
 }
 
 /// None if there is no file yet, or nothing in it: a process may die before it made its tables.
-fn open(store: &Path) -> Result<Option<Connection>> {
+fn open(store: &Path, patience: Duration) -> Result<Option<Connection>> {
     if !store.exists() {
         return Ok(None);
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(store, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(patience)?;
     let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'mail'";
     let made: i64 = connection.query_row(tables, [], |row| row.get(0))?;
     Ok((made > 0).then_some(connection))
@@ -71,11 +79,9 @@ fn read(connection: &Connection, conversation: &str) -> Result<Option<Lane>> {
     // Several statements that must see the same moment.
     let moment = connection.unchecked_transaction()?;
     let found = moment
-        .query_row(
-            "SELECT no, epoch, head FROM lane WHERE id = ?1",
-            params![conversation],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )
+        .query_row("SELECT no, epoch, head FROM lane WHERE id = ?1", params![conversation], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
         .optional()?;
     let Some((no, epoch, head)) = found else { return Ok(None) };
     let entries = entries(&moment, no)?;

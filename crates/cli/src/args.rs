@@ -122,6 +122,22 @@ pub(crate) enum Command {
         #[command(flatten)]
         store: StoreArgs,
     },
+    /// Serve an offline model over HTTP: the APIs of Anthropic and OpenAI, answered from a script
+    Scripted(ScriptedArgs),
+}
+
+/// Where the scripted model listens.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ScriptedArgs {
+    /// The script to answer from
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: PathBuf,
+    /// The port to listen on; 0 takes any free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// The loopback address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) host: String,
 }
 
 /// An answer as it is typed.

@@ -6,6 +6,7 @@ mod print;
 mod replay;
 mod resume;
 mod runs;
+mod scripted;
 
 use std::process::ExitCode;
 
@@ -32,5 +33,6 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Cancel { conversation, store }) => cancel::cancel(conversation, &store).await,
         Some(Command::Runs { store, json }) => runs::runs(&store, json).await,
         Some(Command::Replay { conversation, store }) => replay::replay(conversation, &store).await,
+        Some(Command::Scripted(args)) => scripted::scripted(&args).await,
     }
 }

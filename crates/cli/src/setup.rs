@@ -1,6 +1,6 @@
 //! Puts the parts together from what was typed and from the environment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -74,6 +74,11 @@ fn script(args: &AgentArgs) -> anyhow::Result<Script> {
     let Some(path) = &args.script else {
         bail!("no model is configured; give the offline model a script with --script FILE");
     };
+    read_script(path)
+}
+
+/// Reads a script.
+pub(crate) fn read_script(path: &Path) -> anyhow::Result<Script> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("the script {} cannot be read", path.display()))?;
     Script::parse(&text).with_context(|| format!("the script {} is not valid", path.display()))

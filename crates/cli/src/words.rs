@@ -1,12 +1,15 @@
 //! The words people read. Deciding code never speaks to them; this page does.
 
+use std::net::SocketAddr;
+
 use windlass::core::conversation::Ended;
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
-use windlass::core::outcome::Outcome;
+use windlass::core::outcome;
 use windlass::core::policy::Verdict;
 use windlass::core::question::{About, Question};
 use windlass::core::record::Record;
+use windlass::scripted::server::{Outcome, Served};
 use windlass::{End, StopCause};
 
 /// A line about a record, if a person wants to know.
@@ -37,10 +40,10 @@ fn calls(input: &Input) -> Option<String> {
 fn returned(input: &Input) -> String {
     match input {
         Input::ToolReturned { outcome, .. } => match outcome {
-            Outcome::Done(_) => "done".to_owned(),
-            Outcome::Failed(error) => format!("failed: {}", first_line(&error.message)),
-            Outcome::TimedOut { after_ms } => format!("timed out after {after_ms} ms"),
-            Outcome::Interrupted { after_ms } => format!("interrupted after {after_ms} ms"),
+            outcome::Outcome::Done(_) => "done".to_owned(),
+            outcome::Outcome::Failed(error) => format!("failed: {}", first_line(&error.message)),
+            outcome::Outcome::TimedOut { after_ms } => format!("timed out after {after_ms} ms"),
+            outcome::Outcome::Interrupted { after_ms } => format!("interrupted after {after_ms} ms"),
         },
         _ => "done".to_owned(),
     }
@@ -107,5 +110,27 @@ fn what(about: &About) -> String {
         }
         About::Asking { call } => format!("call {call} asks you something"),
         About::Drift { what } => format!("{what}; go on?"),
+    }
+}
+
+/// Where the scripted model listens: the one line a program that starts it waits for.
+pub(crate) fn listening(address: SocketAddr) -> String {
+    format!("listening on http://{address}")
+}
+
+/// What came of a request to the scripted model.
+pub(crate) fn served(served: &Served) -> String {
+    let Served { method, path, outcome, took_ms } = served;
+    format!("{method} {path} {} ({took_ms} ms)", came_of(outcome))
+}
+
+fn came_of(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Answered { status, because } if because.is_empty() => status.to_string(),
+        Outcome::Answered { status, because } => format!("{status} {}", first_line(because)),
+        Outcome::Cut => "200 cut".to_owned(),
+        Outcome::Failed { status } => format!("200 failed with {status}"),
+        Outcome::Closed => "closed without an answer".to_owned(),
+        Outcome::Left => "the client left".to_owned(),
     }
 }

@@ -209,10 +209,7 @@ fn early_judged(c: &mut Conversation, input: &Input, id: CallId, launch: Launch)
 }
 
 fn reply_of(input: &Input) -> Option<(&Arc<Reply>, &[Facts])> {
-    match input {
-        Input::Replied { reply, facts, .. } => Some((reply, facts)),
-        _ => None,
-    }
+    if let Input::Replied { reply, facts, .. } = input { Some((reply, facts)) } else { None }
 }
 
 fn replied(c: &mut Conversation, input: &Input, truncation: Truncation) {

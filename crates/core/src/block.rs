@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::raw::Raw;
 
 /// The kind of what is no block at all: no object, or one without a type.
-pub const UNREADABLE: &str = "unreadable";
+const UNREADABLE: &str = "unreadable";
 
 /// One content block.
 #[derive(Debug, Clone)]
@@ -151,10 +151,11 @@ impl Block {
         matches!(&self.kind, Kind::Other(name) if matches!(&**name, "thinking" | "redacted_thinking"))
     }
 
-    /// Whether it is no block at all: no object, or one without a type.
+    /// Whether the API would refuse it for its shape: no block at all, or a known type without what
+    /// belongs to it.
     #[must_use]
-    pub fn is_unreadable(&self) -> bool {
-        matches!(&self.kind, Kind::Other(name) if **name == *UNREADABLE)
+    pub fn is_broken(&self) -> bool {
+        matches!(&self.kind, Kind::Other(name) if matches!(&**name, "tool_use" | "tool_result" | "text" | UNREADABLE))
     }
 
     /// Whether the API would refuse the block for being blank.
@@ -175,7 +176,8 @@ pub enum ErrorFlag {
 }
 
 fn peek(raw: &Raw) -> Kind {
-    let Ok(peek) = raw.read::<Peek<'_>>() else {
+    // serde reads an array as a struct, field by field; a block is an object.
+    let Some(peek) = raw.read::<Peek<'_>>().ok().filter(|_| raw.is_object()) else {
         return Kind::Other(Arc::from(UNREADABLE));
     };
     let other = || Kind::Other(Arc::from(peek.kind.as_ref()));
@@ -225,12 +227,28 @@ impl<'de> Deserialize<'de> for LossyText {
                 f.write_str("a string")
             }
             fn visit_bytes<E>(self, bytes: &[u8]) -> Result<LossyText, E> {
-                Ok(LossyText(Arc::from(String::from_utf8_lossy(bytes).as_ref())))
+                let text = without_surrogates(bytes);
+                Ok(LossyText(Arc::from(String::from_utf8_lossy(&text).as_ref())))
             }
         }
         // serde_json hands over the bytes of a string, surrogates encoded as they came.
         deserializer.deserialize_bytes(Bytes)
     }
+}
+
+/// A lone surrogate takes three bytes that no UTF-8 has; it becomes one replacement character.
+fn without_surrogates(mut bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len());
+    while let Some((first, rest)) = bytes.split_first() {
+        if let [0xed, 0xa0..=0xbf, _, rest @ ..] = bytes {
+            text.extend_from_slice("\u{fffd}".as_bytes());
+            bytes = rest;
+        } else {
+            text.push(*first);
+            bytes = rest;
+        }
+    }
+    text
 }
 
 impl Serialize for Block {

@@ -9,9 +9,12 @@
 //! Not here: I/O, async, clocks, randomness, user-facing text. Time arrives inside inputs, pauses
 //! are derived from ids, and nothing panics whatever the bytes.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod apply;
 pub mod audit;
 pub mod block;
+pub mod budget;
 pub mod call;
 pub mod conversation;
 pub mod cut;
@@ -20,11 +23,14 @@ pub mod facts;
 pub mod ids;
 pub mod input;
 pub mod jitter;
+pub mod journal;
 pub mod limits;
 pub mod log;
 pub mod mail;
+pub mod normalise;
 pub mod order;
 pub mod outcome;
+pub mod permission;
 pub mod policy;
 pub mod project;
 pub mod question;
@@ -35,8 +41,10 @@ pub mod request;
 pub mod run;
 pub mod settings;
 pub mod stop;
+pub mod thrash;
 pub mod transcript;
 pub mod wanted;
+pub mod window;
 pub mod words;
 
 pub use conversation::Conversation;
@@ -45,3 +53,32 @@ pub use input::Input;
 pub use log::Entry;
 pub use record::Record;
 pub use wanted::wanted;
+
+#[cfg(test)]
+mod audit_tests;
+#[cfg(test)]
+mod block_tests;
+#[cfg(test)]
+mod cut_tests;
+#[cfg(test)]
+mod jitter_tests;
+#[cfg(test)]
+mod limits_tests;
+#[cfg(test)]
+mod log_tests;
+#[cfg(test)]
+mod normalise_tests;
+#[cfg(test)]
+mod order_tests;
+#[cfg(test)]
+mod outcome_tests;
+#[cfg(test)]
+mod policy_tests;
+#[cfg(test)]
+mod question_tests;
+#[cfg(test)]
+mod raw_tests;
+#[cfg(test)]
+mod settings_tests;
+#[cfg(test)]
+mod transcript_tests;

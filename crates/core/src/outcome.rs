@@ -208,6 +208,14 @@ impl Shown {
         Self::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS)
     }
 
+    /// Its result is missing from a history that others wrote.
+    #[must_use]
+    pub fn unrecorded() -> Self {
+        let error =
+            ToolError::new("interrupted", "interrupted; effects unknown", Reach::Unknown.hint());
+        Self::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS)
+    }
+
     /// It ran out of time.
     #[must_use]
     pub fn timed_out(after_ms: u64, reach: Reach) -> Self {
@@ -228,16 +236,16 @@ impl Shown {
 fn error_object(kind: OutcomeKind, error: &ToolError, limit_chars: u64) -> Raw {
     Raw::encode(&ErrorObject {
         error: kind.as_str(),
-        code: &cut::text(&error.code, limit_chars / 64),
-        message: &cut::text(&error.message, limit_chars / 8),
-        hint: &cut::text(&error.hint, limit_chars / 32),
+        code: &cut::text(&error.code, limit_chars / 80),
+        message: &cut::text(&error.message, limit_chars / 10),
+        hint: &cut::text(&error.hint, limit_chars / 40),
         recoverable: error.recoverable,
     })
 }
 
 /// A tool result's content is a string or a list of blocks; the API refuses anything else.
 fn as_content(content: &Raw) -> Raw {
-    let is_block = |block: &Block| !block.is_blank() && !block.is_unreadable();
+    let is_block = |block: &Block| !block.is_blank() && !block.is_broken();
     let fits = match content.text().chars().next() {
         Some('"') => true,
         Some('[') => content.read::<Vec<Block>>().is_ok_and(|blocks| blocks.iter().all(is_block)),

@@ -226,9 +226,9 @@ impl Run {
         }
     }
 
-    /// Every question that waits for an answer.
+    /// Every question that waits for an answer. A halted run that is to end needs no leave any more.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
-        let halted = self.halt().filter(|halt| halt.leave == Leave::Awaited);
+        let halted = self.halt().filter(|halt| halt.leave == Leave::Awaited && self.stop.is_none());
         let calls = self.round().into_iter().flat_map(|round| &round.calls);
         halted.map(|halt| &halt.question).into_iter().chain(calls.filter_map(Call::question))
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use imbl::Vector;
 
-use crate::block::{Block, Kind, UNREADABLE};
+use crate::block::{Block, Kind};
 use crate::raw::Raw;
 
 /// A conversation as far as it is settled.
@@ -178,7 +178,7 @@ fn speech(blocks: &[Block]) -> Vec<Block> {
 fn is_speech(block: &Block) -> bool {
     match block.kind() {
         Kind::Text(_) => !block.is_blank(),
-        Kind::Other(name) => !matches!(&**name, "tool_use" | "tool_result" | "text" | UNREADABLE),
+        Kind::Other(_) => !block.is_broken(),
         Kind::ToolUse(_) | Kind::ToolResult { .. } => false,
     }
 }

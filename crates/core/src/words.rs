@@ -17,6 +17,9 @@ pub const EMPTY_ANSWER: &str = "The model ended its turn without a text answer."
 pub const REPROMPT: &str = "previous response went on to write the user's turn and was discarded; answer again, and stop \
      at the end of your own turn";
 
+/// Stands before a foreign history that begins with the model.
+pub const BEGINS_WITH_REPLY: &str = "[the conversation begins with a reply]";
+
 /// Stands where old messages were.
 #[must_use]
 pub fn left_out(segments: usize) -> String {

@@ -105,7 +105,10 @@ fn golden_logs_are_written_as_they_are_read() {
 fn every_story_has_its_golden_log() {
     write_missing();
     for (name, _) in stories() {
-        assert!(folder().join(format!("{name}.jsonl")).exists(), "{name}: run with UPDATE_GOLDEN=1");
+        assert!(
+            folder().join(format!("{name}.jsonl")).exists(),
+            "{name}: run with UPDATE_GOLDEN=1"
+        );
     }
 }
 
@@ -119,7 +122,8 @@ fn all_tags<T: serde::de::DeserializeOwned>() -> BTreeSet<String> {
 fn the_golden_logs_hold_every_kind() {
     let logs = logs();
     let entries = || logs.iter().flat_map(|(_, log)| log);
-    let mut found: BTreeSet<String> = entries().flat_map(|entry| &entry.records).map(versioned_tag).collect();
+    let mut found: BTreeSet<String> =
+        entries().flat_map(|entry| &entry.records).map(versioned_tag).collect();
     found.extend(entries().map(|entry| versioned_tag(&entry.input)));
     let all: BTreeSet<String> = all_tags::<Record>().union(&all_tags::<Input>()).cloned().collect();
     assert!(all.len() > 30, "{all:?}");

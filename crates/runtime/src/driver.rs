@@ -2,6 +2,7 @@
 //! waits it decides, appends, applies, tells the readers, and makes the air what is wanted. It holds
 //! no judgement of its own.
 
+mod fault;
 mod held;
 mod inbox;
 mod step;

@@ -65,15 +65,24 @@ impl Session {
 
     /// Drives the lane if nobody in this process does, and watches it from `head` on either way.
     async fn stream(&self, run: Option<RunId>, head: Seq) -> Result<RunStream, DriveError> {
-        match self.host.reserve(&self.lane) {
-            Some(reservation) => {
-                let (owner, items) = OwnerFeed::new(run.clone());
-                let driving = tokio::spawn(reservation.drive(Some(owner)));
-                let place = Place { session: self.clone(), head };
-                Ok(RunStream::owning(run, place, items, driving))
-            }
+        match self.drive(run.clone(), head) {
+            Some(stream) => Ok(stream),
             None => RunStream::following(run, Place { session: self.clone(), head }).await,
         }
+    }
+
+    /// Drives the lane, unless somebody in this process does.
+    fn drive(&self, run: Option<RunId>, head: Seq) -> Option<RunStream> {
+        let reservation = self.host.reserve(&self.lane)?;
+        let (owner, items) = OwnerFeed::new(run.clone());
+        let driving = tokio::spawn(reservation.drive(Some(owner)));
+        let place = Place { session: self.clone(), head };
+        Some(RunStream::owning(run, place, items, driving))
+    }
+
+    /// Waits for as long as a silent owner counts as alive.
+    async fn silence(&self) {
+        self.host.silence().await;
     }
 
     /// Says something to the active run after its current round; on an idle lane it is a prompt.

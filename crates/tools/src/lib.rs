@@ -15,6 +15,6 @@ pub mod limits;
 mod process;
 mod shell;
 
-pub use files::Read;
+pub use files::{Read, Zones};
 pub use human::AskUserQuestion;
-pub use shell::Bash;
+pub use shell::{Bash, take_apart};

@@ -7,6 +7,22 @@ pub const MAX_TIMEOUT_MS: u64 = 600_000;
 
 /// The longest command, in bytes. The kernel takes no single argument above 128 KiB.
 pub const MAX_COMMAND_BYTES: usize = 100 * 1024;
+/// Steps a parser may take over one command.
+pub const PARSE_STEPS: usize = 20_000;
+/// How deep the parts of a command may lie within each other.
+pub const MAX_NESTING: usize = 200;
+/// How often a command may hand another one to a shell: `sh -c 'sh -c …'`.
+pub const MAX_SHELLS: usize = 4;
+/// How many programs may stand in front of the one that is meant: `nice nohup timeout 5 …`.
+pub const MAX_WRAPPERS: usize = 10;
+/// Simple commands in one command.
+pub const MAX_COMMANDS: usize = 500;
+/// Paths that one command may name.
+pub const MAX_PATHS: usize = 2_000;
+/// Folders in which a shell may be after some `cd`.
+pub const MAX_FOLDERS: usize = 8;
+/// Doubts kept about one command; more would say nothing new.
+pub const MAX_DOUBTS: usize = 8;
 /// Bytes kept from the beginning of a command's output.
 pub const HEAD_BYTES: usize = 128 * 1024;
 /// Bytes kept from the end of a command's output.
@@ -25,6 +41,12 @@ pub const POLL_MS: u64 = 20;
 /// How long ending a command may take over all, after its time is up.
 pub const ENDING_MS: u64 = 2 * (GRACE_MS + KILL_WAIT_MS);
 
+/// Links followed to find out where a path leads, as many as the kernel follows.
+pub const MAX_LINKS: usize = 40;
+/// Bytes of a path, as the kernel takes them.
+pub const MAX_PATH_BYTES: usize = 4_096;
+/// Bytes of a file that only says where another one is.
+pub const MAX_POINTER_BYTES: u64 = 8_192;
 /// Bytes of one page of a file.
 pub const MAX_PAGE_BYTES: usize = 256 * 1024;
 /// Lines of one page of a file, unless the call says otherwise.

@@ -1,6 +1,7 @@
 //! What the explorer prints.
 
 use super::act::Sim;
+use super::batch::batch;
 use super::config::Config;
 use super::configs;
 use super::coverage::Coverage;
@@ -9,6 +10,8 @@ use super::invariants;
 use super::moves::Move;
 use super::search::{End, Reach, Violation, Walk, search};
 use super::watch::Watch;
+
+const LEAST_STATES: u64 = 1_000_000;
 
 const FULL: Reach = Reach { states: 10_000_000, ms: 600_000 };
 
@@ -48,27 +51,35 @@ fn walk(config: &Config) -> (String, Walk) {
     (line, walk)
 }
 
-/// Walks every configuration. `Err` names what is missing or broken.
+/// Walks every configuration. `Err` says what is broken or missing.
 pub fn explore_all() -> Result<String, String> {
-    let mut coverage = Coverage::default();
-    let (mut states, mut transitions) = (0, 0);
-    for config in configs::all() {
-        let (line, walk) = walk(&config);
-        println!("{line}");
+    let configs = configs::all();
+    let walks = batch(&configs, walk, |_, (line, _)| println!("{line}"));
+    let mut total = Walk::default();
+    for (config, (_, walk)) in configs.iter().zip(&walks) {
         if let Some(violation) = &walk.violation {
-            return Err(tell(&config, violation));
+            return Err(tell(config, violation));
         }
-        coverage.merge(&walk.coverage);
-        states += walk.states;
-        transitions += walk.transitions;
+        total.coverage.merge(&walk.coverage);
+        total.states += walk.states;
+        total.transitions += walk.transitions;
     }
+    judge(&total)
+}
+
+fn judge(total: &Walk) -> Result<String, String> {
+    let Walk { states, transitions, coverage, .. } = total;
     let (covered, all) = (coverage.covered(), Coverage::all());
-    for pair in coverage.missing() {
-        println!("missing {pair}");
+    let line = format!(
+        "explored: {states} states, {transitions} transitions, \
+         {covered}/{all} phase-input pairs, 0 violations"
+    );
+    let mut missing: Vec<String> =
+        coverage.missing().iter().map(|pair| format!("missing: {pair}")).collect();
+    if *states < LEAST_STATES {
+        missing.push(format!("missing: {} states", LEAST_STATES - states));
     }
-    Ok(format!(
-        "explored: {states} states, {transitions} transitions, {covered}/{all} phase-input pairs, 0 violations"
-    ))
+    if missing.is_empty() { Ok(line) } else { Err(format!("{}\n{line}", missing.join("\n"))) }
 }
 
 fn tell(config: &Config, violation: &Violation) -> String {

@@ -28,6 +28,7 @@ pub(crate) enum Event {
     Thaw { process: ProcessId },
     SecondProcess,
     HandOver,
+    Retire { process: ProcessId },
     WallJump { ms: i64 },
     Start,
 }

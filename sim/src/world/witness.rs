@@ -5,7 +5,7 @@ mod effect;
 mod reading;
 
 pub(crate) use effect::{Effect, EffectId, Ending, Truth};
-pub(crate) use reading::{OwnerEnd, Reading, ReadingId};
+pub(crate) use reading::{OwnerEnd, Reading};
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -119,7 +119,19 @@ fn input_estimate(draft: &Draft<'_>) -> u64 {
 
 /// Ends the run without a result.
 pub(super) fn finish_badly(draft: &mut Draft<'_>, causes: &[StopCause]) {
-    finish(draft, causes, Some(Arc::from("")));
+    let causes = with_cancel(draft, causes);
+    finish(draft, &causes, Some(Arc::from("")));
+}
+
+/// A person who asked for the end hears so, whatever else ended the run; only a fatal error is more
+/// telling.
+fn with_cancel(draft: &Draft<'_>, causes: &[StopCause]) -> Vec<StopCause> {
+    let mut causes = causes.to_vec();
+    if draft.is_stopping() && !causes.contains(&StopCause::UserCancel) {
+        let place = usize::from(causes.first() == Some(&StopCause::ToolFatal));
+        causes.insert(place, StopCause::UserCancel);
+    }
+    causes
 }
 
 /// Ends the run: the first cause names it, the others are recorded beside it. `said` replaces the

@@ -111,10 +111,14 @@ fn startable(calls: &[Call], place: usize, at: Millis) -> Vec<Record> {
         | CallState::AfterHook(_)
         | CallState::Settled(_) => false,
     };
-    let blocked = before.iter().any(|earlier| {
-        !earlier.is_done_touching() && earlier.facts.touches.conflicts_with(&call.facts.touches)
-    });
+    let blocked = before.iter().any(|earlier| stands_in_the_way(earlier, call));
     if due && !blocked { let_go(call) } else { Vec::new() }
+}
+
+/// A call whose hook has not spoken may yet become any other, so later ones wait for the hook.
+fn stands_in_the_way(earlier: &Call, call: &Call) -> bool {
+    let conflicts = || earlier.facts.touches.conflicts_with(&call.facts.touches);
+    !earlier.is_done_touching() && (earlier.state == CallState::BeforeHook || conflicts())
 }
 
 /// The end of a pause is stored: later entries were decided with the call in the air.

@@ -70,8 +70,7 @@ fn finish_answer(draft: &mut Draft<'_>, cause: StopCause, reply: &Reply) {
         return ask(draft, Transition::Steer);
     }
     let text = draft.run().map(|run| run.pieces.concat()).unwrap_or_default();
-    let mut causes = vec![cause];
-    causes.extend(boundary::causes_before_tools(draft).into_iter().filter(|also| applies(*also)));
+    let causes = with_others(draft, cause);
     let said = match (text.trim().is_empty(), cause) {
         (false, _) => None,
         (true, StopCause::Unexpected) => Some(Arc::from("")),
@@ -83,6 +82,12 @@ fn finish_answer(draft: &mut Draft<'_>, cause: StopCause, reply: &Reply) {
     finish(draft, &causes, said);
 }
 
+/// What ended the run, and what would have.
+fn with_others(draft: &Draft<'_>, cause: StopCause) -> Vec<StopCause> {
+    let others = boundary::causes_before_tools(draft).into_iter().filter(|also| applies(*also));
+    std::iter::once(cause).chain(others).collect()
+}
+
 /// Limits on tools do not apply to an answer that asks for none.
 fn applies(also: StopCause) -> bool {
     also != StopCause::MaxToolRounds
@@ -90,7 +95,8 @@ fn applies(also: StopCause) -> bool {
 
 fn refuse(draft: &mut Draft<'_>) {
     draft.record(Record::ReplyDropped {});
-    finish(draft, &[StopCause::Refusal], Some(Arc::from(words::REFUSAL)));
+    let causes = with_others(draft, StopCause::Refusal);
+    finish(draft, &causes, Some(Arc::from(words::REFUSAL)));
 }
 
 fn run_tools(draft: &mut Draft<'_>, reply: &Reply, note: Option<&str>) {

@@ -29,14 +29,14 @@ pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str
     let drifted = changed && !draft.is_stopping();
     let was_asking = give_up_attempt(draft);
     account_for_lost_calls(draft);
-    match (leave(draft), drifted) {
-        (Some(Leave::Awaited), false) => draft.record(Record::DriftAccepted {}),
-        (Some(Leave::Awaited | Leave::Given), _) => {}
-        (None, true) => {
+    match leave(draft) {
+        Some(Leave::Awaited) if !changed => draft.record(Record::DriftAccepted {}),
+        Some(Leave::Awaited | Leave::Given) => {}
+        None if drifted => {
             let what = Arc::from("the system prompt or the tools changed since the run began");
             calls::question(draft, About::Drift { what });
         }
-        (None, false) => go_on(draft, was_asking),
+        None => go_on(draft, was_asking),
     }
 }
 

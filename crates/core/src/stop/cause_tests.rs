@@ -1,1 +1,91 @@
+use super::{RunState, StopCause, Subtype, Text};
 
+/// The name of a value as serde writes it.
+fn name<T: serde::Serialize>(value: T) -> String {
+    serde_json::to_string(&value).unwrap().trim_matches('"').to_owned()
+}
+
+// spec: STOP-22
+#[test]
+fn the_table_is_that_of_the_requirements() {
+    use StopCause as C;
+    // A dash stands for the cause's own name in snake case.
+    let rows = [
+        (C::EndTurn, "end_turn", "end_turn", "success", "completed", ""),
+        (C::StopSequence, "-", "-", "success", "completed", ""),
+        (C::Refusal, "-", "-", "success", "completed", ""),
+        (C::Unexpected, "-", "-", "success", "completed", ""),
+        (C::MaxToolRounds, "max_iters", "max_turns", "error_max_turns", "failed", "resumable"),
+        (C::MaxModelCalls, "max_iters", "max_turns", "error_max_turns", "failed", "resumable"),
+        (C::BudgetUsd, "budget", "-", "error_max_budget_usd", "failed", "resumable"),
+        (C::BudgetTokens, "budget", "-", "error_during_execution", "failed", "resumable"),
+        (C::ToolFatal, "tool_error_fatal", "-", "error_during_execution", "failed", ""),
+        (C::UserCancel, "user_cancel", "aborted", "error_during_execution", "cancelled", ""),
+        (C::BlockingLimit, "-", "blocking_limit", "error_during_execution", "failed", "resumable"),
+        (C::TruncationExhausted, "-", "-", "error_during_execution", "failed", ""),
+        (C::StructuredOutputRetries, "-", "-", "error_max_structured_output_retries", "failed", ""),
+        (C::SoftTime, "-", "-", "success", "completed", ""),
+        (C::HardTime, "-", "-", "error_during_execution", "timed_out", ""),
+        (C::WorkerLost, "-", "-", "error_during_execution", "timed_out", "resumable"),
+        (C::ProviderFailed, "-", "-", "error_during_execution", "failed", "resumable"),
+        // Parked, not terminal: whoever waits for a result hears what it waits for.
+        (
+            C::ResumeUnsafe,
+            "-",
+            "waiting_on_human",
+            "error_during_execution",
+            "waiting_on_human",
+            "resumable",
+        ),
+        (
+            C::AskedHuman,
+            "-",
+            "waiting_on_human",
+            "error_during_execution",
+            "waiting_on_human",
+            "resumable",
+        ),
+    ];
+    for (cause, reason, terminal, subtype, state, resumable) in rows {
+        let own = name(cause);
+        let or_own = |word: &str| if word == "-" { own.clone() } else { word.to_owned() };
+        assert_eq!(cause.reason(), or_own(reason), "{cause:?}");
+        assert_eq!(cause.terminal(), or_own(terminal), "{cause:?}");
+        assert_eq!(name(cause.subtype(Text::Some)), subtype, "{cause:?}");
+        assert_eq!(name(cause.state(Text::Some)), state, "{cause:?}");
+        assert_eq!(cause.is_resumable(), resumable == "resumable", "{cause:?}");
+    }
+    assert_eq!(StopCause::all().count(), rows.len());
+}
+
+// spec: STOP-16
+#[test]
+fn only_an_unexpected_end_looks_at_the_text() {
+    for cause in StopCause::all() {
+        let same = cause.state(Text::Some) == cause.state(Text::Nothing)
+            && cause.subtype(Text::Some) == cause.subtype(Text::Nothing);
+        assert_eq!(same, cause != StopCause::Unexpected, "{cause:?}");
+    }
+    assert_eq!(StopCause::Unexpected.state(Text::Nothing), RunState::Failed);
+    assert_eq!(StopCause::Unexpected.subtype(Text::Nothing), Subtype::ErrorDuringExecution);
+}
+
+#[test]
+fn every_cause_has_one_row() {
+    let mut seen: Vec<StopCause> = StopCause::all().collect();
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), StopCause::all().count());
+    assert!(
+        StopCause::all().all(|cause| !cause.reason().is_empty() && !cause.terminal().is_empty())
+    );
+}
+
+#[test]
+fn blank_text_is_nothing() {
+    for (text, expected) in
+        [("", Text::Nothing), (" \n\t", Text::Nothing), ("a", Text::Some), (" \u{5d0}", Text::Some)]
+    {
+        assert_eq!(Text::of(text), expected, "{text:?}");
+    }
+}

@@ -40,7 +40,11 @@ fn answer() -> Lane {
 fn rounds() -> Lane {
     Lane::new()
         .prompt("look around")
-        .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/a"), call("t3", "read", "/b")]))
+        .reply(calls([
+            call("t1", "read", "/a"),
+            call("t2", "write", "/a"),
+            call("t3", "read", "/b"),
+        ]))
         .returns(2, "B")
         .returns(0, "A")
         .returns(1, "written")
@@ -69,7 +73,11 @@ fn retries() -> Lane {
 fn permission() -> Lane {
     Lane::new()
         .prompt("deploy it")
-        .reply(calls([call("t1", "deploy", "prod"), call("t2", "rm", "/"), call("t3", "ask_human", "colour?")]))
+        .reply(calls([
+            call("t1", "deploy", "prod"),
+            call("t2", "rm", "/"),
+            call("t3", "ask_human", "colour?"),
+        ]))
         .answer_to(2, Answer::Text { text: Arc::from("blue") })
         .answer_to(2, Answer::Text { text: Arc::from("red") })
         .answer_to(1, Answer::Retry {})
@@ -114,7 +122,10 @@ fn truncation() -> Lane {
 
 fn stop_reasons() -> Lane {
     let lane = Lane::new().prompt("one").reply(text("a ").stop("pause_turn")).reply(text("b"));
-    let lane = lane.prompt("two").reply(text("x").matched("\nUser:")).reply(text("c").matched("\n---END---"));
+    let lane = lane
+        .prompt("two")
+        .reply(text("x").matched("\nUser:"))
+        .reply(text("c").matched("\n---END---"));
     let lane = lane.prompt("three").reply(text("no").stop("refusal"));
     let lane = lane.prompt("four").reply(text("odd").stop("quantum"));
     lane.prompt("five").reply(nothing())
@@ -137,7 +148,11 @@ fn mail() -> Lane {
 fn stopping() -> Lane {
     Lane::new()
         .prompt("one")
-        .reply(calls([call("t1", "sleep", "/s"), call("t2", "write", "/a"), call("t3", "write", "/a")]))
+        .reply(calls([
+            call("t1", "sleep", "/s"),
+            call("t2", "write", "/a"),
+            call("t3", "write", "/a"),
+        ]))
         .cancel()
         .wait(1_500)
         .abort()
@@ -218,7 +233,11 @@ fn fork() -> Lane {
 fn parked() -> Lane {
     Lane::new()
         .prompt("one")
-        .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b"), call("t3", "deploy", "x")]))
+        .reply(calls([
+            call("t1", "read", "/a"),
+            call("t2", "write", "/b"),
+            call("t3", "deploy", "x"),
+        ]))
         .returns(1, "B")
         .adopted()
         .steer("hurry")
@@ -228,7 +247,8 @@ fn verbatim() -> Lane {
     let surrogate = r#"{"type":"text","text":"a\ud800b"}"#;
     let future = r#"{ "type" : "hologram", "x" : 1.50e1, "nested":{"b":1,"a":[ ] } }"#;
     let hebrew = "שָׁלוֹם \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
-    let image = Block::new(Raw::parse(r#"{"type":"image","source":{"type":"url","url":"x"}}"#).unwrap());
+    let image =
+        Block::new(Raw::parse(r#"{"type":"image","source":{"type":"url","url":"x"}}"#).unwrap());
     Lane::with(|settings| settings.limits.result_chars = 200)
         .prompt_blocks(vec![Block::text(hebrew), image])
         .reply(calls([call("id with spaces", "read", "/ש")]).json(future).json(surrogate))

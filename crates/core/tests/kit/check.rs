@@ -4,6 +4,7 @@ use windlass_core::audit::audit;
 use windlass_core::conversation::Conversation;
 use windlass_core::log::Entry;
 use windlass_core::request;
+use windlass_core::wanted;
 
 /// Folds every prefix, re-decides every entry, and compares with what the driver held.
 #[track_caller]
@@ -22,6 +23,20 @@ pub(crate) fn check_log(log: &[Entry], live: &Conversation) {
     // Volatile entries move the clock of the driver alone.
     folded.at = live.at;
     assert_eq!(folded, live.without_volatile(), "the fold is not what the driver held");
+}
+
+/// What must hold of the driver's state after every input: a run is never between two things, and
+/// either something is in the air, or a time is waited for, or a human is.
+#[track_caller]
+pub(crate) fn check_state(c: &Conversation) {
+    let Some(run) = &c.run else { return };
+    assert_ne!(run.phase_name(), "between", "{c:#?}");
+    let wanted = wanted(c);
+    let waits = !wanted.effects.is_empty() || wanted.wake_at.is_some();
+    assert!(waits || run.questions().next().is_some(), "nothing will ever happen: {c:#?}");
+    if let Some(request) = c.request() {
+        assert_eq!(audit(&request.messages()), Ok(()));
+    }
 }
 
 /// Whether a request made of this state would be accepted by the API. A state that makes no

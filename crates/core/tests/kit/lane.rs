@@ -81,6 +81,7 @@ impl Lane {
                 None => self.live.take(&entry),
             }
         }
+        check::check_state(&self.live);
         self
     }
 

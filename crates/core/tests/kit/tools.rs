@@ -15,9 +15,10 @@ pub(crate) fn settings() -> Settings {
     settings.tools = ["read", "write", "bash", "send"].map(spec).to_vec();
     settings.rules.deny = vec![Arc::from("rm")];
     settings.rules.ask = vec![Arc::from("deploy")];
-    settings.rules.allow = ["read", "write", "bash", "send", "fetch", "upload", "ask_human", "sleep"]
-        .map(Arc::from)
-        .to_vec();
+    settings.rules.allow =
+        ["read", "write", "bash", "send", "fetch", "upload", "ask_human", "sleep"]
+            .map(Arc::from)
+            .to_vec();
     settings
 }
 
@@ -43,9 +44,7 @@ pub(crate) fn facts_for(call: &ToolUse) -> Facts {
         "sleep" => Facts { interrupt: Interrupt::Interruptible, ..reading(known, keys) },
         "write" => Facts { touches: Touches::Writes(keys), ..known },
         "send" => Facts { touches: Touches::Writes(keys), verify: Verify::CanTell, ..known },
-        "upload" => {
-            Facts { touches: Touches::Writes(keys), repeat: Repeat::Repeatable, ..known }
-        }
+        "upload" => Facts { touches: Touches::Writes(keys), repeat: Repeat::Repeatable, ..known },
         "ask_human" => Facts { answered_by: AnsweredBy::Human, ..reading(known, keys) },
         "bash" => Facts { interrupt: Interrupt::Interruptible, ..known },
         "deploy" | "rm" => known,

@@ -54,12 +54,17 @@ fn short(block: &Block) -> String {
 
 fn result(block: &Block) -> String {
     let value: serde_json::Value = block.raw().read().unwrap_or_default();
-    let content = value["content"].as_str().map_or_else(|| value["content"].to_string(), str::to_owned);
+    let content =
+        value["content"].as_str().map_or_else(|| value["content"].to_string(), str::to_owned);
     if value["is_error"] != true {
         return format!("ok: {content}");
     }
     let error: serde_json::Value = serde_json::from_str(&content).unwrap_or_default();
-    format!("{}: {}", error["code"].as_str().unwrap_or("?"), error["message"].as_str().unwrap_or("?"))
+    format!(
+        "{}: {}",
+        error["code"].as_str().unwrap_or("?"),
+        error["message"].as_str().unwrap_or("?")
+    )
 }
 
 /// What the model sees, as JSON.
@@ -99,14 +104,22 @@ pub(crate) fn digest(c: &Conversation, entries: usize) -> String {
 }
 
 fn run_digest(out: &mut String, run: &Run) {
-    let stop = run.stop.map_or("none".to_owned(), |stop| format!("{} at {}", json(&stop.how), stop.at.0));
+    let stop =
+        run.stop.map_or("none".to_owned(), |stop| format!("{} at {}", json(&stop.how), stop.at.0));
     let _ = writeln!(out, "run: {}\nused: {}\nstop: {stop}", run.id, counters(&run.counters));
-    let _ = writeln!(out, "pieces: {}\nsteers: {}\ncap: {}", json(&run.pieces), run.steers.len(), run.cap_tokens);
+    let _ = writeln!(
+        out,
+        "pieces: {}\nsteers: {}\ncap: {}",
+        json(&run.pieces),
+        run.steers.len(),
+        run.cap_tokens
+    );
     for question in run.questions() {
         let _ = writeln!(out, "open question: {}", json(question));
     }
     for call in run.round().into_iter().flat_map(|round| &round.calls) {
-        let _ = writeln!(out, "call {} ({}): {}", call.id, call.tool_use.id, call_state(&call.state));
+        let _ =
+            writeln!(out, "call {} ({}): {}", call.id, call.tool_use.id, call_state(&call.state));
     }
 }
 
@@ -121,11 +134,14 @@ fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
 
 fn usage(usage: &Usage) -> String {
     let Usage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
-    format!("in {input_tokens} out {output_tokens} read {cache_read_tokens} write {cache_write_tokens}")
+    format!(
+        "in {input_tokens} out {output_tokens} read {cache_read_tokens} write {cache_write_tokens}"
+    )
 }
 
 fn counters(counters: &Counters) -> String {
-    let Counters { tool_rounds, model_calls, tool_calls, truncations, reprompts, failures, .. } = counters;
+    let Counters { tool_rounds, model_calls, tool_calls, truncations, reprompts, failures, .. } =
+        counters;
     format!(
         "rounds {tool_rounds} asks {model_calls} calls {tool_calls} cuts {truncations} reprompts {reprompts} \
          failures {failures} compactions {} tokens {}",

@@ -114,7 +114,9 @@ fn causes_that_meet_keep_their_order() {
         .errs(0, ToolError::new("x", "y", "z").fatal())
         .ends(StopCause::ToolFatal)
         .also([StopCause::UserCancel, StopCause::MaxModelCalls]);
-    let before_tools = |lane: Lane| lane.prompt("hi").cancel().reply(calls([call("t1", "write", "/a")]).usage(9_000, 1));
+    let before_tools = |lane: Lane| {
+        lane.prompt("hi").cancel().reply(calls([call("t1", "write", "/a")]).usage(9_000, 1))
+    };
     before_tools(Lane::with(|settings| {
         settings.limits.run_tokens = Some(8_000);
         settings.limits.tool_rounds = 0;

@@ -45,7 +45,8 @@ fn a_call_nobody_assessed_is_answered() {
 
 #[test]
 fn a_call_that_repeats_an_id_is_left_out_and_said() {
-    let reply = calls([call("t1", "write", "/a"), call("t1", "write", "/b"), call("t2", "read", "/c")]);
+    let reply =
+        calls([call("t1", "write", "/a"), call("t1", "write", "/b"), call("t2", "read", "/c")]);
     Lane::new()
         .prompt("hi")
         .reply(reply)
@@ -87,7 +88,8 @@ fn ids_are_echoed_as_they_came() {
 // spec: ERRORS-07, TRANSCRIPT-05
 #[test]
 fn a_fatal_error_answers_every_id_and_then_ends() {
-    let reply = calls([call("t1", "bash", "x"), call("t2", "write", "/a"), call("t3", "deploy", "p")]);
+    let reply =
+        calls([call("t1", "bash", "x"), call("t2", "write", "/a"), call("t3", "deploy", "p")]);
     Lane::new()
         .prompt("hi")
         .reply(reply)
@@ -150,16 +152,14 @@ fn a_time_out_says_what_is_known() {
 #[test]
 fn a_large_result_is_cut_and_kept_in_the_log() {
     let large = "\u{5e9}\u{5b8}".repeat(40_000);
-    Lane::new()
-        .prompt("hi")
-        .reply(calls([call("t1", "read", "/a")]))
-        .returns(0, &large)
-        .so(|lane| {
+    Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")])).returns(0, &large).so(
+        |lane| {
             let shown = crate::kit::messages(&lane.live).pop().unwrap();
             assert!(shown.chars().count() < 32_100, "{}", shown.chars().count());
             assert!(shown.contains("characters omitted"));
             assert!(lane.log.last().unwrap().encode().contains(&large));
-        });
+        },
+    );
 }
 
 #[test]
@@ -194,7 +194,9 @@ fn what_a_tool_brings_is_always_content_the_api_takes() {
                 let block: serde_json::Value = segment.blocks[0].raw().read().unwrap();
                 let fits = match &block["content"] {
                     serde_json::Value::String(_) => true,
-                    serde_json::Value::Array(list) => list.iter().all(|item| item["type"].is_string()),
+                    serde_json::Value::Array(list) => {
+                        list.iter().all(|item| item["type"].is_string())
+                    }
                     _ => false,
                 };
                 assert!(fits, "{block}");
@@ -214,7 +216,9 @@ fn too_many_calls_in_one_reply_are_answered_as_skipped() {
 
 #[test]
 fn a_result_that_nobody_waits_for_changes_nothing() {
-    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a"), call("t2", "deploy", "p")]));
+    let lane = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "read", "/a"), call("t2", "deploy", "p")]));
     let id = lane.call(0);
     let other = windlass_core::ids::CallId { ask: 9, index: 9 };
     for (call, attempt) in [(id, 0), (id, 2), (id, u32::MAX), (other, 1), (lane.call(1), 0)] {

@@ -42,18 +42,19 @@ fn strict_makes_every_commit_a_barrier() {
 
 /// Records of every kind, from lanes that produce them.
 fn records() -> Vec<Record> {
-    crate::golden::stories().into_iter().flat_map(|(_, lane)| {
-        let stored = lane.log.iter().flat_map(|entry| entry.records.clone()).collect::<Vec<_>>();
-        stored
-    }).collect()
+    let logs = crate::golden::stories().into_iter().map(|(_, lane)| lane.log.clone());
+    logs.flatten().flat_map(|entry| entry.records).collect()
 }
 
 #[test]
 fn each_kind_of_record_survives_what_it_must() {
     let barriers = ["started", "answered", "cancel_requested", "finished"];
     for record in records() {
-        let expected =
-            if barriers.contains(&&*tag(&record)) { Durability::Barrier } else { Durability::Commit };
+        let expected = if barriers.contains(&&*tag(&record)) {
+            Durability::Barrier
+        } else {
+            Durability::Commit
+        };
         assert_eq!(record.durability(), expected, "{record:?}");
     }
     let call = windlass_core::ids::CallId { ask: 1, index: 0 };
@@ -91,7 +92,8 @@ fn a_run_records_the_limits_it_used() {
 #[test]
 fn a_run_has_exactly_one_end() {
     for (name, lane) in crate::golden::stories() {
-        let records: Vec<Record> = lane.log.iter().flat_map(|entry| entry.records.clone()).collect();
+        let records: Vec<Record> =
+            lane.log.iter().flat_map(|entry| entry.records.clone()).collect();
         let mut open = std::collections::BTreeSet::new();
         let mut ended = std::collections::BTreeSet::new();
         for record in &records {

@@ -96,7 +96,8 @@ fn a_request_too_long_makes_room_once() {
 #[test]
 fn a_failure_of_another_call_changes_nothing() {
     let lane = Lane::new().prompt("hi");
-    let input = |ask| windlass_core::Input::ModelFailed { ask, failure: passing(FailureClass::Lasting) };
+    let input =
+        |ask| windlass_core::Input::ModelFailed { ask, failure: passing(FailureClass::Lasting) };
     lane.clone().input(input(0)).ignored();
     lane.clone().input(input(2)).ignored();
     lane.reply(text("a")).input(input(1)).ignored();

@@ -74,7 +74,12 @@ fn a_changed_input_is_judged_again() {
 
 #[test]
 fn a_hook_can_reject_or_change_a_result() {
-    let done = || hooked().reply(calls([call("t1", "write", "/a")])).hook(0, HookAnswer::Pass {}).returns(0, "secret");
+    let done = || {
+        hooked()
+            .reply(calls([call("t1", "write", "/a")]))
+            .hook(0, HookAnswer::Pass {})
+            .returns(0, "secret")
+    };
     done()
         .hook(0, HookAnswer::Deny { reason: Arc::from("holds a key") })
         .shows_last("user: <t1 hook_rejected: holds a key>");
@@ -101,7 +106,9 @@ fn hooks_are_asked_again_after_a_crash() {
 
 #[test]
 fn an_answer_of_a_hook_nobody_asked_changes_nothing() {
-    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a"), call("t2", "deploy", "x")]));
+    let lane = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "write", "/a"), call("t2", "deploy", "x")]));
     lane.clone().hook(0, HookAnswer::Pass {}).ignored();
     lane.hook(1, HookAnswer::Deny { reason: Arc::from("x") }).ignored();
 }

@@ -54,9 +54,10 @@ fn more_blocks_than_can_be_numbered_do_not_panic() {
 #[test]
 fn more_calls_than_may_be_are_answered_all_the_same() {
     let mut reply = nothing().stop("tool_use");
-    reply.0.blocks = (0..2_000).map(|n| call(&format!("t{n}"), "read", "/a")).collect();
-    let mut lane = Lane::new().prompt("hi").reply(reply);
-    for place in 0..128 {
+    reply.0.blocks = (0..500).map(|n| call(&format!("t{n}"), "read", "/a")).collect();
+    let lane = Lane::with(|settings| settings.limits.calls_per_reply = 8);
+    let mut lane = lane.prompt("hi").reply(reply);
+    for place in 0..8 {
         lane = lane.returns(place, "A");
     }
     lane.wants("ask 2");
@@ -65,22 +66,22 @@ fn more_calls_than_may_be_are_answered_all_the_same() {
 #[test]
 fn lone_surrogates_pass_through_untouched() {
     let odd = r#"{"type":"text","text":"a\ud800b\udc00"}"#;
-    Lane::new()
-        .prompt("hi")
-        .reply(nothing().json(odd))
-        .ends(StopCause::EndTurn)
-        .so(|lane| {
-            let last = lane.live.transcript.segments().back().unwrap();
-            assert_eq!(last.blocks[0].raw().text(), odd);
-            assert!(lane.log.last().unwrap().encode().contains(odd));
-        });
+    Lane::new().prompt("hi").reply(nothing().json(odd)).ends(StopCause::EndTurn).so(|lane| {
+        let last = lane.live.transcript.segments().back().unwrap();
+        assert_eq!(last.blocks[0].raw().text(), odd);
+        assert!(lane.log.last().unwrap().encode().contains(odd));
+    });
 }
 
 #[test]
 fn deep_nesting_does_not_overflow() {
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let input = format!(r#"{{"type":"tool_use","id":"t1","name":"read","input":{{"on":{deep}}}}}"#);
-    Lane::new().prompt("hi").reply(nothing().json(&input).stop("tool_use")).returns(0, "A").wants("ask 2");
+    Lane::new()
+        .prompt("hi")
+        .reply(nothing().json(&input).stop("tool_use"))
+        .returns(0, "A")
+        .wants("ask 2");
 }
 
 #[test]
@@ -90,7 +91,9 @@ fn a_clock_that_jumps_does_no_harm() {
     lane.abort().ends(StopCause::UserCancel);
     let mut lane = Lane::new().prompt("hi");
     lane.now = windlass_core::ids::Millis(u64::MAX);
-    lane.fails(crate::kit::passing(windlass_core::input::FailureClass::Passing)).wake().wants("ask 2");
+    lane.fails(crate::kit::passing(windlass_core::input::FailureClass::Passing))
+        .wake()
+        .wants("ask 2");
 }
 
 #[test]

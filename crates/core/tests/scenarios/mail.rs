@@ -31,7 +31,14 @@ fn prompts_wait_their_turn_in_order() {
         .so(|lane| assert_eq!(active(lane), "run-3"))
         .reply(text("3"))
         .ends(StopCause::EndTurn)
-        .shows(["user: one", "assistant: 1", "user: two", "assistant: 2", "user: three", "assistant: 3"]);
+        .shows([
+            "user: one",
+            "assistant: 1",
+            "user: two",
+            "assistant: 2",
+            "user: three",
+            "assistant: 3",
+        ]);
 }
 
 // spec: LANES-02
@@ -138,7 +145,13 @@ fn settings_change_between_runs_and_not_under_them() {
     let mut other = crate::kit::settings();
     other.limits.tool_rounds = 7;
     Lane::new().configure(crate::kit::settings()).ignored();
-    Lane::new().prompt("hi").configure(other.clone()).ignored().reply(text("a")).configure(other).settles("configured");
+    Lane::new()
+        .prompt("hi")
+        .configure(other.clone())
+        .ignored()
+        .reply(text("a"))
+        .configure(other)
+        .settles("configured");
 }
 
 // spec: RESUME-13

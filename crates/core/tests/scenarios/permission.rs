@@ -81,7 +81,11 @@ fn while_a_human_is_asked_no_request_is_made() {
         .shows(["user: hi"])
         .allow()
         .returns(1, "ok")
-        .shows(["user: hi", "assistant: <read t1> | <deploy t2>", "user: <t1 ok: A> | <t2 ok: ok>"]);
+        .shows([
+            "user: hi",
+            "assistant: <read t1> | <deploy t2>",
+            "user: <t1 ok: A> | <t2 ok: ok>",
+        ]);
 }
 
 #[test]

@@ -34,7 +34,11 @@ fn a_model_call_in_the_air_is_charged_and_made_again() {
 fn what_is_done_is_kept_and_what_is_not_is_run() {
     Lane::new()
         .prompt("hi")
-        .reply(calls([call("t1", "write", "/a"), call("t2", "read", "/b"), call("t3", "write", "/a")]))
+        .reply(calls([
+            call("t1", "write", "/a"),
+            call("t2", "read", "/b"),
+            call("t3", "write", "/a"),
+        ]))
         .calls_are("running running ready")
         .returns(0, "written")
         .calls_are("settled running running")
@@ -163,7 +167,9 @@ fn a_changed_prompt_halts_the_run_and_asks() {
 // spec: RESUME-10
 #[test]
 fn a_changed_prompt_halts_an_open_round_too() {
-    let acting = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b")]));
+    let acting = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b")]));
     let halted = acting.returns(1, "B").adopted_with("other");
     let halted = halted.settles("adopted questioned").calls_are("ready settled").wants("").parked();
     halted
@@ -190,7 +196,12 @@ fn a_drift_that_went_away_asks_nobody() {
         .wants("configure")
         .configure(settings())
         .settles("configured asked");
-    Lane::new().prompt("hi").adopted_with("other").adopted_with("third").settles("adopted").parked();
+    Lane::new()
+        .prompt("hi")
+        .adopted_with("other")
+        .adopted_with("third")
+        .settles("adopted")
+        .parked();
 }
 
 #[test]

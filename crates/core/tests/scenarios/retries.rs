@@ -38,7 +38,12 @@ fn a_repeatable_call_is_tried_three_times_more() {
 #[test]
 fn waking_too_early_changes_nothing() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down());
-    lane.wait(100).ignored().wait(600).wants("run 1.0#2").returns(0, "A").shows_last("user: <t1 ok: A>");
+    lane.wait(100)
+        .ignored()
+        .wait(600)
+        .wants("run 1.0#2")
+        .returns(0, "A")
+        .shows_last("user: <t1 ok: A>");
 }
 
 // spec: ROUNDS-15, ROUNDS-17
@@ -82,7 +87,8 @@ fn three_attempts_in_all_can_be_selected() {
 
 #[test]
 fn a_stop_ends_the_tries() {
-    let resting = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down());
+    let resting =
+        Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down());
     resting
         .cancel()
         .ends(windlass_core::stop::StopCause::UserCancel)

@@ -3,7 +3,9 @@
 use windlass_core::conversation::Conversation;
 use windlass_core::input::FailureClass;
 use windlass_core::outcome::ToolError;
-use windlass_core::project::{CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceRow, project};
+use windlass_core::project::{
+    CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceRow, project,
+};
 use windlass_core::stop::{RunState, StopCause};
 
 use crate::kit::{Lane, call, calls, passing, text};
@@ -24,23 +26,53 @@ fn rows(lane: &Lane) -> Vec<Row> {
 }
 
 fn traces(lane: &Lane) -> Vec<TraceRow> {
-    rows(lane).into_iter().filter_map(|row| match row { Row::Trace(row) => Some(row), _ => None }).collect()
+    rows(lane)
+        .into_iter()
+        .filter_map(|row| match row {
+            Row::Trace(row) => Some(row),
+            _ => None,
+        })
+        .collect()
 }
 
 fn results(lane: &Lane) -> Vec<ToolResultRow> {
-    rows(lane).into_iter().filter_map(|row| match row { Row::ToolResult(row) => Some(row), _ => None }).collect()
+    rows(lane)
+        .into_iter()
+        .filter_map(|row| match row {
+            Row::ToolResult(row) => Some(row),
+            _ => None,
+        })
+        .collect()
 }
 
 fn checkpoints(lane: &Lane) -> Vec<CheckpointRow> {
-    rows(lane).into_iter().filter_map(|row| match row { Row::Checkpoint(row) => Some(row), _ => None }).collect()
+    rows(lane)
+        .into_iter()
+        .filter_map(|row| match row {
+            Row::Checkpoint(row) => Some(row),
+            _ => None,
+        })
+        .collect()
 }
 
 fn events(lane: &Lane) -> Vec<EventRow> {
-    rows(lane).into_iter().filter_map(|row| match row { Row::Event(row) => Some(row), _ => None }).collect()
+    rows(lane)
+        .into_iter()
+        .filter_map(|row| match row {
+            Row::Event(row) => Some(row),
+            _ => None,
+        })
+        .collect()
 }
 
 fn runs(lane: &Lane) -> Vec<RunRow> {
-    rows(lane).into_iter().filter_map(|row| match row { Row::Run(row) => Some(row), _ => None }).collect()
+    rows(lane)
+        .into_iter()
+        .filter_map(|row| match row {
+            Row::Run(row) => Some(row),
+            _ => None,
+        })
+        .collect()
 }
 
 fn kinds(lane: &Lane) -> Vec<(String, CheckpointKind)> {
@@ -61,7 +93,10 @@ fn two_rounds() -> Lane {
 #[test]
 fn one_trace_row_per_iteration_and_the_last_says_why() {
     let rows = traces(&two_rounds());
-    let seen: Vec<_> = rows.iter().map(|row| (row.iter, &*row.stop_reason, row.tool_calls.len(), row.usage.input_tokens)).collect();
+    let seen: Vec<_> = rows
+        .iter()
+        .map(|row| (row.iter, &*row.stop_reason, row.tool_calls.len(), row.usage.input_tokens))
+        .collect();
     assert_eq!(seen, [(1, "tool_use", 2, 10), (2, "tool_use", 1, 20), (3, "end_turn", 0, 30)]);
     let oks: Vec<_> = rows[0].tool_calls.iter().map(|call| (&*call.name, call.ok)).collect();
     assert_eq!(oks, [("read", true), ("rm", false)]);
@@ -79,7 +114,9 @@ fn however_a_run_ends_its_last_trace_row_says_so() {
         Lane::new().prompt("hi").fails(passing(FailureClass::Lasting)),
         Lane::new().prompt("hi").fails(passing(FailureClass::Passing)).cancel(),
         Lane::with(|s| s.limits.run_tokens = Some(10)).prompt("hi"),
-        Lane::with(|s| s.limits.tool_rounds = 0).prompt("hi").reply(calls([call("t1", "read", "/")])),
+        Lane::with(|s| s.limits.tool_rounds = 0)
+            .prompt("hi")
+            .reply(calls([call("t1", "read", "/")])),
         acting().cancel().returns(0, "A"),
         acting().errs(0, ToolError::new("x", "y", "z").fatal()),
         Lane::new().prompt("hi").reply(text("x").stop("refusal")),
@@ -101,7 +138,14 @@ fn a_call_has_a_row_when_it_starts_and_when_it_is_settled() {
     let rows = results(&two_rounds());
     let seen: Vec<_> = rows
         .iter()
-        .map(|row| (&*row.tool_call_id, row.started_at.is_some(), row.completed_at.is_some(), row.outcome.as_deref()))
+        .map(|row| {
+            (
+                &*row.tool_call_id,
+                row.started_at.is_some(),
+                row.completed_at.is_some(),
+                row.outcome.as_deref(),
+            )
+        })
         .collect();
     assert_eq!(
         seen,
@@ -145,7 +189,10 @@ fn checkpoints_stand_at_the_safe_boundaries() {
 
 #[test]
 fn a_checkpoint_names_the_calls_that_are_done() {
-    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a"), call("t2", "read", "/b")])).returns(1, "B");
+    let lane = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "read", "/a"), call("t2", "read", "/b")]))
+        .returns(1, "B");
     let row = checkpoints(&lane).pop().unwrap();
     assert_eq!(row.completed_calls, [std::sync::Arc::from("t2")]);
 }
@@ -154,7 +201,10 @@ fn a_checkpoint_names_the_calls_that_are_done() {
 fn a_run_that_lets_the_next_in_still_has_its_final_checkpoint() {
     let lane = Lane::new().prompt("one").prompt("two").reply(text("1"));
     let kinds = kinds(&lane);
-    assert_eq!(kinds[kinds.len() - 2..], [("run-1".to_owned(), CheckpointKind::Final), ("run-2".to_owned(), CheckpointKind::Input)]);
+    assert_eq!(
+        kinds[kinds.len() - 2..],
+        [("run-1".to_owned(), CheckpointKind::Final), ("run-2".to_owned(), CheckpointKind::Input)]
+    );
     let last = checkpoints(&lane);
     assert_eq!(last[last.len() - 2].iteration, 1);
 }
@@ -162,13 +212,27 @@ fn a_run_that_lets_the_next_in_still_has_its_final_checkpoint() {
 // spec: RESUME-08
 #[test]
 fn some_checkpoints_can_be_taken_up_from() {
-    use CheckpointKind::{Compaction, Final, HumanPause, Input, JournalUpdate, LlmResponse, ToolResult};
+    use CheckpointKind::{
+        Compaction, Final, HumanPause, Input, JournalUpdate, LlmResponse, ToolResult,
+    };
     for kind in [Input, LlmResponse, ToolResult, JournalUpdate, Compaction] {
         assert!(kind.is_resumable(), "{}", kind.as_str());
     }
     assert!(!HumanPause.is_resumable() && !Final.is_resumable());
-    let names = [Input, LlmResponse, ToolResult, JournalUpdate, HumanPause, Compaction, Final].map(CheckpointKind::as_str);
-    assert_eq!(names, ["input", "llm_response", "tool_result", "journal_update", "human_pause", "compaction", "final"]);
+    let names = [Input, LlmResponse, ToolResult, JournalUpdate, HumanPause, Compaction, Final]
+        .map(CheckpointKind::as_str);
+    assert_eq!(
+        names,
+        [
+            "input",
+            "llm_response",
+            "tool_result",
+            "journal_update",
+            "human_pause",
+            "compaction",
+            "final"
+        ]
+    );
 }
 
 // spec: TRACE-11
@@ -177,13 +241,26 @@ fn events_are_named() {
     let names = |lane: &Lane| events(lane).into_iter().map(|row| row.name).collect::<Vec<_>>();
     assert_eq!(names(&two_rounds()), ["agent_run.started", "agent_run.completed"]);
     let down = ToolError::new("http_503", "down", "later").passing();
-    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down).cancel();
+    let lane =
+        Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down).cancel();
     assert_eq!(names(&lane), ["agent_run.started", "agent.tool.retry", "agent_run.cancelled"]);
     let lane = Lane::new().prompt("hi").fails(passing(FailureClass::Passing)).adopted().cancel();
-    assert_eq!(names(&lane), ["agent_run.started", "agent.model.abandoned", "agent.model.retry", "agent_run.resumed", "agent_run.cancelled"]);
+    assert_eq!(
+        names(&lane),
+        [
+            "agent_run.started",
+            "agent.model.abandoned",
+            "agent.model.retry",
+            "agent_run.resumed",
+            "agent_run.cancelled"
+        ]
+    );
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted();
     assert_eq!(names(&lane), ["agent_run.started", "agent_run.resumed", "agent_run.resume_unsafe"]);
-    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "x")])).answer_to(9, windlass_core::mail::Answer::Allow {});
+    let lane = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "deploy", "x")]))
+        .answer_to(9, windlass_core::mail::Answer::Allow {});
     assert_eq!(names(&lane), ["agent_run.started", "agent_run.asked_human", "agent.mail.refused"]);
     let lane = Lane::new().prompt("hi").reply(text("x").stop("odd"));
     assert_eq!(names(&lane), ["agent_run.started", "agent.reply.anomaly", "agent_run.completed"]);
@@ -201,14 +278,19 @@ fn a_run_is_in_one_of_the_known_states() {
     assert_eq!(states(&parked.clone().allow()).last(), Some(&RunState::Running));
     assert_eq!(states(&parked.cancel()).last(), Some(&RunState::Cancelled));
     // One call asks, the other flies: waiting only when it has landed.
-    let both = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a"), call("t2", "ask_human", "x")]));
+    let both = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "write", "/a"), call("t2", "ask_human", "x")]));
     assert_eq!(states(&both).last(), Some(&RunState::Running));
     assert_eq!(states(&both.returns(0, "A")).last(), Some(&RunState::WaitingOnHuman));
     let drifted = Lane::new().prompt("hi").adopted_with("other");
     assert_eq!(states(&drifted).last(), Some(&RunState::WaitingOnHuman));
     let accepted = drifted.answer(windlass_core::mail::Answer::Continue {});
     assert_eq!(states(&accepted).last(), Some(&RunState::Running));
-    assert_eq!(states(&Lane::new().prompt("hi").reply(text("a"))).last(), Some(&RunState::Completed));
+    assert_eq!(
+        states(&Lane::new().prompt("hi").reply(text("a"))).last(),
+        Some(&RunState::Completed)
+    );
 }
 
 #[test]

@@ -69,7 +69,12 @@ fn steers_are_bounded() {
 
 #[test]
 fn steers_keep_their_order() {
-    Lane::new().prompt("hi").steer("one").steer("two").reply(text("a")).shows_last("user: one | two");
+    Lane::new()
+        .prompt("hi")
+        .steer("one")
+        .steer("two")
+        .reply(text("a"))
+        .shows_last("user: one | two");
 }
 
 #[test]
@@ -96,7 +101,11 @@ fn words_of_a_run_that_ended_stay_in_the_conversation() {
         .steer("and mind the cat")
         .reply(text("the answer"))
         .shows(["user: hi", "assistant: the answer", "user: and mind the cat"]);
-    Lane::new().prompt("hi").steer("and mind the cat").abort().shows(["user: hi | and mind the cat"]);
+    Lane::new()
+        .prompt("hi")
+        .steer("and mind the cat")
+        .abort()
+        .shows(["user: hi | and mind the cat"]);
 }
 
 #[test]

@@ -50,7 +50,8 @@ fn the_text_is_all_text_blocks_joined() {
 // spec: STOP-04
 #[test]
 fn an_answer_without_text_says_so() {
-    for reply in [nothing(), text("  \n"), nothing().json(r#"{"type":"thinking","thinking":"x"}"#)] {
+    for reply in [nothing(), text("  \n"), nothing().json(r#"{"type":"thinking","thinking":"x"}"#)]
+    {
         Lane::new()
             .prompt("hi")
             .reply(reply)
@@ -79,7 +80,10 @@ fn tool_use_runs_the_calls_and_asks_again() {
         .saying("done")
         .so(|lane| {
             let counters = &lane.ended().counters;
-            assert_eq!((counters.tool_rounds, counters.model_calls, counters.tool_calls), (2, 3, 2));
+            assert_eq!(
+                (counters.tool_rounds, counters.model_calls, counters.tool_calls),
+                (2, 3, 2)
+            );
         })
         .shows([
             "user: hi",
@@ -94,7 +98,9 @@ fn tool_use_runs_the_calls_and_asks_again() {
 // spec: STOP-06
 #[test]
 fn calls_under_another_stop_reason_are_still_answered() {
-    for (reason, matched) in [("end_turn", None), ("pause_turn", None), ("stop_sequence", Some("x"))] {
+    for (reason, matched) in
+        [("end_turn", None), ("pause_turn", None), ("stop_sequence", Some("x"))]
+    {
         let mut reply = calls([call("t1", "read", "/a")]).stop(reason);
         if let Some(matched) = matched {
             reply = reply.matched(matched);
@@ -173,7 +179,8 @@ fn drift_with_calls_runs_none_of_them() {
 // spec: STOP-14
 #[test]
 fn pause_turn_sends_the_content_back_unchanged() {
-    let server = r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{"q":"é \ud83d"}}"#;
+    let server =
+        r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{"q":"é \ud83d"}}"#;
     Lane::new()
         .prompt("hi")
         .reply(text("let me look ").json(server).stop("pause_turn"))

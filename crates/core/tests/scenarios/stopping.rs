@@ -44,7 +44,11 @@ fn abort_while_asking_ends_at_once_and_charges() {
 fn cancel_while_acting_lets_what_flies_land() {
     let lane = Lane::new()
         .prompt("hi")
-        .reply(calls([call("t1", "write", "/a"), call("t2", "write", "/a"), call("t3", "deploy", "x")]))
+        .reply(calls([
+            call("t1", "write", "/a"),
+            call("t2", "write", "/a"),
+            call("t3", "deploy", "x"),
+        ]))
         .calls_are("running ready questioned")
         .cancel()
         .settles("cancel_requested settled settled")
@@ -65,11 +69,11 @@ fn abort_while_acting_stops_what_may_be_stopped() {
         .abort()
         .settles("cancel_requested settled")
         .wants("run 1.1#1");
-    cancelled(lane.returns(1, "A"))
-        .shows_last("user: <t1 interrupted: interrupted after 2.5 s; it changes nothing> | <t2 ok: A>");
+    cancelled(lane.returns(1, "A")).shows_last(
+        "user: <t1 interrupted: interrupted after 2.5 s; it changes nothing> | <t2 ok: A>",
+    );
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "bash", "x")])).abort();
-    cancelled(lane)
-        .shows_last("user: <t1 interrupted: interrupted after 0.0 s; effects unknown>");
+    cancelled(lane).shows_last("user: <t1 interrupted: interrupted after 0.0 s; effects unknown>");
 }
 
 #[test]
@@ -101,7 +105,8 @@ fn stopping_while_a_human_is_asked_ends_at_once() {
 // spec: LANES-12
 #[test]
 fn a_cancel_waits_three_minutes_for_a_human_who_knows_more() {
-    let lost = || Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted().parked();
+    let lost =
+        || Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted().parked();
     let waiting = lost().cancel().settles("cancel_requested").wakes_in(180_000);
     waiting.clone().wait(170_000).ignored();
     cancelled(waiting.clone().wake())
@@ -144,8 +149,16 @@ fn a_cancel_before_the_crash_holds_after_it() {
     cancelled(lane().adopted()).settles("adopted attempt_abandoned finished");
     // Nothing will run any more, so what changed is nobody's question.
     cancelled(lane().adopted_with("other"));
-    let acting = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b")]));
-    cancelled(acting.cancel().adopted_with("other").settles("adopted call_lost questioned settled").wake());
+    let acting = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b")]));
+    cancelled(
+        acting
+            .cancel()
+            .adopted_with("other")
+            .settles("adopted call_lost questioned settled")
+            .wake(),
+    );
 }
 
 #[test]

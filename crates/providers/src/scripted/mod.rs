@@ -1,8 +1,8 @@
 //! The script language of the scripted model: an offline model that answers from a text file.
 //!
-//! [`Script`] is the language, [`ScriptedModel`] performs it over the model port. Not here: a wire
-//! format. Nothing here reads a file, asks the time by itself or opens a socket; the same script
-//! and the same conversation always give the same answer.
+//! [`Script`] is the language, [`ScriptedModel`] performs it over the model port, and [`server`]
+//! over HTTP in the wire formats of Anthropic and OpenAI. Nothing here reads a file or asks the time
+//! by itself; the same script and the same conversation always give the same answer.
 //!
 //! # The language
 //!
@@ -144,6 +144,7 @@ mod model;
 mod parse;
 mod performance;
 mod script;
+pub mod server;
 mod steps;
 mod template;
 mod view;

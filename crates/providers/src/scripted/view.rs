@@ -14,17 +14,18 @@ use super::answer::{Seen, SeenResult};
 /// A request, read once; [`Seen`] borrows from it.
 #[derive(Debug)]
 pub(super) struct View {
-    ask: u32,
-    last_user_text: String,
-    results: Vec<ViewedResult>,
-    tools: Vec<String>,
+    pub(super) ask: u32,
+    pub(super) last_user_text: String,
+    pub(super) results: Vec<ViewedResult>,
+    pub(super) tools: Vec<String>,
 }
 
+/// One tool result that came back last.
 #[derive(Debug)]
-struct ViewedResult {
-    tool: String,
-    text: String,
-    is_error: bool,
+pub(super) struct ViewedResult {
+    pub(super) tool: String,
+    pub(super) text: String,
+    pub(super) is_error: bool,
 }
 
 impl View {
@@ -121,12 +122,16 @@ struct TextBlock<'a> {
 }
 
 impl ResultBlock<'_> {
-    /// A string, the texts of a list of blocks, or the JSON itself where Rust cannot hold it.
     fn text(&self) -> String {
-        let json = self.content.map_or("\"\"", RawValue::get);
-        let string = serde_json::from_str::<String>(json);
-        string.or_else(|_| texts(json)).unwrap_or_else(|_| json.to_owned())
+        content_text(self.content)
     }
+}
+
+/// A string, the texts of a list of blocks, or the JSON itself where Rust cannot hold it.
+pub(super) fn content_text(content: Option<&RawValue>) -> String {
+    let json = content.map_or("\"\"", RawValue::get);
+    let string = serde_json::from_str::<String>(json);
+    string.or_else(|_| texts(json)).unwrap_or_else(|_| json.to_owned())
 }
 
 fn texts(json: &str) -> Result<String, serde_json::Error> {

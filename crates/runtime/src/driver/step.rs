@@ -11,7 +11,7 @@ use windlass_core::project::{Row, project};
 use windlass_core::record::{Record, durability};
 use windlass_core::wanted::wanted;
 
-use super::{DriveError, Driver};
+use super::{DriveError, Driver, fault};
 use crate::feed::Item;
 use crate::ports::{Append, EncodedEntry};
 
@@ -80,7 +80,7 @@ impl Driver {
 
 impl Draft {
     fn take(&mut self, entry: &Entry) -> Result<(), DriveError> {
-        let Some(durable) = entry.durable() else {
+        let Some(durable) = fault::durable(entry) else {
             self.conversation.take(entry);
             return Ok(());
         };

@@ -64,10 +64,15 @@ impl Flights {
 
     pub(super) fn probe(&self, conversation: &Conversation, id: CallId) -> Option<AbortHandle> {
         let call = call(conversation, id)?;
-        let ready = self.ready(conversation, id, call.attempts, call.tool_use.clone(), 0)?;
+        let (tool_use, timeout_ms) = (call.tool_use.clone(), call.facts.timeout_ms);
+        let ready = self.ready(conversation, id, call.attempts, tool_use, timeout_ms);
+        let clock = Arc::clone(&self.agent.ports.clock);
         self.fly(async move {
-            let finding = caught(ready.tool.verify(ready.context, ready.tool_use.input)).await;
-            Input::Probed { call: id, finding: finding.unwrap_or(Finding::Unknown {}) }
+            let finding = match ready {
+                Some(ready) => find_out(ready, clock.as_ref()).await,
+                None => Finding::Unknown {},
+            };
+            Input::Probed { call: id, finding }
         })
     }
 
@@ -130,6 +135,16 @@ async fn run(ready: Ready, clock: &dyn Clock) -> Outcome {
         biased;
         outcome = work => outcome.unwrap_or_else(|panic| Outcome::Failed(panicked(&panic))),
         () = clock.sleep(timeout_ms) => Outcome::TimedOut { after_ms: timeout_ms },
+    }
+}
+
+/// A probe that breaks down or does not come back has found nothing out.
+async fn find_out(ready: Ready, clock: &dyn Clock) -> Finding {
+    let probe = caught(ready.tool.verify(ready.context, ready.tool_use.input));
+    tokio::select! {
+        biased;
+        finding = probe => finding.unwrap_or(Finding::Unknown {}),
+        () = clock.sleep(ready.timeout_ms) => Finding::Unknown {},
     }
 }
 

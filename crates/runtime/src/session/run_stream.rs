@@ -34,7 +34,7 @@ enum Source {
         driving: JoinHandle<Result<Rest, DriveError>>,
     },
     /// Somebody else drives; this is one reader of many, and keeps its own copy.
-    Following { conversation: Box<Conversation>, items: Box<Subscription> },
+    Following { session: Session, conversation: Box<Conversation>, items: Box<Subscription> },
     /// Nothing more will come.
     Spent,
 }
@@ -99,15 +99,30 @@ impl RunStream {
                     }
                     None => self.landed().await?,
                 },
-                Source::Following { items, .. } => {
-                    let item = items.next().await.map_err(narrow)?;
-                    self.fold(&item)?;
-                    return Ok(Some(self.note(item)));
+                Source::Following { session, items, .. } => {
+                    tokio::select! {
+                        biased;
+                        item = items.next() => {
+                            let item = item.map_err(narrow)?;
+                            self.fold(&item)?;
+                            return Ok(Some(self.note(item)));
+                        }
+                        () = session.silence() => self.step_in(),
+                    }
                 }
             }
         }
         self.let_go();
         Ok(None)
+    }
+
+    /// Nothing happened for a whole lease: perhaps nobody is left to make it happen. If somebody
+    /// is, the claim fails and we are back here.
+    fn step_in(&mut self) {
+        let Source::Following { session, conversation, .. } = &self.source else { return };
+        if let Some(mut ours) = session.drive(self.run.clone(), conversation.head) {
+            self.source = std::mem::replace(&mut ours.source, Source::Spent);
+        }
     }
 
     /// Waits for the end.
@@ -198,7 +213,8 @@ impl RunStream {
 impl Source {
     async fn follow(Place { session, head }: Place) -> Result<Self, DriveError> {
         let conversation = Box::new(session.conversation_at(head).await?);
-        Ok(Self::Following { conversation, items: Box::new(session.subscribe(head)) })
+        let items = Box::new(session.subscribe(head));
+        Ok(Self::Following { session, conversation, items })
     }
 }
 

@@ -29,11 +29,11 @@ async fn drive(store: Subject, no: u64) -> Verdict {
     let epoch = owned(&store, &name).await?;
     for head in 0..ENTRIES {
         let mut step = append(&name, epoch, head, entries(name.as_str(), head + 1, head + 1));
-        if (head + no) % 5 == 0 {
+        if (head + no).is_multiple_of(5) {
             step.durability = Durability::Barrier;
         }
         store.append(step).await?;
-        if head % 7 == 0 {
+        if head.is_multiple_of(7) {
             let stale = store.append(append(&name, epoch, head, Vec::new())).await;
             assert_eq!(stale, Err(StoreError::Fenced { lane: name.clone() }));
         }

@@ -8,6 +8,7 @@ use windlass_runtime::ports::StoreError;
 
 use super::error::explain;
 use super::home::Home;
+use super::open::patiently;
 
 /// Files up to this size are looked through whenever they are opened; it takes a few milliseconds.
 const SMALL: u64 = 4 * 1024 * 1024;
@@ -26,9 +27,8 @@ pub(super) fn whole(connection: &Connection, home: &Home) -> Result<(), StoreErr
 }
 
 fn ask(connection: &Connection, place: &str, patience: Duration) -> Result<(), StoreError> {
-    let verdict: Result<String, _> =
-        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
-    match verdict {
+    let check = || connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+    match patiently::<String>(patience, check) {
         Ok(verdict) if verdict == "ok" => Ok(()),
         Ok(reason) => Err(StoreError::Corrupt { place: place.to_owned(), reason }),
         Err(error) => Err(explain(place, patience, &error)),

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use windlass_runtime::ports::StoreError;
 
 use super::error::explain;
-use super::open::APPLICATION_ID;
+use super::open::{APPLICATION_ID, patiently};
 use crate::valid::invalid;
 
 /// Each brings the schema of its place to the next.
@@ -23,9 +23,10 @@ pub(super) fn inspect(
     place: &str,
     patience: Duration,
 ) -> Result<(), StoreError> {
-    let told = |error: rusqlite::Error| explain(place, patience, &error);
-    let found = version(connection).map_err(told)?;
-    match owner(connection).map_err(told)? {
+    let look = || Ok((owner(connection)?, version(connection)?));
+    let seen = patiently(patience, look).map_err(|error| explain(place, patience, &error));
+    let (owner, found) = seen?;
+    match owner {
         Owner::Somebody => Err(invalid(format!(
             "{place} is the database of another program; choose another file with --store"
         ))),

@@ -78,9 +78,17 @@ fn rank(cause: StopCause) -> u8 {
 
 fn causes_in_order(fact: &Fact<'_>) -> Verdict {
     let Some((_, cause, also)) = ended(fact) else { return Ok(()) };
-    let all: Vec<u8> = std::iter::once(&cause).chain(also).map(|cause| rank(*cause)).collect();
+    let all: Vec<u8> = std::iter::once(rank(cause)).chain(also.iter().map(rank_beside)).collect();
     let terminal = !matches!(cause, StopCause::ResumeUnsafe | StopCause::AskedHuman);
     ensure(all.is_sorted() && terminal, || format!("{cause:?} with {also:?}"))
+}
+
+/// Beside another cause there is no finished answer, only a reply that made no sense.
+fn rank_beside(cause: &StopCause) -> u8 {
+    match cause {
+        StopCause::Unexpected => 6,
+        cause => rank(*cause),
+    }
 }
 
 fn cut_is_no_answer(fact: &Fact<'_>) -> Verdict {

@@ -4,6 +4,7 @@ use windlass_core::call::{Call, CallState};
 use windlass_core::facts::{AnsweredBy, Verify};
 use windlass_core::ids::CallId;
 use windlass_core::input::{Finding, Input};
+use windlass_core::outcome::OutcomeKind;
 use windlass_core::policy::Verdict as Judgement;
 use windlass_core::question::{About, Question};
 use windlass_core::record::Record;
@@ -120,6 +121,11 @@ fn lost_is_asked(step: &Step<'_>) -> Verdict {
     ensure(wrong.is_none(), || format!("call {:?}", wrong.map(|call| call.id)))
 }
 
+/// Asked about, or told as lost because a cancel has waited long enough for the answer.
 fn asks(state: &CallState) -> bool {
-    matches!(state, CallState::Lost | CallState::Questioned(_))
+    match state {
+        CallState::Lost | CallState::Questioned(_) => true,
+        CallState::Settled(shown) => shown.kind == OutcomeKind::Interrupted,
+        _ => false,
+    }
 }

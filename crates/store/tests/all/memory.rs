@@ -9,4 +9,5 @@ fn fresh() -> (Arc<dyn Store>, ()) {
     (Arc::new(MemoryStore::simulated()), ())
 }
 
+// spec: STORE-01, STORE-02, STORE-03, STORE-04, LANES-01, LANES-03
 windlass_store::conformance_tests!(super::fresh());

@@ -6,12 +6,14 @@ use tempfile::TempDir;
 use windlass_runtime::ports::{Store, StoreError, Task};
 use windlass_store::{SqliteStore, conformance};
 
+use crate::kit;
+
 fn fresh() -> (Arc<dyn Store>, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("windlass.db")).unwrap();
-    (Arc::new(store), folder)
+    let folder = kit::folder();
+    (Arc::new(kit::open(&folder)), folder)
 }
 
+// spec: STORE-01, STORE-02, STORE-03, STORE-04, LANES-01, LANES-03
 windlass_store::conformance_tests!(super::fresh());
 
 mod reopen {
@@ -19,26 +21,26 @@ mod reopen {
 
     fn again(folder: &TempDir) -> Task<'_, Result<Arc<dyn Store>, StoreError>> {
         Box::pin(async {
-            let store = SqliteStore::open(folder.path().join("windlass.db"))?;
+            let store = SqliteStore::open(kit::file(folder))?;
             Ok(Arc::new(store) as Arc<dyn Store>)
         })
     }
 
     #[tokio::test]
     async fn accepted_mail() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = kit::folder();
         conformance::reopen::accepted_mail(&|| again(&folder)).await.unwrap();
     }
 
     #[tokio::test]
     async fn everything() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = kit::folder();
         conformance::reopen::everything(&|| again(&folder)).await.unwrap();
     }
 
     #[tokio::test]
     async fn epochs_go_on() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = kit::folder();
         conformance::reopen::epochs_go_on(&|| again(&folder)).await.unwrap();
     }
 }

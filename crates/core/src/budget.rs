@@ -1,0 +1,156 @@
+//! Money and tokens. Before a model call its worst case is set aside: the output is lowered to what
+//! the rest can pay for, and when not even the input fits no call is made. A cap is therefore passed
+//! by one reserved call at most, and that only when the estimate of the input was too low.
+
+use serde::{Deserialize, Serialize};
+
+use crate::reply::Usage;
+use crate::stop::StopCause;
+
+/// Micro-dollars per million tokens, by cache class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Input that is not cached.
+    pub input_usd_micros: u64,
+    /// Output.
+    pub output_usd_micros: u64,
+    /// Input read from the cache.
+    pub cache_read_usd_micros: u64,
+    /// Input written to the cache.
+    pub cache_write_usd_micros: u64,
+}
+
+/// Caps; `None` means no cap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Caps {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Micro-dollars.
+    pub usd_micros: Option<u64>,
+}
+
+/// What was spent under a cap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Spent {
+    /// Tokens.
+    pub tokens: u64,
+    /// Micro-dollars; what had no price counts nothing and is said elsewhere.
+    pub usd_micros: u64,
+}
+
+/// Room for one model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Room {
+    /// Output tokens it may use.
+    pub max_tokens: u64,
+    /// Which cap lowered it, if one did.
+    pub lowered_by: Option<StopCause>,
+}
+
+/// A model call about to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Planned {
+    /// Tokens of its input, as estimated.
+    pub input_tokens: u64,
+    /// Output tokens asked for.
+    pub cap_tokens: u64,
+    /// Below this it is not worth making.
+    pub least_tokens: u64,
+}
+
+impl Price {
+    /// What the usage cost, rounded up.
+    #[must_use]
+    pub fn of(&self, usage: &Usage) -> u64 {
+        let parts = [
+            (usage.input_tokens, self.input_usd_micros),
+            (usage.output_tokens, self.output_usd_micros),
+            (usage.cache_read_tokens, self.cache_read_usd_micros),
+            (usage.cache_write_tokens, self.cache_write_usd_micros),
+        ];
+        let total: u128 = parts.iter().map(|(n, price)| u128::from(*n) * u128::from(*price)).sum();
+        u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+
+    /// Output tokens that `usd_micros` can pay for after the input is paid.
+    fn output_for(&self, usd_micros: u64, input_tokens: u64) -> u64 {
+        let input = Usage { input_tokens, ..Usage::default() };
+        let left = u128::from(usd_micros.saturating_sub(self.of(&input))) * 1_000_000;
+        match u128::from(self.output_usd_micros) {
+            0 => u64::MAX,
+            price => u64::try_from(left / price).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// How much room a call has under several caps, each with what was spent under it.
+pub fn room(
+    planned: Planned,
+    price: Option<&Price>,
+    caps: &[(Caps, Spent)],
+) -> Result<Room, StopCause> {
+    let mut room = Room { max_tokens: planned.cap_tokens, lowered_by: None };
+    for (cap, spent) in caps {
+        if let Some(tokens) = cap.tokens {
+            let left = tokens.saturating_sub(spent.tokens).saturating_sub(planned.input_tokens);
+            room.lower(left, StopCause::BudgetTokens);
+        }
+        if let (Some(usd), Some(price)) = (cap.usd_micros, price) {
+            let left = price.output_for(usd.saturating_sub(spent.usd_micros), planned.input_tokens);
+            room.lower(left, StopCause::BudgetUsd);
+        }
+    }
+    match room.lowered_by {
+        Some(cause) if room.max_tokens < planned.least_tokens.min(planned.cap_tokens) => Err(cause),
+        Some(_) | None => Ok(room),
+    }
+}
+
+impl Room {
+    fn lower(&mut self, left: u64, by: StopCause) {
+        if left < self.max_tokens {
+            self.max_tokens = left;
+            self.lowered_by = Some(by);
+        }
+    }
+}
+
+impl Caps {
+    /// Whether more was spent than the cap allows.
+    #[must_use]
+    pub fn is_passed(&self, spent: &Spent) -> Option<StopCause> {
+        if self.usd_micros.is_some_and(|cap| spent.usd_micros > cap) {
+            return Some(StopCause::BudgetUsd);
+        }
+        self.tokens.is_some_and(|cap| spent.tokens > cap).then_some(StopCause::BudgetTokens)
+    }
+
+    /// The share that was spent, in per cent of the tighter cap.
+    #[must_use]
+    pub fn spent_percent(&self, spent: &Spent) -> u64 {
+        let share = |spent: u64, cap: u64| spent.saturating_mul(100) / cap.max(1);
+        let tokens = self.tokens.map(|cap| share(spent.tokens, cap));
+        let usd = self.usd_micros.map(|cap| share(spent.usd_micros, cap));
+        tokens.into_iter().chain(usd).max().unwrap_or(0)
+    }
+
+    /// What of these caps is left for somebody who draws on them.
+    #[must_use]
+    pub fn rest(&self, spent: &Spent) -> Self {
+        Self {
+            tokens: self.tokens.map(|cap| cap.saturating_sub(spent.tokens)),
+            usd_micros: self.usd_micros.map(|cap| cap.saturating_sub(spent.usd_micros)),
+        }
+    }
+}
+
+impl Spent {
+    /// Adds a call.
+    pub fn add(&mut self, usage: &Usage, price: Option<&Price>) {
+        self.tokens = self.tokens.saturating_add(usage.total());
+        let cost = price.map_or(0, |price| price.of(usage));
+        self.usd_micros = self.usd_micros.saturating_add(cost);
+    }
+}

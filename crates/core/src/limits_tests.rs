@@ -1,0 +1,27 @@
+use crate::limits::Limits;
+
+// spec: STOP-18, STOP-19
+#[test]
+fn the_defaults_are_the_agreed_ones() {
+    let limits = Limits::default();
+    assert_eq!((limits.tool_rounds, limits.model_calls), (50, 110));
+    assert_eq!((Limits::router().tool_rounds, Limits::router().model_calls), (12, 34));
+    assert_eq!(limits.tool_retry_ms, [500, 2_000, 8_000]);
+    assert_eq!((limits.parallel_calls, limits.result_chars), (8, 32_000));
+    assert_eq!((limits.reprompts, limits.truncations, limits.kept_messages), (2, 3, 10));
+    assert_eq!((limits.least_output_tokens, limits.cancel_wait_ms), (1_024, 180_000));
+}
+
+#[test]
+fn the_backstop_follows_the_cap() {
+    for (rounds, calls) in [(0, 10), (1, 12), (50, 110), (u32::MAX, u32::MAX)] {
+        assert_eq!(Limits::default().with_tool_rounds(rounds).model_calls, calls);
+    }
+}
+
+#[test]
+fn what_is_not_said_is_the_default_and_what_is_not_known_is_named() {
+    assert_eq!(serde_json::from_str::<Limits>("{}").unwrap(), Limits::default());
+    let error = serde_json::from_str::<Limits>(r#"{"patience":1}"#).unwrap_err();
+    assert!(error.to_string().contains("`patience`"), "{error}");
+}

@@ -1,0 +1,135 @@
+use crate::block::ErrorFlag;
+use crate::outcome::{Outcome, OutcomeKind, Reach, Shown, ToolError};
+use crate::raw::Raw;
+
+const LIMIT: u64 = 32_000;
+
+fn object(shown: &Shown) -> serde_json::Map<String, serde_json::Value> {
+    let text: String = shown.content.read().unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+// spec: ERRORS-02, ERRORS-03
+#[test]
+fn every_bad_outcome_is_an_error_object_that_differs() {
+    let error = ToolError::new("file_not_found", "no such file: /a", "list the folder first");
+    let rows = [
+        (
+            Shown::of(&Outcome::Failed(error), LIMIT, Reach::Unknown),
+            "failed",
+            "file_not_found",
+            "no such file: /a",
+        ),
+        (Shown::denied("not now"), "denied", "denied", "not now"),
+        (Shown::skipped("the run ended"), "skipped", "skipped", "the run ended"),
+        (
+            Shown::interrupted(1_250, Reach::Unknown),
+            "interrupted",
+            "interrupted",
+            "interrupted after 1.2 s; effects unknown",
+        ),
+        (
+            Shown::interrupted(0, Reach::Harmless),
+            "interrupted",
+            "interrupted",
+            "interrupted after 0.0 s; it changes nothing",
+        ),
+        (
+            Shown::lost(Reach::Unknown),
+            "interrupted",
+            "interrupted",
+            "its process ended while it ran; effects unknown",
+        ),
+        (
+            Shown::timed_out(120_000, Reach::Unknown),
+            "timed out",
+            "timed_out",
+            "timed out after 120.0 s; effects unknown",
+        ),
+        (
+            Shown::of(&Outcome::TimedOut { after_ms: u64::MAX }, LIMIT, Reach::Harmless),
+            "timed out",
+            "timed_out",
+            "timed out after 18446744073709551.6 s; it changes nothing",
+        ),
+        (
+            Shown::of(&Outcome::Interrupted { after_ms: 10 }, LIMIT, Reach::Unknown),
+            "interrupted",
+            "interrupted",
+            "interrupted after 0.0 s; effects unknown",
+        ),
+    ];
+    for (shown, error, code, message) in rows {
+        let object = object(&shown);
+        let keys: Vec<&str> = object.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["code", "error", "hint", "message", "recoverable"]);
+        assert_eq!(object["error"], error);
+        assert_eq!(object["code"], code);
+        assert_eq!(object["message"], message);
+        assert_eq!(object["recoverable"], true);
+        assert!(!object["hint"].as_str().unwrap().is_empty());
+        assert_eq!(shown.flag, ErrorFlag::Error);
+        assert_eq!(shown.kind.as_str(), error);
+    }
+}
+
+// spec: ERRORS-02
+#[test]
+fn a_fatal_error_says_so() {
+    let fatal = ToolError::new("gone", "it is gone", "stop").fatal();
+    let shown = Shown::of(&Outcome::Failed(fatal), LIMIT, Reach::Unknown);
+    assert_eq!(object(&shown)["recoverable"], false);
+}
+
+#[test]
+fn good_outcomes_have_no_error_flag() {
+    let done = Shown::of(&Outcome::Done(Raw::string("ok")), LIMIT, Reach::Unknown);
+    assert_eq!(
+        (done.kind, done.flag, done.content.text()),
+        (OutcomeKind::Done, ErrorFlag::Fine, "\"ok\"")
+    );
+    let answered = Shown::answered("blue", LIMIT);
+    assert_eq!((answered.kind, answered.flag), (OutcomeKind::Answered, ErrorFlag::Fine));
+}
+
+// spec: ROUNDS-13
+#[test]
+fn content_is_a_string_or_blocks() {
+    let rows = [
+        (r#""text""#, r#""text""#),
+        (r#"[{"type":"text","text":"a"}]"#, r#"[{"type":"text","text":"a"}]"#),
+        ("[]", "[]"),
+        (r#"{"a":1}"#, r#""{\"a\":1}""#),
+        ("42", r#""42""#),
+        ("[1]", r#""[1]""#),
+        (r#"[{"type":"text","text":" "}]"#, r#""[{\"type\":\"text\",\"text\":\" \"}]""#),
+    ];
+    for (content, expected) in rows {
+        let outcome = Outcome::Done(Raw::parse(content).unwrap());
+        assert_eq!(Shown::of(&outcome, LIMIT, Reach::Unknown).content.text(), expected);
+    }
+}
+
+#[test]
+fn an_error_of_any_length_fits() {
+    for part in ["long ", "\u{1}\u{2}", "\"\\", "\u{5e9}\u{5b8}", "\u{1f468}\u{200d}\u{1f469}"] {
+        let long = part.repeat(50_000);
+        for limit in [1_000, LIMIT] {
+            let shown =
+                Shown::error(OutcomeKind::Failed, &ToolError::new(&long, &long, &long), limit);
+            let text: String = shown.content.read().unwrap();
+            let size = text.chars().count() as u64;
+            assert!(size <= limit + 300, "{part:?}: {size}");
+            assert!(size > limit / 20, "{part:?}: {size}");
+            assert_eq!(object(&shown).len(), 5);
+        }
+    }
+}
+
+#[test]
+fn the_errors_we_raise_ourselves_have_stable_codes() {
+    assert_eq!(&*ToolError::unknown_tool("x").code, "unknown_tool");
+    assert_eq!(&*ToolError::not_an_object().code, "invalid_input");
+    let passing = ToolError::new("a", "b", "c").passing();
+    assert!(passing.transient && passing.recoverable);
+}

@@ -1,0 +1,34 @@
+//! Who may run what: rules as people write them, the mode, and the order in which they are heard.
+//!
+//! Rules are for people; they see what the edge found out about a call and nothing else. What cannot
+//! be taken apart is never allowed by a rule.
+
+pub mod bounded;
+pub mod glob;
+mod hazard;
+pub mod judge;
+pub mod mode;
+pub mod readonly;
+pub mod rule;
+pub mod scope;
+pub mod subject;
+
+#[cfg(test)]
+mod glob_tests;
+#[cfg(test)]
+mod judge_tests;
+#[cfg(test)]
+mod mode_tests;
+#[cfg(test)]
+mod readonly_tests;
+#[cfg(test)]
+mod rule_tests;
+#[cfg(test)]
+mod scope_tests;
+
+pub use bounded::MAX_RULES;
+pub use judge::{Asked, Effect, Permissions, Ruling};
+pub use mode::{Mode, Rights};
+pub use rule::{BadRule, Rule};
+pub use scope::Places;
+pub use subject::{Access, PathUse, Seen, Shell, SimpleCommand, Subject, Zone};

@@ -1,0 +1,243 @@
+//! The order of judgement: deny, ask, mode, allow, the tool's own check, classifier, human. What a
+//! hook said comes before; what it allowed never overrides deny or ask.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::bounded;
+use super::mode::Mode;
+use super::readonly::{is_read_only, only_wraps};
+use super::rule::Rule;
+use super::scope::Places;
+use super::subject::{Access, PathUse, Seen, Shell, SimpleCommand, Subject, Zone};
+
+/// The permissions of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Permissions {
+    /// Tools that are blocked whatever else is said.
+    #[serde(deserialize_with = "bounded::rules")]
+    pub disallowed: Vec<Rule>,
+    /// Never.
+    #[serde(deserialize_with = "bounded::rules")]
+    pub deny: Vec<Rule>,
+    /// Only after a human said yes.
+    #[serde(deserialize_with = "bounded::rules")]
+    pub ask: Vec<Rule>,
+    /// Without asking.
+    #[serde(deserialize_with = "bounded::rules")]
+    pub allow: Vec<Rule>,
+    /// The mode.
+    pub mode: Mode,
+    /// The folder that path rules are written from, links resolved.
+    pub root: Arc<str>,
+    /// The home folder, for rules that begin with `~/`.
+    pub home: Arc<str>,
+}
+
+/// A call as the rules see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Which tool.
+    pub tool: &'a str,
+    /// What it is about.
+    pub subject: &'a Subject,
+    /// Whether it changes nothing.
+    pub effect: Effect,
+}
+
+/// Whether a call changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only looks. Somebody we trust says so: a server's own hint about itself does not count.
+    None,
+    /// It may change something.
+    Some,
+}
+
+/// What the rules say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ruling {
+    /// It runs.
+    Allow(Arc<str>),
+    /// A human decides, whatever a hook said.
+    Ask(Arc<str>),
+    /// Nothing speaks for or against it: hook, classifier or human decide.
+    Open,
+    /// It does not run.
+    Deny(Arc<str>),
+}
+
+impl Permissions {
+    /// Judges a call.
+    #[must_use]
+    pub fn judge(&self, asked: Asked<'_>) -> Ruling {
+        self.held_back(asked)
+            .or_else(|| self.by_mode(asked))
+            .or_else(|| self.let_go(asked))
+            .or_else(|| own_check(asked))
+            .unwrap_or_else(|| self.otherwise(asked))
+    }
+
+    /// Deny and ask: any part of the call is enough.
+    fn held_back(&self, asked: Asked<'_>) -> Option<Ruling> {
+        if let Some(rule) = self.hit(&self.disallowed, asked).or_else(|| self.hit(&self.deny, asked)) {
+            return deny(&format!("the rule {rule} denies it"));
+        }
+        if let Some(path) = protected_write(asked.subject) {
+            return deny(&format!("{path} decides what may run and is not for tools to change"));
+        }
+        // A rule that would deny it may not have seen the part it is about.
+        if is_half_seen(asked.subject) {
+            return deny("the command is too large to be looked through; split it into smaller ones");
+        }
+        self.hit(&self.ask, asked).map(Ruling::Ask)
+    }
+
+    fn hit(&self, rules: &[Rule], asked: Asked<'_>) -> Option<Arc<str>> {
+        rules
+            .iter()
+            .find(|rule| rule.touches(asked.tool, asked.subject, self.places()))
+            .map(|rule| rule.text().clone())
+    }
+
+    fn by_mode(&self, asked: Asked<'_>) -> Option<Ruling> {
+        match self.mode {
+            Mode::PlanNone => deny("the mode is plan:none; no tool runs"),
+            Mode::Plan if !only_looks(asked) => deny("the mode is plan; nothing is changed"),
+            Mode::AcceptEdits if is_file_edit(asked.subject) => allow("acceptEdits"),
+            Mode::BypassPermissions => allow("bypassPermissions"),
+            Mode::Default | Mode::AcceptEdits | Mode::Plan | Mode::DontAsk | Mode::Auto => None,
+        }
+    }
+
+    /// Allow: every part of the call must be covered.
+    fn let_go(&self, asked: Asked<'_>) -> Option<Ruling> {
+        let mut rules = self.allow.iter().filter(|rule| rule.names(asked.tool));
+        let by = |rule: &Rule| Ruling::Allow(rule.text().clone());
+        match asked.subject {
+            Subject::Shell(shell) => self.shell_let_go(shell, asked.tool),
+            Subject::Nothing => rules.find(|rule| rule.is_unscoped()).map(by),
+            Subject::Domain(host) => rules.find(|rule| rule.covers_domain(host)).map(by),
+            Subject::Paths(paths) => self.paths_let_go(paths, asked.tool),
+        }
+    }
+
+    fn paths_let_go(&self, paths: &[PathUse], tool: &str) -> Option<Ruling> {
+        let covers = |rule: &Rule, used: &PathUse| {
+            rule.names(tool) && rule.covers_path(used, self.places())
+        };
+        let covered = |used: &PathUse| self.allow.iter().any(|rule| covers(rule, used));
+        let all = !paths.is_empty() && paths.iter().all(covered);
+        all.then(|| Ruling::Allow(Arc::from("allow rules cover every path")))
+    }
+
+    fn shell_let_go(&self, shell: &Shell, tool: &str) -> Option<Ruling> {
+        let is_clear = shell.doubts.is_empty() && !shell.commands.is_empty();
+        if !is_clear || !all_in_workspace(&shell.writes) {
+            return None;
+        }
+        let covered = |command: &SimpleCommand| {
+            self.is_allowed(command, tool)
+                || only_wraps(command)
+                || self.is_harmless(command, shell)
+        };
+        let all = shell.commands.iter().all(covered);
+        all.then(|| Ruling::Allow(Arc::from("every part of the command is allowed")))
+    }
+
+    fn is_allowed(&self, command: &SimpleCommand, tool: &str) -> bool {
+        self.allow.iter().any(|rule| rule.names(tool) && rule.covers_command(command))
+    }
+
+    /// Looking is harmless within the workspace as long as nothing is written on the way; where
+    /// edits are accepted, so is arranging files.
+    fn is_harmless(&self, command: &SimpleCommand, shell: &Shell) -> bool {
+        let accepts = self.mode == Mode::AcceptEdits;
+        all_in_workspace(&shell.reads)
+            && ((accepts && arranges(command))
+                || (is_read_only(command) && (accepts || shell.writes.is_empty())))
+    }
+
+    fn otherwise(&self, asked: Asked<'_>) -> Ruling {
+        match self.mode {
+            Mode::DontAsk => {
+                let reason = format!("no rule allows this call of {} and nobody is asked", asked.tool);
+                Ruling::Deny(Arc::from(reason))
+            }
+            Mode::Default
+            | Mode::AcceptEdits
+            | Mode::Plan
+            | Mode::PlanNone
+            | Mode::Auto
+            | Mode::BypassPermissions => Ruling::Open,
+        }
+    }
+
+    fn places(&self) -> Places<'_> {
+        Places { root: &self.root, home: &self.home }
+    }
+}
+
+fn allow(why: &str) -> Option<Ruling> {
+    Some(Ruling::Allow(Arc::from(why)))
+}
+
+fn deny(why: &str) -> Option<Ruling> {
+    Some(Ruling::Deny(Arc::from(why)))
+}
+
+/// The tool's own check: a call that only looks, at nothing outside the workspace, needs no rule.
+fn own_check(asked: Asked<'_>) -> Option<Ruling> {
+    let is_inside = match asked.subject {
+        Subject::Nothing => true,
+        Subject::Paths(paths) => !paths.is_empty() && all_in_workspace(paths),
+        // What is asked of a host tells it something, and commands have been judged by now.
+        Subject::Domain(_) | Subject::Shell(_) => false,
+    };
+    (is_inside && only_looks(asked)).then(|| Ruling::Allow(Arc::from("it only looks")))
+}
+
+/// Whether the call changes nothing. A command is judged by its parts, whatever the tool says.
+fn only_looks(asked: Asked<'_>) -> bool {
+    let is_read = |used: &PathUse| used.access == Access::Read;
+    match asked.subject {
+        Subject::Shell(shell) => {
+            shell.doubts.is_empty()
+                && shell.writes.is_empty()
+                && !shell.commands.is_empty()
+                && shell.commands.iter().all(|command| is_read_only(command) || only_wraps(command))
+        }
+        Subject::Paths(paths) => asked.effect == Effect::None && paths.iter().all(is_read),
+        Subject::Nothing | Subject::Domain(_) => asked.effect == Effect::None,
+    }
+}
+
+fn is_half_seen(subject: &Subject) -> bool {
+    matches!(subject, Subject::Shell(shell) if shell.seen == Seen::Part)
+}
+
+fn all_in_workspace(paths: &[PathUse]) -> bool {
+    paths.iter().all(|used| used.zone == Zone::Workspace)
+}
+
+fn protected_write(subject: &Subject) -> Option<&Arc<str>> {
+    let writes: &[PathUse] = match subject {
+        Subject::Paths(paths) => paths,
+        Subject::Shell(shell) => &shell.writes,
+        Subject::Nothing | Subject::Domain(_) => &[],
+    };
+    let is_protected = |p: &&PathUse| p.access == Access::Write && p.zone == Zone::Protected;
+    writes.iter().find(is_protected).map(|used| &used.path)
+}
+
+/// A file tool that stays in the workspace.
+fn is_file_edit(subject: &Subject) -> bool {
+    matches!(subject, Subject::Paths(paths) if !paths.is_empty() && all_in_workspace(paths))
+}
+
+/// The four commands that arrange files.
+fn arranges(command: &SimpleCommand) -> bool {
+    matches!(command.name(), "mkdir" | "touch" | "mv" | "cp")
+}

@@ -1,0 +1,187 @@
+//! Loops that go in circles. Two detectors look at the last calls after every round: the same call
+//! again and again, and the same tool again and again. What a detection leads to is weighed by
+//! progress, because reading twenty files is work and asking the same question twenty times is not.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Calls the detectors look back on.
+pub const WINDOW: usize = 6;
+
+/// The same call this often in the window is a circle.
+const IDENTICAL: usize = 3;
+
+/// The same tool this often in the window is a pattern.
+const PATTERN: usize = 4;
+
+/// Results and writes remembered, to tell new from seen.
+const MEMORY: usize = 64;
+
+/// A call that came back, as the detectors see it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Seen {
+    /// Which tool.
+    pub tool: Arc<str>,
+    /// Hash of its arguments.
+    pub input: Arc<str>,
+    /// Hash of what it brought back; `None` if that was empty or an error.
+    pub result: Option<Arc<str>>,
+    /// Whether it changed something.
+    pub effect: Effect,
+}
+
+/// Whether a call changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// It only looks.
+    Looks,
+    /// It changes something.
+    Changes,
+}
+
+/// What the guard remembers of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Guard {
+    recent: Vec<Seen>,
+    known: Vec<Arc<str>>,
+    level: Level,
+}
+
+/// How far the guard has risen.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Nothing is wrong.
+    #[default]
+    Calm,
+    /// A hint: try something else.
+    Nudge,
+    /// A directive.
+    Directive,
+    /// A human is asked.
+    Human,
+}
+
+/// What a detector found.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Detection {
+    /// Which detector.
+    pub tier: Tier,
+    /// Which tool goes in circles.
+    pub tool: Arc<str>,
+    /// How far the guard has risen with it.
+    pub level: Level,
+}
+
+/// Which detector fired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// The same call with the same arguments.
+    Identical,
+    /// The same tool with other arguments.
+    Pattern,
+}
+
+impl Guard {
+    /// Takes in the calls of a round; says what it found. `exempt` tools are never counted.
+    pub fn observe(&mut self, round: &[Seen], exempt: &[Arc<str>]) -> Option<Detection> {
+        let mut progress = Progress::None;
+        for seen in round.iter().filter(|seen| !exempt.contains(&seen.tool)) {
+            if self.is_new(seen) {
+                progress = Progress::Made;
+            }
+            self.remember(seen);
+        }
+        let found = self.detect();
+        self.level = match (&found, progress) {
+            (Some(_), Progress::None) => self.level.next(),
+            (Some(_), Progress::Made) => self.level.back(),
+            (None, Progress::Made) => Level::Calm,
+            (None, Progress::None) => self.level,
+        };
+        found.map(|(tier, tool)| Detection { tier, tool, level: self.level })
+    }
+
+    /// How far it has risen.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// After a human spoke: the past is past.
+    pub fn calm(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Whether the call brought the work forward: something never seen, or a change never made.
+    /// Empty and failed results never do.
+    fn is_new(&self, seen: &Seen) -> bool {
+        match (seen.effect, &seen.result) {
+            (_, None) => false,
+            (Effect::Changes, Some(_)) => !self.known.contains(&seen.input),
+            (Effect::Looks, Some(result)) => {
+                !self.known.contains(result) || self.is_after_change(seen)
+            }
+        }
+    }
+
+    /// Looking again after something changed is what careful work looks like.
+    fn is_after_change(&self, seen: &Seen) -> bool {
+        let since = self.recent.iter().rev().take_while(|earlier| earlier.input != seen.input);
+        since.filter(|earlier| earlier.effect == Effect::Changes && earlier.result.is_some()).any(
+            |change| {
+                self.recent.iter().filter(|earlier| earlier.input == change.input).count() == 1
+            },
+        )
+    }
+
+    fn remember(&mut self, seen: &Seen) {
+        let new = seen.result.iter().chain([&seen.input]).filter(|hash| !self.known.contains(hash));
+        let new: Vec<Arc<str>> = new.cloned().collect();
+        self.known.extend(new);
+        let forget = self.known.len().saturating_sub(MEMORY);
+        self.known.drain(..forget);
+        self.recent.push(seen.clone());
+        let forget = self.recent.len().saturating_sub(WINDOW);
+        self.recent.drain(..forget);
+    }
+
+    fn detect(&self) -> Option<(Tier, Arc<str>)> {
+        let last = self.recent.last()?;
+        let same = |earlier: &&Seen| earlier.tool == last.tool && earlier.input == last.input;
+        if self.recent.iter().filter(same).count() >= IDENTICAL {
+            return Some((Tier::Identical, last.tool.clone()));
+        }
+        let tool = self.recent.iter().filter(|earlier| earlier.tool == last.tool).count();
+        (tool >= PATTERN).then(|| (Tier::Pattern, last.tool.clone()))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Made,
+    None,
+}
+
+impl Level {
+    fn back(self) -> Self {
+        match self {
+            Self::Calm | Self::Nudge => Self::Calm,
+            Self::Directive => Self::Nudge,
+            Self::Human => Self::Directive,
+        }
+    }
+
+    fn next(self) -> Self {
+        match self {
+            Self::Calm => Self::Nudge,
+            Self::Nudge => Self::Directive,
+            Self::Directive | Self::Human => Self::Human,
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the model sees when the context fills up. Stages act only over their threshold, cheapest
+//! first; each acts once as one record and begins a new generation of the prompt.
+//!
+//! Everything here looks at a transcript and proposes; nothing changes it.
+
+pub mod ladder;
+pub mod meter;
+pub mod pins;
+pub mod stages;
+
+pub use ladder::{Recoveries, Rung};
+pub use meter::{Meter, Pressure, Usable};
+pub use stages::{Rewrite, Stage};

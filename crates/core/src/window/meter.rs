@@ -1,0 +1,110 @@
+//! How full the window is: the last real count plus an estimate of what came since.
+
+use serde::{Deserialize, Serialize};
+
+use crate::reply::Usage;
+
+/// Tokens per thousand bytes before anything was learned.
+const COLD_TOKENS_PER_1000_BYTES: u64 = 300;
+
+/// Counts tokens from real usage and the bytes that came since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Meter {
+    anchor_tokens: u64,
+    anchor_bytes: u64,
+    per_1000_bytes: u64,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self { anchor_tokens: 0, anchor_bytes: 0, per_1000_bytes: COLD_TOKENS_PER_1000_BYTES }
+    }
+}
+
+impl Meter {
+    /// Learns from a reply: what was sent, in bytes, counted so many tokens.
+    pub fn learn(&mut self, sent_bytes: u64, usage: &Usage) {
+        let input = usage
+            .input_tokens
+            .saturating_add(usage.cache_read_tokens)
+            .saturating_add(usage.cache_write_tokens);
+        if input == 0 || sent_bytes == 0 {
+            return;
+        }
+        self.anchor_tokens = input;
+        self.anchor_bytes = sent_bytes;
+        self.per_1000_bytes = (input.saturating_mul(1_000) / sent_bytes).clamp(50, 2_000);
+    }
+
+    /// Tokens of a request of so many bytes.
+    #[must_use]
+    pub fn estimate(&self, bytes: u64) -> u64 {
+        let new = bytes.saturating_sub(self.anchor_bytes);
+        let gone = self.anchor_bytes.saturating_sub(bytes);
+        let tokens = |bytes: u64| bytes.saturating_mul(self.per_1000_bytes).div_ceil(1_000);
+        self.anchor_tokens.saturating_add(tokens(new)).saturating_sub(tokens(gone))
+    }
+}
+
+/// The part of the window that history may fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Usable {
+    tokens: u64,
+}
+
+/// Shares of the usable window at which something happens, in per cent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Thresholds {
+    /// Compaction begins.
+    pub compact: u64,
+    /// A compaction must bring it below this, or the next rung follows at once.
+    pub gain: u64,
+    /// No call is made.
+    pub block: u64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self { compact: 70, gain: 50, block: 98 }
+    }
+}
+
+/// How full the window is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pressure {
+    /// There is room.
+    Fine,
+    /// Over the compaction threshold.
+    Tight,
+    /// Over the blocking threshold.
+    Full,
+}
+
+impl Usable {
+    /// A window less the output it must hold and a margin for estimates that are too low.
+    #[must_use]
+    pub fn of(window_tokens: u64, output_tokens: u64) -> Self {
+        let margin = window_tokens / 50;
+        Self { tokens: window_tokens.saturating_sub(output_tokens).saturating_sub(margin) }
+    }
+
+    /// How full it is with `tokens` in it.
+    #[must_use]
+    pub fn pressure(&self, tokens: u64, thresholds: &Thresholds) -> Pressure {
+        match self.percent(tokens) {
+            share if share > thresholds.block => Pressure::Full,
+            share if share > thresholds.compact => Pressure::Tight,
+            _ => Pressure::Fine,
+        }
+    }
+
+    /// The share that `tokens` fill, in per cent. A window of nothing is always full.
+    #[must_use]
+    pub fn percent(&self, tokens: u64) -> u64 {
+        match self.tokens {
+            0 => u64::MAX,
+            usable => tokens.saturating_mul(100) / usable,
+        }
+    }
+}

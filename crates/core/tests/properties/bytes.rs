@@ -1,0 +1,82 @@
+//! Arbitrary bytes, and cuts through anything.
+
+use proptest::prelude::*;
+use windlass_core::block::{Block, Kind};
+use windlass_core::raw::Raw;
+use windlass_core::{Entry, cut};
+
+use super::cases;
+use super::matter::{block_json, json, text};
+
+/// A line of a real log with some bytes changed.
+fn spoiled() -> impl Strategy<Value = Vec<u8>> {
+    let lines: Vec<String> = crate::golden::stories()
+        .into_iter()
+        .flat_map(|(_, lane)| lane.log.iter().map(Entry::encode).collect::<Vec<_>>())
+        .collect();
+    let changes = prop::collection::vec((any::<usize>(), any::<u8>()), 0..4);
+    (prop::sample::select(lines), changes).prop_map(|(line, changes)| {
+        let mut bytes = line.into_bytes();
+        for (place, byte) in changes {
+            let place = place % bytes.len();
+            bytes[place] = byte;
+        }
+        bytes
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    // spec: INV-06
+    #[test]
+    fn bytes_are_read_or_refused(bytes in prop_oneof![prop::collection::vec(any::<u8>(), 0..200), spoiled()]) {
+        let text = String::from_utf8_lossy(&bytes);
+        if let Ok(entry) = Entry::parse(1, &text) {
+            let line = entry.encode();
+            prop_assert_eq!(Entry::parse(1, &line).unwrap().encode(), line);
+            let _ = windlass_core::Conversation::replay([&entry]);
+        }
+        if let Ok(raw) = Raw::parse(text.clone()) {
+            prop_assert_eq!(raw.text(), text.trim_matches([' ', '\t', '\r', '\n']));
+            let block = Block::new(raw.clone());
+            prop_assert_eq!(block.raw(), &raw);
+            prop_assert_eq!(raw.hash_hex().len(), 64);
+        }
+        let _ = windlass_core::normalise::normalise(&text);
+    }
+
+    // spec: TRANSCRIPT-03
+    #[test]
+    fn json_is_kept_and_hashed_whatever_it_is(json in prop_oneof![json(), block_json()]) {
+        let raw = Raw::parse(json.clone()).unwrap();
+        prop_assert_eq!(raw.text(), &json);
+        prop_assert_eq!(&serde_json::to_string(&Block::new(raw.clone())).unwrap(), &json);
+        prop_assert_eq!(raw.hash_hex(), Raw::parse(format!(" {json}\n")).unwrap().hash_hex());
+        if let Kind::Text(text) = Block::new(raw).kind() {
+            let again = Block::text(text);
+            prop_assert_eq!(again.as_text(), Some(&**text));
+        }
+    }
+
+    // spec: ROUNDS-14
+    #[test]
+    fn a_cut_fits_and_stays_json(text in text(), json in json(), limit in 0..120_u64) {
+        let cut = cut::text(&text, limit);
+        if text.chars().count() as u64 <= limit {
+            prop_assert_eq!(&*cut, &text);
+        } else {
+            let (head, rest) = cut.split_once("\n[\u{2026} ").unwrap();
+            let tail = cut.rsplit_once(" characters omitted \u{2026}]\n").unwrap().1;
+            let omitted: usize = rest.split(' ').next().unwrap().parse().unwrap();
+            let kept = head.chars().count() + tail.chars().count();
+            prop_assert!(text.starts_with(head) && text.ends_with(tail));
+            prop_assert!(kept as u64 <= limit);
+            prop_assert_eq!(kept + omitted, text.chars().count());
+        }
+        let content = cut::content(&Raw::parse(json).unwrap(), limit);
+        prop_assert!(Raw::parse(content.text()).is_ok());
+        let size = content.read::<String>().map_or(content.text().chars().count(), |text| text.chars().count());
+        prop_assert!(size as u64 <= limit + 60, "{}: {}", limit, content.text());
+    }
+}

@@ -1,0 +1,99 @@
+//! Foreign histories, and transcripts cut anywhere.
+
+use proptest::prelude::*;
+use windlass_core::audit::audit;
+use windlass_core::block::{Block, ErrorFlag};
+use windlass_core::normalise::normalise;
+use windlass_core::raw::Raw;
+use windlass_core::request::messages;
+use windlass_core::transcript::{Part, Transcript};
+
+use super::cases;
+use super::matter::{block, block_json, blocks, json, text};
+
+/// Something like a message.
+fn message() -> BoxedStrategy<String> {
+    let string = |text: String| Raw::string(&text).text().to_owned();
+    let role = prop_oneof![
+        5 => Just("\"user\"".to_owned()),
+        5 => Just("\"assistant\"".to_owned()),
+        1 => Just("\"system\"".to_owned()),
+        1 => json(),
+    ];
+    let content = prop_oneof![
+        6 => prop::collection::vec(block_json(), 0..5).prop_map(|blocks| format!("[{}]", blocks.join(","))),
+        2 => text().prop_map(string),
+        1 => json(),
+    ];
+    let whole = (role, content)
+        .prop_map(|(role, content)| format!(r#"{{"role":{role},"content":{content}}}"#));
+    prop_oneof![8 => whole.clone(), 1 => whole.prop_map(|inner| format!(r#"{{"type":"user","message":{inner}}}"#)), 1 => json()]
+    .boxed()
+}
+
+fn results(blocks: &[Block]) -> Vec<Block> {
+    let calls = blocks.iter().filter_map(Block::as_tool_use);
+    calls.map(|call| Block::tool_result(&call.id, &Raw::string("ok"), ErrorFlag::Fine)).collect()
+}
+
+/// A transcript of prompts, notes, replies and rounds in any order; what does not fit is refused.
+fn transcript() -> BoxedStrategy<Transcript> {
+    let part = prop_oneof![
+        blocks().prop_map(|blocks| ('p', blocks)),
+        text().prop_map(|text| ('n', vec![Block::text(&text)])),
+        blocks().prop_map(|blocks| ('a', blocks)),
+        prop::collection::vec(block(), 1..4).prop_map(|blocks| ('r', blocks)),
+    ];
+    prop::collection::vec(part, 0..25)
+        .prop_map(|parts| {
+            let mut transcript = Transcript::default();
+            for (part, blocks) in parts {
+                match part {
+                    'p' => transcript.push_prompt(&blocks),
+                    'n' => transcript.push_note(blocks[0].as_text().unwrap_or_default()),
+                    'a' => transcript.push_reply(&blocks),
+                    _ => drop(transcript.push_round(&blocks, results(&blocks))),
+                }
+            }
+            transcript
+        })
+        .boxed()
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn any_history_becomes_one_the_api_accepts(history in prop::collection::vec(message(), 0..8)) {
+        let history = format!("[{}]", history.join(","));
+        // Only depth is refused: everything else is repaired.
+        if let Ok(made) = normalise(&history) {
+            let messages = messages(made.transcript.segments().iter());
+            if !messages.is_empty() {
+                prop_assert_eq!(audit(&messages), Ok(()));
+            }
+            prop_assert!(made.repairs.is_sorted_by_key(|repair| repair.at()));
+        } else {
+            prop_assert!(history.contains(&"[".repeat(100)));
+        }
+    }
+
+    // spec: TRANSCRIPT-04, WINDOW-09
+    #[test]
+    fn whatever_is_pushed_and_cut_the_api_accepts_it(transcript in transcript(), keep in 0..12_u32) {
+        let whole = messages(transcript.segments().iter());
+        if !whole.is_empty() {
+            prop_assert_eq!(audit(&whole), Ok(()));
+        }
+        if let Some(cut) = transcript.cut_point(keep) {
+            let first = transcript.segments().get(cut).map(|segment| segment.part);
+            prop_assert!(first != Some(Part::Results));
+            prop_assert!(messages(transcript.segments().iter().skip(cut)).len() >= keep as usize);
+            let mut compacted = transcript.clone();
+            compacted.compact(cut, "left out");
+            prop_assert_eq!(audit(&messages(compacted.segments().iter())), Ok(()));
+        } else {
+            prop_assert!(whole.len() <= keep as usize);
+        }
+    }
+}

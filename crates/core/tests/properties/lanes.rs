@@ -1,0 +1,98 @@
+//! Whatever happens to a lane, its log stays good.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use windlass_core::ids::CallId;
+use windlass_core::project::project;
+use windlass_core::{Conversation, Entry, Input, Record, wanted};
+
+use super::cases;
+use super::steps::{Step, happen, narrow, step};
+use crate::kit::Lane;
+
+fn story() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(step(), 0..30)
+}
+
+fn told(settings: windlass_core::settings::Settings, story: Vec<Step>) -> Lane {
+    story.into_iter().fold(Lane::bare().configure(settings), happen)
+}
+
+proptest! {
+    #![proptest_config(cases(160))]
+
+    // The lane's own check, when it goes out of scope: every prefix gives a request the API accepts,
+    // the fold is what the driver held, the same version decides the same, and every entry is read
+    // as it was written.
+    //
+    // spec: INV-01, INV-03, INV-06, LOG-02, LOG-03, LOG-06, STOP-16
+    #[test]
+    fn whatever_happens_the_log_stays_good(settings in narrow(), story in story()) {
+        let lane = told(settings, story);
+        prop_assert_eq!(Conversation::replay(&lane.log), Conversation::replay(&lane.log));
+        ends_are_single(&lane.log)?;
+        once_only_calls_start_once(&lane.log)?;
+    }
+
+    // spec: INV-11
+    #[test]
+    fn a_log_from_elsewhere_brings_nothing_down(
+        settings in narrow(),
+        story in story(),
+        picks in prop::collection::vec((any::<u16>(), any::<u16>()), 1..60),
+    ) {
+        let lane = told(settings, story);
+        let mut now = Conversation::default();
+        for (entry, record) in picks {
+            // Inputs and records that were never decided together.
+            let input = lane.log[usize::from(entry) % lane.log.len()].input.clone();
+            let records: Vec<&Record> = lane.log.iter().flat_map(|entry| &entry.records).collect();
+            let records = vec![records[usize::from(record) % records.len()].clone()];
+            let seq = now.head + 1;
+            let entry = Entry { seq, at: lane.now, input, records };
+            let _ = project(&now, &entry);
+            now.fold(&entry).unwrap();
+            let _ = (wanted(&now), now.request().map(|request| request.messages().len()));
+            let _ = Entry::decide(&now, lane.now, Input::Ticked {});
+        }
+    }
+}
+
+fn ends_are_single(log: &[Entry]) -> Result<(), TestCaseError> {
+    let mut open: BTreeSet<&str> = BTreeSet::new();
+    for record in log.iter().flat_map(|entry| &entry.records) {
+        match record {
+            Record::RunStarted { run } => {
+                prop_assert!(open.is_empty(), "two runs at once");
+                open.insert(run.as_str());
+            }
+            Record::Finished { run, .. } => {
+                open.remove(run.as_str());
+            }
+            Record::Forked { .. } => open.clear(),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A call that is not repeatable starts again only after somebody found that it did not happen.
+///
+/// spec: INV-02
+fn once_only_calls_start_once(log: &[Entry]) -> Result<(), TestCaseError> {
+    let mut started: BTreeMap<CallId, &str> = BTreeMap::new();
+    for record in log.iter().flat_map(|entry| &entry.records) {
+        match record {
+            Record::Started { call } => {
+                let before = started.insert(*call, "started");
+                prop_assert!(before != Some("started"), "{call} started twice");
+            }
+            Record::CallCleared { call } => {
+                started.insert(*call, "cleared");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

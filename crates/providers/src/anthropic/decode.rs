@@ -1,0 +1,242 @@
+//! A Messages stream becomes a reply.
+
+use std::sync::Arc;
+
+use windlass_core::reply::{Reply, StopReason, Usage};
+use windlass_runtime::ports::Stream;
+
+use super::block::{Finished, OpenBlock};
+use super::event::{AnyDelta, Delta, Event};
+use super::faults;
+use super::usage::Used;
+use crate::draft::{Draft, Ending};
+use crate::fault::{Begun, Fault};
+use crate::lossless;
+use crate::notice::{Envelope, Notice};
+use crate::sse;
+use crate::wire::{Decode, Progress};
+
+/// Puts a reply together.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    draft: Draft,
+    open: Vec<OpenBlock>,
+    begun: Begun,
+    stopped: bool,
+    stop_reason: Option<Arc<str>>,
+    stop_sequence: Option<Arc<str>>,
+    usage: Usage,
+    envelope: Envelope,
+}
+
+impl Decoder {
+    pub(crate) fn new() -> Self {
+        Self {
+            draft: Draft::default(),
+            open: Vec::new(),
+            begun: Begun::No,
+            stopped: false,
+            stop_reason: None,
+            stop_sequence: None,
+            usage: Usage::default(),
+            envelope: Envelope::default(),
+        }
+    }
+
+    fn message_start(&mut self, event: &Event<'_>) -> Progress {
+        self.begun = Begun::Yes;
+        if let Some(message) = event.message {
+            self.envelope.keep("start", message.get());
+            self.used(usage_of(message.get()));
+        }
+        Progress::Content
+    }
+
+    fn used(&mut self, json: Option<String>) {
+        if let Some(json) = json {
+            Used::read(&json).update(&mut self.usage);
+        }
+    }
+
+    fn block_start(&mut self, event: &Event<'_>) -> Result<Progress, Fault> {
+        self.begun = Begun::Yes;
+        let repeated = self.open.iter().any(|open| open.index == event.index);
+        let Some(start) = event.content_block.filter(|_| !repeated) else {
+            return Ok(Progress::Content);
+        };
+        self.draft.count(start.get().len())?;
+        let open = OpenBlock::new(event.index, start);
+        self.open.push(open.ok_or_else(|| malformed("a block that is no object"))?);
+        Ok(Progress::Content)
+    }
+
+    fn block_delta(
+        &mut self,
+        event: &Event<'_>,
+        data: &str,
+        stream: &dyn Stream,
+    ) -> Result<Progress, Fault> {
+        let Some(delta) = &event.delta else { return Ok(Progress::Quiet) };
+        self.draft.count(data.len())?;
+        let open = self.open.iter_mut().find(|open| open.index == event.index);
+        let open = open.ok_or_else(|| malformed("a delta for a block that was not begun"))?;
+        add(open, delta, data, stream);
+        Ok(Progress::Content)
+    }
+
+    fn block_stop(&mut self, index: u64, stream: &dyn Stream) -> Result<Progress, Fault> {
+        if let Some(at) = self.open.iter().position(|open| open.index == index) {
+            let open = self.open.remove(at);
+            self.settle(open, stream)?;
+        }
+        Ok(Progress::Content)
+    }
+
+    fn settle(&mut self, open: OpenBlock, stream: &dyn Stream) -> Result<(), Fault> {
+        match open.finish() {
+            Finished::Block(block) => self.draft.block(block, stream),
+            Finished::Call(call) => self.draft.call(call, stream),
+        }
+    }
+
+    fn message_delta(&mut self, event: &Event<'_>, data: &str) -> Progress {
+        self.envelope.keep("end", data);
+        self.used(event.usage.map(|usage| usage.get().to_owned()));
+        if let Some(delta) = &event.delta {
+            self.stop_reason =
+                delta.stop_reason.as_deref().map(Arc::from).or(self.stop_reason.take());
+            self.stop_sequence =
+                delta.stop_sequence.as_deref().map(Arc::from).or(self.stop_sequence.take());
+        }
+        Progress::Content
+    }
+
+    fn message_stop(&mut self, stream: &dyn Stream) -> Result<Progress, Fault> {
+        for open in std::mem::take(&mut self.open) {
+            self.settle(open, stream)?;
+        }
+        self.stopped = true;
+        Ok(Progress::Done)
+    }
+
+    fn finished(self) -> Reply {
+        let said = self.stop_reason.unwrap_or_else(|| Arc::from("end_turn"));
+        let stop_reason = StopReason::from(said);
+        let ending = match stop_reason {
+            StopReason::MaxTokens | StopReason::ContextWindowExceeded => Ending::Limit,
+            _ => Ending::Other,
+        };
+        let (blocks, cut) = self.draft.close(ending);
+        let stop_reason = match (stop_reason, &cut) {
+            // Nothing is finished while a call is cut, whatever the server says.
+            (StopReason::EndTurn, Some(_)) => StopReason::ToolUse,
+            (said, _) => said,
+        };
+        Reply {
+            blocks,
+            cut,
+            stop_reason,
+            stop_sequence: self.stop_sequence,
+            usage: self.usage,
+            envelope: self.envelope.close(),
+        }
+    }
+}
+
+impl Decode for Decoder {
+    fn event(&mut self, event: &sse::Event<'_>, stream: &dyn Stream) -> Result<Progress, Fault> {
+        let data = event.data.as_ref();
+        let event: Event<'_> = serde_json::from_str(data).map_err(|error| unreadable(&error))?;
+        match event.kind.as_ref() {
+            "message_start" => Ok(self.message_start(&event)),
+            "content_block_start" => self.block_start(&event),
+            "content_block_delta" => self.block_delta(&event, data, stream),
+            "content_block_stop" => self.block_stop(event.index, stream),
+            "message_delta" => Ok(self.message_delta(&event, data)),
+            "message_stop" => self.message_stop(stream),
+            "error" => Err(faults::reported(event.error.map(|error| error.get()).unwrap_or(data))),
+            // Pings, and events nobody has invented yet.
+            _ => Ok(Progress::Quiet),
+        }
+    }
+
+    fn begun(&self) -> Begun {
+        self.begun
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.envelope.notice(notice);
+    }
+
+    fn request_id(&mut self, id: &str) {
+        self.envelope.keep("request_id", windlass_core::raw::Raw::string(id).text());
+    }
+
+    fn close(self: Box<Self>, _stream: &dyn Stream) -> Result<Reply, Fault> {
+        if !self.stopped {
+            let place = if self.open.is_empty() { "between blocks" } else { "inside a block" };
+            return Err(Fault::Cut(place.to_owned()));
+        }
+        if self.stop_reason.is_none() {
+            let mut reply = *self;
+            reply.envelope.notice(Notice::StopReasonMissing);
+            return Ok(reply.finished());
+        }
+        Ok(self.finished())
+    }
+}
+
+/// Known deltas first, the commonest first of all.
+fn add(open: &mut OpenBlock, delta: &Delta<'_>, data: &str, stream: &dyn Stream) {
+    match delta.kind.as_ref() {
+        "text_delta" => {
+            if let Some(piece) = delta.text {
+                open.append("text", piece);
+                stream.text(&lossless::text(piece).unwrap_or_default());
+            }
+        }
+        "input_json_delta" => {
+            let piece = delta.partial_json.and_then(lossless::text).unwrap_or_default();
+            open.argue(&piece);
+        }
+        "thinking_delta" => {
+            if let Some(piece) = delta.thinking {
+                open.append("thinking", piece);
+                stream.thinking(&lossless::text(piece).unwrap_or_default());
+            }
+        }
+        "signature_delta" => {
+            if let Some(piece) = delta.signature {
+                open.append("signature", piece);
+            }
+        }
+        "citations_delta" => {
+            if let Some(citation) = delta.citation {
+                open.push("citations", citation);
+            }
+        }
+        _ => {
+            if let Ok(any) = serde_json::from_str::<AnyDelta<'_>>(data) {
+                open.merge(&any.delta);
+            }
+        }
+    }
+}
+
+fn usage_of(message: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        usage: Option<&'a serde_json::value::RawValue>,
+    }
+    let message: Message<'_> = serde_json::from_str(message).ok()?;
+    message.usage.map(|usage| usage.get().to_owned())
+}
+
+fn malformed(what: &str) -> Fault {
+    Fault::Malformed(format!("the stream makes no sense: {what}"))
+}
+
+fn unreadable(error: &serde_json::Error) -> Fault {
+    Fault::Malformed(format!("an event is not the JSON it should be: {error}"))
+}

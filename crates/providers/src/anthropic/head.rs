@@ -1,0 +1,164 @@
+//! What stands around the messages of a request. The part before them stays the same from call to
+//! call; whatever may change stands behind them.
+
+use windlass_core::settings::{Settings, ToolSpec};
+
+use crate::json::{List, Object};
+use crate::options::{CacheLife, Delivery, Thinking, ToolChoice};
+use crate::plan::{Choice, Plan};
+
+/// The smallest budget the API takes.
+const LEAST_BUDGET_TOKENS: u64 = 1_024;
+
+/// A cache marker as it is spliced into a block.
+pub(crate) fn marker(cache: CacheLife) -> Option<&'static str> {
+    match cache {
+        CacheLife::Off => None,
+        CacheLife::FiveMinutes => Some(",\"cache_control\":{\"type\":\"ephemeral\"}"),
+        CacheLife::OneHour => Some(",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}"),
+    }
+}
+
+/// Everything up to the messages.
+pub(crate) fn head(settings: &Settings, plan: &Plan) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut body = Object::open(&mut out);
+    body.string("model", &plan.model);
+    let tools: Vec<&ToolSpec> =
+        settings.tools.iter().filter(|tool| plan.offers(&tool.name)).collect();
+    if !tools.is_empty() {
+        write_tools(body.key("tools"), &tools, plan);
+        write_choice(&mut body, plan);
+    }
+    write_system(&mut body, settings, plan);
+    body.key("messages").push(b'[');
+    out
+}
+
+fn write_tools(out: &mut Vec<u8>, tools: &[&ToolSpec], plan: &Plan) {
+    let mut list = List::open(out);
+    for (at, tool) in tools.iter().enumerate() {
+        let out = list.item();
+        let mut object = Object::open(out);
+        object.string("name", &tool.name);
+        object.string("description", &tool.description);
+        object.raw("input_schema", tool.input_schema.text());
+        if at + 1 == tools.len() {
+            mark(&mut object, plan.cache);
+        }
+        object.close();
+    }
+    list.close();
+}
+
+fn write_choice(body: &mut Object<'_>, plan: &Plan) {
+    match &plan.choice {
+        Choice::Asked(_) | Choice::Said(ToolChoice::Auto) => {}
+        Choice::Said(ToolChoice::Any) => body.raw("tool_choice", "{\"type\":\"any\"}"),
+        Choice::Said(ToolChoice::None) => body.raw("tool_choice", "{\"type\":\"none\"}"),
+        Choice::Said(ToolChoice::Tool(name)) => {
+            let mut choice = Object::open(body.key("tool_choice"));
+            choice.string("type", "tool");
+            choice.string("name", name);
+            choice.close();
+        }
+    }
+}
+
+fn write_system(body: &mut Object<'_>, settings: &Settings, plan: &Plan) {
+    let directive = plan.directive();
+    let texts = [Some(&*settings.system), directive.as_deref()];
+    let texts: Vec<&str> =
+        texts.into_iter().flatten().filter(|text| !text.trim().is_empty()).collect();
+    if texts.is_empty() {
+        return;
+    }
+    let mut list = List::open(body.key("system"));
+    for (at, text) in texts.iter().enumerate() {
+        let mut block = Object::open(list.item());
+        block.string("type", "text");
+        block.string("text", text);
+        // The directive changes from call to call: the marker stands before it.
+        if at == 0 {
+            mark(&mut block, plan.cache);
+        }
+        block.close();
+    }
+    list.close();
+}
+
+fn mark(object: &mut Object<'_>, cache: CacheLife) {
+    match cache {
+        CacheLife::Off => {}
+        CacheLife::FiveMinutes => object.raw("cache_control", "{\"type\":\"ephemeral\"}"),
+        CacheLife::OneHour => {
+            object.raw("cache_control", "{\"type\":\"ephemeral\",\"ttl\":\"1h\"}")
+        }
+    }
+}
+
+/// Everything behind the messages.
+pub(crate) fn tail(
+    settings: &Settings,
+    plan: &Plan,
+    max_tokens: u64,
+    delivery: Delivery,
+) -> Vec<u8> {
+    let mut out = b"]".to_vec();
+    let mut body = Object::resume(&mut out);
+    body.value("max_tokens", &max_tokens);
+    write_thinking(&mut body, plan, max_tokens);
+    write_output_config(&mut body, plan);
+    if !settings.stop_map.is_empty() {
+        let stops: Vec<&str> = settings.stop_map.keys().map(|stop| &**stop).collect();
+        body.value("stop_sequences", &stops);
+    }
+    if let Some(user) = &plan.user {
+        let mut metadata = Object::open(body.key("metadata"));
+        metadata.string("user_id", user);
+        metadata.close();
+    }
+    if delivery == Delivery::Streamed {
+        body.raw("stream", "true");
+    }
+    body.close();
+    out
+}
+
+fn write_thinking(body: &mut Object<'_>, plan: &Plan, max_tokens: u64) {
+    match plan.thinking {
+        Thinking::Unset => {}
+        Thinking::Off if plan.off_between_tools => {
+            body.raw("thinking", "{\"type\":\"between_tools\"}");
+        }
+        Thinking::Off => body.raw("thinking", "{\"type\":\"disabled\"}"),
+        Thinking::Adaptive => body.raw("thinking", "{\"type\":\"adaptive\"}"),
+        Thinking::Budget { tokens } => {
+            // The budget is part of the output limit and must be less.
+            let tokens = tokens.min(max_tokens.saturating_sub(1));
+            if tokens >= LEAST_BUDGET_TOKENS {
+                let mut thinking = Object::open(body.key("thinking"));
+                thinking.string("type", "enabled");
+                thinking.value("budget_tokens", &tokens);
+                thinking.close();
+            }
+        }
+    }
+}
+
+fn write_output_config(body: &mut Object<'_>, plan: &Plan) {
+    if plan.effort.is_none() && plan.task_budget_tokens.is_none() {
+        return;
+    }
+    let mut config = Object::open(body.key("output_config"));
+    if let Some(effort) = plan.effort {
+        config.string("effort", effort.as_str());
+    }
+    if let Some(tokens) = plan.task_budget_tokens {
+        let mut budget = Object::open(config.key("task_budget"));
+        budget.string("type", "tokens");
+        budget.value("total", &tokens);
+        budget.close();
+    }
+    config.close();
+}

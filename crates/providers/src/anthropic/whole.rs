@@ -1,0 +1,65 @@
+//! A reply that was not streamed.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_core::block::Block;
+use windlass_core::raw::Raw;
+use windlass_core::reply::{CutBlock, Reply, StopReason, Usage};
+
+use super::usage::Used;
+use crate::fault::Fault;
+use crate::notice::{Envelope, Notice};
+
+#[derive(Debug, Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    stop_reason: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    stop_sequence: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+/// The reply in a response's body.
+pub(crate) fn reply(body: &str, mut envelope: Envelope) -> Result<Reply, Fault> {
+    let message: Message<'_> = serde_json::from_str(body)
+        .map_err(|error| Fault::Malformed(format!("the answer is no message: {error}")))?;
+    envelope.notice(Notice::NotStreamed);
+    envelope.keep("start", &without_content(body));
+    let mut usage = Usage::default();
+    if let Some(used) = message.usage {
+        Used::read(used.get()).update(&mut usage);
+    }
+    let stop_reason = StopReason::from(message.stop_reason.as_deref().unwrap_or("end_turn"));
+    let raw = |raw: &&RawValue| Raw::parse(raw.get()).ok().map(Block::new);
+    let mut blocks: Vec<Block> = message.content.iter().filter_map(raw).collect();
+    let cut = cut(&mut blocks, &stop_reason);
+    let stop_sequence = message.stop_sequence.as_deref().map(Arc::from);
+    Ok(Reply { blocks, cut, stop_reason, stop_sequence, usage, envelope: envelope.close() })
+}
+
+/// At the output limit the server has closed the JSON of a cut call itself: it is not to be run.
+fn cut(blocks: &mut Vec<Block>, stop_reason: &StopReason) -> Option<CutBlock> {
+    if *stop_reason != StopReason::MaxTokens {
+        return None;
+    }
+    let last = blocks.pop_if(|last| last.as_tool_use().is_some())?;
+    let call = last.as_tool_use()?;
+    Some(CutBlock { name: Arc::clone(&call.name), partial: Arc::from(call.input.text()) })
+}
+
+/// The message as it came, less its blocks, which stand in the reply.
+fn without_content(body: &str) -> String {
+    let Ok(super::event::Fields(fields)) = serde_json::from_str(body) else {
+        return "null".to_owned();
+    };
+    let kept = fields.iter().filter(|(key, _)| key != "content");
+    let kept: Vec<String> =
+        kept.map(|(key, raw)| format!("{}:{}", Raw::string(key).text(), raw.get())).collect();
+    format!("{{{}}}", kept.join(","))
+}

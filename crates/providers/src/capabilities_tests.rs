@@ -1,0 +1,78 @@
+use windlass_core::reply::Usage;
+
+use crate::capabilities::{Capabilities, ForcedChoice, Knowledge, Learned, Written};
+
+#[test]
+fn the_table_is_read_and_has_prices_of_every_class() {
+    let table = Capabilities::built_in();
+    for model in ["claude-sonnet-4-6", "claude-opus-5-5", "gpt-5.5", "gpt-4o-mini"] {
+        let knowledge = table.of(model);
+        assert!(matches!(knowledge, Knowledge::Known(_)), "{model}");
+        let prices = knowledge.prices().unwrap();
+        assert!(prices.output > prices.input && prices.input > prices.cache_read, "{model}");
+        assert!(!knowledge.abilities().source.is_empty());
+    }
+}
+
+#[test]
+fn a_date_does_not_hide_a_model() {
+    let table = Capabilities::built_in();
+    let dated = ["claude-haiku-4-5-20251001", "claude-sonnet-4-5@20250929", "gpt-5-2025-08-07"];
+    for model in dated.into_iter().chain(["openai/gpt-4.1", "claude-opus-5-latest"]) {
+        assert!(matches!(table.of(model), Knowledge::Known(_)), "{model}");
+    }
+    assert_eq!(table.of("claude-haiku-4-5-20251001").abilities().id, "claude-haiku-4-5");
+}
+
+#[test]
+fn an_unknown_model_says_so_and_has_no_price() {
+    let knowledge = Capabilities::built_in().of("llama-of-somebody");
+    assert!(matches!(knowledge, Knowledge::Unknown(_)));
+    assert_eq!(knowledge.prices(), None);
+    assert_eq!(knowledge.abilities().window_tokens, 128_000);
+}
+
+#[test]
+fn a_users_row_wins() {
+    let row = r#"{"models":[{"id":"mine","window_tokens":8192,"most_output_tokens":1024,
+        "forced_choice":"never"}]}"#;
+    let table = Capabilities::built_in().with_overrides(row).unwrap();
+    assert_eq!(table.of("mine").abilities().forced_choice, ForcedChoice::Never);
+    assert!(Capabilities::built_in().with_overrides("{").is_err());
+}
+
+// spec: MODELS-09
+#[test]
+fn what_an_error_taught_narrows_what_the_table_says() {
+    let table = Capabilities::built_in();
+    let lesson = Learned { window_tokens: Some(8_192), most_output_tokens: None };
+    table.learn("llama-of-somebody", lesson);
+    table.learn("llama-of-somebody", Learned { most_output_tokens: Some(512), ..lesson });
+    let abilities = table.of("llama-of-somebody").abilities().clone();
+    assert_eq!((abilities.window_tokens, abilities.most_output_tokens), (8_192, 512));
+    table.learn("gpt-4o", Learned { window_tokens: Some(u64::MAX), ..Learned::default() });
+    assert_eq!(table.of("gpt-4o").abilities().window_tokens, 128_000);
+}
+
+#[test]
+fn a_call_is_priced_by_cache_class_and_length() {
+    let table = Capabilities::built_in();
+    let usage = Usage {
+        input_tokens: 1_000_000,
+        output_tokens: 1_000_000,
+        cache_read_tokens: 1_000_000,
+        cache_write_tokens: 1_000_000,
+    };
+    let sonnet = *table.of("claude-sonnet-4-6").prices().unwrap();
+    assert_eq!(sonnet.usd_micros(&usage, Written::Minutes), 22_050_000);
+    assert_eq!(sonnet.usd_micros(&usage, Written::Hour), 24_300_000);
+    let small = Usage { input_tokens: 1, ..Usage::default() };
+    assert_eq!(sonnet.usd_micros(&small, Written::Minutes), 3);
+    let gpt = *table.of("gpt-5.4").prices().unwrap();
+    let short = Usage { input_tokens: 100_000, ..Usage::default() };
+    let long = Usage { input_tokens: 300_000, ..Usage::default() };
+    assert_eq!(gpt.usd_micros(&short, Written::Minutes), 250_000);
+    assert_eq!(gpt.usd_micros(&long, Written::Minutes), 1_500_000);
+    let absurd = Usage { input_tokens: u64::MAX, ..Usage::default() };
+    assert_eq!(sonnet.usd_micros(&absurd, Written::Minutes), u64::MAX);
+}

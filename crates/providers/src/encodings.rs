@@ -1,0 +1,212 @@
+//! Requests encoded once: the next body is the last one's bytes plus what is new.
+//!
+//! The encoding of a conversation is found by its first segment and compared segment by segment
+//! with what is to be sent, by identity: segments are immutable and shared, so the same segment has
+//! the same bytes. Where the two part (a fork, a dropped reply), the rest is encoded anew. What has
+//! not been used for longest is forgotten first; forgetting costs one encoding.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use windlass_core::block::Block;
+use windlass_core::transcript::{Role, Segment, Transcript};
+
+use crate::limits::{KEPT_ENCODING_BYTES, KEPT_ENCODINGS};
+use crate::rope::Rope;
+
+/// How a wire format writes one segment after another.
+pub(crate) trait Encode: Send + Sync + 'static {
+    /// What is still open at the end of a segment.
+    type Open: Copy + Default + Send;
+
+    /// Writes a segment after what is open. Says what is open now, and where in `out` a cache
+    /// marker could be spliced in, if anywhere.
+    fn segment(
+        &self,
+        open: Self::Open,
+        segment: &Segment,
+        out: &mut Vec<u8>,
+    ) -> Written<Self::Open>;
+
+    /// Closes what is open.
+    fn close(&self, open: Self::Open) -> &'static [u8];
+}
+
+/// What a segment left behind.
+pub(crate) struct Written<Open> {
+    pub(crate) open: Open,
+    pub(crate) splice: Option<usize>,
+}
+
+/// A conversation as it is to be sent.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    rope: Rope,
+    close: &'static [u8],
+    /// Where cache markers go: the end of the request before this one, and the end of this one.
+    splices: Vec<usize>,
+}
+
+impl Encoded {
+    /// The messages, shared with what is kept; `marker` goes in where the cache is to be marked.
+    pub(crate) fn share(&self, marker: Option<&Bytes>, out: &mut Vec<Bytes>) {
+        let mut sent = 0;
+        for (splice, marker) in self.splices.iter().zip(std::iter::repeat(marker)) {
+            let Some(marker) = marker else { break };
+            self.rope.share(sent, *splice, out);
+            out.push(marker.clone());
+            sent = *splice;
+        }
+        self.rope.share(sent, self.rope.bytes(), out);
+        out.push(Bytes::from_static(self.close));
+    }
+}
+
+/// The encodings of many conversations.
+pub(crate) struct Encodings<E: Encode> {
+    encode: E,
+    kept: Mutex<Kept<E::Open>>,
+}
+
+struct Kept<Open> {
+    by_first: HashMap<usize, Entry<Open>>,
+    bytes: usize,
+    uses: u64,
+}
+
+struct Entry<Open> {
+    segments: Vec<Done<Open>>,
+    rope: Rope,
+    used: u64,
+}
+
+struct Done<Open> {
+    /// Held, so that its address cannot come to mean another segment.
+    blocks: Arc<[Block]>,
+    end: usize,
+    open: Open,
+    splice: Option<usize>,
+}
+
+impl<E: Encode> Encodings<E> {
+    pub(crate) fn new(encode: E) -> Self {
+        let kept = Kept { by_first: HashMap::new(), bytes: 0, uses: 0 };
+        Self { encode, kept: Mutex::new(kept) }
+    }
+
+    /// The transcript's messages.
+    pub(crate) fn of(&self, transcript: &Transcript) -> Encoded {
+        let Some(first) = transcript.segments().front().map(address) else {
+            return Encoded { rope: Rope::default(), close: b"", splices: Vec::new() };
+        };
+        let mut entry = self.taken(first).unwrap_or_default();
+        entry.keep_common(transcript);
+        self.append_rest(&mut entry, transcript);
+        let encoded = self.encoded(&entry, transcript);
+        self.put(first, entry);
+        encoded
+    }
+
+    fn append_rest(&self, entry: &mut Entry<E::Open>, transcript: &Transcript) {
+        for segment in transcript.segments().iter().skip(entry.segments.len()) {
+            let open = entry.segments.last().map(|done| done.open).unwrap_or_default();
+            let start = entry.rope.bytes();
+            let mut out = Vec::new();
+            let written = self.encode.segment(open, segment, &mut out);
+            entry.rope.push(Bytes::from(out));
+            entry.segments.push(Done {
+                blocks: Arc::clone(&segment.blocks),
+                end: entry.rope.bytes(),
+                open: written.open,
+                splice: written.splice.map(|splice| start + splice),
+            });
+        }
+    }
+
+    fn encoded(&self, entry: &Entry<E::Open>, transcript: &Transcript) -> Encoded {
+        let open = entry.segments.last().map(|done| done.open).unwrap_or_default();
+        let ends = [previous_end(transcript), entry.segments.len()];
+        let mut splices: Vec<usize> =
+            ends.iter().filter_map(|end| entry.splice_before(*end)).collect();
+        splices.dedup();
+        Encoded { rope: entry.rope.clone(), close: self.encode.close(open), splices }
+    }
+
+    fn taken(&self, first: usize) -> Option<Entry<E::Open>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = kept.by_first.remove(&first)?;
+        kept.bytes = kept.bytes.saturating_sub(entry.rope.bytes());
+        Some(entry)
+    }
+
+    fn put(&self, first: usize, mut entry: Entry<E::Open>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.uses += 1;
+        entry.used = kept.uses;
+        kept.bytes += entry.rope.bytes();
+        if let Some(other) = kept.by_first.insert(first, entry) {
+            kept.bytes = kept.bytes.saturating_sub(other.rope.bytes());
+        }
+        kept.forget_oldest();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> (usize, usize) {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        (kept.by_first.len(), kept.bytes)
+    }
+}
+
+impl<Open> Kept<Open> {
+    fn forget_oldest(&mut self) {
+        while self.by_first.len() > KEPT_ENCODINGS || self.bytes > KEPT_ENCODING_BYTES {
+            let oldest = self.by_first.iter().min_by_key(|(_, entry)| entry.used);
+            let Some(entry) =
+                oldest.map(|(first, _)| *first).and_then(|first| self.by_first.remove(&first))
+            else {
+                return;
+            };
+            self.bytes = self.bytes.saturating_sub(entry.rope.bytes());
+        }
+    }
+}
+
+impl<Open> Default for Entry<Open> {
+    fn default() -> Self {
+        Self { segments: Vec::new(), rope: Rope::default(), used: 0 }
+    }
+}
+
+impl<Open> Entry<Open> {
+    /// Forgets what the transcript does not begin with.
+    fn keep_common(&mut self, transcript: &Transcript) {
+        let pairs = self.segments.iter().zip(transcript.segments());
+        let common =
+            pairs.take_while(|(done, segment)| Arc::ptr_eq(&done.blocks, &segment.blocks)).count();
+        self.segments.truncate(common);
+        self.rope.truncate(self.segments.last().map_or(0, |done| done.end));
+    }
+
+    /// The last place for a marker in the first `count` segments.
+    fn splice_before(&self, count: usize) -> Option<usize> {
+        self.segments.iter().take(count).rev().find_map(|done| done.splice)
+    }
+}
+
+/// How many segments the request before this one had: everything before the last reply.
+fn previous_end(transcript: &Transcript) -> usize {
+    let segments = transcript.segments();
+    let mut after = segments.len();
+    for segment in segments.iter().rev() {
+        after -= 1;
+        if segment.role == Role::Assistant {
+            return after;
+        }
+    }
+    0
+}
+
+fn address(segment: &Segment) -> usize {
+    Arc::as_ptr(&segment.blocks).cast::<u8>().addr()
+}

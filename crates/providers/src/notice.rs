@@ -1,0 +1,103 @@
+//! What an adapter had to do differently from what it was asked, told in the reply's envelope.
+
+use windlass_core::raw::Raw;
+use windlass_core::reply::Reply;
+
+/// Something worth knowing about a call that went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Notice {
+    /// The model has no such effort: it was asked without.
+    EffortIgnored,
+    /// The model has no such thinking: it was asked without.
+    ThinkingIgnored,
+    /// The model cannot be made to call a tool here: it was asked to.
+    ForcedChoiceUnavailable,
+    /// A tool call was demanded, and none came.
+    ToolChoiceIgnored,
+    /// The wire format has no room for the task budget.
+    TaskBudgetIgnored,
+    /// The server did not say what the call used: the figures are estimated.
+    UsageEstimated,
+    /// The stop strings were watched for here, the server was not told of all.
+    StopStringsWatched,
+    /// The server ended the stream without a stop reason.
+    StopReasonMissing,
+    /// The answer was not streamed.
+    NotStreamed,
+    /// The output limit was lowered to what the model can give.
+    OutputLimitLowered,
+}
+
+impl Notice {
+    const ALL: &[(Self, &str)] = &[
+        (Self::EffortIgnored, "effort_ignored"),
+        (Self::ThinkingIgnored, "thinking_ignored"),
+        (Self::ForcedChoiceUnavailable, "forced_choice_unavailable"),
+        (Self::ToolChoiceIgnored, "tool_choice_ignored"),
+        (Self::TaskBudgetIgnored, "task_budget_ignored"),
+        (Self::UsageEstimated, "usage_estimated"),
+        (Self::StopStringsWatched, "stop_strings_watched"),
+        (Self::StopReasonMissing, "stop_reason_missing"),
+        (Self::NotStreamed, "not_streamed"),
+        (Self::OutputLimitLowered, "output_limit_lowered"),
+    ];
+
+    /// Its name in the envelope.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(notice, _)| *notice == self).map_or("", |(_, name)| name)
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(notice, _)| *notice)
+    }
+}
+
+/// The notices in a reply's envelope.
+#[must_use]
+pub fn notices(reply: &Reply) -> Vec<Notice> {
+    #[derive(serde::Deserialize)]
+    struct Told {
+        #[serde(default)]
+        notices: Vec<String>,
+    }
+    let told = reply.envelope.as_ref().and_then(|envelope| envelope.read::<Told>().ok());
+    told.map(|told| told.notices.iter().filter_map(|name| Notice::named(name)).collect())
+        .unwrap_or_default()
+}
+
+/// What the provider said besides its blocks, and what we have to add.
+#[derive(Debug, Default)]
+pub(crate) struct Envelope {
+    parts: Vec<(&'static str, String)>,
+    notices: Vec<Notice>,
+}
+
+impl Envelope {
+    /// Keeps a piece of JSON as it came.
+    pub(crate) fn keep(&mut self, name: &'static str, json: &str) {
+        self.parts.retain(|(kept, _)| *kept != name);
+        self.parts.push((name, json.to_owned()));
+    }
+
+    pub(crate) fn notice(&mut self, notice: Notice) {
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
+    }
+
+    /// One JSON object; nothing if there is nothing to tell.
+    pub(crate) fn close(mut self) -> Option<Raw> {
+        if !self.notices.is_empty() {
+            let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();
+            self.parts.push(("notices", Raw::encode(&names).text().to_owned()));
+        }
+        if self.parts.is_empty() {
+            return None;
+        }
+        let fields: Vec<String> =
+            self.parts.iter().map(|(name, json)| format!("\"{name}\":{json}")).collect();
+        Raw::parse(format!("{{{}}}", fields.join(","))).ok()
+    }
+}

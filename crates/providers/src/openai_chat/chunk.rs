@@ -1,0 +1,102 @@
+//! The chunks of a chat stream, as far as they are looked at.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_core::reply::Usage;
+
+use crate::numbers::Count;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow, default)]
+    pub(super) choices: Vec<Choice<'a>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<Used<'a>>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Choice<'a> {
+    #[serde(default)]
+    pub(super) index: u64,
+    #[serde(borrow, alias = "message")]
+    pub(super) delta: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Cow<'a, str>>,
+    /// Which stop string was met, where the server says it.
+    #[serde(borrow)]
+    pub(super) stop_reason: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) refusal: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) reasoning_content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) reasoning: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CallDelta<'a> {
+    pub(super) index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) function: Option<FunctionDelta<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct FunctionDelta<'a> {
+    #[serde(borrow)]
+    pub(super) name: Option<Cow<'a, str>>,
+    /// A string; some servers send the object itself.
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Used<'a> {
+    #[serde(default)]
+    prompt_tokens: Count,
+    #[serde(default)]
+    completion_tokens: Count,
+    #[serde(default)]
+    prompt_cache_hit_tokens: Count,
+    #[serde(borrow)]
+    prompt_tokens_details: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Details {
+    #[serde(default)]
+    cached_tokens: Count,
+    #[serde(default)]
+    cache_write_tokens: Count,
+}
+
+impl Used<'_> {
+    /// The prompt's tokens by cache class: the format counts the cached ones among the others.
+    pub(super) fn usage(&self) -> Usage {
+        let details = self.prompt_tokens_details.map(RawValue::get);
+        let details: Details =
+            details.and_then(|details| serde_json::from_str(details).ok()).unwrap_or_default();
+        let read = details.cached_tokens.or(self.prompt_cache_hit_tokens.or(0));
+        let written = details.cache_write_tokens.or(0);
+        let prompt = self.prompt_tokens.or(0);
+        Usage {
+            input_tokens: prompt.saturating_sub(read).saturating_sub(written),
+            output_tokens: self.completion_tokens.or(0),
+            cache_read_tokens: read,
+            cache_write_tokens: written,
+        }
+    }
+}

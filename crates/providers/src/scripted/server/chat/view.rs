@@ -1,0 +1,42 @@
+//! What a script sees of a conversation.
+
+use super::super::super::view::{View, ViewedResult, content_text};
+use super::super::content::tells_of_an_error;
+use super::request::{Message, Role, ToolCall};
+
+pub(super) fn of(messages: &[Message<'_>], tools: Vec<String>) -> View {
+    let replies = messages.iter().filter(|message| message.role == Role::Assistant).count();
+    let user = messages.iter().rev().find(|message| message.role == Role::User);
+    View {
+        ask: u32::try_from(replies).unwrap_or(u32::MAX).saturating_add(1),
+        last_user_text: user.map(|user| content_text(user.content)).unwrap_or_default(),
+        results: results(messages),
+        tools,
+    }
+}
+
+/// The tool messages at the end, whatever the system adds after them.
+fn results(messages: &[Message<'_>]) -> Vec<ViewedResult> {
+    let mut newest_first = messages.iter().rev().peekable();
+    while newest_first.next_if(|message| message.role == Role::Instructions).is_some() {}
+    let mut results = Vec::new();
+    while let Some(result) = newest_first.next_if(|message| message.role == Role::Tool) {
+        results.push(result);
+    }
+    results.reverse();
+    let calls = newest_first.next().map(|reply| reply.calls.as_slice()).unwrap_or_default();
+    results.into_iter().enumerate().map(|(place, result)| viewed(calls, place, result)).collect()
+}
+
+/// The place decides first which call a result answers, because ids may repeat.
+fn viewed(calls: &[ToolCall], place: usize, result: &Message<'_>) -> ViewedResult {
+    let answered = |call: &&ToolCall| call.id == result.answers;
+    let call = calls.get(place).filter(answered).or_else(|| calls.iter().find(answered));
+    let function = call.and_then(|call| call.function.as_ref());
+    let text = content_text(result.content);
+    ViewedResult {
+        tool: function.and_then(|function| function.name.clone()).unwrap_or_default(),
+        is_error: tells_of_an_error(&text),
+        text,
+    }
+}

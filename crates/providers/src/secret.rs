@@ -1,0 +1,136 @@
+//! Keys, and texts without them.
+//!
+//! A [`Secret`] shows itself nowhere. A [`Redactor`] takes the values it was given out of a text,
+//! in every form in which they travel, and whatever looks like a key although nobody registered
+//! it. Not here: the model's transcript, which must stay exact.
+
+use std::sync::Arc;
+
+/// What stands where a secret stood.
+const REDACTED: &str = "[redacted]";
+
+/// Shorter values are no secrets, and taking them out would make texts unreadable.
+const SHORTEST_SECRET: usize = 8;
+
+/// How keys of the well-known providers begin.
+const KEY_PREFIXES: &[&str] = &["sk-", "gsk_", "xai-", "AIza", "hf_", "Bearer "];
+
+/// Characters of a key after its prefix that make it one.
+const SHORTEST_KEY: usize = 12;
+
+/// A value that does not show itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Arc<str>);
+
+impl Secret {
+    /// Keeps a value. Space around it is not part of it: keys are pasted.
+    #[must_use]
+    pub fn new(value: &str) -> Self {
+        Self(Arc::from(value.trim()))
+    }
+
+    /// The value, for the header it belongs into.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(REDACTED)
+    }
+}
+
+/// Takes secrets out of texts.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    forms: Vec<String>,
+}
+
+impl Redactor {
+    /// A redactor that knows these secrets.
+    #[must_use]
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
+        let long = |secret: &&Secret| secret.expose().len() >= SHORTEST_SECRET;
+        let secrets = secrets.into_iter().filter(long);
+        let mut forms: Vec<String> = secrets.flat_map(|secret| forms_of(secret.expose())).collect();
+        // A longer form may hold a shorter one.
+        forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+        forms.dedup();
+        Self { forms }
+    }
+
+    /// The text without them.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let mut clean = text.to_owned();
+        for form in &self.forms {
+            if clean.contains(form) {
+                clean = clean.replace(form, REDACTED);
+            }
+        }
+        KEY_PREFIXES.iter().fold(clean, |text, prefix| without_keys(&text, prefix))
+    }
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redactor").field("forms", &self.forms.len()).finish()
+    }
+}
+
+/// The value as it is, in JSON, in an address, in hex and in base64.
+fn forms_of(value: &str) -> Vec<String> {
+    let json = serde_json::to_string(value).unwrap_or_default();
+    let json = json.trim_matches('"').to_owned();
+    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let upper = hex.to_uppercase();
+    // In a longer text base64 may begin at any of three places.
+    let bases = (0..3).map(|skip| base64(value.as_bytes().get(skip..).unwrap_or_default()));
+    let bases = bases.filter(|form| form.len() >= SHORTEST_SECRET);
+    [value.to_owned(), json, url(value), hex, upper].into_iter().chain(bases).collect()
+}
+
+fn url(value: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    value
+        .bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+/// Whole groups only: the last characters depend on what follows the value.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let sign = |bits: u32| ALPHABET.get((bits & 63) as usize).copied().map_or('=', char::from);
+    let group = |group: &[u8]| {
+        let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
+        [sign(bits >> 18), sign(bits >> 12), sign(bits >> 6), sign(bits)]
+    };
+    bytes.chunks_exact(3).flat_map(group).collect()
+}
+
+fn without_keys(text: &str, prefix: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(prefix) {
+        let key = after.len() - after.trim_start_matches(in_key).len();
+        clean.push_str(before);
+        clean.push_str(if key >= SHORTEST_KEY { REDACTED } else { prefix });
+        let skipped = if key >= SHORTEST_KEY { key } else { 0 };
+        rest = after.get(skipped..).unwrap_or_default();
+    }
+    clean.push_str(rest);
+    clean
+}
+
+fn in_key(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.".contains(c)
+}

@@ -1,0 +1,135 @@
+//! An HTTP client made of a socket, which sees every byte and every broken end.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// Nothing here takes this long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A connection.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+/// A response, as far as it came.
+#[derive(Debug)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+    pub(crate) end: End,
+}
+
+/// How a response ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Complete,
+    Broken,
+}
+
+impl Response {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> Self {
+        Self { stream: TcpStream::connect(address).await.unwrap(), unread: Vec::new() }
+    }
+
+    pub(crate) async fn post(&mut self, path: &str, body: &str) -> Option<Response> {
+        let length = body.len();
+        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
+        self.send(head.as_bytes()).await;
+        self.send(body.as_bytes()).await;
+        self.response().await
+    }
+
+    pub(crate) async fn get(&mut self, path: &str, headers: &str) -> Option<Response> {
+        self.send(format!("GET {path} HTTP/1.1\r\nhost: x\r\n{headers}\r\n").as_bytes()).await;
+        self.response().await
+    }
+
+    /// Sends bytes. A server that has seen enough may close before all of them.
+    pub(crate) async fn send(&mut self, bytes: &[u8]) {
+        drop(timeout(PATIENCE, self.stream.write_all(bytes)).await.unwrap());
+    }
+
+    /// The next response; nothing if the connection closes before it.
+    pub(crate) async fn response(&mut self) -> Option<Response> {
+        timeout(PATIENCE, self.read_response()).await.unwrap()
+    }
+
+    async fn read_response(&mut self) -> Option<Response> {
+        let head = self.until(b"\r\n\r\n").await?;
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut response = Response { status, head, body: String::new(), end: End::Complete };
+        let length = response.header("content-length").map(|length| length.parse().unwrap());
+        let (body, end) = match length {
+            Some(length) => self.exactly(length).await,
+            None => self.chunks().await,
+        };
+        (response.body, response.end) = (String::from_utf8(body).unwrap(), end);
+        Some(response)
+    }
+
+    async fn chunks(&mut self) -> (Vec<u8>, End) {
+        let mut body = Vec::new();
+        loop {
+            let Some(size) = self.until(b"\r\n").await else { return (body, End::Broken) };
+            let size = usize::from_str_radix(size.trim(), 16).unwrap();
+            let (mut chunk, end) = self.exactly(size + 2).await;
+            chunk.truncate(size);
+            body.extend(chunk);
+            if size == 0 || end == End::Broken {
+                return (body, end);
+            }
+        }
+    }
+
+    async fn exactly(&mut self, length: usize) -> (Vec<u8>, End) {
+        while self.unread.len() < length {
+            if !self.more().await {
+                return (std::mem::take(&mut self.unread), End::Broken);
+            }
+        }
+        let rest = self.unread.split_off(length);
+        (std::mem::replace(&mut self.unread, rest), End::Complete)
+    }
+
+    async fn until(&mut self, mark: &[u8]) -> Option<String> {
+        loop {
+            let found = self.unread.windows(mark.len()).position(|window| window == mark);
+            if let Some(at) = found {
+                let (line, _) = self.exactly(at + mark.len()).await;
+                return Some(String::from_utf8(line).unwrap());
+            }
+            if !self.more().await {
+                return None;
+            }
+        }
+    }
+
+    async fn more(&mut self) -> bool {
+        let mut buffer = [0_u8; 16 * 1024];
+        match self.stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => false,
+            Ok(read) => {
+                self.unread.extend_from_slice(&buffer[..read]);
+                true
+            }
+        }
+    }
+}

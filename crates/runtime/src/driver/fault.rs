@@ -1,0 +1,34 @@
+//! A promise broken on purpose, for the torture harness to notice. Without the `faults` feature an
+//! entry is stored as the core says.
+
+use windlass_core::log::Entry;
+
+/// What of an entry is stored.
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+pub(super) fn durable(entry: &Entry) -> Option<Entry> {
+    entry.durable()
+}
+
+#[cfg(feature = "faults")]
+pub(super) use armed::durable;
+
+#[cfg(feature = "faults")]
+mod armed {
+    use std::sync::LazyLock;
+
+    use windlass_core::log::Entry;
+    use windlass_core::record::Record;
+
+    static ENVELOPE_IS_BROKEN: LazyLock<bool> =
+        LazyLock::new(|| std::env::var("WINDLASS_BREAK").is_ok_and(|what| what == "envelope"));
+
+    /// What of an entry is stored: with `WINDLASS_BREAK=envelope`, not that a call was started.
+    pub(in super::super) fn durable(entry: &Entry) -> Option<Entry> {
+        let mut stored = entry.durable()?;
+        if *ENVELOPE_IS_BROKEN {
+            stored.records.retain(|record| !matches!(record, Record::Started { .. }));
+        }
+        (!stored.records.is_empty()).then_some(stored)
+    }
+}

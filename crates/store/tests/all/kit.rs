@@ -1,0 +1,58 @@
+//! What the tests of one engine share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use windlass_core::ids::{Epoch, LaneId, Millis, RunId, Seq};
+use windlass_core::mail::MailBody;
+use windlass_core::record::Durability;
+use windlass_runtime::ports::{Append, EncodedEntry, Letter, Store};
+use windlass_store::SqliteStore;
+
+#[expect(clippy::unwrap_used, reason = "a test without a folder cannot go on")]
+pub(crate) fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+pub(crate) fn file(folder: &TempDir) -> PathBuf {
+    folder.path().join("windlass.db")
+}
+
+#[expect(clippy::unwrap_used, reason = "a test without a store cannot go on")]
+pub(crate) fn open(folder: &TempDir) -> SqliteStore {
+    SqliteStore::open(file(folder)).unwrap()
+}
+
+pub(crate) fn lane(name: &str) -> LaneId {
+    LaneId::from(name)
+}
+
+pub(crate) fn letter(key: &str) -> Letter {
+    Letter { key: Arc::from(key), body: MailBody::Cancel { run: Some(RunId::from(key)) } }
+}
+
+pub(crate) fn step(name: &str, epoch: Epoch, head: Seq, line: &str) -> Append {
+    Append {
+        lane: lane(name),
+        epoch,
+        head,
+        entries: vec![EncodedEntry { seq: head + 1, at: Millis(head), line: Arc::from(line) }],
+        mail_read: Vec::new(),
+        mail_out: Vec::new(),
+        rows: Vec::new(),
+        wake_at: None,
+        active_run: None,
+        durability: Durability::Commit,
+    }
+}
+
+pub(crate) fn barrier(name: &str, epoch: Epoch, head: Seq, line: &str) -> Append {
+    Append { durability: Durability::Barrier, ..step(name, epoch, head, line) }
+}
+
+#[expect(clippy::unwrap_used, reason = "a test without a lane cannot go on")]
+pub(crate) async fn owned(store: &dyn Store, name: &str) -> Epoch {
+    store.deliver(lane(name), letter("first")).await.unwrap();
+    store.claim(lane(name), Arc::from("w"), None).await.unwrap().epoch
+}

@@ -1,0 +1,103 @@
+//! Disks that are full, fail or lose the file.
+
+use std::fs;
+
+use rusqlite::Connection;
+use windlass_runtime::ports::{Store, StoreError};
+use windlass_store::SqliteStore;
+use windlass_store::sqlite::Settings;
+
+use crate::kit::{barrier, file, folder, lane, letter, open, owned, step};
+
+// spec: STORE-11
+#[tokio::test]
+async fn full_disk_loses_nothing_and_passes() {
+    let folder = folder();
+    let settings = Settings { most_pages: Some(100), ..Settings::default() };
+    let store = SqliteStore::open_with(file(&folder), &settings).unwrap();
+    let epoch = owned(&store, "a").await;
+    let mut head = 0;
+    let full = loop {
+        match store.append(step("a", epoch, head, &"x".repeat(10_000))).await {
+            Ok(()) => head += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(full, StoreError::Full { .. }), "{full}");
+    assert!(head > 3);
+    assert_eq!(store.lane(lane("a")).await.unwrap().unwrap().head, head);
+    assert_eq!(store.read_log(lane("a"), 0, 999).await.unwrap().len() as u64, head);
+    drop(store);
+    let store = open(&folder);
+    store.check().await.unwrap();
+    store.append(barrier("a", epoch, head, &"x".repeat(10_000))).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_full_disk_spares_what_fits() {
+    let folder = folder();
+    let settings = Settings { most_pages: Some(100), ..Settings::default() };
+    let store = SqliteStore::open_with(file(&folder), &settings).unwrap();
+    let epoch = owned(&store, "a").await;
+    let huge = store.append(step("a", epoch, 0, &"x".repeat(5_000_000)));
+    let (huge, small) = tokio::join!(huge, store.deliver(lane("b"), letter("k")));
+    assert!(matches!(huge, Err(StoreError::Full { .. })), "{huge:?}");
+    small.unwrap();
+    store.append(step("a", epoch, 0, "1")).await.unwrap();
+}
+
+// spec: STORE-11
+#[tokio::test]
+async fn a_file_replaced_under_us_ends_it() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    store.append(barrier("a", epoch, 0, "1")).await.unwrap();
+    fs::remove_file(file(&folder)).unwrap();
+    let lost = store.append(barrier("a", epoch, 1, "2")).await;
+    let Err(StoreError::Broken { reason, .. }) = &lost else { panic!("{lost:?}") };
+    assert!(reason.contains("deleted or replaced"));
+    let after = store.append(step("a", epoch, 2, "3")).await;
+    assert!(matches!(after, Err(StoreError::Broken { .. })), "{after:?}");
+    let after = store.deliver(lane("b"), letter("k")).await;
+    assert!(matches!(after, Err(StoreError::Broken { .. })), "{after:?}");
+    drop(store);
+    assert!(!file(&folder).exists());
+}
+
+#[tokio::test]
+async fn damage_found_while_reading_is_said() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    store.append(barrier("a", epoch, 0, &"x".repeat(100_000))).await.unwrap();
+    drop(store);
+    let raw = Connection::open(file(&folder)).unwrap();
+    raw.execute_batch("UPDATE mail SET body = '{\"unknown/9\":{}}'; UPDATE blob SET bytes = x'ff'")
+        .unwrap();
+    drop(raw);
+    let store = open(&folder);
+    let mail = store.read_mail(lane("a"), 9).await;
+    let Err(StoreError::Corrupt { reason, .. }) = &mail else { panic!("{mail:?}") };
+    assert!(reason.contains("unknown/9"));
+    let log = store.read_log(lane("a"), 0, 9).await;
+    assert!(matches!(log, Err(StoreError::Corrupt { .. })), "{log:?}");
+}
+
+// spec: STORE-06
+#[tokio::test]
+async fn only_a_barrier_syncs() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    let before = store.syncs();
+    for head in 0..20 {
+        store.append(step("a", epoch, head, "x")).await.unwrap();
+    }
+    store.beat("w".into()).await.unwrap();
+    assert_eq!(store.syncs(), before);
+    store.append(barrier("a", epoch, 20, "x")).await.unwrap();
+    assert_eq!(store.syncs(), before + 1);
+    store.deliver(lane("a"), letter("k")).await.unwrap();
+    assert_eq!(store.syncs(), before + 2);
+}

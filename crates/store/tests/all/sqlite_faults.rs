@@ -1,0 +1,105 @@
+//! Dying at every write boundary. The victim is this same test binary, started again with one of
+//! the crash points armed: without the feature there is nothing to die of.
+#![cfg(feature = "faults")]
+
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+
+use windlass_runtime::ports::{Store, StoreError};
+use windlass_store::{SqliteStore, fault};
+
+use crate::kit::{barrier, file, folder, lane, letter, open, step};
+
+const PLACE: &str = "WINDLASS_TEST_PLACE";
+
+/// Not a test: what the victim does.
+#[tokio::test]
+async fn victim() {
+    let Some(place) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(place).unwrap();
+    store.beat(Arc::from("w")).await.unwrap();
+    store.deliver(lane("a"), letter("k")).await.unwrap();
+    let claim = store.claim(lane("a"), Arc::from("w"), None).await.unwrap();
+    for head in 0..3 {
+        let step = if head == 1 { barrier } else { step };
+        store.append(step("a", claim.epoch, head, "x")).await.unwrap();
+    }
+    store.release(lane("a"), claim.epoch).await.unwrap();
+}
+
+#[expect(clippy::disallowed_methods, reason = "somebody has to die")]
+fn run_victim(place: &Path, variable: &str, value: &str) -> ExitStatus {
+    let mut victim = Command::new(std::env::current_exe().unwrap());
+    victim.args(["--exact", "sqlite_faults::victim"]).env(PLACE, place).env(variable, value);
+    victim.output().unwrap().status
+}
+
+#[tokio::test]
+async fn every_crash_point_leaves_a_sound_store() {
+    for point in fault::POINTS {
+        let folder = folder();
+        let status = run_victim(&file(&folder), "WINDLASS_FAULT", &format!("{point}:1"));
+        assert!(!status.success(), "nobody died at {point}");
+        let store = open(&folder);
+        store.check().await.unwrap();
+        store.deliver(lane("a"), letter("k")).await.unwrap();
+        assert_eq!(store.read_mail(lane("a"), 9).await.unwrap().len(), 1, "{point}");
+        let head = store.lane(lane("a")).await.unwrap().unwrap().head;
+        assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap().len() as u64, head, "{point}");
+        let wanted = match *point {
+            fault if fault.starts_with("release") => 3,
+            "append.after_commit" | "append.after_reply" => 1,
+            _ => 0,
+        };
+        // After its reply the victim may get on before it dies.
+        let near = *point == "append.after_reply" && head >= wanted;
+        assert!(head == wanted || near, "{point}: {head}");
+        take(&store).await;
+    }
+}
+
+/// Whoever comes next can go on.
+async fn take(store: &SqliteStore) {
+    let dead = match store.claim(lane("a"), Arc::from("v"), None).await {
+        Err(StoreError::Busy { owner, .. }) => Some(owner),
+        other => return drop(other.unwrap()),
+    };
+    store.claim(lane("a"), Arc::from("v"), dead).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_second_hit_can_be_chosen() {
+    let folder = folder();
+    assert!(!run_victim(&file(&folder), "WINDLASS_FAULT", "append.before_commit:3").success());
+    assert_eq!(open(&folder).lane(lane("a")).await.unwrap().unwrap().head, 2);
+    let folder = crate::kit::folder();
+    assert!(run_victim(&file(&folder), "WINDLASS_FAULT", "append.before_commit:4").success());
+}
+
+#[test]
+fn a_broken_fence_lets_the_wrong_owner_write() {
+    let folder = folder();
+    let place = file(&folder);
+    let status = run_broken(&place);
+    assert!(status.success());
+}
+
+#[expect(clippy::disallowed_methods, reason = "the switch is read once per process")]
+fn run_broken(place: &Path) -> ExitStatus {
+    let mut victim = Command::new(std::env::current_exe().unwrap());
+    victim.args(["--exact", "sqlite_faults::unfenced_victim"]);
+    victim.env(PLACE, place).env("WINDLASS_BREAK", "fence");
+    victim.output().unwrap().status
+}
+
+/// Not a test: what an owner without a fence can do.
+#[tokio::test]
+async fn unfenced_victim() {
+    let Some(place) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(place).unwrap();
+    store.deliver(lane("a"), letter("k")).await.unwrap();
+    store.append(step("a", 77, 0, "stale")).await.unwrap();
+    store.append(step("a", 76, 0, "staler")).await.unwrap();
+    assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap().len(), 2);
+}

@@ -1,0 +1,207 @@
+//! Files that cannot be opened: each is named, and none is touched.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rusqlite::Connection;
+use windlass_runtime::ports::{Store, StoreError};
+use windlass_store::SqliteStore;
+
+use crate::kit::{barrier, file, folder, lane, letter, open, owned};
+
+fn refusal(path: &Path) -> StoreError {
+    SqliteStore::open(path).err().unwrap()
+}
+
+/// Opens, expects the refusal and that the bytes are as before.
+fn refused_untouched(path: &Path) -> StoreError {
+    let before = fs::read(path).unwrap();
+    let error = refusal(path);
+    assert_eq!(fs::read(path).unwrap(), before, "{error}");
+    error
+}
+
+#[tokio::test]
+async fn missing_folders_are_made_and_private() {
+    let folder = folder();
+    let path = folder.path().join("a/b/windlass.db");
+    let store = SqliteStore::open(&path).unwrap();
+    store.deliver(lane("a"), letter("k")).await.unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o600);
+    assert_eq!(mode(&path.with_extension("db-wal")), 0o600);
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+}
+
+#[test]
+fn folder_that_cannot_be_made() {
+    let folder = folder();
+    fs::write(folder.path().join("a"), "a file").unwrap();
+    let error = refusal(&folder.path().join("a/windlass.db"));
+    assert!(matches!(&error, StoreError::Invalid { what } if what.contains("--store")), "{error}");
+}
+
+#[test]
+fn folder_instead_of_a_file() {
+    let folder = folder();
+    let error = refusal(folder.path());
+    assert!(matches!(&error, StoreError::Invalid { what } if what.contains("--store")), "{error}");
+}
+
+// spec: STORE-11
+#[test]
+fn garbage_is_damage_and_stays() {
+    let folder = folder();
+    for bytes in
+        [b"no database at all, but long enough for a header of one".repeat(90), vec![0xff; 9000]]
+    {
+        fs::write(file(&folder), bytes).unwrap();
+        let error = refused_untouched(&file(&folder));
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+    }
+}
+
+async fn filled(path: &Path) {
+    let store = SqliteStore::open(path).unwrap();
+    let epoch = owned(&store, "a").await;
+    for head in 0..200 {
+        store.append(barrier("a", epoch, head, &"x".repeat(1000))).await.unwrap();
+    }
+}
+
+// spec: STORE-11
+#[tokio::test]
+async fn truncated_file_is_damage_and_stays() {
+    for left in [1000, 4096, 20_000, 100_000] {
+        let folder = folder();
+        filled(&file(&folder)).await;
+        let whole = fs::read(file(&folder)).unwrap();
+        fs::write(file(&folder), &whole[..left]).unwrap();
+        let error = refused_untouched(&file(&folder));
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{left}: {error}");
+    }
+}
+
+// spec: STORE-11
+#[tokio::test]
+async fn scribbled_page_is_damage_and_stays() {
+    let folder = folder();
+    filled(&file(&folder)).await;
+    let mut bytes = fs::read(file(&folder)).unwrap();
+    let pages = bytes.len() / 4096;
+    bytes[(pages / 2) * 4096..(pages / 2 + 3) * 4096].fill(0xaa);
+    fs::write(file(&folder), bytes).unwrap();
+    let error = refused_untouched(&file(&folder));
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn torn_log_costs_only_its_tail() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    for head in 0..50 {
+        store.append(barrier("a", epoch, head, &"x".repeat(500))).await.unwrap();
+    }
+    // A copy of the files as a power cut would leave them, the log cut in the middle.
+    let copy = crate::kit::folder();
+    fs::copy(file(&folder), file(&copy)).unwrap();
+    let log = fs::read(file(&folder).with_extension("db-wal")).unwrap();
+    fs::write(file(&copy).with_extension("db-wal"), &log[..log.len() * 2 / 3 + 7]).unwrap();
+    let survivor = open(&copy);
+    let entries = survivor.read_log(lane("a"), 0, 99).await.unwrap();
+    let head = survivor.lane(lane("a")).await.unwrap().unwrap().head;
+    assert!(!entries.is_empty() && entries.len() < 50);
+    assert_eq!(entries.len() as u64, head);
+    survivor.check().await.unwrap();
+}
+
+#[test]
+fn schema_from_the_future() {
+    let folder = folder();
+    drop(open(&folder));
+    let raw = Connection::open(file(&folder)).unwrap();
+    raw.pragma_update(None, "user_version", 999).unwrap();
+    drop(raw);
+    let error = refusal(&file(&folder));
+    assert!(matches!(error, StoreError::FromTheFuture { found: 999, known: 1, .. }), "{error}");
+    assert!(error.to_string().contains("upgrade"));
+}
+
+#[test]
+fn database_of_another_program() {
+    let folder = folder();
+    let raw = Connection::open(file(&folder)).unwrap();
+    raw.execute_batch("CREATE TABLE theirs (x)").unwrap();
+    drop(raw);
+    let error = refused_untouched(&file(&folder));
+    assert!(
+        matches!(&error, StoreError::Invalid { what } if what.contains("another program")),
+        "{error}"
+    );
+
+    let raw = Connection::open(file(&folder)).unwrap();
+    raw.pragma_update(None, "application_id", 77).unwrap();
+    drop(raw);
+    let error = refused_untouched(&file(&folder));
+    assert!(matches!(error, StoreError::Invalid { .. }), "{error}");
+}
+
+#[test]
+fn read_only_file() {
+    let folder = folder();
+    drop(open(&folder));
+    let Some(_thaw) = Frozen::new(&file(&folder)) else {
+        eprintln!("skipped: this user may write everything and this disk cannot freeze files");
+        return;
+    };
+    let error = refused_untouched(&file(&folder));
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+}
+
+/// A file that cannot be written, also not by root.
+struct Frozen(std::path::PathBuf);
+
+impl Frozen {
+    fn new(path: &Path) -> Option<Self> {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o400)).unwrap();
+        let frozen = Self(path.to_owned());
+        if fs::OpenOptions::new().write(true).open(path).is_err() {
+            return Some(frozen);
+        }
+        frozen.flag(rustix::fs::IFlags::IMMUTABLE).ok()?;
+        fs::OpenOptions::new().write(true).open(path).is_err().then_some(frozen)
+    }
+
+    fn flag(&self, flags: rustix::fs::IFlags) -> rustix::io::Result<()> {
+        let file = fs::File::open(&self.0).map_err(|_| rustix::io::Errno::NOENT)?;
+        rustix::fs::ioctl_setflags(file, flags)
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        _ = self.flag(rustix::fs::IFlags::empty());
+    }
+}
+
+#[test]
+fn empty_file_is_a_new_database() {
+    let folder = folder();
+    fs::write(file(&folder), b"").unwrap();
+    drop(open(&folder));
+    drop(open(&folder));
+}
+
+#[tokio::test]
+async fn clean_close_leaves_one_file() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    store.append(barrier("a", epoch, 0, "1")).await.unwrap();
+    drop(store);
+    let names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["windlass.db"]);
+}

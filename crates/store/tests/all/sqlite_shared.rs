@@ -1,0 +1,93 @@
+//! One file, several users.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use windlass_runtime::ports::{Store, StoreError};
+use windlass_store::SqliteStore;
+use windlass_store::sqlite::Settings;
+
+use crate::kit::{barrier, file, folder, lane, letter, open, owned, step};
+
+// spec: STORE-10
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_stores_on_one_file_both_progress() {
+    let folder = folder();
+    let path = file(&folder);
+    // Opened at the same moment, before the file exists.
+    let opened = [0, 1].map(|_| {
+        let path = path.clone();
+        tokio::task::spawn_blocking(move || SqliteStore::open(path))
+    });
+    let mut drivers = Vec::new();
+    for (no, store) in opened.into_iter().enumerate() {
+        let store = Arc::new(store.await.unwrap().unwrap());
+        for part in 0..8 {
+            let store = Arc::clone(&store);
+            drivers.push(tokio::spawn(async move {
+                let name = format!("{no}-{part}");
+                let epoch = owned(&*store, &name).await;
+                for head in 0..150 {
+                    let step = if head % 10 == 0 { barrier } else { step };
+                    store.append(step(&name, epoch, head, &"x".repeat(800))).await.unwrap();
+                }
+            }));
+        }
+    }
+    for driver in drivers {
+        driver.await.unwrap();
+    }
+    let store = open(&folder);
+    store.check().await.unwrap();
+    for name in (0..2).flat_map(|no| (0..8).map(move |part| format!("{no}-{part}"))) {
+        assert_eq!(store.read_log(lane(&name), 0, 999).await.unwrap().len(), 150);
+    }
+}
+
+// spec: STORE-03, STORE-10
+#[tokio::test]
+async fn a_lane_has_one_owner_across_stores() {
+    let folder = folder();
+    let (one, two) = (open(&folder), open(&folder));
+    let epoch = owned(&one, "a").await;
+    let refused = two.claim(lane("a"), Arc::from("v"), None).await;
+    let Err(StoreError::Busy { owner, .. }) = refused else { panic!("{refused:?}") };
+    two.deliver(lane("a"), letter("from two")).await.unwrap();
+    assert_eq!(one.read_mail(lane("a"), 9).await.unwrap().len(), 2);
+    let taken = two.claim(lane("a"), Arc::from("v"), Some(owner)).await.unwrap().epoch;
+    let stale = one.append(step("a", epoch, 0, "1")).await;
+    assert_eq!(stale, Err(StoreError::Fenced { lane: lane("a") }));
+    two.append(step("a", taken, 0, "1")).await.unwrap();
+}
+
+#[tokio::test]
+async fn held_for_too_long_is_said_and_passes() {
+    let folder = folder();
+    let settings = Settings { patience: Duration::from_millis(60), ..Settings::default() };
+    let store = SqliteStore::open_with(file(&folder), &settings).unwrap();
+    let epoch = owned(&store, "a").await;
+    let holder = Connection::open(file(&folder)).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = store.append(step("a", epoch, 0, "1")).await;
+    let Err(StoreError::Locked { waited_ms, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(waited_ms, 60);
+    assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap(), []);
+    holder.execute_batch("ROLLBACK").unwrap();
+    store.append(step("a", epoch, 0, "1")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_of_another_program_blocks_nobody() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    let reader = Connection::open(file(&folder)).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM entry").unwrap();
+    // Enough for several checkpoints that cannot start the log over.
+    for head in 0..120 {
+        store.append(step("a", epoch, head, &"x".repeat(200_000))).await.unwrap();
+    }
+    drop(reader);
+    assert_eq!(store.read_log(lane("a"), 110, 99).await.unwrap().len(), 10);
+}

@@ -1,0 +1,257 @@
+//! The tables people read.
+
+use rusqlite::Connection;
+use windlass_core::ids::Millis;
+use windlass_core::project::{
+    CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow,
+};
+use windlass_core::raw::Raw;
+use windlass_core::reply::Usage;
+use windlass_core::run::Counters;
+use windlass_core::stop::RunState;
+use windlass_runtime::ports::{Append, Store, StoreError};
+
+use crate::kit::{file, folder, open, owned, step};
+
+fn strings(raw: &Connection, query: &str) -> Vec<String> {
+    let mut statement = raw.prepare(query).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+// spec: TRACE-02
+#[test]
+fn trace_has_exactly_its_columns() {
+    let folder = folder();
+    drop(open(&folder));
+    let raw = Connection::open(file(&folder)).unwrap();
+    assert_eq!(
+        strings(&raw, "SELECT name FROM pragma_table_info('agent_loop_trace')"),
+        [
+            "id",
+            "job_id",
+            "iter",
+            "stop_reason",
+            "tool_calls",
+            "input_tokens",
+            "output_tokens",
+            "cache_read",
+            "cache_write",
+            "ts"
+        ]
+    );
+    assert_eq!(
+        strings(
+            &raw,
+            "SELECT name FROM pragma_table_info('agent_loop_trace') WHERE \"notnull\" = 1"
+        ),
+        ["job_id", "iter", "tool_calls"]
+    );
+    assert_eq!(
+        strings(&raw, "SELECT name FROM pragma_index_info('agent_loop_trace_by_job')"),
+        ["job_id", "iter"]
+    );
+    raw.execute(
+        "INSERT INTO agent_loop_trace (job_id, iter, tool_calls) VALUES ('r', 1, '[]')",
+        (),
+    )
+    .unwrap();
+    assert!(strings(&raw, "SELECT ts FROM agent_loop_trace")[0].ends_with('Z'));
+}
+
+fn run(state: RunState) -> Row {
+    let counters =
+        Counters { tool_rounds: 3, model_calls: 4, tool_calls: 5, ..Counters::default() };
+    Row::Run(RunRow {
+        run: "r".into(),
+        state,
+        cause: None,
+        also: Vec::new(),
+        text: None,
+        counters,
+        at: Millis(1),
+    })
+}
+
+fn trace() -> Row {
+    let call = TraceCall { name: "Read".into(), input_hash: "ab".into(), ms: 12, ok: true };
+    Row::Trace(TraceRow {
+        run: "r".into(),
+        iter: 4,
+        stop_reason: "tool_use".into(),
+        tool_calls: vec![call],
+        usage: Usage {
+            input_tokens: 1,
+            output_tokens: 2,
+            cache_read_tokens: 3,
+            cache_write_tokens: 4,
+        },
+        transition: "tool_results",
+        at: Millis(1_790_000_000_123),
+    })
+}
+
+fn result(id: &str, call: &str, outcome: Option<&str>) -> Row {
+    Row::ToolResult(ToolResultRow {
+        run: "r".into(),
+        tool_call_id: id.into(),
+        call: call.to_owned(),
+        tool: "Bash".into(),
+        started_at: outcome.is_none().then_some(Millis(7)),
+        completed_at: outcome.map(|_| Millis(9)),
+        outcome: outcome.map(str::to_owned),
+        result_seq: outcome.map(|_| 2),
+    })
+}
+
+fn checkpoint() -> Row {
+    Row::Checkpoint(CheckpointRow {
+        run: "r".into(),
+        seq: 1,
+        kind: CheckpointKind::ToolResult,
+        iteration: 4,
+        message_cursor: 6,
+        persisted: 1,
+        prompt_hash: Some("cd".into()),
+        completed_calls: vec!["toolu_1".into()],
+    })
+}
+
+fn event() -> Row {
+    let fields = Raw::parse(r#"{"why":"\ud800"}"#).unwrap();
+    Row::Event(EventRow { run: None, seq: 1, at: Millis(3), name: "agent.model.abandoned", fields })
+}
+
+// spec: STORE-07, TRACE-03, TRACE-05, TRACE-09, TRACE-10
+#[tokio::test]
+async fn rows_land_with_their_entry() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    let rows = vec![run(RunState::Running), trace(), checkpoint(), event()];
+    store.append(Append { rows, ..step("a", epoch, 0, "1") }).await.unwrap();
+    let raw = Connection::open(file(&folder)).unwrap();
+    assert_eq!(
+        strings(
+            &raw,
+            "SELECT concat_ws('|', job_id, iter, stop_reason, tool_calls, input_tokens, output_tokens,
+                 cache_read, cache_write, ts) FROM agent_loop_trace"
+        ),
+        [r#"r|4|tool_use|[{"name":"Read","input_hash":"ab","ms":12,"ok":true}]|1|2|3|4|2026-09-21T14:13:20.123Z"#]
+    );
+    assert_eq!(
+        strings(
+            &raw,
+            "SELECT concat_ws('|', i.transition, i.tool_rounds, i.model_calls, i.tool_calls)
+             FROM agent_loop_iteration i JOIN agent_loop_trace t ON t.id = i.trace_id"
+        ),
+        ["tool_results|3|4|5"]
+    );
+    assert_eq!(
+        strings(
+            &raw,
+            "SELECT concat_ws('|', lane.id, seq, run_id, kind, iteration, message_cursor, persisted,
+                 prompt_hash, completed_calls) FROM checkpoint JOIN lane ON lane.no = lane_no"
+        ),
+        [r#"a|1|r|tool_result|4|6|1|cd|["toolu_1"]"#]
+    );
+    assert_eq!(
+        strings(&raw, "SELECT concat_ws('|', seq, run_id, at, name, fields) FROM event"),
+        [r#"1|3|agent.model.abandoned|{"why":"\ud800"}"#]
+    );
+}
+
+// spec: STORE-07
+#[tokio::test]
+async fn a_fenced_append_leaves_no_rows() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    let rows =
+        vec![run(RunState::Running), trace(), result("t", "1.0", None), checkpoint(), event()];
+    for append in [step("a", epoch + 1, 0, "1"), step("a", epoch, 5, "1")] {
+        let refused = store.append(Append { rows: rows.clone(), ..append }).await;
+        assert!(matches!(refused, Err(StoreError::Fenced { .. })), "{refused:?}");
+    }
+    let raw = Connection::open(file(&folder)).unwrap();
+    for table in [
+        "entry",
+        "run",
+        "agent_loop_trace",
+        "agent_loop_iteration",
+        "agent_tool_results",
+        "checkpoint",
+        "event",
+    ] {
+        assert_eq!(strings(&raw, &format!("SELECT count(*) || '' FROM {table}")), ["0"], "{table}");
+    }
+}
+
+// spec: TRACE-07
+#[tokio::test]
+async fn results_are_replaced_and_repeated_ids_told_apart() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    let first = vec![result("t", "1.0", None), result("t", "1.1", None), result("u", "1.2", None)];
+    store.append(Append { rows: first, ..step("a", epoch, 0, "1") }).await.unwrap();
+    let second = vec![result("t", "1.1", Some("done")), result("t", "1.0", Some("failed"))];
+    store.append(Append { rows: second, ..step("a", epoch, 1, "2") }).await.unwrap();
+    let raw = Connection::open(file(&folder)).unwrap();
+    assert_eq!(
+        strings(
+            &raw,
+            "SELECT concat_ws('|', run_id, tool_call_id, occurrence, call, tool, started_at,
+                 completed_at, outcome, result_seq) FROM agent_tool_results ORDER BY 1"
+        ),
+        ["r|t|0|1.0|Bash|7|9|failed|2", "r|t|1|1.1|Bash|7|9|done|2", "r|u|0|1.2|Bash|7"]
+    );
+}
+
+// spec: LANES-01
+#[test]
+fn the_database_itself_refuses_a_second_active_run() {
+    let folder = folder();
+    drop(open(&folder));
+    let raw = Connection::open(file(&folder)).unwrap();
+    let insert = |run: &str, active: u8| {
+        raw.execute(
+            "INSERT INTO run (run_id, lane_no, state, active, tool_rounds, model_calls, tool_calls,
+                 input_tokens, output_tokens, cache_read, cache_write, at)
+             VALUES (?1, 1, 'running', ?2, 0, 0, 0, 0, 0, 0, 0, 0)",
+            (run, active),
+        )
+    };
+    raw.execute("INSERT INTO lane (id) VALUES ('a')", ()).unwrap();
+    insert("r", 1).unwrap();
+    insert("q", 0).unwrap();
+    assert!(insert("s", 1).is_err());
+    assert!(raw.execute("INSERT INTO lane (id) VALUES ('')", ()).is_err());
+}
+
+// spec: STORE-09
+#[tokio::test]
+async fn large_bodies_are_stored_once() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    let body = "x".repeat(65_537);
+    for head in 0..3 {
+        store.append(step("a", epoch, head, &body)).await.unwrap();
+    }
+    store.append(step("a", epoch, 3, &"x".repeat(65_536))).await.unwrap();
+    let raw = Connection::open(file(&folder)).unwrap();
+    assert_eq!(strings(&raw, "SELECT count(*) || '|' || sum(size) FROM blob"), ["1|65537"]);
+    assert_eq!(strings(&raw, "SELECT count(*) || '' FROM entry WHERE body IS NULL"), ["3"]);
+}
+
+// spec: STORE-01
+#[tokio::test]
+async fn the_file_is_in_wal_mode_and_ours() {
+    let folder = folder();
+    let store = open(&folder);
+    let raw = Connection::open(file(&folder)).unwrap();
+    assert_eq!(strings(&raw, "PRAGMA journal_mode"), ["wal"]);
+    let id: i32 = raw.pragma_query_value(None, "application_id", |row| row.get(0)).unwrap();
+    assert_eq!(id, 0x574e_444c);
+    drop(store);
+}

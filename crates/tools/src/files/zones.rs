@@ -1,0 +1,139 @@
+//! Where a path lies: in the workspace, outside, or where writing would change what may run.
+//!
+//! A path is looked at twice: as it was written, and where it leads once every link on the way is
+//! followed as the kernel would. Both are reported if they differ, so that a rule about either is
+//! heard, and the worse of the two decides.
+//!
+//! Not here: opening files. Between looking and opening anything may change; whoever opens checks
+//! again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use windlass_core::permission::{Access, PathUse, Zone};
+
+use super::path::absolute;
+use super::protected::{Protected, own_folders};
+use super::resolve::{Real, real};
+
+/// The places a session knows.
+#[derive(Debug, Clone)]
+pub struct Zones {
+    /// The workspace as somebody wrote it, if that is not where it really is.
+    alias: PathBuf,
+    /// Real folders in which a session works; the first is the workspace.
+    roots: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    protected: Protected,
+}
+
+impl Zones {
+    /// The zones of a session that works in `workspace`, with the folders of this user.
+    #[must_use]
+    pub fn new(workspace: &Path) -> Self {
+        let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        let zones = Self::bare(workspace, variable("HOME"));
+        own_folders(variable).into_iter().fold(zones, |zones, folder| zones.protecting(&folder))
+    }
+
+    /// The zones of a session that works in `workspace` for a user whose home is `home`.
+    #[must_use]
+    pub fn bare(workspace: &Path, home: Option<PathBuf>) -> Self {
+        let root = found(workspace);
+        let home = home.filter(|home| home.is_absolute()).map(|home| found(&home));
+        let protected = Protected::of(&root, home.as_deref());
+        Self { alias: absolute(Path::new("/"), workspace), roots: vec![root], home, protected }
+    }
+
+    /// The same with one more folder to work in.
+    #[must_use]
+    pub fn with_folder(mut self, folder: &Path) -> Self {
+        let folder = found(folder);
+        self.protected.add_git_of(&folder);
+        self.roots.push(folder);
+        self
+    }
+
+    /// The same with one more folder in which nothing may be written.
+    #[must_use]
+    pub fn protecting(mut self, folder: &Path) -> Self {
+        self.protected.add(found(folder));
+        self
+    }
+
+    /// The workspace, links resolved: what path rules are written from.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.roots.first().map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    /// The user's home, links resolved.
+    #[must_use]
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// What is done with the file that `path` names in the workspace.
+    #[must_use]
+    pub fn uses(&self, path: &str, access: Access) -> Vec<PathUse> {
+        self.uses_from(self.root(), path, access)
+    }
+
+    /// The same for a path that begins in `folder`.
+    pub(crate) fn uses_from(&self, folder: &Path, path: &str, access: Access) -> Vec<PathUse> {
+        let whole = self.real_root(&folder.join(path));
+        let written = absolute(Path::new("/"), &whole);
+        let (leads_to, zone) = match real(&whole) {
+            Real::At(real) => (real.clone(), self.zone(&real, access).worse(self.zone(&written, access))),
+            // Nobody can say where it leads, so it is nowhere we know.
+            Real::Nowhere => (written.clone(), Zone::Outside.worse(self.zone(&written, access))),
+        };
+        let used = |path: &Path| PathUse { path: Arc::from(path.to_string_lossy()), access, zone };
+        match leads_to == written {
+            true => vec![used(&written)],
+            false => vec![used(&leads_to), used(&written)],
+        }
+    }
+
+    fn zone(&self, path: &Path, access: Access) -> Zone {
+        let is_protected = access == Access::Write && self.protected.has(path);
+        // Whole parts are compared: `/data-evil` does not begin with `/data`.
+        match self.roots.iter().any(|root| path.starts_with(root)) {
+            _ if is_protected => Zone::Protected,
+            true => Zone::Workspace,
+            false => Zone::Outside,
+        }
+    }
+
+    /// A path through another name of the workspace, as one through its real name.
+    fn real_root(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.alias) {
+            Ok(rest) => self.root().join(rest),
+            Err(_) => path.to_owned(),
+        }
+    }
+}
+
+/// The place itself if it can be found, else the name it would have.
+fn found(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match real(&whole) {
+        Real::At(real) => real,
+        Real::Nowhere => absolute(Path::new("/"), &whole),
+    }
+}
+
+/// The worse of two zones counts.
+trait Worse {
+    fn worse(self, other: Self) -> Self;
+}
+
+impl Worse for Zone {
+    fn worse(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Protected, _) | (_, Self::Protected) => Self::Protected,
+            (Self::Outside, _) | (_, Self::Outside) => Self::Outside,
+            (Self::Workspace, Self::Workspace) => Self::Workspace,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! A command text taken apart into what rules can judge.
+//!
+//! Two readers look at every text. The first is a real grammar of bash; it finds the commands at
+//! any depth, so that a deny rule sees them wherever they hide. It forgives mistakes, which is right
+//! for finding and wrong for allowing. So there is a second, small and strict one that knows simple
+//! commands, plain words, quotes, `&& || ; |` and redirections. Where the two do not agree to the
+//! letter, or either meets something it does not know, there is a doubt, and with a doubt nothing is
+//! allowed.
+//!
+//! Not here: who may run what. That is the core's.
+
+mod ansi;
+mod builtins;
+mod characters;
+mod folders;
+mod found;
+mod operands;
+mod options;
+mod paths;
+mod render;
+mod second;
+mod tree;
+mod unwrap;
+mod word;
+mod wrappers;
+
+#[cfg(test)]
+mod ansi_tests;
+#[cfg(test)]
+mod parse_tests;
+#[cfg(test)]
+mod second_tests;
+
+use windlass_core::permission::Shell;
+
+use self::found::Found;
+use self::tree::Item;
+use self::word::Word;
+use crate::files::Zones;
+use crate::limits::{MAX_COMMAND_BYTES, MAX_SHELLS, MAX_WRAPPERS};
+
+/// Takes a command text apart, for a shell that starts in the workspace of `zones`.
+#[must_use]
+pub fn take_apart(command: &str, zones: &Zones) -> Shell {
+    let mut found = Found::new(zones);
+    text(command, 0, &mut found);
+    found.into_shell()
+}
+
+/// One text for a shell, at some depth of shells within shells.
+fn text(text: &str, shells: usize, found: &mut Found<'_>) {
+    if text.len() > MAX_COMMAND_BYTES || shells > MAX_SHELLS {
+        found.over("it is too long or too deep to be read");
+        return;
+    }
+    characters::check(text, found);
+    let Some(read) = tree::read(text, found) else {
+        found.over("it takes too long to read");
+        return;
+    };
+    if found.is_clear() && second::read(text).as_deref() != Some(read.as_slice()) {
+        found.doubt("it can be read in more than one way");
+    }
+    for item in read {
+        match item {
+            Item::Command(words) => command(words, shells, found),
+            Item::Redirect { to, target } => paths::redirect(to, &target, found),
+            Item::Here(body) => here(&body, shells, found),
+        }
+        if found.is_over() {
+            return;
+        }
+    }
+}
+
+/// A simple command, and those that it runs in turn.
+fn command(words: Vec<Word>, shells: usize, found: &mut Found<'_>) {
+    let mut waiting = vec![(words, 0)];
+    while let Some((words, wrappers)) = waiting.pop() {
+        if wrappers > MAX_WRAPPERS {
+            found.over("too many programs stand in front of one another");
+            return;
+        }
+        let unwrapped = unwrap::unwrap(words, found);
+        if let Some(words) = unwrapped.itself {
+            builtins::check(&words, found);
+            paths::of_command(&words, found);
+            found.command(&words);
+        }
+        let inner = unwrapped.inner.into_iter().rev();
+        waiting.extend(inner.map(|words| (words, wrappers + 1)));
+        for script in unwrapped.scripts {
+            text(&script, shells + 1, found);
+        }
+    }
+}
+
+/// A here-document is text, unless a shell may read it.
+fn here(body: &str, shells: usize, found: &mut Found<'_>) {
+    if found.has_shell() {
+        text(body, shells + 1, found);
+    }
+}

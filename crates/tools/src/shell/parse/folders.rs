@@ -1,0 +1,34 @@
+//! `cd`: from here on a relative path begins elsewhere, if it worked.
+
+use std::path::{Path, PathBuf};
+
+use super::found::Found;
+use super::paths::{looked_at, place};
+use super::word::Word;
+use crate::limits::MAX_FOLDERS;
+
+pub(super) fn change(rest: &[Word], found: &mut Found<'_>) {
+    let target = match rest {
+        [target] if !target.is_option() && target.text != "-" => place(target, found),
+        [] => found.zones.home().map(|home| home.display().to_string()),
+        _ => None,
+    };
+    let Some(target) = target else {
+        found.doubt("it goes to a folder that is only known when it runs");
+        return;
+    };
+    rest.iter().for_each(|word| looked_at(word, found));
+    for folder in found.folders.clone() {
+        add(folder.join(Path::new(&target)), found);
+    }
+}
+
+fn add(folder: PathBuf, found: &mut Found<'_>) {
+    if found.folders.contains(&folder) {
+        return;
+    }
+    match found.folders.len() < MAX_FOLDERS {
+        true => found.folders.push(folder),
+        false => found.doubt("it changes its folder too often"),
+    }
+}

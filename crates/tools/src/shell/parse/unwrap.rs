@@ -1,0 +1,168 @@
+//! Taking off what stands before the command that is meant.
+
+use super::found::Found;
+use super::options::own_words;
+use super::word::{Kind, Word};
+use super::wrappers::{is_opaque, is_shell, plain};
+
+/// What a simple command comes down to.
+#[derive(Default)]
+pub(super) struct Unwrapped {
+    /// The command as rules see it.
+    pub(super) itself: Option<Vec<Word>>,
+    /// Commands that it runs.
+    pub(super) inner: Vec<Vec<Word>>,
+    /// Texts that it hands to a shell.
+    pub(super) scripts: Vec<String>,
+}
+
+/// Words at which a command may begin are tried up to here.
+const STARTS: usize = 8;
+
+pub(super) fn unwrap(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
+    let Some(name) = words.first().map(|word| word.name().to_owned()) else {
+        return Unwrapped::default();
+    };
+    match name.as_str() {
+        "eval" => script(words, "eval runs text as a command", found),
+        "trap" => script(words, "trap runs text as a command later", found),
+        "alias" => alias(words, found),
+        "find" | "fd" => find(words, found),
+        "git" => git(words, found),
+        "env" => env(words, found),
+        name if is_shell(name) => shell(words, found),
+        name if is_opaque(name) => opaque(words, &format!("{name} runs another command"), found),
+        name if plain(name).is_some() => wrapper(words, found),
+        _ => itself(words),
+    }
+}
+
+fn itself(words: Vec<Word>) -> Unwrapped {
+    Unwrapped { itself: Some(words), ..Unwrapped::default() }
+}
+
+/// A wrapper that lets the command run as it is. Its name stays, for rules that deny it.
+fn wrapper(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
+    let known = words.first().and_then(|word| plain(word.name()));
+    match known.and_then(|wrapper| own_words(wrapper, &words)) {
+        Some(own) => split(words, own),
+        None => opaque(words, "an option before another command is not understood", found),
+    }
+}
+
+fn split(mut words: Vec<Word>, own: usize) -> Unwrapped {
+    let inner = words.split_off(own.min(words.len()));
+    words.truncate(1);
+    let inner = if inner.is_empty() { Vec::new() } else { vec![inner] };
+    Unwrapped { itself: Some(words), inner, scripts: Vec::new() }
+}
+
+/// `env A=b command` is an assignment before a command.
+fn env(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
+    let assigns = words.iter().skip(1).take_while(|word| word.text.contains('=')).count();
+    if assigns == 0 {
+        return wrapper(words, found);
+    }
+    found.doubt("it sets a variable for a command");
+    split(words, 1 + assigns)
+}
+
+/// Something runs, but which of the words it begins with cannot be told: all are tried, so that a
+/// deny rule meets the right one. A word with blanks may be a text for a shell.
+fn opaque(words: Vec<Word>, why: &str, found: &mut Found<'_>) -> Unwrapped {
+    found.doubt(why);
+    let starts = (1..words.len()).filter(|at| words.get(*at).is_some_and(|word| !word.is_option()));
+    let inner = starts.take(STARTS).filter_map(|at| words.get(at..).map(<[Word]>::to_vec)).collect();
+    let is_text = |word: &&Word| word.text.contains(char::is_whitespace);
+    let scripts = words.iter().skip(1).filter(is_text).take(STARTS);
+    let scripts = scripts.map(|word| word.text.clone()).collect();
+    // The words within were looked at here; they need not be taken off one by one again.
+    Unwrapped { itself: Some(words), inner: bare(inner), scripts }
+}
+
+/// Commands whose first words are not opaque again, so that trying does not multiply.
+fn bare(inner: Vec<Vec<Word>>) -> Vec<Vec<Word>> {
+    let is_opaque_start = |words: &Vec<Word>| words.first().is_some_and(|word| is_opaque(word.name()));
+    let first_opaque = inner.iter().position(is_opaque_start);
+    match first_opaque {
+        // All that follow it are tried from there.
+        Some(at) => inner.into_iter().take(at + 1).collect(),
+        None => inner,
+    }
+}
+
+fn script(words: Vec<Word>, why: &str, found: &mut Found<'_>) -> Unwrapped {
+    found.doubt(why);
+    let texts: Vec<&str> = words.iter().skip(1).map(|word| word.text.as_str()).collect();
+    let scripts = vec![texts.join(" ")];
+    Unwrapped { itself: Some(words), inner: Vec::new(), scripts }
+}
+
+fn alias(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
+    found.doubt("alias gives a command another meaning");
+    let value = |word: &Word| word.text.split_once('=').map(|(_, value)| value.to_owned());
+    let scripts = words.iter().skip(1).filter_map(value).collect();
+    Unwrapped { itself: Some(words), inner: Vec::new(), scripts }
+}
+
+/// `sh -c TEXT`: the text is what is judged. Words after it are only seen by variables, and a
+/// variable in the text is a doubt of its own.
+fn shell(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
+    let is_text_next = |word: &Word| is_bundle_with_c(&word.text);
+    match (words.get(1), words.get(2)) {
+        (Some(option), Some(text)) if is_text_next(option) && text.kind == Kind::Plain => {
+            let scripts = vec![text.text.clone()];
+            let name = words.first().map(Word::program).unwrap_or_default();
+            let itself = vec![Word::plain(name), Word::plain("-c")];
+            Unwrapped { itself: Some(itself), inner: Vec::new(), scripts }
+        }
+        (None, _) => itself(words),
+        _ => opaque(words, "a shell reads commands from where they cannot be seen", found),
+    }
+}
+
+/// `-c`, and with it only letters that make the shell stricter or louder.
+fn is_bundle_with_c(option: &str) -> bool {
+    let letters = option.strip_prefix('-').unwrap_or_default();
+    letters.contains('c') && letters.chars().all(|c| matches!(c, 'c' | 'e' | 'u' | 'x'))
+}
+
+fn find(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
+    let runs = |word: &Word| {
+        matches!(
+            word.text.as_str(),
+            "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+        )
+    };
+    let mut inner = Vec::new();
+    for part in words.split(runs).skip(1) {
+        let ends = |word: &Word| matches!(word.text.as_str(), ";" | "+");
+        inner.extend(part.split(ends).next().filter(|part| !part.is_empty()).map(<[Word]>::to_vec));
+    }
+    if !inner.is_empty() {
+        found.doubt("find runs a command for every file");
+    }
+    Unwrapped { itself: Some(words), inner, scripts: Vec::new() }
+}
+
+/// Options before git's own command can make it run anything; the command behind them is shown
+/// without, so that rules about it are met.
+fn git(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
+    if !words.get(1).is_some_and(Word::is_option) {
+        return itself(words);
+    }
+    found.doubt("git has options before its command");
+    let takes_value = |word: &Word| {
+        matches!(
+            word.text.as_str(),
+            "-c" | "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--exec-path"
+        )
+    };
+    let mut at = 1;
+    while let Some(option) = words.get(at).filter(|word| word.is_option()) {
+        at += if takes_value(option) { 2 } else { 1 };
+    }
+    let command = words.get(at..).unwrap_or_default();
+    let bare = words.iter().take(1).chain(command).cloned().collect();
+    Unwrapped { itself: Some(words), inner: vec![bare], scripts: Vec::new() }
+}

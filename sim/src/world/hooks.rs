@@ -1,0 +1,52 @@
+//! Hooks with opinions: most pass, some deny, some change the call, some break down.
+
+use std::sync::Arc;
+
+use windlass_core::call::Call;
+use windlass_core::input::HookAnswer;
+use windlass_core::outcome::Outcome;
+use windlass_core::raw::Raw;
+use windlass_runtime::ports::{Hooks, Task};
+
+use super::clock::nap;
+use super::dice::Dice;
+use super::gate::{Door, Gate};
+use super::shared::Shared;
+use super::tools;
+
+pub(crate) struct SimHooks {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) gate: Arc<Gate>,
+}
+
+impl SimHooks {
+    async fn answer(&self, point: &str, call: Call) -> HookAnswer {
+        let subject = format!("{point} {} {}", call.id, call.tool_use.input.text());
+        let mut dice = Dice::about(self.shared.plan.seed, &subject);
+        nap(dice.below(30)).await;
+        self.gate.pass(Door::Work).await;
+        match dice.below(12) {
+            0 => HookAnswer::Deny { reason: format!("{point} says no").into() },
+            1 | 2 => change(&call),
+            // As `panic!`, without the message on the terminal.
+            3 => std::panic::resume_unwind(Box::new("the hook broke".to_owned())),
+            _ => HookAnswer::Pass {},
+        }
+    }
+}
+
+fn change(call: &Call) -> HookAnswer {
+    let input = Raw::encode(&serde_json::json!({ "on": "a", "changed": true }));
+    let facts = Box::new(tools::facts(&call.tool_use.name, &input));
+    HookAnswer::Change { input, facts }
+}
+
+impl Hooks for SimHooks {
+    fn before(&self, call: Call) -> Task<'_, HookAnswer> {
+        Box::pin(self.answer("before", call))
+    }
+
+    fn after(&self, call: Call, _outcome: Outcome) -> Task<'_, HookAnswer> {
+        Box::pin(self.answer("after", call))
+    }
+}

@@ -1,0 +1,77 @@
+//! Replies that mean every line of the stop table.
+
+use std::sync::Arc;
+
+use windlass_core::block::Block;
+use windlass_core::reply::{CutBlock, Reply, StopReason, Usage};
+use windlass_core::request::Request;
+
+use super::blocks;
+use crate::world::dice::Dice;
+use crate::world::plan::ModelMood;
+
+pub(super) fn draw(dice: &mut Dice, mood: ModelMood, lane: &str, request: &Request) -> Reply {
+    let odd = dice.chance(mood.odd_percent);
+    let calls = if dice.chance(mood.tools_percent) { dice.within(1, 4) } else { 0 };
+    let blocks = content(dice, lane, request.ask, calls, odd);
+    let stop_reason = stop_reason(dice, calls, odd);
+    let stop_sequence = (stop_reason == StopReason::StopSequence)
+        .then(|| Arc::from(dice.pick(&["\nUser:", "\n---END---", "unregistered"])));
+    let cut = (odd && stop_reason == StopReason::MaxTokens && dice.chance(50)).then(|| CutBlock {
+        name: "put".into(),
+        partial: r#"{"on":"a"#.into(),
+    });
+    Reply { blocks, cut, stop_reason, stop_sequence, usage: usage(dice, mood, request), envelope: None }
+}
+
+fn content(dice: &mut Dice, lane: &str, ask: u32, calls: u64, odd: bool) -> Vec<Block> {
+    let mut content = Vec::new();
+    if odd && dice.chance(15) && calls == 0 {
+        return Vec::new();
+    }
+    if odd && dice.chance(40) {
+        content.push(blocks::other(dice, lane));
+    }
+    if !odd || dice.chance(70) {
+        content.push(blocks::speech(dice, lane, odd));
+    }
+    for call in 0..calls {
+        let same = odd && dice.chance(20);
+        let id = if same { "again".to_owned() } else { format!("{lane}-t{ask}-{call}") };
+        content.push(blocks::call(dice, lane, &id, odd));
+    }
+    if odd && dice.chance(20) {
+        content.push(blocks::other(dice, lane));
+    }
+    content.into_iter().map(Block::new).collect()
+}
+
+fn stop_reason(dice: &mut Dice, calls: u64, odd: bool) -> StopReason {
+    if !odd {
+        return if calls > 0 { StopReason::ToolUse } else { StopReason::EndTurn };
+    }
+    let reason = dice.pick(&[
+        "end_turn",
+        "tool_use",
+        "tool_use",
+        "max_tokens",
+        "max_tokens",
+        "stop_sequence",
+        "pause_turn",
+        "refusal",
+        "model_context_window_exceeded",
+        "not_yet_invented",
+    ]);
+    StopReason::from(reason)
+}
+
+/// Honest usage is what was reserved or less.
+fn usage(dice: &mut Dice, mood: ModelMood, request: &Request) -> Usage {
+    if !mood.honest_usage && dice.chance(20) {
+        let absurd = dice.pick(&[u64::MAX, 1 << 40, 0]);
+        return Usage { input_tokens: absurd, output_tokens: absurd, ..Usage::default() };
+    }
+    let input = (request.transcript.bytes() + request.settings.prompt_bytes()) / 4;
+    let output_tokens = dice.within(1, request.max_tokens.clamp(1, 300));
+    Usage { input_tokens: input, output_tokens, ..Usage::default() }
+}

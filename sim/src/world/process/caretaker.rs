@@ -1,0 +1,78 @@
+//! Looks after a lane for its process, as a worker would: takes it up when it has mail, when its
+//! time has come, or when it was left running.
+
+use std::sync::Arc;
+
+use windlass_core::stop::RunState;
+use windlass_runtime::ports::{Store, StoreError};
+use windlass_runtime::Session;
+
+use super::owner;
+use crate::world::clock::nap;
+use crate::world::event::Pace;
+use crate::world::shared::{Asked, Shared};
+use crate::world::store::ProcessStore;
+use crate::world::witness::ProcessId;
+
+/// Time between two looks.
+const LOOK_MS: u64 = 230;
+
+/// Runs looked at.
+const RUNS: usize = 64;
+
+pub(super) struct Caretaker {
+    session: Session,
+    store: Arc<ProcessStore>,
+    shared: Arc<Shared>,
+    process: ProcessId,
+}
+
+impl Caretaker {
+    pub(super) fn new(
+        session: Session,
+        store: &Arc<ProcessStore>,
+        shared: &Arc<Shared>,
+        process: ProcessId,
+    ) -> Self {
+        Self { session, store: Arc::clone(store), shared: Arc::clone(shared), process }
+    }
+
+    pub(super) async fn watch(self) {
+        loop {
+            nap(LOOK_MS).await;
+            if self.is_needed().await.unwrap_or(false) {
+                self.take_up().await;
+            }
+        }
+    }
+
+    async fn is_needed(&self) -> Result<bool, StoreError> {
+        let lane = self.session.lane();
+        let Some(info) = self.store.lane(lane.clone()).await? else { return Ok(false) };
+        let mine = self.shared.witness.holder(lane) == Some(self.process);
+        if info.owner.is_some() && mine {
+            return Ok(false);
+        }
+        if !self.store.read_mail(lane.clone(), 1).await?.is_empty() || info.wake_at.is_some() {
+            return Ok(true);
+        }
+        let runs = self.store.runs(Some(lane.clone()), RUNS).await?;
+        Ok(runs.iter().any(|run| run.state == RunState::Running))
+    }
+
+    async fn take_up(&self) {
+        if let Ok(stream) = self.session.resume().await {
+            owner::hold(&self.shared, stream, Pace::Eager).await;
+        }
+        self.report().await;
+    }
+
+    /// Puts what the run waits for on the desk of whoever answers.
+    async fn report(&self) {
+        let Ok(now) = self.session.conversation().await else { return };
+        for question in now.run.iter().flat_map(|run| run.questions()) {
+            let asked = Asked { lane: self.session.lane().clone(), question: question.clone() };
+            let _ = self.shared.desk.send(asked);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Reads the log of a failing seed again: folds and decides every entry, without a model and
+//! without a world.
+
+use windlass_core::conversation::Conversation;
+use windlass_core::log::{self, Entry};
+
+/// Why a printed log does not replay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayError {
+    /// Which line of the file.
+    pub line: usize,
+    /// What is wrong with it.
+    pub error: log::Error,
+}
+
+/// Verifies a printed log; gives back how many entries it had. Lines that begin with `#` are
+/// remarks, and a remark that names a lane begins a log.
+pub fn replay(text: &str) -> Result<u64, ReplayError> {
+    let mut conversation = Conversation::default();
+    let mut entries = 0;
+    for (line, content) in (1..).zip(text.lines()) {
+        if content.starts_with("# conversation:") {
+            conversation = Conversation::default();
+        } else if !content.starts_with('#') && !content.trim().is_empty() {
+            let at = conversation.head.saturating_add(1);
+            let verified = Entry::parse(at, content).and_then(|entry| conversation.verify(&entry));
+            verified.map_err(|error| ReplayError { line, error })?;
+            entries += 1;
+        }
+    }
+    Ok(entries)
+}

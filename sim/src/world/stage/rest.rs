@@ -1,0 +1,92 @@
+//! The fair end: no more faults, people answer, and every lane must come to rest.
+
+use windlass_core::conversation::Conversation;
+use windlass_core::ids::LaneId;
+use windlass_core::log::Entry;
+use windlass_core::run::Run;
+use windlass_core::wanted::is_parked;
+use windlass_runtime::ports::Store;
+
+use super::Stage;
+use crate::world::clock::nap;
+use crate::world::dice::Dice;
+use crate::world::gate::Life;
+use crate::world::people::sensible;
+
+/// Looks until a world must have come to rest.
+const LOOKS: u32 = 400;
+
+/// Time between two looks.
+const LOOK_MS: u64 = 300;
+
+/// Time for readers to see the last entries.
+const GRACE_MS: u64 = 1_300;
+
+/// Whether a lane has anything left to do.
+#[derive(PartialEq, Eq)]
+enum Lane {
+    Rests,
+    Works,
+}
+
+impl Stage {
+    /// Whether every lane came to rest.
+    pub(super) async fn come_to_rest(&mut self) -> bool {
+        self.shared.calm_down();
+        self.processes.iter().for_each(|process| process.gate.set(Life::Up));
+        if self.processes.is_empty() {
+            self.start().await;
+        }
+        for look in 0..LOOKS {
+            nap(LOOK_MS).await;
+            if self.rests(look).await {
+                nap(GRACE_MS).await;
+                return true;
+            }
+        }
+        false
+    }
+
+    async fn rests(&mut self, look: u32) -> bool {
+        let lanes: Vec<LaneId> = self.shared.lanes().collect();
+        let mut rest = true;
+        for lane in lanes {
+            rest &= self.look_at(&lane, look).await == Lane::Rests;
+        }
+        rest
+    }
+
+    async fn look_at(&mut self, lane: &LaneId, look: u32) -> Lane {
+        let disk = &self.shared.disk;
+        let Ok(Some(info)) = disk.lane(lane.clone()).await else { return Lane::Rests };
+        let mail = disk.read_mail(lane.clone(), 1).await;
+        if info.owner.is_some() || mail.is_ok_and(|mail| !mail.is_empty()) {
+            return Lane::Works;
+        }
+        let now = self.folded(lane).await;
+        match &now.run {
+            None => Lane::Rests,
+            Some(run) if is_parked(&now) => self.let_people_answer(lane, run, look).await,
+            Some(_) => Lane::Works,
+        }
+    }
+
+    async fn folded(&self, lane: &LaneId) -> Conversation {
+        let lines = self.shared.disk.read_log(lane.clone(), 0, usize::MAX).await.unwrap_or_default();
+        let entries = lines.iter().filter_map(|stored| Entry::parse(stored.seq, &stored.line).ok());
+        Conversation::replay(&entries.collect::<Vec<_>>()).unwrap_or_default()
+    }
+
+    async fn let_people_answer(&mut self, lane: &LaneId, run: &Run, look: u32) -> Lane {
+        if !self.shared.plan.people.answer_in_the_end {
+            return if run.stop.is_some() { Lane::Works } else { Lane::Rests };
+        }
+        for question in run.questions() {
+            let key = format!("end {lane} {} {look}", question.id);
+            let mut dice = Dice::about(self.shared.plan.seed, &key);
+            let answer = sensible(&question.about, lane, &mut dice);
+            self.post.answer(lane.clone(), question.id, answer, key).await;
+        }
+        Lane::Works
+    }
+}
