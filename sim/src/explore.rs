@@ -12,6 +12,7 @@ mod configs;
 mod coverage;
 mod eyes;
 mod hash;
+mod hunt;
 mod invariants;
 mod ledger;
 mod liveness;
@@ -26,4 +27,5 @@ mod tools;
 mod watch;
 mod world;
 
+pub use hunt::hunt_all;
 pub use report::{explore_all, explore_one, list};

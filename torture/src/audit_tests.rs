@@ -70,7 +70,6 @@ fn a_log_and_a_ledger_that_agree_have_no_faults() {
     assert_eq!(kinds(&lane(&whole()), &["c 1.1", "c 1.10"]), []);
 }
 
-// spec: INV-02
 #[test]
 fn an_effect_that_happened_again_is_duplicated() {
     let twice = ["c 1.1", "c 1.10", "c 1.1", "c 1.1"];
@@ -90,7 +89,6 @@ fn an_effect_the_log_knows_and_the_ledger_does_not_is_lost() {
     assert_eq!(kinds(&lane(&unfinished), &["c 1.10"]), [Kind::Lost, Kind::Lost]);
 }
 
-// spec: INV-03
 #[test]
 fn a_run_has_one_end_and_the_one_that_was_planned() {
     let mut none = whole();
@@ -105,7 +103,6 @@ fn a_run_has_one_end_and_the_one_that_was_planned() {
     }
 }
 
-// spec: INV-07
 #[test]
 fn an_entry_of_an_older_epoch_is_a_stale_write() {
     let mut stale = lane(&whole());
@@ -134,7 +131,6 @@ fn a_gap_in_the_log_is_a_loss() {
     assert!(kinds(&gap, &["c 1.1", "c 1.10"]).contains(&Kind::Lost));
 }
 
-// spec: INV-12
 #[test]
 fn a_question_about_a_call_that_was_in_the_air_is_not_needless() {
     let mut asked = whole();

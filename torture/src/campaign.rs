@@ -1,4 +1,7 @@
 //! Many conversations under torture at once, until enough processes were killed.
+//!
+//! What a clean campaign shows:
+// spec: INV-02, INV-03, INV-07, INV-10, INV-12, STORE-02, STORE-05
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -54,9 +54,7 @@ impl Binary {
         let mut arguments = verb(order, &plan.conversation);
         arguments.extend(["--store".to_owned(), place.store.display().to_string()]);
         if order != Order::Replay {
-            let script = place.folder.join(if stumble.is_some() { "stumbling" } else { "script" });
-            fs::write(&script, script::render(plan, place.ledger.path(), stumble))
-                .with_context(|| format!("the script {}", script.display()))?;
+            let script = script(plan, place, stumble)?;
             arguments.extend(["--script".to_owned(), script.display().to_string()]);
             arguments.extend(["--workspace".to_owned(), place.work.display().to_string()]);
             arguments.extend(words("--allow Read --allow Bash --output-format json"));
@@ -71,6 +69,17 @@ impl Binary {
             output: place.output.clone(),
         })
     }
+}
+
+/// The file with the script. It is written once: another process may be reading it.
+fn script(plan: &Plan, place: &Place, stumble: Option<Stumble>) -> Result<PathBuf> {
+    let name = stumble.map_or("script".to_owned(), |it| format!("script-{}-{:?}", it.step, it.how));
+    let path = place.folder.join(name);
+    if !path.exists() {
+        fs::write(&path, script::render(plan, place.ledger.path(), stumble))
+            .with_context(|| format!("the script {}", path.display()))?;
+    }
+    Ok(path)
 }
 
 fn verb(order: Order, conversation: &str) -> Vec<String> {

@@ -51,6 +51,7 @@ impl Plan {
         let steps = dice.between(2, 6);
         let mut steps: Vec<Step> =
             (1..=steps).map(|step| draw_step(&conversation, step, dice)).collect();
+        spare_the_ladder(&mut steps, dice);
         if !steps.iter().any(|step| step.effects().next().is_some()) {
             // A run without effects would prove nothing about them.
             let place = steps.len().saturating_add(1);
@@ -102,6 +103,14 @@ fn draw_step(conversation: &str, step: u64, dice: &mut Dice) -> Step {
         71..=88 => Step::Calls((0..dice.between(1, 4)).map(|_| read(dice)).collect()),
         89..=94 => Step::CutText,
         _ => Step::CutCall,
+    }
+}
+
+/// A run ends, and rightly, when its replies are cut again and again: one cut is enough.
+fn spare_the_ladder(steps: &mut [Step], dice: &mut Dice) {
+    let cut = |step: &&mut Step| matches!(step, Step::CutText | Step::CutCall);
+    for step in steps.iter_mut().filter(cut).skip(1) {
+        *step = Step::Calls(vec![read(dice)]);
     }
 }
 

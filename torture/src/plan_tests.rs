@@ -35,3 +35,11 @@ fn every_kind_of_step_is_drawn() {
     assert!(steps().any(|step| step.effects().count() == 2));
     assert!(steps().any(|step| matches!(step, Step::Calls(_)) && step.effects().count() == 0));
 }
+
+#[test]
+fn no_plan_wears_out_the_truncation_ladder() {
+    let is_cut = |step: &&Step| matches!(step, Step::CutText | Step::CutCall);
+    for plan in plans() {
+        assert!(plan.steps.iter().filter(is_cut).count() <= 1, "{plan:?}");
+    }
+}

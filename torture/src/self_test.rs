@@ -18,8 +18,6 @@ const CAUGHT: u64 = 2;
 const SEEDS: u64 = 3;
 
 /// Whether every broken binary is caught.
-///
-/// spec: STORE-02, STORE-05, INV-02, INV-07
 pub(crate) fn passes(args: &Args) -> Result<bool> {
     for broken in [Break::Fence, Break::Envelope] {
         if !is_caught(args, broken)? {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use rustix::process::Signal;
 
-use crate::child::Ended;
+use crate::child::{Child, Ended};
 use crate::order::Order;
 use crate::strike::{Fate, ended};
 use crate::trial::Trial;
@@ -20,12 +20,7 @@ impl Trial<'_> {
         let mut watcher = self.start(Order::Resume, None)?;
         let fate = match early {
             Some(ended) => ended,
-            None => {
-                driver.wait(after / 2)?;
-                // Whoever is faster than the signal keeps its own end.
-                driver.signal(Signal::KILL)?;
-                ended(&mut driver, order)?
-            }
+            None => kill_after(&mut driver, order, after / 2)?,
         };
         if matches!(fate, Ended::Died(_)) {
             permit.spend();
@@ -36,4 +31,12 @@ impl Trial<'_> {
         ended(&mut watcher, Order::Resume)?;
         Ok(Fate::Struck)
     }
+}
+
+fn kill_after(driver: &mut Child<'_>, order: Order, after: Duration) -> Result<Ended> {
+    if let Some(ended) = driver.wait(after)? {
+        return Ok(ended);
+    }
+    driver.signal(Signal::KILL)?;
+    ended(driver, order)
 }

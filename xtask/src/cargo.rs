@@ -48,6 +48,16 @@ pub(crate) fn torture(arguments: &[String]) -> Result<Vec<Invocation>> {
     Ok(vec![build, run])
 }
 
+/// The binary that the tests of the workspace have built already.
+pub(crate) fn binary_for_checks() -> Invocation {
+    cargo(&["build", "--profile", "ci", "-p", "windlass-cli"])
+}
+
+/// The program that asks a real model through our adapters.
+pub(crate) fn real_model_example() -> Invocation {
+    cargo(&["build", "-p", "windlass-providers", "--example", "real_model"])
+}
+
 fn release_binary(package: &str, binary: &str, arguments: &[String]) -> Invocation {
     cargo(&["run", "--release", "-q", "-p", package, "--bin", binary, "--"]).with(arguments)
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::{bench, cargo, check, process, tidy};
+use crate::{bench, cargo, check, process, python, tidy};
 
 /// One word after `cargo xtask`.
 pub(crate) struct Command {
@@ -51,6 +51,12 @@ pub(crate) const COMMANDS: &[Command] = &[
         does: "run one benchmark; without a name, list them",
         run: bench::run,
     },
+    Command {
+        name: "real-model",
+        usage: "real-model",
+        does: "a small real model answers our adapters; fetches 125 MB the first time",
+        run: real_model,
+    },
     Command { name: "help", usage: "help", does: "this list", run: help },
 ];
 
@@ -95,4 +101,8 @@ fn simulate(arguments: &[String]) -> Result<ExitCode> {
 
 fn torture(arguments: &[String]) -> Result<ExitCode> {
     process::run_all(&cargo::torture(arguments)?)
+}
+
+fn real_model(_: &[String]) -> Result<ExitCode> {
+    process::run_all(&python::real_model()?)
 }

@@ -11,6 +11,7 @@ mod clock;
 mod commands;
 mod invocation;
 mod process;
+mod python;
 mod tidy;
 mod workspace;
 
@@ -22,6 +23,8 @@ mod cargo_tests;
 mod commands_tests;
 #[cfg(test)]
 mod invocation_tests;
+#[cfg(test)]
+mod python_tests;
 
 use std::process::ExitCode;
 

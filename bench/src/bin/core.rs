@@ -38,7 +38,10 @@ fn main() -> Result<ExitCode> {
     for history in histories {
         lines.push(measure(&history?)?);
     }
-    println!("{:>8} {:>12} {:>14} {:>12} {:>8}", "rounds", "µs per step", "allocations", "bytes", "ratio");
+    println!(
+        "{:>8} {:>12} {:>14} {:>12} {:>8}",
+        "rounds", "µs per step", "allocations", "bytes", "ratio"
+    );
     let first = lines.first().map_or(1.0, |line| line.micros);
     let mut worst = 0.0_f64;
     for (rounds, line) in ROUNDS.iter().zip(&lines) {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use windlass::core::log::Entry;
 use windlass::core::record::Record;
-use windlass::{End, Item, RunStream};
+use windlass::{End, Item, RunStream, Session};
 
 use crate::args::OutputFormat;
 use crate::words;
@@ -15,9 +15,10 @@ use crate::words;
 /// Follows a run to its end and prints it. Exit code 0 means that there is a result.
 pub(crate) async fn watch(
     mut run: RunStream,
-    conversation: &str,
+    session: &Session,
     format: OutputFormat,
 ) -> anyhow::Result<ExitCode> {
+    let conversation = session.lane().as_str();
     let mut live = Live::default();
     while let Some(item) = run.next().await? {
         if format == OutputFormat::Text {
@@ -26,7 +27,7 @@ pub(crate) async fn watch(
     }
     let end = run.end().await?;
     match format {
-        OutputFormat::Text => live.finish(&end, conversation)?,
+        OutputFormat::Text => live.finish(&end, session).await?,
         OutputFormat::Json => line(&result::json(&end, conversation)?),
     }
     Ok(if result::is_success(&end) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -75,7 +76,7 @@ impl Live {
         Ok(())
     }
 
-    fn finish(&mut self, end: &End, conversation: &str) -> io::Result<()> {
+    async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
         if let End::Finished(ended) = end {
             let shown = !self.printed.is_empty() && ended.text.ends_with(self.printed.as_str());
             if !shown && !ended.text.is_empty() {
@@ -84,10 +85,18 @@ impl Live {
             }
         }
         self.end_line()?;
-        match words::ending(end, conversation) {
-            Some(sentence) => writeln!(io::stderr(), "{sentence}"),
-            None => Ok(()),
+        let sentence = match end {
+            End::Parked(questions) => {
+                Some(words::waiting(questions, &session.conversation().await?, session.lane()))
+            }
+            End::Finished(_) | End::Refused(_) | End::HandedOver => {
+                words::ending(end, session.lane().as_str())
+            }
+        };
+        if let Some(sentence) = sentence {
+            writeln!(io::stderr(), "{sentence}")?;
         }
+        Ok(())
     }
 }
 

@@ -1,16 +1,17 @@
 //! The words people read. Deciding code never speaks to them; this page does.
 
-use std::net::SocketAddr;
-
-use windlass::core::conversation::Ended;
+use windlass::core::conversation::{Conversation, Ended};
+use windlass::core::ids::{CallId, LaneId};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::outcome;
 use windlass::core::policy::Verdict;
 use windlass::core::question::{About, Question};
 use windlass::core::record::Record;
-use windlass::scripted::server::{Outcome, Served};
 use windlass::{End, StopCause};
+
+/// Characters of a call's arguments that are shown in a question.
+const INPUT_CHARS: usize = 500;
 
 /// A line about a record, if a person wants to know.
 pub(crate) fn about(entry: &Entry, record: &Record) -> Option<String> {
@@ -57,7 +58,7 @@ fn first_line(text: &str) -> &str {
 pub(crate) fn ending(end: &End, conversation: &str) -> Option<String> {
     match end {
         End::Finished(ended) => stopped(ended, conversation),
-        End::Parked(questions) => Some(waiting(questions, conversation)),
+        End::Parked(_) => None,
         End::Refused(why) => Some(format!("windlass: the prompt was not taken: {why}")),
         End::HandedOver => {
             Some(format!("windlass: stopped in the middle; go on with `windlass resume {conversation}`"))
@@ -88,49 +89,35 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
     Some(format!("windlass: stopped ({}): {why}; conversation {conversation}", ended.cause.reason()))
 }
 
-fn waiting(questions: &[Question], conversation: &str) -> String {
-    let lines: Vec<String> = questions
-        .iter()
-        .map(|question| {
-            let (what, choices) = (what(&question.about), question.about.choices());
-            format!(
-                "windlass: question {}: {what} ({choices})\n  answer with `windlass answer {conversation} {} …`",
-                question.id, question.id
-            )
-        })
-        .collect();
-    lines.join("\n")
+/// What a parked run asks, and how to answer.
+pub(crate) fn waiting(questions: &[Question], now: &Conversation, lane: &LaneId) -> String {
+    let line = |question: &Question| {
+        let (id, what) = (question.id, what(&question.about, now));
+        let choices = question.about.choices();
+        format!("windlass: question {id}: {what}\n  answer with `windlass answer {lane} {id} …`: {choices}")
+    };
+    questions.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn what(about: &About) -> String {
+fn what(about: &About, now: &Conversation) -> String {
     match about {
-        About::Approval { call } => format!("may call {call} run?"),
+        About::Approval { call } => format!("may {} run?", described(*call, now)),
         About::Uncertain { call } => {
-            format!("call {call} was running when its process ended; did it happen?")
+            format!("{} was running when its process ended; did it happen?", described(*call, now))
         }
-        About::Asking { call } => format!("call {call} asks you something"),
+        About::Asking { call } => format!("{} asks you", described(*call, now)),
         About::Drift { what } => format!("{what}; go on?"),
     }
 }
 
-/// Where the scripted model listens: the one line a program that starts it waits for.
-pub(crate) fn listening(address: SocketAddr) -> String {
-    format!("listening on http://{address}")
-}
-
-/// What came of a request to the scripted model.
-pub(crate) fn served(served: &Served) -> String {
-    let Served { method, path, outcome, took_ms } = served;
-    format!("{method} {path} {} ({took_ms} ms)", came_of(outcome))
-}
-
-fn came_of(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Answered { status, because } if because.is_empty() => status.to_string(),
-        Outcome::Answered { status, because } => format!("{status} {}", first_line(because)),
-        Outcome::Cut => "200 cut".to_owned(),
-        Outcome::Failed { status } => format!("200 failed with {status}"),
-        Outcome::Closed => "closed without an answer".to_owned(),
-        Outcome::Left => "the client left".to_owned(),
+/// A call as a person knows it: the tool and its arguments.
+fn described(id: CallId, now: &Conversation) -> String {
+    let round = now.run.as_ref().and_then(|run| run.round());
+    match round.and_then(|round| round.call(id)) {
+        Some(call) => {
+            let input: String = call.tool_use.input.text().chars().take(INPUT_CHARS).collect();
+            format!("{} {}", call.tool_use.name, input.escape_debug().to_string().replace("\\\"", "\""))
+        }
+        None => format!("call {id}"),
     }
 }

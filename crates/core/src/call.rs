@@ -84,6 +84,20 @@ impl Call {
         matches!(self.state, CallState::Settled(_) | CallState::AfterHook(_))
     }
 
+    /// Whether it runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        matches!(self.state, CallState::Running { .. })
+    }
+
+    /// Whether `later`, listed after it, must wait for it. A call whose hook has not spoken may yet
+    /// become any other, so later ones wait for the hook.
+    #[must_use]
+    pub fn stands_before(&self, later: &Self) -> bool {
+        let conflicts = || self.facts.touches.conflicts_with(&later.facts.touches);
+        !self.is_done_touching() && (self.state == CallState::BeforeHook || conflicts())
+    }
+
     /// Whether something is in the air for it.
     #[must_use]
     pub fn is_in_the_air(&self) -> bool {

@@ -1,6 +1,6 @@
 use crate::limits::Limits;
 
-// spec: STOP-18, STOP-19
+// spec: STOP-19
 #[test]
 fn the_defaults_are_the_agreed_ones() {
     let limits = Limits::default();

@@ -98,7 +98,7 @@ impl Entry {
         ends
     }
 
-    /// As one line of JSON.
+    /// As JSON: one line, unless a value that is kept byte for byte has line breaks of its own.
     #[must_use]
     pub fn encode(&self) -> String {
         // Every part is made of strings, numbers and raw JSON: it always serialises.

@@ -93,7 +93,6 @@ fn blank_and_foreign_blocks_are_left_out() {
     assert_eq!(sizes, [1, 1, 1, 1]);
 }
 
-// spec: TRANSCRIPT-09
 #[test]
 fn thinking_stays_where_calls_are_answered_and_never_ends_a_reply() {
     let mut transcript = prompted();
@@ -129,7 +128,6 @@ fn bytes_are_counted_as_they_come() {
     assert_eq!(compacted.bytes(), bytes as u64);
 }
 
-// spec: WINDOW-09
 #[test]
 fn a_cut_never_parts_a_call_from_its_result() {
     for rounds in 0..30 {

@@ -91,9 +91,17 @@ fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
         Phase::Deferred { until } => Some(until),
         Phase::Between | Phase::Asking(_) | Phase::Acting(_) | Phase::Halted(_) => None,
     };
-    let calls = run.round().into_iter().flat_map(|round| &round.calls);
-    let resting = calls.filter_map(|call| match call.state {
-        CallState::Resting { until } => Some(until),
+    deferred.into_iter().chain(rested(conversation, run)).chain(cancel_deadline(conversation, run)).min()
+}
+
+/// The end of the first pause after which a call may start. One that then has to wait for another
+/// call is looked at when that one is done; a halted run starts nothing.
+fn rested(conversation: &Conversation, run: &Run) -> Option<Millis> {
+    let Phase::Acting(round) = &run.phase else { return None };
+    let most = conversation.settings.as_ref()?.limits.parallel_calls.max(1);
+    let running = round.calls.iter().filter(|call| call.is_running()).count();
+    let pauses = (0..).zip(&round.calls).filter_map(|(place, call)| match call.state {
+        CallState::Resting { until } => Some((round.calls.get(..place)?, call, until)),
         CallState::BeforeHook
         | CallState::Unjudged
         | CallState::Questioned(_)
@@ -103,7 +111,8 @@ fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
         | CallState::AfterHook(_)
         | CallState::Settled(_) => None,
     });
-    deferred.into_iter().chain(resting).chain(cancel_deadline(conversation, run)).min()
+    let free = pauses.filter(|(before, call, _)| !before.iter().any(|b| b.stands_before(call)));
+    free.map(|(_, _, until)| until).min().filter(|_| running < usize::from(most))
 }
 
 /// A cancelled run waits only so long for a human who was asked about unknown effects.

@@ -9,10 +9,6 @@ mod head;
 mod usage;
 mod whole;
 
-#[cfg(test)]
-mod decode_tests;
-#[cfg(test)]
-mod encode_tests;
 
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Messages;

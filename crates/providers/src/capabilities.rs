@@ -181,6 +181,14 @@ impl Knowledge {
         }
     }
 
+    /// Whether the output limit is more than a default.
+    pub(crate) fn knows_output_limit(&self) -> bool {
+        match self {
+            Self::Known(_) => true,
+            Self::Unknown(abilities) => abilities.most_output_tokens != DEFAULT_OUTPUT_TOKENS,
+        }
+    }
+
     /// The prices; nothing if nobody knows them.
     #[must_use]
     pub fn prices(&self) -> Option<&Prices> {

@@ -22,6 +22,7 @@ const BLOCK_BYTES: usize = 256;
 pub(crate) struct Draft {
     parts: Vec<Part>,
     bytes: usize,
+    in_doubt: bool,
 }
 
 #[derive(Debug)]
@@ -64,6 +65,11 @@ impl Draft {
         self.bytes
     }
 
+    /// How many blocks and calls there are.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
     /// Adds a block that is no call.
     pub(crate) fn block(&mut self, block: Block, stream: &dyn Stream) -> Result<(), Fault> {
         self.count(BLOCK_BYTES)?;
@@ -85,19 +91,22 @@ impl Draft {
             },
             Judgement::Empty | Judgement::Cut | Judgement::Broken => Part::Doubtful(call),
         };
+        self.in_doubt |= matches!(part, Part::Doubtful(_));
         self.parts.push(part);
         Ok(())
     }
 
     /// Whether any call is there, complete or not.
     pub(crate) fn has_calls(&self) -> bool {
-        self.parts.iter().any(|part| match part {
-            Part::Whole(block) => block.as_tool_use().is_some(),
-            Part::Doubtful(_) => true,
-        })
+        self.parts.iter().any(Part::is_call)
     }
 
+    /// Says that a block is complete, unless its place is not certain yet: a call in doubt may
+    /// still turn out to be no block at all.
     fn announce(&self, block: &Block, stream: &dyn Stream) {
+        if self.in_doubt {
+            return;
+        }
         if let Ok(index) = u16::try_from(self.parts.len()) {
             stream.block(index, block);
         }

@@ -66,7 +66,15 @@ impl Encoded {
 /// The encodings of many conversations.
 pub(crate) struct Encodings<E: Encode> {
     encode: E,
+    most: Most,
     kept: Mutex<Kept<E::Open>>,
+}
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Most {
+    pub(crate) conversations: usize,
+    pub(crate) bytes: usize,
 }
 
 struct Kept<Open> {
@@ -91,8 +99,12 @@ struct Done<Open> {
 
 impl<E: Encode> Encodings<E> {
     pub(crate) fn new(encode: E) -> Self {
+        Self::keeping(Most { conversations: KEPT_ENCODINGS, bytes: KEPT_ENCODING_BYTES }, encode)
+    }
+
+    pub(crate) fn keeping(most: Most, encode: E) -> Self {
         let kept = Kept { by_first: HashMap::new(), bytes: 0, uses: 0 };
-        Self { encode, kept: Mutex::new(kept) }
+        Self { encode, most, kept: Mutex::new(kept) }
     }
 
     /// The transcript's messages.
@@ -148,7 +160,7 @@ impl<E: Encode> Encodings<E> {
         if let Some(other) = kept.by_first.insert(first, entry) {
             kept.bytes = kept.bytes.saturating_sub(other.rope.bytes());
         }
-        kept.forget_oldest();
+        kept.forget_oldest(self.most);
     }
 
     #[cfg(test)]
@@ -159,8 +171,8 @@ impl<E: Encode> Encodings<E> {
 }
 
 impl<Open> Kept<Open> {
-    fn forget_oldest(&mut self) {
-        while self.by_first.len() > KEPT_ENCODINGS || self.bytes > KEPT_ENCODING_BYTES {
+    fn forget_oldest(&mut self, most: Most) {
+        while self.by_first.len() > most.conversations || self.bytes > most.bytes {
             let oldest = self.by_first.iter().min_by_key(|(_, entry)| entry.used);
             let Some(entry) =
                 oldest.map(|(first, _)| *first).and_then(|first| self.by_first.remove(&first))

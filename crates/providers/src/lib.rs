@@ -7,37 +7,72 @@
 //! Not here: retries, back-off and fallbacks. Those are judgement, and judgement is in the core.
 
 mod anthropic;
+mod asked;
 pub mod capabilities;
+mod content;
 mod draft;
 mod encodings;
+mod endpoint;
+mod exchange;
 mod fault;
 mod faults;
+mod fields;
 mod foreign;
+mod heads;
+mod http;
 mod json;
+mod lesson;
+mod limiter;
 pub mod limits;
 mod lossless;
+mod models;
+pub mod names;
 mod notice;
 mod numbers;
+mod openai_chat;
+mod openai_responses;
 mod options;
 mod plan;
+mod race;
+mod refusal;
+mod remote;
+mod replay;
 mod retry_after;
+mod rfc3339;
 mod rope;
 pub mod scripted;
 mod secret;
 pub mod sse;
+mod stops;
+mod watch;
 mod wire;
+mod wires;
 
 #[cfg(test)]
 mod capabilities_tests;
 #[cfg(test)]
+mod encodings_tests;
+#[cfg(test)]
 mod faults_tests;
 #[cfg(test)]
+mod lesson_tests;
+#[cfg(test)]
+mod names_tests;
+#[cfg(test)]
 mod retry_after_tests;
+#[cfg(test)]
+mod rope_tests;
 #[cfg(test)]
 mod secret_tests;
 #[cfg(test)]
 mod sse_tests;
 
+pub use endpoint::{Endpoint, Shared};
+pub use http::{Client, Connections};
+pub use limiter::{GateView, Limiter};
+pub use models::{Models, Variables};
 pub use notice::{Notice, notices};
 pub use options::{CacheLife, Deadlines, Delivery, Effort, Options, Thinking, ToolChoice};
+pub use remote::Remote;
+pub use replay::{Recorded, replay};
 pub use secret::{Redactor, Secret};

@@ -9,8 +9,6 @@ mod head;
 mod parts;
 mod whole;
 
-#[cfg(test)]
-mod encode_tests;
 
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Chat;

@@ -2,9 +2,34 @@
 
 use std::sync::Arc;
 
-use crate::capabilities::{Abilities, ForcedChoice, ThinkingKind};
+use crate::capabilities::{Abilities, ForcedChoice, Knowledge, ThinkingKind};
 use crate::notice::Notice;
-use crate::options::{CacheLife, Delivery, Effort, Options, Thinking, ToolChoice};
+use crate::options::{CacheLife, Effort, Options, Thinking, ToolChoice};
+
+/// A plan, and what it rests on.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    pub(crate) abilities: Abilities,
+    /// The most output that may be asked for, if anybody knows.
+    pub(crate) most_output_tokens: Option<u64>,
+}
+
+impl Planned {
+    pub(crate) fn new(model: Arc<str>, options: &Options, knowledge: &Knowledge) -> Self {
+        let abilities = knowledge.abilities().clone();
+        let plan = Plan::new(model, options, &abilities);
+        // A default is no knowledge: the user may know better.
+        let known = knowledge.knows_output_limit();
+        let most_output_tokens = known.then_some(abilities.most_output_tokens);
+        Self { plan, abilities, most_output_tokens }
+    }
+
+    /// The output limit to ask for.
+    pub(crate) fn output_limit(&self, wanted: u64) -> u64 {
+        self.most_output_tokens.map_or(wanted, |most| wanted.min(most))
+    }
+}
 
 /// What a model is asked with.
 #[derive(Debug, Clone)]
@@ -19,7 +44,6 @@ pub(crate) struct Plan {
     pub(crate) user: Option<Arc<str>>,
     pub(crate) task_budget_tokens: Option<u64>,
     pub(crate) cache: CacheLife,
-    pub(crate) delivery: Delivery,
     pub(crate) notices: Vec<Notice>,
 }
 
@@ -60,7 +84,6 @@ impl Plan {
             user: options.user.clone(),
             task_budget_tokens,
             cache: options.cache,
-            delivery: options.delivery,
             notices,
         }
     }

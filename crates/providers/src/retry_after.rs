@@ -5,7 +5,8 @@ use windlass_core::ids::Millis;
 const MONTHS: &[&str] =
     &["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-const DAY_SECONDS: u64 = 86_400;
+/// Seconds of a day.
+pub(crate) const DAY_SECONDS: u64 = 86_400;
 
 /// How long to wait from `now`. A date that has passed means not at all; what is neither a number
 /// nor a date says nothing.
@@ -32,7 +33,8 @@ fn date(text: &str) -> Option<Millis> {
     Some(Millis(seconds.checked_mul(1_000)?))
 }
 
-fn time_of_day(text: &str) -> Option<u64> {
+/// Seconds since midnight of `07:28:00`.
+pub(crate) fn time_of_day(text: &str) -> Option<u64> {
     let (hours, rest) = text.split_once(':')?;
     let (minutes, seconds) = rest.split_once(':')?;
     let (hours, minutes, seconds) = (number(hours)?, number(minutes)?, number(seconds)?);
@@ -42,7 +44,7 @@ fn time_of_day(text: &str) -> Option<u64> {
 }
 
 /// Days from 1 January 1970; months count from 0.
-fn days_since_1970(year: u64, month: usize, day: u64) -> Option<u64> {
+pub(crate) fn days_since_1970(year: u64, month: usize, day: u64) -> Option<u64> {
     let is_a_year = (1970..=9999).contains(&year);
     let is_a_day = day >= 1 && day <= days_in(year, month);
     if !is_a_year || !is_a_day {

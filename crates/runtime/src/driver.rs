@@ -11,19 +11,19 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use windlass_core::conversation::Conversation;
-use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::ids::{CallId, Epoch, LaneId, Millis, Seq};
 use windlass_core::input::Input;
 use windlass_core::log::{self, Entry};
-use windlass_core::run::Phase;
+use windlass_core::run::{EarlyCall, Phase, Run};
 use windlass_core::settings::Settings;
 use windlass_core::wanted::{is_parked, wanted};
 
 use crate::agent::{Agent, Ports};
 use crate::feed::{Feed, OwnerFeed};
-use crate::flights::Flights;
+use crate::flights::{Flights, Landed};
 use crate::lease::Lease;
 use crate::ports::{Claim, StoreError};
-use held::Held;
+use held::{Held, is_result_of};
 use inbox::{Inbox, Woken};
 
 /// Entries read at once when a lane is loaded.
@@ -44,6 +44,9 @@ pub struct Driver {
     feed: Feed,
     owner: Option<OwnerFeed>,
     owner_left: OwnerLeft,
+    clock_behind_ms: u64,
+    /// The lapse of the lease after which the store last said that the lane is ours.
+    ours_since: u64,
 }
 
 /// What became of the owner of the stream.
@@ -104,6 +107,8 @@ impl Driver {
             feed,
             owner,
             owner_left: OwnerLeft::No,
+            clock_behind_ms: 0,
+            ours_since: u64::MAX,
         })
     }
 
@@ -130,9 +135,11 @@ impl Driver {
             if let Some(rest) = self.rest() {
                 return Ok(rest);
             }
+            let now = self.now();
+            let until_due = wanted.wake_at.map(|due| due.since(now));
             let owner = self.owner.as_ref().filter(|_| self.owner_left == OwnerLeft::No);
-            match self.inbox.wait(wanted.wake_at, owner, hand_over).await {
-                Woken::Landed(inputs) => self.land(inputs).await?,
+            match self.inbox.wait(until_due, owner, hand_over).await {
+                Woken::Landed(landed) => self.land(landed).await?,
                 Woken::Mail => self.read_mail().await?,
                 Woken::Time => self.step(vec![Input::Ticked {}]).await?,
                 Woken::OwnerLeft => self.owner_left().await?,
@@ -166,7 +173,13 @@ impl Driver {
     }
 
     /// Results of calls that ran ahead wait until their reply is recorded.
-    async fn land(&mut self, inputs: Vec<Input>) -> Result<(), DriveError> {
+    async fn land(&mut self, landed: Vec<Landed>) -> Result<(), DriveError> {
+        let current = landed.into_iter().filter(|one| self.flights.is_in_the_air(one.flight));
+        let mut inputs: Vec<Input> = current.map(|one| one.input).collect();
+        let ghosts = ghosts(&self.conversation, &inputs);
+        ghosts.iter().for_each(|call| self.flights.recall(*call));
+        self.held.forget(&ghosts);
+        inputs.retain(|input| !is_result_of(input, &ghosts));
         let ready = self.held.sort(&self.conversation, inputs);
         self.step(ready).await?;
         let released = self.held.release(&self.conversation);
@@ -192,17 +205,31 @@ impl Driver {
 
     /// Before effects start, makes sure that the lane is still ours: a process that was frozen may
     /// have lost it without noticing.
-    async fn ensure_lease(&self) -> Result<(), DriveError> {
+    async fn ensure_lease(&mut self) -> Result<(), DriveError> {
         let starting = !self.flights.has_all(&wanted(&self.conversation).effects);
-        if !starting || self.lease.is_fresh() {
+        if !starting {
             return Ok(());
         }
-        self.lease.beat(self.ports.store.as_ref()).await?;
-        let lane = self.ports.store.lane(self.lane.clone()).await?;
-        match lane {
-            Some(lane) if lane.epoch == self.epoch => Ok(()),
-            Some(_) | None => Err(StoreError::Fenced { lane: self.lane.clone() }.into()),
+        // Looking may take longer than the lease lasts: then it is looked at again.
+        while !(self.lease.is_fresh() && self.lease.lapses() == self.ours_since) {
+            self.lease.beat(self.ports.store.as_ref()).await?;
+            let lapses = self.lease.lapses();
+            let lane = self.ports.store.lane(self.lane.clone()).await?;
+            if lane.is_none_or(|lane| lane.epoch != self.epoch) {
+                return Err(StoreError::Fenced { lane: self.lane.clone() }.into());
+            }
+            self.ours_since = lapses;
         }
+        Ok(())
+    }
+
+    /// Now, in the lane's time: a clock that was set back is taken to go on from the last entry,
+    /// so that nobody waits an hour for what is due in a second.
+    fn now(&mut self) -> Millis {
+        let wall = self.ports.clock.now().plus(self.clock_behind_ms);
+        self.clock_behind_ms =
+            self.clock_behind_ms.saturating_add(self.conversation.at.since(wall));
+        wall.max(self.conversation.at)
     }
 
     /// The conversation as it stands.
@@ -230,6 +257,20 @@ pub async fn load_to(ports: &Ports, lane: &LaneId, last: Seq) -> Result<Conversa
         }
     }
     Ok(conversation)
+}
+
+/// Calls that ran ahead of a reply in which they do not stand as they were announced.
+fn ghosts(conversation: &Conversation, inputs: &[Input]) -> Vec<CallId> {
+    let Some(asking) = conversation.run.as_ref().and_then(Run::asking) else { return Vec::new() };
+    let reply = inputs.iter().find_map(|input| match input {
+        Input::Replied { ask, reply, .. } if *ask == asking.ask => Some(reply),
+        _ => None,
+    });
+    let Some(reply) = reply else { return Vec::new() };
+    let stands = |early: &&EarlyCall| {
+        reply.tool_uses().any(|(index, call)| index == early.id.index && *call == early.tool_use)
+    };
+    asking.early.iter().filter(|early| !stands(early)).map(|early| early.id).collect()
 }
 
 /// Whether the model call `conversation` waits for is the one these early calls belong to.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use windlass_core::conversation::Conversation;
+use windlass_core::ids::CallId;
 use windlass_core::input::Input;
 use windlass_core::wanted::Effect;
 
@@ -26,12 +27,23 @@ pub(crate) struct Flights {
     feed: Feed,
     owner: Option<OwnerFeed>,
     inbox: mpsc::Sender<Landed>,
-    in_the_air: BTreeMap<Effect, AbortHandle>,
+    in_the_air: BTreeMap<Effect, Flight>,
+    flown: FlightNo,
+}
+
+/// Flights are numbered: one that was taken out of the air may have landed a moment before.
+pub(crate) type FlightNo = u64;
+
+struct Flight {
+    no: FlightNo,
+    task: AbortHandle,
 }
 
 /// A flight that brought something.
 #[derive(Debug)]
 pub(crate) struct Landed {
+    /// Which flight.
+    pub(crate) flight: FlightNo,
     /// What it brought.
     pub(crate) input: Input,
 }
@@ -43,7 +55,7 @@ impl Flights {
         owner: Option<OwnerFeed>,
     ) -> (Self, mpsc::Receiver<Landed>) {
         let (inbox, landed) = mpsc::channel(INBOX_INPUTS);
-        (Self { agent, feed, owner, inbox, in_the_air: BTreeMap::new() }, landed)
+        (Self { agent, feed, owner, inbox, in_the_air: BTreeMap::new(), flown: 0 }, landed)
     }
 
     /// Makes what is in the air what is wanted. A flight that landed stays in the table until it is
@@ -52,7 +64,7 @@ impl Flights {
         self.in_the_air.retain(|effect, flight| {
             let keep = wanted.contains(effect);
             if !keep {
-                flight.abort();
+                flight.task.abort();
             }
             keep
         });
@@ -68,8 +80,25 @@ impl Flights {
         wanted.iter().all(|effect| self.in_the_air.contains_key(effect))
     }
 
+    /// Whether what a flight brought still counts.
+    pub(crate) fn is_in_the_air(&self, flight: FlightNo) -> bool {
+        self.in_the_air.values().any(|flying| flying.no == flight)
+    }
+
+    /// Takes a call out of the air, so that it is flown again if it is wanted.
+    pub(crate) fn recall(&mut self, call: CallId) {
+        self.in_the_air.retain(|effect, flight| {
+            let recalled = matches!(effect, Effect::RunTool { call: id, .. } if *id == call);
+            if recalled {
+                flight.task.abort();
+            }
+            !recalled
+        });
+    }
+
     fn start(&mut self, conversation: &Conversation, effect: Effect) {
-        let flight = match effect {
+        self.flown = self.flown.wrapping_add(1);
+        let task = match effect {
             Effect::Ask(_) => self.ask(conversation),
             Effect::RunTool { call, attempt } => self.run_tool(conversation, call, attempt),
             Effect::HookBefore(call) => self.hook_before(conversation, call),
@@ -77,18 +106,19 @@ impl Flights {
             Effect::Probe(call) => self.probe(conversation, call),
             Effect::Configure => self.configure(),
         };
-        if let Some(flight) = flight {
-            self.in_the_air.insert(effect, flight);
+        if let Some(task) = task {
+            self.in_the_air.insert(effect, Flight { no: self.flown, task });
         }
     }
 
     /// Flies a future whose value is the input it brings.
     fn fly(&self, flight: impl Future<Output = Input> + Send + 'static) -> Option<AbortHandle> {
         let inbox = self.inbox.clone();
+        let no = self.flown;
         let task = tokio::spawn(async move {
             let input = flight.await;
             // The driver is gone if this fails, and with it everybody who cared.
-            let _ = inbox.send(Landed { input }).await;
+            let _ = inbox.send(Landed { flight: no, input }).await;
         });
         Some(task.abort_handle())
     }
@@ -101,7 +131,7 @@ impl Flights {
     /// Drops everything in the air.
     pub(crate) fn ground(&mut self) {
         for flight in std::mem::take(&mut self.in_the_air).into_values() {
-            flight.abort();
+            flight.task.abort();
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use windlass_core::conversation::Conversation;
 use windlass_core::ids::LaneId;
 
 use crate::agent::Agent;
@@ -112,6 +113,11 @@ impl Host {
     /// unless its process is known to be gone.
     async fn claim(&self, lane: &LaneId) -> Result<Claim, StoreError> {
         let first = match self.try_claim(lane, None).await {
+            // A driver of ours ended without giving it back; the reservation says that there is
+            // no other.
+            Err(StoreError::Busy { owner, .. }) if owner.worker == self.lease.worker => {
+                return self.try_claim(lane, Some(owner)).await;
+            }
             Err(StoreError::Busy { owner, .. }) => owner,
             result => return result,
         };
@@ -161,7 +167,12 @@ impl Reservation {
 
     async fn drive_once(&self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
         let host = &self.host;
-        let claim = host.claim(&self.lane).await?;
+        let claim = tokio::select! {
+            biased;
+            claim = host.claim(&self.lane) => claim?,
+            () = host.hand_over.cancelled() => return Ok(Rest::HandedOver(Conversation::default())),
+        };
+        let epoch = claim.epoch;
         let driver = Driver::load(
             host.agent.clone(),
             self.lane.clone(),
@@ -170,7 +181,14 @@ impl Reservation {
             self.feed.clone(),
             owner,
         );
-        driver.await?.drive(host.hand_over.clone()).await
+        match driver.await {
+            Ok(driver) => driver.drive(host.hand_over.clone()).await,
+            Err(error) => {
+                // What cannot be read here may be readable elsewhere, or later.
+                host.agent.ports.store.release(self.lane.clone(), epoch).await?;
+                Err(error)
+            }
+        }
     }
 
     /// Gives the reservation up, unless the driver was poked: then it is to look again.

@@ -31,6 +31,7 @@ pub struct Lease {
     /// Its times.
     pub times: LeaseTimes,
     beat_at: Arc<AtomicU64>,
+    lapses: Arc<AtomicU64>,
     clock: Arc<dyn Clock>,
 }
 
@@ -38,23 +39,37 @@ impl Lease {
     /// A lease under a new name, not yet confirmed.
     #[must_use]
     pub fn new(worker: WorkerId, times: LeaseTimes, clock: Arc<dyn Clock>) -> Self {
-        Self { worker, times, beat_at: Arc::new(AtomicU64::new(0)), clock }
+        let (beat_at, lapses) = (Arc::default(), Arc::default());
+        Self { worker, times, beat_at, lapses, clock }
     }
 
     /// Beats once. The moment before the call counts, not the moment of the answer.
     pub async fn beat(&self, store: &dyn Store) -> Result<(), StoreError> {
         let before = self.clock.monotonic_ms().saturating_add(1);
         store.beat(self.worker.clone()).await?;
+        if !self.lasts_until(before) {
+            self.lapses.fetch_add(1, Ordering::SeqCst);
+        }
         self.beat_at.fetch_max(before, Ordering::SeqCst);
         Ok(())
+    }
+
+    /// How often it was silent for so long that others may have taken its lanes. A process that was
+    /// frozen beats again as if nothing had happened: this is what tells its drivers.
+    #[must_use]
+    pub fn lapses(&self) -> u64 {
+        self.lapses.load(Ordering::SeqCst)
     }
 
     /// Whether enough of the lease is left to start an effect.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
+        self.lasts_until(self.clock.monotonic_ms().saturating_add(1))
+    }
+
+    fn lasts_until(&self, now: u64) -> bool {
         let beat_at = self.beat_at.load(Ordering::SeqCst);
-        let silent = self.clock.monotonic_ms().saturating_add(1).saturating_sub(beat_at);
-        beat_at > 0 && silent < self.times.expiry_ms / 3 * 2
+        beat_at > 0 && now.saturating_sub(beat_at) < self.times.expiry_ms / 3 * 2
     }
 
     /// Beats for ever. Errors are not the beater's to judge: silence is what others see.

@@ -16,12 +16,12 @@ pub mod text;
 
 mod material;
 
-/// Makes a test of every case. `$open` is an expression that gives an empty `Arc<dyn Store>`, and
-/// something to keep alive with it: `(store, guard)`.
+/// Makes a test of every case. `$test` is the attribute that makes an async test; `$open` is an
+/// expression that gives an empty `Arc<dyn Store>` and something to keep alive with it.
 #[macro_export]
 macro_rules! conformance_tests {
-    ($open:expr) => {
-        $crate::conformance_tests!(@cases $open;
+    ($test:meta => $open:expr) => {
+        $crate::conformance_tests!(@cases $test => $open;
             mail: a_key_is_one_mail, order_and_marks, hint_after_delivery, hint_before_waiting,
                 bad_names_are_refused, unknown_lane_has_no_mailbox;
             claim: raises_the_epoch, living_owner_is_busy, dead_owner_is_replaced,
@@ -40,10 +40,10 @@ macro_rules! conformance_tests {
             many: lanes_at_once, two_owners_one_winner;
         );
     };
-    (@cases $open:expr; $($group:ident: $($case:ident),* ;)*) => {
+    (@cases $test:meta => $open:expr; $($group:ident: $($case:ident),* ;)*) => {
         $(mod $group {
             use super::*;
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            $(#[$test]
             async fn $case() {
                 let (store, _guard) = $open;
                 let outcome = $crate::conformance::$group::$case(store).await;

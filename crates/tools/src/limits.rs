@@ -17,6 +17,10 @@ pub const MAX_SHELLS: usize = 4;
 pub const MAX_WRAPPERS: usize = 10;
 /// Simple commands in one command.
 pub const MAX_COMMANDS: usize = 500;
+/// Here-documents in one command.
+pub const MAX_HERE: usize = 32;
+/// Words looked at of a command that stands behind another one which cannot be followed.
+pub const MAX_GUESSED_WORDS: usize = 64;
 /// Paths that one command may name.
 pub const MAX_PATHS: usize = 2_000;
 /// Folders in which a shell may be after some `cd`.

@@ -1,6 +1,8 @@
 //! The tools against real files and real processes.
 
 #[cfg(test)]
+mod attacks;
+#[cfg(test)]
 mod bash;
 #[cfg(test)]
 mod endings;
@@ -10,3 +12,5 @@ mod fixture;
 mod human;
 #[cfg(test)]
 mod read;
+#[cfg(test)]
+mod shell_properties;

@@ -172,8 +172,8 @@ fn rules() -> Rules {
 
 fn small_limits() -> Limits {
     Limits {
-        tool_rounds: 2,
-        model_calls: 4,
+        tool_rounds: 1,
+        model_calls: 3,
         run_tokens: None,
         least_output_tokens: 2,
         parallel_calls: 2,

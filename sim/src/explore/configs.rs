@@ -9,9 +9,9 @@ use super::menu::{Back, Fault, Say};
 
 /// Every configuration, the largest first.
 pub(crate) fn all() -> Vec<Config> {
-    let makers: [fn() -> Config; 19] = [
+    let makers: [fn() -> Config; 20] = [
         answers, ladders, faults, reads, early, once_only, parallel_once, conflicts, verify,
-        approval, odd_calls, hooks, drift, queue, budget, fork, strict, fatal, alone,
+        approval, odd_calls, hooks, drift, queue, long_queue, budget, fork, strict, fatal, alone,
     ];
     makers.iter().map(|make| make()).collect()
 }
@@ -33,7 +33,7 @@ fn answers() -> Config {
         "stop_sequence:text #go", "pause_turn:text", "pause_turn:", "refusal:text",
         "invented:text", "invented:", "tool_use:text",
     ];
-    let bounds = Bounds { prompts: 2, steers: 1, cancels: 1, crashes: 1, ..one_prompt() };
+    let bounds = Bounds { steers: 1, cancels: 1, crashes: 1, ..one_prompt() };
     Config::new("answers", "replies without calls, whatever their stop reason", &lines, bounds)
 }
 
@@ -43,16 +43,15 @@ fn ladders() -> Config {
         "model_context_window_exceeded:text", "model_context_window_exceeded:",
         "stop_sequence:text #user", "pause_turn:text", "tool_use:cut",
     ];
-    let bounds = Bounds { crashes: 1, cancels: 1, failures: 1, steers: 1, ..one_prompt() };
+    let bounds = Bounds { crashes: 1, cancels: 1, failures: 1, ..one_prompt() };
     Config::new("ladders", "replies cut again and again, windows that fill", &lines, bounds)
         .faults(&[Fault::TooLong])
-        .with(|settings| settings.limits.model_calls = 6)
+        .with(|settings| settings.limits.model_calls = 5)
 }
 
 fn faults() -> Config {
     let bounds = Bounds {
-        prompts: 2, failures: 4, crashes: 1, outages: 1, cancels: 1, aborts: 1, steers: 1,
-        ..Bounds::default()
+        failures: 3, crashes: 1, outages: 1, cancels: 1, aborts: 1, steers: 1, ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:read"];
     Config::new("faults", "model calls that fail in every way", &lines, bounds).faults(&[
@@ -65,7 +64,7 @@ const BACKS: [Back; 6] = [
 ];
 
 fn reads() -> Config {
-    let bounds = Bounds { mishaps: 3, crashes: 1, cancels: 1, aborts: 1, steers: 1, ..one_prompt() };
+    let bounds = Bounds { mishaps: 2, crashes: 1, cancels: 1, aborts: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read look", "tool_use:text read", "tool_use:read look look"];
     Config::new("reads", "repeatable calls side by side, failing and retried", &lines, bounds)
         .backs(&BACKS)
@@ -117,7 +116,7 @@ fn verify() -> Config {
 
 fn approval() -> Config {
     let bounds = Bounds {
-        crashes: 1, answers: 3, cancels: 1, aborts: 1, steers: 1, ..one_prompt()
+        crashes: 1, answers: 2, cancels: 1, aborts: 1, ..one_prompt()
     };
     let lines = [
         "end_turn:text", "tool_use:may_pay", "tool_use:may_look look", "tool_use:ask",
@@ -145,7 +144,7 @@ fn hooked(settings: &mut Settings) {
 
 fn hooks() -> Config {
     let bounds = Bounds {
-        crashes: 1, cancels: 1, aborts: 1, mishaps: 1, answers: 1, blocks: 1, ..one_prompt()
+        crashes: 1, aborts: 1, mishaps: 1, answers: 1, blocks: 1, ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:read pay", "tool_use:may_look read", "tool_use:send"];
     Config::new("hooks", "hooks before and after every call", &lines, bounds)
@@ -156,8 +155,7 @@ fn hooks() -> Config {
 
 fn drift() -> Config {
     let bounds = Bounds {
-        crashes: 2, drifts: 2, outages: 1, answers: 2, cancels: 1, aborts: 1, failures: 1,
-        offers: 1, ..one_prompt()
+        crashes: 2, drifts: 2, answers: 2, cancels: 1, failures: 1, ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:pay", "tool_use:book read", "tool_use:may_pay"];
     Config::new("drift", "owners that come with another prompt", &lines, bounds)
@@ -166,7 +164,7 @@ fn drift() -> Config {
 
 fn queue() -> Config {
     let bounds = Bounds {
-        prompts: 3, steers: 2, children: 1, cancels: 2, aborts: 1, crashes: 1, outages: 1,
+        prompts: 2, steers: 1, children: 1, cancels: 1, aborts: 1, crashes: 1, outages: 1,
         ..Bounds::default()
     };
     let lines = ["end_turn:text", "tool_use:read"];
@@ -175,19 +173,25 @@ fn queue() -> Config {
         .boxed()
 }
 
+fn long_queue() -> Config {
+    let bounds = Bounds { prompts: 4, cancels: 2, crashes: 1, ..Bounds::default() };
+    let lines = ["end_turn:text", "tool_use:read"];
+    Config::new("long-queue", "prompts behind prompts, some of them cancelled", &lines, bounds)
+        .with(|settings| settings.limits.queued_prompts = 3)
+}
+
 fn budget() -> Config {
-    let bounds = Bounds { prompts: 2, crashes: 2, failures: 2, cancels: 1, ..Bounds::default() };
+    let bounds = Bounds { crashes: 2, failures: 2, cancels: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read", "max_tokens:text", "pause_turn:text"];
     Config::new("budget", "a token cap and replies that cost all they may", &lines, bounds)
-        .with(|settings| settings.limits.run_tokens = Some(130))
+        .with(|settings| settings.limits.run_tokens = Some(70))
         .faults(&[Fault::Cut, Fault::Passing])
         .fully_billed()
 }
 
 fn fork() -> Config {
     let bounds = Bounds {
-        prompts: 3, forks: 1, offers: 2, crashes: 1, cancels: 1, steers: 1, failures: 1,
-        ..Bounds::default()
+        prompts: 2, forks: 1, offers: 1, crashes: 1, cancels: 1, failures: 1, ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:read", "tool_use:pay"];
     Config::new("fork", "copies of the lane, and settings that change between runs", &lines, bounds)

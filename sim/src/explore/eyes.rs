@@ -4,7 +4,7 @@ use windlass_core::ids::Millis;
 use windlass_core::wanted::Wanted;
 use windlass_core::{Conversation, Entry, Input, decide, wanted};
 
-use super::mutants::{Mutant, Plant};
+use super::mutants::{Mutant, Plant, Told};
 
 /// The three functions under test.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ impl<'a> Eyes<'a> {
     pub(crate) fn decide(&self, c: &Conversation, at: Millis, input: Input) -> Option<Entry> {
         let mut records = decide(c, at, &input);
         if let Some(Plant::Records(alter)) = self.planted.map(|mutant| &mutant.plant) {
-            records = alter(c, at, &input, records);
+            records = alter(&Told { state: c, at, input: &input }, records);
         }
         let seq = c.head.saturating_add(1);
         (!records.is_empty()).then_some(Entry { seq, at, input, records })

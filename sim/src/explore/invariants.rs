@@ -74,8 +74,8 @@ pub(crate) type OfFact = (&'static str, fn(&Fact<'_>) -> Verdict);
 const STATES: [&[OfState]; 3] = [spine::STATES, air::STATES, money::STATES];
 const STEPS: [&[OfStep]; 5] =
     [mail::STEPS, spine::STEPS, ending::STEPS, humans::STEPS, asking::STEPS];
-const FACTS: [&[OfFact]; 5] =
-    [ending::FACTS, humans::FACTS, calls::FACTS, asking::FACTS, money::FACTS];
+const FACTS: [&[OfFact]; 6] =
+    [mail::FACTS, ending::FACTS, humans::FACTS, calls::FACTS, asking::FACTS, money::FACTS];
 
 /// Checks a state.
 pub(crate) fn state(config: &Config, world: &World, wanted: &Wanted) -> Result<(), Broken> {

@@ -1,8 +1,18 @@
-//! Bugs planted one at a time, to see that the invariants find them.
+//! Bugs planted one at a time, to see that the invariants find them. Each is a small function that
+//! alters what `decide` settled or what `wanted` wants.
 
+mod air;
+mod ending;
+mod mail;
+mod model;
+mod rounds;
+mod takeover;
+
+use windlass_core::apply::apply;
 use windlass_core::ids::Millis;
+use windlass_core::run::Run;
 use windlass_core::wanted::Wanted;
-use windlass_core::{Conversation, Input, Record};
+use windlass_core::{Conversation, Input, Record, decide};
 
 /// A planted bug.
 pub(crate) struct Mutant {
@@ -15,7 +25,90 @@ pub(crate) struct Mutant {
 /// What a bug changes.
 pub(crate) enum Plant {
     /// What `decide` settles.
-    Records(fn(&Conversation, Millis, &Input, Vec<Record>) -> Vec<Record>),
+    Records(fn(&Told<'_>, Vec<Record>) -> Vec<Record>),
     /// What `wanted` wants.
     Wanted(fn(&Conversation, Wanted) -> Wanted),
+}
+
+/// What `decide` was told.
+pub(crate) struct Told<'a> {
+    pub(crate) state: &'a Conversation,
+    pub(crate) at: Millis,
+    pub(crate) input: &'a Input,
+}
+
+/// Every planted bug.
+pub(crate) fn all() -> impl Iterator<Item = &'static Mutant> {
+    let tables: [&'static [Mutant]; 6] = [
+        takeover::MUTANTS,
+        rounds::MUTANTS,
+        ending::MUTANTS,
+        mail::MUTANTS,
+        model::MUTANTS,
+        air::MUTANTS,
+    ];
+    tables.into_iter().flatten()
+}
+
+const fn records(
+    name: &'static str,
+    alter: fn(&Told<'_>, Vec<Record>) -> Vec<Record>,
+    configs: &'static [&'static str],
+) -> Mutant {
+    Mutant { name, plant: Plant::Records(alter), configs }
+}
+
+const fn wants(
+    name: &'static str,
+    alter: fn(&Conversation, Wanted) -> Wanted,
+    configs: &'static [&'static str],
+) -> Mutant {
+    Mutant { name, plant: Plant::Wanted(alter), configs }
+}
+
+impl Told<'_> {
+    /// The state with `records` applied.
+    fn after(&self, records: &[Record]) -> Conversation {
+        let mut state = self.state.clone();
+        for record in records {
+            apply(&mut state, self.at, self.input, record);
+        }
+        state
+    }
+
+    /// `records`, and what follows for the open round.
+    fn advanced(&self, mut records: Vec<Record>) -> Vec<Record> {
+        let state = self.after(&records);
+        if state.run.as_ref().and_then(Run::round).is_some() {
+            records.extend(decide(&state, self.at, &Input::Ticked {}));
+        }
+        records
+    }
+
+    fn run(&self) -> Option<&Run> {
+        self.state.run.as_ref()
+    }
+}
+
+/// Puts what `change` says in place of each record.
+fn replace(records: Vec<Record>, change: impl Fn(Record) -> Vec<Record>) -> Vec<Record> {
+    records.into_iter().flat_map(change).collect()
+}
+
+/// Leaves out what `unwanted` names.
+fn without(records: Vec<Record>, unwanted: impl Fn(&Record) -> bool) -> Vec<Record> {
+    records.into_iter().filter(|record| !unwanted(record)).collect()
+}
+
+/// The records up to the first that `stop` names.
+fn until(records: Vec<Record>, stop: impl Fn(&Record) -> bool) -> Vec<Record> {
+    records.into_iter().take_while(|record| !stop(record)).collect()
+}
+
+/// Says each record that `named` names a second time.
+fn twice(records: Vec<Record>, named: impl Fn(&Record) -> bool) -> Vec<Record> {
+    replace(records, |record| match named(&record) {
+        true => vec![record.clone(), record],
+        false => vec![record],
+    })
 }

@@ -13,7 +13,7 @@ use super::watch::Watch;
 
 const LEAST_STATES: u64 = 1_000_000;
 
-const FULL: Reach = Reach { states: 10_000_000, ms: 600_000 };
+const FULL: Reach = Reach { states: 5_000_000, ms: 600_000 };
 
 /// Names every configuration and every invariant.
 #[must_use]

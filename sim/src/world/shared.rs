@@ -1,7 +1,7 @@
 //! What everybody in a world shares: its disk, its clock, its witness.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::mpsc;
 use windlass_core::ids::{LaneId, RunId};
@@ -38,7 +38,11 @@ pub(crate) struct Shared {
     pub(crate) disk: MemoryStore,
     pub(crate) desk: mpsc::UnboundedSender<Asked>,
     calm: AtomicBool,
+    operations: AtomicU64,
 }
+
+/// Operations of the store after which a world counts as running in circles.
+const MOST_OPERATIONS: u64 = 50_000;
 
 impl Shared {
     pub(crate) fn new(
@@ -54,6 +58,7 @@ impl Shared {
             disk: MemoryStore::simulated(),
             desk,
             calm: AtomicBool::new(false),
+            operations: AtomicU64::new(0),
         };
         (Arc::new(shared), questions)
     }
@@ -65,6 +70,17 @@ impl Shared {
 
     pub(crate) fn is_calm(&self) -> bool {
         self.calm.load(Ordering::SeqCst)
+    }
+
+    /// Counts an operation; a world that runs in circles stops here, and its checker tells.
+    pub(crate) async fn count(&self, what: &str) {
+        let operations = self.operations.fetch_add(1, Ordering::SeqCst);
+        if operations == MOST_OPERATIONS {
+            self.fault(&format!("{operations} operations and no end, the last was {what}"));
+        }
+        if operations >= MOST_OPERATIONS {
+            std::future::pending::<()>().await;
+        }
     }
 
     pub(crate) fn fault(&self, what: &str) {

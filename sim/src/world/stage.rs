@@ -38,6 +38,8 @@ pub(crate) struct Stage {
     started: ProcessId,
     due: BTreeMap<(u64, usize), Event>,
     scheduled: usize,
+    /// Heads of lanes, and for how many looks they stood still.
+    quiet: BTreeMap<LaneId, (Seq, u32)>,
 }
 
 /// Plays a whole plan and gives back what can be known of it.
@@ -57,6 +59,7 @@ pub(crate) async fn play(plan: Plan, broken: Break) -> Evidence {
         started: 0,
         due: BTreeMap::new(),
         scheduled: 0,
+        quiet: BTreeMap::new(),
     };
     events.into_iter().for_each(|Happening { at_ms, event }| stage.schedule(at_ms, event));
     stage.start().await;

@@ -76,6 +76,7 @@ impl ProcessStore {
         of_thousand: u64,
         work: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
+        self.shared.count(what).await;
         self.on_the_way().await;
         let result = match self.mishap(of_thousand, what) {
             Mishap::None => work.await,

@@ -58,7 +58,8 @@ pub(crate) fn facts(name: &str, input: &Raw) -> Facts {
         "upload" => Facts { repeat: Repeat::Repeatable, touches: Touches::Writes(keys), ..known },
         "shell" => Facts { interrupt: Interrupt::Interruptible, ..known },
         "deploy" => Facts { verify: Verify::CanTell, ..known },
-        _ => known,
+        "rm" => known,
+        _ => Facts::unknown(name),
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::cargo;
 use crate::invocation::Invocation;
+use crate::{cargo, python};
 
 /// One step of the check.
 pub(crate) struct Part {
@@ -55,19 +55,25 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "test",
         does: "every test of the workspace",
-        budget_seconds: 480,
+        budget_seconds: 440,
         work: Work::Programs(|| Ok(cargo::test())),
     },
     Part {
         name: "docs",
         does: "documentation, with warnings denied",
-        budget_seconds: 120,
+        budget_seconds: 100,
         work: Work::Programs(|| Ok(cargo::document())),
+    },
+    Part {
+        name: "python-clients",
+        does: "the official Python clients talk to the scripted server (installs them first)",
+        budget_seconds: 120,
+        work: Work::Programs(python::clients),
     },
     Part {
         name: "explore",
         does: "every interleaving of the core within bounds (builds in release first)",
-        budget_seconds: 360,
+        budget_seconds: 300,
         work: Work::Programs(|| Ok(cargo::explore(&[]))),
     },
     Part {

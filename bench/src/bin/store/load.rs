@@ -13,8 +13,7 @@ use crate::clock;
 use crate::spread::Spread;
 use crate::story::{Story, tell};
 
-pub(crate) const HEADING: &str =
-    "waits for  conversations     steps/s   latency                            CPU/step   syncs/step  steps/commit";
+pub(crate) const HEADING: &str = "waits for  conversations     steps/s   latency                            CPU/step   syncs/step  steps/commit";
 
 pub(crate) type Syncs = Arc<SqliteStore>;
 
@@ -49,7 +48,13 @@ impl Load {
         Ok(self.report(times, took, clock::cpu().saturating_sub(cpu), &before.until(syncs)))
     }
 
-    fn report(&self, times: Vec<Duration>, took: Duration, cpu: Duration, used: &Counters) -> String {
+    fn report(
+        &self,
+        times: Vec<Duration>,
+        took: Duration,
+        cpu: Duration,
+        used: &Counters,
+    ) -> String {
         let steps = times.len().max(1) as f64;
         let per_second = steps / took.as_secs_f64();
         let cpu_us = cpu.as_secs_f64() * 1e6 / steps;

@@ -40,7 +40,6 @@ fn main() -> Result<()> {
     if arguments.engine == Engine::Sqlite {
         println!("\n{}", runtime.block_on(growth::measure(folder.path()))?);
     }
-    let kept = folder.keep(); println!("{}", kept.display());
     println!("load average afterwards: {}", load_average());
     Ok(())
 }

@@ -84,8 +84,11 @@ struct Telling {
 
 /// A conversation of `rounds` rounds whose history is about `bytes` long.
 pub(crate) fn tell(rounds: usize, bytes: usize) -> Result<Story> {
-    let mut telling =
-        Telling { live: Conversation::default(), now: Millis(1_790_000_000_000), steps: Vec::new() };
+    let mut telling = Telling {
+        live: Conversation::default(),
+        now: Millis(1_790_000_000_000),
+        steps: Vec::new(),
+    };
     telling.input(Input::Configured { settings: Arc::new(settings()) })?;
     let run = RunId::from("0199d1c0-7a4e-7c30-9f00-000000000001");
     let prompt = MailBody::Prompt { run, blocks: vec![Block::text("Why does the build fail?")] };
@@ -124,7 +127,8 @@ impl Telling {
             cache_read_tokens: 8_000,
             cache_write_tokens: 400,
         };
-        let reply = Reply { blocks, cut: None, stop_reason, stop_sequence: None, usage, envelope: None };
+        let reply =
+            Reply { blocks, cut: None, stop_reason, stop_sequence: None, usage, envelope: None };
         let facts = reply.tool_uses().map(|_| reading()).collect();
         let ask = self.live.asks;
         self.input(Input::Replied { ask, reply: Arc::new(reply), facts })

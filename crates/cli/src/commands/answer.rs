@@ -17,10 +17,10 @@ pub(crate) async fn answer(
 ) -> anyhow::Result<ExitCode> {
     let answer = read(word, text)?;
     let windlass = setup::start(&agent).await?;
-    let session = windlass.session(conversation.as_str());
+    let session = windlass.session(conversation);
     session.answer(question, answer).await?;
     let run = session.resume().await?;
-    show::watch(run, &conversation, agent.output_format).await
+    show::watch(run, &session, agent.output_format).await
 }
 
 fn read(word: AnswerWord, text: Option<String>) -> anyhow::Result<Answer> {

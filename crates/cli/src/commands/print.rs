@@ -15,8 +15,9 @@ pub(crate) async fn print(print: Print) -> anyhow::Result<ExitCode> {
     let prompt = prompt(print.prompt)?;
     let conversation = print.conversation.unwrap_or_else(setup::new_conversation);
     let windlass = setup::start(&print.agent).await?;
-    let run = windlass.session(conversation.as_str()).send(&prompt).await?;
-    show::watch(run, &conversation, print.agent.output_format).await
+    let session = windlass.session(conversation);
+    let run = session.send(&prompt).await?;
+    show::watch(run, &session, print.agent.output_format).await
 }
 
 fn prompt(given: Option<String>) -> anyhow::Result<String> {

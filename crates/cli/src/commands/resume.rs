@@ -7,7 +7,7 @@ use crate::{setup, show};
 
 pub(crate) async fn resume(conversation: String, agent: AgentArgs) -> anyhow::Result<ExitCode> {
     let windlass = setup::start(&agent).await?;
-    let session = windlass.session(conversation.as_str());
+    let session = windlass.session(conversation);
     let run = session.resume().await?;
-    show::watch(run, &conversation, agent.output_format).await
+    show::watch(run, &session, agent.output_format).await
 }

@@ -1,5 +1,7 @@
 //! `windlass scripted`: the scripted model on a socket, until it is told to stop.
 
+mod words;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use windlass::SystemClock;
 use windlass::scripted::server::{Served, Server, Watch};
 
 use crate::args::ScriptedArgs;
-use crate::{setup, show, words};
+use crate::{setup, show};
 
 pub(crate) async fn scripted(args: &ScriptedArgs) -> anyhow::Result<ExitCode> {
     let script = setup::read_script(&args.script)?;

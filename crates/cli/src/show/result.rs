@@ -1,7 +1,7 @@
 //! The result as one JSON object.
 
 use serde::Serialize;
-use windlass::End;
+use windlass::{End, StopCause};
 use windlass::core::conversation::Ended;
 use windlass::core::question::Question;
 use windlass::core::reply::Usage;
@@ -15,6 +15,11 @@ struct ResultObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a str>,
     terminal_reason: &'a str,
+    /// Set only where they say something: the model declined, or stopped for an unknown reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unexpected: Option<bool>,
     num_turns: u32,
     session_id: &'a str,
     usage: Usage,
@@ -49,6 +54,8 @@ fn finished<'a>(ended: &'a Ended, conversation: &'a str) -> ResultObject<'a> {
         is_error: subtype != Subtype::Success,
         result: (subtype == Subtype::Success).then_some(&*ended.text),
         terminal_reason: ended.cause.terminal(),
+        refusal: (ended.cause == StopCause::Refusal).then_some(true),
+        unexpected: (ended.cause == StopCause::Unexpected).then_some(true),
         num_turns: ended.counters.tool_rounds,
         session_id: conversation,
         usage: ended.counters.usage,
@@ -67,6 +74,8 @@ fn without<'a>(
         is_error: true,
         result: None,
         terminal_reason: reason,
+        refusal: None,
+        unexpected: None,
         num_turns: 0,
         session_id: conversation,
         usage: Usage::default(),

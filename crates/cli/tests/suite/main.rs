@@ -6,3 +6,4 @@ mod kit;
 mod bad_input;
 mod looking_back;
 mod print;
+mod scripted;

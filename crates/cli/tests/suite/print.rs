@@ -82,3 +82,22 @@ fn a_conversation_goes_on_where_it_was() {
     assert_eq!(place.ask("one", &["--conversation", "c"]).out, "first\n");
     assert_eq!(place.ask("two", &["--conversation", "c"]).out, "later\n");
 }
+
+#[test]
+fn a_refusal_is_a_result_that_says_so() {
+    let place = Place::new("when any\n  call Read {\"file_path\": \"a\"}\n  stop refusal\n");
+    let ran = place.ask("do it", &["--output-format", "json"]);
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["result"], "I can't help with that request.");
+    assert_eq!(result["refusal"], true);
+    assert_eq!(ran.code, 0);
+}
+
+#[test]
+fn an_unknown_stop_reason_finishes_with_the_text_and_a_flag() {
+    let place = Place::new("when any\n  say \"so far\"\n  stop something_new\n");
+    let ran = place.ask("do it", &["--output-format", "json"]);
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&result["result"], &result["unexpected"]), (&"so far".into(), &true.into()));
+    assert_eq!(result["subtype"], "success");
+}

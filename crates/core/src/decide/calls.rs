@@ -82,7 +82,7 @@ fn let_go_all(draft: &mut Draft<'_>) {
     }
     let most = usize::from(draft.limits().parallel_calls.max(1));
     for place in 0..draft.calls().len() {
-        let running = draft.calls().iter().filter(|call| is_running(call)).count();
+        let running = draft.calls().iter().filter(|call| call.is_running()).count();
         if running >= most {
             return;
         }
@@ -90,10 +90,6 @@ fn let_go_all(draft: &mut Draft<'_>) {
             draft.record(record);
         }
     }
-}
-
-fn is_running(call: &Call) -> bool {
-    matches!(call.state, CallState::Running { .. })
 }
 
 fn startable(calls: &[Call], place: usize, at: Millis) -> Vec<Record> {
@@ -111,14 +107,8 @@ fn startable(calls: &[Call], place: usize, at: Millis) -> Vec<Record> {
         | CallState::AfterHook(_)
         | CallState::Settled(_) => false,
     };
-    let blocked = before.iter().any(|earlier| stands_in_the_way(earlier, call));
+    let blocked = before.iter().any(|earlier| earlier.stands_before(call));
     if due && !blocked { let_go(call) } else { Vec::new() }
-}
-
-/// A call whose hook has not spoken may yet become any other, so later ones wait for the hook.
-fn stands_in_the_way(earlier: &Call, call: &Call) -> bool {
-    let conflicts = || earlier.facts.touches.conflicts_with(&call.facts.touches);
-    !earlier.is_done_touching() && (earlier.state == CallState::BeforeHook || conflicts())
 }
 
 /// The end of a pause is stored: later entries were decided with the call in the air.
@@ -146,7 +136,7 @@ fn close_if_complete(draft: &mut Draft<'_>) {
 /// A tool came back.
 pub(super) fn tool_returned(draft: &mut Draft<'_>, id: CallId, attempt: u32, outcome: &Outcome) {
     let Some(call) = draft.call(id) else { return };
-    if !is_running(call) || call.attempts != attempt {
+    if !call.is_running() || call.attempts != attempt {
         return;
     }
     if let Some(until) = retry_at(draft, call, outcome) {

@@ -15,8 +15,18 @@ struct Hazard {
 }
 
 const GIT: &[&str] = &[
-    "--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--exec", "--upload-pack",
-    "--receive-pack", "--exec-path", "--git-dir", "--work-tree", "--config", "--config-env",
+    "--output",
+    "--ext-diff",
+    "--textconv",
+    "--open-files-in-pager",
+    "--exec",
+    "--upload-pack",
+    "--receive-pack",
+    "--exec-path",
+    "--git-dir",
+    "--work-tree",
+    "--config",
+    "--config-env",
 ];
 
 const HAZARDS: &[Hazard] = &[
@@ -24,7 +34,8 @@ const HAZARDS: &[Hazard] = &[
     Hazard {
         command: "find",
         options: &[
-            "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls",
+            "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf",
+            "-fls",
         ],
     },
     Hazard { command: "sort", options: &["-o", "--output", "--compress-program"] },
@@ -32,8 +43,17 @@ const HAZARDS: &[Hazard] = &[
     Hazard { command: "fd", options: &["-x", "-X", "--exec", "--exec-batch"] },
     Hazard {
         command: "tar",
-        options: &["-I", "-F", "--checkpoint-action", "--to-command", "--use-compress-program",
-            "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command"],
+        options: &[
+            "-I",
+            "-F",
+            "--checkpoint-action",
+            "--to-command",
+            "--use-compress-program",
+            "--info-script",
+            "--new-volume-script",
+            "--rsh-command",
+            "--rmt-command",
+        ],
     },
     Hazard { command: "man", options: &["-P", "-H", "--pager", "--html"] },
     Hazard { command: "ssh", options: &["-o", "-F"] },

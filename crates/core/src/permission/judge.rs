@@ -82,7 +82,9 @@ impl Permissions {
 
     /// Deny and ask: any part of the call is enough.
     fn held_back(&self, asked: Asked<'_>) -> Option<Ruling> {
-        if let Some(rule) = self.hit(&self.disallowed, asked).or_else(|| self.hit(&self.deny, asked)) {
+        if let Some(rule) =
+            self.hit(&self.disallowed, asked).or_else(|| self.hit(&self.deny, asked))
+        {
             return deny(&format!("the rule {rule} denies it"));
         }
         if let Some(path) = protected_write(asked.subject) {
@@ -90,7 +92,9 @@ impl Permissions {
         }
         // A rule that would deny it may not have seen the part it is about.
         if is_half_seen(asked.subject) {
-            return deny("the command is too large to be looked through; split it into smaller ones");
+            return deny(
+                "the command is too large to be looked through; split it into smaller ones",
+            );
         }
         self.hit(&self.ask, asked).map(Ruling::Ask)
     }
@@ -125,9 +129,8 @@ impl Permissions {
     }
 
     fn paths_let_go(&self, paths: &[PathUse], tool: &str) -> Option<Ruling> {
-        let covers = |rule: &Rule, used: &PathUse| {
-            rule.names(tool) && rule.covers_path(used, self.places())
-        };
+        let covers =
+            |rule: &Rule, used: &PathUse| rule.names(tool) && rule.covers_path(used, self.places());
         let covered = |used: &PathUse| self.allow.iter().any(|rule| covers(rule, used));
         let all = !paths.is_empty() && paths.iter().all(covered);
         all.then(|| Ruling::Allow(Arc::from("allow rules cover every path")))
@@ -163,7 +166,8 @@ impl Permissions {
     fn otherwise(&self, asked: Asked<'_>) -> Ruling {
         match self.mode {
             Mode::DontAsk => {
-                let reason = format!("no rule allows this call of {} and nobody is asked", asked.tool);
+                let reason =
+                    format!("no rule allows this call of {} and nobody is asked", asked.tool);
                 Ruling::Deny(Arc::from(reason))
             }
             Mode::Default

@@ -1,0 +1,189 @@
+use std::sync::Arc;
+
+use super::bounded::MAX_RULES;
+use super::judge::{Asked, Effect, Permissions, Ruling};
+use super::mode::Mode;
+use super::rule::Rule;
+use super::subject::{Access, PathUse, Seen, Shell, SimpleCommand, Subject, Zone};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Allow,
+    Ask,
+    Open,
+    Deny,
+}
+
+use Says::{Allow, Ask, Deny, Open};
+
+fn says(ruling: &Ruling) -> Says {
+    match ruling {
+        Ruling::Allow(_) => Allow,
+        Ruling::Ask(_) => Ask,
+        Ruling::Open => Open,
+        Ruling::Deny(_) => Deny,
+    }
+}
+
+fn rules(list: &[&str]) -> Vec<Rule> {
+    list.iter().map(|rule| Rule::parse(rule).unwrap()).collect()
+}
+
+fn permissions(mode: Mode) -> Permissions {
+    Permissions { mode, root: Arc::from("/w"), ..Permissions::default() }
+}
+
+fn paths(path: &str, access: Access, zone: Zone) -> Subject {
+    Subject::Paths(vec![PathUse { path: Arc::from(path), access, zone }])
+}
+
+fn shell(commands: &[&str]) -> Shell {
+    let commands = commands.iter().map(|text| SimpleCommand::of(text.split(' '))).collect();
+    Shell { commands, ..Shell::default() }
+}
+
+fn judged(permissions: &Permissions, tool: &str, subject: &Subject, effect: Effect) -> Says {
+    says(&permissions.judge(Asked { tool, subject, effect }))
+}
+
+fn write(path: &str, zone: Zone) -> PathUse {
+    PathUse { path: Arc::from(path), access: Access::Write, zone }
+}
+
+// spec: PERMISSIONS-07, PERMISSIONS-08, PERMISSIONS-09
+#[test]
+fn every_mode_for_every_kind_of_call() {
+    let read = paths("/w/a", Access::Read, Zone::Workspace);
+    let far = paths("/x/a", Access::Read, Zone::Outside);
+    let edit = paths("/w/a", Access::Write, Zone::Workspace);
+    let far_edit = paths("/x/a", Access::Write, Zone::Outside);
+    let protected = paths("/w/.git/config", Access::Write, Zone::Protected);
+    let look = Subject::Shell(shell(&["cat a"]));
+    let run = Subject::Shell(shell(&["npm test"]));
+    let arrange = Subject::Shell(Shell {
+        writes: vec![write("/w/x", Zone::Workspace)],
+        ..shell(&["mkdir x", "touch x/y", "mv a b", "cp a b", "ls"])
+    });
+    let arrange_far =
+        Subject::Shell(Shell { writes: vec![write("/x", Zone::Outside)], ..shell(&["mkdir /x"]) });
+    let host = Subject::Domain(Arc::from("a.com"));
+    let nothing = Subject::Nothing;
+    let modes = [
+        Mode::Default,
+        Mode::AcceptEdits,
+        Mode::Plan,
+        Mode::PlanNone,
+        Mode::DontAsk,
+        Mode::Auto,
+        Mode::BypassPermissions,
+    ];
+    #[rustfmt::skip]
+    let rows: [(&str, &str, &Subject, Effect, [Says; 7]); 12] = [
+        ("read", "Read", &read, Effect::None, [Allow, Allow, Allow, Deny, Allow, Allow, Allow]),
+        ("read far", "Read", &far, Effect::None, [Open, Open, Open, Deny, Deny, Open, Allow]),
+        ("edit", "Edit", &edit, Effect::Some, [Open, Allow, Deny, Deny, Deny, Open, Allow]),
+        ("edit far", "Edit", &far_edit, Effect::Some, [Open, Open, Deny, Deny, Deny, Open, Allow]),
+        ("protected", "Edit", &protected, Effect::Some, [Deny; 7]),
+        ("look", "Bash", &look, Effect::Some, [Allow, Allow, Allow, Deny, Allow, Allow, Allow]),
+        ("run", "Bash", &run, Effect::Some, [Open, Open, Deny, Deny, Deny, Open, Allow]),
+        ("arrange", "Bash", &arrange, Effect::Some, [Open, Allow, Deny, Deny, Deny, Open, Allow]),
+        ("arrange far", "Bash", &arrange_far, Effect::Some, [Open, Open, Deny, Deny, Deny, Open, Allow]),
+        ("host", "WebFetch", &host, Effect::None, [Open, Open, Open, Deny, Deny, Open, Allow]),
+        ("nothing", "Note", &nothing, Effect::None, [Allow, Allow, Allow, Deny, Allow, Allow, Allow]),
+        ("something", "Deploy", &nothing, Effect::Some, [Open, Open, Deny, Deny, Deny, Open, Allow]),
+    ];
+    for (name, tool, subject, effect, expected) in rows {
+        for (mode, expected) in modes.into_iter().zip(expected) {
+            assert_eq!(
+                judged(&permissions(mode), tool, subject, effect),
+                expected,
+                "{name} {mode:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn deny_then_ask_then_mode_then_allow() {
+    let run = Subject::Shell(shell(&["npm test"]));
+    let judge = |p: &Permissions| judged(p, "Bash", &run, Effect::Some);
+    let mut all = permissions(Mode::BypassPermissions);
+    all.allow = rules(&["Bash"]);
+    all.ask = rules(&["Bash(npm:*)"]);
+    all.deny = rules(&["Bash(npm test)"]);
+    assert_eq!(judge(&all), Deny);
+    all.deny.clear();
+    assert_eq!(judge(&all), Ask);
+    all.ask.clear();
+    assert_eq!(judge(&all), Allow);
+    all.mode = Mode::Plan;
+    assert_eq!(judge(&all), Deny, "the mode is heard before the allow rule");
+    all.mode = Mode::DontAsk;
+    assert_eq!(judge(&all), Allow);
+    all.disallowed = rules(&["Bash"]);
+    all.mode = Mode::BypassPermissions;
+    assert_eq!(judge(&all), Deny, "what is disallowed never runs");
+}
+
+#[test]
+fn one_part_is_enough_to_deny_and_none_may_be_missing_to_allow() {
+    let mut p = permissions(Mode::Default);
+    p.allow = rules(&["Bash(npm test:*)", "Bash(echo:*)"]);
+    p.deny = rules(&["Bash(curl:*)"]);
+    let judge = |shell: Shell| judged(&p, "Bash", &Subject::Shell(shell), Effect::Some);
+    assert_eq!(judge(shell(&["npm test", "echo x", "cat y"])), Allow);
+    assert_eq!(judge(shell(&["npm test", "rm x"])), Open);
+    assert_eq!(judge(shell(&["npm test", "curl x"])), Deny);
+    assert_eq!(judge(shell(&[])), Open);
+    let doubted = Shell { doubts: vec![Arc::from("?")], ..shell(&["npm test"]) };
+    assert_eq!(judge(doubted.clone()), Open);
+    assert_eq!(judge(Shell { seen: Seen::Part, ..doubted }), Deny);
+    let redirected = |zone| Shell { writes: vec![write("/w/o", zone)], ..shell(&["echo x"]) };
+    assert_eq!(judge(redirected(Zone::Workspace)), Allow);
+    assert_eq!(judge(redirected(Zone::Outside)), Open);
+    assert_eq!(judge(redirected(Zone::Protected)), Deny);
+    assert_eq!(
+        judge(Shell { writes: vec![write("/w/o", Zone::Workspace)], ..shell(&["cat y"]) }),
+        Open
+    );
+}
+
+#[test]
+fn no_rule_covers_what_cannot_be_parsed() {
+    let mut p = permissions(Mode::Default);
+    p.allow = rules(&["Bash", "Bash(*)", "*"]);
+    let doubted = Subject::Shell(Shell { doubts: vec![Arc::from("?")], ..shell(&["ls"]) });
+    assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Open);
+}
+
+#[test]
+fn too_many_rules_are_refused_and_many_are_judged_quickly() {
+    let json = |count: usize| {
+        let rules: Vec<String> =
+            (0..count).map(|n| format!("\"Bash(tool{n} *a*a*a*:*)\"")).collect();
+        format!("{{\"allow\": [{}]}}", rules.join(","))
+    };
+    let error = serde_json::from_str::<Permissions>(&json(1_000_000)).unwrap_err().to_string();
+    assert!(error.contains("more than 10000 permission rules in one list"), "{error}");
+    let most: Permissions = serde_json::from_str(&json(MAX_RULES)).unwrap();
+    let commands =
+        vec![SimpleCommand::of(["tool9999x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]); 100];
+    let long = Subject::Shell(Shell { commands, ..Shell::default() });
+    assert_eq!(judged(&most, "Bash", &long, Effect::Some), Open);
+}
+
+#[test]
+fn settings_with_a_bad_rule_or_an_unknown_key_are_refused() {
+    for bad in [
+        r#"{"deny": ["Bash("]}"#,
+        r#"{"denied": []}"#,
+        r#"{"deny": [1]}"#,
+        r#"{"deny": [], "deny": []}"#,
+    ] {
+        assert!(serde_json::from_str::<Permissions>(bad).is_err(), "{bad}");
+    }
+    let none: Permissions = serde_json::from_str("{}").unwrap();
+    assert_eq!(none, Permissions::default());
+    let json = serde_json::to_string(&permissions(Mode::Plan)).unwrap();
+    assert_eq!(serde_json::from_str::<Permissions>(&json).unwrap(), permissions(Mode::Plan));
+}

@@ -27,20 +27,64 @@ const fn any(command: &'static str, flags: &'static [&'static str]) -> Harmless 
     Harmless { command, flags, operands: Operands::Any }
 }
 
-const fn only(command: &'static str, flags: &'static [&'static str], operands: Operands) -> Harmless {
+const fn only(
+    command: &'static str,
+    flags: &'static [&'static str],
+    operands: Operands,
+) -> Harmless {
     Harmless { command, flags, operands }
 }
 
 const LOG: &[&str] = &[
-    "-n", "-p", "-s", "-i", "-w", "-b", "--oneline", "--stat", "--shortstat", "--numstat", "--graph",
-    "--all", "--decorate", "--name-only", "--name-status", "--since", "--until", "--after",
-    "--before", "--author", "--grep", "--format", "--pretty", "--abbrev-commit", "--no-merges",
-    "--merges", "--reverse", "--follow", "--max-count", "--date", "--patch", "--no-patch",
+    "-n",
+    "-p",
+    "-s",
+    "-i",
+    "-w",
+    "-b",
+    "--oneline",
+    "--stat",
+    "--shortstat",
+    "--numstat",
+    "--graph",
+    "--all",
+    "--decorate",
+    "--name-only",
+    "--name-status",
+    "--since",
+    "--until",
+    "--after",
+    "--before",
+    "--author",
+    "--grep",
+    "--format",
+    "--pretty",
+    "--abbrev-commit",
+    "--no-merges",
+    "--merges",
+    "--reverse",
+    "--follow",
+    "--max-count",
+    "--date",
+    "--patch",
+    "--no-patch",
 ];
 
 const DIFF: &[&str] = &[
-    "-w", "-b", "--stat", "--shortstat", "--numstat", "--cached", "--staged", "--name-only",
-    "--name-status", "--no-ext-diff", "--no-color", "--check", "--quiet", "--summary",
+    "-w",
+    "-b",
+    "--stat",
+    "--shortstat",
+    "--numstat",
+    "--cached",
+    "--staged",
+    "--name-only",
+    "--name-status",
+    "--no-ext-diff",
+    "--no-color",
+    "--check",
+    "--quiet",
+    "--summary",
 ];
 
 const HARMLESS: &[Harmless] = &[
@@ -72,18 +116,79 @@ const HARMLESS: &[Harmless] = &[
     any("cmp", &["-s", "-l"]),
     any(
         "find",
-        &["-name", "-iname", "-path", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-newer",
-            "-print", "-empty", "-not"],
+        &[
+            "-name",
+            "-iname",
+            "-path",
+            "-type",
+            "-maxdepth",
+            "-mindepth",
+            "-size",
+            "-mtime",
+            "-newer",
+            "-print",
+            "-empty",
+            "-not",
+        ],
     ),
     any(
         "grep",
-        &["-n", "-i", "-r", "-R", "-l", "-L", "-c", "-v", "-w", "-x", "-E", "-F", "-o", "-q", "-s",
-            "-A", "-B", "-C", "-H", "-h", "-e", "-m", "--include", "--exclude", "--exclude-dir"],
+        &[
+            "-n",
+            "-i",
+            "-r",
+            "-R",
+            "-l",
+            "-L",
+            "-c",
+            "-v",
+            "-w",
+            "-x",
+            "-E",
+            "-F",
+            "-o",
+            "-q",
+            "-s",
+            "-A",
+            "-B",
+            "-C",
+            "-H",
+            "-h",
+            "-e",
+            "-m",
+            "--include",
+            "--exclude",
+            "--exclude-dir",
+        ],
     ),
     any(
         "rg",
-        &["-n", "-i", "-l", "-c", "-v", "-w", "-x", "-F", "-o", "-q", "-s", "-S", "-A", "-B", "-C",
-            "-g", "-t", "-e", "-m", "--files", "--glob", "--type", "--count", "--no-heading"],
+        &[
+            "-n",
+            "-i",
+            "-l",
+            "-c",
+            "-v",
+            "-w",
+            "-x",
+            "-F",
+            "-o",
+            "-q",
+            "-s",
+            "-S",
+            "-A",
+            "-B",
+            "-C",
+            "-g",
+            "-t",
+            "-e",
+            "-m",
+            "--files",
+            "--glob",
+            "--type",
+            "--count",
+            "--no-heading",
+        ],
     ),
     any("git status", &["-s", "-b", "--short", "--porcelain", "--branch"]),
     any("git rev-parse", &["--show-toplevel", "--abbrev-ref", "--short", "--verify"]),
@@ -113,8 +218,8 @@ const WRAPPERS: &[&[&str]] = &[
 /// Whether nothing but the name of a wrapper is left, which does nothing by itself.
 #[must_use]
 pub fn only_wraps(command: &SimpleCommand) -> bool {
-    let is = |wrapper: &&[&str]| command.words.iter().map(AsRef::as_ref).eq(wrapper.iter().copied());
-    WRAPPERS.iter().any(|wrapper| is(&wrapper))
+    let is = |wrapper: &[&str]| command.words.iter().map(AsRef::as_ref).eq(wrapper.iter().copied());
+    WRAPPERS.iter().any(|wrapper| is(wrapper))
 }
 
 /// Whether the command cannot change anything.

@@ -155,8 +155,7 @@ fn family(rule: &str, tool: &str) -> bool {
 
 /// `mcp__server` speaks of every tool of that server.
 fn server(rule: &str, tool: &str) -> bool {
-    rule.starts_with("mcp__")
-        && tool.strip_prefix(rule).is_some_and(|rest| rest.starts_with("__"))
+    rule.starts_with("mcp__") && tool.strip_prefix(rule).is_some_and(|rest| rest.starts_with("__"))
 }
 
 impl TryFrom<Arc<str>> for Rule {

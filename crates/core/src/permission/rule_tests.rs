@@ -1,0 +1,113 @@
+use super::rule::{RULE_CHARS, Rule};
+use super::subject::SimpleCommand;
+
+fn rule(text: &str) -> Rule {
+    Rule::parse(text).unwrap()
+}
+
+#[test]
+fn a_rule_is_kept_as_it_was_written() {
+    for text in
+        ["Read", "Bash(npm test:*)", "Edit(src/**)", "WebFetch(domain:*.example.com)", "mcp__a"]
+    {
+        assert_eq!(rule(&format!(" {text} ")).to_string(), text);
+        let json = serde_json::to_string(&rule(text)).unwrap();
+        assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule(text));
+    }
+}
+
+#[test]
+fn a_rule_that_cannot_be_read_says_why_in_one_sentence() {
+    let long = "x".repeat(RULE_CHARS + 1);
+    let rows = [
+        ("", "it does not begin with a tool's name"),
+        ("(npm)", "it does not begin with a tool's name"),
+        ("Ba sh", "it does not begin with a tool's name"),
+        ("Bash(npm", "the bracket is not closed"),
+        ("Bash(npm) x", "the bracket is not closed"),
+        ("Bash()", "the bracket is empty"),
+        ("Bash( )", "the bracket is empty"),
+        ("Bash(:*)", "there is no command before `:*`"),
+        ("Bash(a\u{0}b)", "it holds a control character"),
+        ("mcp__a(b)", "rules for MCP tools take no bracket"),
+        ("WebFetch(example.com)", "a host is written as `domain:` and its name"),
+        (
+            "WebFetch(domain:)",
+            "a host is a name such as `example.com` or `*.example.com` and nothing else",
+        ),
+        (
+            "WebFetch(domain:https://a.b)",
+            "a host is a name such as `example.com` or `*.example.com` and nothing else",
+        ),
+        (
+            "WebFetch(domain:a*.b)",
+            "a host is a name such as `example.com` or `*.example.com` and nothing else",
+        ),
+        ("Read(../x)", "a path with `..` in it names another place than it seems to"),
+        (long.as_str(), "it is too long"),
+    ];
+    for (text, problem) in rows {
+        let said = Rule::parse(text).unwrap_err().to_string();
+        assert!(said.contains(problem), "{text}: {said}");
+        assert!(said.len() < 400 && said.contains("write for example"), "{said}");
+    }
+}
+
+#[test]
+fn a_rule_names_its_tool_its_family_and_its_server() {
+    let rows = [
+        ("Read", "Read", true),
+        ("Read", "Grep", true),
+        ("Read", "Glob", true),
+        ("Read", "Write", false),
+        ("Edit", "Write", true),
+        ("Edit", "MultiEdit", true),
+        ("Edit", "NotebookEdit", true),
+        ("Edit", "Read", false),
+        ("Write", "Edit", false),
+        ("mcp__git", "mcp__git__push", true),
+        ("mcp__git", "mcp__github__push", false),
+        ("mcp__git__push", "mcp__git__push", true),
+        ("mcp__git__push", "mcp__git__push_all", false),
+        ("mcp__git__*", "mcp__git__push", true),
+        ("*", "anything", true),
+        ("Bash", "bash", false),
+        ("Bash", "BashOutput", false),
+    ];
+    for (text, tool, expected) in rows {
+        assert_eq!(rule(text).names(tool), expected, "{text} {tool}");
+    }
+}
+
+#[test]
+fn commands_are_compared_word_by_word() {
+    let rows: [(&str, &[&str], bool); 20] = [
+        ("Bash(git log:*)", &["git", "log"], true),
+        ("Bash(git log:*)", &["git", "log", "-3"], true),
+        ("Bash(git log:*)", &["git", "logout"], false),
+        ("Bash(git log:*)", &["git log"], false),
+        ("Bash(git log)", &["git", "log"], true),
+        ("Bash(git log)", &["git", "log", "-3"], false),
+        ("Bash(npm *)", &["npm", "run", "x"], true),
+        ("Bash(npm *)", &["npmx"], false),
+        ("Bash(npm run test*)", &["npm", "run", "test:unit", "-v"], true),
+        ("Bash(git * main)", &["git", "push", "-f", "main"], true),
+        ("Bash(ls:*)", &["./ls"], false),
+        ("Bash", &["anything"], true),
+        ("Bash(*)", &["anything", "else"], true),
+        ("Bash(git log:*)", &["git", "log", "--output=x"], false),
+        ("Bash(git log:*)", &["git", "log", "--outp", "x"], false),
+        ("Bash(git log --output:*)", &["git", "log", "--output", "x"], true),
+        ("Bash(sort:*)", &["sort", "-ro", "x"], false),
+        ("Bash(find:*)", &["find", ".", "-delete"], false),
+        ("Bash(git push:*)", &["git", "push", "--exec=x"], false),
+        ("WebFetch(domain:ls)", &["ls"], false),
+    ];
+    for (text, words, expected) in rows {
+        assert_eq!(
+            rule(text).covers_command(&SimpleCommand::of(words)),
+            expected,
+            "{text} {words:?}"
+        );
+    }
+}

@@ -120,7 +120,8 @@ fn command(specifier: &str) -> Result<Scope, &'static str> {
 }
 
 fn domain(specifier: &str) -> Result<Scope, &'static str> {
-    let named = specifier.strip_prefix("domain:").ok_or("a host is written as `domain:` and its name")?;
+    let named =
+        specifier.strip_prefix("domain:").ok_or("a host is written as `domain:` and its name")?;
     let domain = named.trim().trim_end_matches('.').to_lowercase();
     let name = domain.strip_prefix("*.").unwrap_or(&domain);
     match name {
@@ -202,6 +203,7 @@ fn is_host(domain: &str, host: &str) -> bool {
 /// Whether a host is made of letters, digits, hyphens, dots, or is an address; and of nothing that
 /// a resolver could read in another way than we do.
 fn is_plain(host: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':' | '[' | ']');
+    let allowed =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':' | '[' | ']');
     !host.is_empty() && !host.starts_with('.') && !host.ends_with('.') && host.chars().all(allowed)
 }

@@ -47,7 +47,7 @@ fn map() -> BTreeMap<Arc<str>, StopAction> {
     ])
 }
 
-// spec: STOP-01, STOP-02
+// spec: STOP-01
 #[test]
 fn every_stop_reason_with_everything_a_reply_can_hold() {
     let odd = Some(Anomaly::CallsWithoutToolUse);

@@ -100,7 +100,6 @@ fn model_calls_have_a_backstop() {
         .so(|lane| assert_eq!(lane.ended().counters.model_calls, 2));
 }
 
-// spec: STOP-21
 #[test]
 fn causes_that_meet_keep_their_order() {
     let lane = Lane::with(|settings| {
@@ -133,7 +132,6 @@ fn causes_that_meet_keep_their_order() {
         .also([StopCause::MaxModelCalls]);
 }
 
-// spec: STOP-17
 #[test]
 fn limits_of_nothing_still_end_the_run() {
     Lane::with(|settings| settings.limits.model_calls = 0)

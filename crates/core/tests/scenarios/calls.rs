@@ -133,7 +133,6 @@ fn a_recoverable_error_goes_to_the_model() {
         .ends(StopCause::EndTurn);
 }
 
-// spec: ROUNDS-12
 #[test]
 fn a_time_out_says_what_is_known() {
     let late = || Outcome::TimedOut { after_ms: 120_000 };
@@ -148,7 +147,6 @@ fn a_time_out_says_what_is_known() {
         .shows_last("user: <t1 timed_out: timed out after 120.0 s; it changes nothing>");
 }
 
-// spec: ROUNDS-14
 #[test]
 fn a_large_result_is_cut_and_kept_in_the_log() {
     let large = "\u{5e9}\u{5b8}".repeat(40_000);

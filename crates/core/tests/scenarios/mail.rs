@@ -80,7 +80,6 @@ fn a_run_that_ends_badly_lets_the_next_in() {
         .shows(["user: one | two", "assistant: 2"]);
 }
 
-// spec: LANES-03
 #[test]
 fn a_run_id_is_used_once() {
     let lane = Lane::new().mail(prompt("a", "one"));
@@ -154,7 +153,6 @@ fn settings_change_between_runs_and_not_under_them() {
         .settles("configured");
 }
 
-// spec: RESUME-13
 #[test]
 fn a_fork_begins_only_where_no_round_is_open() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));

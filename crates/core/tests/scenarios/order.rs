@@ -27,7 +27,6 @@ fn calls_that_conflict_keep_their_order() {
         .shows_last("user: <t1 ok: written> | <t2 ok: A> | <t3 ok: B> | <t4 ok: deep>");
 }
 
-// spec: ROUNDS-03
 #[test]
 fn an_exclusive_call_runs_alone() {
     Lane::new()

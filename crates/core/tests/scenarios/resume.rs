@@ -73,7 +73,7 @@ fn a_once_only_call_in_the_air_is_asked_about() {
         .shows_last("user: <t1 interrupted: its process ended while it ran; effects unknown>");
 }
 
-// spec: RESUME-05, INV-12
+// spec: RESUME-05
 #[test]
 fn a_tool_that_can_tell_is_asked_first() {
     let lost = Lane::new().prompt("hi").reply(calls([call("t1", "send", "x")])).adopted();
@@ -138,7 +138,6 @@ fn nothing_to_adopt_is_no_entry() {
     Lane::new().prompt("hi").reply(text("a")).adopted_with("other").ignored();
 }
 
-// spec: RESUME-10
 #[test]
 fn a_changed_prompt_halts_the_run_and_asks() {
     let halted = Lane::new().prompt("hi").adopted_with("other");
@@ -164,7 +163,6 @@ fn a_changed_prompt_halts_the_run_and_asks() {
         .ends(StopCause::UserCancel);
 }
 
-// spec: RESUME-10
 #[test]
 fn a_changed_prompt_halts_an_open_round_too() {
     let acting = Lane::new()

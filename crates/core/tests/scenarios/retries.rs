@@ -46,7 +46,7 @@ fn waking_too_early_changes_nothing() {
         .shows_last("user: <t1 ok: A>");
 }
 
-// spec: ROUNDS-15, ROUNDS-17
+// spec: ROUNDS-15
 #[test]
 fn nothing_else_is_tried_again() {
     let once = |tool: &str, outcome: Outcome| {

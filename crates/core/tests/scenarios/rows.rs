@@ -89,7 +89,7 @@ fn two_rounds() -> Lane {
         .reply(text("done").usage(30, 4))
 }
 
-// spec: TRACE-01, TRACE-03, TRACE-06
+// spec: TRACE-03, TRACE-06
 #[test]
 fn one_trace_row_per_iteration_and_the_last_says_why() {
     let rows = traces(&two_rounds());
@@ -132,7 +132,6 @@ fn however_a_run_ends_its_last_trace_row_says_so() {
     }
 }
 
-// spec: TRACE-07
 #[test]
 fn a_call_has_a_row_when_it_starts_and_when_it_is_settled() {
     let rows = results(&two_rounds());
@@ -167,7 +166,7 @@ fn a_lost_call_keeps_the_time_it_started() {
     assert_eq!((last.started_at, last.outcome.as_deref()), (started, Some("interrupted")));
 }
 
-// spec: TRACE-08, TRACE-09
+// spec: TRACE-09
 #[test]
 fn checkpoints_stand_at_the_safe_boundaries() {
     use CheckpointKind::{Compaction, Final, HumanPause, Input, LlmResponse, ToolResult};

@@ -29,7 +29,6 @@ fn cancel_while_asking_waits_for_the_reply() {
     cancelled(lane().reply(text("half").stop("max_tokens")));
 }
 
-// spec: LANES-10
 #[test]
 fn abort_while_asking_ends_at_once_and_charges() {
     cancelled(Lane::new().prompt("hi").abort())
@@ -59,7 +58,6 @@ fn cancel_while_acting_lets_what_flies_land() {
     );
 }
 
-// spec: LANES-10
 #[test]
 fn abort_while_acting_stops_what_may_be_stopped() {
     let lane = Lane::new()

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use windlass_core::block::Block;
 use windlass_core::raw::Raw;
 
-use super::event::Fields;
 use crate::draft::Call;
+use crate::fields::Fields;
 use crate::lossless;
 
 /// The field that holds a call's arguments.

@@ -14,7 +14,7 @@ use crate::fault::{Begun, Fault};
 use crate::lossless;
 use crate::notice::{Envelope, Notice};
 use crate::sse;
-use crate::wire::{Decode, Progress};
+use crate::wire::{Closed, Decode, Progress};
 
 /// Puts a reply together.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl Decoder {
         Ok(Progress::Done)
     }
 
-    fn finished(self) -> Reply {
+    fn finished(self) -> Closed {
         let said = self.stop_reason.unwrap_or_else(|| Arc::from("end_turn"));
         let stop_reason = StopReason::from(said);
         let ending = match stop_reason {
@@ -132,14 +132,9 @@ impl Decoder {
             (StopReason::EndTurn, Some(_)) => StopReason::ToolUse,
             (said, _) => said,
         };
-        Reply {
-            blocks,
-            cut,
-            stop_reason,
-            stop_sequence: self.stop_sequence,
-            usage: self.usage,
-            envelope: self.envelope.close(),
-        }
+        let (stop_sequence, usage) = (self.stop_sequence, self.usage);
+        let reply = Reply { blocks, cut, stop_reason, stop_sequence, usage, envelope: None };
+        Closed { reply, envelope: self.envelope }
     }
 }
 
@@ -164,23 +159,13 @@ impl Decode for Decoder {
         self.begun
     }
 
-    fn notice(&mut self, notice: Notice) {
-        self.envelope.notice(notice);
-    }
-
-    fn request_id(&mut self, id: &str) {
-        self.envelope.keep("request_id", windlass_core::raw::Raw::string(id).text());
-    }
-
-    fn close(self: Box<Self>, _stream: &dyn Stream) -> Result<Reply, Fault> {
+    fn close(mut self: Box<Self>, _stream: &dyn Stream) -> Result<Closed, Fault> {
         if !self.stopped {
             let place = if self.open.is_empty() { "between blocks" } else { "inside a block" };
             return Err(Fault::Cut(place.to_owned()));
         }
         if self.stop_reason.is_none() {
-            let mut reply = *self;
-            reply.envelope.notice(Notice::StopReasonMissing);
-            return Ok(reply.finished());
+            self.envelope.notice(Notice::StopReasonMissing);
         }
         Ok(self.finished())
     }

@@ -6,10 +6,13 @@ use windlass_core::transcript::{Role, Segment};
 
 use crate::encodings::{Encode, Written};
 use crate::foreign;
+use crate::wire::Thoughts;
 
 /// Writes messages: neighbouring segments of one role are one message.
-#[derive(Debug, Default)]
-pub(crate) struct Messages;
+#[derive(Debug)]
+pub(crate) struct Messages {
+    pub(crate) thoughts: Thoughts,
+}
 
 impl Encode for Messages {
     /// Whose message is open.
@@ -22,7 +25,7 @@ impl Encode for Messages {
         out: &mut Vec<u8>,
     ) -> Written<Option<Role>> {
         let mut written = Written { open, splice: None };
-        for block in segment.blocks.iter().filter(|block| is_ours(block)) {
+        for block in segment.blocks.iter().filter(|block| self.shows(block)) {
             out.extend_from_slice(join(written.open, segment.role));
             out.extend_from_slice(block.raw().text().as_bytes());
             written.open = Some(segment.role);
@@ -35,6 +38,13 @@ impl Encode for Messages {
 
     fn close(&self, open: Option<Role>) -> &'static [u8] {
         if open.is_some() { b"]}" } else { b"" }
+    }
+}
+
+impl Messages {
+    fn shows(&self, block: &Block) -> bool {
+        let hidden = self.thoughts == Thoughts::LeftOut && block.is_thought();
+        !hidden && is_ours(block)
     }
 }
 

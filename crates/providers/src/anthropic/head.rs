@@ -6,6 +6,7 @@ use windlass_core::settings::{Settings, ToolSpec};
 use crate::json::{List, Object};
 use crate::options::{CacheLife, Delivery, Thinking, ToolChoice};
 use crate::plan::{Choice, Plan};
+use crate::wire::How;
 
 /// The smallest budget the API takes.
 const LEAST_BUDGET_TOKENS: u64 = 1_024;
@@ -98,16 +99,11 @@ fn mark(object: &mut Object<'_>, cache: CacheLife) {
 }
 
 /// Everything behind the messages.
-pub(crate) fn tail(
-    settings: &Settings,
-    plan: &Plan,
-    max_tokens: u64,
-    delivery: Delivery,
-) -> Vec<u8> {
+pub(crate) fn tail(settings: &Settings, plan: &Plan, how: &How) -> Vec<u8> {
     let mut out = b"]".to_vec();
     let mut body = Object::resume(&mut out);
-    body.value("max_tokens", &max_tokens);
-    write_thinking(&mut body, plan, max_tokens);
+    body.value("max_tokens", &how.max_tokens);
+    write_thinking(&mut body, plan, how.max_tokens);
     write_output_config(&mut body, plan);
     if !settings.stop_map.is_empty() {
         let stops: Vec<&str> = settings.stop_map.keys().map(|stop| &**stop).collect();
@@ -118,7 +114,7 @@ pub(crate) fn tail(
         metadata.string("user_id", user);
         metadata.close();
     }
-    if delivery == Delivery::Streamed {
+    if how.delivery == Delivery::Streamed {
         body.raw("stream", "true");
     }
     body.close();

@@ -11,7 +11,9 @@ use windlass_core::reply::{CutBlock, Reply, StopReason, Usage};
 
 use super::usage::Used;
 use crate::fault::Fault;
-use crate::notice::{Envelope, Notice};
+use crate::fields;
+use crate::notice::Envelope;
+use crate::wire::Closed;
 
 #[derive(Debug, Deserialize)]
 struct Message<'a> {
@@ -26,11 +28,11 @@ struct Message<'a> {
 }
 
 /// The reply in a response's body.
-pub(crate) fn reply(body: &str, mut envelope: Envelope) -> Result<Reply, Fault> {
+pub(crate) fn reply(body: &str) -> Result<Closed, Fault> {
     let message: Message<'_> = serde_json::from_str(body)
         .map_err(|error| Fault::Malformed(format!("the answer is no message: {error}")))?;
-    envelope.notice(Notice::NotStreamed);
-    envelope.keep("start", &without_content(body));
+    let mut envelope = Envelope::default();
+    envelope.keep("start", &fields::without(body, &["content"]));
     let mut usage = Usage::default();
     if let Some(used) = message.usage {
         Used::read(used.get()).update(&mut usage);
@@ -40,7 +42,8 @@ pub(crate) fn reply(body: &str, mut envelope: Envelope) -> Result<Reply, Fault> 
     let mut blocks: Vec<Block> = message.content.iter().filter_map(raw).collect();
     let cut = cut(&mut blocks, &stop_reason);
     let stop_sequence = message.stop_sequence.as_deref().map(Arc::from);
-    Ok(Reply { blocks, cut, stop_reason, stop_sequence, usage, envelope: envelope.close() })
+    let reply = Reply { blocks, cut, stop_reason, stop_sequence, usage, envelope: None };
+    Ok(Closed { reply, envelope })
 }
 
 /// At the output limit the server has closed the JSON of a cut call itself: it is not to be run.
@@ -51,15 +54,4 @@ fn cut(blocks: &mut Vec<Block>, stop_reason: &StopReason) -> Option<CutBlock> {
     let last = blocks.pop_if(|last| last.as_tool_use().is_some())?;
     let call = last.as_tool_use()?;
     Some(CutBlock { name: Arc::clone(&call.name), partial: Arc::from(call.input.text()) })
-}
-
-/// The message as it came, less its blocks, which stand in the reply.
-fn without_content(body: &str) -> String {
-    let Ok(super::event::Fields(fields)) = serde_json::from_str(body) else {
-        return "null".to_owned();
-    };
-    let kept = fields.iter().filter(|(key, _)| key != "content");
-    let kept: Vec<String> =
-        kept.map(|(key, raw)| format!("{}:{}", Raw::string(key).text(), raw.get())).collect();
-    format!("{{{}}}", kept.join(","))
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use windlass_core::raw::Raw;
 use windlass_core::reply::{Reply, StopReason, Usage};
 use windlass_runtime::ports::Stream;
 
@@ -17,7 +16,7 @@ use crate::lossless;
 use crate::notice::{Envelope, Notice};
 use crate::sse;
 use crate::stops::StopWatch;
-use crate::wire::{Decode, Progress};
+use crate::wire::{Closed, Decode, Progress};
 
 /// How the stream says that it is over.
 const DONE: &str = "[DONE]";
@@ -83,7 +82,7 @@ impl Decoder {
                 progress = Progress::Content;
             }
         }
-        Ok(if self.end == End::Stopped { Progress::Done } else { progress })
+        Ok(if self.end == End::Stopped { Progress::Enough } else { progress })
     }
 
     fn choice(
@@ -146,7 +145,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn finished(mut self, stream: &dyn Stream) -> Result<Reply, Fault> {
+    fn finished(mut self, stream: &dyn Stream) -> Result<Closed, Fault> {
         let stopped = self.parts.cut_at_stop(&self.watch);
         let said = self.finish_reason.as_deref().unwrap_or_default();
         let ending = if said == "length" { Ending::Limit } else { Ending::Other };
@@ -165,7 +164,8 @@ impl Decoder {
             (false, _, true) => with_calls(said),
             (false, None, false) => without_calls(said)?,
         };
-        Ok(Reply { blocks, cut, stop_reason, stop_sequence, usage, envelope: self.envelope.close() })
+        let reply = Reply { blocks, cut, stop_reason, stop_sequence, usage, envelope: None };
+        Ok(Closed { reply, envelope: self.envelope })
     }
 }
 
@@ -211,15 +211,7 @@ impl Decode for Decoder {
         self.begun
     }
 
-    fn notice(&mut self, notice: Notice) {
-        self.envelope.notice(notice);
-    }
-
-    fn request_id(&mut self, id: &str) {
-        self.envelope.keep("request_id", Raw::string(id).text());
-    }
-
-    fn close(mut self: Box<Self>, stream: &dyn Stream) -> Result<Reply, Fault> {
+    fn close(mut self: Box<Self>, stream: &dyn Stream) -> Result<Closed, Fault> {
         if self.finish_reason.is_none() {
             match self.end {
                 End::Open => return Err(Fault::Cut("before its finish reason".to_owned())),

@@ -2,11 +2,12 @@
 
 use windlass_core::settings::{Settings, ToolSpec};
 
-use crate::capabilities::{Abilities, StopStrings};
+use crate::capabilities::StopStrings;
 use crate::json::{List, Object};
 use crate::names::Dialect;
 use crate::options::{Delivery, Effort, Thinking, ToolChoice};
-use crate::plan::{Choice, Plan};
+use crate::plan::{Choice, Plan, Planned};
+use crate::wire::How;
 
 /// Stop strings the format has room for.
 pub(crate) const MOST_STOPS: usize = 4;
@@ -92,25 +93,24 @@ fn write_system(out: &mut Vec<u8>, settings: &Settings, plan: &Plan) {
 /// Everything behind the messages.
 pub(crate) fn tail(
     settings: &Settings,
-    plan: &Plan,
-    (abilities, dialect): (&Abilities, Dialect),
-    max_tokens: u64,
-    delivery: Delivery,
+    planned: &Planned,
+    dialect: Dialect,
+    how: &How,
 ) -> Vec<u8> {
     let mut out = b"]".to_vec();
     let mut body = Object::resume(&mut out);
-    body.value(dialect.output_limit_field(), &max_tokens);
-    if let Some(effort) = effort(plan) {
+    body.value(dialect.output_limit_field(), &how.max_tokens);
+    if let Some(effort) = effort(&planned.plan) {
         body.string("reasoning_effort", effort);
     }
     let stops: Vec<&str> = settings.stop_map.keys().map(|stop| &**stop).take(MOST_STOPS).collect();
-    if !stops.is_empty() && abilities.stop_strings == StopStrings::Sent {
+    if !stops.is_empty() && planned.abilities.stop_strings == StopStrings::Sent {
         body.value("stop", &stops);
     }
-    if let Some(user) = &plan.user {
+    if let Some(user) = &planned.plan.user {
         body.string("user", user);
     }
-    if delivery == Delivery::Streamed {
+    if how.delivery == Delivery::Streamed {
         body.raw("stream", "true");
         body.raw("stream_options", "{\"include_usage\":true}");
     }

@@ -120,6 +120,11 @@ async fn results_are_read_with_their_tools() {
     messages.push(json!({"role": "tool", "tool_call_id": "call_a", "content": "it is 42"}));
     let reply = place.post(PATH, &request).await.json();
     assert_eq!(reply["choices"][0]["message"]["content"], "It is 42.");
+    // A text after the results stands beside them.
+    let note = json!({"role": "user", "content": "one round left"});
+    request["messages"].as_array_mut().unwrap().push(note);
+    let reply = place.post(PATH, &request).await.json();
+    assert_eq!(reply["choices"][0]["message"]["content"], "It is 42.");
     assert_eq!(reply["choices"][0]["finish_reason"], "stop");
 }
 

@@ -123,13 +123,6 @@ impl Connection {
     }
 
     async fn more(&mut self) -> bool {
-        let mut buffer = [0_u8; 16 * 1024];
-        match self.stream.read(&mut buffer).await {
-            Ok(0) | Err(_) => false,
-            Ok(read) => {
-                self.unread.extend_from_slice(&buffer[..read]);
-                true
-            }
-        }
+        matches!(self.stream.read_buf(&mut self.unread).await, Ok(1..))
     }
 }

@@ -2,6 +2,7 @@
 //! result of until the reply is recorded.
 
 use windlass_core::conversation::Conversation;
+use windlass_core::ids::CallId;
 use windlass_core::input::Input;
 
 use super::is_asking;
@@ -19,10 +20,20 @@ impl Held {
         ready
     }
 
+    /// Drops what these calls brought.
+    pub(super) fn forget(&mut self, calls: &[CallId]) {
+        self.0.retain(|input| !is_result_of(input, calls));
+    }
+
     /// Gives back what no longer has to wait.
     pub(super) fn release(&mut self, conversation: &Conversation) -> Vec<Input> {
         if is_asking(conversation) { Vec::new() } else { std::mem::take(&mut self.0) }
     }
+}
+
+/// Whether the input is what one of these calls brought.
+pub(super) fn is_result_of(input: &Input, calls: &[CallId]) -> bool {
+    matches!(input, Input::ToolReturned { call, .. } if calls.contains(call))
 }
 
 fn is_tool_result(input: &Input) -> bool {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use windlass_core::ids::{LaneId, Millis, RunId};
-use windlass_core::input::Input;
+use windlass_core::ids::{LaneId, RunId};
 use windlass_core::mail::{Mail, MailBody};
 
 use crate::agent::Ports;
@@ -32,7 +31,7 @@ pub(super) struct Inbox {
 /// What ended the wait.
 pub(super) enum Woken {
     /// Flights brought something.
-    Landed(Vec<Input>),
+    Landed(Vec<Landed>),
     /// There may be mail.
     Mail,
     /// The time has come.
@@ -50,11 +49,10 @@ impl Inbox {
 
     pub(super) async fn wait(
         &mut self,
-        wake_at: Option<Millis>,
+        until_due: Option<u64>,
         owner: Option<&OwnerFeed>,
         hand_over: &CancellationToken,
     ) -> Woken {
-        let until_due = wake_at.map(|due| due.since(self.ports.clock.now()));
         let nap = until_due.map_or(POLL_MS, |due| due.min(POLL_MS));
         let after_nap =
             if until_due.is_some_and(|due| due <= nap) { Woken::Time } else { Woken::Mail };
@@ -69,15 +67,15 @@ impl Inbox {
     }
 
     /// Whatever landed meanwhile is decided in the same step: one append for all of it.
-    fn drain(&mut self, first: Landed) -> Vec<Input> {
-        let mut inputs = vec![first.input];
-        while inputs.len() < BATCH {
+    fn drain(&mut self, first: Landed) -> Vec<Landed> {
+        let mut all = vec![first];
+        while all.len() < BATCH {
             match self.landed.try_recv() {
-                Ok(landed) => inputs.push(landed.input),
+                Ok(landed) => all.push(landed),
                 Err(_) => break,
             }
         }
-        inputs
+        all
     }
 
     pub(super) async fn read_mail(&self) -> Result<Vec<Mail>, StoreError> {

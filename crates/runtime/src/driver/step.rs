@@ -35,7 +35,7 @@ impl Driver {
         };
         for input in inputs {
             // A clock that goes backwards must not undo what was recorded.
-            let at = self.ports.clock.now().max(draft.conversation.at);
+            let at = self.now().max(draft.conversation.at);
             if let Some(entry) = Entry::decide(&draft.conversation, at, input) {
                 draft.take(&entry)?;
             }
@@ -48,7 +48,7 @@ impl Driver {
         Ok(())
     }
 
-    async fn append(&self, draft: &Draft) -> Result<(), DriveError> {
+    async fn append(&mut self, draft: &Draft) -> Result<(), DriveError> {
         let records: Vec<Record> =
             draft.entries.iter().flat_map(|entry| entry.records.iter().cloned()).collect();
         let append = Append {
@@ -63,7 +63,10 @@ impl Driver {
             active_run: draft.conversation.run.as_ref().map(|run| run.id.clone()),
             durability: durability(&records, self.settings.durability),
         };
-        Ok(self.ports.store.append(append).await?)
+        let lapses = self.lease.lapses();
+        self.ports.store.append(append).await?;
+        self.ours_since = lapses;
+        Ok(())
     }
 
     /// Tells the readers. Only the owner of the run can make it wait.
@@ -84,7 +87,8 @@ impl Draft {
             self.conversation.take(entry);
             return Ok(());
         };
-        self.rows.extend(project(&self.conversation, &durable));
+        // Rows show what is in the air too, so they see the volatile records.
+        self.rows.extend(project(&self.conversation, entry));
         let ends = durable.ends(&self.conversation);
         if let Input::Received { mail } = &entry.input {
             self.mail_read.extend(mail.iter().map(|mail| mail.id));

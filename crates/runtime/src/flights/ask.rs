@@ -12,7 +12,7 @@ use windlass_core::input::{Failure, FailureClass, Input};
 use windlass_core::reply::Reply;
 
 use super::catch::caught;
-use super::{Flights, Landed};
+use super::{FlightNo, Flights, Landed};
 use crate::feed::LiveText;
 use crate::ports::Stream;
 use crate::toolbox::Toolbox;
@@ -25,6 +25,7 @@ impl Flights {
         let model = Arc::clone(&self.agent.ports.model);
         let stream = Arc::new(ReplyStream {
             ask,
+            flight: self.flown,
             tools: tools.clone(),
             inbox: self.inbox.clone(),
             text: LiveText::new(ask, self.feed.clone(), self.owner.clone()),
@@ -51,6 +52,7 @@ fn panicked(panic: &str) -> Failure {
 
 struct ReplyStream {
     ask: AskId,
+    flight: FlightNo,
     tools: Toolbox,
     inbox: mpsc::Sender<Landed>,
     text: LiveText,
@@ -71,7 +73,7 @@ impl Stream for ReplyStream {
             let tool_use = call.clone();
             let input = Input::BlockReady { ask: self.ask, index, tool_use, facts };
             // An early start is a gift: without room in the inbox the call waits for its reply.
-            let _ = self.inbox.try_send(Landed { input });
+            let _ = self.inbox.try_send(Landed { flight: self.flight, input });
         }
     }
 }

@@ -10,6 +10,7 @@ use windlass_core::facts::Facts;
 use windlass_core::ids::{CallId, Millis};
 use windlass_core::input::{Finding, HookAnswer, Input};
 use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::raw::sha256_hex;
 use windlass_core::run::Run;
 
 use super::Flights;
@@ -57,7 +58,7 @@ impl Flights {
     ) -> Option<Ready> {
         let tool = self.agent.ports.tools.get(&tool_use.name)?;
         let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
-        let idempotency_key = Arc::from(format!("{run}:{id}"));
+        let idempotency_key = key(run, id, &tool_use);
         let context = CallContext { call: id, idempotency_key, attempt };
         Some(Ready { tool, context, tool_use, timeout_ms })
     }
@@ -102,6 +103,13 @@ impl Flights {
             Input::HookAnswered { call: id, answer: answer.unwrap_or(HookAnswer::Pass {}) }
         })
     }
+}
+
+/// The call's name and what it asks for: after a power cut another reply may stand in the place of
+/// one that was lost, and its call must not be taken for a repeat.
+fn key(run: &str, id: CallId, tool_use: &ToolUse) -> Arc<str> {
+    let asked = sha256_hex(format!("{} {}", tool_use.name, tool_use.input.text()).as_bytes());
+    Arc::from(format!("{run}:{id}:{}", asked.get(..16).unwrap_or(&asked)))
 }
 
 fn call(conversation: &Conversation, id: CallId) -> Option<&Call> {

@@ -1,6 +1,6 @@
 //! The rows that travel with entries, in the tables people and dashboards read.
 
-use rusqlite::{Connection, Row as SqlRow, params};
+use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 use windlass_core::ids::{LaneId, Millis, RunId};
 use windlass_core::project::{CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceRow};
 use windlass_runtime::ports::RunInfo;
@@ -150,7 +150,7 @@ fn checkpoint(
     sql(
         connection,
         "INSERT OR REPLACE INTO checkpoint (lane_no, seq, run_id, kind, iteration, message_cursor,
-             persisted, prompt_hash, completed_calls)
+             persisted, prompt_no, completed_calls)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(params![
@@ -161,10 +161,21 @@ fn checkpoint(
         row.iteration,
         row.message_cursor.cast_signed(),
         row.persisted.cast_signed(),
-        row.prompt_hash.as_deref(),
+        row.prompt_hash.as_deref().map(|hash| prompt(connection, hash)).transpose()?,
         completed_calls,
     ])?;
     Ok(())
+}
+
+fn prompt(connection: &Connection, hash: &str) -> Result<i64, Stop> {
+    let known = sql(connection, "SELECT no FROM prompt WHERE hash = ?1")?
+        .query_row(params![hash], |row| row.get(0))
+        .optional()?;
+    if let Some(no) = known {
+        return Ok(no);
+    }
+    sql(connection, "INSERT INTO prompt (hash) VALUES (?1)")?.execute(params![hash])?;
+    Ok(connection.last_insert_rowid())
 }
 
 fn event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), Stop> {

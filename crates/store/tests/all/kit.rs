@@ -10,7 +10,6 @@ use windlass_core::record::Durability;
 use windlass_runtime::ports::{Append, EncodedEntry, Letter, Store};
 use windlass_store::SqliteStore;
 
-#[expect(clippy::unwrap_used, reason = "a test without a folder cannot go on")]
 pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
@@ -19,7 +18,6 @@ pub(crate) fn file(folder: &TempDir) -> PathBuf {
     folder.path().join("windlass.db")
 }
 
-#[expect(clippy::unwrap_used, reason = "a test without a store cannot go on")]
 pub(crate) fn open(folder: &TempDir) -> SqliteStore {
     SqliteStore::open(file(folder)).unwrap()
 }
@@ -51,7 +49,6 @@ pub(crate) fn barrier(name: &str, epoch: Epoch, head: Seq, line: &str) -> Append
     Append { durability: Durability::Barrier, ..step(name, epoch, head, line) }
 }
 
-#[expect(clippy::unwrap_used, reason = "a test without a lane cannot go on")]
 pub(crate) async fn owned(store: &dyn Store, name: &str) -> Epoch {
     store.deliver(lane(name), letter("first")).await.unwrap();
     store.claim(lane(name), Arc::from("w"), None).await.unwrap().epoch

@@ -9,7 +9,6 @@ use windlass_store::sqlite::Settings;
 
 use crate::kit::{barrier, file, folder, lane, letter, open, owned, step};
 
-// spec: STORE-11
 #[tokio::test]
 async fn full_disk_loses_nothing_and_passes() {
     let folder = folder();
@@ -46,7 +45,6 @@ async fn a_full_disk_spares_what_fits() {
     store.append(step("a", epoch, 0, "1")).await.unwrap();
 }
 
-// spec: STORE-11
 #[tokio::test]
 async fn a_file_replaced_under_us_ends_it() {
     let folder = folder();
@@ -84,7 +82,6 @@ async fn damage_found_while_reading_is_said() {
     assert!(matches!(log, Err(StoreError::Corrupt { .. })), "{log:?}");
 }
 
-// spec: STORE-06
 #[tokio::test]
 async fn only_a_barrier_syncs() {
     let folder = folder();

@@ -49,7 +49,6 @@ fn folder_instead_of_a_file() {
     assert!(matches!(&error, StoreError::Invalid { what } if what.contains("--store")), "{error}");
 }
 
-// spec: STORE-11
 #[test]
 fn garbage_is_damage_and_stays() {
     let folder = folder();
@@ -70,7 +69,6 @@ async fn filled(path: &Path) {
     }
 }
 
-// spec: STORE-11
 #[tokio::test]
 async fn truncated_file_is_damage_and_stays() {
     for left in [1000, 4096, 20_000, 100_000] {
@@ -83,7 +81,6 @@ async fn truncated_file_is_damage_and_stays() {
     }
 }
 
-// spec: STORE-11
 #[tokio::test]
 async fn scribbled_page_is_damage_and_stays() {
     let folder = folder();

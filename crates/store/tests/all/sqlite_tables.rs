@@ -121,7 +121,7 @@ fn event() -> Row {
     Row::Event(EventRow { run: None, seq: 1, at: Millis(3), name: "agent.model.abandoned", fields })
 }
 
-// spec: STORE-07, TRACE-03, TRACE-05, TRACE-09, TRACE-10
+// spec: TRACE-03, TRACE-05, TRACE-09
 #[tokio::test]
 async fn rows_land_with_their_entry() {
     let folder = folder();
@@ -150,7 +150,8 @@ async fn rows_land_with_their_entry() {
         strings(
             &raw,
             "SELECT concat_ws('|', lane.id, seq, run_id, kind, iteration, message_cursor, persisted,
-                 prompt_hash, completed_calls) FROM checkpoint JOIN lane ON lane.no = lane_no"
+                 prompt.hash, completed_calls)
+             FROM checkpoint JOIN lane ON lane.no = lane_no JOIN prompt ON prompt.no = prompt_no"
         ),
         [r#"a|1|r|tool_result|4|6|1|cd|["toolu_1"]"#]
     );
@@ -160,7 +161,6 @@ async fn rows_land_with_their_entry() {
     );
 }
 
-// spec: STORE-07
 #[tokio::test]
 async fn a_fenced_append_leaves_no_rows() {
     let folder = folder();
@@ -228,7 +228,6 @@ fn the_database_itself_refuses_a_second_active_run() {
     assert!(raw.execute("INSERT INTO lane (id) VALUES ('')", ()).is_err());
 }
 
-// spec: STORE-09
 #[tokio::test]
 async fn large_bodies_are_stored_once() {
     let folder = folder();
@@ -244,7 +243,6 @@ async fn large_bodies_are_stored_once() {
     assert_eq!(strings(&raw, "SELECT count(*) || '' FROM entry WHERE body IS NULL"), ["3"]);
 }
 
-// spec: STORE-01
 #[tokio::test]
 async fn the_file_is_in_wal_mode_and_ours() {
     let folder = folder();

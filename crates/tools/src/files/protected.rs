@@ -111,10 +111,10 @@ fn begins(parts: &[String], names: &[&[&str]]) -> bool {
         Some(start) => part.starts_with(start),
         None => part == name,
     };
-    let all = |name: &&[&str]| {
+    let all = |name: &[&str]| {
         parts.len() >= name.len() && name.iter().zip(parts).all(|(name, part)| is(part, name))
     };
-    names.iter().any(|name| all(&name))
+    names.iter().any(|name| all(name))
 }
 
 fn folded_starts_with(parts: &[String], folder: &Path) -> bool {
@@ -133,7 +133,8 @@ fn folded(path: &Path) -> Vec<String> {
 
 fn fold(name: &str) -> String {
     let visible = name.chars().filter(|c| !crate::input::is_invisible(*c));
-    let folded: String = visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    let folded: String =
+        visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     match folded.trim_end_matches(['.', ' ']) {
         "git~1" => ".git".to_owned(),
         trimmed => trimmed.to_owned(),

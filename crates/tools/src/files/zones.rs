@@ -84,7 +84,9 @@ impl Zones {
         let whole = self.real_root(&folder.join(path));
         let written = absolute(Path::new("/"), &whole);
         let (leads_to, zone) = match real(&whole) {
-            Real::At(real) => (real.clone(), self.zone(&real, access).worse(self.zone(&written, access))),
+            Real::At(real) => {
+                (real.clone(), self.zone(&real, access).worse(self.zone(&written, access)))
+            }
             // Nobody can say where it leads, so it is nowhere we know.
             Real::Nowhere => (written.clone(), Zone::Outside.worse(self.zone(&written, access))),
         };

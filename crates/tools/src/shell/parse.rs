@@ -37,7 +37,7 @@ use self::found::Found;
 use self::tree::Item;
 use self::word::Word;
 use crate::files::Zones;
-use crate::limits::{MAX_COMMAND_BYTES, MAX_SHELLS, MAX_WRAPPERS};
+use crate::limits::{MAX_COMMAND_BYTES, MAX_HERE, MAX_SHELLS, MAX_WRAPPERS};
 
 /// Takes a command text apart, for a shell that starts in the workspace of `zones`.
 #[must_use]
@@ -51,6 +51,11 @@ pub fn take_apart(command: &str, zones: &Zones) -> Shell {
 fn text(text: &str, shells: usize, found: &mut Found<'_>) {
     if text.len() > MAX_COMMAND_BYTES || shells > MAX_SHELLS {
         found.over("it is too long or too deep to be read");
+        return;
+    }
+    if text.matches("<<").count() > MAX_HERE {
+        // The grammar's scanner takes time in proportion to their square.
+        found.over("it has too many here-documents");
         return;
     }
     characters::check(text, found);

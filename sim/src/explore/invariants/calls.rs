@@ -16,6 +16,7 @@ pub(super) const FACTS: &[OfFact] = &[
     ("a call is let go only when it is ready", let_go_when_ready),
     ("a stopping run lets nothing go", stopping_lets_nothing_go),
     ("a result is final", settled_once),
+    ("a result is what became of the call", result_is_earned),
     ("only what may be interrupted is, and only by an abort", interrupted_rightly),
     ("a call that took effect is not called skipped", skipped_means_not_run),
     ("only a repeatable call that failed in passing is retried", retried_rightly),
@@ -74,6 +75,34 @@ fn settled_once(fact: &Fact<'_>) -> Verdict {
     let Record::Settled { call: id, .. } = fact.record else { return Ok(()) };
     let open = call(fact, *id).is_some_and(|call| !call.is_settled());
     ensure(open, || format!("call {id} was settled already"))
+}
+
+fn result_is_earned(fact: &Fact<'_>) -> Verdict {
+    let Record::Settled { call: id, shown } = fact.record else { return Ok(()) };
+    let Some(state) = state(fact, *id) else { return Ok(()) };
+    let mail = matches!(fact.entry.input, Input::Received { .. });
+    let probe = matches!(fact.entry.input, Input::Probed { .. });
+    let back = matches!(state, CallState::AfterHook(_));
+    let waits = matches!(state, CallState::Questioned(_));
+    let fits = match kind(shown) {
+        OutcomeKind::Done => back || (probe && *state == CallState::Lost),
+        OutcomeKind::Answered => waits && mail,
+        OutcomeKind::TimedOut => back,
+        OutcomeKind::Interrupted => back || waits || matches!(state, CallState::Running { .. }),
+        OutcomeKind::Failed => back || has_not_flown(state),
+        OutcomeKind::Denied => has_not_flown(state) || (waits && mail),
+        OutcomeKind::Skipped => has_not_flown(state) || waits,
+    };
+    ensure(fits, || format!("call {id} was {state:?} and ended as {:?}", kind(shown)))
+}
+
+fn has_not_flown(state: &CallState) -> bool {
+    match state {
+        CallState::BeforeHook | CallState::Unjudged | CallState::Ready => true,
+        CallState::Resting { .. } => true,
+        CallState::Questioned(_) | CallState::Running { .. } | CallState::Lost => false,
+        CallState::AfterHook(_) | CallState::Settled(_) => false,
+    }
 }
 
 fn interrupted_rightly(fact: &Fact<'_>) -> Verdict {

@@ -1,13 +1,18 @@
 //! Mail is answered for: whatever is drained leaves exactly one record that names it.
 
-use windlass_core::Input;
+use windlass_core::ids::RunId;
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::record::{Record, Stop};
+use windlass_core::run::Run;
+use windlass_core::{Conversation, Input};
 
-use super::{OfStep, Step, Verdict, ensure};
+use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
+use crate::explore::ledger::answer_in;
 
 pub(super) const STEPS: &[OfStep] =
     &[("every mail leaves one record", mail_leaves_one_record)];
+
+pub(super) const FACTS: &[OfFact] = &[("mail is refused only for a reason", refused_rightly)];
 
 fn mail_leaves_one_record(step: &Step<'_>) -> Verdict {
     let Input::Received { mail } = &step.entry.input else { return Ok(()) };
@@ -52,4 +57,41 @@ fn ends_unbegun(record: &Record, mail: &Mail) -> bool {
         ) => target.as_ref() == Some(run),
         _ => false,
     }
+}
+
+fn refused_rightly(fact: &Fact<'_>) -> Verdict {
+    let Record::MailRefused { mail: id, .. } = fact.record else { return Ok(()) };
+    let Input::Received { mail } = &fact.entry.input else { return Ok(()) };
+    let Some(mail) = mail.iter().find(|mail| mail.id == *id) else { return Ok(()) };
+    let now = fact.now;
+    let useful = match &mail.body {
+        MailBody::Prompt { run, .. } => has_room(now, run),
+        MailBody::Steer { run, .. } if goes_on(now).is_none() => has_room(now, run),
+        MailBody::Steer { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
+        MailBody::Answer { .. } => answer_in(now, &fact.entry.input, *id)
+            .is_some_and(|(question, answer)| question.about.takes(answer)),
+        MailBody::Cancel { run } => can_stop(now, run.as_ref(), Stop::Cancel),
+        MailBody::Abort { run } => can_stop(now, run.as_ref(), Stop::Abort),
+        MailBody::ChildFinished { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
+    };
+    ensure(!useful, || format!("{:?}", mail.body))
+}
+
+/// The active run, if nobody asked it to end.
+fn goes_on(c: &Conversation) -> Option<&Run> {
+    c.run.as_ref().filter(|run| run.stop.is_none())
+}
+
+fn has_room(c: &Conversation, id: &RunId) -> bool {
+    let most = c.settings.as_ref().map_or(0, |settings| settings.limits.queued_prompts);
+    let active = c.run.as_ref().is_some_and(|run| run.id == *id);
+    let ended = c.last_end.as_ref().is_some_and(|end| end.run == *id);
+    let waits = c.queue.iter().any(|queued| queued.run == *id);
+    c.queue.len() < most as usize && !active && !ended && !waits && id.as_str() != "empty"
+}
+
+fn can_stop(c: &Conversation, target: Option<&RunId>, how: Stop) -> bool {
+    let active = c.run.as_ref().filter(|run| target.is_none_or(|target| *target == run.id));
+    let waits = c.queue.iter().any(|queued| Some(&queued.run) == target);
+    waits || active.is_some_and(|run| run.stop.is_none_or(|stop| stop.how < how))
 }

@@ -1,6 +1,7 @@
 //! Calls that conflict have the outcome of running in the order listed.
 
 use super::{Case, ensure};
+use crate::world::model::GHOST;
 use crate::world::witness::{Effect, Seen};
 
 /// Pairs of conflicting effects of one lane, the one that started first in front.
@@ -12,7 +13,9 @@ fn conflicts(seen: &Seen) -> impl Iterator<Item = (&Effect, &Effect)> {
 }
 
 fn conflict(first: &Effect, second: &Effect) -> bool {
-    first.lane == second.lane && first.facts.touches.conflicts_with(&second.facts.touches)
+    // A call that was announced and never came stands in no reply.
+    let came = !first.input.text().contains(GHOST) && !second.input.text().contains(GHOST);
+    came && first.lane == second.lane && first.facts.touches.conflicts_with(&second.facts.touches)
 }
 
 /// What a process had in the air when it lost its lane may go on until it notices.

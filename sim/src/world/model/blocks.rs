@@ -48,9 +48,12 @@ pub(super) fn call(dice: &mut Dice, lane: &str, id: &str, odd: bool) -> Raw {
     raw(format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{input}}}"#))
 }
 
+/// What a call that was announced and never came is about.
+pub(crate) const GHOST: &str = "ghost";
+
 /// A call that was announced and never came.
 pub(super) fn other_call() -> Raw {
-    raw(r#"{"type":"tool_use","id":"ghost","name":"read","input":{"on":"ghost"}}"#.to_owned())
+    raw(format!(r#"{{"type":"tool_use","id":"{GHOST}","name":"read","input":{{"on":"{GHOST}"}}}}"#))
 }
 
 fn raw(text: String) -> Raw {

@@ -2,9 +2,10 @@
 //! time has come, or when it was left running.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use windlass_core::stop::RunState;
-use windlass_runtime::ports::{Store, StoreError};
+use windlass_runtime::ports::{LaneInfo, Store, StoreError};
 use windlass_runtime::Session;
 
 use super::owner;
@@ -17,6 +18,9 @@ use crate::world::witness::ProcessId;
 /// Time between two looks.
 const LOOK_MS: u64 = 230;
 
+/// Looks at an unchanged lane of our own before it counts as left.
+const PATIENCE: u64 = 6;
+
 /// Runs looked at.
 const RUNS: usize = 64;
 
@@ -25,6 +29,8 @@ pub(super) struct Caretaker {
     store: Arc<ProcessStore>,
     shared: Arc<Shared>,
     process: ProcessId,
+    head: AtomicU64,
+    looks: AtomicU64,
 }
 
 impl Caretaker {
@@ -34,7 +40,8 @@ impl Caretaker {
         shared: &Arc<Shared>,
         process: ProcessId,
     ) -> Self {
-        Self { session, store: Arc::clone(store), shared: Arc::clone(shared), process }
+        let (store, shared) = (Arc::clone(store), Arc::clone(shared));
+        Self { session, store, shared, process, head: AtomicU64::new(0), looks: AtomicU64::new(0) }
     }
 
     pub(super) async fn watch(self) {
@@ -46,11 +53,21 @@ impl Caretaker {
         }
     }
 
+    /// Whether this process owns the lane and something has happened on it lately.
+    fn drives(&self, info: &LaneInfo) -> bool {
+        let mine = self.shared.witness.holder(&info.lane) == Some(self.process);
+        let before = self.head.swap(info.head, Ordering::SeqCst);
+        let looks = if before == info.head { self.looks.fetch_add(1, Ordering::SeqCst) } else { 0 };
+        if before != info.head {
+            self.looks.store(0, Ordering::SeqCst);
+        }
+        mine && info.owner.is_some() && looks < PATIENCE
+    }
+
     async fn is_needed(&self) -> Result<bool, StoreError> {
         let lane = self.session.lane();
         let Some(info) = self.store.lane(lane.clone()).await? else { return Ok(false) };
-        let mine = self.shared.witness.holder(lane) == Some(self.process);
-        if info.owner.is_some() && mine {
+        if self.drives(&info) {
             return Ok(false);
         }
         if !self.store.read_mail(lane.clone(), 1).await?.is_empty() || info.wake_at.is_some() {

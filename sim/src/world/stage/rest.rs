@@ -5,7 +5,7 @@ use windlass_core::ids::LaneId;
 use windlass_core::log::Entry;
 use windlass_core::run::Run;
 use windlass_core::wanted::is_parked;
-use windlass_runtime::ports::Store;
+use windlass_runtime::ports::{LaneInfo, Store};
 
 use super::Stage;
 use crate::world::clock::nap;
@@ -18,6 +18,9 @@ const LOOKS: u32 = 400;
 
 /// Time between two looks.
 const LOOK_MS: u64 = 300;
+
+/// Looks at an unchanged lane before its owner counts as gone.
+const PATIENCE: u32 = 4;
 
 /// Time for readers to see the last entries.
 const GRACE_MS: u64 = 1_300;
@@ -40,8 +43,11 @@ impl Stage {
         for look in 0..LOOKS {
             nap(LOOK_MS).await;
             if self.rests(look).await {
+                // Somebody may still have been on the way to the post.
                 nap(GRACE_MS).await;
-                return true;
+                if self.rests(look).await {
+                    return true;
+                }
             }
         }
         false
@@ -60,7 +66,7 @@ impl Stage {
         let disk = &self.shared.disk;
         let Ok(Some(info)) = disk.lane(lane.clone()).await else { return Lane::Rests };
         let mail = disk.read_mail(lane.clone(), 1).await;
-        if info.owner.is_some() || mail.is_ok_and(|mail| !mail.is_empty()) {
+        if mail.is_ok_and(|mail| !mail.is_empty()) || (info.owner.is_some() && self.moves(&info)) {
             return Lane::Works;
         }
         let now = self.folded(lane).await;
@@ -69,6 +75,14 @@ impl Stage {
             Some(run) if is_parked(&now) => self.let_people_answer(lane, run, look).await,
             Some(_) => Lane::Works,
         }
+    }
+
+    /// Whether something happened on the lane lately: an owner that is gone leaves its name behind.
+    fn moves(&mut self, info: &LaneInfo) -> bool {
+        let (head, looks) = self.quiet.entry(info.lane.clone()).or_default();
+        *looks = if *head == info.head { *looks + 1 } else { 0 };
+        *head = info.head;
+        *looks < PATIENCE
     }
 
     async fn folded(&self, lane: &LaneId) -> Conversation {

@@ -2,7 +2,7 @@
 
 /// The most connections at a time; further ones wait in the kernel's queue.
 pub const MAX_CONNECTIONS: usize = 2_048;
-/// The longest head of a request, in bytes.
+/// The longest head of a request, in bytes; what arrived in one piece with its end may be longer.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// The longest body of a request, in bytes: what the real services take.
 pub const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;

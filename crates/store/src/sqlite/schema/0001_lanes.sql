@@ -118,6 +118,12 @@ CREATE TABLE agent_tool_results (
     PRIMARY KEY (run_id, tool_call_id, occurrence)
 ) STRICT, WITHOUT ROWID;
 
+-- A conversation keeps its prompt for hundreds of checkpoints; they name it by number.
+CREATE TABLE prompt (
+    no   INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE
+) STRICT;
+
 CREATE TABLE checkpoint (
     lane_no         INTEGER NOT NULL REFERENCES lane (no),
     seq             INTEGER NOT NULL,
@@ -126,7 +132,7 @@ CREATE TABLE checkpoint (
     iteration       INTEGER NOT NULL,
     message_cursor  INTEGER NOT NULL,
     persisted       INTEGER NOT NULL,
-    prompt_hash     TEXT,
+    prompt_no       INTEGER REFERENCES prompt (no),
     completed_calls TEXT,
     PRIMARY KEY (lane_no, seq)
 ) STRICT, WITHOUT ROWID;

@@ -14,7 +14,8 @@ const FLAGS: &[(&str, &str)] =
 const DEEP: &[char] = &['r', 'R', 'a'];
 
 pub(super) fn written(command: &str, rest: &[Word], found: &mut Found<'_>) {
-    let (options, operands): (Vec<&Word>, Vec<&Word>) = rest.iter().partition(|word| word.is_option());
+    let (options, operands): (Vec<&Word>, Vec<&Word>) =
+        rest.iter().partition(|word| word.is_option());
     if !options.iter().all(|option| is_known(command, &option.text)) {
         found.doubt(&format!("{command} has an option that is not understood"));
     }
@@ -64,5 +65,6 @@ fn brings_names(source: &Word) -> bool {
 fn is_known(command: &str, option: &str) -> bool {
     let flags = FLAGS.iter().find(|(name, _)| *name == command).map_or("", |(_, flags)| flags);
     let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-    option == "--parents" || letters.is_some_and(|letters| letters.chars().all(|c| flags.contains(c)))
+    option == "--parents"
+        || letters.is_some_and(|letters| letters.chars().all(|c| flags.contains(c)))
 }

@@ -10,8 +10,8 @@ use super::word::{Kind, Word};
 
 /// Commands whose words are no files.
 const WORDY: &[&str] = &[
-    "echo", "printf", "true", "false", ":", "pwd", "whoami", "date", "uname", "basename", "dirname",
-    "which", "type", "sleep", "kill", "exit",
+    "echo", "printf", "true", "false", ":", "pwd", "whoami", "date", "uname", "basename",
+    "dirname", "which", "type", "sleep", "kill", "exit",
 ];
 
 /// Places that are no files.

@@ -14,9 +14,18 @@ pub(super) fn source<'t>(node: Node<'_>, text: &'t str) -> &'t str {
 pub(super) fn is_word(kind: &str) -> bool {
     matches!(
         kind,
-        "word" | "number" | "string" | "raw_string" | "ansi_c_string" | "concatenation"
-            | "simple_expansion" | "expansion" | "command_substitution" | "process_substitution"
-            | "arithmetic_expansion" | "brace_expression"
+        "word"
+            | "number"
+            | "string"
+            | "raw_string"
+            | "ansi_c_string"
+            | "concatenation"
+            | "simple_expansion"
+            | "expansion"
+            | "command_substitution"
+            | "process_substitution"
+            | "arithmetic_expansion"
+            | "brace_expression"
     )
 }
 
@@ -24,9 +33,25 @@ pub(super) fn is_word(kind: &str) -> bool {
 pub(super) fn is_plain(kind: &str) -> bool {
     matches!(
         kind,
-        "command_name" | "word" | "number" | "string" | "string_content" | "raw_string"
-            | "ansi_c_string" | "concatenation" | "comment" | "file_descriptor" | "heredoc_start"
-            | "heredoc_body" | "heredoc_content" | "heredoc_end" | "&&" | "||" | ";" | "|" | "\n"
+        "command_name"
+            | "word"
+            | "number"
+            | "string"
+            | "string_content"
+            | "raw_string"
+            | "ansi_c_string"
+            | "concatenation"
+            | "comment"
+            | "file_descriptor"
+            | "heredoc_start"
+            | "heredoc_body"
+            | "heredoc_content"
+            | "heredoc_end"
+            | "&&"
+            | "||"
+            | ";"
+            | "|"
+            | "\n"
             | "\""
     )
 }

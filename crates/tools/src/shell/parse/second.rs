@@ -181,7 +181,8 @@ impl<'t> Reader<'t> {
     fn set_operator(&mut self, operator: &'static str) -> Option<()> {
         let free = self.operator.is_none();
         self.operator = Some(operator);
-        let is_more = self.rest.peek().is_some_and(|(_, c)| matches!(c, '<' | '>' | '(' | '&' | '|'));
+        let is_more =
+            self.rest.peek().is_some_and(|(_, c)| matches!(c, '<' | '>' | '(' | '&' | '|'));
         (free && !is_more).then_some(())
     }
 
@@ -191,7 +192,9 @@ impl<'t> Reader<'t> {
             let word = self.text.get(start..at).unwrap_or_default();
             !word.is_empty() && word.chars().all(|c| c.is_ascii_digit())
         };
-        if self.operator.is_none() && self.draft.as_ref().is_some_and(|(start, _)| is_number(*start)) {
+        if self.operator.is_none()
+            && self.draft.as_ref().is_some_and(|(start, _)| is_number(*start))
+        {
             self.draft = None;
         }
     }

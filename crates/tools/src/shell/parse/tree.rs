@@ -48,13 +48,21 @@ impl To {
 
 /// Reads a text; `None` if that took too long.
 pub(super) fn read(text: &str, found: &mut Found<'_>) -> Option<Vec<Item>> {
-    let tree = tree(text)?;
+    let tree = tree(&ascii(text))?;
     let mut walk = Walk { text, found, items: Vec::new(), ahead: Vec::new() };
     walk.run(tree.root_node());
     let mut items = walk.items;
     // Who reads a here-document is only known once all commands are.
     items.sort_by_key(|item| matches!(item, Item::Here(_)));
     Some(items)
+}
+
+/// The same text with a letter for every byte beyond ASCII. To bash they are all plain, and the
+/// grammar's scanner looks characters up in a table of 256 without asking how large they are: one
+/// from far away would end the process.
+fn ascii(text: &str) -> String {
+    let letter = |byte: u8| if byte.is_ascii() { char::from(byte) } else { 'x' };
+    text.bytes().map(letter).collect()
 }
 
 fn tree(text: &str) -> Option<Tree> {
@@ -95,7 +103,9 @@ impl<'t> Walk<'t, '_, '_> {
         self.ahead.push(Step::Visit(root, 0));
         while let Some(step) = self.ahead.pop() {
             match step {
-                Step::Visit(_, depth) if depth > MAX_NESTING => self.found.over("it is nested too deeply"),
+                Step::Visit(_, depth) if depth > MAX_NESTING => {
+                    self.found.over("it is nested too deeply")
+                }
                 Step::Visit(node, depth) => self.visit(node, depth),
                 Step::Append(words) => self.append(words),
             }
@@ -131,7 +141,10 @@ impl<'t> Walk<'t, '_, '_> {
         let mut words = Vec::new();
         for child in children(node) {
             match child.kind() {
-                "variable_assignment" | "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {}
+                "variable_assignment"
+                | "file_redirect"
+                | "herestring_redirect"
+                | "heredoc_redirect" => {}
                 _ => words.push(render::word(child, self.text)),
             }
         }
@@ -194,7 +207,9 @@ impl<'t> Walk<'t, '_, '_> {
         self.found.doubt("it holds a here-document");
         for part in children(node) {
             match part.kind() {
-                "heredoc_body" => self.items.push(Item::Here(render::source(part, self.text).to_owned())),
+                "heredoc_body" => {
+                    self.items.push(Item::Here(render::source(part, self.text).to_owned()))
+                }
                 "string" | "raw_string" | "word" if node.kind() == "herestring_redirect" => {
                     self.items.push(Item::Here(render::word(part, self.text).text));
                 }

@@ -4,6 +4,7 @@ use super::found::Found;
 use super::options::own_words;
 use super::word::{Kind, Word};
 use super::wrappers::{is_opaque, is_shell, plain};
+use crate::limits::MAX_GUESSED_WORDS;
 
 /// What a simple command comes down to.
 #[derive(Default)]
@@ -72,7 +73,8 @@ fn env(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
 fn opaque(words: Vec<Word>, why: &str, found: &mut Found<'_>) -> Unwrapped {
     found.doubt(why);
     let starts = (1..words.len()).filter(|at| words.get(*at).is_some_and(|word| !word.is_option()));
-    let inner = starts.take(STARTS).filter_map(|at| words.get(at..).map(<[Word]>::to_vec)).collect();
+    let from = |at| words.iter().skip(at).take(MAX_GUESSED_WORDS).cloned().collect::<Vec<_>>();
+    let inner = starts.take(STARTS).map(from).collect();
     let is_text = |word: &&Word| word.text.contains(char::is_whitespace);
     let scripts = words.iter().skip(1).filter(is_text).take(STARTS);
     let scripts = scripts.map(|word| word.text.clone()).collect();
@@ -82,7 +84,8 @@ fn opaque(words: Vec<Word>, why: &str, found: &mut Found<'_>) -> Unwrapped {
 
 /// Commands whose first words are not opaque again, so that trying does not multiply.
 fn bare(inner: Vec<Vec<Word>>) -> Vec<Vec<Word>> {
-    let is_opaque_start = |words: &Vec<Word>| words.first().is_some_and(|word| is_opaque(word.name()));
+    let is_opaque_start =
+        |words: &Vec<Word>| words.first().is_some_and(|word| is_opaque(word.name()));
     let first_opaque = inner.iter().position(is_opaque_start);
     match first_opaque {
         // All that follow it are tried from there.
@@ -155,7 +158,12 @@ fn git(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
     let takes_value = |word: &Word| {
         matches!(
             word.text.as_str(),
-            "-c" | "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--exec-path"
+            "-c" | "-C"
+                | "--git-dir"
+                | "--work-tree"
+                | "--namespace"
+                | "--config-env"
+                | "--exec-path"
         )
     };
     let mut at = 1;

@@ -25,19 +25,17 @@ fn text<'a>(block: &'a Block<'_>) -> Option<&'a str> {
     block.text.as_deref().filter(|_| block.r#type == "text")
 }
 
-/// The results in the last message; a text in the same message stands beside them.
+/// The results since the last reply; a text after them stands beside them.
 fn results(messages: &[Message<'_>]) -> Vec<ViewedResult> {
-    let mut newest_first = messages.iter().rev();
-    match (newest_first.next(), newest_first.next()) {
-        (Some(results), Some(reply)) => paired(reply, results),
-        (Some(_) | None, _) => Vec::new(),
-    }
-}
-
-fn paired(reply: &Message<'_>, results: &Message<'_>) -> Vec<ViewedResult> {
+    let is_reply = |message: &&Message<'_>| message.role == Role::Assistant;
     let of_type = |kind: &'static str| move |block: &&Block<'_>| block.r#type == kind;
-    let calls: Vec<&Block<'_>> = reply.blocks.iter().filter(of_type("tool_use")).collect();
-    let results = results.blocks.iter().filter(of_type("tool_result")).enumerate();
+    let reply = messages.iter().rev().find(is_reply);
+    let made = reply.map(|reply| reply.blocks.as_slice()).unwrap_or_default();
+    let calls: Vec<&Block<'_>> = made.iter().filter(of_type("tool_use")).collect();
+    let unanswered = messages.iter().rposition(|message| is_reply(&message));
+    let unanswered = messages.get(unanswered.map_or(0, |at| at.saturating_add(1))..);
+    let blocks = unanswered.unwrap_or_default().iter().flat_map(|message| &message.blocks);
+    let results = blocks.filter(of_type("tool_result")).enumerate();
     results.map(|(place, block)| viewed(&calls, place, block)).collect()
 }
 

@@ -15,16 +15,15 @@ pub(super) fn of(messages: &[Message<'_>], tools: Vec<String>) -> View {
     }
 }
 
-/// The tool messages at the end, whatever the system adds after them.
+/// The tool messages since the last reply. A user's text after them stands beside them, as it
+/// would in the one message that Anthropic's format makes of both.
 fn results(messages: &[Message<'_>]) -> Vec<ViewedResult> {
-    let mut newest_first = messages.iter().rev().peekable();
-    while newest_first.next_if(|message| message.role == Role::Instructions).is_some() {}
-    let mut results = Vec::new();
-    while let Some(result) = newest_first.next_if(|message| message.role == Role::Tool) {
-        results.push(result);
-    }
+    let is_reply = |message: &&Message<'_>| message.role == Role::Assistant;
+    let unanswered = messages.iter().rev().take_while(|message| !is_reply(message));
+    let mut results: Vec<_> = unanswered.filter(|message| message.role == Role::Tool).collect();
     results.reverse();
-    let calls = newest_first.next().map(|reply| reply.calls.as_slice()).unwrap_or_default();
+    let reply = messages.iter().rev().find(is_reply);
+    let calls = reply.map(|reply| reply.calls.as_slice()).unwrap_or_default();
     results.into_iter().enumerate().map(|(place, result)| viewed(calls, place, result)).collect()
 }
 

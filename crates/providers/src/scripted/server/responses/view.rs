@@ -34,11 +34,11 @@ fn is_reply(kind: Kind) -> bool {
     }
 }
 
-/// The results at the end, whatever the system adds after them.
+/// The results since the last reply, whatever was said after them.
 fn results(items: &[Item<'_>]) -> Vec<ViewedResult> {
-    let is = |kind: Kind| move |item: &&Item<'_>| item.kind() == Some(kind);
-    let newest_first = items.iter().rev().skip_while(is(Kind::Instructions));
-    let mut results: Vec<_> = newest_first.take_while(is(Kind::Result)).collect();
+    let is_answered = |item: &&Item<'_>| item.kind().is_some_and(is_reply);
+    let unanswered = items.iter().rev().take_while(|item| !is_answered(item));
+    let mut results: Vec<_> = unanswered.filter(|item| item.kind() == Some(Kind::Result)).collect();
     results.reverse();
     results.into_iter().map(|result| viewed(items, result)).collect()
 }

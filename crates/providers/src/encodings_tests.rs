@@ -1,0 +1,72 @@
+use windlass_core::block::Block;
+use windlass_core::transcript::{Segment, Transcript};
+
+use crate::encodings::{Encode, Encodings, Most, Written};
+
+/// Writes a segment as its raw blocks, and counts how often.
+#[derive(Default)]
+struct Plain {
+    written: std::sync::atomic::AtomicUsize,
+}
+
+impl Encode for &'static Plain {
+    type Open = ();
+
+    fn segment(&self, (): (), segment: &Segment, out: &mut Vec<u8>) -> Written<()> {
+        self.written.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        for block in segment.blocks.iter() {
+            out.extend_from_slice(block.raw().text().as_bytes());
+        }
+        Written { open: (), splice: None }
+    }
+
+    fn close(&self, (): ()) -> &'static [u8] {
+        b""
+    }
+}
+
+fn plain() -> &'static Plain {
+    Box::leak(Box::default())
+}
+
+fn said(text: &str) -> Transcript {
+    let mut transcript = Transcript::default();
+    transcript.push_prompt(&[Block::text(text)]);
+    transcript
+}
+
+#[test]
+fn a_segment_is_written_once() {
+    let plain = plain();
+    let encodings = Encodings::new(plain);
+    let mut transcript = said("first");
+    for round in 0..100 {
+        transcript.push_note(&format!("note {round}"));
+        encodings.of(&transcript);
+        encodings.of(&transcript);
+    }
+    assert_eq!(plain.written.load(std::sync::atomic::Ordering::Relaxed), 101);
+}
+
+#[test]
+fn only_so_many_conversations_are_kept() {
+    let most = Most { conversations: 10, bytes: 1_000_000 };
+    let encodings = Encodings::keeping(most, plain());
+    let all: Vec<Transcript> = (0..25).map(|_| said("x")).collect();
+    all.iter().for_each(|transcript| {
+        encodings.of(transcript);
+    });
+    assert_eq!(encodings.kept().0, 10);
+}
+
+#[test]
+fn only_so_many_bytes_are_kept() {
+    let most = Most { conversations: 10, bytes: 1_000 };
+    let encodings = Encodings::keeping(most, plain());
+    let all: Vec<Transcript> = (0..6).map(|_| said(&"x".repeat(240))).collect();
+    all.iter().for_each(|transcript| {
+        encodings.of(transcript);
+    });
+    let (count, bytes) = encodings.kept();
+    assert!((2..5).contains(&count) && bytes <= 1_000, "{count} with {bytes} bytes");
+}

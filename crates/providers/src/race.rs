@@ -1,0 +1,27 @@
+//! Waiting for whichever comes first.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+/// Which of two futures came first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum First<A, B> {
+    Left(A),
+    Right(B),
+}
+
+/// Waits for either; the left one wins a tie, the other is dropped.
+pub(crate) async fn first_of<A, B>(
+    left: impl Future<Output = A>,
+    right: impl Future<Output = B>,
+) -> First<A, B> {
+    let (mut left, mut right) = (pin!(left), pin!(right));
+    poll_fn(|cx| {
+        if let Poll::Ready(value) = left.as_mut().poll(cx) {
+            return Poll::Ready(First::Left(value));
+        }
+        right.as_mut().poll(cx).map(First::Right)
+    })
+    .await
+}

@@ -1,0 +1,173 @@
+//! The three wire formats behind one trait.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use windlass_core::request::Request;
+use windlass_runtime::ports::Stream;
+
+use crate::asked::Asked;
+use crate::encodings::Encodings;
+use crate::fault::Fault;
+use crate::heads::Heads;
+use crate::names::{Dialect, Format};
+use crate::plan::Planned;
+use crate::wire::{Closed, Decode, How, Thoughts, Wire};
+use crate::{anthropic, openai_chat, openai_responses};
+
+/// The version of the Messages API that is spoken.
+const ANTHROPIC_VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
+
+/// A wire format for one model.
+pub(crate) fn wire(
+    format: Format,
+    model: &str,
+    dialect: Dialect,
+    betas: Option<HeaderValue>,
+) -> Arc<dyn Wire> {
+    let model = model.to_owned();
+    match format {
+        Format::AnthropicMessages => Arc::new(Anthropic {
+            heads: Heads::default(),
+            messages: Encodings::new(anthropic::Messages { thoughts: Thoughts::Returned }),
+            thoughtless: Encodings::new(anthropic::Messages { thoughts: Thoughts::LeftOut }),
+            betas,
+        }),
+        Format::OpenAiChat => Arc::new(Chat {
+            heads: Heads::default(),
+            messages: Encodings::new(openai_chat::Chat { model }),
+            dialect,
+        }),
+        Format::OpenAiResponses => Arc::new(Responses {
+            heads: Heads::default(),
+            items: Encodings::new(openai_responses::Items { model }),
+            dialect,
+        }),
+    }
+}
+
+/// A decoder for a format, for whoever has bytes and no connection.
+pub(crate) fn decoder(format: Format, asked: Asked) -> Box<dyn Decode> {
+    match format {
+        Format::AnthropicMessages => Box::new(anthropic::Decoder::new()),
+        Format::OpenAiChat => Box::new(openai_chat::Decoder::new(asked)),
+        Format::OpenAiResponses => Box::new(openai_responses::Decoder::new(asked)),
+    }
+}
+
+struct Anthropic {
+    heads: Heads,
+    messages: Encodings<anthropic::Messages>,
+    thoughtless: Encodings<anthropic::Messages>,
+    betas: Option<HeaderValue>,
+}
+
+impl Wire for Anthropic {
+    fn path(&self) -> &'static str {
+        "/v1/messages"
+    }
+
+    fn headers(&self, headers: &mut HeaderMap) {
+        headers.insert("anthropic-version", ANTHROPIC_VERSION);
+        if let Some(betas) = &self.betas {
+            headers.insert("anthropic-beta", betas.clone());
+        }
+    }
+
+    fn body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
+        let mut out = self.up_to_tail(request, planned, how);
+        out.push(Bytes::from(anthropic::tail(&request.settings, &planned.plan, how)));
+        out
+    }
+
+    fn counting_body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
+        let mut out = self.up_to_tail(request, planned, how);
+        out.push(Bytes::from_static(b"]}"));
+        out
+    }
+
+    fn decoder(&self, asked: Asked) -> Box<dyn Decode> {
+        decoder(Format::AnthropicMessages, asked)
+    }
+
+    fn whole(&self, body: &str, _asked: Asked, _stream: &dyn Stream) -> Result<Closed, Fault> {
+        anthropic::reply(body)
+    }
+}
+
+impl Anthropic {
+    /// Everything but what may change from call to call.
+    fn up_to_tail(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
+        let (settings, plan) = (&request.settings, &planned.plan);
+        let encodings = match how.thoughts {
+            Thoughts::Returned => &self.messages,
+            Thoughts::LeftOut => &self.thoughtless,
+        };
+        let marker = anthropic::marker(plan.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
+        let mut out = vec![self.heads.of(settings, || anthropic::head(settings, plan))];
+        encodings.of(&request.transcript).share(marker.as_ref(), &mut out);
+        out
+    }
+}
+
+struct Chat {
+    heads: Heads,
+    messages: Encodings<openai_chat::Chat>,
+    dialect: Dialect,
+}
+
+impl Wire for Chat {
+    fn path(&self) -> &'static str {
+        "/chat/completions"
+    }
+
+    fn headers(&self, _headers: &mut HeaderMap) {}
+
+    fn body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
+        let (settings, plan, dialect) = (&request.settings, &planned.plan, self.dialect);
+        let mut out = vec![self.heads.of(settings, || openai_chat::head(settings, plan, dialect))];
+        self.messages.of(&request.transcript).share(None, &mut out);
+        out.push(Bytes::from(openai_chat::tail(settings, planned, dialect, how)));
+        out
+    }
+
+    fn decoder(&self, asked: Asked) -> Box<dyn Decode> {
+        decoder(Format::OpenAiChat, asked)
+    }
+
+    fn whole(&self, body: &str, asked: Asked, stream: &dyn Stream) -> Result<Closed, Fault> {
+        openai_chat::reply(body, Box::new(openai_chat::Decoder::new(asked)), stream)
+    }
+}
+
+struct Responses {
+    heads: Heads,
+    items: Encodings<openai_responses::Items>,
+    dialect: Dialect,
+}
+
+impl Wire for Responses {
+    fn path(&self) -> &'static str {
+        "/responses"
+    }
+
+    fn headers(&self, _headers: &mut HeaderMap) {}
+
+    fn body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
+        let (settings, plan, dialect) = (&request.settings, &planned.plan, self.dialect);
+        let head = || openai_responses::head(settings, plan, dialect);
+        let mut out = vec![self.heads.of(settings, head)];
+        self.items.of(&request.transcript).share(None, &mut out);
+        out.push(Bytes::from(openai_responses::tail(planned, how)));
+        out
+    }
+
+    fn decoder(&self, asked: Asked) -> Box<dyn Decode> {
+        decoder(Format::OpenAiResponses, asked)
+    }
+
+    fn whole(&self, body: &str, asked: Asked, stream: &dyn Stream) -> Result<Closed, Fault> {
+        openai_responses::reply(body, Box::new(openai_responses::Decoder::new(asked)), stream)
+    }
+}

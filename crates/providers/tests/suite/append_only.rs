@@ -1,0 +1,151 @@
+//! The next body is the last one's bytes plus what is new.
+
+use windlass_core::block::{Block, ErrorFlag};
+use windlass_core::raw::Raw;
+use windlass_providers::names::Format;
+use windlass_providers::{CacheLife, Options};
+
+use crate::adapter::{joined, prompt, push_round, remote, request, settings};
+use crate::scenarios::FORMATS;
+
+const NOWHERE: &str = "http://127.0.0.1:1";
+
+fn without_cache() -> Options {
+    Options { cache: CacheLife::Off, ..Options::default() }
+}
+
+/// The part that must stay: everything up to what closes the conversation.
+fn messages(body: &str) -> &str {
+    let end = body.rfind("],\"max_").unwrap();
+    let open = &body[..end];
+    let stripped = ["]}", "\"}"].iter().find_map(|close| open.strip_suffix(close));
+    stripped.unwrap_or(open)
+}
+
+#[test]
+fn within_a_conversation_bodies_only_grow_at_the_end() {
+    for format in FORMATS {
+        let model = remote(format, NOWHERE, without_cache());
+        let mut request = request(prompt("go"));
+        let mut last = joined(&model.body(&request));
+        for round in 0..30 {
+            push_round(&mut request.transcript, round);
+            if round % 7 == 0 {
+                request.transcript.push_note("Mind the time.");
+            }
+            let body = joined(&model.body(&request));
+            assert!(body.starts_with(messages(&last)), "{format:?} round {round}");
+            assert!(serde_json::from_str::<serde_json::Value>(&body).is_ok(), "{format:?}");
+            last = body;
+        }
+    }
+}
+
+#[test]
+fn a_kept_encoding_is_the_same_as_a_fresh_one() {
+    for format in FORMATS {
+        let kept = remote(format, NOWHERE, Options::default());
+        let mut request = request(prompt("go"));
+        for round in 0..20 {
+            push_round(&mut request.transcript, round);
+            let fresh = remote(format, NOWHERE, Options::default());
+            assert_eq!(joined(&kept.body(&request)), joined(&fresh.body(&request)));
+        }
+        // A fork, and a compaction.
+        let mut fork = request.clone();
+        push_round(&mut request.transcript, 100);
+        push_round(&mut fork.transcript, 200);
+        request.transcript.compact(10, "What was before is left out.");
+        for request in [&request, &fork, &request] {
+            let fresh = remote(format, NOWHERE, Options::default());
+            assert_eq!(joined(&kept.body(request)), joined(&fresh.body(request)));
+        }
+    }
+}
+
+#[test]
+fn the_cache_is_marked_at_tools_system_previous_end_and_current_end() {
+    let model = remote(Format::AnthropicMessages, NOWHERE, Options::default());
+    let mut request = request(prompt("go"));
+    push_round(&mut request.transcript, 1);
+    push_round(&mut request.transcript, 2);
+    let body: serde_json::Value = serde_json::from_str(&joined(&model.body(&request))).unwrap();
+    let marked = |value: &serde_json::Value| value.get("cache_control").is_some();
+    assert!(marked(&body["tools"][1]) && !marked(&body["tools"][0]));
+    assert!(marked(&body["system"][0]));
+    let blocks = body["messages"].as_array().unwrap().iter();
+    let marks: Vec<Vec<bool>> =
+        blocks.map(|m| m["content"].as_array().unwrap().iter().map(marked).collect()).collect();
+    // prompt, reply, result (the previous end), reply, result (the current end)
+    assert_eq!(marks, [vec![false], vec![false; 2], vec![true], vec![false; 2], vec![true]]);
+    let all = joined(&model.body(&request)).matches("cache_control").count();
+    assert_eq!(all, 4);
+}
+
+#[test]
+fn a_conversation_reads_as_its_format_wants_it() {
+    let mut transcript = prompt("Look.");
+    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}"#;
+    let calls = [
+        Block::text("Looking."),
+        Block::tool_use("call_1", "Read", &Raw::parse(r#"{"a": 1}"#).unwrap()),
+        Block::tool_use("call_2", "Read", &Raw::parse("{}").unwrap()),
+    ];
+    let with_image = Raw::parse(format!(r#"[{{"type":"text","text":"seen"}},{image}]"#)).unwrap();
+    let results = vec![
+        Block::tool_result("call_1", &Raw::string("one"), ErrorFlag::Fine),
+        Block::tool_result("call_2", &with_image, ErrorFlag::Fine),
+    ];
+    transcript.push_round(&calls, results).unwrap();
+    transcript.push_note("Go on.");
+    let request = request(transcript);
+    let body = |format| {
+        let model = remote(format, NOWHERE, without_cache());
+        serde_json::from_str::<serde_json::Value>(&joined(&model.body(&request))).unwrap()
+    };
+
+    let chat = body(Format::OpenAiChat);
+    let wanted = serde_json::json!([
+        {"role": "system", "content": "You are a test."},
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": "Looking.", "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "Read", "arguments": "{\"a\": 1}"}},
+            {"id": "call_2", "type": "function", "function": {"name": "Read", "arguments": "{}"}},
+        ]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "one"},
+        {"role": "tool", "tool_call_id": "call_2", "content": "seen"},
+        {"role": "user", "content": [
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+            {"type": "text", "text": "Go on."},
+        ]},
+    ]);
+    assert_eq!(chat["messages"], wanted);
+
+    let responses = body(Format::OpenAiResponses);
+    let wanted = serde_json::json!([
+        {"role": "user", "content": [{"type": "input_text", "text": "Look."}]},
+        {"type": "message", "role": "assistant",
+         "content": [{"type": "output_text", "text": "Looking.", "annotations": []}]},
+        {"type": "function_call", "call_id": "call_1", "name": "Read", "arguments": "{\"a\": 1}"},
+        {"type": "function_call", "call_id": "call_2", "name": "Read", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "one"},
+        {"type": "function_call_output", "call_id": "call_2", "output": [
+            {"type": "input_text", "text": "seen"},
+            {"type": "input_image", "image_url": "data:image/png;base64,aGk="},
+        ]},
+        {"role": "user", "content": [{"type": "input_text", "text": "Go on."}]},
+    ]);
+    assert_eq!(responses["input"], wanted);
+    assert_eq!(responses["store"], false);
+
+    let anthropic = body(Format::AnthropicMessages);
+    let roles: Vec<&str> = anthropic["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["user", "assistant", "user"]);
+    assert_eq!(anthropic["messages"][2]["content"].as_array().unwrap().len(), 3);
+    assert_eq!(anthropic["system"][0]["text"], settings().system.as_ref());
+}

@@ -1,0 +1,369 @@
+//! Whatever a server does: a typed failure with what to do about it, no secret in it, bounded
+//! memory, and never a panic.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use windlass_core::input::{Failure, FailureClass};
+use windlass_core::reply::Reply;
+use windlass_providers::names::Format;
+use windlass_providers::{Delivery, Options, Recorded, Remote, replay};
+use windlass_runtime::ports::Model;
+
+use crate::adapter::{KEY, endpoint, prompt, remote, request, shared};
+use crate::heard::Heard;
+use crate::scenarios::{FORMATS, cassette};
+use crate::server::{Act, Server, stream_head, streamed, whole};
+
+async fn ask(format: Format, url: &str) -> Result<Reply, Failure> {
+    ask_with(format, url, Options::default()).await
+}
+
+async fn ask_with(format: Format, url: &str, options: Options) -> Result<Reply, Failure> {
+    let model = remote(format, url, options);
+    model.ask(request(prompt("go")), Heard::new()).await
+}
+
+async fn refused(format: Format, status: &str, headers: &str, body: &str) -> Failure {
+    let (status, headers, body) = (status.to_owned(), headers.to_owned(), body.to_owned());
+    let server = Server::start(move |_, _| whole(&status, &headers, &body)).await;
+    ask(format, &server.url).await.unwrap_err()
+}
+
+fn decode(format: Format, stream: &[u8]) -> Result<Reply, Failure> {
+    replay(format, &Recorded::default(), [stream], &*Heard::new())
+}
+
+/// An error object as each format has it.
+fn error_body(format: Format, kind: &str, message: &str) -> String {
+    match format {
+        Format::AnthropicMessages => {
+            format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}}}}"#)
+        }
+        Format::OpenAiChat | Format::OpenAiResponses => {
+            format!(r#"{{"error":{{"message":"{message}","type":"{kind}","code":null}}}}"#)
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_said_and_not_shown() {
+    for format in FORMATS {
+        let body = error_body(format, "authentication_error", &format!("invalid key {KEY} given"));
+        let failure = refused(format, "401 Unauthorized", "", &body).await;
+        assert_eq!(failure.class, FailureClass::Lasting);
+        assert!(failure.message.contains("check the API key"), "{}", failure.message);
+        assert!(failure.message.contains("invalid key [redacted] given"), "{}", failure.message);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_model_is_said() {
+    for format in FORMATS {
+        let body = error_body(format, "not_found_error", "model: test-model");
+        let failure = refused(format, "404 Not Found", "", &body).await;
+        assert_eq!(failure.class, FailureClass::Lasting);
+        assert!(failure.message.contains("check the model's name"), "{}", failure.message);
+    }
+}
+
+// spec: MODELS-04
+#[tokio::test]
+async fn a_status_has_its_class_in_every_format() {
+    let passing = [408, 409, 425, 429, 500, 502, 503, 504, 529];
+    let lasting = [400, 401, 402, 403, 404, 405, 422];
+    for format in FORMATS {
+        for (statuses, class) in
+            [(&passing[..], FailureClass::Passing), (&lasting[..], FailureClass::Lasting)]
+        {
+            for status in statuses {
+                let body = error_body(format, "some_error", "no");
+                let failure = refused(format, &format!("{status} No"), "", &body).await;
+                assert_eq!(failure.class, class, "{format:?} {status}");
+            }
+        }
+        let body = error_body(format, "invalid_request_error", "prompt is too long: 9 > 8 maximum");
+        assert_eq!(refused(format, "400 No", "", &body).await.class, FailureClass::TooLong);
+        assert_eq!(refused(format, "413 No", "", "").await.class, FailureClass::TooLong);
+    }
+    let failure = ask(Format::OpenAiChat, "http://127.0.0.1:1").await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Passing);
+}
+
+#[tokio::test]
+async fn a_spent_account_is_not_a_matter_of_waiting() {
+    let body = r#"{"error":{"message":"You exceeded your quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
+    let failure = refused(Format::OpenAiChat, "429 Too Many Requests", "", body).await;
+    assert_eq!(failure.class, FailureClass::Lasting);
+}
+
+#[tokio::test]
+async fn how_long_to_wait_is_passed_on_if_it_makes_sense() {
+    let cases = [
+        ("retry-after: 7\r\n", Some(7_000)),
+        ("retry-after-ms: 250\r\nretry-after: 9\r\n", Some(250)),
+        ("retry-after: Wed, 21 Oct 2015 07:28:00 GMT\r\n", Some(0)),
+        ("retry-after: 1000000000\r\n", Some(1_000_000_000_000)),
+        ("retry-after: -5\r\n", None),
+        ("retry-after: soon\r\n", None),
+        ("", None),
+    ];
+    for (header, wanted) in cases {
+        let failure = refused(Format::AnthropicMessages, "429 Slow", header, "{}").await;
+        assert_eq!(failure.retry_after_ms, wanted, "{header}");
+        assert_eq!(failure.class, FailureClass::Passing);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_connection_says_what_to_do() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let failure = ask(Format::AnthropicMessages, &url).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Passing);
+    assert!(failure.message.contains("is the server running"), "{}", failure.message);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_encrypt_is_not_trusted() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        let _ = stream.read(&mut [0; 1_000]).await;
+    });
+    let failure = ask(Format::AnthropicMessages, &url).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Lasting);
+    assert!(failure.message.contains("no secure connection"), "{}", failure.message);
+}
+
+#[test]
+fn an_address_that_is_none_is_said_at_once() {
+    let endpoint = endpoint(Format::OpenAiChat, "localhost:8080");
+    let failure = Remote::new(endpoint, shared(), Options::default()).unwrap_err();
+    assert_eq!(failure.class, FailureClass::Lasting);
+    assert!(failure.message.contains("write one like"), "{}", failure.message);
+}
+
+#[tokio::test]
+async fn a_web_page_is_no_model() {
+    let page = "<!DOCTYPE html><html><head><title>Sign in to Wi-Fi</title></head></html>";
+    for format in FORMATS {
+        for kind in ["content-type: text/html\r\n", "content-type: application/json\r\n", ""] {
+            let failure = refused(format, "200 OK", kind, page).await;
+            assert_eq!(failure.class, FailureClass::Lasting);
+            assert!(failure.message.contains("Sign in to Wi-Fi"), "{}", failure.message);
+        }
+        let failure = refused(format, "502 Bad Gateway", "content-type: text/html\r\n", page).await;
+        assert_eq!(failure.class, FailureClass::Passing);
+        assert!(failure.message.contains("a web page"), "{}", failure.message);
+    }
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_given_up() {
+    let sent = Arc::new(AtomicUsize::new(0));
+    for format in FORMATS {
+        let written = Arc::clone(&sent);
+        let server = Server::start(move |_, _| {
+            let mut acts = vec![stream_head(), Act::Chunk(b"data: ".to_vec())];
+            acts.extend((0..100).map(|_| Act::Chunk(vec![b'x'; 1 << 20])));
+            written.fetch_add(1, Ordering::SeqCst);
+            acts
+        })
+        .await;
+        let failure = ask(format, &server.url).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Lasting);
+        assert!(failure.message.contains("an event of more than"), "{}", failure.message);
+    }
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_given_up() {
+    let server = Server::start(move |_, _| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+        let mut acts = vec![Act::Write(head.as_bytes().to_vec()), Act::Chunk(b"{\"a\":\"".to_vec())];
+        acts.extend((0..100).map(|_| Act::Chunk(vec![b'x'; 1 << 20])));
+        acts
+    })
+    .await;
+    let failure = ask(Format::OpenAiResponses, &server.url).await.unwrap_err();
+    assert!(failure.message.contains("a reply of more than"), "{}", failure.message);
+}
+
+#[test]
+fn many_events_without_end_are_given_up() {
+    let start = "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
+    let more = format!(
+        "data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{}\"}}}}\n\n",
+        "x".repeat(1 << 20)
+    );
+    let pieces = std::iter::once(start.as_bytes()).chain((0..200).map(|_| more.as_bytes()));
+    let recorded = Recorded::default();
+    let failure =
+        replay(Format::AnthropicMessages, &recorded, pieces, &*Heard::new()).unwrap_err();
+    assert!(failure.message.contains("a reply of more than"), "{}", failure.message);
+}
+
+#[test]
+fn json_of_any_depth_overflows_nothing() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for format in FORMATS {
+        let kind = match format {
+            Format::AnthropicMessages => "content_block_start",
+            Format::OpenAiChat => "chunk",
+            Format::OpenAiResponses => "response.completed",
+        };
+        for field in ["content_block", "choices", "response", "error", "unknown", "usage", "delta"] {
+            let event = format!("data: {{\"type\":\"{kind}\",\"{field}\":{deep}}}\n\n");
+            let _ = decode(format, event.as_bytes());
+        }
+        assert!(decode(format, format!("data: {deep}\n\n").as_bytes()).is_err());
+    }
+}
+
+#[test]
+fn deep_arguments_are_kept_and_hurt_nobody() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let stream = format!(
+        "data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"id\":\"c\",\"function\":{{\"name\":\"F\",\
+         \"arguments\":\"{{\\\"a\\\":{deep}}}\"}}}}]}},\"finish_reason\":\"tool_calls\"}}]}}\n\ndata: [DONE]\n\n"
+    );
+    let reply = decode(Format::OpenAiChat, stream.as_bytes()).unwrap();
+    assert_eq!(reply.tool_uses().count(), 1);
+}
+
+#[tokio::test]
+async fn deep_json_instead_of_an_answer_is_a_failure() {
+    let deep = "[".repeat(100_000);
+    for format in FORMATS {
+        let failure = refused(format, "200 OK", "content-type: application/json\r\n", &deep).await;
+        assert_eq!(failure.class, FailureClass::Passing, "{}", failure.message);
+        refused(format, "500 No", "", &deep).await;
+    }
+}
+
+#[test]
+fn absurd_numbers_are_no_numbers() {
+    for absurd in ["1e999", "-5", "18446744073709551616", "\"many\"", "null", "1.5"] {
+        let stream = format!(
+            "data: {{\"type\":\"message_start\",\"message\":{{\"usage\":{{\"input_tokens\":{absurd}}}}}}}\n\n\
+             data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"end_turn\"}},\"usage\":{{\"output_tokens\":{absurd}}}}}\n\n\
+             data: {{\"type\":\"message_stop\"}}\n\n"
+        );
+        let reply = decode(Format::AnthropicMessages, stream.as_bytes()).unwrap();
+        assert_eq!(reply.usage.total(), 0, "{absurd}");
+    }
+}
+
+/// Where a stream may break, it is a fault, and nothing of it counts.
+// spec: MODELS-08
+#[test]
+fn a_stream_that_breaks_anywhere_is_a_fault() {
+    for format in FORMATS {
+        for name in ["calls", "cut_call", "text"] {
+            let bytes = cassette(format, name);
+            let text = String::from_utf8(bytes).unwrap();
+            let events: Vec<&str> = text.split_inclusive("\n\n").collect();
+            // All but the last events: the reply is over when its stop event has come.
+            let last = match format {
+                Format::OpenAiChat => 3,
+                Format::AnthropicMessages | Format::OpenAiResponses => 1,
+            };
+            for end in 0..events.len() - last {
+                let cut = events[..end].concat();
+                let failure = decode(format, cut.as_bytes()).unwrap_err();
+                let wanted = if end == 0 { FailureClass::Passing } else { FailureClass::Cut };
+                assert_eq!(failure.class, wanted, "{format:?} {name} after {end} events");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_drops_is_a_fault() {
+    for format in FORMATS {
+        let bytes = cassette(format, "calls");
+        let half = bytes[..bytes.len() / 2].to_vec();
+        let server =
+            Server::start(move |_, _| vec![stream_head(), Act::Chunk(half.clone()), Act::Close])
+                .await;
+        let failure = ask(format, &server.url).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Cut, "{}", failure.message);
+    }
+    let server = Server::start(|_, _| vec![stream_head(), Act::Close]).await;
+    let failure = ask(Format::AnthropicMessages, &server.url).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Passing);
+}
+
+#[test]
+fn an_error_inside_the_stream_has_its_class() {
+    let error = |format, kind: &str| match format {
+        Format::AnthropicMessages => format!(
+            "event: error\ndata: {{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"m\"}}}}\n\n"
+        ),
+        Format::OpenAiChat => {
+            format!("data: {{\"error\":{{\"message\":\"m\",\"type\":\"{kind}\"}}}}\n\n")
+        }
+        Format::OpenAiResponses => {
+            format!("event: error\ndata: {{\"type\":\"error\",\"code\":\"{kind}\",\"message\":\"m\"}}\n\n")
+        }
+    };
+    for format in FORMATS {
+        let text = String::from_utf8(cassette(format, "text")).unwrap();
+        let begun: String = text.split_inclusive("\n\n").take(3).collect();
+        let class = |stream: String| decode(format, stream.as_bytes()).unwrap_err().class;
+        assert_eq!(class(error(format, "overloaded_error")), FailureClass::Passing);
+        assert_eq!(class(begun.clone() + &error(format, "overloaded_error")), FailureClass::Cut);
+        assert_eq!(class(begun + &error(format, "invalid_request_error")), FailureClass::Lasting);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_streamed_is_read_all_the_same() {
+    let bodies = [
+        (
+            Format::AnthropicMessages,
+            r#"{"id":"m","type":"message","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2}}"#,
+        ),
+        (
+            Format::OpenAiChat,
+            r#"{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#,
+        ),
+        (
+            Format::OpenAiResponses,
+            r#"{"id":"r","status":"completed","error":null,"output":[{"type":"message","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":3,"output_tokens":2}}"#,
+        ),
+    ];
+    for (format, body) in bodies {
+        let server =
+            Server::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body)).await;
+        for delivery in [Delivery::Streamed, Delivery::Whole] {
+            let options = Options { delivery, ..Options::default() };
+            let reply = ask_with(format, &server.url, options).await.unwrap();
+            assert_eq!((reply.text().as_str(), reply.usage.total()), ("Hi.", 5), "{format:?}");
+            let streams = server.asked().last().unwrap().body.contains("\"stream\":true");
+            assert_eq!(streams, delivery == Delivery::Streamed);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_the_server_closed_itself_is_not_run() {
+    let body = r#"{"content":[{"type":"tool_use","id":"t","name":"Write","input":{"a":1}}],"stop_reason":"max_tokens"}"#;
+    let server =
+        Server::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body)).await;
+    let reply = ask(Format::AnthropicMessages, &server.url).await.unwrap();
+    assert!(reply.blocks.is_empty());
+    assert_eq!(&*reply.cut.unwrap().name, "Write");
+}
+
+#[tokio::test]
+async fn nothing_but_pings_and_comments_is_no_reply() {
+    let server = Server::start(|_, _| streamed(b": hello\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n")).await;
+    let failure = ask(Format::AnthropicMessages, &server.url).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Passing);
+}

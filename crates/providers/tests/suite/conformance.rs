@@ -1,0 +1,99 @@
+//! The same story, the same reply: recorded, over a socket, and however the bytes are split.
+
+use std::sync::Arc;
+
+use windlass_core::reply::Reply;
+use windlass_providers::names::Format;
+use windlass_providers::{Notice, Options, Recorded, notices, replay};
+use windlass_runtime::ports::Model;
+
+use crate::adapter::{prompt, remote, request};
+use crate::heard::Heard;
+use crate::scenarios::{FORMATS, STOP, Scenario, cassette, scenarios, told};
+use crate::server::{Act, Server, stream_head, streamed};
+
+fn recorded() -> Recorded {
+    Recorded { model: Arc::from("test-model"), ask: 1, stops: vec![Arc::from(STOP)] }
+}
+
+fn check(scenario: &Scenario, format: Format, reply: &Reply) {
+    assert_eq!(told(reply), scenario.told, "{} of {format:?}", scenario.name);
+    match scenario.usage {
+        Some(usage) => assert_eq!(reply.usage, usage, "{} of {format:?}", scenario.name),
+        None => assert!(reply.usage.output_tokens > 0 || notices(reply).contains(&Notice::UsageEstimated)),
+    }
+}
+
+// spec: MODELS-11
+#[test]
+fn every_format_makes_the_same_reply_of_the_same_story() {
+    for scenario in scenarios() {
+        for format in FORMATS {
+            let bytes = cassette(format, scenario.name);
+            let heard = Heard::new();
+            let reply = replay(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
+            check(&scenario, format, &reply);
+        }
+    }
+}
+
+// spec: MODELS-01
+#[test]
+fn text_thinking_and_blocks_arrive_while_the_reply_is_still_coming() {
+    for format in FORMATS {
+        let heard = Heard::new();
+        let bytes = cassette(format, "calls");
+        let reply = replay(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
+        assert_eq!(heard.text(), "I will read both files.");
+        assert_eq!(*heard.thinking.lock().unwrap(), "Two files are named, so both are read.");
+        let blocks = heard.blocks.lock().unwrap();
+        let calls: Vec<_> = blocks.iter().filter(|(_, block)| block.as_tool_use().is_some()).collect();
+        assert_eq!(calls.len(), 2, "{format:?}");
+        for (index, block) in blocks.iter() {
+            assert_eq!(reply.blocks.get(usize::from(*index)), Some(block), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn a_call_that_was_cut_is_never_announced() {
+    for format in FORMATS {
+        for name in ["cut_call", "cut_but_fine", "cut_second"] {
+            let heard = Heard::new();
+            let bytes = cassette(format, name);
+            replay(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
+            let blocks = heard.blocks.lock().unwrap();
+            let writes = blocks.iter().filter_map(|(_, block)| block.as_tool_use());
+            assert_eq!(writes.filter(|call| &*call.name == "Write").count(), 0, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_format_makes_the_same_reply_over_a_socket() {
+    for scenario in scenarios() {
+        for format in FORMATS {
+            let bytes = cassette(format, scenario.name);
+            let server = Server::start(move |_, _| streamed(&bytes)).await;
+            let model = remote(format, &server.url, Options::default());
+            let reply = model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+            check(&scenario, format, &reply);
+        }
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_trickle_make_the_same_reply() {
+    for format in FORMATS {
+        let bytes = cassette(format, "calls");
+        let server = Server::start(move |_, _| {
+            let pieces = bytes.chunks(97).map(|piece| Act::Chunk(piece.to_vec()));
+            std::iter::once(stream_head()).chain(pieces).chain([Act::End]).collect()
+        })
+        .await;
+        let model = remote(format, &server.url, Options::default());
+        let reply = model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+        let scenario = &scenarios()[0];
+        check(scenario, format, &reply);
+    }
+}

@@ -1,0 +1,147 @@
+//! Arbitrary bytes never panic, and any split of the same bytes gives the same reply.
+//!
+//! Longer by hand: `PROPTEST_CASES=100000 cargo test -p windlass-providers --test suite fuzz`.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use windlass_core::input::Failure;
+use windlass_core::reply::Reply;
+use windlass_providers::names::Format;
+use windlass_providers::{Recorded, replay};
+
+use crate::heard::Heard;
+use crate::scenarios::{FORMATS, STOP, cassette, scenarios};
+
+fn decode<'a>(
+    format: Format,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Result<Reply, Failure>, Vec<(u16, windlass_core::block::Block)>) {
+    let recorded = Recorded { model: Arc::from("m"), ask: 1, stops: vec![Arc::from(STOP)] };
+    let heard = Heard::new();
+    let reply = replay(format, &recorded, pieces, &*heard);
+    let blocks = heard.blocks.lock().unwrap().clone();
+    (reply, blocks)
+}
+
+fn format() -> impl Strategy<Value = Format> {
+    prop::sample::select(FORMATS.to_vec())
+}
+
+/// A recorded stream, damaged: bytes changed, lines taken out, doubled or exchanged.
+fn damaged() -> impl Strategy<Value = (Format, Vec<u8>)> {
+    let names: Vec<&'static str> = scenarios().iter().map(|scenario| scenario.name).collect();
+    let damage = prop::collection::vec((0..5_u8, any::<prop::sample::Index>(), any::<u8>()), 0..6);
+    (format(), prop::sample::select(names), damage).prop_map(|(format, name, damage)| {
+        let mut bytes = cassette(format, name);
+        for (kind, at, byte) in damage {
+            harm(&mut bytes, kind, at, byte);
+        }
+        (format, bytes)
+    })
+}
+
+fn harm(bytes: &mut Vec<u8>, kind: u8, at: prop::sample::Index, byte: u8) {
+    if bytes.is_empty() {
+        return;
+    }
+    match kind {
+        0 => *at.get_mut(bytes) = byte,
+        1 => bytes.truncate(at.index(bytes.len())),
+        2 => bytes.insert(at.index(bytes.len()), byte),
+        _ => {
+            let mut events: Vec<Vec<u8>> =
+                String::from_utf8_lossy(bytes).split_inclusive("\n\n").map(|e| e.into()).collect();
+            let place = at.index(events.len());
+            if kind == 3 {
+                events.remove(place);
+            } else {
+                let again = events[place].clone();
+                events.insert(usize::from(byte) % (events.len() + 1), again);
+            }
+            *bytes = events.concat();
+        }
+    }
+}
+
+fn same_for_any_split(
+    format: Format,
+    bytes: &[u8],
+    cuts: &[prop::sample::Index],
+) -> Result<(), TestCaseError> {
+    let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+    places.extend([0, bytes.len()]);
+    places.sort_unstable();
+    let whole = decode(format, [bytes]);
+    let pieces = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+    prop_assert_eq!(&decode(format, pieces), &whole);
+    prop_assert_eq!(&decode(format, bytes.chunks(1)), &whole);
+    announced_is_what_is_there(&whole)
+}
+
+/// A block that was announced is in the reply at the place it was announced for.
+fn announced_is_what_is_there(
+    (reply, blocks): &(Result<Reply, Failure>, Vec<(u16, windlass_core::block::Block)>),
+) -> Result<(), TestCaseError> {
+    if let Ok(reply) = reply {
+        for (index, block) in blocks {
+            prop_assert_eq!(reply.blocks.get(usize::from(*index)), Some(block));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_streams((format, bytes) in damaged(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8)) {
+        same_for_any_split(format, &bytes, &cuts)?;
+    }
+
+    #[test]
+    fn arbitrary_bytes(format in format(), bytes in prop::collection::vec(any::<u8>(), 0..300), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8)) {
+        same_for_any_split(format, &bytes, &cuts)?;
+    }
+
+    #[test]
+    fn arbitrary_events(
+        format in format(),
+        events in prop::collection::vec(event(), 0..12),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let bytes: Vec<u8> = events.iter().flat_map(|event| format!("data: {event}\n\n").into_bytes()).collect();
+        same_for_any_split(format, &bytes, &cuts)?;
+    }
+}
+
+/// Objects with the fields and types the decoders look for, put together at random.
+fn event() -> impl Strategy<Value = String> {
+    let types = prop::sample::select(vec![
+        "message_start", "content_block_start", "content_block_delta", "content_block_stop",
+        "message_delta", "message_stop", "ping", "error", "response.created",
+        "response.output_item.added", "response.output_item.done", "response.output_text.delta",
+        "response.function_call_arguments.delta", "response.completed", "response.incomplete",
+    ]);
+    let values = prop::sample::select(vec![
+        "0", "1", "-1", "1e9", "null", "\"\"", "\"x\"", "\"\\ud800\"", "{}", "[]", "[[]]", "[{}]",
+        r#"{"type":"text","text":"a"}"#, r#"{"type":"tool_use","id":"i","name":"n","input":{}}"#,
+        r#"{"type":"text_delta","text":"b\n---END---"}"#, r#"{"type":"input_json_delta","partial_json":"{\"a\":"}"#,
+        r#"{"type":"input_json_delta","partial_json":"1}"}"#, r#"{"stop_reason":"tool_use"}"#,
+        r#"[{"delta":{"content":"c"}}]"#, r#"[{"delta":{"tool_calls":[{"index":0,"id":"i","function":{"name":"n","arguments":"{}"}}]}}]"#,
+        r#"[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]},"finish_reason":"stop"}]"#,
+        r#"{"type":"function_call","call_id":"c","name":"n","arguments":"{"}"#,
+        r#"{"type":"message","content":[{"type":"output_text","text":"d"}]}"#,
+        r#"{"type":"reasoning","summary":[{"text":"e"}]}"#,
+        r#"{"status":"completed","output":[{"type":"function_call"}]}"#,
+        r#"{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}"#,
+    ]);
+    let fields = prop::sample::select(vec![
+        "index", "output_index", "content_block", "delta", "usage", "message", "choices", "item",
+        "response", "error",
+    ]);
+    (types, prop::collection::btree_map(fields, values, 0..4)).prop_map(|(kind, fields)| {
+        let fields: String = fields.iter().map(|(key, value)| format!(",\"{key}\":{value}")).collect();
+        format!("{{\"type\":\"{kind}\"{fields}}}")
+    })
+}

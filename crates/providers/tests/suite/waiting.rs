@@ -1,0 +1,157 @@
+//! Deadlines, and waiting in line.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use windlass_core::input::FailureClass;
+use windlass_providers::names::Format;
+use windlass_providers::{Deadlines, Options, Remote};
+use windlass_runtime::ports::Model;
+
+use crate::adapter::{endpoint, prompt, remote, request, shared};
+use crate::heard::Heard;
+use crate::scenarios::{FORMATS, cassette};
+use crate::server::{Act, Server, pause, stream_head, streamed, whole};
+
+fn hasty(idle_ms: u64, total_ms: u64) -> Options {
+    let deadlines = Deadlines { connect_ms: 1_000, idle_ms, total_ms };
+    Options { deadlines, ..Options::default() }
+}
+
+const PING: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n: comment\n\n";
+
+// spec: MODELS-05
+#[tokio::test]
+async fn pings_do_not_keep_a_silent_stream_alive() {
+    for format in FORMATS {
+        let text = String::from_utf8(cassette(format, "text")).unwrap();
+        let begun: String = text.split_inclusive("\n\n").take(3).collect();
+        let server = Server::start(move |_, _| {
+            let mut acts = vec![stream_head(), Act::Chunk(begun.clone().into_bytes())];
+            let ping = if format == Format::AnthropicMessages { PING } else { b": ping\n\n" };
+            acts.extend((0..200).flat_map(|_| [Act::Chunk(ping.to_vec()), Act::Pause(10)]));
+            acts
+        })
+        .await;
+        let model = remote(format, &server.url, hasty(150, 60_000));
+        let failure = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Cut);
+        assert!(failure.message.contains("nothing came for 150 ms"), "{}", failure.message);
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_drips_ends_at_the_total_deadline() {
+    let text = String::from_utf8(cassette(Format::AnthropicMessages, "text")).unwrap();
+    let begun: String = text.split_inclusive("\n\n").take(3).collect();
+    let piece = "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\".\"}}\n\n";
+    let server = Server::start(move |_, _| {
+        let mut acts = vec![stream_head(), Act::Chunk(begun.clone().into_bytes())];
+        let drip = [Act::Chunk(piece.as_bytes().to_vec()), Act::Pause(10)];
+        acts.extend((0..300).flat_map(|_| drip.clone()));
+        acts
+    })
+    .await;
+    let model = remote(Format::AnthropicMessages, &server.url, hasty(5_000, 300));
+    let failure = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Cut);
+    assert!(failure.message.contains("longer than 300 ms"), "{}", failure.message);
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_given_up() {
+    let server = Server::start(|_, _| vec![Act::Pause(10_000)]).await;
+    let model = remote(Format::OpenAiChat, &server.url, hasty(100, 60_000));
+    let failure = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Passing);
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_is_over() {
+    let server = Server::start(|_, _| vec![stream_head(), Act::Pause(10_000)]).await;
+    let shared = shared();
+    let endpoint = endpoint(Format::AnthropicMessages, &server.url);
+    let model = Arc::new(Remote::new(endpoint, shared.clone(), Options::default()).unwrap());
+    let asking = tokio::spawn({
+        let model = Arc::clone(&model);
+        async move { model.ask(request(prompt("go")), Heard::new()).await }
+    });
+    while shared.limiter.view()[0].in_flight == 0 {
+        pause(1).await;
+    }
+    asking.abort();
+    let _ = asking.await;
+    let gate = &shared.limiter.view()[0];
+    assert_eq!((gate.in_flight, gate.waiting), (0, 0));
+    assert_eq!(shared.client.connections().idle, 0);
+}
+
+#[tokio::test]
+async fn calls_wait_in_line_after_a_refusal_instead_of_failing() {
+    let bytes = cassette(Format::AnthropicMessages, "text");
+    let server = Server::start(move |number, _| {
+        if number == 1 {
+            whole("429 Slow", "retry-after-ms: 300\r\n", "{}")
+        } else {
+            streamed(&bytes)
+        }
+    })
+    .await;
+    let shared = shared();
+    let endpoint = endpoint(Format::AnthropicMessages, &server.url);
+    let model = Arc::new(Remote::new(endpoint, shared.clone(), Options::default()).unwrap());
+    let first = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();
+    assert_eq!(first.retry_after_ms, Some(300));
+    let gate = &shared.limiter.view()[0];
+    assert!(gate.closed_for_ms > 100, "{gate:?}");
+    assert_eq!(gate.most_in_flight, Some(1));
+    let before = shared.clock.monotonic_ms();
+    let all = (0..20).map(|_| {
+        let model = Arc::clone(&model);
+        tokio::spawn(async move { model.ask(request(prompt("go")), Heard::new()).await })
+    });
+    for asking in all.collect::<Vec<_>>() {
+        asking.await.unwrap().unwrap();
+    }
+    assert!(shared.clock.monotonic_ms() - before >= 200);
+    assert_eq!(server.asked().len(), 21);
+    let gate = &shared.limiter.view()[0];
+    assert!(gate.most_in_flight > Some(1), "it recovers: {gate:?}");
+}
+
+#[tokio::test]
+async fn a_long_wait_is_told_to_the_run_instead_of_waited() {
+    let server = Server::start(|_, _| whole("429 Slow", "retry-after: 600\r\n", "{}")).await;
+    let model = remote(Format::OpenAiChat, &server.url, Options::default());
+    for _ in 0..2 {
+        let failure = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Passing);
+        assert!(failure.retry_after_ms > Some(590_000), "{failure:?}");
+    }
+    assert_eq!(server.asked().len(), 1, "the second did not even ask");
+}
+
+#[tokio::test]
+async fn headers_that_say_nothing_is_left_are_heeded() {
+    let under_way = Arc::new(AtomicUsize::new(0));
+    let bytes = cassette(Format::OpenAiChat, "text");
+    let body = String::from_utf8(bytes).unwrap();
+    let server = Server::start({
+        let under_way = Arc::clone(&under_way);
+        move |_, _| {
+            under_way.fetch_add(1, Ordering::SeqCst);
+            let headers = "content-type: text/event-stream\r\nx-ratelimit-remaining-requests: 0\r\n\
+                           x-ratelimit-reset-requests: 250ms\r\n";
+            whole("200 OK", headers, &body)
+        }
+    })
+    .await;
+    let shared = shared();
+    let endpoint = endpoint(Format::OpenAiChat, &server.url);
+    let model = Remote::new(endpoint, shared.clone(), Options::default()).unwrap();
+    model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+    assert_eq!(shared.limiter.view()[0].requests_left, Some(0));
+    let before = shared.clock.monotonic_ms();
+    model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+    assert!(shared.clock.monotonic_ms() - before >= 150);
+}

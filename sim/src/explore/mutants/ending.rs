@@ -1,0 +1,174 @@
+//! Bugs of ends.
+
+use windlass_core::Input;
+use windlass_core::record::{OutputBound, Record, Transition};
+use windlass_core::reply::StopReason;
+use windlass_core::stop::StopCause;
+
+use super::{Mutant, Told, records, replace, twice, until, without};
+
+pub(super) const MUTANTS: &[Mutant] = &[
+    records("forget a stop cause", forget_end, &["answers"]),
+    records("end a run twice", end_twice, &["answers"]),
+    records("take a cut reply for an answer", cut_is_answer, &["ladders"]),
+    records("run the tools of a refusal", refusal_runs, &["odd-calls"]),
+    records("go on after a fatal error", fatal_goes_on, &["fatal", "reads"]),
+    records("forget the cancel when another cause comes", forget_cancel, &["faults", "answers"]),
+    records("tell the causes in the wrong order", wrong_order, &["answers", "budget"]),
+    records("ignore the budget", ignore_budget, &["budget"]),
+    records("wait for a dead provider for ever", defer_forever, &["faults"]),
+    records("ask again for ever", reprompt_forever, &["answers"]),
+    records("run tools beyond the limit", endless_rounds, &["reads"]),
+    records("end in the middle of a round", end_in_round, &["reads"]),
+    records("call an empty end a success", empty_success, &["answers"]),
+];
+
+fn is_end(record: &Record) -> bool {
+    matches!(record, Record::Finished { .. })
+}
+
+fn forget_end(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    until(records, is_end)
+}
+
+fn end_twice(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    twice(records, is_end)
+}
+
+fn end(told: &Told<'_>, cause: StopCause) -> Vec<Record> {
+    let run = told.run().map(|run| run.id.clone());
+    run.map(|run| Record::Finished { run, cause, also: Vec::new(), said: None })
+        .into_iter()
+        .collect()
+}
+
+fn stop_reason<'a>(told: &Told<'a>) -> Option<&'a StopReason> {
+    match told.input {
+        Input::Replied { reply, .. } => Some(&reply.stop_reason),
+        _ => None,
+    }
+}
+
+fn cut_is_answer(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    match (stop_reason(told), records.first()) {
+        (Some(StopReason::MaxTokens), Some(first)) => {
+            let start = [first.clone(), Record::ReplyKept {}];
+            start.into_iter().chain(end(told, StopCause::EndTurn)).collect()
+        }
+        _ => records,
+    }
+}
+
+fn refusal_runs(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let calls = match told.input {
+        Input::Replied { reply, .. } => reply.tool_uses().count(),
+        _ => 0,
+    };
+    match (stop_reason(told), records.first()) {
+        (Some(StopReason::Refusal), Some(first)) if calls > 0 => {
+            let opened = Record::RoundOpened { dropped: Vec::new(), note: None };
+            told.advanced(vec![first.clone(), opened])
+        }
+        _ => records,
+    }
+}
+
+fn fatal_goes_on(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    without(records, |record| matches!(record, Record::TurnedFatal { .. }))
+}
+
+fn forget_cancel(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::Finished { run, cause: StopCause::UserCancel, also, said } => {
+            let cause = also.first().copied().unwrap_or(StopCause::ProviderFailed);
+            vec![Record::Finished { run, cause, also: Vec::new(), said }]
+        }
+        record => vec![record],
+    })
+}
+
+fn wrong_order(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::Finished { run, cause, also, said } if !also.is_empty() => {
+            let last = also.last().copied().unwrap_or(cause);
+            vec![Record::Finished { run, cause: last, also: vec![cause], said }]
+        }
+        record => vec![record],
+    })
+}
+
+fn asked(told: &Told<'_>, before: &[Record], transition: Transition) -> Record {
+    let ask = told.after(before).asks + 1;
+    let bound = OutputBound::Cap;
+    Record::Asked { ask, max_tokens: 20, bound, reserved_tokens: 30, transition }
+}
+
+/// Goes on where the run should end for `cause`.
+fn go_on(
+    told: &Told<'_>,
+    records: Vec<Record>,
+    cause: StopCause,
+    how: impl Fn(&[Record]) -> Vec<Record>,
+) -> Vec<Record> {
+    let ends = |record: &Record| matches!(record, Record::Finished { cause: c, .. } if *c == cause);
+    if told.run().is_none() || !records.iter().any(ends) {
+        return records;
+    }
+    let mut kept = until(records, is_end);
+    let more = how(&kept);
+    kept.extend(more);
+    kept
+}
+
+fn ignore_budget(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let ask = |kept: &[Record]| vec![asked(told, kept, Transition::Retry)];
+    go_on(told, records, StopCause::BudgetTokens, ask)
+}
+
+fn defer_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let failures = told.run().map_or(0, |run| run.counters.failures) + 1;
+    let pause = |_: &[Record]| vec![Record::Deferred { until: told.at.plus(1), failures }];
+    go_on(told, records, StopCause::ProviderFailed, pause)
+}
+
+fn reprompt_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let ask = |kept: &[Record]| vec![asked(told, kept, Transition::Reprompt)];
+    match told.input {
+        Input::Replied { reply, .. } if reply.stop_sequence.is_some() => {
+            go_on(told, records, StopCause::Unexpected, ask)
+        }
+        _ => records,
+    }
+}
+
+fn endless_rounds(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let ends = |record: &Record| {
+        matches!(record, Record::Finished { cause: StopCause::MaxToolRounds, .. })
+    };
+    match records.first() {
+        Some(first) if records.iter().any(ends) => {
+            let opened = Record::RoundOpened { dropped: Vec::new(), note: None };
+            told.advanced(vec![first.clone(), opened])
+        }
+        _ => records,
+    }
+}
+
+fn end_in_round(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+    let aborted = records.iter().any(|record| matches!(record, Record::CancelRequested { .. }));
+    let acting = told.state.phase_name() == "acting";
+    if aborted && acting && !records.iter().any(is_end) {
+        records.extend(end(told, StopCause::UserCancel));
+    }
+    records
+}
+
+fn empty_success(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::Finished { run, cause: StopCause::EndTurn, also, .. } => {
+            let said = Some("".into());
+            vec![Record::Finished { run, cause: StopCause::EndTurn, also, said }]
+        }
+        record => vec![record],
+    })
+}

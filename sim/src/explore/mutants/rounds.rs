@@ -1,0 +1,226 @@
+//! Bugs of rounds and calls.
+
+use std::sync::Arc;
+
+use windlass_core::Input;
+use windlass_core::call::{Call, CallState};
+use windlass_core::decide;
+use windlass_core::ids::CallId;
+use windlass_core::outcome::{Outcome, OutcomeKind, Shown};
+use windlass_core::policy::Verdict;
+use windlass_core::question::About;
+use windlass_core::record::{Launch, Record, Settlement};
+use windlass_core::run::Run;
+
+use super::{Mutant, Told, records, replace, twice, without};
+
+pub(super) const MUTANTS: &[Mutant] = &[
+    records("close a round with an open call", close_open, &["reads", "conflicts"]),
+    records("run a call without leave", no_leave, &["approval"]),
+    records("run a denied call", run_denied, &["approval", "odd-calls"]),
+    records("let conflicting calls go together", let_all_go, &["conflicts"]),
+    records("let more calls go than allowed", let_many_go, &["reads"]),
+    records("start a once-only call without storing it", unstored, &["once-only"]),
+    records("retry a once-only call", retry_once_only, &["once-only", "conflicts"]),
+    records("retry beyond the limit", retry_forever, &["reads"]),
+    records("interrupt a tool on cancel", interrupt, &["once-only", "reads"]),
+    records("settle a call twice", settle_twice, &["reads"]),
+    records("take a stale result", stale_result, &["reads"]),
+    records("run a write before its reply", early_write, &["early"]),
+    records("lose a result", lose_result, &["reads"]),
+    records("let a call go in a run that is to end", late_start, &["conflicts", "hooks", "fatal"]),
+    records("ignore a hook's no", ignore_hook, &["hooks"]),
+    records("run a call that makes no sense", run_nonsense, &["odd-calls"]),
+    records("run a call a human is to answer", run_asking, &["approval"]),
+];
+
+fn close_open(_: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+    let back = records.iter().any(|record| matches!(record, Record::Completed { .. }));
+    let closed = records.contains(&Record::RoundClosed {});
+    if back && !closed {
+        records.push(Record::RoundClosed {});
+    }
+    records
+}
+
+fn allow(call: CallId) -> Record {
+    Record::Judged { call, verdict: Verdict::Allow { by: Arc::from("bug") } }
+}
+
+fn no_leave(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    allow_instead(told, records, |about| matches!(about, About::Approval { .. }))
+}
+
+fn run_asking(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    allow_instead(told, records, |about| matches!(about, About::Asking { .. }))
+}
+
+fn allow_instead(
+    told: &Told<'_>,
+    records: Vec<Record>,
+    which: fn(&About) -> bool,
+) -> Vec<Record> {
+    let asks = records.iter().any(
+        |record| matches!(record, Record::Questioned { question } if which(&question.about)),
+    );
+    let records = replace(records, |record| match &record {
+        Record::Questioned { question } if which(&question.about) => {
+            question.about.call().map(allow).into_iter().collect()
+        }
+        _ => vec![record],
+    });
+    if asks { told.advanced(records) } else { records }
+}
+
+fn run_settled(told: &Told<'_>, records: Vec<Record>, kind: OutcomeKind) -> Vec<Record> {
+    let is_kind = |record: &Record| match record {
+        Record::Settled { shown: Settlement::Shown(shown), .. } => shown.kind == kind,
+        _ => false,
+    };
+    if !records.iter().any(is_kind) {
+        return records;
+    }
+    let open = |record: &Record| !matches!(record, Record::RoundClosed {});
+    let records = records.into_iter().take_while(open).collect();
+    let records = replace(records, |record| match record {
+        Record::Settled { call, .. } if is_kind(&record) => vec![allow(call)],
+        record => vec![record],
+    });
+    told.advanced(records)
+}
+
+fn run_denied(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    run_settled(told, records, OutcomeKind::Denied)
+}
+
+fn run_nonsense(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    match told.input {
+        Input::Replied { .. } => run_settled(told, records, OutcomeKind::Failed),
+        _ => records,
+    }
+}
+
+fn ignore_hook(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    match told.input {
+        Input::HookAnswered { .. } => run_settled(told, records, OutcomeKind::Denied),
+        _ => records,
+    }
+}
+
+fn ready(told: &Told<'_>, records: &[Record]) -> Vec<Call> {
+    let state = told.after(records);
+    let calls = state.run.as_ref().and_then(Run::round).map(|round| round.calls.clone());
+    let ready = calls.unwrap_or_default().into_iter();
+    ready.filter(|call| call.state == CallState::Ready).collect()
+}
+
+fn go(call: &Call) -> Record {
+    match call.facts.is_repeatable() {
+        true => Record::Launched { call: call.id },
+        false => Record::Started { call: call.id },
+    }
+}
+
+fn let_all_go(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+    if !records.is_empty() {
+        records.extend(ready(told, &records).iter().map(go));
+    }
+    records
+}
+
+fn let_many_go(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+    if !records.is_empty() {
+        let reads = ready(told, &records).into_iter().filter(|call| call.facts.touches.is_read());
+        records.extend(reads.map(|call| go(&call)));
+    }
+    records
+}
+
+fn unstored(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::Started { call } => vec![Record::Launched { call }],
+        record => vec![record],
+    })
+}
+
+fn is_passing(input: &Input) -> bool {
+    match input {
+        Input::ToolReturned { outcome: Outcome::Failed(error), .. } => {
+            error.transient && error.recoverable
+        }
+        _ => false,
+    }
+}
+
+fn retry(told: &Told<'_>, records: Vec<Record>, which: fn(&Call) -> bool) -> Vec<Record> {
+    let Input::ToolReturned { call: id, .. } = told.input else { return records };
+    let call = told.run().and_then(Run::round).and_then(|round| round.call(*id));
+    if records.is_empty() || !is_passing(told.input) || !call.is_some_and(which) {
+        return records;
+    }
+    vec![Record::Retried { call: *id, until: told.at.plus(1) }]
+}
+
+fn retry_once_only(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    retry(told, records, |call| !call.facts.is_repeatable())
+}
+
+fn retry_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    retry(told, records, |call| call.facts.is_repeatable())
+}
+
+fn interrupt(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+    if records.iter().any(|record| matches!(record, Record::CancelRequested { .. })) {
+        let calls = told.run().and_then(Run::round).into_iter().flat_map(|round| &round.calls);
+        let flying = calls.filter(|call| matches!(call.state, CallState::Running { .. }));
+        let shown = |call: &Call| Settlement::Shown(Shown::interrupted(1, call.reach()));
+        records.extend(flying.map(|call| Record::Settled { call: call.id, shown: shown(call) }));
+    }
+    records
+}
+
+fn settle_twice(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    twice(records, |record| matches!(record, Record::Settled { .. }))
+}
+
+fn stale_result(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let Input::ToolReturned { call: id, started_at, outcome, .. } = told.input else {
+        return records;
+    };
+    let call = told.run().and_then(Run::round).and_then(|round| round.call(*id));
+    let Some(attempt) = call.map(|call| call.attempts) else { return records };
+    let (call, started_at, outcome) = (*id, *started_at, outcome.clone());
+    decide(told.state, told.at, &Input::ToolReturned { call, attempt, started_at, outcome })
+}
+
+fn early_write(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::EarlyJudged { call, .. } => {
+            vec![Record::EarlyJudged { call, launch: Launch::Launched }]
+        }
+        record => vec![record],
+    })
+}
+
+fn lose_result(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    match records.first() {
+        Some(Record::Completed { .. }) => Vec::new(),
+        _ => records,
+    }
+}
+
+fn late_start(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let stopping = told.run().is_some_and(|run| run.stop.is_some());
+    let asked = records.iter().any(|record| matches!(record, Record::CancelRequested { .. }));
+    if !stopping && !asked {
+        return records;
+    }
+    let skipped = |record: &Record| match record {
+        Record::Settled { shown: Settlement::Shown(shown), .. } => {
+            shown.kind == OutcomeKind::Skipped
+        }
+        _ => false,
+    };
+    let records = without(records, |record| skipped(record));
+    let_all_go(told, records)
+}
