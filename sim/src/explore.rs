@@ -29,3 +29,6 @@ mod world;
 
 pub use hunt::hunt_all;
 pub use report::{explore_all, explore_one, list};
+
+#[cfg(test)]
+mod search_tests;

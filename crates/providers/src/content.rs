@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_core::block::{Block, Kind};
+use windlass_core::raw::Raw;
 
 use crate::lossless;
 
@@ -75,28 +76,49 @@ fn address(source: &Source<'_>) -> String {
     format!("data:{};base64,{}", source.media_type, source.data)
 }
 
-/// What a tool brought: its words joined, and everything else.
-pub(crate) fn result(block: &Block) -> (String, Vec<Piece>) {
+/// What a tool brought.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Brought<'a> {
+    /// Its words, as a JSON string.
+    pub(crate) words: Cow<'a, str>,
+    /// Everything else.
+    pub(crate) others: Vec<Piece>,
+}
+
+/// Reads a result. Words that are a JSON string already stay as they are.
+pub(crate) fn result(block: &Block) -> Brought<'_> {
     #[derive(Deserialize)]
     struct ToolResult<'a> {
         #[serde(borrow)]
         content: Option<&'a RawValue>,
     }
     let content = block.raw().read::<ToolResult<'_>>().ok().and_then(|result| result.content);
-    let Some(content) = content else { return (String::new(), Vec::new()) };
-    if let Some(text) = lossless::text(content) {
-        return (text.into_owned(), Vec::new());
+    let Some(content) = content else { return words("") };
+    if lossless::escaped(content).is_some() {
+        return Brought { words: Cow::Borrowed(content.get()), others: Vec::new() };
     }
-    let Ok(blocks) = serde_json::from_str::<Vec<Block>>(content.get()) else {
-        return (content.get().to_owned(), Vec::new());
-    };
-    let mut texts = Vec::new();
-    let mut others = Vec::new();
-    for piece in blocks.iter().filter_map(piece) {
-        match piece {
-            Piece::Text(text) => texts.push(text),
-            Piece::Image(_) | Piece::File { .. } => others.push(piece),
+    match serde_json::from_str::<Vec<Block>>(content.get()) {
+        Ok(blocks) => of_blocks(&blocks),
+        Err(_) => words(content.get()),
+    }
+}
+
+fn of_blocks<'a>(blocks: &[Block]) -> Brought<'a> {
+    let (texts, others): (Vec<Piece>, Vec<Piece>) =
+        blocks.iter().filter_map(piece).partition(|piece| matches!(piece, Piece::Text(_)));
+    let texts: Vec<&str> = texts.iter().filter_map(Piece::as_text).collect();
+    Brought { others, ..words(&texts.join("\n")) }
+}
+
+fn words<'a>(text: &str) -> Brought<'a> {
+    Brought { words: Cow::Owned(Raw::string(text).text().to_owned()), others: Vec::new() }
+}
+
+impl Piece {
+    fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Image(_) | Self::File { .. } => None,
         }
     }
-    (texts.join("\n"), others)
 }

@@ -85,11 +85,13 @@ struct Kept<Open> {
 
 struct Entry<Open> {
     segments: Vec<Done<Open>>,
+    generation: u32,
     rope: Rope,
     used: u64,
 }
 
 struct Done<Open> {
+    place: usize,
     /// Held, so that its address cannot come to mean another segment.
     blocks: Arc<[Block]>,
     end: usize,
@@ -128,6 +130,7 @@ impl<E: Encode> Encodings<E> {
             let written = self.encode.segment(open, segment, &mut out);
             entry.rope.push(Bytes::from(out));
             entry.segments.push(Done {
+                place: entry.segments.len(),
                 blocks: Arc::clone(&segment.blocks),
                 end: entry.rope.bytes(),
                 open: written.open,
@@ -170,6 +173,12 @@ impl<E: Encode> Encodings<E> {
     }
 }
 
+impl<Open> Done<Open> {
+    fn is(&self, segment: &Segment) -> bool {
+        Arc::ptr_eq(&self.blocks, &segment.blocks)
+    }
+}
+
 impl<Open> Kept<Open> {
     fn forget_oldest(&mut self, most: Most) {
         while self.by_first.len() > most.conversations || self.bytes > most.bytes {
@@ -186,18 +195,36 @@ impl<Open> Kept<Open> {
 
 impl<Open> Default for Entry<Open> {
     fn default() -> Self {
-        Self { segments: Vec::new(), rope: Rope::default(), used: 0 }
+        Self { segments: Vec::new(), generation: 0, rope: Rope::default(), used: 0 }
     }
 }
 
 impl<Open> Entry<Open> {
     /// Forgets what the transcript does not begin with.
     fn keep_common(&mut self, transcript: &Transcript) {
-        let pairs = self.segments.iter().zip(transcript.segments());
-        let common =
-            pairs.take_while(|(done, segment)| Arc::ptr_eq(&done.blocks, &segment.blocks)).count();
+        let common = self.common(transcript);
+        debug_assert!(self.all_common(transcript, common), "a generation only grows at its end");
         self.segments.truncate(common);
         self.rope.truncate(self.segments.last().map_or(0, |done| done.end));
+        self.generation = transcript.generation();
+    }
+
+    /// How many segments both begin with. Within a generation a transcript only grows at its end:
+    /// where two of them hold the same segment, they hold the same before it, and the place where
+    /// they part is found by halving. A conversation as long as it likes costs nothing here.
+    fn common(&self, transcript: &Transcript) -> usize {
+        if self.generation != transcript.generation() {
+            let pairs = self.segments.iter().zip(transcript.segments());
+            return pairs.take_while(|(done, segment)| done.is(segment)).count();
+        }
+        self.segments.partition_point(|done| {
+            transcript.segments().get(done.place).is_some_and(|segment| done.is(segment))
+        })
+    }
+
+    fn all_common(&self, transcript: &Transcript, count: usize) -> bool {
+        let pairs = self.segments.iter().zip(transcript.segments());
+        pairs.take(count).all(|(done, segment)| done.is(segment))
     }
 
     /// The last place for a marker in the first `count` segments.

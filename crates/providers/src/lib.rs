@@ -16,6 +16,7 @@ mod endpoint;
 mod exchange;
 mod fault;
 mod faults;
+mod few;
 mod fields;
 mod foreign;
 mod heads;

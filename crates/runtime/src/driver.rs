@@ -10,6 +10,7 @@ mod step;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
+use windlass_core::block::ToolUse;
 use windlass_core::conversation::Conversation;
 use windlass_core::ids::{CallId, Epoch, LaneId, Millis, Seq};
 use windlass_core::input::Input;
@@ -259,7 +260,8 @@ pub async fn load_to(ports: &Ports, lane: &LaneId, last: Seq) -> Result<Conversa
     Ok(conversation)
 }
 
-/// Calls that ran ahead of a reply in which they do not stand as they were announced.
+/// Calls that ran ahead of a reply in which they, or the calls before them, do not stand as they
+/// were announced: they were let go for reasons that do not hold.
 fn ghosts(conversation: &Conversation, inputs: &[Input]) -> Vec<CallId> {
     let Some(asking) = conversation.run.as_ref().and_then(Run::asking) else { return Vec::new() };
     let reply = inputs.iter().find_map(|input| match input {
@@ -267,8 +269,13 @@ fn ghosts(conversation: &Conversation, inputs: &[Input]) -> Vec<CallId> {
         _ => None,
     });
     let Some(reply) = reply else { return Vec::new() };
+    let announced = |index: u16, call: &ToolUse| {
+        asking.early.iter().any(|early| early.id.index == index && early.tool_use == *call)
+    };
     let stands = |early: &&EarlyCall| {
-        reply.tool_uses().any(|(index, call)| index == early.id.index && *call == early.tool_use)
+        let mut upto = reply.tool_uses().take_while(|(index, _)| *index <= early.id.index);
+        let comes = reply.tool_uses().any(|(index, _)| index == early.id.index);
+        comes && upto.all(|(index, call)| announced(index, call))
     };
     asking.early.iter().filter(|early| !stands(early)).map(|early| early.id).collect()
 }

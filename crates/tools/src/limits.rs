@@ -8,7 +8,7 @@ pub const MAX_TIMEOUT_MS: u64 = 600_000;
 /// The longest command, in bytes. The kernel takes no single argument above 128 KiB.
 pub const MAX_COMMAND_BYTES: usize = 100 * 1024;
 /// Steps a parser may take over one command.
-pub const PARSE_STEPS: usize = 20_000;
+pub const PARSE_STEPS: usize = 10_000;
 /// How deep the parts of a command may lie within each other.
 pub const MAX_NESTING: usize = 200;
 /// How often a command may hand another one to a shell: `sh -c 'sh -c …'`.
@@ -17,6 +17,8 @@ pub const MAX_SHELLS: usize = 4;
 pub const MAX_WRAPPERS: usize = 10;
 /// Simple commands in one command.
 pub const MAX_COMMANDS: usize = 500;
+/// Signs that mean something to a shell, in one command.
+pub const MAX_SIGNS: usize = 3_000;
 /// Here-documents in one command.
 pub const MAX_HERE: usize = 32;
 /// Words looked at of a command that stands behind another one which cannot be followed.

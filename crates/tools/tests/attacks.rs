@@ -220,22 +220,33 @@ fn what_is_over_a_limit_is_denied_and_overflows_nothing() {
         assert_eq!(shell.seen, Seen::Part, "{:?}", shell.doubts);
         assert!(matches!(ruling, Ruling::Deny(_)));
     }
-    let deep = [
-        "\"$(".repeat(10_000),
-        "'\"".repeat(10_000),
-        "(".repeat(10_000),
-        "{ ".repeat(10_000),
-        "`".repeat(10_000),
-        "${x:-".repeat(10_000),
-        "<<A ".repeat(10_000),
-        "if ".repeat(10_000),
-        "a[".repeat(10_000),
-        "sudo ".repeat(10_000),
-        "timeout 1 ".repeat(10_000),
-        "eval ".repeat(10_000),
+    // Within the limit on signs, too: nesting alone must not overflow a stack either.
+    let pieces = [
+        "\"$(",
+        "'\"",
+        "(",
+        "{ ",
+        "`",
+        "${x:-",
+        "<<A ",
+        "if ",
+        "a[",
+        "sudo ",
+        "timeout 1 ",
+        "eval ",
+        "a=(",
+        "f() ",
+        "|",
+        "<",
+        "[[ a =~ ",
+        "$(",
+        "! ",
+        "case x in ",
+        "xargs a 'b c' ",
     ];
-    for command in &deep {
-        assert_ne!(place.verdict(command), Allow, "{}", &command[..20]);
+    let deep = pieces.iter().flat_map(|piece| [piece.repeat(10_000), piece.repeat(700)]);
+    for command in deep {
+        assert_ne!(place.verdict(&command), Allow, "{}", &command[..30]);
     }
 }
 

@@ -59,9 +59,9 @@ impl Sim<'_> {
     pub(crate) fn feed(&self, world: &mut World, input: Input) -> Result<(), Broken> {
         let Some(entry) = self.eyes.decide(&world.live, world.now, input) else { return Ok(()) };
         let before = world.live.clone();
-        invariants::facts(self.config, world, &entry)?;
+        invariants::facts(world, &entry)?;
         world.append(&entry).map_err(|error| Broken::new("the log is dense", &error))?;
-        invariants::step(self.config, &before, &entry, &world.live)?;
+        invariants::step(&before, &entry, &world.live)?;
         self.clear_air(world);
         Ok(())
     }
@@ -190,7 +190,8 @@ fn fire(world: &mut World, call: CallId) -> Result<(), Broken> {
     world.fired.push(call);
     let deed = world.ledger.fire(call);
     if deed.fired > deed.permits {
-        let what = format!("call {call} took effect {} times, allowed {}", deed.fired, deed.permits);
+        let what =
+            format!("call {call} took effect {} times, allowed {}", deed.fired, deed.permits);
         return Err(Broken::new("a once-only call takes effect once", &what));
     }
     Ok(())
@@ -223,9 +224,7 @@ fn body(world: &mut World, letter: Letter) -> MailBody {
     match letter {
         Letter::Prompt => MailBody::Prompt { run: next_run(world), blocks: vec![Block::text("p")] },
         Letter::Steer => MailBody::Steer { run: next_run(world), blocks: vec![Block::text("s")] },
-        Letter::Child => {
-            MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c") }
-        }
+        Letter::Child => MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c") },
         Letter::Cancel => MailBody::Cancel { run: None },
         Letter::Abort => MailBody::Abort { run: None },
         Letter::CancelQueued => {

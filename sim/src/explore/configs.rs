@@ -10,8 +10,26 @@ use super::menu::{Back, Fault, Say};
 /// Every configuration, the largest first.
 pub(crate) fn all() -> Vec<Config> {
     let makers: [fn() -> Config; 20] = [
-        answers, ladders, faults, reads, early, once_only, parallel_once, conflicts, verify,
-        approval, odd_calls, hooks, drift, queue, long_queue, budget, fork, strict, fatal, alone,
+        answers,
+        ladders,
+        faults,
+        reads,
+        early,
+        once_only,
+        parallel_once,
+        conflicts,
+        verify,
+        approval,
+        odd_calls,
+        hooks,
+        drift,
+        queue,
+        long_queue,
+        budget,
+        fork,
+        strict,
+        fatal,
+        alone,
     ];
     makers.iter().map(|make| make()).collect()
 }
@@ -28,10 +46,21 @@ fn one_prompt() -> Bounds {
 
 fn answers() -> Config {
     let lines = [
-        "end_turn:text", "end_turn:", "end_turn:blank", "end_turn:thought text", "end_turn:thought",
-        "stop_sequence:text #end", "stop_sequence:text #user", "stop_sequence:text #new",
-        "stop_sequence:text #go", "pause_turn:text", "pause_turn:", "refusal:text",
-        "invented:text", "invented:", "tool_use:text",
+        "end_turn:text",
+        "end_turn:",
+        "end_turn:blank",
+        "end_turn:thought text",
+        "end_turn:thought",
+        "stop_sequence:text #end",
+        "stop_sequence:text #user",
+        "stop_sequence:text #new",
+        "stop_sequence:text #go",
+        "pause_turn:text",
+        "pause_turn:",
+        "refusal:text",
+        "invented:text",
+        "invented:",
+        "tool_use:text",
     ];
     let bounds = Bounds { steers: 1, cancels: 1, crashes: 1, ..one_prompt() };
     Config::new("answers", "replies without calls, whatever their stop reason", &lines, bounds)
@@ -39,9 +68,16 @@ fn answers() -> Config {
 
 fn ladders() -> Config {
     let lines = [
-        "end_turn:text", "max_tokens:text", "max_tokens:", "max_tokens:text cut", "max_tokens:cut",
-        "model_context_window_exceeded:text", "model_context_window_exceeded:",
-        "stop_sequence:text #user", "pause_turn:text", "tool_use:cut",
+        "end_turn:text",
+        "max_tokens:text",
+        "max_tokens:",
+        "max_tokens:text cut",
+        "max_tokens:cut",
+        "model_context_window_exceeded:text",
+        "model_context_window_exceeded:",
+        "stop_sequence:text #user",
+        "pause_turn:text",
+        "tool_use:cut",
     ];
     let bounds = Bounds { crashes: 1, cancels: 1, failures: 1, ..one_prompt() };
     Config::new("ladders", "replies cut again and again, windows that fill", &lines, bounds)
@@ -50,33 +86,41 @@ fn ladders() -> Config {
 }
 
 fn faults() -> Config {
-    let bounds = Bounds {
-        failures: 3, crashes: 1, outages: 1, cancels: 1, aborts: 1, steers: 1, ..one_prompt()
-    };
+    let bounds =
+        Bounds { failures: 3, crashes: 1, outages: 1, cancels: 1, aborts: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read"];
     Config::new("faults", "model calls that fail in every way", &lines, bounds).faults(&[
-        Fault::Passing, Fault::PassingLater, Fault::Cut, Fault::TooLong, Fault::Lasting,
+        Fault::Passing,
+        Fault::PassingLater,
+        Fault::Cut,
+        Fault::TooLong,
+        Fault::Lasting,
     ])
 }
 
-const BACKS: [Back; 6] = [
-    Back::Done, Back::Passing, Back::Recoverable, Back::Fatal, Back::TimedOut, Back::Interrupted,
-];
+const BACKS: [Back; 6] =
+    [Back::Done, Back::Passing, Back::Recoverable, Back::Fatal, Back::TimedOut, Back::Interrupted];
 
 fn reads() -> Config {
     let bounds = Bounds { mishaps: 2, crashes: 1, cancels: 1, aborts: 1, ..one_prompt() };
-    let lines = ["end_turn:text", "tool_use:read look", "tool_use:text read", "tool_use:read look look"];
+    let lines =
+        ["end_turn:text", "tool_use:read look", "tool_use:text read", "tool_use:read look look"];
     Config::new("reads", "repeatable calls side by side, failing and retried", &lines, bounds)
         .backs(&BACKS)
 }
 
 fn early() -> Config {
-    let bounds = Bounds {
-        blocks: 4, failures: 1, crashes: 1, cancels: 1, aborts: 1, ..one_prompt()
-    };
+    let bounds =
+        Bounds { blocks: 4, failures: 1, crashes: 1, cancels: 1, aborts: 1, ..one_prompt() };
     let lines = [
-        "end_turn:text", "tool_use:read look", "tool_use:put read", "tool_use:text pay look",
-        "max_tokens:read cut", "tool_use:may_look look", "tool_use:read=x look=x", "refusal:read",
+        "end_turn:text",
+        "tool_use:read look",
+        "tool_use:put read",
+        "tool_use:text pay look",
+        "max_tokens:read cut",
+        "tool_use:may_look look",
+        "tool_use:read=x look=x",
+        "refusal:read",
     ];
     Config::new("early", "calls that run while the reply streams", &lines, bounds)
         .faults(&[Fault::Cut, Fault::Passing])
@@ -84,7 +128,13 @@ fn early() -> Config {
 
 fn once_only() -> Config {
     let bounds = Bounds {
-        crashes: 2, outages: 1, answers: 2, cancels: 1, aborts: 1, mishaps: 1, ..one_prompt()
+        crashes: 2,
+        outages: 1,
+        answers: 2,
+        cancels: 1,
+        aborts: 1,
+        mishaps: 1,
+        ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:pay", "tool_use:send"];
     Config::new("once-only", "one call that must not happen twice", &lines, bounds).backs(&BACKS)
@@ -97,30 +147,41 @@ fn parallel_once() -> Config {
 }
 
 fn conflicts() -> Config {
-    let bounds = Bounds { crashes: 1, answers: 1, aborts: 1, mishaps: 1, ..one_prompt() };
+    let bounds =
+        Bounds { crashes: 2, answers: 1, cancels: 1, aborts: 1, mishaps: 1, ..one_prompt() };
     let lines = [
-        "end_turn:text", "tool_use:read put", "tool_use:put read", "tool_use:pay pay",
-        "tool_use:shell look", "tool_use:look shell", "tool_use:read pay look",
+        "end_turn:text",
+        "tool_use:read put",
+        "tool_use:put read",
+        "tool_use:pay pay",
+        "tool_use:shell look",
+        "tool_use:look shell",
+        "tool_use:read pay look",
     ];
-    Config::new("conflicts", "calls that must keep their order", &lines, bounds)
-        .backs(&[Back::Done, Back::Passing, Back::Recoverable])
+    Config::new("conflicts", "calls that must keep their order", &lines, bounds).backs(&[
+        Back::Done,
+        Back::Passing,
+        Back::Recoverable,
+    ])
 }
 
 fn verify() -> Config {
-    let bounds = Bounds {
-        crashes: 2, outages: 1, answers: 1, cancels: 1, aborts: 1, ..one_prompt()
-    };
+    let bounds =
+        Bounds { crashes: 2, outages: 1, answers: 1, cancels: 1, aborts: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:book", "tool_use:pay book"];
     Config::new("verify", "lost calls whose tool can tell what became of them", &lines, bounds)
 }
 
 fn approval() -> Config {
-    let bounds = Bounds {
-        crashes: 1, answers: 2, cancels: 1, aborts: 1, ..one_prompt()
-    };
+    let bounds =
+        Bounds { crashes: 2, answers: 3, cancels: 1, aborts: 1, outages: 1, ..one_prompt() };
     let lines = [
-        "end_turn:text", "tool_use:may_pay", "tool_use:may_look look", "tool_use:ask",
-        "tool_use:ask may_pay", "tool_use:no read",
+        "end_turn:text",
+        "tool_use:may_pay",
+        "tool_use:may_look look",
+        "tool_use:ask",
+        "tool_use:ask may_pay",
+        "tool_use:no read",
     ];
     Config::new("approval", "calls that need leave, and tools that ask", &lines, bounds)
 }
@@ -128,11 +189,24 @@ fn approval() -> Config {
 fn odd_calls() -> Config {
     let bounds = Bounds { crashes: 1, cancels: 1, outages: 1, ..one_prompt() };
     let lines = [
-        "end_turn:text", "tool_use:bad", "tool_use:read!", "tool_use:read=x look=x",
-        "tool_use:pay=x pay=x read", "max_tokens:read cut", "max_tokens:read", "end_turn:pay",
-        "refusal:pay", "invented:pay", "pause_turn:read", "stop_sequence:pay #end",
-        "stop_sequence:pay #user", "model_context_window_exceeded:read",
-        "tool_use:read read read read", "tool_use:thought read", "tool_use:blank read", "tool_use:no",
+        "end_turn:text",
+        "tool_use:bad",
+        "tool_use:read!",
+        "tool_use:read=x look=x",
+        "tool_use:pay=x pay=x read",
+        "max_tokens:read cut",
+        "max_tokens:read",
+        "end_turn:pay",
+        "refusal:pay",
+        "invented:pay",
+        "pause_turn:read",
+        "stop_sequence:pay #end",
+        "stop_sequence:pay #user",
+        "model_context_window_exceeded:read",
+        "tool_use:read read read read",
+        "tool_use:thought read",
+        "tool_use:blank read",
+        "tool_use:no",
     ];
     Config::new("odd-calls", "calls that make no sense, or come with odd reasons", &lines, bounds)
 }
@@ -143,30 +217,26 @@ fn hooked(settings: &mut Settings) {
 }
 
 fn hooks() -> Config {
-    let bounds = Bounds {
-        crashes: 1, aborts: 1, mishaps: 1, answers: 1, blocks: 1, ..one_prompt()
-    };
-    let lines = ["end_turn:text", "tool_use:read pay", "tool_use:may_look read", "tool_use:send"];
+    let bounds =
+        Bounds { crashes: 1, aborts: 1, mishaps: 1, answers: 1, blocks: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:look pay", "tool_use:may_look"];
     Config::new("hooks", "hooks before and after every call", &lines, bounds)
         .with(hooked)
         .says(&[Say::Pass, Say::Deny, Say::Change, Say::Worsen])
-        .backs(&[Back::Done, Back::Fatal, Back::Passing])
+        .backs(&[Back::Done, Back::Fatal])
 }
 
 fn drift() -> Config {
-    let bounds = Bounds {
-        crashes: 2, drifts: 2, answers: 2, cancels: 1, failures: 1, ..one_prompt()
-    };
+    let bounds =
+        Bounds { crashes: 2, drifts: 2, answers: 2, cancels: 1, failures: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:pay", "tool_use:book read", "tool_use:may_pay"];
     Config::new("drift", "owners that come with another prompt", &lines, bounds)
         .faults(&[Fault::Passing])
 }
 
 fn queue() -> Config {
-    let bounds = Bounds {
-        prompts: 2, steers: 1, children: 1, cancels: 1, aborts: 1, crashes: 1, outages: 1,
-        ..Bounds::default()
-    };
+    let bounds =
+        Bounds { prompts: 2, steers: 1, cancels: 1, crashes: 1, outages: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read"];
     Config::new("queue", "mail that waits in the box while the owner dies", &lines, bounds)
         .with(|settings| settings.limits.model_calls = 2)
@@ -181,7 +251,7 @@ fn long_queue() -> Config {
 }
 
 fn budget() -> Config {
-    let bounds = Bounds { crashes: 2, failures: 2, cancels: 1, ..one_prompt() };
+    let bounds = Bounds { prompts: 2, crashes: 2, failures: 2, cancels: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read", "max_tokens:text", "pause_turn:text"];
     Config::new("budget", "a token cap and replies that cost all they may", &lines, bounds)
         .with(|settings| settings.limits.run_tokens = Some(70))
@@ -191,7 +261,13 @@ fn budget() -> Config {
 
 fn fork() -> Config {
     let bounds = Bounds {
-        prompts: 2, forks: 1, offers: 1, crashes: 1, cancels: 1, failures: 1, ..one_prompt()
+        prompts: 2,
+        forks: 1,
+        offers: 1,
+        crashes: 1,
+        cancels: 1,
+        failures: 1,
+        ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:read", "tool_use:pay"];
     Config::new("fork", "copies of the lane, and settings that change between runs", &lines, bounds)
@@ -199,19 +275,30 @@ fn fork() -> Config {
 }
 
 fn strict() -> Config {
-    let bounds = Bounds { prompts: 2, crashes: 1, outages: 2, answers: 1, cancels: 1, ..one_prompt() };
+    let bounds = Bounds {
+        prompts: 2,
+        children: 1,
+        crashes: 1,
+        outages: 2,
+        answers: 1,
+        cancels: 1,
+        ..one_prompt()
+    };
     let lines = ["end_turn:text", "tool_use:read pay", "tool_use:book"];
     Config::new("strict", "every commit waits for the disk", &lines, bounds)
         .with(|settings| settings.durability = DurabilityMode::Strict)
 }
 
 fn fatal() -> Config {
-    let bounds = Bounds {
-        mishaps: 2, crashes: 1, cancels: 1, aborts: 1, answers: 2, ..one_prompt()
-    };
-    let lines = ["end_turn:text", "tool_use:read pay look", "tool_use:may_pay read", "tool_use:pay book"];
-    Config::new("fatal", "errors that end the run while other calls fly", &lines, bounds)
-        .backs(&[Back::Done, Back::Fatal, Back::Passing])
+    let bounds =
+        Bounds { mishaps: 2, crashes: 1, cancels: 1, aborts: 1, answers: 2, ..one_prompt() };
+    let lines =
+        ["end_turn:text", "tool_use:read pay look", "tool_use:may_pay read", "tool_use:pay book"];
+    Config::new("fatal", "errors that end the run while other calls fly", &lines, bounds).backs(&[
+        Back::Done,
+        Back::Fatal,
+        Back::Passing,
+    ])
 }
 
 fn alone() -> Config {

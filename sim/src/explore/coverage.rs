@@ -5,13 +5,47 @@ use windlass_core::run::{Phase, Run};
 use windlass_core::{Conversation, Input};
 
 const PHASES: [&str; 11] = [
-    "idle", "asking", "deferred", "halted", "hooked", "questioned", "ready", "running", "resting",
-    "lost", "checked",
+    "idle",
+    "asking",
+    "deferred",
+    "halted",
+    "hooked",
+    "questioned",
+    "ready",
+    "running",
+    "resting",
+    "lost",
+    "checked",
 ];
 
-const INPUTS: [&str; 11] = [
-    "configured", "received", "adopted", "block_ready", "replied", "model_failed",
-    "hook_answered", "tool_returned", "probed", "ticked", "forked",
+/// The kinds of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Configured,
+    Received,
+    Adopted,
+    BlockReady,
+    Replied,
+    ModelFailed,
+    HookAnswered,
+    ToolReturned,
+    Probed,
+    Ticked,
+    Forked,
+}
+
+const INPUTS: [Kind; 11] = [
+    Kind::Configured,
+    Kind::Received,
+    Kind::Adopted,
+    Kind::BlockReady,
+    Kind::Replied,
+    Kind::ModelFailed,
+    Kind::HookAnswered,
+    Kind::ToolReturned,
+    Kind::Probed,
+    Kind::Ticked,
+    Kind::Forked,
 ];
 
 /// Pairs seen so far: one bit per input, one word per phase.
@@ -21,9 +55,9 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// Notes that `input` met `c`.
-    pub(crate) fn note(&mut self, phases: u16, input: &Input) {
-        let bit = 1u16 << input_place(input);
+    /// Notes that an input of this kind met these phases.
+    pub(crate) fn note(&mut self, phases: u16, kind: Kind) {
+        let bit = 1u16 << kind as u16;
         for (place, seen) in self.seen.iter_mut().enumerate() {
             if phases >> place & 1 == 1 {
                 *seen |= bit;
@@ -48,26 +82,27 @@ impl Coverage {
     /// Pairs nobody has seen, as `phase × input`.
     pub(crate) fn missing(&self) -> Vec<String> {
         let pairs = PHASES.iter().zip(self.seen).flat_map(|(phase, seen)| {
-            let unseen = INPUTS.iter().enumerate().filter(move |(bit, _)| seen >> bit & 1 == 0);
-            unseen.map(move |(_, input)| format!("{phase} × {input}"))
+            let unseen = INPUTS.iter().filter(move |kind| seen >> **kind as u16 & 1 == 0);
+            unseen.map(move |kind| format!("{phase} × {kind:?}"))
         });
         pairs.collect()
     }
 }
 
-fn input_place(input: &Input) -> u8 {
+/// The kind of `input`.
+pub(crate) fn kind(input: &Input) -> Kind {
     match input {
-        Input::Configured { .. } => 0,
-        Input::Received { .. } => 1,
-        Input::Adopted { .. } => 2,
-        Input::BlockReady { .. } => 3,
-        Input::Replied { .. } => 4,
-        Input::ModelFailed { .. } => 5,
-        Input::HookAnswered { .. } => 6,
-        Input::ToolReturned { .. } => 7,
-        Input::Probed { .. } => 8,
-        Input::Ticked {} => 9,
-        Input::Forked { .. } => 10,
+        Input::Configured { .. } => Kind::Configured,
+        Input::Received { .. } => Kind::Received,
+        Input::Adopted { .. } => Kind::Adopted,
+        Input::BlockReady { .. } => Kind::BlockReady,
+        Input::Replied { .. } => Kind::Replied,
+        Input::ModelFailed { .. } => Kind::ModelFailed,
+        Input::HookAnswered { .. } => Kind::HookAnswered,
+        Input::ToolReturned { .. } => Kind::ToolReturned,
+        Input::Probed { .. } => Kind::Probed,
+        Input::Ticked {} => Kind::Ticked,
+        Input::Forked { .. } => Kind::Forked,
     }
 }
 

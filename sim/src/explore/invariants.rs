@@ -49,7 +49,6 @@ pub(crate) struct State<'a> {
 
 /// A step.
 pub(crate) struct Step<'a> {
-    pub(crate) config: &'a Config,
     pub(crate) before: &'a Conversation,
     pub(crate) entry: &'a Entry,
     pub(crate) after: &'a Conversation,
@@ -57,7 +56,6 @@ pub(crate) struct Step<'a> {
 
 /// A record, about to be applied to `now`.
 pub(crate) struct Fact<'a> {
-    pub(crate) config: &'a Config,
     pub(crate) world: &'a World,
     pub(crate) now: &'a Conversation,
     pub(crate) entry: &'a Entry,
@@ -88,12 +86,11 @@ pub(crate) fn state(config: &Config, world: &World, wanted: &Wanted) -> Result<(
 
 /// Checks a step.
 pub(crate) fn step(
-    config: &Config,
     before: &Conversation,
     entry: &Entry,
     after: &Conversation,
 ) -> Result<(), Broken> {
-    let step = Step { config, before, entry, after };
+    let step = Step { before, entry, after };
     for (name, holds) in STEPS.into_iter().flatten() {
         holds(&step).map_err(|what| Broken::new(name, &what))?;
     }
@@ -101,10 +98,10 @@ pub(crate) fn step(
 }
 
 /// Checks each record where it is settled, and lets the onlooker note it.
-pub(crate) fn facts(config: &Config, world: &mut World, entry: &Entry) -> Result<(), Broken> {
+pub(crate) fn facts(world: &mut World, entry: &Entry) -> Result<(), Broken> {
     let mut now = world.live.clone();
     for record in &entry.records {
-        fact(&Fact { config, world, now: &now, entry, record })?;
+        fact(&Fact { world, now: &now, entry, record })?;
         world.ledger.witness(&now, entry, record);
         apply(&mut now, entry.at, &entry.input, record);
     }

@@ -42,19 +42,17 @@ fn fair_move(sim: &Sim<'_>, world: &World, humans: Humans) -> Option<Move> {
     if !world.mailbox.is_empty() {
         return Some(Move::Drain);
     }
-    let effect = wanted.effects.iter().find_map(|effect| of_effect(sim, world, *effect));
+    let effect = wanted.effects.iter().find_map(|effect| of_effect(world, *effect));
     let tick = || wanted.wake_at.map(|_| Move::Tick);
     match humans {
         Humans::Slow => effect.or_else(tick).or_else(|| answer(world, humans)),
-        Humans::Decline | Humans::GoOn => {
-            answer(world, humans).or(effect).or_else(tick)
-        }
+        Humans::Decline | Humans::GoOn => answer(world, humans).or(effect).or_else(tick),
     }
 }
 
-fn of_effect(sim: &Sim<'_>, world: &World, effect: Effect) -> Option<Move> {
+fn of_effect(world: &World, effect: Effect) -> Option<Move> {
     match effect {
-        Effect::Ask(_) => Some(Move::Say(closing_line(sim, world))),
+        Effect::Ask(_) => Some(Move::Say(closing_line(world))),
         Effect::RunTool { call, .. } => {
             let round = world.live.run.as_ref().and_then(Run::round)?;
             let once = !round.call(call)?.facts.is_repeatable();
@@ -68,7 +66,7 @@ fn of_effect(sim: &Sim<'_>, world: &World, effect: Effect) -> Option<Move> {
 }
 
 /// The line that streams already, or the first of the menu: an answer in every configuration.
-fn closing_line(_sim: &Sim<'_>, world: &World) -> u8 {
+fn closing_line(world: &World) -> u8 {
     world.stream.map_or(0, |stream| stream.line)
 }
 

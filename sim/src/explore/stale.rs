@@ -15,7 +15,7 @@ use windlass_core::run::{Leave, Run};
 
 use super::act::Sim;
 use super::config::Owner;
-use super::coverage::{Coverage, phases};
+use super::coverage::{Coverage, kind, phases};
 use super::invariants::Broken;
 use super::menu::{self, Back, Fault};
 use super::world::World;
@@ -26,14 +26,14 @@ const NOWHERE: CallId = CallId { ask: 999, index: 9 };
 pub(crate) fn provoke(sim: &Sim<'_>, world: &World, seen: &mut Coverage) -> Result<(), Broken> {
     let place = phases(&world.live);
     for input in tickets(sim, world) {
-        seen.note(place, &input);
+        seen.note(place, kind(&input));
         if let Some(entry) = sim.eyes.decide(&world.live, world.now, input) {
             return Err(broken("a stale ticket settles nothing", entry));
         }
     }
     for body in letters(world) {
         let input = Input::Received { mail: vec![Mail { id: 999, body }] };
-        seen.note(place, &input);
+        seen.note(place, kind(&input));
         let entry = sim.eyes.decide(&world.live, world.now, input);
         if let Some(entry) = entry.filter(|entry| !is_refusal(entry)) {
             return Err(broken("mail for nobody is refused", entry));

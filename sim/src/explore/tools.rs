@@ -14,9 +14,7 @@ pub(crate) fn facts(tool: &str) -> Facts {
         "pay" | "may_pay" => once_only("a", Interrupt::RunsToEnd),
         "send" => once_only("b", Interrupt::Interruptible),
         "book" => Facts { verify: Verify::CanTell, ..once_only("c", Interrupt::RunsToEnd) },
-        "shell" => {
-            Facts { touches: Touches::Exclusive, ..once_only("", Interrupt::Interruptible) }
-        }
+        "shell" => Facts { touches: Touches::Exclusive, ..once_only("", Interrupt::Interruptible) },
         "ask" => Facts { answered_by: AnsweredBy::Human, ..harmless("d") },
         "no" => once_only("e", Interrupt::RunsToEnd),
         _ => Facts::unknown(tool),

@@ -122,8 +122,7 @@ impl World {
 
     fn stored_after(&self, entry: Entry) -> Result<Stored, Error> {
         let before = self.newest();
-        let mut conversation =
-            before.map(|stored| stored.conversation.clone()).unwrap_or_default();
+        let mut conversation = before.map(|stored| stored.conversation.clone()).unwrap_or_default();
         conversation.fold(&entry)?;
         let hash = fingerprint(&conversation);
         let mail = match &entry.input {

@@ -13,8 +13,6 @@ use windlass_core::reply::Reply;
 use windlass_core::request::Request;
 use windlass_runtime::ports::{Model, Stream, Task};
 
-pub(crate) use blocks::GHOST;
-
 use super::clock::nap;
 use super::dice::Dice;
 use super::gate::{Door, Gate, Life};

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_core::block::Block;
+use windlass_core::conversation::Conversation;
 use windlass_core::ids::{LaneId, Seq};
 use windlass_core::mail::{Answer, MailBody};
 use windlass_runtime::ports::Store;
@@ -40,6 +41,7 @@ pub(crate) struct Stage {
     scheduled: usize,
     /// Heads of lanes, and for how many looks they stood still.
     quiet: BTreeMap<LaneId, (Seq, u32)>,
+    folds: BTreeMap<LaneId, Conversation>,
 }
 
 /// Plays a whole plan and gives back what can be known of it.
@@ -60,6 +62,7 @@ pub(crate) async fn play(plan: Plan, broken: Break) -> Evidence {
         due: BTreeMap::new(),
         scheduled: 0,
         quiet: BTreeMap::new(),
+        folds: BTreeMap::new(),
     };
     events.into_iter().for_each(|Happening { at_ms, event }| stage.schedule(at_ms, event));
     stage.start().await;

@@ -50,7 +50,6 @@ fn write(path: &str, zone: Zone) -> PathUse {
     PathUse { path: Arc::from(path), access: Access::Write, zone }
 }
 
-// spec: PERMISSIONS-07, PERMISSIONS-08, PERMISSIONS-09
 #[test]
 fn every_mode_for_every_kind_of_call() {
     let read = paths("/w/a", Access::Read, Zone::Workspace);

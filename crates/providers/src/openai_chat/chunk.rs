@@ -6,12 +6,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_core::reply::Usage;
 
+use crate::few::Few;
 use crate::numbers::Count;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
-    pub(super) choices: Vec<Choice<'a>>,
+    pub(super) choices: Few<Choice<'a>>,
     #[serde(borrow)]
     pub(super) usage: Option<Used<'a>>,
     #[serde(borrow)]
@@ -42,7 +43,7 @@ pub(super) struct Delta<'a> {
     #[serde(borrow)]
     pub(super) reasoning: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
+    pub(super) tool_calls: Option<Few<CallDelta<'a>>>,
 }
 
 #[derive(Debug, Deserialize)]

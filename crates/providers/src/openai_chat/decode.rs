@@ -12,6 +12,7 @@ use super::parts::Parts;
 use crate::asked::Asked;
 use crate::draft::Ending;
 use crate::fault::{Begun, Fault};
+use crate::few::Few;
 use crate::lossless;
 use crate::notice::{Envelope, Notice};
 use crate::sse;
@@ -128,7 +129,7 @@ impl Decoder {
             self.text(piece, stream)?;
             progress = Progress::Content;
         }
-        for call in delta.tool_calls.iter().flatten() {
+        for call in delta.tool_calls.iter().flat_map(Few::iter) {
             self.parts.call(call, stream)?;
             progress = Progress::Content;
         }

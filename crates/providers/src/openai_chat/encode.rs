@@ -7,7 +7,7 @@
 use windlass_core::block::{Block, Kind, ToolUse};
 use windlass_core::transcript::{Role, Segment};
 
-use crate::content::{self, Piece};
+use crate::content::{self, Brought, Piece};
 use crate::encodings::{Encode, Written};
 use crate::foreign::ChatThought;
 use crate::json::{List, Object};
@@ -92,12 +92,12 @@ impl Writer<'_> {
 
     /// A result's words; what else it holds can only be said by the user.
     fn result(&mut self, id: &str, block: &Block) -> Vec<Piece> {
-        let (text, others) = content::result(block);
+        let Brought { words, others } = content::result(block);
         self.message();
         let mut message = Object::open(self.out);
         message.string("role", "tool");
         message.string("tool_call_id", id);
-        message.string("content", &text);
+        message.raw("content", &words);
         message.close();
         others
     }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use windlass_core::block::{Block, Kind, ToolUse};
 use windlass_core::transcript::{Role, Segment};
 
-use crate::content::{self, Piece};
+use crate::content::{self, Brought, Piece};
 use crate::encodings::{Encode, Written};
 use crate::foreign::{Kept, RESPONSES};
 use crate::json::{List, Object};
@@ -138,40 +138,48 @@ fn write_call(out: &mut Vec<u8>, call: &ToolUse) {
 
 /// Words alone are a string; with anything else they are a list.
 fn write_output(out: &mut Vec<u8>, id: &str, block: &Block) {
-    let (text, others) = content::result(block);
+    let Brought { words, others } = content::result(block);
     let mut item = Object::open(out);
     item.string("type", "function_call_output");
     item.string("call_id", id);
     if others.is_empty() {
-        item.string("output", &text);
+        item.raw("output", &words);
     } else {
-        let words = (!text.is_empty()).then_some(Piece::Text(text));
-        let pieces: Vec<Piece> = words.into_iter().chain(others).collect();
-        write_pieces(item.key("output"), &pieces);
+        let mut list = List::open(item.key("output"));
+        if words != "\"\"" {
+            let mut part = Object::open(list.item());
+            part.string("type", "input_text");
+            part.raw("text", &words);
+            part.close();
+        }
+        others.iter().for_each(|piece| write_piece(list.item(), piece));
+        list.close();
     }
     item.close();
 }
 
 fn write_pieces(out: &mut Vec<u8>, pieces: &[Piece]) {
     let mut list = List::open(out);
-    for piece in pieces {
-        let mut part = Object::open(list.item());
-        match piece {
-            Piece::Text(text) => {
-                part.string("type", "input_text");
-                part.string("text", text);
-            }
-            Piece::Image(address) => {
-                part.string("type", "input_image");
-                part.string("image_url", address);
-            }
-            Piece::File { name, address } => {
-                part.string("type", "input_file");
-                part.string("filename", name);
-                part.string("file_data", address);
-            }
-        }
-        part.close();
-    }
+    pieces.iter().for_each(|piece| write_piece(list.item(), piece));
     list.close();
+}
+
+fn write_piece(out: &mut Vec<u8>, piece: &Piece) {
+    let mut part = Object::open(out);
+    match piece {
+        Piece::Text(text) => {
+            part.string("type", "input_text");
+            part.string("text", text);
+        }
+        Piece::Image(address) => {
+            part.string("type", "input_image");
+            part.string("image_url", address);
+        }
+        Piece::File { name, address } => {
+            part.string("type", "input_file");
+            part.string("filename", name);
+            part.string("file_data", address);
+        }
+    }
+    part.close();
 }

@@ -37,7 +37,7 @@ use self::found::Found;
 use self::tree::Item;
 use self::word::Word;
 use crate::files::Zones;
-use crate::limits::{MAX_COMMAND_BYTES, MAX_HERE, MAX_SHELLS, MAX_WRAPPERS};
+use crate::limits::{MAX_COMMAND_BYTES, MAX_SHELLS, MAX_WRAPPERS};
 
 /// Takes a command text apart, for a shell that starts in the workspace of `zones`.
 #[must_use]
@@ -53,9 +53,8 @@ fn text(text: &str, shells: usize, found: &mut Found<'_>) {
         found.over("it is too long or too deep to be read");
         return;
     }
-    if text.matches("<<").count() > MAX_HERE {
-        // The grammar's scanner takes time in proportion to their square.
-        found.over("it has too many here-documents");
+    if characters::has_too_many_signs(text) {
+        found.over("it has too many parts to be read");
         return;
     }
     characters::check(text, found);

@@ -52,8 +52,7 @@ fn facts_of(c: &Conversation, id: CallId) -> Option<&Facts> {
 
 fn conflicts_are_apart(state: &State<'_>) -> Verdict {
     let live = &state.world.live;
-    let up: Vec<_> =
-        flying(state).filter_map(|(id, _)| Some((id, facts_of(live, id)?))).collect();
+    let up: Vec<_> = flying(state).filter_map(|(id, _)| Some((id, facts_of(live, id)?))).collect();
     for (place, (a, touches)) in up.iter().enumerate() {
         let others = up.iter().skip(place + 1);
         let clash = others.clone().find(|(_, o)| o.touches.conflicts_with(&touches.touches));

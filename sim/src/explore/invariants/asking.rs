@@ -71,7 +71,8 @@ fn pause_is_bounded(fact: &Fact<'_>) -> Verdict {
     let before = fact.now.run.as_ref().map_or(0, |run| run.counters.failures);
     let failed = matches!(fact.entry.input, Input::ModelFailed { .. });
     let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop.is_some());
-    let bounded = pause <= longest && *failures == before + 1 && *failures <= settings.limits.model_retries;
+    let bounded =
+        pause <= longest && *failures == before + 1 && *failures <= settings.limits.model_retries;
     ensure(failed && bounded && !stopping, || format!("{failures} failures, {pause} ms"))
 }
 
@@ -107,7 +108,8 @@ fn prompts(c: &Conversation) -> usize {
 
 fn refusal_runs_nothing(step: &Step<'_>) -> Verdict {
     let Input::Replied { reply, .. } = &step.entry.input else { return Ok(()) };
-    let runs = |record: &Record| matches!(record, Record::RoundOpened { .. } | Record::ReplyKept {});
+    let runs =
+        |record: &Record| matches!(record, Record::RoundOpened { .. } | Record::ReplyKept {});
     let ran = reply.stop_reason == StopReason::Refusal && step.entry.records.iter().any(runs);
     ensure(!ran, || "a refused reply was used".to_owned())
 }

@@ -44,7 +44,9 @@ fn call_of<'a>(fact: &'a Fact<'_>, id: CallId) -> Option<&'a Call> {
 }
 
 fn needs_leave(fact: &Fact<'_>, id: CallId) -> bool {
-    let (Some(call), Some(settings)) = (call_of(fact, id), &fact.now.settings) else { return false };
+    let (Some(call), Some(settings)) = (call_of(fact, id), &fact.now.settings) else {
+        return false;
+    };
     let asks = matches!(settings.rules.judge(&call.tool_use.name), Judgement::Ask { .. });
     asks && call.facts.problem.is_none() && !fact.world.ledger.is_approved(id)
 }

@@ -9,8 +9,7 @@ use windlass_core::{Conversation, Input};
 use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
 use crate::explore::ledger::answer_in;
 
-pub(super) const STEPS: &[OfStep] =
-    &[("every mail leaves one record", mail_leaves_one_record)];
+pub(super) const STEPS: &[OfStep] = &[("every mail leaves one record", mail_leaves_one_record)];
 
 pub(super) const FACTS: &[OfFact] = &[("mail is refused only for a reason", refused_rightly)];
 

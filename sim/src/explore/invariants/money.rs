@@ -36,7 +36,9 @@ fn limits_hold(state: &State<'_>) -> Verdict {
         && counters.truncations <= limits.truncations + 2
         && run.steers.len() <= limits.waiting_steers as usize + 1
         && live.queue.len() <= limits.queued_prompts as usize;
-    ensure(held, || format!("{counters:?}, {} steers, {} prompts", run.steers.len(), live.queue.len()))
+    ensure(held, || {
+        format!("{counters:?}, {} steers, {} prompts", run.steers.len(), live.queue.len())
+    })
 }
 
 /// Only a failure before the first token is free.

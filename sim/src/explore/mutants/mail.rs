@@ -102,9 +102,9 @@ fn soften(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn stale_answer(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     let answers = match told.input {
-        Input::Received { mail } => mail.iter().any(|mail| {
-            matches!(mail.body, windlass_core::mail::MailBody::Answer { .. })
-        }),
+        Input::Received { mail } => mail
+            .iter()
+            .any(|mail| matches!(mail.body, windlass_core::mail::MailBody::Answer { .. })),
         _ => false,
     };
     replace(records, |record| match record {

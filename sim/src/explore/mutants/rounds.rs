@@ -55,14 +55,10 @@ fn run_asking(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     allow_instead(told, records, |about| matches!(about, About::Asking { .. }))
 }
 
-fn allow_instead(
-    told: &Told<'_>,
-    records: Vec<Record>,
-    which: fn(&About) -> bool,
-) -> Vec<Record> {
-    let asks = records.iter().any(
-        |record| matches!(record, Record::Questioned { question } if which(&question.about)),
-    );
+fn allow_instead(told: &Told<'_>, records: Vec<Record>, which: fn(&About) -> bool) -> Vec<Record> {
+    let asks = records
+        .iter()
+        .any(|record| matches!(record, Record::Questioned { question } if which(&question.about)));
     let records = replace(records, |record| match &record {
         Record::Questioned { question } if which(&question.about) => {
             question.about.call().map(allow).into_iter().collect()

@@ -1,8 +1,9 @@
 //! Calls that conflict have the outcome of running in the order listed.
 
+use windlass_core::input::Input;
+
 use super::{Case, ensure};
-use crate::world::model::GHOST;
-use crate::world::witness::{Effect, Seen};
+use crate::world::witness::{Effect, Ending, Seen};
 
 /// Pairs of conflicting effects of one lane, the one that started first in front.
 fn conflicts(seen: &Seen) -> impl Iterator<Item = (&Effect, &Effect)> {
@@ -13,9 +14,7 @@ fn conflicts(seen: &Seen) -> impl Iterator<Item = (&Effect, &Effect)> {
 }
 
 fn conflict(first: &Effect, second: &Effect) -> bool {
-    // A call that was announced and never came stands in no reply.
-    let came = !first.input.text().contains(GHOST) && !second.input.text().contains(GHOST);
-    came && first.lane == second.lane && first.facts.touches.conflicts_with(&second.facts.touches)
+    first.lane == second.lane && first.facts.touches.conflicts_with(&second.facts.touches)
 }
 
 /// What a process had in the air when it lost its lane may go on until it notices.
@@ -39,10 +38,23 @@ pub(super) fn in_call_order(case: &Case<'_>) -> Result<(), String> {
     for (first, second) in conflicts(&case.evidence.seen) {
         let same_reply = first.call.ask == second.call.ask;
         let turned = same_reply && first.call.index > second.call.index;
-        let apart = power_cut_between(case, first, second);
+        let apart = power_cut_between(case, first, second) || is_void(case, first);
         ensure(!turned || apart, || format!("{}: {} before {}", first.lane, first.key, second.key))?;
     }
     Ok(())
+}
+
+/// A read that ran ahead of a reply which then came otherwise: nobody was told what it found.
+fn is_void(case: &Case<'_>, effect: &Effect) -> bool {
+    let history = case.histories.iter().find(|history| *history.lane() == effect.lane);
+    let mut steps = history.into_iter().flat_map(|history| &history.steps);
+    let counted = steps.any(|step| match (step.input(), &effect.ended) {
+        (Input::ToolReturned { call, outcome, .. }, Some((_, Ending::Returned(returned)))) => {
+            *call == effect.call && outcome == returned
+        }
+        _ => false,
+    });
+    effect.facts.touches.is_read() && !counted
 }
 
 /// A reply that a power cut took back is not the one that came in its place.

@@ -15,7 +15,7 @@ fn odd_text(dice: &mut Dice, lane: &str) -> String {
     match dice.below(6) {
         0 => r#""""#.to_owned(),
         1 => r#""   \n""#.to_owned(),
-        2 => format!(r#""{lane}- {}""#, "long ".repeat(2_000)),
+        2 => format!(r#""{lane}- {}""#, "long ".repeat(200)),
         3 => format!(r#""{lane}- שלום עולם 🪢🏽 \u0000""#),
         4 => format!(r#""{lane}- \ud800 alone""#),
         _ => format!(r#""{lane}- \"quoted\" \\ ""#),
@@ -48,12 +48,9 @@ pub(super) fn call(dice: &mut Dice, lane: &str, id: &str, odd: bool) -> Raw {
     raw(format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{input}}}"#))
 }
 
-/// What a call that was announced and never came is about.
-pub(crate) const GHOST: &str = "ghost";
-
 /// A call that was announced and never came.
 pub(super) fn other_call() -> Raw {
-    raw(format!(r#"{{"type":"tool_use","id":"{GHOST}","name":"read","input":{{"on":"{GHOST}"}}}}"#))
+    raw(r#"{"type":"tool_use","id":"ghost","name":"read","input":{"on":"ghost"}}"#.to_owned())
 }
 
 fn raw(text: String) -> Raw {

@@ -11,7 +11,7 @@ use windlass_runtime::Session;
 use super::owner;
 use crate::world::clock::nap;
 use crate::world::event::Pace;
-use crate::world::shared::{Asked, Shared};
+use crate::world::shared::Shared;
 use crate::world::store::ProcessStore;
 use crate::world::witness::ProcessId;
 
@@ -79,17 +79,7 @@ impl Caretaker {
 
     async fn take_up(&self) {
         if let Ok(stream) = self.session.resume().await {
-            owner::hold(&self.shared, stream, Pace::Eager).await;
-        }
-        self.report().await;
-    }
-
-    /// Puts what the run waits for on the desk of whoever answers.
-    async fn report(&self) {
-        let Ok(now) = self.session.conversation().await else { return };
-        for question in now.run.iter().flat_map(|run| run.questions()) {
-            let asked = Asked { lane: self.session.lane().clone(), question: question.clone() };
-            let _ = self.shared.desk.send(asked);
+            owner::hold(&self.shared, self.session.lane(), stream, Pace::Eager).await;
         }
     }
 }

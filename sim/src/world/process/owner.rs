@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use windlass_core::block::Block;
-use windlass_core::ids::RunId;
+use windlass_core::ids::{LaneId, RunId};
+use windlass_core::question::Question;
 use windlass_runtime::feed::Item;
-use windlass_runtime::{RunStream, Session};
+use windlass_runtime::{End, RunStream, Session};
 
 use crate::world::clock::nap;
 use crate::world::event::Pace;
-use crate::world::shared::Shared;
+use crate::world::shared::{Asked, Shared};
 use crate::world::witness::OwnerEnd;
 
 /// Tries to send one prompt this often.
@@ -19,7 +20,7 @@ pub(super) async fn send(shared: Arc<Shared>, session: Session, run: RunId, pace
     for _ in 0..TRIES {
         let text = format!("{run}: haul the anchor, שלום");
         match session.send_as(run.clone(), vec![Block::text(&text)]).await {
-            Ok(stream) => return hold(&shared, stream, pace).await,
+            Ok(stream) => return hold(&shared, session.lane(), stream, pace).await,
             // Nobody knows whether it was accepted: the same key again is safe.
             Err(_) => nap(20).await,
         }
@@ -27,7 +28,7 @@ pub(super) async fn send(shared: Arc<Shared>, session: Session, run: RunId, pace
 }
 
 /// Reads a stream to its end and tells the witness what came.
-pub(super) async fn hold(shared: &Shared, mut stream: RunStream, pace: Pace) {
+pub(super) async fn hold(shared: &Shared, lane: &LaneId, mut stream: RunStream, pace: Pace) {
     let run = stream.run().cloned();
     let mut ended = Vec::new();
     let mut after_end = 0;
@@ -46,7 +47,15 @@ pub(super) async fn hold(shared: &Shared, mut stream: RunStream, pace: Pace) {
             Err(error) => break Err(error),
         }
     };
+    if let Ok(End::Parked(questions)) = &end {
+        questions.iter().for_each(|question| report(shared, lane, question));
+    }
     shared.witness.owner_end(OwnerEnd { run, ended, after_end, end });
+}
+
+/// Puts what the run waits for on the desk of whoever answers.
+fn report(shared: &Shared, lane: &LaneId, question: &Question) {
+    let _ = shared.desk.send(Asked { lane: lane.clone(), question: question.clone() });
 }
 
 fn note(item: Item, run: Option<&RunId>, ended: &mut Vec<RunId>, after_end: &mut usize) {

@@ -1,7 +1,7 @@
 //! The fair end: no more faults, people answer, and every lane must come to rest.
 
 use windlass_core::conversation::Conversation;
-use windlass_core::ids::LaneId;
+use windlass_core::ids::{LaneId, Seq};
 use windlass_core::log::Entry;
 use windlass_core::run::Run;
 use windlass_core::wanted::is_parked;
@@ -44,8 +44,9 @@ impl Stage {
             nap(LOOK_MS).await;
             if self.rests(look).await {
                 // Somebody may still have been on the way to the post.
+                let heads = self.heads().await;
                 nap(GRACE_MS).await;
-                if self.rests(look).await {
+                if self.rests(look).await && self.heads().await == heads {
                     return true;
                 }
             }
@@ -69,7 +70,7 @@ impl Stage {
         if mail.is_ok_and(|mail| !mail.is_empty()) || (info.owner.is_some() && self.moves(&info)) {
             return Lane::Works;
         }
-        let now = self.folded(lane).await;
+        let now = self.folded(lane, info.head).await;
         match &now.run {
             None => Lane::Rests,
             Some(run) if is_parked(&now) => self.let_people_answer(lane, run, look).await,
@@ -85,10 +86,19 @@ impl Stage {
         *looks < PATIENCE
     }
 
-    async fn folded(&self, lane: &LaneId) -> Conversation {
-        let lines = self.shared.disk.read_log(lane.clone(), 0, usize::MAX).await.unwrap_or_default();
-        let entries = lines.iter().filter_map(|stored| Entry::parse(stored.seq, &stored.line).ok());
-        Conversation::replay(&entries.collect::<Vec<_>>()).unwrap_or_default()
+    /// The lane as its log has it; what was folded before is kept.
+    async fn folded(&mut self, lane: &LaneId, head: Seq) -> Conversation {
+        let known = self.folds.entry(lane.clone()).or_default();
+        if known.head > head {
+            *known = Conversation::default();
+        }
+        let lines = self.shared.disk.read_log(lane.clone(), known.head, usize::MAX).await;
+        for stored in lines.unwrap_or_default() {
+            if let Ok(entry) = Entry::parse(stored.seq, &stored.line) {
+                let _ = known.fold(&entry);
+            }
+        }
+        known.clone()
     }
 
     async fn let_people_answer(&mut self, lane: &LaneId, run: &Run, look: u32) -> Lane {

@@ -3,6 +3,7 @@
 
 use super::found::Found;
 use crate::input::is_invisible;
+use crate::limits::{MAX_HERE, MAX_SIGNS};
 
 pub(super) fn check(text: &str, found: &mut Found<'_>) {
     let has = |test: fn(char) -> bool| text.chars().any(test);
@@ -21,4 +22,11 @@ pub(super) fn check(text: &str, found: &mut Found<'_>) {
     if has(|c| c.is_whitespace() && !c.is_ascii()) {
         found.doubt("it holds a blank that is none for a shell");
     }
+}
+
+/// Whether reading the text would take too long. Where it makes no sense the grammar takes time in
+/// proportion to the square of these, and it can only be stopped between steps, which then are long.
+pub(super) fn has_too_many_signs(text: &str) -> bool {
+    let is_sign = |byte: &u8| b"()|&;<>{}[]=$`!\"".contains(byte);
+    text.bytes().filter(is_sign).count() > MAX_SIGNS || text.matches("<<").count() > MAX_HERE
 }

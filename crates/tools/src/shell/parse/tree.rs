@@ -104,7 +104,7 @@ impl<'t> Walk<'t, '_, '_> {
         while let Some(step) = self.ahead.pop() {
             match step {
                 Step::Visit(_, depth) if depth > MAX_NESTING => {
-                    self.found.over("it is nested too deeply")
+                    self.found.over("it is nested too deeply");
                 }
                 Step::Visit(node, depth) => self.visit(node, depth),
                 Step::Append(words) => self.append(words),
@@ -208,7 +208,7 @@ impl<'t> Walk<'t, '_, '_> {
         for part in children(node) {
             match part.kind() {
                 "heredoc_body" => {
-                    self.items.push(Item::Here(render::source(part, self.text).to_owned()))
+                    self.items.push(Item::Here(render::source(part, self.text).to_owned()));
                 }
                 "string" | "raw_string" | "word" if node.kind() == "herestring_redirect" => {
                     self.items.push(Item::Here(render::word(part, self.text).text));

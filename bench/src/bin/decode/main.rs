@@ -1,0 +1,80 @@
+//! Decoders in MB/s, events/s and allocations per event; request building at 10, 100 and 1,000 rounds
+//!
+//! Decoding is fed pieces of the size a socket gives. Building a request is measured as it happens:
+//! one round is new, everything before it was sent already.
+
+mod build;
+mod clock;
+mod streams;
+
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use windlass_core::block::Block;
+use windlass_providers::names::Format;
+use windlass_providers::{Recorded, replay};
+use windlass_runtime::ports::Stream;
+
+#[global_allocator]
+pub(crate) static COUNTING: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
+
+pub(crate) const FORMATS: [(&str, Format); 3] = [
+    ("anthropic", Format::AnthropicMessages),
+    ("chat", Format::OpenAiChat),
+    ("responses", Format::OpenAiResponses),
+];
+
+const PIECE_BYTES: usize = 4_096;
+const REPEATS: usize = 60;
+
+fn main() -> Result<()> {
+    println!("load average: {}\n", load_average());
+    println!(
+        "{:>10} {:>10} {:>8} {:>8} {:>12} {:>18}",
+        "format", "bytes", "events", "MB/s", "events/s", "allocations/event"
+    );
+    for (name, format) in FORMATS {
+        println!("{name:>10} {}", decoding(format)?);
+    }
+    println!();
+    build::report()
+}
+
+fn decoding(format: Format) -> Result<String> {
+    let stream = streams::long_reply(format);
+    let events = stream.windows(2).filter(|two| two == b"\n\n").count();
+    let recorded = Recorded { model: Arc::from("bench"), ask: 1, stops: Vec::new() };
+    let once = || {
+        let pieces = stream.chunks(PIECE_BYTES);
+        replay(format, &recorded, pieces, &Deaf).map_err(|failure| anyhow!("{}", failure.message))
+    };
+    for _ in 0..REPEATS / 4 {
+        once()?;
+    }
+    let before = COUNTING.stats().allocations;
+    let reply = once()?;
+    let allocations = COUNTING.stats().allocations - before;
+    anyhow::ensure!(reply.blocks.len() > 2, "the reply is not what was streamed");
+    let start = clock::now();
+    for _ in 0..REPEATS {
+        once()?;
+    }
+    let seconds = start.elapsed().as_secs_f64() / REPEATS as f64;
+    let (mb, per_second) = (stream.len() as f64 / 1e6 / seconds, events as f64 / seconds);
+    let each = allocations as f64 / events as f64;
+    Ok(format!("{:>10} {events:>8} {mb:>8.0} {per_second:>12.0} {each:>18.2}", stream.len()))
+}
+
+struct Deaf;
+
+impl Stream for Deaf {
+    fn text(&self, _piece: &str) {}
+    fn thinking(&self, _piece: &str) {}
+    fn block(&self, _index: u16, _block: &Block) {}
+}
+
+fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or("unknown").to_owned()
+}

@@ -1,0 +1,110 @@
+//! The model: answers at once, or after as many milliseconds as the path says (`/wait/200/…`).
+//! It speaks HTTP/1.1 on one port and HTTP/2 on another.
+
+use std::convert::Infallible;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::Result;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::clock::pause;
+use crate::job;
+
+/// What big providers allow on one HTTP/2 connection.
+const STREAMS: u32 = 100;
+
+pub(crate) fn run() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(serve())
+}
+
+async fn serve() -> Result<()> {
+    let one = TcpListener::bind("127.0.0.1:0").await?;
+    let two = TcpListener::bind("127.0.0.1:0").await?;
+    println!("{} {}", one.local_addr()?, two.local_addr()?);
+    std::io::stdout().flush()?;
+    tokio::spawn(serve_two(two));
+    let connections = Arc::new(AtomicUsize::new(0));
+    loop {
+        let (stream, _) = one.accept().await?;
+        let _ = stream.set_nodelay(true);
+        connections.fetch_add(1, Ordering::Relaxed);
+        tokio::spawn(connection(stream, Arc::clone(&connections)));
+    }
+}
+
+async fn connection(mut stream: TcpStream, connections: Arc<AtomicUsize>) {
+    let body = job::answer();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let answer = format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let mut buffer = Vec::with_capacity(64 << 10);
+    while let Some(path) = request(&mut stream, &mut buffer).await {
+        let answer = if path == "/connections" {
+            // The one that asks does not count.
+            let count = (connections.swap(0, Ordering::Relaxed) - 1).to_string();
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{count}", count.len())
+        } else {
+            pause_of(&path).await;
+            answer.clone()
+        };
+        if stream.write_all(answer.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn pause_of(path: &str) {
+    let ms = path.strip_prefix("/wait/").and_then(|rest| rest.split('/').next()?.parse().ok());
+    if let Some(ms) = ms {
+        pause(ms).await;
+    }
+}
+
+/// Reads one request and gives its path.
+async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<String> {
+    buffer.clear();
+    loop {
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+        if let Some(path) = complete(buffer) {
+            return Some(path);
+        }
+    }
+}
+
+fn complete(buffer: &[u8]) -> Option<String> {
+    let end = buffer.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = String::from_utf8_lossy(buffer.get(..end)?).to_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+    let whole = buffer.len() >= end + 4 + length.unwrap_or(0);
+    whole.then(|| head.split(' ').nth(1).unwrap_or_default().to_owned())
+}
+
+async fn serve_two(listener: TcpListener) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+        builder.max_concurrent_streams(STREAMS);
+        tokio::spawn(builder.serve_connection(TokioIo::new(stream), service_fn(answer_two)));
+    }
+}
+
+async fn answer_two(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    use http_body_util::BodyExt;
+    let path = request.uri().path().to_owned();
+    let _ = request.into_body().collect().await;
+    pause_of(&path).await;
+    let mut response = Response::new(Full::new(Bytes::from(job::answer())));
+    let kind = hyper::header::HeaderValue::from_static("text/event-stream");
+    response.headers_mut().insert(hyper::header::CONTENT_TYPE, kind);
+    Ok(response)
+}

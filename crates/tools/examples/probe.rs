@@ -1,8 +1,0 @@
-fn main(){
- let z=windlass_tools::Zones::bare(std::path::Path::new("/tmp/w"),None);
- for (n,s) in [("sudo","sudo ".repeat(10000)),("eval","eval ".repeat(10000)),("xs",format!("sudo {}","xargs a 'b c' ".repeat(5000))),("lt2","< ".repeat(45000)),("lt3","a < ".repeat(20000)),("bt2","a`".repeat(45000)),("bt3","`a` ".repeat(20000)),("bs","\\".repeat(90000)),("hash","#".repeat(90000)),("hash2","# \n".repeat(30000)),("nl","\n".repeat(90000)),("sp"," ".repeat(90000)),("dquote","\"".repeat(90001)),("dqd","\"$x ".repeat(20000)),("ob","{".repeat(90000)),("ob2","${".repeat(45000)),("ob3","${x/".repeat(22000)),("re","[[ a =~ ".repeat(11000)),("eq","=".repeat(90000)),("as","a=".repeat(45000)),("as2","a=b ".repeat(22000)),("as3","a=(".repeat(30000)),("fn","f(){ ".repeat(18000)),("fn2","f() ".repeat(22000)),("gl","*".repeat(90000)),("gl2","@(".repeat(45000)),("gl3","?(a|".repeat(22000)),("semi",";".repeat(90000)),("pipe","|".repeat(90000)),("ands","&".repeat(90000)),("gt",">".repeat(90000)),("gt2","a >b ".repeat(18000)),("sub","a[$((".repeat(18000)),("ps","<(".repeat(45000)),("bang2","!".repeat(90000)),("tern","$((a?b:".repeat(11000)),("minus","-".repeat(90000)),("esc","$'\\n".repeat(20000)),("colon","${a:b:".repeat(15000)),("sel","for x in ".repeat(10000)),("tild","~".repeat(90000)),("mix","a<b>c|d&e;f\n".repeat(8000)),("cl",")".repeat(90000)),("cb","}".repeat(90000)),("ck","]".repeat(90000)),("here2",format!("cat <<E\n{}\nE","$(a) ".repeat(15000))),("here3",format!("cat <<E\n{}","E x\n".repeat(20000)))]{
-  #[expect(clippy::disallowed_methods, reason="probe")] let t=std::time::Instant::now();
-  let r=windlass_tools::take_apart(&s,&z);
-  println!("{n}: {:?} commands {} reads {} {:?} {:?}",t.elapsed(),r.commands.len(),r.reads.len(),r.seen,r.doubts.last());
- }
-}
