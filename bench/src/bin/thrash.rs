@@ -14,7 +14,10 @@ fn main() -> anyhow::Result<()> {
     for trace in &legitimate {
         let watched = watch(trace);
         alarms += usize::from(watched.human_at.is_some());
-        println!("legitimate  {:<36} {:>2} detections, {:?}", trace.name, watched.detections, watched.level);
+        println!(
+            "legitimate  {:<36} {:>2} detections, {:?}",
+            trace.name, watched.detections, watched.level
+        );
     }
     let stuck = folder(&traces.join("stuck"))?;
     for trace in &stuck {

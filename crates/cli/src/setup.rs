@@ -49,7 +49,10 @@ fn state_folder() -> anyhow::Result<PathBuf> {
 pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Windlass> {
     let script = script(args)?;
     let workspace = args.workspace.canonicalize().with_context(|| {
-        format!("the folder {} cannot be opened; give another with --workspace", args.workspace.display())
+        format!(
+            "the folder {} cannot be opened; give another with --workspace",
+            args.workspace.display()
+        )
     })?;
     let mut builder = Windlass::builder()
         .scripted(script)

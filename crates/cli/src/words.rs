@@ -21,12 +21,16 @@ pub(crate) fn about(entry: &Entry, record: &Record) -> Option<String> {
             Some(format!("  call {call} denied: {reason}"))
         }
         Record::Completed { call } => Some(format!("  call {call} {}", returned(&entry.input))),
-        Record::Retried { call, .. } => Some(format!("  call {call} failed in passing; again soon")),
-        Record::Deferred { failures, .. } => Some(format!("  the model failed ({failures} in a row); again soon")),
-        Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
-        Record::CallLost { call } => {
-            Some(format!("  call {call} was running when its process ended; its effects are unknown"))
+        Record::Retried { call, .. } => {
+            Some(format!("  call {call} failed in passing; again soon"))
         }
+        Record::Deferred { failures, .. } => {
+            Some(format!("  the model failed ({failures} in a row); again soon"))
+        }
+        Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
+        Record::CallLost { call } => Some(format!(
+            "  call {call} was running when its process ended; its effects are unknown"
+        )),
         Record::Compacted { .. } => Some("  old messages were left out to make room".to_owned()),
         _ => None,
     }
@@ -44,7 +48,9 @@ fn returned(input: &Input) -> String {
             outcome::Outcome::Done(_) => "done".to_owned(),
             outcome::Outcome::Failed(error) => format!("failed: {}", first_line(&error.message)),
             outcome::Outcome::TimedOut { after_ms } => format!("timed out after {after_ms} ms"),
-            outcome::Outcome::Interrupted { after_ms } => format!("interrupted after {after_ms} ms"),
+            outcome::Outcome::Interrupted { after_ms } => {
+                format!("interrupted after {after_ms} ms")
+            }
         },
         _ => "done".to_owned(),
     }
@@ -60,9 +66,9 @@ pub(crate) fn ending(end: &End, conversation: &str) -> Option<String> {
         End::Finished(ended) => stopped(ended, conversation),
         End::Parked(_) => None,
         End::Refused(why) => Some(format!("windlass: the prompt was not taken: {why}")),
-        End::HandedOver => {
-            Some(format!("windlass: stopped in the middle; go on with `windlass resume {conversation}`"))
-        }
+        End::HandedOver => Some(format!(
+            "windlass: stopped in the middle; go on with `windlass resume {conversation}`"
+        )),
     }
 }
 
@@ -86,7 +92,10 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::ProviderFailed => "the model's provider failed",
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a human",
     };
-    Some(format!("windlass: stopped ({}): {why}; conversation {conversation}", ended.cause.reason()))
+    Some(format!(
+        "windlass: stopped ({}): {why}; conversation {conversation}",
+        ended.cause.reason()
+    ))
 }
 
 /// What a parked run asks, and how to answer.
@@ -94,7 +103,9 @@ pub(crate) fn waiting(questions: &[Question], now: &Conversation, lane: &LaneId)
     let line = |question: &Question| {
         let (id, what) = (question.id, what(&question.about, now));
         let choices = question.about.choices();
-        format!("windlass: question {id}: {what}\n  answer with `windlass answer {lane} {id} …`: {choices}")
+        format!(
+            "windlass: question {id}: {what}\n  answer with `windlass answer {lane} {id} …`: {choices}"
+        )
     };
     questions.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -116,7 +127,11 @@ fn described(id: CallId, now: &Conversation) -> String {
     match round.and_then(|round| round.call(id)) {
         Some(call) => {
             let input: String = call.tool_use.input.text().chars().take(INPUT_CHARS).collect();
-            format!("{} {}", call.tool_use.name, input.escape_debug().to_string().replace("\\\"", "\""))
+            format!(
+                "{} {}",
+                call.tool_use.name,
+                input.escape_debug().to_string().replace("\\\"", "\"")
+            )
         }
         None => format!("call {id}"),
     }

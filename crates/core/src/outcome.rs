@@ -200,6 +200,14 @@ impl Shown {
         Self::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS)
     }
 
+    /// It failed in passing, and the run ends before it is tried again.
+    #[must_use]
+    pub fn not_retried(reach: Reach) -> Self {
+        let message = "it failed in passing and was not tried again";
+        let error = ToolError::new("not_retried", message, reach.hint());
+        Self::error(OutcomeKind::Failed, &error, cut::SENTENCE_CHARS)
+    }
+
     /// Its process died while it ran.
     #[must_use]
     pub fn lost(reach: Reach) -> Self {

@@ -91,7 +91,11 @@ fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
         Phase::Deferred { until } => Some(until),
         Phase::Between | Phase::Asking(_) | Phase::Acting(_) | Phase::Halted(_) => None,
     };
-    deferred.into_iter().chain(rested(conversation, run)).chain(cancel_deadline(conversation, run)).min()
+    deferred
+        .into_iter()
+        .chain(rested(conversation, run))
+        .chain(cancel_deadline(conversation, run))
+        .min()
 }
 
 /// The end of the first pause after which a call may start. One that then has to wait for another

@@ -9,7 +9,6 @@ mod head;
 mod usage;
 mod whole;
 
-
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Messages;
 pub(crate) use head::{head, marker, tail};

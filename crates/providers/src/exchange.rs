@@ -122,8 +122,7 @@ impl Exchange<'_> {
             if std::mem::take(&mut first) && refusal::is_page(&String::from_utf8_lossy(&piece)) {
                 return Err(refusal::not_a_model(&String::from_utf8_lossy(&piece)).into());
             }
-            progress =
-                decoding.push(&piece, stream).map_err(|fault| failed(fault, &decoding))?;
+            progress = decoding.push(&piece, stream).map_err(|fault| failed(fault, &decoding))?;
             if progress == Progress::Content {
                 watch.content();
             }

@@ -4,8 +4,14 @@ use windlass_core::input::FailureClass;
 
 /// Words with which providers say that the request does not fit the window. They have no status
 /// of their own for it.
-const TOO_LONG: &[&str] =
-    &["too long", "context length", "context_length", "context window", "context size", "too large"];
+const TOO_LONG: &[&str] = &[
+    "too long",
+    "context length",
+    "context_length",
+    "context window",
+    "context size",
+    "too large",
+];
 
 /// Words with which providers say that waiting will not help, although the status says it would.
 const USED_UP: &[&str] = &["insufficient_quota", "credit balance"];

@@ -18,7 +18,7 @@ mod tls;
 #[cfg(test)]
 mod target_tests;
 
-pub use client::{Client, Connections};
 pub(crate) use body::Chunks;
 pub(crate) use client::{Answer, Post};
+pub use client::{Client, Connections};
 pub(crate) use target::Target;

@@ -46,8 +46,8 @@ impl Lesson {
 /// `max_tokens is too large: 200000. This model supports at most 16384 completion tokens…`.
 fn output_limit(text: &str) -> Option<Lesson> {
     let about = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
-    if !about.iter().any(|words| text.contains(words)) || !text.contains("output")
-        && !text.contains("completion tokens")
+    if !about.iter().any(|words| text.contains(words))
+        || !text.contains("output") && !text.contains("completion tokens")
     {
         return None;
     }
@@ -65,7 +65,8 @@ fn window(text: &str) -> Option<Lesson> {
     if !text.contains("too long") && !text.contains("context") {
         return None;
     }
-    let phrases = ["context length is ", "context size (", "context size of ", "context window of ", "> "];
+    let phrases =
+        ["context length is ", "context size (", "context size of ", "context window of ", "> "];
     let limit = number_after(text, &phrases)?;
     // Nobody has a window smaller than this; it must be another number.
     (limit >= 512).then_some(Lesson::Window(limit))

@@ -8,7 +8,8 @@ fn lesson(message: &str) -> Option<Lesson> {
 
 #[test]
 fn an_output_limit_is_learned() {
-    let said = "max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens for x";
+    let said =
+        "max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens for x";
     assert_eq!(lesson(said), Some(Lesson::OutputLimit(128_000)));
     let said = "max_tokens is too large: 99999. This model supports at most 16384 completion tokens, \
                 whereas you provided 99999.";

@@ -124,7 +124,9 @@ impl Credential {
 #[non_exhaustive]
 pub enum Error {
     /// No row fits.
-    #[error("no provider is known for the model `{model}`; write `provider:model` with one of: {known}")]
+    #[error(
+        "no provider is known for the model `{model}`; write `provider:model` with one of: {known}"
+    )]
     UnknownProvider {
         /// The name.
         model: String,
@@ -221,7 +223,8 @@ impl Provider {
         if self.key_optional {
             return Ok(Credential::Nothing);
         }
-        let names: Vec<&str> = [&self.key_env, &self.token_env].into_iter().flatten().map(String::as_str).collect();
+        let names: Vec<&str> =
+            [&self.key_env, &self.token_env].into_iter().flatten().map(String::as_str).collect();
         let variables = names.join(" or ");
         Err(Error::NoKey { provider: Arc::clone(&self.name), variables })
     }

@@ -7,7 +7,8 @@ fn nothing_set(_: &str) -> Option<String> {
 #[test]
 fn a_name_chooses_its_provider() {
     let table = Providers::built_in();
-    let found = |model| table.find(model).map(|(row, name)| (row.name.to_string(), name.to_owned()));
+    let found =
+        |model| table.find(model).map(|(row, name)| (row.name.to_string(), name.to_owned()));
     let pair = |a: &str, b: &str| Ok((a.to_owned(), b.to_owned()));
     assert_eq!(found("claude-sonnet-4-6"), pair("anthropic", "claude-sonnet-4-6"));
     assert_eq!(found("openai:gpt-5.5"), pair("openai", "gpt-5.5"));

@@ -9,7 +9,6 @@ mod head;
 mod parts;
 mod whole;
 
-
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Chat;
 pub(crate) use faults::{Told, reported, told};

@@ -7,7 +7,6 @@ mod head;
 mod item;
 mod whole;
 
-
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Items;
 pub(crate) use head::{head, tail};

@@ -44,7 +44,8 @@ impl StopWatch {
     }
 
     fn first(&self, text: &str) -> Option<(usize, Arc<str>)> {
-        let places = self.stops.iter().filter_map(|stop| Some((text.find(&**stop)?, Arc::clone(stop))));
+        let places =
+            self.stops.iter().filter_map(|stop| Some((text.find(&**stop)?, Arc::clone(stop))));
         places.min_by_key(|(at, _)| *at)
     }
 }

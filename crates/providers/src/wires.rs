@@ -104,7 +104,8 @@ impl Anthropic {
             Thoughts::Returned => &self.messages,
             Thoughts::LeftOut => &self.thoughtless,
         };
-        let marker = anthropic::marker(plan.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
+        let marker =
+            anthropic::marker(plan.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
         let mut out = vec![self.heads.of(settings, || anthropic::head(settings, plan))];
         encodings.of(&request.transcript).share(marker.as_ref(), &mut out);
         out

@@ -3,8 +3,8 @@
 
 mod run_stream;
 
-pub use run_stream::{End, RunStream};
 use run_stream::Place;
+pub use run_stream::{End, RunStream};
 
 use std::sync::Arc;
 

@@ -186,12 +186,13 @@ fn is_of(effect: &Effect, id: CallId) -> bool {
     matches!(effect, Effect::RunTool { call, .. } if *call == id)
 }
 
-fn fire(world: &mut World, call: CallId) -> Result<(), Broken> {
-    world.fired.push(call);
-    let deed = world.ledger.fire(call);
-    if deed.fired > deed.permits {
-        let what =
-            format!("call {call} took effect {} times, allowed {}", deed.fired, deed.permits);
+fn fire(world: &mut World, id: CallId) -> Result<(), Broken> {
+    world.fired.push(id);
+    let deed = world.ledger.fire(id);
+    let round = world.live.run.as_ref().and_then(Run::round);
+    let once = round.and_then(|round| round.call(id)).is_none_or(|c| !c.facts.is_repeatable());
+    if once && deed.fired > deed.permits {
+        let what = format!("call {id} took effect {} times, allowed {}", deed.fired, deed.permits);
         return Err(Broken::new("a once-only call takes effect once", &what));
     }
     Ok(())

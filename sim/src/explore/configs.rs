@@ -229,7 +229,7 @@ fn hooks() -> Config {
 fn drift() -> Config {
     let bounds =
         Bounds { crashes: 2, drifts: 2, answers: 2, cancels: 1, failures: 1, ..one_prompt() };
-    let lines = ["end_turn:text", "tool_use:pay", "tool_use:book read", "tool_use:may_pay"];
+    let lines = ["end_turn:text", "tool_use:pay", "tool_use:book put", "tool_use:may_pay"];
     Config::new("drift", "owners that come with another prompt", &lines, bounds)
         .faults(&[Fault::Passing])
 }
@@ -251,7 +251,7 @@ fn long_queue() -> Config {
 }
 
 fn budget() -> Config {
-    let bounds = Bounds { prompts: 2, crashes: 2, failures: 2, cancels: 1, ..one_prompt() };
+    let bounds = Bounds { prompts: 2, crashes: 1, failures: 2, cancels: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read", "max_tokens:text", "pause_turn:text"];
     Config::new("budget", "a token cap and replies that cost all they may", &lines, bounds)
         .with(|settings| settings.limits.run_tokens = Some(70))

@@ -17,13 +17,13 @@ pub(crate) struct Ledger {
     ended: Vec<RunId>,
 }
 
-/// What became of one once-only call.
+/// What became of one call that changes something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Deed {
     call: CallId,
     /// How often its effect took place.
     pub(crate) fired: u8,
-    /// How often it may.
+    /// How often it may, if it is once-only.
     pub(crate) permits: u8,
     /// Whether it took place since somebody last said that it had not.
     pub(crate) stands: bool,

@@ -55,8 +55,8 @@ fn of_effect(world: &World, effect: Effect) -> Option<Move> {
         Effect::Ask(_) => Some(Move::Say(closing_line(world))),
         Effect::RunTool { call, .. } => {
             let round = world.live.run.as_ref().and_then(Run::round)?;
-            let once = !round.call(call)?.facts.is_repeatable();
-            let due = once && !world.fired.contains(&call);
+            let changes = !round.call(call)?.facts.touches.is_read();
+            let due = changes && !world.fired.contains(&call);
             Some(if due { Move::Fire(call) } else { Move::Return(call, Back::Done) })
         }
         Effect::HookBefore(call) | Effect::HookAfter(call) => Some(Move::Hook(call, Say::Pass)),

@@ -20,7 +20,7 @@ pub(crate) enum Move {
     Block(u8),
     /// The model call fails.
     Fail(Fault),
-    /// The effect of a once-only call takes place.
+    /// The effect of a call that changes something takes place.
     Fire(CallId),
     /// A tool comes back.
     Return(CallId, Back),
@@ -128,7 +128,7 @@ fn of_tool(config: &Config, world: &World, id: CallId, moves: &mut Vec<Move>) {
         return;
     };
     let fired = world.fired.contains(&id);
-    if !call.facts.is_repeatable() && !fired {
+    if !call.facts.touches.is_read() && !fired {
         moves.push(Move::Fire(id));
     }
     let returns = config.backs.iter().filter(|back| may_return(world, call, fired, **back));
@@ -137,7 +137,7 @@ fn of_tool(config: &Config, world: &World, id: CallId, moves: &mut Vec<Move>) {
 
 fn may_return(world: &World, call: &Call, fired: bool, back: Back) -> bool {
     match back {
-        Back::Done => fired || call.facts.is_repeatable(),
+        Back::Done => fired || call.facts.touches.is_read(),
         _ => world.left.mishaps > 0,
     }
 }

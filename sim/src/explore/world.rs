@@ -26,7 +26,7 @@ pub(crate) struct World {
     /// Mail that is delivered, durably, and not drained.
     pub(crate) mailbox: Vec<Mail>,
     pub(crate) ledger: Ledger,
-    /// Once-only calls in the air whose effect took place and was not reported.
+    /// Calls in the air whose effect took place and was not reported.
     pub(crate) fired: Vec<CallId>,
     /// The reply that is streaming, if a block of it was seen.
     pub(crate) stream: Option<Stream>,

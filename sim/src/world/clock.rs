@@ -26,7 +26,11 @@ const MOST_NAPS: u64 = 100_000;
 
 impl Wall {
     pub(crate) fn new() -> Self {
-        Self { start: Instant::now(), shown: Arc::new(AtomicU64::new(DAWN_MS)), naps: Arc::default() }
+        Self {
+            start: Instant::now(),
+            shown: Arc::new(AtomicU64::new(DAWN_MS)),
+            naps: Arc::default(),
+        }
     }
 
     /// Sets it forward or back.

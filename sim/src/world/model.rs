@@ -32,7 +32,8 @@ impl HostileModel {
         let subject = format!("{lane:?} {} {}", request.ask, self.shared.wall.elapsed_ms());
         let mut dice = Dice::about(self.shared.plan.seed, &subject);
         self.shared.witness.request(lane.clone(), request.clone());
-        let name = lane.map_or_else(|| "L?".to_owned(), |lane| lane.as_str().replace("conversation:", ""));
+        let name =
+            lane.map_or_else(|| "L?".to_owned(), |lane| lane.as_str().replace("conversation:", ""));
         let mood = self.shared.plan.model;
         self.think(dice.below(120)).await;
         if let Some(failure) = self.failure(&mut dice) {

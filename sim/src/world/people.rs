@@ -50,7 +50,14 @@ pub(crate) async fn sit_at_desk(
         let subject = format!("answer {lane} {} {nth}", question.id);
         let dice = Dice::about(shared.plan.seed, &subject);
         if !shared.is_calm() && nth < 40 {
-            tokio::spawn(consider(Arc::clone(&shared), post.clone(), lane, question, dice, subject));
+            tokio::spawn(consider(
+                Arc::clone(&shared),
+                post.clone(),
+                lane,
+                question,
+                dice,
+                subject,
+            ));
         }
     }
 }
@@ -69,7 +76,8 @@ async fn consider(
     }
     nap(dice.below(mood.slowest_ms)).await;
     if dice.chance(mood.wrong_percent) {
-        let wrong = dice.pick(&[Word::Allow, Word::Retry, Word::Continue, Word::Text]).answer(&lane);
+        let wrong =
+            dice.pick(&[Word::Allow, Word::Retry, Word::Continue, Word::Text]).answer(&lane);
         post.answer(lane.clone(), question.id, wrong, format!("{key} wrong")).await;
     }
     let answer = sensible(&question.about, &lane, &mut dice);

@@ -103,7 +103,6 @@ fn agent(
     settings.system = system.into();
     let tools = toolbox(shared, id, gate);
     let mut agent = Agent::new(Arc::new(model), store, Arc::new(clock), tools, settings);
-    agent.ports.hooks =
-        Arc::new(SimHooks { shared: Arc::clone(shared), gate: Arc::clone(gate) });
+    agent.ports.hooks = Arc::new(SimHooks { shared: Arc::clone(shared), gate: Arc::clone(gate) });
     agent
 }

@@ -45,10 +45,7 @@ pub(crate) struct Shared {
 const MOST_OPERATIONS: u64 = 50_000;
 
 impl Shared {
-    pub(crate) fn new(
-        plan: Plan,
-        broken: Break,
-    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Asked>) {
+    pub(crate) fn new(plan: Plan, broken: Break) -> (Arc<Self>, mpsc::UnboundedReceiver<Asked>) {
         let (desk, questions) = mpsc::unbounded_channel();
         let shared = Self {
             plan,

@@ -111,7 +111,8 @@ impl Stage {
     }
 
     fn some_process(&mut self) -> Option<&mut Process> {
-        let up: Vec<usize> = (0..).zip(&self.processes).filter(|(_, p)| p.is_up()).map(|(n, _)| n).collect();
+        let up: Vec<usize> =
+            (0..).zip(&self.processes).filter(|(_, p)| p.is_up()).map(|(n, _)| n).collect();
         let chosen = self.dice.pick(&up);
         self.processes.get_mut(chosen).filter(|process| process.is_up())
     }
@@ -198,7 +199,8 @@ impl Stage {
 
     async fn cut_power(&mut self, kept: usize) {
         let unsynced = self.shared.disk.unsynced();
-        self.shared.fault(&format!("the power goes; {kept} of {unsynced} unsynced commits are kept"));
+        self.shared
+            .fault(&format!("the power goes; {kept} of {unsynced} unsynced commits are kept"));
         self.processes.drain(..).for_each(Process::kill);
         self.shared.disk.crash(Keep::SyncedAnd(kept));
         let heads = self.heads().await;

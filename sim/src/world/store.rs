@@ -151,7 +151,11 @@ impl Store for ProcessStore {
         after: Seq,
         most: usize,
     ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.read_log(lane, after, most)))
+        Box::pin(self.attempt(
+            "a read",
+            self.rarely(),
+            self.shared.disk.read_log(lane, after, most),
+        ))
     }
 
     fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>> {

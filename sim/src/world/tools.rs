@@ -17,7 +17,7 @@ use windlass_runtime::ports::{CallContext, Task, Tool};
 use super::clock::nap;
 use super::dice::Dice;
 use super::gate::{Door, Gate, Life};
-use super::shared::{Shared, lane_in, lane_id};
+use super::shared::{Shared, lane_id, lane_in};
 use super::witness::{Effect, ProcessId, Truth};
 
 /// The tools of a world, by name.
@@ -85,7 +85,8 @@ impl SimTool {
     }
 
     async fn find_out(&self, context: CallContext) -> Finding {
-        let mut dice = Dice::about(self.shared.plan.seed, &format!("probe {}", context.idempotency_key));
+        let mut dice =
+            Dice::about(self.shared.plan.seed, &format!("probe {}", context.idempotency_key));
         nap(dice.below(40)).await;
         self.gate.pass(Door::Work).await;
         if dice.chance(15) {

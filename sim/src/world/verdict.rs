@@ -34,10 +34,8 @@ pub struct Verdict {
 /// Plays one seed and judges it.
 #[must_use]
 pub fn simulate(seed: u64, broken: Break) -> Verdict {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     match runtime {
         Ok(runtime) => judge(seed, runtime.block_on(stage::play(Plan::of(seed), broken))),
         Err(error) => Verdict {

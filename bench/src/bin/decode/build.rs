@@ -20,7 +20,14 @@ const STEPS: usize = 2_000;
 pub(crate) fn report() -> Result<()> {
     println!(
         "{:>10} {:>7} {:>10} {:>10} {:>12} {:>12} {:>14} {:>12}",
-        "format", "rounds", "body KB", "µs", "pieces", "allocations", "µs to copy it", "µs from nil"
+        "format",
+        "rounds",
+        "body KB",
+        "µs",
+        "pieces",
+        "allocations",
+        "µs to copy it",
+        "µs from nil"
     );
     for (name, format) in FORMATS {
         for rounds in ROUNDS {
@@ -54,7 +61,8 @@ fn step(format: Format, rounds: usize) -> Result<String> {
     let micros = start.elapsed().as_secs_f64() * 1e6 / steps;
     let allocations = (COUNTING.stats().allocations - before) as f64 / steps;
     let body = model.body(&base);
-    let (bytes, copying) = (body.iter().map(|piece| piece.len()).sum::<usize>(), micros_of(|| body.concat()));
+    let (bytes, copying) =
+        (body.iter().map(|piece| piece.len()).sum::<usize>(), micros_of(|| body.concat()));
     let from_nothing = micros_of(|| remote(format).map(|fresh| fresh.body(&base)));
     let kb = bytes as f64 / 1e3;
     Ok(format!(
@@ -81,7 +89,8 @@ fn remote(format: Format) -> Result<Remote> {
         model: Arc::from("bench"),
     };
     let shared = Shared::new(Arc::new(SystemClock::start()));
-    Remote::new(endpoint, shared, Options::default()).map_err(|failure| anyhow!("{}", failure.message))
+    Remote::new(endpoint, shared, Options::default())
+        .map_err(|failure| anyhow!("{}", failure.message))
 }
 
 fn request() -> Request {
@@ -95,6 +104,7 @@ fn push_round(transcript: &mut Transcript, number: usize) -> Result<()> {
     let id = format!("toolu_{number}");
     let input = Raw::parse(format!("{{\"file_path\":\"src/file_{number}.rs\"}}"))?;
     let reply = [Block::text("Reading the next one."), Block::tool_use(&id, "Read", &input)];
-    let result = Block::tool_result(&id, &Raw::string(&"a line of it\n".repeat(68)), ErrorFlag::Fine);
+    let result =
+        Block::tool_result(&id, &Raw::string(&"a line of it\n".repeat(68)), ErrorFlag::Fine);
     Ok(transcript.push_round(&reply, vec![result])?)
 }

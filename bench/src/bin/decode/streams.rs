@@ -32,11 +32,17 @@ fn named(event: Value) -> String {
 }
 
 fn anthropic() -> Vec<String> {
-    let mut events = vec![json!({"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 10}}})];
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 10}}}),
+    ];
     let mut block = |index: usize, start: Value, deltas: Vec<Value>| {
         events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
         let deltas = deltas.into_iter();
-        events.extend(deltas.map(|delta| json!({"type": "content_block_delta", "index": index, "delta": delta})));
+        events.extend(
+            deltas.map(
+                |delta| json!({"type": "content_block_delta", "index": index, "delta": delta}),
+            ),
+        );
         events.push(json!({"type": "content_block_stop", "index": index}));
     };
     let thoughts = (0..PIECES / 4).map(|n| json!({"type": "thinking_delta", "thinking": word(n)}));
@@ -46,7 +52,8 @@ fn anthropic() -> Vec<String> {
     for call in 0..CALLS {
         let pieces = arguments().into_iter();
         let deltas = pieces.map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
-        let start = json!({"type": "tool_use", "id": format!("c{call}"), "name": "Write", "input": {}});
+        let start =
+            json!({"type": "tool_use", "id": format!("c{call}"), "name": "Write", "input": {}});
         block(call + 2, start, deltas.collect());
     }
     events.push(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}}));
@@ -60,7 +67,8 @@ fn chat() -> Vec<String> {
         let chunk = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]});
         format!("data: {chunk}\n\n")
     };
-    let thoughts = (0..PIECES / 4).map(|n| chunk(json!({"reasoning_content": word(n)}), Value::Null));
+    let thoughts =
+        (0..PIECES / 4).map(|n| chunk(json!({"reasoning_content": word(n)}), Value::Null));
     let words = (0..PIECES).map(|n| chunk(json!({"content": word(n)}), Value::Null));
     let mut events: Vec<String> = thoughts.chain(words).collect();
     for call in 0..CALLS {
@@ -73,22 +81,37 @@ fn chat() -> Vec<String> {
         }));
     }
     events.push(chunk(json!({}), json!("tool_calls")));
-    events.push("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":9}}\n\n".to_owned());
+    events.push(
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":9}}\n\n"
+            .to_owned(),
+    );
     events.push("data: [DONE]\n\n".to_owned());
     events
 }
 
 fn responses() -> Vec<String> {
-    let mut events = vec![json!({"type": "response.created", "response": {"status": "in_progress"}})];
+    let mut events =
+        vec![json!({"type": "response.created", "response": {"status": "in_progress"}})];
     let mut item = |index: usize, kind: &str, pieces: Vec<String>, done: Value| {
-        events.push(json!({"type": "response.output_item.added", "output_index": index, "item": done}));
+        events.push(
+            json!({"type": "response.output_item.added", "output_index": index, "item": done}),
+        );
         let deltas = pieces.into_iter();
-        events.extend(deltas.map(|piece| json!({"type": kind, "item_id": "i", "output_index": index, "delta": piece})));
-        events.push(json!({"type": "response.output_item.done", "output_index": index, "item": done}));
+        events.extend(deltas.map(
+            |piece| json!({"type": kind, "item_id": "i", "output_index": index, "delta": piece}),
+        ));
+        events.push(
+            json!({"type": "response.output_item.done", "output_index": index, "item": done}),
+        );
     };
     let thoughts: Vec<String> = (0..PIECES / 4).map(word).collect();
     let summary = json!([{"type": "summary_text", "text": thoughts.concat()}]);
-    item(0, "response.reasoning_summary_text.delta", thoughts, json!({"type": "reasoning", "summary": summary}));
+    item(
+        0,
+        "response.reasoning_summary_text.delta",
+        thoughts,
+        json!({"type": "reasoning", "summary": summary}),
+    );
     let words: Vec<String> = (0..PIECES).map(word).collect();
     let content = json!([{"type": "output_text", "text": words.concat(), "annotations": []}]);
     item(1, "response.output_text.delta", words, json!({"type": "message", "content": content}));

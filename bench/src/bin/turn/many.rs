@@ -38,7 +38,9 @@ pub(crate) fn child(name: &str, url: &str, sessions: usize) -> Result<()> {
 }
 
 pub(crate) fn report(server: &Server, sessions: usize) -> Result<()> {
-    println!("{sessions} conversations at once, {TURNS} turns, {WAIT_MS} ms to the first token (ideal 1.0 s):");
+    println!(
+        "{sessions} conversations at once, {TURNS} turns, {WAIT_MS} ms to the first token (ideal 1.0 s):"
+    );
     println!(
         "{:>10} {:>8} {:>14} {:>14} {:>12}",
         "", "wall s", "CPU ms each", "KB each", "connections"
@@ -46,7 +48,9 @@ pub(crate) fn report(server: &Server, sessions: usize) -> Result<()> {
     for name in NAMES {
         server.connections()?;
         let figures = measured(&["many", name, &server.url(name), &sessions.to_string()])?;
-        let [wall, cpu, kb] = figures.as_slice() else { anyhow::bail!("{name} printed no figures") };
+        let [wall, cpu, kb] = figures.as_slice() else {
+            anyhow::bail!("{name} printed no figures")
+        };
         let connections = server.connections().context("the server is gone")?;
         println!("{name:>10} {wall:>8.2} {cpu:>14.2} {kb:>14.1} {connections:>12}");
     }

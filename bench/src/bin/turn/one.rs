@@ -42,7 +42,10 @@ pub(crate) fn report(server: &Server) -> Result<()> {
             *connections = server.connections()?;
         }
     }
-    println!("one conversation of {TURNS} turns after another ({} of them, median of {ROUNDS} runs):", CONVERSATIONS + 1);
+    println!(
+        "one conversation of {TURNS} turns after another ({} of them, median of {ROUNDS} runs):",
+        CONVERSATIONS + 1
+    );
     println!(
         "{:>10} {:>10} {:>12} {:>14} {:>12} {:>10} {:>12}",
         "", "turn µs", "CPU µs/turn", "CPU vs usual", "CPU vs bare", "peak MB", "connections"

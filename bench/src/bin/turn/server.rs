@@ -44,7 +44,8 @@ async fn serve() -> Result<()> {
 
 async fn connection(mut stream: TcpStream, connections: Arc<AtomicUsize>) {
     let body = job::answer();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let answer = format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
     let mut buffer = Vec::with_capacity(64 << 10);
     while let Some(path) = request(&mut stream, &mut buffer).await {
@@ -85,7 +86,8 @@ async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<String>
 fn complete(buffer: &[u8]) -> Option<String> {
     let end = buffer.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(buffer.get(..end)?).to_lowercase();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+    let length =
+        head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
     let whole = buffer.len() >= end + 4 + length.unwrap_or(0);
     whole.then(|| head.split(' ').nth(1).unwrap_or_default().to_owned())
 }

@@ -31,12 +31,15 @@ impl Loop {
     }
 
     pub(crate) async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
-        let mut messages = vec![json!({"role": "user", "content": [{"type": "text", "text": PROMPT}]})];
+        let mut messages =
+            vec![json!({"role": "user", "content": [{"type": "text", "text": PROMPT}]})];
         for _ in 0..turns {
             let blocks = self.ask(&messages).await?;
-            let id = blocks.last().and_then(|call| call["id"].as_str()).context("no call")?.to_owned();
+            let id =
+                blocks.last().and_then(|call| call["id"].as_str()).context("no call")?.to_owned();
             messages.push(json!({"role": "assistant", "content": blocks}));
-            let result = json!({"type": "tool_result", "tool_use_id": id, "content": job::read(file)?});
+            let result =
+                json!({"type": "tool_result", "tool_use_id": id, "content": job::read(file)?});
             messages.push(json!({"role": "user", "content": [result]}));
         }
         Ok(())
@@ -49,7 +52,8 @@ impl Loop {
             "model": "bench", "max_tokens": 1_000, "system": SYSTEM, "tools": [tool],
             "messages": messages, "stream": true,
         });
-        let mut response = self.client.post(&self.url).json(&body).send().await?.error_for_status()?;
+        let mut response =
+            self.client.post(&self.url).json(&body).send().await?.error_for_status()?;
         let mut buffer = String::new();
         let mut blocks = Vec::new();
         while let Some(piece) = response.chunk().await? {

@@ -37,7 +37,10 @@ fn from_stdin() -> anyhow::Result<String> {
     let mut input = std::io::stdin().take(PROMPT_BYTES + 1);
     input.read_to_end(&mut bytes).context("the prompt could not be read from standard input")?;
     if bytes.len() as u64 > PROMPT_BYTES {
-        bail!("the prompt is larger than {} MiB; put it into a file and name the file", PROMPT_BYTES >> 20);
+        bail!(
+            "the prompt is larger than {} MiB; put it into a file and name the file",
+            PROMPT_BYTES >> 20
+        );
     }
     String::from_utf8(bytes).context("the prompt is not valid UTF-8; convert it first")
 }

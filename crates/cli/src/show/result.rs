@@ -1,11 +1,11 @@
 //! The result as one JSON object.
 
 use serde::Serialize;
-use windlass::{End, StopCause};
 use windlass::core::conversation::Ended;
 use windlass::core::question::Question;
 use windlass::core::reply::Usage;
 use windlass::core::stop::{RunState, Subtype};
+use windlass::{End, StopCause};
 
 #[derive(Serialize)]
 struct ResultObject<'a> {

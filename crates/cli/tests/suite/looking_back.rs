@@ -19,7 +19,8 @@ fn runs_are_listed_newest_first_also_as_json() {
 
 #[test]
 fn replay_decides_every_step_again() {
-    let place = Place::new("when results 0\n  call Read {\"file_path\": \"a\"}\nwhen any\n  say \"x\"\n");
+    let place =
+        Place::new("when results 0\n  call Read {\"file_path\": \"a\"}\nwhen any\n  say \"x\"\n");
     place.write("a", "text");
     place.ask("one", &["--conversation", "a", "--allow", "Read"]);
     let ran = place.run(&["replay", "a"]);

@@ -68,7 +68,8 @@ fn truncated_text_is_continued_and_joined() {
 fn the_round_cap_stops_with_its_own_subtype() {
     let place = Place::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
     place.write("a.txt", "x");
-    let ran = place.ask("loop", &["--allow", "Read", "--max-turns", "3", "--output-format", "json"]);
+    let ran =
+        place.ask("loop", &["--allow", "Read", "--max-turns", "3", "--output-format", "json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["subtype"], "error_max_turns");
     assert_eq!(result["num_turns"], 3);

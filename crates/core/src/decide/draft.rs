@@ -59,6 +59,11 @@ impl<'a> Draft<'a> {
         self.calls().iter().find(|call| call.id == id)
     }
 
+    /// Whether a new owner takes over.
+    pub(super) fn is_takeover(&self) -> bool {
+        matches!(self.input, Input::Adopted { .. })
+    }
+
     /// Whether the run is asked to end.
     pub(super) fn is_stopping(&self) -> bool {
         self.run().is_some_and(|run| run.stop.is_some())

@@ -7,7 +7,7 @@ use super::draft::Draft;
 use crate::call::{Call, CallState};
 use crate::facts::Interrupt;
 use crate::ids::{CallId, Millis};
-use crate::outcome::Shown;
+use crate::outcome::{Reach, Shown};
 use crate::question::About;
 use crate::record::{Record, Stop};
 use crate::reply::Usage;
@@ -46,13 +46,35 @@ pub(super) fn abandon(asking: &Asking, why: &str) -> Record {
 /// In a round that must end, answers every call that is not in the air.
 pub(super) fn wind_down(draft: &mut Draft<'_>) {
     let Some(reason) = reason(draft) else { return };
+    let flown = forgotten_flights(draft);
     let ids: Vec<CallId> = draft.calls().iter().map(|call| call.id).collect();
     for id in ids {
-        let shown = draft.call(id).and_then(|call| ending(draft, call, reason));
+        let shown = draft.call(id).and_then(|call| match flown.contains(&id) {
+            true => Some(Shown::lost(call.reach())),
+            false => ending(draft, call, reason),
+        });
         if let Some(shown) = shown {
             calls::settle(draft, id, shown);
         }
     }
+}
+
+/// Calls that may have been in the air when the last owner died. That a repeatable call was let go
+/// is not stored, so one that changes something and had its turn cannot be called skipped.
+fn forgotten_flights(draft: &Draft<'_>) -> Vec<CallId> {
+    let halted = draft.run().is_some_and(|run| run.halt().is_some());
+    if !halted && !draft.is_takeover() {
+        return Vec::new();
+    }
+    let calls = draft.calls();
+    let flew = |(place, call): &(usize, &Call)| {
+        let mut before = calls.iter().take(*place);
+        call.state == CallState::Ready
+            && call.facts.is_repeatable()
+            && call.reach() == Reach::Unknown
+            && !before.any(|earlier| earlier.stands_before(call))
+    };
+    calls.iter().enumerate().filter(flew).map(|(_, call)| call.id).collect()
 }
 
 fn reason(draft: &Draft<'_>) -> Option<&'static str> {
@@ -68,9 +90,7 @@ fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
         CallState::BeforeHook | CallState::Unjudged | CallState::Ready => {
             Some(Shown::skipped(reason))
         }
-        CallState::Resting { .. } => {
-            Some(Shown::skipped("it failed in passing and was not tried again"))
-        }
+        CallState::Resting { .. } => Some(Shown::not_retried(call.reach())),
         CallState::Questioned(question) => match question.about {
             About::Approval { .. } | About::Asking { .. } | About::Drift { .. } => {
                 Some(Shown::skipped(reason))

@@ -13,6 +13,7 @@ use super::CheckpointKind;
 use crate::call::{Call, CallState};
 use crate::conversation::Conversation;
 use crate::ids::{Millis, RunId, Seq};
+use crate::input::Input;
 use crate::log::Entry;
 use crate::raw::Raw;
 use crate::record::Record;
@@ -182,9 +183,11 @@ fn ended(now: &Conversation, entry: &Entry) -> Option<RunRow> {
 pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -> Option<RunRow> {
     let run = now.run.as_ref()?;
     let was = before.run.as_ref().filter(|was| was.id == run.id);
+    // What the last owner had in the air is not in the log: a new one says how things stand.
+    let adopted = matches!(entry.input, Input::Adopted { .. });
     let same =
         was.is_some_and(|was| was.counters == run.counters) && is_parked(before) == is_parked(now);
-    (!same).then(|| RunRow {
+    (adopted || !same).then(|| RunRow {
         run: run.id.clone(),
         state: if is_parked(now) { RunState::WaitingOnHuman } else { RunState::Running },
         cause: None,

@@ -92,7 +92,7 @@ fn a_stop_ends_the_tries() {
     resting
         .cancel()
         .ends(windlass_core::stop::StopCause::UserCancel)
-        .shows_last("user: <t1 skipped: it failed in passing and was not tried again>");
+        .shows_last("user: <t1 not_retried: it failed in passing and was not tried again>");
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "fetch", "/a")]))

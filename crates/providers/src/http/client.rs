@@ -95,7 +95,12 @@ impl Client {
         }
         let mut connection = self.connected(origin, post.connect_ms).await?;
         let response = connection.send(request(&post)?).await.map_err(|error| {
-            Fault::Unreachable(format!("{}:{} gave no answer: {}", origin.host, origin.port, words(&error)))
+            Fault::Unreachable(format!(
+                "{}:{} gave no answer: {}",
+                origin.host,
+                origin.port,
+                words(&error)
+            ))
         })?;
         Ok(self.answer(origin.clone(), connection, response))
     }

@@ -29,25 +29,32 @@ pub(super) async fn connect(
     let line: Box<dyn Line> = match tls {
         None => Box::new(stream),
         Some(tls) => {
-            let name = ServerName::try_from(origin.host.to_string())
-                .map_err(|_| Fault::Misconfigured(format!("`{}` is no name of a server", origin.host)))?;
+            let name = ServerName::try_from(origin.host.to_string()).map_err(|_| {
+                Fault::Misconfigured(format!("`{}` is no name of a server", origin.host))
+            })?;
             Box::new(tls.connect(name, stream).await.map_err(|error| insecure(origin, &error))?)
         }
     };
     Connection::open(line).await.map_err(|error| {
-        Fault::Unreachable(format!("{}:{} closed the connection: {error}", origin.host, origin.port))
+        Fault::Unreachable(format!(
+            "{}:{} closed the connection: {error}",
+            origin.host, origin.port
+        ))
     })
 }
 
 fn unreachable(origin: &Origin, error: &io::Error) -> Fault {
     let advice = match error.kind() {
         io::ErrorKind::ConnectionRefused => "; is the server running, and is this its port?",
-        io::ErrorKind::TimedOut | io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
-            "; check the network"
-        }
+        io::ErrorKind::TimedOut
+        | io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::HostUnreachable => "; check the network",
         _ => "; check the address and the network",
     };
-    Fault::Unreachable(format!("cannot connect to {}:{}: {error}{advice}", origin.host, origin.port))
+    Fault::Unreachable(format!(
+        "cannot connect to {}:{}: {error}{advice}",
+        origin.host, origin.port
+    ))
 }
 
 /// What the other side sent makes a failure lasting; a line that broke may work next time.

@@ -35,11 +35,14 @@ impl Said {
             let reset = until(text(headers, reset)?, now)?.min(BELIEVED_WAIT_MS);
             Some(Left { count, reset })
         };
-        let requests = pair("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset")
-            .or_else(|| pair("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"));
-        let tokens =
-            pair("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset")
-                .or_else(|| pair("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"));
+        let requests =
+            pair("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset")
+                .or_else(|| pair("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"));
+        let tokens = pair(
+            "anthropic-ratelimit-input-tokens-remaining",
+            "anthropic-ratelimit-input-tokens-reset",
+        )
+        .or_else(|| pair("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"));
         Self { requests, tokens }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use windlass_core::reply::{Reply, StopReason, Usage};
 use windlass_runtime::ports::Stream;
 
-use super::chunk::{Chunk, Choice, Delta};
+use super::chunk::{Choice, Chunk, Delta};
 use super::faults;
 use super::parts::Parts;
 use crate::asked::Asked;

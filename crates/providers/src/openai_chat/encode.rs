@@ -199,4 +199,3 @@ fn write_part(out: &mut Vec<u8>, piece: &Piece) {
     }
     part.close();
 }
-

@@ -91,12 +91,7 @@ fn write_system(out: &mut Vec<u8>, settings: &Settings, plan: &Plan) {
 }
 
 /// Everything behind the messages.
-pub(crate) fn tail(
-    settings: &Settings,
-    planned: &Planned,
-    dialect: Dialect,
-    how: &How,
-) -> Vec<u8> {
+pub(crate) fn tail(settings: &Settings, planned: &Planned, dialect: Dialect, how: &How) -> Vec<u8> {
     let mut out = b"]".to_vec();
     let mut body = Object::resume(&mut out);
     body.value(dialect.output_limit_field(), &how.max_tokens);

@@ -138,7 +138,8 @@ impl Parts {
             Part::Call(call) => Some(call),
             Part::Text(_) | Part::Thought(..) => None,
         });
-        let is_new = |call: &OpenCall| delta.id.as_deref().is_some_and(|id| !id.is_empty() && id != call.id);
+        let is_new =
+            |call: &OpenCall| delta.id.as_deref().is_some_and(|id| !id.is_empty() && id != call.id);
         match last {
             Some(call) if !is_new(call) => call.index,
             Some(_) | None => self.calls,
@@ -238,5 +239,7 @@ fn late(delta: &CallDelta<'_>) -> Result<(), Fault> {
     if piece.trim().is_empty() {
         return Ok(());
     }
-    Err(Fault::Malformed("the stream makes no sense: more arguments for a complete call".to_owned()))
+    Err(Fault::Malformed(
+        "the stream makes no sense: more arguments for a complete call".to_owned(),
+    ))
 }

@@ -118,11 +118,7 @@ impl Decoder {
     }
 
     /// The last event, or an answer that came whole.
-    pub(super) fn response(
-        &mut self,
-        json: &str,
-        stream: &dyn Stream,
-    ) -> Result<Progress, Fault> {
+    pub(super) fn response(&mut self, json: &str, stream: &dyn Stream) -> Result<Progress, Fault> {
         self.begun = Begun::Yes;
         let response: Response<'_> = serde_json::from_str(json)
             .map_err(|error| Fault::Malformed(format!("the answer is no response: {error}")))?;
@@ -141,7 +137,9 @@ impl Decoder {
         self.end = match response.status.as_deref() {
             Some("completed") => Some(End::Completed),
             Some("incomplete") => Some(End::Incomplete(reason.unwrap_or_default())),
-            Some("failed" | "cancelled") => return Err(Fault::Cut("the server gave up".to_owned())),
+            Some("failed" | "cancelled") => {
+                return Err(Fault::Cut("the server gave up".to_owned()));
+            }
             _ => None,
         };
         Ok(Progress::Done)
@@ -208,7 +206,9 @@ impl Decode for Decoder {
         match event.kind.as_ref() {
             "response.output_item.added" => Ok(self.item_added(&event)),
             "response.output_item.done" => self.item_done(&event, stream),
-            "response.output_text.delta" | "response.refusal.delta" => Ok(self.text(&event, stream)),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                Ok(self.text(&event, stream))
+            }
             "response.function_call_arguments.delta" => Ok(self.arguments(&event)),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 stream.thinking(&event.delta.and_then(lossless::text).unwrap_or_default());
@@ -243,4 +243,3 @@ impl Decode for Decoder {
         }
     }
 }
-

@@ -85,7 +85,8 @@ fn the_cache_is_marked_at_tools_system_previous_end_and_current_end() {
 #[test]
 fn a_conversation_reads_as_its_format_wants_it() {
     let mut transcript = prompt("Look.");
-    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}"#;
+    let image =
+        r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}"#;
     let calls = [
         Block::text("Looking."),
         Block::tool_use("call_1", "Read", &Raw::parse(r#"{"a": 1}"#).unwrap()),

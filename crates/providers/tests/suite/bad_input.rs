@@ -203,8 +203,7 @@ fn many_events_without_end_are_given_up() {
     );
     let pieces = std::iter::once(start.as_bytes()).chain((0..200).map(|_| more.as_bytes()));
     let recorded = Recorded::default();
-    let failure =
-        replay(Format::AnthropicMessages, &recorded, pieces, &*Heard::new()).unwrap_err();
+    let failure = replay(Format::AnthropicMessages, &recorded, pieces, &*Heard::new()).unwrap_err();
     assert!(failure.message.contains("a reply of more than"), "{}", failure.message);
 }
 
@@ -217,7 +216,8 @@ fn json_of_any_depth_overflows_nothing() {
             Format::OpenAiChat => "chunk",
             Format::OpenAiResponses => "response.completed",
         };
-        for field in ["content_block", "choices", "response", "error", "unknown", "usage", "delta"] {
+        for field in ["content_block", "choices", "response", "error", "unknown", "usage", "delta"]
+        {
             let event = format!("data: {{\"type\":\"{kind}\",\"{field}\":{deep}}}\n\n");
             let _ = decode(format, event.as_bytes());
         }
@@ -309,7 +309,9 @@ fn an_error_inside_the_stream_has_its_class() {
             format!("data: {{\"error\":{{\"message\":\"m\",\"type\":\"{kind}\"}}}}\n\n")
         }
         Format::OpenAiResponses => {
-            format!("event: error\ndata: {{\"type\":\"error\",\"code\":\"{kind}\",\"message\":\"m\"}}\n\n")
+            format!(
+                "event: error\ndata: {{\"type\":\"error\",\"code\":\"{kind}\",\"message\":\"m\"}}\n\n"
+            )
         }
     };
     for format in FORMATS {
@@ -340,7 +342,8 @@ async fn an_answer_that_is_not_streamed_is_read_all_the_same() {
     ];
     for (format, body) in bodies {
         let server =
-            Server::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body)).await;
+            Server::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body))
+                .await;
         for delivery in [Delivery::Streamed, Delivery::Whole] {
             let options = Options { delivery, ..Options::default() };
             let reply = ask_with(format, &server.url, options).await.unwrap();
@@ -355,7 +358,8 @@ async fn an_answer_that_is_not_streamed_is_read_all_the_same() {
 async fn a_call_the_server_closed_itself_is_not_run() {
     let body = r#"{"content":[{"type":"tool_use","id":"t","name":"Write","input":{"a":1}}],"stop_reason":"max_tokens"}"#;
     let server =
-        Server::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body)).await;
+        Server::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body))
+            .await;
     let reply = ask(Format::AnthropicMessages, &server.url).await.unwrap();
     assert!(reply.blocks.is_empty());
     assert_eq!(&*reply.cut.unwrap().name, "Write");
@@ -363,7 +367,9 @@ async fn a_call_the_server_closed_itself_is_not_run() {
 
 #[tokio::test]
 async fn nothing_but_pings_and_comments_is_no_reply() {
-    let server = Server::start(|_, _| streamed(b": hello\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n")).await;
+    let server =
+        Server::start(|_, _| streamed(b": hello\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n"))
+            .await;
     let failure = ask(Format::AnthropicMessages, &server.url).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Passing);
 }

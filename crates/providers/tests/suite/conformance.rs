@@ -20,7 +20,9 @@ fn check(scenario: &Scenario, format: Format, reply: &Reply) {
     assert_eq!(told(reply), scenario.told, "{} of {format:?}", scenario.name);
     match scenario.usage {
         Some(usage) => assert_eq!(reply.usage, usage, "{} of {format:?}", scenario.name),
-        None => assert!(reply.usage.output_tokens > 0 || notices(reply).contains(&Notice::UsageEstimated)),
+        None => assert!(
+            reply.usage.output_tokens > 0 || notices(reply).contains(&Notice::UsageEstimated)
+        ),
     }
 }
 
@@ -47,7 +49,8 @@ fn text_thinking_and_blocks_arrive_while_the_reply_is_still_coming() {
         assert_eq!(heard.text(), "I will read both files.");
         assert_eq!(*heard.thinking.lock().unwrap(), "Two files are named, so both are read.");
         let blocks = heard.blocks.lock().unwrap();
-        let calls: Vec<_> = blocks.iter().filter(|(_, block)| block.as_tool_use().is_some()).collect();
+        let calls: Vec<_> =
+            blocks.iter().filter(|(_, block)| block.as_tool_use().is_some()).collect();
         assert_eq!(calls.len(), 2, "{format:?}");
         for (index, block) in blocks.iter() {
             assert_eq!(reply.blocks.get(usize::from(*index)), Some(block), "{format:?}");

@@ -132,7 +132,8 @@ async fn an_encrypted_connection_works_and_is_kept() {
 async fn a_certificate_nobody_vouches_for_is_refused() {
     let server = Server::start(|_, _| Vec::new()).await;
     let (url, _) = encrypted(&server.url).await;
-    let model = Remote::new(endpoint(Format::OpenAiChat, &url), shared(), Options::default()).unwrap();
+    let model =
+        Remote::new(endpoint(Format::OpenAiChat, &url), shared(), Options::default()).unwrap();
     let failure = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Lasting);
     assert!(failure.message.contains("certificate"), "{}", failure.message);

@@ -118,17 +118,43 @@ proptest! {
 /// Objects with the fields and types the decoders look for, put together at random.
 fn event() -> impl Strategy<Value = String> {
     let types = prop::sample::select(vec![
-        "message_start", "content_block_start", "content_block_delta", "content_block_stop",
-        "message_delta", "message_stop", "ping", "error", "response.created",
-        "response.output_item.added", "response.output_item.done", "response.output_text.delta",
-        "response.function_call_arguments.delta", "response.completed", "response.incomplete",
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "ping",
+        "error",
+        "response.created",
+        "response.output_item.added",
+        "response.output_item.done",
+        "response.output_text.delta",
+        "response.function_call_arguments.delta",
+        "response.completed",
+        "response.incomplete",
     ]);
     let values = prop::sample::select(vec![
-        "0", "1", "-1", "1e9", "null", "\"\"", "\"x\"", "\"\\ud800\"", "{}", "[]", "[[]]", "[{}]",
-        r#"{"type":"text","text":"a"}"#, r#"{"type":"tool_use","id":"i","name":"n","input":{}}"#,
-        r#"{"type":"text_delta","text":"b\n---END---"}"#, r#"{"type":"input_json_delta","partial_json":"{\"a\":"}"#,
-        r#"{"type":"input_json_delta","partial_json":"1}"}"#, r#"{"stop_reason":"tool_use"}"#,
-        r#"[{"delta":{"content":"c"}}]"#, r#"[{"delta":{"tool_calls":[{"index":0,"id":"i","function":{"name":"n","arguments":"{}"}}]}}]"#,
+        "0",
+        "1",
+        "-1",
+        "1e9",
+        "null",
+        "\"\"",
+        "\"x\"",
+        "\"\\ud800\"",
+        "{}",
+        "[]",
+        "[[]]",
+        "[{}]",
+        r#"{"type":"text","text":"a"}"#,
+        r#"{"type":"tool_use","id":"i","name":"n","input":{}}"#,
+        r#"{"type":"text_delta","text":"b\n---END---"}"#,
+        r#"{"type":"input_json_delta","partial_json":"{\"a\":"}"#,
+        r#"{"type":"input_json_delta","partial_json":"1}"}"#,
+        r#"{"stop_reason":"tool_use"}"#,
+        r#"[{"delta":{"content":"c"}}]"#,
+        r#"[{"delta":{"tool_calls":[{"index":0,"id":"i","function":{"name":"n","arguments":"{}"}}]}}]"#,
         r#"[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]},"finish_reason":"stop"}]"#,
         r#"{"type":"function_call","call_id":"c","name":"n","arguments":"{"}"#,
         r#"{"type":"message","content":[{"type":"output_text","text":"d"}]}"#,
@@ -137,11 +163,20 @@ fn event() -> impl Strategy<Value = String> {
         r#"{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}"#,
     ]);
     let fields = prop::sample::select(vec![
-        "index", "output_index", "content_block", "delta", "usage", "message", "choices", "item",
-        "response", "error",
+        "index",
+        "output_index",
+        "content_block",
+        "delta",
+        "usage",
+        "message",
+        "choices",
+        "item",
+        "response",
+        "error",
     ]);
     (types, prop::collection::btree_map(fields, values, 0..4)).prop_map(|(kind, fields)| {
-        let fields: String = fields.iter().map(|(key, value)| format!(",\"{key}\":{value}")).collect();
+        let fields: String =
+            fields.iter().map(|(key, value)| format!(",\"{key}\":{value}")).collect();
         format!("{{\"type\":\"{kind}\"{fields}}}")
     })
 }

@@ -4,8 +4,8 @@
 mod adapter;
 mod append_only;
 mod bad_input;
-mod connections;
 mod conformance;
+mod connections;
 mod fuzz;
 mod heard;
 mod rich;

@@ -57,7 +57,11 @@ fn thoughts_return_to_their_own_model_and_to_no_other() {
         for to in formats {
             let model = remote(to, "http://127.0.0.1:1", Options::default());
             let body = joined(&model.body(&request(with_round(&reply.blocks))));
-            assert_eq!(body.contains("so both are read."), from == to, "{from:?} to {to:?}: {body}");
+            assert_eq!(
+                body.contains("so both are read."),
+                from == to,
+                "{from:?} to {to:?}: {body}"
+            );
             assert!(!body.contains("\"openai_chat\""), "{body}");
             assert!(serde_json::from_str::<serde_json::Value>(&body).is_ok());
         }

@@ -67,8 +67,7 @@ fn scenario(
     (input_tokens, cache_read_tokens, output_tokens): (u64, u64, u64),
 ) -> Scenario {
     let told = Told { parts, cut: None, stop_reason, stop_sequence: None };
-    let usage =
-        Usage { input_tokens, output_tokens, cache_read_tokens, ..Usage::default() };
+    let usage = Usage { input_tokens, output_tokens, cache_read_tokens, ..Usage::default() };
     Scenario { name, told, usage: Some(usage) }
 }
 
@@ -105,7 +104,12 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         with_cut(scenario("cut_second", vec![read_a()], StopReason::MaxTokens, (50, 0, 16))),
         scenario("cut_text", vec![text("Once upon a")], StopReason::MaxTokens, (20, 0, 4)),
         stopped,
-        scenario("no_arguments", vec![call("call_l", "List", "{}")], StopReason::ToolUse, (20, 0, 4)),
+        scenario(
+            "no_arguments",
+            vec![call("call_l", "List", "{}")],
+            StopReason::ToolUse,
+            (20, 0, 4),
+        ),
         scenario("refusal", vec![text("I would rather not.")], StopReason::Refusal, (20, 0, 5)),
     ]
 }

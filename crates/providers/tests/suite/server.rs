@@ -153,9 +153,7 @@ pub(crate) fn streamed(body: &[u8]) -> Vec<Act> {
 
 /// An answer of a known length.
 pub(crate) fn whole(status: &str, headers: &str, body: &str) -> Vec<Act> {
-    let text = format!(
-        "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
+    let text =
+        format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len());
     vec![Act::Write(text.into_bytes())]
 }

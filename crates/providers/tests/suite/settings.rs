@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use windlass_core::reply::Reply;
 use windlass_core::settings::{Model as ModelSettings, Settings};
 use windlass_providers::names::{Format, Providers};
-use windlass_providers::{
-    Effort, Models, Notice, Options, Remote, Thinking, ToolChoice, notices,
-};
+use windlass_providers::{Effort, Models, Notice, Options, Remote, Thinking, ToolChoice, notices};
 use windlass_runtime::ports::Model;
 
 use crate::adapter::{KEY, endpoint, joined, prompt, remote, request, shared};
@@ -134,7 +132,10 @@ async fn effort_is_sent_where_it_is_known_and_told_where_it_is_not() {
         assert_eq!(sent["output_config"]["effort"], word);
         assert_eq!(sent.get("thinking"), None, "effort and thinking are two things");
     }
-    assert_eq!(body(Format::AnthropicMessages, "claude-opus-5", with(None)).get("output_config"), None);
+    assert_eq!(
+        body(Format::AnthropicMessages, "claude-opus-5", with(None)).get("output_config"),
+        None
+    );
     let sent = body(Format::OpenAiResponses, "gpt-5.5", with(Some(Effort::High)));
     assert_eq!(sent["reasoning"], json!({"effort": "high"}));
     let sent = body(Format::OpenAiChat, "gpt-5.5", with(Some(Effort::Low)));
@@ -239,7 +240,11 @@ async fn a_server_that_does_not_stream_is_asked_without() {
     let whole_reply = r#"{"choices":[{"message":{"content":"Hi."},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#;
     let server = Server::start(move |_, asked| {
         if asked.body.contains("\"stream\":true") {
-            whole("400 No", "", r#"{"error":{"message":"streaming is not supported by this model"}}"#)
+            whole(
+                "400 No",
+                "",
+                r#"{"error":{"message":"streaming is not supported by this model"}}"#,
+            )
         } else {
             whole("200 OK", "content-type: application/json\r\n", whole_reply)
         }
@@ -265,7 +270,8 @@ async fn thoughts_a_server_does_not_accept_are_left_out() {
     let model = remote(Format::AnthropicMessages, &server.url, Options::default());
     let mut transcript = prompt("go");
     let thought = r#"{"type":"thinking","thinking":"hm","signature":"of another"}"#;
-    let thought = windlass_core::block::Block::new(windlass_core::raw::Raw::parse(thought).unwrap());
+    let thought =
+        windlass_core::block::Block::new(windlass_core::raw::Raw::parse(thought).unwrap());
     transcript.push_reply(&[thought, windlass_core::block::Block::text("Hello.")]);
     transcript.push_prompt(&[windlass_core::block::Block::text("And?")]);
     let request = request(transcript);

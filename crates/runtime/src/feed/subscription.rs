@@ -86,7 +86,9 @@ impl Subscription {
                 self.seen = entry.seq;
                 Some(Item::Entry(entry))
             }
-            Some(piece @ (Item::Ended(_) | Item::Text { .. } | Item::Thinking { .. })) => Some(piece),
+            Some(piece @ (Item::Ended(_) | Item::Text { .. } | Item::Thinking { .. })) => {
+                Some(piece)
+            }
             Some(Item::Entry(_)) | None => {
                 self.behind = Behind::Log;
                 None

@@ -14,8 +14,8 @@ use windlass_core::question::Question;
 use windlass_core::record::Record;
 use windlass_core::wanted::is_parked;
 
-use crate::driver::{DriveError, Rest};
 use super::Session;
+use crate::driver::{DriveError, Rest};
 use crate::feed::{Item, Subscription, SubscriptionError};
 use crate::ports::StoreError;
 

@@ -32,7 +32,8 @@ async fn a_cancel_lets_the_running_tool_finish() {
     assert_eq!(cause(&run.end().await.unwrap()), StopCause::UserCancel);
     assert_eq!(send.count(), 1, "the second call never starts");
     let log = session.log().await.unwrap();
-    let settled: Vec<OutcomeKind> = log.iter().flat_map(|e| &e.records).filter_map(outcome).collect();
+    let settled: Vec<OutcomeKind> =
+        log.iter().flat_map(|e| &e.records).filter_map(outcome).collect();
     assert_eq!(settled.len(), 2);
     assert!(settled.contains(&OutcomeKind::Done) && settled.contains(&OutcomeKind::Skipped));
 }
@@ -50,14 +51,17 @@ fn outcome(record: &Record) -> Option<OutcomeKind> {
 async fn an_abort_interrupts_a_hanging_tool_and_says_so() {
     let gate = Arc::new(Notify::new());
     let send = Probe::once_only("Send").gated(&gate);
-    let w = windlass("when any\n  call Send {}\n", MemoryStore::default(), std::slice::from_ref(&send)).await;
+    let w =
+        windlass("when any\n  call Send {}\n", MemoryStore::default(), std::slice::from_ref(&send))
+            .await;
     let session = w.session("lane");
     let run = session.send("go").await.unwrap();
     eventually("the call runs", || send.count() == 1).await;
     session.abort(None).await.unwrap();
     assert_eq!(cause(&run.end().await.unwrap()), StopCause::UserCancel);
     let log = session.log().await.unwrap();
-    let settled: Vec<OutcomeKind> = log.iter().flat_map(|e| &e.records).filter_map(outcome).collect();
+    let settled: Vec<OutcomeKind> =
+        log.iter().flat_map(|e| &e.records).filter_map(outcome).collect();
     assert_eq!(settled, [OutcomeKind::Interrupted]);
 }
 

@@ -3,8 +3,8 @@
 use windlass::core::log::Entry;
 use windlass::core::record::Record;
 use windlass::memory::MemoryStore;
-use windlass::{Answer, End, StopCause, Windlass};
 use windlass::scripted::Script;
+use windlass::{Answer, End, StopCause, Windlass};
 
 use crate::kit::{Probe, windlass};
 
@@ -18,7 +18,9 @@ fn text(end: &End) -> &str {
 // spec: LANES-02
 #[tokio::test]
 async fn prompts_on_a_busy_lane_wait_their_turn() {
-    let w = windlass("when any\n  delay 20ms\n  say \"to: ${user}\"\n", MemoryStore::default(), &[]).await;
+    let w =
+        windlass("when any\n  delay 20ms\n  say \"to: ${user}\"\n", MemoryStore::default(), &[])
+            .await;
     let session = w.session("lane");
     let first = session.send("one").await.unwrap();
     let second = session.send("two").await.unwrap();
@@ -55,7 +57,8 @@ async fn a_steer_joins_the_run_after_its_round() {
 // spec: LANES-13
 #[tokio::test]
 async fn a_question_parks_the_run_and_the_answer_takes_it_up() {
-    let script = Script::parse("when results 0\n  call Send {}\nwhen any\n  say \"sent\"\n").unwrap();
+    let script =
+        Script::parse("when results 0\n  call Send {}\nwhen any\n  say \"sent\"\n").unwrap();
     let send = Probe::once_only("Send");
     let w = Windlass::builder()
         .scripted(script)
@@ -112,7 +115,8 @@ async fn what_was_decided_is_decided_again_from_the_log_alone() {
 }
 
 fn finishes(entry: &Entry) -> bool {
-    entry.records.iter().any(|record| {
-        matches!(record, Record::Finished { cause: StopCause::EndTurn, .. })
-    })
+    entry
+        .records
+        .iter()
+        .any(|record| matches!(record, Record::Finished { cause: StopCause::EndTurn, .. }))
 }

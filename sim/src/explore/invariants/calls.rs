@@ -88,12 +88,22 @@ fn result_is_earned(fact: &Fact<'_>) -> Verdict {
         OutcomeKind::Done => back || (probe && *state == CallState::Lost),
         OutcomeKind::Answered => waits && mail,
         OutcomeKind::TimedOut => back,
-        OutcomeKind::Interrupted => back || waits || matches!(state, CallState::Running { .. }),
+        OutcomeKind::Interrupted => back || waits || may_have_flown(fact, state),
         OutcomeKind::Failed => back || has_not_flown(state),
         OutcomeKind::Denied => has_not_flown(state) || (waits && mail),
         OutcomeKind::Skipped => has_not_flown(state) || waits,
     };
     ensure(fits, || format!("call {id} was {state:?} and ended as {:?}", kind(shown)))
+}
+
+/// It flies, or a new owner cannot know whether it did: that is stored for once-only calls alone.
+fn may_have_flown(fact: &Fact<'_>, state: &CallState) -> bool {
+    let halted = fact.now.run.as_ref().and_then(Run::halt).is_some();
+    match state {
+        CallState::Running { .. } => true,
+        CallState::Ready => halted || matches!(fact.entry.input, Input::Adopted { .. }),
+        _ => false,
+    }
 }
 
 fn has_not_flown(state: &CallState) -> bool {

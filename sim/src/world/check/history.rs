@@ -48,7 +48,9 @@ impl<'a> History<'a> {
 
     /// Every record with the step it belongs to.
     pub(crate) fn records(&self) -> impl Iterator<Item = (&Step, &Record)> {
-        self.steps.iter().flat_map(|step| step.entry.records.iter().map(move |record| (step, record)))
+        self.steps
+            .iter()
+            .flat_map(|step| step.entry.records.iter().map(move |record| (step, record)))
     }
 
     /// How often a record was made.

@@ -39,7 +39,9 @@ pub(super) fn in_call_order(case: &Case<'_>) -> Result<(), String> {
         let same_reply = first.call.ask == second.call.ask;
         let turned = same_reply && first.call.index > second.call.index;
         let apart = power_cut_between(case, first, second) || is_void(case, first);
-        ensure(!turned || apart, || format!("{}: {} before {}", first.lane, first.key, second.key))?;
+        ensure(!turned || apart, || {
+            format!("{}: {} before {}", first.lane, first.key, second.key)
+        })?;
     }
     Ok(())
 }

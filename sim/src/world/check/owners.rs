@@ -11,7 +11,9 @@ pub(super) fn end_once(case: &Case<'_>) -> Result<(), String> {
     for owner in &case.evidence.seen.owners {
         let times = owner.ended.iter().filter(|run| is_mine(owner, run)).count();
         ensure(times <= 1, || format!("{:?} ended {times} times", owner.run))?;
-        ensure(owner.after_end == 0, || format!("{:?}: {} items after", owner.run, owner.after_end))?;
+        ensure(owner.after_end == 0, || {
+            format!("{:?}: {} items after", owner.run, owner.after_end)
+        })?;
         ensure(is_told(owner, times), || format!("{:?} ended as {:?}", owner.run, owner.end))?;
     }
     Ok(())

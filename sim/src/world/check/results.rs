@@ -33,7 +33,9 @@ pub(super) fn as_returned(case: &Case<'_>) -> Result<(), String> {
 fn is_of(step: &Step, effect: &Effect) -> bool {
     let round = step.before.run.as_ref().and_then(|run| run.round());
     let call = round.and_then(|round| round.call(effect.call));
-    call.is_some_and(|call| *call.tool_use.name == *effect.tool && call.tool_use.input == effect.input)
+    call.is_some_and(|call| {
+        *call.tool_use.name == *effect.tool && call.tool_use.input == effect.input
+    })
 }
 
 fn brought(effect: &Effect, outcome: &Outcome) -> bool {
@@ -57,7 +59,8 @@ fn completed_once(history: &History<'_>) -> Result<(), String> {
 
 pub(super) fn in_transcript(case: &Case<'_>) -> Result<(), String> {
     for history in &case.histories {
-        for (step, _) in history.records().filter(|(_, record)| **record == Record::RoundClosed {}) {
+        for (step, _) in history.records().filter(|(_, record)| **record == Record::RoundClosed {})
+        {
             let calls = step.before.run.as_ref().and_then(|run| run.round());
             for call in calls.into_iter().flat_map(|round| &round.calls) {
                 let expected = settled(history, step, call);

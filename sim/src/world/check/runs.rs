@@ -41,7 +41,9 @@ pub(super) fn end_once(case: &Case<'_>) -> Result<(), String> {
             })?;
         }
         let waiting = end.queue.front().filter(|_| end.run.is_none());
-        ensure(waiting.is_none(), || format!("{} has a prompt that nobody starts", history.lane()))?;
+        ensure(waiting.is_none(), || {
+            format!("{} has a prompt that nobody starts", history.lane())
+        })?;
     }
     Ok(())
 }
@@ -56,7 +58,9 @@ pub(super) fn rest(case: &Case<'_>) -> Result<(), String> {
     })?;
     let must_end = case.evidence.people.answer_in_the_end;
     let active = case.histories.iter().find(|history| history.end().run.is_some());
-    ensure(!must_end || active.is_none(), || "a run still waits although people answered".to_owned())
+    ensure(!must_end || active.is_none(), || {
+        "a run still waits although people answered".to_owned()
+    })
 }
 
 pub(super) fn rows_agree(case: &Case<'_>) -> Result<(), String> {

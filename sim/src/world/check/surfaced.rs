@@ -25,14 +25,16 @@ pub(super) fn only_unknown(case: &Case<'_>) -> Result<(), String> {
     for history in &case.histories {
         for (step, call) in uncertain(history) {
             let earlier = |record: &Record| {
-                let until = history.records().take_while(|(other, _)| other.entry.seq <= step.entry.seq);
+                let until =
+                    history.records().take_while(|(other, _)| other.entry.seq <= step.entry.seq);
                 until.filter(|(_, other)| *other == record).count()
             };
             let started = earlier(&Record::Started { call });
             let completed = earlier(&Record::Completed { call });
             let round = step.before.run.as_ref().and_then(|run| run.round());
-            let repeatable =
-                round.and_then(|round| round.call(call)).is_none_or(|call| call.facts.is_repeatable());
+            let repeatable = round
+                .and_then(|round| round.call(call))
+                .is_none_or(|call| call.facts.is_repeatable());
             ensure(started > completed && !repeatable, || {
                 format!("{} call {call} at entry {}", history.lane(), step.entry.seq)
             })?;

@@ -17,11 +17,16 @@ pub(super) fn draw(dice: &mut Dice, mood: ModelMood, lane: &str, request: &Reque
     let stop_reason = stop_reason(dice, calls, odd);
     let stop_sequence = (stop_reason == StopReason::StopSequence)
         .then(|| Arc::from(dice.pick(&["\nUser:", "\n---END---", "unregistered"])));
-    let cut = (odd && stop_reason == StopReason::MaxTokens && dice.chance(50)).then(|| CutBlock {
-        name: "put".into(),
-        partial: r#"{"on":"a"#.into(),
-    });
-    Reply { blocks, cut, stop_reason, stop_sequence, usage: usage(dice, mood, request), envelope: None }
+    let cut = (odd && stop_reason == StopReason::MaxTokens && dice.chance(50))
+        .then(|| CutBlock { name: "put".into(), partial: r#"{"on":"a"#.into() });
+    Reply {
+        blocks,
+        cut,
+        stop_reason,
+        stop_sequence,
+        usage: usage(dice, mood, request),
+        envelope: None,
+    }
 }
 
 fn content(dice: &mut Dice, lane: &str, ask: u32, calls: u64, odd: bool) -> Vec<Block> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use windlass_core::stop::RunState;
-use windlass_runtime::ports::{LaneInfo, Store, StoreError};
 use windlass_runtime::Session;
+use windlass_runtime::ports::{LaneInfo, Store, StoreError};
 
 use super::owner;
 use crate::world::clock::nap;

@@ -50,8 +50,7 @@ impl Reader {
     fn report(&self, entry: &Entry) {
         for record in &entry.records {
             if let Record::Questioned { question } = record {
-                let asked =
-                    Asked { lane: self.session.lane().clone(), question: question.clone() };
+                let asked = Asked { lane: self.session.lane().clone(), question: question.clone() };
                 let _ = self.shared.desk.send(asked);
             }
         }
