@@ -155,7 +155,8 @@ impl Call {
     }
 
     fn with(&self, input: &str) -> Option<Block> {
-        let text = format!("{}{input}{}", self.before, self.after);
+        let mut text = String::with_capacity(self.before.len() + input.len() + self.after.len());
+        text.extend([&self.before, input, &self.after]);
         Raw::parse(text).ok().map(Block::new)
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Exchange<'a> {
     pub(crate) clock: &'a dyn windlass_runtime::ports::Clock,
     pub(crate) target: &'a crate::http::Target,
     pub(crate) headers: &'a http::HeaderMap,
-    pub(crate) path: &'a str,
+    pub(crate) path: &'a http::Uri,
     pub(crate) deadlines: Deadlines,
 }
 
@@ -119,8 +119,8 @@ impl Exchange<'_> {
             let piece = watch.wait(answer.piece()).await.map_err(|f| failed(f, &decoding))?;
             let Some(piece) = piece else { break };
             let piece = piece.map_err(|fault| failed(fault, &decoding))?;
-            if std::mem::take(&mut first) && refusal::is_page(&String::from_utf8_lossy(&piece)) {
-                return Err(refusal::not_a_model(&String::from_utf8_lossy(&piece)).into());
+            if std::mem::take(&mut first) && refusal::is_page(&piece) {
+                return Err(refusal::not_a_model(&text(&piece)).into());
             }
             progress = decoding.push(&piece, stream).map_err(|fault| failed(fault, &decoding))?;
             if progress == Progress::Content {

@@ -96,8 +96,12 @@ impl Envelope {
         if self.parts.is_empty() {
             return None;
         }
-        let fields: Vec<String> =
-            self.parts.iter().map(|(name, json)| format!("\"{name}\":{json}")).collect();
-        Raw::parse(format!("{{{}}}", fields.join(","))).ok()
+        let bytes: usize = self.parts.iter().map(|(name, json)| name.len() + json.len() + 4).sum();
+        let mut text = String::with_capacity(bytes + 2);
+        for (name, json) in &self.parts {
+            text.extend([if text.is_empty() { "{\"" } else { ",\"" }, name, "\":", json]);
+        }
+        text.push('}');
+        Raw::parse(text).ok()
     }
 }

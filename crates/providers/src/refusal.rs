@@ -27,7 +27,7 @@ pub(crate) fn not_a_model(body: &str) -> Fault {
 
 fn untold(body: &str) -> Told {
     let kind = "without an error object".to_owned();
-    let message = if is_page(body) {
+    let message = if is_page(body.as_bytes()) {
         let title = between(body, "<title>", "</title>").unwrap_or("untitled").trim();
         format!("a web page ({})", windlass_core::cut::text(title, SHOWN_CHARS))
     } else if body.trim().is_empty() {
@@ -39,9 +39,11 @@ fn untold(body: &str) -> Told {
 }
 
 /// Whether a text is a web page.
-pub(crate) fn is_page(body: &str) -> bool {
-    let start = body.trim_start().get(..9).unwrap_or_default().to_ascii_lowercase();
-    start.starts_with("<!doctype") || start.starts_with("<html")
+pub(crate) fn is_page(body: &[u8]) -> bool {
+    let body = body.trim_ascii_start();
+    let begins =
+        |word: &[u8]| body.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    begins(b"<!doctype") || begins(b"<html")
 }
 
 fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {

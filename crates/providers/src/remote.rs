@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Uri};
 use windlass_core::input::Failure;
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
@@ -39,6 +39,7 @@ pub struct Remote {
     options: Options,
     wire: Arc<dyn Wire>,
     target: Target,
+    path: Uri,
     headers: HeaderMap,
     gate: Arc<Gate>,
     redactor: Redactor,
@@ -56,6 +57,7 @@ impl Remote {
         let mut headers = endpoint.headers().map_err(|fault| failure(&fault))?;
         let wire = wires::wire(endpoint.format, &endpoint.model, endpoint.dialect, betas(&options));
         wire.headers(&mut headers);
+        let path = target.uri(wire.path()).map_err(|fault| failure(&fault))?;
         let knowledge = shared.capabilities.of(&endpoint.model);
         let planned = Planned::new(Arc::clone(&endpoint.model), &options, &knowledge);
         Ok(Self {
@@ -68,6 +70,7 @@ impl Remote {
             options,
             wire,
             target,
+            path,
             headers,
             redactor,
         })
@@ -94,7 +97,8 @@ impl Remote {
         }
         let planned = self.planned();
         let body = self.wire.counting_body(request, &planned, &self.how(request, &planned));
-        let path = format!("{}/count_tokens", self.wire.path());
+        let path = self.target.uri(&format!("{}/count_tokens", self.wire.path()));
+        let path = path.map_err(|fault| fault.failure(Begun::No, &self.redactor))?;
         let text = self.exchange(&path).text(body).await.map_err(|failed| self.failure(&failed))?;
         #[derive(serde::Deserialize)]
         struct Counted {
@@ -120,7 +124,7 @@ impl Remote {
         }
     }
 
-    fn exchange<'a>(&'a self, path: &'a str) -> Exchange<'a> {
+    fn exchange<'a>(&'a self, path: &'a Uri) -> Exchange<'a> {
         Exchange {
             wire: self.wire.as_ref(),
             client: &self.shared.client,
@@ -160,7 +164,7 @@ impl Remote {
             body_bytes: body.iter().map(Bytes::len).sum(),
             stops: request.settings.stop_map.keys().cloned().collect(),
         };
-        self.exchange(self.wire.path()).ask(body, asked, how.delivery, stream).await
+        self.exchange(&self.path).ask(body, asked, how.delivery, stream).await
     }
 
     /// Whether the call may be made again, differently.

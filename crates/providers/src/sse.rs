@@ -115,10 +115,7 @@ impl Decoder {
 
     fn deliver(&mut self) -> Event<'_> {
         self.delivered = true;
-        Event {
-            name: String::from_utf8_lossy(&self.name),
-            data: String::from_utf8_lossy(&self.data),
-        }
+        Event { name: text(&self.name), data: text(&self.data) }
     }
 
     fn forget_delivered(&mut self) {
@@ -210,6 +207,15 @@ impl Decoder {
 
     fn too_large(&self) -> TooLarge {
         TooLarge { cap_bytes: self.cap_bytes }
+    }
+}
+
+/// Bytes that are no text are replaced. That is rare, and looking for it is slow: whether all is
+/// well is asked first.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
     }
 }
 

@@ -184,7 +184,8 @@ impl Driver {
         let ready = self.held.sort(&self.conversation, inputs);
         self.step(ready).await?;
         let released = self.held.release(&self.conversation);
-        self.step(released).await
+        released.too_early.iter().for_each(|call| self.flights.recall(*call));
+        self.step(released.inputs).await
     }
 
     /// The owner of the stream dropped it: the run it owned ends at the next safe boundary.

@@ -179,7 +179,6 @@ const TABLE: &[(u8, &str, Verdict)] = &[
     (38, "cat s*/k", Ask),
 ];
 
-// spec: PERMISSIONS-04
 #[test]
 fn every_attack_is_answered_as_written() {
     let place = Place::new();

@@ -157,9 +157,14 @@ impl Sim<'_> {
         }
     }
 
+    /// Mail leaves the box in the transaction that stores its entry, and only then.
     fn drain(&self, world: &mut World) -> Result<(), Broken> {
-        let mail = std::mem::take(&mut world.mailbox);
-        self.feed(world, Input::Received { mail })
+        let (mail, head) = (std::mem::take(&mut world.mailbox), world.live.head);
+        self.feed(world, Input::Received { mail: mail.clone() })?;
+        if world.live.head == head {
+            world.mailbox = mail;
+        }
+        Ok(())
     }
 
     fn die(&self, world: &mut World, keep: u8, owner: Owner) -> Result<(), Broken> {

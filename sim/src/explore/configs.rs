@@ -9,7 +9,7 @@ use super::menu::{Back, Fault, Say};
 
 /// Every configuration, the largest first.
 pub(crate) fn all() -> Vec<Config> {
-    let makers: [fn() -> Config; 20] = [
+    let makers: [fn() -> Config; 21] = [
         answers,
         ladders,
         faults,
@@ -20,6 +20,7 @@ pub(crate) fn all() -> Vec<Config> {
         conflicts,
         verify,
         approval,
+        two_answers,
         odd_calls,
         hooks,
         drift,
@@ -184,6 +185,12 @@ fn approval() -> Config {
         "tool_use:no read",
     ];
     Config::new("approval", "calls that need leave, and tools that ask", &lines, bounds)
+}
+
+fn two_answers() -> Config {
+    let bounds = Bounds { crashes: 1, answers: 3, cancels: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:may_pay", "tool_use:ask send"];
+    Config::new("two-answers", "answers that arrive together and differ", &lines, bounds).boxed()
 }
 
 fn odd_calls() -> Config {

@@ -3,8 +3,10 @@ use super::configs;
 use super::coverage::Coverage;
 use super::eyes::Eyes;
 use super::hunt;
+use super::moves::{Letter, Move};
 use super::mutants;
 use super::search::{End, Reach, Walk, search};
+use super::world::World;
 
 /// Walks the first states of a configuration.
 fn walk(name: &str, states: u64) -> Walk {
@@ -37,6 +39,17 @@ fn a_small_configuration_is_walked_to_its_end() {
     assert_sound(&walk);
     assert_eq!(walk.end, End::Exhausted);
     assert!(walk.states > 100, "{}", walk.states);
+}
+
+#[test]
+fn before_its_settings_a_lane_settles_nothing() {
+    let config = configs::named("alone").unwrap();
+    let sim = Sim { config: &config, eyes: Eyes::honest() };
+    let mut world = World::new(&config);
+    let before = world.key();
+    world = sim.act(&world, Move::Post(Letter::Prompt)).unwrap();
+    assert_eq!(world.live.head, 0);
+    assert_ne!(world.key(), before, "the mail waits");
 }
 
 #[test]

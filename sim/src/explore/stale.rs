@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::block::{Block, ToolUse};
 use windlass_core::call::{Call, CallState};
-use windlass_core::ids::{CallId, LaneId, RunId};
+use windlass_core::ids::{CallId, LaneId, QuestionId, RunId};
 use windlass_core::input::{Finding, HookAnswer, Input};
 use windlass_core::log::Entry;
 use windlass_core::mail::{Answer, Mail, MailBody};
@@ -157,10 +157,20 @@ fn letters(world: &World) -> Vec<MailBody> {
     ];
     letters.extend(known.map(|run| MailBody::Prompt { run, blocks: vec![Block::text("again")] }));
     letters.extend(unfit_answers(world));
+    letters.extend(second_answer(world));
     letters
 }
 
-/// An answer that each open question does not take, and one to the question before it.
+/// Another answer to the last question that is not open any more.
+fn second_answer(world: &World) -> Option<MailBody> {
+    let is_open = |id: &QuestionId| {
+        world.live.run.iter().flat_map(Run::questions).any(|question| question.id == *id)
+    };
+    let question = (1..=world.live.questions).rev().find(|id| !is_open(id))?;
+    Some(MailBody::Answer { question, answer: Answer::Deny { reason: Arc::from("n") } })
+}
+
+/// An answer that each open question does not take.
 fn unfit_answers(world: &World) -> Vec<MailBody> {
     let questions = world.live.run.iter().flat_map(Run::questions);
     let all = [Answer::Allow {}, Answer::Retry {}, Answer::Continue {}];

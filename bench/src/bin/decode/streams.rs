@@ -28,7 +28,8 @@ fn arguments() -> Vec<String> {
 }
 
 fn named(event: Value) -> String {
-    format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default())
+    let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
+    format!("event: {kind}\ndata: {event}\n\n")
 }
 
 fn anthropic() -> Vec<String> {

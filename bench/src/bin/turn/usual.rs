@@ -81,9 +81,10 @@ fn take(blocks: &mut Vec<Value>, event: &Value) -> Result<()> {
         "content_block_delta" => {
             let last = blocks.last_mut().context("a delta without a block")?;
             for (from, to) in [("text", "text"), ("partial_json", "input")] {
-                if let (Some(piece), Some(Value::String(text))) =
-                    (event["delta"][from].as_str(), last.get_mut(to))
-                {
+                if let (Some(piece), Some(Value::String(text))) = (
+                    event.get("delta").and_then(|delta| delta.get(from)?.as_str()),
+                    last.get_mut(to),
+                ) {
                     text.push_str(piece);
                 }
             }

@@ -208,7 +208,6 @@ fn a_run_that_lets_the_next_in_still_has_its_final_checkpoint() {
     assert_eq!(last[last.len() - 2].iteration, 1);
 }
 
-// spec: RESUME-08
 #[test]
 fn some_checkpoints_can_be_taken_up_from() {
     use CheckpointKind::{

@@ -47,15 +47,9 @@ impl Decoder {
         self.begun = Begun::Yes;
         if let Some(message) = event.message {
             self.envelope.keep("start", message.get());
-            self.used(usage_of(message.get()));
+            used_in(message.get()).update(&mut self.usage);
         }
         Progress::Content
-    }
-
-    fn used(&mut self, json: Option<String>) {
-        if let Some(json) = json {
-            Used::read(&json).update(&mut self.usage);
-        }
     }
 
     fn block_start(&mut self, event: &Event<'_>) -> Result<Progress, Fault> {
@@ -101,7 +95,9 @@ impl Decoder {
 
     fn message_delta(&mut self, event: &Event<'_>, data: &str) -> Progress {
         self.envelope.keep("end", data);
-        self.used(event.usage.map(|usage| usage.get().to_owned()));
+        if let Some(usage) = event.usage {
+            Used::read(usage.get()).update(&mut self.usage);
+        }
         if let Some(delta) = &event.delta {
             self.stop_reason =
                 delta.stop_reason.as_deref().map(Arc::from).or(self.stop_reason.take());
@@ -208,14 +204,15 @@ fn add(open: &mut OpenBlock, delta: &Delta<'_>, data: &str, stream: &dyn Stream)
     }
 }
 
-fn usage_of(message: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
+/// What a message says it used; nothing if nobody can read it.
+fn used_in(message: &str) -> Used {
+    #[derive(Default, serde::Deserialize)]
     struct Message<'a> {
         #[serde(borrow)]
         usage: Option<&'a serde_json::value::RawValue>,
     }
-    let message: Message<'_> = serde_json::from_str(message).ok()?;
-    message.usage.map(|usage| usage.get().to_owned())
+    let message: Message<'_> = serde_json::from_str(message).unwrap_or_default();
+    message.usage.map(|usage| Used::read(usage.get())).unwrap_or_default()
 }
 
 fn malformed(what: &str) -> Fault {

@@ -93,7 +93,7 @@ fn mark(object: &mut Object<'_>, cache: CacheLife) {
         CacheLife::Off => {}
         CacheLife::FiveMinutes => object.raw("cache_control", "{\"type\":\"ephemeral\"}"),
         CacheLife::OneHour => {
-            object.raw("cache_control", "{\"type\":\"ephemeral\",\"ttl\":\"1h\"}")
+            object.raw("cache_control", "{\"type\":\"ephemeral\",\"ttl\":\"1h\"}");
         }
     }
 }

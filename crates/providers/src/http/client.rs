@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Method, Request, Response, Uri};
 use hyper::body::Incoming;
 use tokio_rustls::TlsConnector;
 use windlass_runtime::ports::Clock;
@@ -46,7 +46,7 @@ pub struct Connections {
 /// A request to be posted.
 pub(crate) struct Post<'a> {
     pub(crate) target: &'a Target,
-    pub(crate) path: &'a str,
+    pub(crate) path: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: Chunks,
     pub(crate) connect_ms: u64,
@@ -89,12 +89,12 @@ impl Client {
             self.reused.fetch_add(1, Ordering::Relaxed);
             // A connection may die while it waits, unnoticed: then another is made. Before any
             // answer came, that is the same call, not a second one.
-            if let Ok(response) = connection.send(request(&post)?).await {
+            if let Ok(response) = connection.send(request(&post)).await {
                 return Ok(self.answer(origin.clone(), connection, response));
             }
         }
         let mut connection = self.connected(origin, post.connect_ms).await?;
-        let response = connection.send(request(&post)?).await.map_err(|error| {
+        let response = connection.send(request(&post)).await.map_err(|error| {
             Fault::Unreachable(format!(
                 "{}:{} gave no answer: {}",
                 origin.host,
@@ -180,15 +180,14 @@ impl Answer<'_> {
     }
 }
 
-fn request(post: &Post<'_>) -> Result<Request<Chunks>, Fault> {
-    let path = format!("{}{}", post.target.path, post.path);
-    let mut request = Request::post(path)
-        .body(post.body.clone())
-        .map_err(|error| Fault::Misconfigured(format!("the address makes no request: {error}")))?;
+fn request(post: &Post<'_>) -> Request<Chunks> {
+    let mut request = Request::new(post.body.clone());
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = post.path.clone();
     let headers = request.headers_mut();
     headers.clone_from(post.headers);
     headers.insert(http::header::HOST, post.target.host_header.clone());
-    Ok(request)
+    request
 }
 
 /// The whole story of an error: what hyper says alone is short.

@@ -6,6 +6,9 @@ use super::connection::Connection;
 use super::target::Origin;
 use crate::limits::{IDLE_CONNECTION_MS, IDLE_CONNECTIONS};
 
+/// A connection used so shortly ago is not looked at: if it is over after all, sending says so.
+const JUST_NOW_MS: u64 = 1_000;
+
 #[derive(Default)]
 pub(super) struct Pool {
     idle: HashMap<Origin, Vec<Idle>>,
@@ -23,7 +26,8 @@ impl Pool {
         let idle = self.idle.get_mut(origin)?;
         while let Some(Idle { mut connection, since }) = idle.pop() {
             self.count -= 1;
-            if is_fresh(since, now) && !connection.is_over() {
+            let used_just_now = now.saturating_sub(since) < JUST_NOW_MS;
+            if used_just_now || (is_fresh(since, now) && !connection.is_over()) {
                 return Some(connection);
             }
         }

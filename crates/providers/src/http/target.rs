@@ -53,6 +53,14 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Where a path of the API is.
+    pub(crate) fn uri(&self, path: &str) -> Result<Uri, Fault> {
+        let path = format!("{}{path}", self.path);
+        path.parse().map_err(|_| bad(&path))
+    }
+}
+
 fn bad(address: &str) -> Fault {
     Fault::Misconfigured(format!(
         "`{address}` is no address of a server; write one like https://api.example.com/v1"

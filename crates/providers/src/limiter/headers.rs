@@ -1,10 +1,29 @@
 //! What providers say about their limits in the headers of every answer.
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use windlass_core::ids::Millis;
 
 use crate::limits::BELIEVED_WAIT_MS;
 use crate::rfc3339;
+
+const fn name(name: &'static str) -> HeaderName {
+    HeaderName::from_static(name)
+}
+
+/// How many requests are left, and until when: Anthropic's words, and those of OpenAI and its kin.
+static REQUESTS: [(HeaderName, HeaderName); 2] = [
+    (name("anthropic-ratelimit-requests-remaining"), name("anthropic-ratelimit-requests-reset")),
+    (name("x-ratelimit-remaining-requests"), name("x-ratelimit-reset-requests")),
+];
+
+/// How many input tokens are left, and until when.
+static TOKENS: [(HeaderName, HeaderName); 2] = [
+    (
+        name("anthropic-ratelimit-input-tokens-remaining"),
+        name("anthropic-ratelimit-input-tokens-reset"),
+    ),
+    (name("x-ratelimit-remaining-tokens"), name("x-ratelimit-reset-tokens")),
+];
 
 /// What is left of a limit, and when it is filled up again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,24 +49,20 @@ pub(crate) struct Said {
 impl Said {
     /// Reads the headers of Anthropic and of OpenAI and its kin.
     pub(crate) fn read(headers: &HeaderMap, now: Millis) -> Self {
-        let pair = |remaining: &str, reset: &str| {
+        let pair = |remaining: &HeaderName, reset: &HeaderName| {
             let count = text(headers, remaining)?.parse().ok()?;
             let reset = until(text(headers, reset)?, now)?.min(BELIEVED_WAIT_MS);
             Some(Left { count, reset })
         };
-        let requests =
-            pair("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset")
-                .or_else(|| pair("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"));
-        let tokens = pair(
-            "anthropic-ratelimit-input-tokens-remaining",
-            "anthropic-ratelimit-input-tokens-reset",
-        )
-        .or_else(|| pair("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"));
+        let either = |names: &[(HeaderName, HeaderName)]| {
+            names.iter().find_map(|(remaining, reset)| pair(remaining, reset))
+        };
+        let (requests, tokens) = (either(&REQUESTS), either(&TOKENS));
         Self { requests, tokens }
     }
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 

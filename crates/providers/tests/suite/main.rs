@@ -1,15 +1,29 @@
 //! Every adapter, on recorded streams and over real sockets. All of it offline: whatever answers
 //! is a listener of the test itself.
 
+#[cfg(test)]
 mod adapter;
+#[cfg(test)]
 mod append_only;
+#[cfg(test)]
 mod bad_input;
+#[cfg(test)]
 mod conformance;
+#[cfg(test)]
 mod connections;
+#[cfg(test)]
 mod fuzz;
+#[cfg(test)]
 mod heard;
+#[cfg(test)]
 mod rich;
+#[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod scripted;
+#[cfg(test)]
 mod server;
+#[cfg(test)]
 mod settings;
+#[cfg(test)]
 mod waiting;

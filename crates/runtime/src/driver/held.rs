@@ -1,9 +1,11 @@
 //! Results that came before their time: a call that ran ahead of its reply has nothing to be the
 //! result of until the reply is recorded.
 
+use windlass_core::call::Call;
 use windlass_core::conversation::Conversation;
 use windlass_core::ids::CallId;
 use windlass_core::input::Input;
+use windlass_core::run::Run;
 
 use super::is_asking;
 
@@ -26,9 +28,35 @@ impl Held {
     }
 
     /// Gives back what no longer has to wait.
-    pub(super) fn release(&mut self, conversation: &Conversation) -> Vec<Input> {
-        if is_asking(conversation) { Vec::new() } else { std::mem::take(&mut self.0) }
+    pub(super) fn release(&mut self, conversation: &Conversation) -> Released {
+        if is_asking(conversation) {
+            return Released::default();
+        }
+        let mut released = Released::default();
+        for input in std::mem::take(&mut self.0) {
+            match &input {
+                Input::ToolReturned { call, .. } if !is_running(conversation, *call) => {
+                    released.too_early.push(*call);
+                }
+                _ => released.inputs.push(input),
+            }
+        }
+        released
     }
+}
+
+/// What waited for its reply, now that it is there.
+#[derive(Default)]
+pub(super) struct Released {
+    /// Results that count.
+    pub(super) inputs: Vec<Input>,
+    /// Calls whose turn has not come although they ran ahead: they will run again.
+    pub(super) too_early: Vec<CallId>,
+}
+
+fn is_running(conversation: &Conversation, id: CallId) -> bool {
+    let round = conversation.run.as_ref().and_then(Run::round);
+    round.and_then(|round| round.call(id)).is_some_and(Call::is_running)
 }
 
 /// Whether the input is what one of these calls brought.

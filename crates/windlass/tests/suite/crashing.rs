@@ -88,7 +88,6 @@ fn a_tool_that_can_tell_is_asked_before_a_human() {
     });
 }
 
-// spec: RESUME-10
 #[test]
 fn a_changed_tool_halts_the_run_until_a_human_says_go_on() {
     let dir = tempfile::tempdir().unwrap();

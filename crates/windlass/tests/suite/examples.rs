@@ -7,7 +7,6 @@ mod progress;
 #[path = "../../examples/result_only.rs"]
 mod result_only;
 
-// spec: FEED-04
 #[test]
 fn the_three_ways_of_consuming_run() {
     result_only::main().unwrap();

@@ -1,0 +1,135 @@
+//! The scripted model, asked directly and through its own server in all three formats: the same
+//! conversation, the same replies, the same failures.
+
+use std::sync::Arc;
+
+use windlass_core::block::{Block, ErrorFlag};
+use windlass_core::input::{Failure, FailureClass};
+use windlass_core::raw::Raw;
+use windlass_core::reply::Reply;
+use windlass_core::transcript::Transcript;
+use windlass_providers::names::Format;
+use windlass_providers::scripted::server::{Served, Server, Watch};
+use windlass_providers::scripted::{Script, ScriptedModel};
+use windlass_providers::{Options, Remote};
+use windlass_runtime::SystemClock;
+use windlass_runtime::ports::Model;
+
+use crate::adapter::{endpoint, prompt, request, shared};
+use crate::heard::Heard;
+use crate::scenarios::{FORMATS, Part, Told, told};
+
+const SCRIPT: &str = r#"
+when user is "read" and results 0
+  think "Both are wanted."
+  say "Reading."
+  call Read as call_1 {"file_path": "a.txt"}
+  call Read as call_2 {"file_path": "é \" \\ b.txt"}
+
+when results 2
+  say "Both are read: ${result}"
+
+when user is "long"
+  say "and so on and so"
+  stop max_tokens
+
+when user is "torn"
+  say "Writing."
+  truncate call Write {"content": "abc
+
+when user is "busy"
+  fail 529 retry-after 2 "busy"
+
+when user is "late"
+  say "This never comes to its"
+  cut inside
+
+when user is "wrong"
+  fail 401 "who are you"
+
+when user is "huge"
+  fail 400 "prompt is too long: 9 tokens > 8 maximum"
+"#;
+
+struct Nobody;
+
+impl Watch for Nobody {
+    fn served(&self, _served: &Served) {}
+}
+
+async fn serve() -> String {
+    let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let url = format!("http://{}", server.address());
+    let script = Script::parse(SCRIPT).unwrap();
+    let clock = Arc::new(SystemClock::start());
+    tokio::spawn(server.serve(script, clock, Arc::new(Nobody), std::future::pending()));
+    url
+}
+
+fn model(format: Format, url: &str) -> Remote {
+    let url = match format {
+        Format::AnthropicMessages => url.to_owned(),
+        Format::OpenAiChat | Format::OpenAiResponses => format!("{url}/v1"),
+    };
+    Remote::new(endpoint(format, &url), shared(), Options::default()).unwrap()
+}
+
+async fn ask(model: &dyn Model, transcript: &Transcript) -> Result<Reply, Failure> {
+    model.ask(request(transcript.clone()), Heard::new()).await
+}
+
+/// Two turns: a prompt with calls, and their results.
+async fn conversation(model: &dyn Model) -> Vec<Told> {
+    let mut transcript = prompt("read");
+    let first = ask(model, &transcript).await.unwrap();
+    let results = first.tool_uses().map(|(_, call)| {
+        Block::tool_result(&call.id, &Raw::string("content of it\n"), ErrorFlag::Fine)
+    });
+    transcript.push_round(&first.blocks, results.collect()).unwrap();
+    let second = ask(model, &transcript).await.unwrap();
+    vec![told(&first), told(&second)]
+}
+
+#[tokio::test]
+async fn a_conversation_is_the_same_in_every_format() {
+    let url = serve().await;
+    let script = Script::parse(SCRIPT).unwrap();
+    let direct = ScriptedModel::new(script, Arc::new(SystemClock::start()));
+    let wanted = conversation(&direct).await;
+    assert_eq!(wanted[1].parts, [Part::Text("Both are read: content of it\n".to_owned())]);
+    for format in FORMATS {
+        assert_eq!(conversation(&model(format, &url)).await, wanted, "{format:?}");
+    }
+}
+
+#[tokio::test]
+async fn cut_replies_are_the_same_in_every_format() {
+    let url = serve().await;
+    let script = Script::parse(SCRIPT).unwrap();
+    let direct = ScriptedModel::new(script, Arc::new(SystemClock::start()));
+    for word in ["long", "torn"] {
+        let wanted = told(&ask(&direct, &prompt(word)).await.unwrap());
+        for format in FORMATS {
+            let reply = ask(&model(format, &url), &prompt(word)).await.unwrap();
+            assert_eq!(told(&reply), wanted, "{word} of {format:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn failures_have_the_same_class_in_every_format() {
+    let url = serve().await;
+    let wanted = [
+        ("busy", FailureClass::Passing, Some(2_000)),
+        ("late", FailureClass::Cut, None),
+        ("wrong", FailureClass::Lasting, None),
+        ("huge", FailureClass::TooLong, None),
+    ];
+    for (word, class, retry_after_ms) in wanted {
+        for format in FORMATS {
+            let failure = ask(&model(format, &url), &prompt(word)).await.unwrap_err();
+            let got = (failure.class, failure.retry_after_ms);
+            assert_eq!(got, (class, retry_after_ms), "{word} of {format:?}: {}", failure.message);
+        }
+    }
+}
