@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::clock::pause;
 use crate::job;
@@ -28,8 +28,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 async fn serve() -> Result<()> {
-    let one = TcpListener::bind("127.0.0.1:0").await?;
-    let two = TcpListener::bind("127.0.0.1:0").await?;
+    let (one, two) = (listener()?, listener()?);
     println!("{} {}", one.local_addr()?, two.local_addr()?);
     std::io::stdout().flush()?;
     tokio::spawn(serve_two(two));
@@ -40,6 +39,13 @@ async fn serve() -> Result<()> {
         connections.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(connection(stream, Arc::clone(&connections)));
     }
+}
+
+/// A thousand clients at once must not be told to try again in a second.
+fn listener() -> Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind("127.0.0.1:0".parse()?)?;
+    Ok(socket.listen(16_384)?)
 }
 
 async fn connection(mut stream: TcpStream, connections: Arc<AtomicUsize>) {
