@@ -15,7 +15,6 @@ mod parts_tests;
 mod report_tests;
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Result;
 
@@ -53,26 +52,17 @@ fn run_until_failure(parts: &[&Part]) -> Tally {
 fn passes(part: &Part) -> bool {
     println!("{}", report::before(part));
     let (ended, took) = timed(|| perform(part));
-    let ended = ended.map(|ended| ended_within(ended, took, part.budget()));
     println!("{}", report::after(part, &ended, took));
     matches!(ended, Ok(Ended::Passed))
 }
 
 fn perform(part: &Part) -> Result<Ended> {
     match part.work {
-        Work::Programs(programs) => run_within(&programs()?, part.budget()),
+        Work::Programs(programs) => run_within(&programs()?, part.patience()),
         Work::Tidy => tidy_part(),
     }
 }
 
 fn tidy_part() -> Result<Ended> {
     Ok(if tidy::is_clean()? { Ended::Passed } else { Ended::Failed { code: 1 } })
-}
-
-/// Work done inside this process cannot be killed, so its budget is judged afterwards.
-fn ended_within(ended: Ended, took: Duration, budget: Duration) -> Ended {
-    match ended {
-        Ended::Passed if took > budget => Ended::OverBudget,
-        ended => ended,
-    }
 }

@@ -1,7 +1,8 @@
 //! What the check consists of, and how long each part may take.
 //!
 //! A budget covers a clean clone on two cores. Together they stay under half an hour, for ever: a
-//! part that needs more takes it from another, or becomes faster.
+//! part that needs more takes it from another, or becomes faster. Going over is said; going over
+//! three times fails, because then it hangs.
 
 use std::time::Duration;
 
@@ -31,7 +32,15 @@ impl Part {
     pub(crate) fn budget(&self) -> Duration {
         Duration::from_secs(self.budget_seconds)
     }
+
+    /// How long it may take before it is ended. A busy machine is not a failure; a hang is.
+    pub(crate) fn patience(&self) -> Duration {
+        self.budget() * PATIENCE
+    }
 }
+
+/// How many budgets a part may use before it is ended.
+pub(crate) const PATIENCE: u32 = 3;
 
 pub(crate) const PARTS: &[Part] = &[
     Part {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::clock::seconds;
 use crate::process::Ended;
 
-use super::parts::{Part, Work};
+use super::parts::{PATIENCE, Part, Work};
 
 /// How many parts passed of those asked for; a check stops at the first failure.
 pub(super) struct Tally {
@@ -49,6 +49,7 @@ pub(super) fn before(part: &Part) -> String {
 
 pub(super) fn after(part: &Part, ended: &Result<Ended>, took: Duration) -> String {
     match ended {
+        Ok(Ended::Passed) if took > part.budget() => slow(part, took),
         Ok(Ended::Passed) => line("ok", part, took),
         Ok(Ended::Failed { code }) => failed(part, took, &format!("ended with exit code {code}")),
         Ok(Ended::OverBudget) => failed(part, took, &over_budget(part)),
@@ -61,9 +62,16 @@ fn line(word: &str, part: &Part, took: Duration) -> String {
     format!("  {word}  {name}  {} (budget {budget_seconds} s)", seconds(took))
 }
 
+fn slow(part: &Part, took: Duration) -> String {
+    let line = line("ok", part, took);
+    format!(
+        "{line}\n      over its budget: on an idle machine, make it faster or give it another's time"
+    )
+}
+
 fn over_budget(part: &Part) -> String {
-    let budget = part.budget_seconds;
-    format!("took longer than its budget of {budget} s: make it faster, or give it another's time")
+    let (times, budget) = (PATIENCE, part.budget_seconds);
+    format!("was ended after {times} times its budget of {budget} s: it hangs, or the machine does")
 }
 
 fn failed(part: &Part, took: Duration, why: &str) -> String {

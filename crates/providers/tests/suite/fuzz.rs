@@ -92,8 +92,6 @@ fn announced_is_what_is_there(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
-
     #[test]
     fn damaged_streams((format, bytes) in damaged(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8)) {
         same_for_any_split(format, &bytes, &cuts)?;
