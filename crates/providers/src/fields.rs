@@ -6,6 +6,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_core::raw::Raw;
 
+/// Fields of a usual object: room for them is made at once.
+const USUAL_FIELDS: usize = 8;
+
 /// A JSON object as its fields, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
@@ -33,7 +36,7 @@ impl<'de> serde::de::Visitor<'de> for InOrder {
     }
 
     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields = Vec::new();
+        let mut fields = Vec::with_capacity(USUAL_FIELDS);
         while let Some(Key(key)) = map.next_key::<Key<'de>>()? {
             fields.push((key, map.next_value()?));
         }

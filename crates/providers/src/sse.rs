@@ -14,6 +14,9 @@ use memchr::memchr2;
 /// The mark that may open a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Room for the data of a usual event, made at once.
+const USUAL_DATA_BYTES: usize = 512;
+
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event<'a> {
@@ -68,7 +71,7 @@ impl Decoder {
             opening: Opening::Expected,
             after_cr: false,
             name: Vec::new(),
-            data: Vec::new(),
+            data: Vec::with_capacity(USUAL_DATA_BYTES),
             has_data: false,
             delivered: false,
             over: false,

@@ -1,7 +1,10 @@
 //! The life of a simulated process: everything it asks of the world passes here, so it can be cut
 //! off, frozen or killed at any instant without its code knowing.
 
-use tokio::sync::watch;
+use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::Notify;
 
 /// What becomes of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,38 +28,39 @@ pub(crate) enum Door {
     Work,
 }
 
+/// Wakes whoever waits in the order of their coming: a `watch` channel would draw lots.
 pub(crate) struct Gate {
-    life: watch::Sender<Life>,
+    life: Mutex<Life>,
+    changed: Notify,
 }
 
 impl Gate {
     pub(crate) fn open() -> Self {
-        Self { life: watch::Sender::new(Life::Up) }
+        Self { life: Mutex::new(Life::Up), changed: Notify::new() }
     }
 
     pub(crate) fn life(&self) -> Life {
-        *self.life.borrow()
+        *self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes its life; the dead stay dead.
     pub(crate) fn set(&self, life: Life) {
-        self.life.send_if_modified(|now| {
-            let changes = *now != Life::Dead && *now != life;
-            if changes {
-                *now = life;
-            }
-            changes
-        });
+        let mut now = self.life.lock().unwrap_or_else(PoisonError::into_inner);
+        if *now != Life::Dead {
+            *now = life;
+        }
+        drop(now);
+        self.changed.notify_waiters();
     }
 
     /// Waits until the process may go on; for ever if it is dead.
     pub(crate) async fn pass(&self, door: Door) {
-        if lets(self.life(), door) {
-            return;
-        }
-        let mut life = self.life.subscribe();
-        if life.wait_for(|life| lets(*life, door)).await.is_err() {
-            std::future::pending::<()>().await;
+        while !lets(self.life(), door) {
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if !lets(self.life(), door) {
+                changed.await;
+            }
         }
     }
 }

@@ -214,7 +214,7 @@ impl Written {
         if !out.ends_with('{') {
             out.push(',');
         }
-        out.push_str(Raw::string(key).text());
+        push_key(out, key);
         out.push(':');
         value(out);
     }
@@ -234,5 +234,14 @@ impl Written {
             self.after.remove(0);
         }
         self
+    }
+}
+
+/// A key as JSON; ordinary ones need no escapes.
+fn push_key(out: &mut String, key: &str) {
+    if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        out.extend(["\"", key, "\""]);
+    } else {
+        out.push_str(Raw::string(key).text());
     }
 }
