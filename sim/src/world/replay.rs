@@ -13,7 +13,7 @@ pub struct ReplayError {
     pub error: log::Error,
 }
 
-/// Verifies a printed log; gives back how many entries it had. Lines that begin with `#` are
+/// Verifies a printed log; gives back how many entries it had. Lines that are no JSON objects are
 /// remarks, and a remark that names a lane begins a log.
 pub fn replay(text: &str) -> Result<u64, ReplayError> {
     let mut conversation = Conversation::default();
@@ -21,7 +21,7 @@ pub fn replay(text: &str) -> Result<u64, ReplayError> {
     for (line, content) in (1..).zip(text.lines()) {
         if content.starts_with("# conversation:") {
             conversation = Conversation::default();
-        } else if !content.starts_with('#') && !content.trim().is_empty() {
+        } else if content.starts_with('{') {
             let at = conversation.head.saturating_add(1);
             let verified = Entry::parse(at, content).and_then(|entry| conversation.verify(&entry));
             verified.map_err(|error| ReplayError { line, error })?;

@@ -1,6 +1,7 @@
 //! A promise broken on purpose, for the torture harness to notice. Without the `faults` feature an
 //! entry is stored as the core says.
 
+#[cfg(not(feature = "faults"))]
 use windlass_core::log::Entry;
 
 /// What of an entry is stored.
