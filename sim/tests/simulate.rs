@@ -35,7 +35,7 @@ fn nothing_breaks_in_three_hundred_worlds() {
 // spec: INV-11
 #[test]
 fn the_same_seed_gives_the_same_log() {
-    for seed in (0..60).chain([216, 676, 1_275, 2_794]) {
+    for seed in (0..25).chain([216, 676, 1_275, 2_794]) {
         let (first, second) = (simulate(seed, Break::Nothing), simulate(seed, Break::Nothing));
         assert_eq!(first.log, second.log, "seed {seed}");
         assert_eq!(first.faults, second.faults, "seed {seed}");

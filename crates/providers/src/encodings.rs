@@ -122,25 +122,32 @@ impl<E: Encode> Encodings<E> {
         encoded
     }
 
+    /// Writes what is new, in one piece.
     fn append_rest(&self, entry: &mut Entry<E::Open>, transcript: &Transcript) {
-        for segment in transcript.segments().iter().skip(entry.segments.len()) {
-            let open = entry.segments.last().map(|done| done.open).unwrap_or_default();
-            let start = entry.rope.bytes();
-            let mut out = Vec::new();
+        // By index: going through the old ones would cost what they are many.
+        let all = transcript.segments();
+        let new =
+            || (entry.segments.len()..all.len()).filter_map(|place| Some((place, all.get(place)?)));
+        let mut out = Vec::with_capacity(new().map(|(_, segment)| room_for(segment)).sum());
+        let (start, mut open) = (entry.rope.bytes(), entry.open());
+        let mut done = Vec::new();
+        for (place, segment) in new() {
             let written = self.encode.segment(open, segment, &mut out);
-            entry.rope.push(Bytes::from(out));
-            entry.segments.push(Done {
-                place: entry.segments.len(),
+            open = written.open;
+            done.push(Done {
+                place,
                 blocks: Arc::clone(&segment.blocks),
-                end: entry.rope.bytes(),
-                open: written.open,
+                end: start + out.len(),
+                open,
                 splice: written.splice.map(|splice| start + splice),
             });
         }
+        entry.segments.append(&mut done);
+        entry.rope.push(Bytes::from(out));
     }
 
     fn encoded(&self, entry: &Entry<E::Open>, transcript: &Transcript) -> Encoded {
-        let open = entry.segments.last().map(|done| done.open).unwrap_or_default();
+        let open = entry.open();
         let ends = [previous_end(transcript), entry.segments.len()];
         let mut splices: Vec<usize> =
             ends.iter().filter_map(|end| entry.splice_before(*end)).collect();
@@ -199,6 +206,12 @@ impl<Open> Default for Entry<Open> {
     }
 }
 
+impl<Open: Copy + Default> Entry<Open> {
+    fn open(&self) -> Open {
+        self.segments.last().map(|done| done.open).unwrap_or_default()
+    }
+}
+
 impl<Open> Entry<Open> {
     /// Forgets what the transcript does not begin with.
     fn keep_common(&mut self, transcript: &Transcript) {
@@ -244,6 +257,12 @@ fn previous_end(transcript: &Transcript) -> usize {
         }
     }
     0
+}
+
+/// Bytes a segment's encoding is likely to need.
+fn room_for(segment: &Segment) -> usize {
+    const AROUND: usize = 64;
+    segment.blocks.iter().map(|block| block.raw().text().len() + AROUND).sum::<usize>() + AROUND
 }
 
 fn address(segment: &Segment) -> usize {

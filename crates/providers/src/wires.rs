@@ -19,6 +19,9 @@ use crate::{anthropic, openai_chat, openai_responses};
 /// The version of the Messages API that is spoken.
 const ANTHROPIC_VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
 
+/// Pieces of a usual body: room for them is made at once.
+const USUAL_PIECES: usize = 24;
+
 /// A wire format for one model.
 pub(crate) fn wire(
     format: Format,
@@ -106,7 +109,8 @@ impl Anthropic {
         };
         let marker =
             anthropic::marker(plan.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
-        let mut out = vec![self.heads.of(settings, || anthropic::head(settings, plan))];
+        let mut out = Vec::with_capacity(USUAL_PIECES);
+        out.push(self.heads.of(settings, || anthropic::head(settings, plan)));
         encodings.of(&request.transcript).share(marker.as_ref(), &mut out);
         out
     }

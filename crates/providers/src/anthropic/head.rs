@@ -98,9 +98,13 @@ fn mark(object: &mut Object<'_>, cache: CacheLife) {
     }
 }
 
+/// Room for a usual tail.
+const TAIL_BYTES: usize = 256;
+
 /// Everything behind the messages.
 pub(crate) fn tail(settings: &Settings, plan: &Plan, how: &How) -> Vec<u8> {
-    let mut out = b"]".to_vec();
+    let mut out = Vec::with_capacity(TAIL_BYTES);
+    out.push(b']');
     let mut body = Object::resume(&mut out);
     body.value("max_tokens", &how.max_tokens);
     write_thinking(&mut body, plan, how.max_tokens);

@@ -90,9 +90,13 @@ fn write_system(out: &mut Vec<u8>, settings: &Settings, plan: &Plan) {
     out.push(b',');
 }
 
+/// Room for a usual tail.
+const TAIL_BYTES: usize = 256;
+
 /// Everything behind the messages.
 pub(crate) fn tail(settings: &Settings, planned: &Planned, dialect: Dialect, how: &How) -> Vec<u8> {
-    let mut out = b"]".to_vec();
+    let mut out = Vec::with_capacity(TAIL_BYTES);
+    out.push(b']');
     let mut body = Object::resume(&mut out);
     body.value(dialect.output_limit_field(), &how.max_tokens);
     if let Some(effort) = effort(&planned.plan) {

@@ -83,9 +83,13 @@ fn write_choice(body: &mut Object<'_>, plan: &Plan, dialect: Dialect) {
     }
 }
 
+/// Room for a usual tail.
+const TAIL_BYTES: usize = 256;
+
 /// Everything behind the items.
 pub(crate) fn tail(planned: &Planned, how: &How) -> Vec<u8> {
-    let mut out = b"]".to_vec();
+    let mut out = Vec::with_capacity(TAIL_BYTES);
+    out.push(b']');
     let mut body = Object::resume(&mut out);
     body.value("max_output_tokens", &how.max_tokens.max(LEAST_OUTPUT_TOKENS));
     // Reasoning comes back sealed, so that it can be returned although the server keeps nothing.

@@ -68,7 +68,6 @@ async fn an_unknown_model_is_said() {
     }
 }
 
-// spec: MODELS-04
 #[tokio::test]
 async fn a_status_has_its_class_in_every_format() {
     let passing = [408, 409, 425, 429, 500, 502, 503, 504, 529];
@@ -260,7 +259,6 @@ fn absurd_numbers_are_no_numbers() {
 }
 
 /// Where a stream may break, it is a fault, and nothing of it counts.
-// spec: MODELS-08
 #[test]
 fn a_stream_that_breaks_anywhere_is_a_fault() {
     for format in FORMATS {

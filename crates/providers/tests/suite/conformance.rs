@@ -72,6 +72,7 @@ fn a_call_that_was_cut_is_never_announced() {
     }
 }
 
+// spec: MODELS-01, MODELS-11
 #[tokio::test]
 async fn every_format_makes_the_same_reply_over_a_socket() {
     for scenario in scenarios() {

@@ -56,6 +56,7 @@ fn model_output_cap_and_stop_strings_are_sent_as_configured() {
     assert_eq!(sent(Format::OpenAiResponses)["max_output_tokens"], 4_096);
 }
 
+// spec: MODELS-03
 #[tokio::test]
 async fn output_ends_just_before_a_stop_string() {
     for format in FORMATS {
@@ -117,7 +118,6 @@ fn what_a_model_cannot_do_is_not_asked_of_it() {
     assert_eq!(anthropic("claude-opus-4-6", off())["thinking"]["type"], "disabled");
 }
 
-// spec: MODELS-10
 #[tokio::test]
 async fn effort_is_sent_where_it_is_known_and_told_where_it_is_not() {
     let with = |effort| Options { effort, ..Options::default() };

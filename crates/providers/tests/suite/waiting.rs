@@ -20,7 +20,6 @@ fn hasty(idle_ms: u64, total_ms: u64) -> Options {
 
 const PING: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n: comment\n\n";
 
-// spec: MODELS-05
 #[tokio::test]
 async fn pings_do_not_keep_a_silent_stream_alive() {
     for format in FORMATS {
