@@ -139,6 +139,7 @@ impl Tool for AskUserQuestion {
             timeout_ms: TIMEOUT_MS,
             problem: None,
             summary: Some(input::summary(&questions.text())),
+            ..Facts::default()
         }
     }
 

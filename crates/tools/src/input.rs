@@ -35,6 +35,7 @@ pub(crate) fn unfit(problem: ToolError) -> Facts {
         timeout_ms: TIMEOUT_MS,
         problem: Some(problem),
         summary: None,
+        ..Facts::default()
     }
 }
 

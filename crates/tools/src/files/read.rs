@@ -86,6 +86,7 @@ impl Read {
             timeout_ms: TIMEOUT_MS,
             problem: None,
             summary: Some(input::summary(&input.file_path)),
+            ..Facts::default()
         }
     }
 

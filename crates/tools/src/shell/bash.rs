@@ -84,6 +84,7 @@ impl Input {
             timeout_ms: self.timeout_ms().saturating_add(ENDING_MS),
             problem: None,
             summary: Some(self.summary()),
+            ..Facts::default()
         }
     }
 
