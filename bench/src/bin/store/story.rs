@@ -17,6 +17,7 @@ use windlass_core::raw::Raw;
 use windlass_core::record::{Durability, durability};
 use windlass_core::reply::{Reply, StopReason, Usage};
 use windlass_core::run::Run;
+use windlass_core::permission::Rule;
 use windlass_core::settings::{DurabilityMode, Model, Settings, ToolSpec};
 use windlass_core::wanted::wanted;
 use windlass_runtime::ports::{Append, EncodedEntry};
@@ -162,7 +163,7 @@ fn settings() -> Settings {
         description: Arc::from("Reads a file."),
         input_schema: Raw::encode(&serde_json::json!({ "type": "object" })),
     }];
-    settings.rules.allow = vec![Arc::from("Read")];
+    settings.rules.allow.extend(Rule::parse("Read"));
     settings
 }
 
