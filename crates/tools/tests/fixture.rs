@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use windlass_core::ids::CallId;
+use windlass_core::ids::{CallId, LaneId};
 use windlass_core::outcome::{Outcome, ToolError};
 use windlass_core::raw::Raw;
 use windlass_runtime::SystemClock;
@@ -14,6 +14,7 @@ use windlass_tools::{Bash, Read};
 
 pub(crate) fn context() -> CallContext {
     CallContext {
+        lane: LaneId::from("conversation:test"),
         call: CallId { ask: 1, index: 0 },
         idempotency_key: Arc::from("run-1:toolu_1"),
         attempt: 1,
