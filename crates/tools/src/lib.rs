@@ -8,13 +8,17 @@
 //! Not here: who may call what (that is the core's policy), the cutting of results to what the
 //! model sees (the core again), and a sandbox: a command runs with the rights of this process.
 
+mod desk;
 mod files;
 mod human;
 mod input;
 pub mod limits;
+mod offer;
 mod process;
 mod shell;
+mod workplace;
 
-pub use files::{Read, Zones};
+pub use files::{Edit, Read, Write, Zones};
 pub use human::AskUserQuestion;
 pub use shell::{Bash, take_apart};
+pub use workplace::Workplace;

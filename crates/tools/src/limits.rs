@@ -64,6 +64,25 @@ pub const MAX_SCAN_BYTES: u64 = 256 * 1024 * 1024;
 /// Bytes at the beginning of a file in which a NUL makes it binary.
 pub const PROBE_BYTES: usize = 8 * 1024;
 
+/// Bytes of a note that tools keep for a conversation.
+pub const MAX_NOTE_BYTES: u64 = 1024 * 1024;
+/// Bytes of a file that is remembered as read and can be edited.
+pub const MAX_EDIT_BYTES: u64 = 16 * 1024 * 1024;
+/// Lines shown around an edit.
+pub const EDIT_CONTEXT_LINES: usize = 3;
+/// Lines shown of an edit at most.
+pub const EDIT_SHOWN_LINES: usize = 40;
+/// Bytes of a picture, as model providers take them once they are spelled in letters.
+pub const MAX_IMAGE_BYTES: u64 = 3 * 1024 * 1024 + 512 * 1024;
+/// Bytes of a PDF file that is read.
+pub const MAX_PDF_BYTES: u64 = 32 * 1024 * 1024;
+/// Pages of a PDF file in one call.
+pub const MAX_PDF_PAGES: u32 = 20;
+/// Bytes of a notebook.
+pub const MAX_NOTEBOOK_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes shown of one output of a notebook's cell.
+pub const MAX_CELL_OUTPUT_BYTES: usize = 16 * 1024;
+
 /// Questions in one call to a person.
 pub const MAX_QUESTIONS: usize = 4;
 /// Choices offered with one question.

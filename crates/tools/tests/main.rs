@@ -5,11 +5,17 @@ mod attacks;
 #[cfg(test)]
 mod bash;
 #[cfg(test)]
+mod changes;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod human;
+#[cfg(test)]
+mod kinds;
+#[cfg(test)]
+mod paths;
 #[cfg(test)]
 mod read;
 #[cfg(test)]

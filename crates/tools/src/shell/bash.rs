@@ -3,18 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
+use windlass_core::facts::{Facts, Repeat};
 use windlass_core::order::Touches;
-use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::outcome::Outcome;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Clock, Task, Tool};
 
 use super::report;
-use crate::input::{self, invalid, unfit};
+use crate::input::{self, Input, unfit};
 use crate::limits::{ENDING_MS, MAX_COMMAND_BYTES, MAX_TIMEOUT_MS, TIMEOUT_MS};
+use crate::offer::offer;
 use crate::process::{self, Environment, Job};
+use crate::workplace::Workplace;
 
 /// Runs commands with `bash`, or with `sh` where there is no bash.
 ///
@@ -27,34 +30,20 @@ pub struct Bash {
     clock: Arc<dyn Clock>,
 }
 
-const SCHEMA: &str = r#"{
-  "type": "object",
-  "properties": {
-    "command": {"type": "string", "minLength": 1, "description": "The command to run"},
-    "timeout": {"type": "integer", "minimum": 1, "maximum": 600000, "description": "How many milliseconds it may take; 120000 if left out"},
-    "description": {"type": "string", "description": "What it does, in a few words, for whoever approves it"}
-  },
-  "required": ["command"],
-  "additionalProperties": false
-}"#;
-
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct Asked {
+    /// The command to run
+    #[schemars(length(min = 1))]
     command: String,
+    /// How many milliseconds it may take; 120000 if left out
+    #[schemars(range(min = 1, max = 600_000))]
     timeout: Option<u64>,
+    /// What it does, in a few words, for whoever approves it
     description: Option<String>,
 }
 
-impl Input {
-    fn read(input: &Raw) -> Result<Self, ToolError> {
-        let read: Self = input::read(input)?;
-        match read.problem() {
-            Some(problem) => Err(invalid(&problem)),
-            None => Ok(read),
-        }
-    }
-
+impl Input for Asked {
     fn problem(&self) -> Option<String> {
         let bytes = self.command.len();
         match self.timeout_ms() {
@@ -68,7 +57,9 @@ impl Input {
             _ => Some(format!("the timeout is not between 1 and {MAX_TIMEOUT_MS} ms")),
         }
     }
+}
 
+impl Asked {
     fn timeout_ms(&self) -> u64 {
         self.timeout.unwrap_or(TIMEOUT_MS)
     }
@@ -77,13 +68,10 @@ impl Input {
         Facts {
             touches: Touches::Exclusive,
             repeat: Repeat::OnceOnly,
-            interrupt: Interrupt::Interruptible,
-            verify: Verify::CannotTell,
-            answered_by: AnsweredBy::Tool,
             // The command's own time, and then what it takes to end it properly.
             timeout_ms: self.timeout_ms().saturating_add(ENDING_MS),
-            problem: None,
             summary: Some(self.summary()),
+            ..input::looks(Vec::new(), "")
         }
     }
 
@@ -99,12 +87,13 @@ impl Input {
 impl Bash {
     /// A shell that works in `workspace` and keeps time by `clock`.
     #[must_use]
-    pub fn new(workspace: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(workplace: impl Into<Workplace>, clock: Arc<dyn Clock>) -> Self {
         let environment = Environment::inherited();
-        Self { workspace: workspace.into(), shell: shell(&environment), environment, clock }
+        let workspace = workplace.into().zones().root().to_owned();
+        Self { workspace, shell: shell(&environment), environment, clock }
     }
 
-    fn job(&self, context: &CallContext, input: Input) -> Job {
+    fn job(&self, context: &CallContext, input: Asked) -> Job {
         let environment = self.environment.clone();
         Job {
             shell: self.shell.clone(),
@@ -116,7 +105,7 @@ impl Bash {
     }
 
     async fn outcome(&self, context: CallContext, input: Raw) -> Outcome {
-        let job = match Input::read(&input) {
+        let job = match input::read(&input) {
             Ok(input) => self.job(&context, input),
             Err(problem) => return Outcome::Failed(problem),
         };
@@ -141,18 +130,15 @@ fn shell(environment: &Environment) -> PathBuf {
 
 impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: Arc::from("Bash"),
-            description: Arc::from(
-                "Runs a command in a new shell in the workspace and returns what it printed. \
-                 Processes it leaves behind are ended with it.",
-            ),
-            input_schema: Raw::parse(SCHEMA).unwrap_or_else(|_| Raw::string(SCHEMA)),
-        }
+        offer::<Asked>(
+            "Bash",
+            "Runs a command in a new shell in the workspace and returns what it printed. \
+             Processes it leaves behind are ended with it.",
+        )
     }
 
     fn assess(&self, input: &Raw) -> Facts {
-        Input::read(input).map_or_else(unfit, |input| input.facts())
+        input::read(input).map_or_else(unfit, |input: Asked| input.facts())
     }
 
     fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
