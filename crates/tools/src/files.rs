@@ -41,5 +41,5 @@ pub use write::Write;
 pub use zones::Zones;
 
 pub(crate) use blocking::blocking;
-pub(crate) use open::refused;
+pub(crate) use path::keys_of;
 pub(crate) use place::Place;

@@ -15,10 +15,12 @@ mod input;
 pub mod limits;
 mod offer;
 mod process;
+mod search;
 mod shell;
 mod workplace;
 
 pub use files::{Edit, Read, Write, Zones};
 pub use human::AskUserQuestion;
+pub use search::{Glob, Grep};
 pub use shell::{Bash, take_apart};
 pub use workplace::Workplace;

@@ -83,6 +83,29 @@ pub const MAX_NOTEBOOK_BYTES: u64 = 16 * 1024 * 1024;
 /// Bytes shown of one output of a notebook's cell.
 pub const MAX_CELL_OUTPUT_BYTES: usize = 16 * 1024;
 
+/// How long a search may take before it says what it has.
+pub const SEARCH_MS: u64 = 60_000;
+/// Files and folders a search passes by.
+pub const MAX_WALKED: usize = 1_000_000;
+/// Files a search by name keeps to find the newest among.
+pub const MAX_NAMES: usize = 20_000;
+/// Files named by one search by name.
+pub const GLOB_FILES: usize = 100;
+/// Lines or files that a search in contents brings, unless the call says otherwise.
+pub const GREP_LINES: usize = 250;
+/// Bytes that a search brings at most.
+pub const MAX_FOUND_BYTES: usize = 128 * 1024;
+/// Bytes shown of a line that was found.
+pub const MAX_FOUND_LINE_BYTES: usize = 1_000;
+/// Bytes of a pattern.
+pub const MAX_PATTERN_BYTES: usize = 10_000;
+/// Bytes that a compiled pattern may take.
+pub const MAX_MATCHER_BYTES: usize = 10 * 1024 * 1024;
+/// Bytes held of one file while it is searched.
+pub const MAX_SEARCH_HEAP_BYTES: usize = 16 * 1024 * 1024;
+/// Lines of context around a line that was found.
+pub const MAX_CONTEXT_LINES: u64 = 100;
+
 /// Questions in one call to a person.
 pub const MAX_QUESTIONS: usize = 4;
 /// Choices offered with one question.

@@ -103,6 +103,18 @@ impl Workplace {
         }
     }
 
+    /// The folder that `path` means for a search.
+    pub(crate) fn folder_to_search(&self, path: &str) -> Result<Place, ToolError> {
+        let place = self.zones.place(path)?;
+        place.check_folder()?;
+        Ok(place)
+    }
+
+    /// What a call about `path` touches.
+    pub(crate) fn keys(&self, path: &str) -> Vec<Arc<str>> {
+        crate::files::keys_of(&self.zones, path)
+    }
+
     /// What a call that looks at `path` is about.
     pub(crate) fn looking(&self, desk: &Desk, path: &str) -> Subject {
         let mut uses = self.zones.uses(path, Access::Read);

@@ -19,4 +19,6 @@ mod paths;
 #[cfg(test)]
 mod read;
 #[cfg(test)]
+mod search;
+#[cfg(test)]
 mod shell_properties;

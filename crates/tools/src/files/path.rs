@@ -22,7 +22,7 @@ pub(super) fn absolute(workspace: &Path, path: &Path) -> PathBuf {
 }
 
 /// What a call about `path` touches, if it begins in the workspace.
-pub(super) fn keys_of(zones: &Zones, path: &str) -> Vec<Arc<str>> {
+pub(crate) fn keys_of(zones: &Zones, path: &str) -> Vec<Arc<str>> {
     keys(&absolute(zones.root(), Path::new(path)))
 }
 

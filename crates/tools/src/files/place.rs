@@ -115,6 +115,17 @@ impl Place {
         Ok(at)
     }
 
+    /// Whether it is a folder that can be searched.
+    pub(crate) fn check_folder(&self) -> Result<(), ToolError> {
+        let opened = self.open(OFlags::PATH | OFlags::DIRECTORY);
+        opened.map(drop).map_err(|error| super::open::refused(&self.shown, &error))
+    }
+
+    /// Whether it is a folder or a file that can be searched.
+    pub(crate) fn check_readable(&self) -> Result<(), ToolError> {
+        self.check_folder().or_else(|_| self.open_file().map(drop))
+    }
+
     /// Opens it for reading, if it is a regular file. It is looked at before it is opened, because
     /// opening a pipe or a device is felt on the other side, and again once it is open. Opening
     /// never waits.
