@@ -24,6 +24,13 @@ impl Toolbox {
         self
     }
 
+    /// The same tools and those of `others`; a tool of the same name is replaced.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.tools.extend(others.tools);
+        self
+    }
+
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {

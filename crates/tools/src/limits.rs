@@ -35,6 +35,22 @@ pub const HEAD_BYTES: usize = 128 * 1024;
 pub const TAIL_BYTES: usize = 128 * 1024;
 /// Characters of output shown with a command that failed.
 pub const FAILED_OUTPUT_CHARS: u64 = 30_000;
+/// Bytes of output from which on the whole of it is kept in a file: more than a model is shown.
+pub const SPILL_BYTES: usize = 24 * 1024;
+/// Bytes of output kept in a file: as many as can be paged through.
+pub const MAX_OUTPUT_BYTES: u64 = MAX_SCAN_BYTES;
+/// Files of output kept for one conversation; the oldest go.
+pub const MAX_OUTPUT_FILES: usize = 50;
+/// Commands that one conversation may have in the background.
+pub const MAX_BACKGROUND: usize = 16;
+/// How long a command in the background may run unless it says otherwise.
+pub const BACKGROUND_MS: u64 = 6 * 60 * 60 * 1_000;
+/// Bytes of a background command's output shown at once.
+pub const POLLED_BYTES: u64 = 24 * 1024;
+/// Processes of one user at once, where the kernel counts them.
+pub const MAX_PROCESSES: u64 = 16_384;
+/// Files that a process may have open unless it asks for more.
+pub const OPEN_FILES: u64 = 4_096;
 /// How long output is awaited after the command itself has ended: a daemon may hold the pipe.
 pub const DRAIN_MS: u64 = 200;
 
@@ -106,6 +122,10 @@ pub const MAX_SEARCH_HEAP_BYTES: usize = 16 * 1024 * 1024;
 /// Lines of context around a line that was found.
 pub const MAX_CONTEXT_LINES: u64 = 100;
 
+/// Tasks in a list.
+pub const MAX_TODOS: usize = 100;
+/// Characters of a task.
+pub const MAX_TODO_CHARS: usize = 500;
 /// Questions in one call to a person.
 pub const MAX_QUESTIONS: usize = 4;
 /// Choices offered with one question.

@@ -13,6 +13,7 @@ use windlass_runtime::ports::Clock;
 
 use crate::desk::{Desk, Desks};
 use crate::files::{Place, Zones};
+use crate::shell::Background;
 
 /// A workspace and everything around it that tools need. Cloning it is cheap, and the clones share
 /// their desks.
@@ -22,6 +23,7 @@ pub struct Workplace {
     desks: Arc<Desks>,
     hidden: Arc<Gitignore>,
     clock: Arc<dyn Clock>,
+    background: Arc<Background>,
 }
 
 impl Workplace {
@@ -40,6 +42,7 @@ impl Workplace {
             desks: Arc::new(Desks::passing()),
             hidden: Arc::new(Gitignore::empty()),
             clock: Arc::new(SystemClock::start()),
+            background: Arc::default(),
         }
     }
 
@@ -81,6 +84,11 @@ impl Workplace {
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
+    }
+
+    /// The commands in the background.
+    pub(crate) fn background(&self) -> &Background {
+        &self.background
     }
 
     pub(crate) fn desk(&self, lane: &LaneId) -> Desk {

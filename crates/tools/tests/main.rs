@@ -9,6 +9,8 @@ mod changes;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod human;
@@ -22,3 +24,9 @@ mod read;
 mod search;
 #[cfg(test)]
 mod shell_properties;
+#[cfg(test)]
+mod shells;
+#[cfg(test)]
+mod standard;
+#[cfg(test)]
+mod todo;

@@ -77,6 +77,13 @@ impl Builder {
         self
     }
 
+    /// Tools the model may call, such as the standard ones.
+    #[must_use]
+    pub fn tools(mut self, tools: Toolbox) -> Self {
+        self.tools = self.tools.and(tools);
+        self
+    }
+
     /// Lets calls of this tool run without asking; a trailing `*` stands for any ending.
     #[must_use]
     pub fn allow(mut self, tool: &str) -> Self {
