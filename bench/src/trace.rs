@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use windlass_core::raw::fingerprint;
 use windlass_core::thrash::{Effect, Guard, Level, Seen};
 
 /// One run as the detector sees it.
@@ -47,8 +48,8 @@ fn call(text: &str) -> anyhow::Result<Seen> {
     let result = result.trim();
     Ok(Seen {
         tool: Arc::from(tool.trim_end_matches('!')),
-        input: Arc::from(call.trim()),
-        result: (!result.is_empty()).then(|| Arc::from(result)),
+        input: fingerprint(call.trim()),
+        result: (!result.is_empty()).then(|| fingerprint(result)),
         effect,
     })
 }

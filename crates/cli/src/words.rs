@@ -5,7 +5,7 @@ use windlass::core::ids::{CallId, LaneId};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::outcome;
-use windlass::core::policy::Verdict;
+use windlass::core::permission::Verdict;
 use windlass::core::question::{About, Question};
 use windlass::core::record::Record;
 use windlass::{End, StopCause};

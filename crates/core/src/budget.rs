@@ -32,12 +32,63 @@ pub struct Caps {
 }
 
 /// What was spent under a cap.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Spent {
     /// Tokens.
     pub tokens: u64,
     /// Micro-dollars; what had no price counts nothing and is said elsewhere.
     pub usd_micros: u64,
+}
+
+/// The caps of a conversation, by what they are about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    /// One model call.
+    pub call: Caps,
+    /// One run.
+    pub run: Caps,
+    /// All runs of the conversation.
+    pub conversation: Caps,
+    /// All conversations of the profile, and what was spent there before this one.
+    pub profile: Allowance,
+    /// What happens when a cap is reached.
+    pub at_cap: AtCap,
+    /// What happens to a cap on money when nobody knows the model's price.
+    pub unpriced: Unpriced,
+}
+
+/// Caps that others draw on too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Allowance {
+    /// The caps.
+    pub caps: Caps,
+    /// What others spent of it.
+    pub spent: Spent,
+}
+
+/// What happens when a cap is reached.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtCap {
+    /// The run ends.
+    #[default]
+    Stop,
+    /// A human is asked whether as much again may be spent.
+    Ask,
+}
+
+/// What happens to a cap on money when nobody knows the model's price.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unpriced {
+    /// The run does not begin.
+    #[default]
+    Refuse,
+    /// Calls count nothing.
+    Free,
 }
 
 /// Room for one model call.
@@ -146,7 +197,58 @@ impl Caps {
     }
 }
 
+impl Budget {
+    /// Whether any cap is on money.
+    #[must_use]
+    pub fn counts_money(&self) -> bool {
+        let caps = [self.call, self.run, self.conversation, self.profile.caps];
+        caps.iter().any(|caps| caps.usd_micros.is_some())
+    }
+}
+
+impl Caps {
+    /// The tighter of two, cap by cap.
+    #[must_use]
+    pub fn tighter(&self, other: &Self) -> Self {
+        let least = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        Self {
+            tokens: least(self.tokens, other.tokens),
+            usd_micros: least(self.usd_micros, other.usd_micros),
+        }
+    }
+
+    /// As many times as much.
+    #[must_use]
+    pub fn times(&self, times: u64) -> Self {
+        let more = |cap: Option<u64>| cap.map(|cap| cap.saturating_mul(times));
+        Self { tokens: more(self.tokens), usd_micros: more(self.usd_micros) }
+    }
+
+    /// One of `shares` equal shares.
+    #[must_use]
+    pub fn share(&self, shares: u64) -> Self {
+        let part = |cap: Option<u64>| cap.map(|cap| cap / shares.max(1));
+        Self { tokens: part(self.tokens), usd_micros: part(self.usd_micros) }
+    }
+
+    /// As if all of it were spent.
+    #[must_use]
+    pub fn as_spent(&self) -> Spent {
+        let (tokens, usd_micros) = (self.tokens.unwrap_or(0), self.usd_micros.unwrap_or(0));
+        Spent { tokens, usd_micros }
+    }
+}
+
 impl Spent {
+    /// Adds what somebody else spent.
+    pub fn plus(&mut self, other: &Self) {
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.usd_micros = self.usd_micros.saturating_add(other.usd_micros);
+    }
+
     /// Adds a call.
     pub fn add(&mut self, usage: &Usage, price: Option<&Price>) {
         self.tokens = self.tokens.saturating_add(usage.total());

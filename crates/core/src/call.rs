@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::block::ToolUse;
+use crate::block::{ErrorFlag, ToolUse};
+use crate::child::Away;
 use crate::facts::Facts;
 use crate::ids::{CallId, Millis};
-use crate::outcome::{Outcome, Reach, Shown};
+use crate::outcome::{Outcome, OutcomeKind, Reach, Shown};
 use crate::question::Question;
+use crate::raw::fingerprint;
+use crate::thrash::{Effect, Seen};
 
 /// A call of the open round.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -49,6 +52,8 @@ pub enum CallState {
     BeforeHook,
     /// Nothing stands in the way of judging it.
     Unjudged,
+    /// A classifier looks at it.
+    Referred,
     /// A human is asked: for leave, for an answer, or what became of it.
     Questioned(Question),
     /// It may run when its turn comes.
@@ -58,6 +63,8 @@ pub enum CallState {
         /// Since when.
         since: Millis,
     },
+    /// Its children are at work.
+    Away(Away),
     /// It failed in passing and waits.
     Resting {
         /// Until then.
@@ -103,15 +110,52 @@ impl Call {
     pub fn is_in_the_air(&self) -> bool {
         match self.state {
             CallState::BeforeHook
+            | CallState::Referred
             | CallState::Running { .. }
             | CallState::Lost
             | CallState::AfterHook(_) => true,
             CallState::Unjudged
             | CallState::Questioned(_)
+            | CallState::Away(_)
             | CallState::Ready
             | CallState::Resting { .. }
             | CallState::Settled(_) => false,
         }
+    }
+
+    /// Whether it brought a result that is no error.
+    #[must_use]
+    pub fn has_worked(&self) -> bool {
+        matches!(&self.state, CallState::Settled(shown) if shown.flag == ErrorFlag::Fine)
+    }
+
+    /// The call as the watch for circles sees it, once it is settled. What never ran is not seen.
+    #[must_use]
+    pub fn seen(&self) -> Option<Seen> {
+        let CallState::Settled(shown) = &self.state else { return None };
+        if matches!(shown.kind, OutcomeKind::Skipped | OutcomeKind::Answered) {
+            return None;
+        }
+        let text = shown.content.text();
+        let says_something = self.has_worked() && !matches!(text.trim(), "" | "\"\"" | "[]");
+        Some(Seen {
+            tool: self.tool_use.name.clone(),
+            input: fingerprint(self.tool_use.input.text()) ^ fingerprint(&self.tool_use.name),
+            result: says_something.then(|| fingerprint(text)),
+            effect: if self.facts.touches.is_read() { Effect::Looks } else { Effect::Changes },
+        })
+    }
+
+    /// Whether it waits for somebody outside: a human, or children.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.state, CallState::Questioned(_) | CallState::Away(_))
+    }
+
+    /// The children it waits for.
+    #[must_use]
+    pub fn away(&self) -> Option<&Away> {
+        if let CallState::Away(away) = &self.state { Some(away) } else { None }
     }
 
     /// Undoes being let go, if that was not stored: only a once-only call's is.
@@ -131,6 +175,8 @@ impl Call {
             CallState::Questioned(question) => Some(question),
             CallState::BeforeHook
             | CallState::Unjudged
+            | CallState::Referred
+            | CallState::Away(_)
             | CallState::Ready
             | CallState::Running { .. }
             | CallState::Resting { .. }

@@ -6,13 +6,24 @@ use std::sync::Arc;
 use imbl::Vector;
 
 use crate::block::Block;
+use crate::budget::Spent;
+use crate::child::Parent;
+use crate::counsel::CounselId;
 use crate::ids::{AskId, Epoch, Millis, QuestionId, RunId, Seq};
+use crate::journal::Journal;
+use crate::permission::Rule;
+use crate::raw::Raw;
+use crate::record::TimeLimit;
 use crate::reply::Usage;
 use crate::request::Request;
-use crate::run::{LastReply, Run};
+use crate::run::{InUse, LastReply, Run};
 use crate::settings::Settings;
 use crate::stop::{StopCause, Text};
 use crate::transcript::Transcript;
+use crate::window::Meter;
+
+/// How late a time limit may be noticed by somebody who was there.
+const OVERSLEPT_MS: u64 = 60_000;
 
 /// A conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -43,6 +54,36 @@ pub struct Conversation {
     pub questions: QuestionId,
     /// The owner's epoch as last recorded.
     pub epoch: Epoch,
+    /// Up to when its time is counted: its last stored entry.
+    pub counted_to: Millis,
+    /// Counsels so far.
+    pub counsels: CounselId,
+    /// What all runs and their children spent.
+    pub spent: Spent,
+    /// How many tokens its bytes are.
+    pub meter: Meter,
+    /// What the model wrote down on purpose.
+    pub journal: Journal,
+    /// A few lines of it, as they stood when the generation began.
+    pub digest: Arc<str>,
+    /// Which version of it the model was shown.
+    pub journal_shown: u64,
+    /// What people allowed for the rest of the conversation.
+    pub grants: Vec<Rule>,
+    /// Whom it works for, if it is a child.
+    pub parent: Option<Parent>,
+    /// Whether somebody asked for room to be made.
+    pub compaction: Asked,
+}
+
+/// Whether something was asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Asked {
+    /// Nobody did.
+    #[default]
+    No,
+    /// Somebody did.
+    Yes,
 }
 
 /// A prompt that waits.
@@ -67,6 +108,14 @@ pub struct Ended {
     pub text: Arc<str>,
     /// What it used.
     pub counters: crate::run::Counters,
+    /// What it and its children spent.
+    pub spent: Spent,
+    /// Milliseconds it was at work.
+    pub active_ms: u64,
+    /// Why its answer is doubtful.
+    pub suspect: Option<Arc<str>>,
+    /// The answer that fits its schema.
+    pub structured: Option<Raw>,
 }
 
 impl Ended {
@@ -82,14 +131,62 @@ impl Conversation {
     #[must_use]
     pub fn request(&self) -> Option<Request> {
         let run = self.run.as_ref()?;
-        let settings = self.settings.clone()?;
+        let settings = self.settings_in_use()?;
         let asking = run.asking()?;
         Some(Request {
             ask: asking.ask,
             settings,
             transcript: self.transcript.clone(),
             max_tokens: asking.max_tokens,
+            choice: asking.choice.clone(),
+            digest: self.digest.clone(),
         })
+    }
+
+    /// The settings with the model that is asked now.
+    #[must_use]
+    pub fn settings_in_use(&self) -> Option<Arc<Settings>> {
+        let settings = self.settings.clone()?;
+        let fell_back = self.run.as_ref().is_some_and(|run| run.model == InUse::Fallback);
+        match settings.fallback.clone().filter(|_| fell_back) {
+            Some(model) => Some(Arc::new(Settings { model, ..(*settings).clone() })),
+            None => Some(settings),
+        }
+    }
+
+    /// Bytes of the next request.
+    #[must_use]
+    pub fn request_bytes(&self) -> u64 {
+        let prompt = self.settings.as_ref().map_or(0, |settings| settings.prompt_bytes());
+        self.transcript.bytes().saturating_add(prompt).saturating_add(self.digest.len() as u64)
+    }
+
+    /// Milliseconds the active run was at work, by `at`.
+    #[must_use]
+    pub fn active_ms(&self, at: Millis) -> u64 {
+        let Some(run) = &self.run else { return 0 };
+        let worked = run.is_active() && !self.slept(at);
+        let since = if worked { at.since(self.counted_to) } else { 0 };
+        run.active_ms.saturating_add(since)
+    }
+
+    /// Whether nobody was there when a time limit came: the machine slept, or its clock jumped.
+    #[must_use]
+    pub fn slept(&self, at: Millis) -> bool {
+        let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else { return false };
+        let Some(limit) = self.time_limit() else { return false };
+        let left = limit.saturating_sub(run.active_ms);
+        at.since(self.counted_to) > left.saturating_add(OVERSLEPT_MS)
+    }
+
+    /// The next limit on the active time of the run.
+    pub(crate) fn time_limit(&self) -> Option<u64> {
+        let times = self.settings.as_ref()?.times?;
+        match self.run.as_ref()?.time_up.map(|up| up.limit) {
+            None => Some(times.soft_ms.min(times.hard_ms)),
+            Some(TimeLimit::Soft) => Some(times.hard_ms),
+            Some(TimeLimit::Hard) => None,
+        }
     }
 
     /// Whether no round is open: where a fork may begin.

@@ -3,17 +3,24 @@
 //!
 //! One file per phase; this page only says which one answers.
 
+mod answer;
 mod boundary;
+mod budget;
 mod calls;
+mod children;
 mod clock;
 mod configure;
+mod counsel;
 mod draft;
 mod early;
 mod failure;
+mod hooks;
 mod mail;
 mod reply;
 mod resume;
+mod room;
 mod stopping;
+mod watch;
 
 use crate::conversation::Conversation;
 use crate::ids::Millis;
@@ -34,7 +41,13 @@ pub fn decide(conversation: &Conversation, at: Millis, input: &Input) -> Vec<Rec
         }
         Input::Replied { ask, reply, .. } => reply::replied(&mut draft, *ask, reply),
         Input::ModelFailed { ask, failure } => failure::model_failed(&mut draft, *ask, failure),
-        Input::HookAnswered { call, answer } => calls::hook_answered(&mut draft, *call, answer),
+        Input::HookAnswered { call, answer, context } => {
+            hooks::answered(&mut draft, *call, answer, context.is_some());
+        }
+        Input::Counselled { counsel, advice } => {
+            counsel::counselled(&mut draft, *counsel, advice);
+        }
+        Input::Classified { call, opinion, .. } => calls::classified(&mut draft, *call, opinion),
         Input::ToolReturned { call, attempt, outcome, .. } => {
             calls::tool_returned(&mut draft, *call, *attempt, outcome);
         }

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::child::Task;
+use crate::journal::Wish;
 use crate::order::Touches;
 use crate::outcome::ToolError;
+use crate::permission::Subject;
 
 /// Facts about one call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,6 +34,15 @@ pub struct Facts {
     /// One line for a human who is asked about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Arc<str>>,
+    /// What it is about, as far as permission rules can see.
+    #[serde(default, skip_serializing_if = "Subject::is_nothing")]
+    pub subject: Subject,
+    /// What it wants of the journal, if the journal answers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<Wish>,
+    /// The tasks it hands to children, if they answer it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<Task>,
 }
 
 /// Whether a call may be repeated without asking.
@@ -73,22 +85,54 @@ pub enum AnsweredBy {
     Tool,
     /// A human: the call is a question.
     Human,
+    /// The journal of the conversation.
+    Journal,
+    /// Conversations of their own, begun for this call.
+    Children,
 }
 
-impl Facts {
-    /// What is known of a call that nobody assessed: nothing, so it may not run.
-    #[must_use]
-    pub fn unknown(tool: &str) -> Self {
+/// How long a call may run if its tool says nothing else.
+const TIMEOUT_MS: u64 = 120_000;
+
+/// What is assumed where a tool says nothing: it has effects, alone, once, to the end.
+impl Default for Facts {
+    fn default() -> Self {
         Self {
             touches: Touches::Exclusive,
             repeat: Repeat::OnceOnly,
             interrupt: Interrupt::RunsToEnd,
             verify: Verify::CannotTell,
             answered_by: AnsweredBy::Tool,
-            timeout_ms: 0,
-            problem: Some(ToolError::unknown_tool(tool)),
+            timeout_ms: TIMEOUT_MS,
+            problem: None,
             summary: None,
+            subject: Subject::Nothing,
+            journal: None,
+            children: Vec::new(),
         }
+    }
+}
+
+impl Facts {
+    /// What is known of a call that nobody assessed: nothing, so it may not run.
+    #[must_use]
+    pub fn unknown(tool: &str) -> Self {
+        let problem = Some(ToolError::unknown_tool(tool));
+        Self { timeout_ms: 0, problem, ..Self::default() }
+    }
+
+    /// The same facts about a call that is about `subject`.
+    #[must_use]
+    pub fn about(mut self, subject: Subject) -> Self {
+        self.subject = subject;
+        self
+    }
+
+    /// Whether it only looks, as somebody we trust says: what a server says of itself grants
+    /// company, not repetition.
+    #[must_use]
+    pub fn only_looks(&self) -> bool {
+        self.touches.is_read() && self.is_repeatable()
     }
 
     /// Whether the call may be repeated without asking.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::block::ToolUse;
+use crate::counsel::{Advice, CounselId};
 use crate::facts::Facts;
 use crate::ids::{AskId, CallId, Epoch, LaneId, Millis, Seq};
 use crate::mail::Mail;
 use crate::outcome::Outcome;
+use crate::permission::Lean;
 use crate::raw::Raw;
-use crate::reply::Reply;
+use crate::reply::{Reply, Usage};
 use crate::settings::Settings;
 
 /// An input.
@@ -74,6 +76,27 @@ pub enum Input {
         call: CallId,
         /// What it said.
         answer: HookAnswer,
+        /// Something the model should know.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<Arc<str>>,
+    },
+    /// Somebody answered whom the run waits for.
+    #[serde(rename = "counselled/1")]
+    Counselled {
+        /// Which counsel.
+        counsel: CounselId,
+        /// What came of it.
+        advice: Advice,
+    },
+    /// A classifier looked at a call.
+    #[serde(rename = "classified/1")]
+    Classified {
+        /// Which call.
+        call: CallId,
+        /// What it says.
+        opinion: Opinion,
+        /// What that cost.
+        usage: Usage,
     },
     /// A tool came back.
     #[serde(rename = "tool_returned/1")]
@@ -140,6 +163,10 @@ pub enum FailureClass {
 pub enum HookAnswer {
     /// Nothing against it.
     Pass {},
+    /// It may run, if no rule holds it back.
+    Allow {},
+    /// A human is to look at it.
+    Ask {},
     /// No.
     Deny {
         /// Why, for the model.
@@ -151,6 +178,27 @@ pub enum HookAnswer {
         input: Raw,
         /// Facts of the changed call.
         facts: Box<Facts>,
+        /// What it thinks of the changed call.
+        #[serde(default)]
+        lean: Lean,
+    },
+}
+
+/// What a classifier thinks of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Opinion {
+    /// It may run.
+    Allow {},
+    /// It should not.
+    Deny {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// It cannot tell, or did not answer: a human decides.
+    Unsure {
+        /// Why.
+        why: Arc<str>,
     },
 }
 

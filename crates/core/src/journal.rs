@@ -92,6 +92,16 @@ pub enum Change {
     },
 }
 
+/// What a call wants of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    /// All of it.
+    Read,
+    /// These changes, in order.
+    Change(Vec<Change>),
+}
+
 impl Journal {
     /// Makes a change; texts are cut to their bound.
     pub fn apply(&mut self, change: &Change) {
@@ -122,6 +132,12 @@ impl Journal {
     /// A list's entries, oldest first.
     pub fn list(&self, list: List) -> impl Iterator<Item = &str> {
         self.lists.get(list as usize).into_iter().flatten().map(AsRef::as_ref)
+    }
+
+    /// How often it was changed.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// Whether nothing was written yet.

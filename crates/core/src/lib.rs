@@ -12,14 +12,18 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod apply;
+pub mod aside;
 pub mod audit;
 pub mod block;
 pub mod budget;
 pub mod call;
+pub mod child;
 pub mod conversation;
+pub mod counsel;
 pub mod cut;
 pub mod decide;
 pub mod facts;
+pub mod gate;
 pub mod ids;
 pub mod input;
 pub mod jitter;
@@ -31,7 +35,6 @@ pub mod normalise;
 pub mod order;
 pub mod outcome;
 pub mod permission;
-pub mod policy;
 pub mod project;
 pub mod question;
 pub mod raw;
@@ -72,8 +75,6 @@ mod normalise_tests;
 mod order_tests;
 #[cfg(test)]
 mod outcome_tests;
-#[cfg(test)]
-mod policy_tests;
 #[cfg(test)]
 mod question_tests;
 #[cfg(test)]

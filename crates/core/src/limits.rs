@@ -40,6 +40,40 @@ pub struct Limits {
     pub kept_messages: u32,
     /// How long a cancel waits for a human who was asked about unknown effects.
     pub cancel_wait_ms: u64,
+    /// How long a run waits for a provider that stays down, after its retries.
+    pub provider_wait_ms: u64,
+    /// Answers a completion gate may reject.
+    pub rejections: u32,
+    /// Answers that may not fit their schema.
+    pub output_retries: u32,
+    /// Tokens of a summary.
+    pub summary_tokens: u64,
+    /// Compactions and questions about lost context in one run.
+    pub recoveries: u32,
+    /// Child conversations at work at once.
+    pub children: u16,
+    /// How deep children may have children.
+    pub child_depth: u8,
+    /// How long a hook may take.
+    pub hook_ms: u64,
+}
+
+/// How long a run may be at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Times {
+    /// After so long it sums up what it did and ends.
+    pub soft_ms: u64,
+    /// After so long it is ended.
+    pub hard_ms: u64,
+    /// How long the calls in the air are waited for at the soft limit.
+    pub grace_ms: u64,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self { soft_ms: 900_000, hard_ms: 1_200_000, grace_ms: 30_000 }
+    }
 }
 
 impl Default for Limits {
@@ -62,6 +96,14 @@ impl Default for Limits {
             reprompts: 2,
             kept_messages: 10,
             cancel_wait_ms: 180_000,
+            provider_wait_ms: 3_600_000,
+            rejections: 2,
+            output_retries: 5,
+            summary_tokens: 4_096,
+            recoveries: 4,
+            children: 4,
+            child_depth: 2,
+            hook_ms: 60_000,
         }
     }
 }

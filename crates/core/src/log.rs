@@ -88,6 +88,7 @@ impl Entry {
             return Vec::new();
         }
         let mut now = before.clone();
+        now.count_time(self.at, &self.input);
         let mut ends = Vec::new();
         for record in &self.records {
             apply(&mut now, self.at, &self.input, record);
@@ -127,6 +128,7 @@ impl Conversation {
             return Err(Error::Gap { expected, found: entry.seq });
         }
         self.head = entry.seq;
+        self.count_time(entry.at, &entry.input);
         self.take(entry);
         Ok(())
     }

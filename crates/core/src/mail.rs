@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::block::Block;
+use crate::child::{Homecoming, Parent, Task};
 use crate::ids::{LaneId, MailId, QuestionId, RunId};
+use crate::permission::Rule;
 
 /// A delivered mail.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -63,6 +65,28 @@ pub enum MailBody {
         child: LaneId,
         /// What it brought back.
         text: Arc<str>,
+        /// Which call waits for it; without one its words go to the active run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        home: Option<Homecoming>,
+    },
+    /// Begin the one run of a child.
+    #[serde(rename = "task/1")]
+    Task {
+        /// The run it will be.
+        run: RunId,
+        /// What it is to do.
+        task: Task,
+        /// For whom.
+        parent: Parent,
+    },
+    /// Make room now, without waiting for the window to fill.
+    #[serde(rename = "compact/1")]
+    Compact {},
+    /// Instructions that were found on the way.
+    #[serde(rename = "memory/1")]
+    Memory {
+        /// Their text.
+        text: Arc<str>,
     },
 }
 
@@ -71,7 +95,11 @@ pub enum MailBody {
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// Yes, run it.
-    Allow {},
+    Allow {
+        /// A rule to keep for the rest of the conversation, exactly as it was shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<Rule>,
+    },
     /// No.
     Deny {
         /// Why, for the model.
@@ -93,4 +121,30 @@ pub enum Answer {
         /// The words.
         text: Arc<str>,
     },
+}
+
+impl MailBody {
+    /// Its kind, as stores keep it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Prompt { .. } => "prompt",
+            Self::Steer { .. } => "steer",
+            Self::Answer { .. } => "answer",
+            Self::Cancel { .. } => "cancel",
+            Self::Abort { .. } => "abort",
+            Self::ChildFinished { .. } => "child_finished",
+            Self::Task { .. } => "task",
+            Self::Compact {} => "compact",
+            Self::Memory { .. } => "memory",
+        }
+    }
+}
+
+impl Answer {
+    /// Yes, this once.
+    #[must_use]
+    pub fn allow() -> Self {
+        Self::Allow { rule: None }
+    }
 }

@@ -232,6 +232,13 @@ impl Shown {
         Self::error(OutcomeKind::TimedOut, &error, cut::SENTENCE_CHARS)
     }
 
+    /// It brought this text.
+    #[must_use]
+    pub fn done(text: &str, limit_chars: u64) -> Self {
+        let content = cut::content(&Raw::string(text), limit_chars);
+        Self { kind: OutcomeKind::Done, content, flag: ErrorFlag::Fine }
+    }
+
     /// A human answered in the tool's place.
     #[must_use]
     pub fn answered(text: &str, limit_chars: u64) -> Self {

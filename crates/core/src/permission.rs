@@ -12,6 +12,8 @@ pub mod readonly;
 pub mod rule;
 pub mod scope;
 pub mod subject;
+pub mod suggest;
+pub mod verdict;
 
 #[cfg(test)]
 mod glob_tests;
@@ -25,6 +27,8 @@ mod readonly_tests;
 mod rule_tests;
 #[cfg(test)]
 mod scope_tests;
+#[cfg(test)]
+mod verdict_tests;
 
 pub use bounded::MAX_RULES;
 pub use judge::{Asked, Effect, Permissions, Ruling};
@@ -32,3 +36,5 @@ pub use mode::{Mode, Rights};
 pub use rule::{BadRule, Rule};
 pub use scope::Places;
 pub use subject::{Access, PathUse, Seen, Shell, SimpleCommand, Subject, Zone};
+pub use suggest::suggest;
+pub use verdict::{Human, Lean, Otherwise, Verdict};

@@ -7,6 +7,7 @@ mod rows;
 mod trace;
 
 pub use checkpoint::CheckpointKind;
+pub use event::alias;
 pub use rows::{CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow};
 
 use crate::apply::apply;
@@ -19,15 +20,17 @@ use crate::log::Entry;
 pub fn project(before: &Conversation, entry: &Entry) -> Vec<Row> {
     let mut now = before.clone();
     now.head = entry.seq;
+    now.count_time(entry.at, &entry.input);
     let mut trace = trace::Tracer::default();
     let mut checkpoint = checkpoint::Pending::default();
     let mut rows = Vec::new();
     for record in &entry.records {
         rows.extend(rows::tool_result(&now, entry, record).map(Row::ToolResult));
         rows.extend(trace.before(&now, entry, record).map(Row::Trace));
+        let was = now.clone();
         apply(&mut now, entry.at, &entry.input, record);
         rows.extend(rows::run(&now, entry, record).map(Row::Run));
-        rows.extend(event::event(&now, entry, record).map(Row::Event));
+        rows.extend(event::event(&was, &now, entry, record).map(Row::Event));
         rows.extend(checkpoint.after(&now, entry, record).map(Row::Checkpoint));
     }
     rows.extend(trace.finish().map(Row::Trace));

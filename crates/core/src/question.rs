@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{CallId, QuestionId};
 use crate::mail::Answer;
+use crate::stop::StopCause;
 
 /// An open question.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,6 +37,16 @@ pub enum About {
         /// The call.
         call: CallId,
     },
+    /// The run goes in circles, or loses its context: a human says how to go on.
+    Guidance {
+        /// The question, in words.
+        question: Arc<str>,
+    },
+    /// A cap is reached: may as much again be spent?
+    Budget {
+        /// Which cap.
+        cap: StopCause,
+    },
     /// The prompt or the tools changed in the middle of the run.
     Drift {
         /// What changed.
@@ -51,7 +62,7 @@ impl About {
             Self::Approval { call } | Self::Uncertain { call } | Self::Asking { call } => {
                 Some(*call)
             }
-            Self::Drift { .. } => None,
+            Self::Guidance { .. } | Self::Budget { .. } | Self::Drift { .. } => None,
         }
     }
 
@@ -59,12 +70,19 @@ impl About {
     #[must_use]
     pub fn takes(&self, answer: &Answer) -> bool {
         match self {
-            Self::Approval { .. } => matches!(answer, Answer::Allow {} | Answer::Deny { .. }),
+            Self::Approval { .. } => {
+                matches!(answer, Answer::Allow { .. } | Answer::Deny { .. })
+            }
             Self::Uncertain { .. } => {
                 matches!(answer, Answer::Retry {} | Answer::MarkDone { .. } | Answer::Abandon {})
             }
             Self::Asking { .. } => matches!(answer, Answer::Text { .. } | Answer::Deny { .. }),
-            Self::Drift { .. } => matches!(answer, Answer::Continue {} | Answer::Abandon {}),
+            Self::Guidance { .. } => {
+                matches!(answer, Answer::Text { .. } | Answer::Continue {} | Answer::Abandon {})
+            }
+            Self::Budget { .. } | Self::Drift { .. } => {
+                matches!(answer, Answer::Continue {} | Answer::Abandon {})
+            }
         }
     }
 
@@ -75,7 +93,8 @@ impl About {
             Self::Approval { .. } => "allow or deny",
             Self::Uncertain { .. } => "retry, mark done or abandon",
             Self::Asking { .. } => "text or deny",
-            Self::Drift { .. } => "continue or abandon",
+            Self::Guidance { .. } => "text, continue or abandon",
+            Self::Budget { .. } | Self::Drift { .. } => "continue or abandon",
         }
     }
 }

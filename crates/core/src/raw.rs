@@ -122,3 +122,11 @@ impl Hash for Raw {
         self.text().hash(state);
     }
 }
+
+/// A quick fingerprint, the same on every machine and in every version. Not for safety: whoever
+/// wants two texts with one fingerprint can make them.
+#[must_use]
+pub fn fingerprint(text: &str) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
+}

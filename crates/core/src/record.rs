@@ -4,17 +4,29 @@
 //! Bytes that are already in the entry's input (a reply, a tool's result, a mail) are not repeated
 //! in its records; applying a record looks them up there.
 
+mod durability;
+mod parts;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Caps;
+use crate::counsel::{Counsel, CounselId};
 use crate::ids::{AskId, CallId, Epoch, LaneId, MailId, Millis, RunId, Seq};
-use crate::outcome::{OutcomeKind, Shown};
-use crate::policy::Verdict;
+use crate::journal::Change;
+use crate::permission::{Rule, Verdict};
 use crate::question::Question;
 use crate::reply::Usage;
-use crate::settings::DurabilityMode;
 use crate::stop::{Anomaly, StopCause};
+use crate::thrash::Level;
+use crate::window::{Rewrite, Rung, Stage};
+
+pub use durability::{Durability, durability};
+pub use parts::{
+    Found, Launch, OutputBound, Rejection, Settlement, Stop, TimeLimit, ToolChoice, Transition,
+    Truncation,
+};
 
 /// A settled fact.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -61,6 +73,9 @@ pub enum Record {
         reserved_tokens: u64,
         /// Why this iteration exists.
         transition: Transition,
+        /// Which tools it may call.
+        #[serde(default, skip_serializing_if = "ToolChoice::is_open")]
+        choice: ToolChoice,
     },
     /// A call of a reply that still streams was looked at, and perhaps let go ahead.
     #[serde(rename = "early_judged/1")]
@@ -212,14 +227,180 @@ pub enum Record {
         /// How.
         how: Stop,
     },
-    /// Old messages were replaced by a sentence.
+    /// Old messages were replaced by a note.
     #[serde(rename = "compacted/1")]
     Compacted {
         /// First segment kept.
         keep_from: u64,
         /// What stands in place of the rest.
         note: Arc<str>,
+        /// Which rung of the ladder it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rung: Option<Rung>,
+        /// Segments of the rest that stay word for word.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attached: Vec<u64>,
+        /// Their hash.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<Arc<str>>,
     },
+    /// Somebody wants room to be made before the next model call.
+    #[serde(rename = "compaction_asked/1")]
+    CompactionAsked {
+        /// With this mail.
+        mail: MailId,
+    },
+    /// Old blocks were cut or taken out.
+    #[serde(rename = "pruned/1")]
+    Pruned {
+        /// By which stage.
+        stage: Stage,
+        /// What changed, in order.
+        rewrites: Vec<Rewrite>,
+    },
+    /// A rung of the ladder was used that made no room by itself.
+    #[serde(rename = "climbed/1")]
+    Climbed {
+        /// Which.
+        rung: Rung,
+    },
+    /// Somebody is asked who is neither the model nor a call.
+    #[serde(rename = "counsel_sought/1")]
+    CounselSought {
+        /// Which counsel.
+        counsel: CounselId,
+        /// About what.
+        about: Counsel,
+    },
+    /// The counsel of the input was heard.
+    #[serde(rename = "counsel_heard/1")]
+    CounselHeard {
+        /// Which counsel.
+        counsel: CounselId,
+        /// What it cost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charged: Option<Usage>,
+    },
+    /// The prompt that began the run is taken back.
+    #[serde(rename = "prompt_withdrawn/1")]
+    PromptWithdrawn {},
+    /// An answer does not count yet.
+    #[serde(rename = "rejected/1")]
+    Rejected {
+        /// By what.
+        by: Rejection,
+        /// Why, for the model.
+        reason: Arc<str>,
+    },
+    /// The answer counts although something speaks against it.
+    #[serde(rename = "suspected/1")]
+    Suspected {
+        /// What.
+        why: Arc<str>,
+    },
+    /// The answer that fits its schema was given.
+    #[serde(rename = "structured/1")]
+    Structured {
+        /// By which call.
+        call: CallId,
+    },
+    /// The watch for circles looked at a round.
+    #[serde(rename = "watched/1")]
+    Watched {
+        /// How far it has risen.
+        level: Level,
+        /// What it found.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<Found>,
+    },
+    /// A time is up.
+    #[serde(rename = "time_up/1")]
+    TimeUp {
+        /// Which.
+        limit: TimeLimit,
+    },
+    /// Nobody was there when a time limit came; the time since the last entry does not count.
+    #[serde(rename = "slept/1")]
+    Slept {},
+    /// Most of a budget is spent.
+    #[serde(rename = "budget_warned/1")]
+    BudgetWarned {
+        /// How much of it, in per cent.
+        percent: u64,
+    },
+    /// A human let the run spend as much again.
+    #[serde(rename = "budget_extended/1")]
+    BudgetExtended {},
+    /// A human said how to go on.
+    #[serde(rename = "guided/1")]
+    Guided {
+        /// With this mail.
+        mail: MailId,
+    },
+    /// The other model is asked from here on.
+    #[serde(rename = "fell_back/1")]
+    FellBack {
+        /// Why.
+        why: Arc<str>,
+    },
+    /// A rule is kept for the rest of the conversation.
+    #[serde(rename = "granted/1")]
+    Granted {
+        /// The rule.
+        rule: Rule,
+    },
+    /// A classifier was asked about a call and has answered.
+    #[serde(rename = "classified/1")]
+    Classified {
+        /// The call.
+        call: CallId,
+    },
+    /// The journal changed.
+    #[serde(rename = "journal_changed/1")]
+    JournalChanged {
+        /// By which call.
+        call: CallId,
+        /// How.
+        change: Change,
+    },
+    /// The journal was put before the model.
+    #[serde(rename = "journal_shown/1")]
+    JournalShown {},
+    /// Instructions entered the conversation.
+    #[serde(rename = "remembered/1")]
+    Remembered {
+        /// With this mail.
+        mail: MailId,
+    },
+    /// Children began to work for a call. Their tasks are mailed with this entry.
+    #[serde(rename = "spawned/1")]
+    Spawned {
+        /// The call.
+        call: CallId,
+        /// What each may spend.
+        granted: Caps,
+    },
+    /// A child came back.
+    #[serde(rename = "child_back/1")]
+    ChildBack {
+        /// With this mail.
+        mail: MailId,
+    },
+    /// The children of a call are told to stop, by mail with this entry.
+    #[serde(rename = "children_recalled/1")]
+    ChildrenRecalled {
+        /// The call.
+        call: CallId,
+    },
+    /// The conversation works for another.
+    #[serde(rename = "employed/1")]
+    Employed {
+        /// With this mail.
+        mail: MailId,
+    },
+    /// A hook said something the model should know after the round.
+    #[serde(rename = "context_added/1")]
+    ContextAdded {},
     /// The run ended. There is exactly one of these per run.
     #[serde(rename = "finished/1")]
     Finished {
@@ -250,157 +431,4 @@ pub enum Record {
         /// The last entry they share.
         at: Seq,
     },
-}
-
-/// Whether a call of a reply that still streams was let go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Launch {
-    /// It runs.
-    Launched,
-    /// It waits for the whole reply, and calls that conflict with it wait too.
-    Held,
-}
-
-/// Why an iteration exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Transition {
-    /// A prompt began it.
-    Prompt,
-    /// Tool results are to be read.
-    ToolResults,
-    /// Text was cut and goes on.
-    ContinueText,
-    /// A call was cut and is to be issued again.
-    ReissueToolUse,
-    /// The reply was cut; asked again with a larger cap.
-    RaiseCap,
-    /// A server turn is resumed.
-    Resume,
-    /// The output was thrown away.
-    Reprompt,
-    /// A person said something more.
-    Steer,
-    /// The last call failed in passing.
-    Retry,
-    /// Room was made.
-    Compacted,
-    /// The last owner died while the model was asked.
-    Adopted,
-}
-
-/// What bounds the output of a model call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutputBound {
-    /// The cap asked for.
-    Cap,
-    /// What the budget can still pay for.
-    Budget,
-}
-
-/// Whether a reply was cut by the output limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Truncation {
-    /// It is whole.
-    Whole,
-    /// It was cut.
-    Cut,
-}
-
-/// What the model sees of a settled call.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Settlement {
-    /// What the tool brought back, unchanged.
-    AsCompleted {},
-    /// This.
-    Shown(Shown),
-}
-
-impl Settlement {
-    /// The outcome's name.
-    #[must_use]
-    pub fn name(&self) -> String {
-        let kind = match self {
-            Self::AsCompleted {} => OutcomeKind::Done,
-            Self::Shown(shown) => shown.kind,
-        };
-        kind.as_str().to_owned()
-    }
-}
-
-/// How a run is asked to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stop {
-    /// At the next safe boundary; nothing is interrupted.
-    Cancel,
-    /// Now; what may be interrupted is.
-    Abort,
-}
-
-/// What a record must survive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Durability {
-    /// Nothing: it is applied and never stored.
-    Volatile,
-    /// The death of the process.
-    Commit,
-    /// Power loss.
-    Barrier,
-}
-
-impl Record {
-    /// What this record must survive.
-    #[must_use]
-    pub fn durability(&self) -> Durability {
-        match self {
-            Self::EarlyJudged { .. } | Self::Launched { .. } => Durability::Volatile,
-            Self::Started { .. }
-            | Self::Answered { .. }
-            | Self::CancelRequested { .. }
-            | Self::Finished { .. } => Durability::Barrier,
-            Self::Configured { .. }
-            | Self::Queued { .. }
-            | Self::MailRefused { .. }
-            | Self::Steered { .. }
-            | Self::RunStarted { .. }
-            | Self::Asked { .. }
-            | Self::Replied { .. }
-            | Self::AttemptAbandoned { .. }
-            | Self::Deferred { .. }
-            | Self::Anomaly { .. }
-            | Self::ReplyKept { .. }
-            | Self::ReplyDropped { .. }
-            | Self::Noted { .. }
-            | Self::RoundOpened { .. }
-            | Self::InputChanged { .. }
-            | Self::Judged { .. }
-            | Self::Questioned { .. }
-            | Self::Retried { .. }
-            | Self::Completed { .. }
-            | Self::Settled { .. }
-            | Self::CallLost { .. }
-            | Self::CallCleared { .. }
-            | Self::RoundClosed { .. }
-            | Self::TurnedFatal { .. }
-            | Self::Compacted { .. }
-            | Self::Adopted { .. }
-            | Self::DriftAccepted { .. }
-            | Self::Forked { .. } => Durability::Commit,
-        }
-    }
-}
-
-/// What a whole entry must survive: the most any of its records does.
-#[must_use]
-pub fn durability(records: &[Record], mode: DurabilityMode) -> Durability {
-    let most = records.iter().map(Record::durability).max().unwrap_or(Durability::Volatile);
-    match (mode, most) {
-        (DurabilityMode::Strict, Durability::Commit) => Durability::Barrier,
-        (DurabilityMode::Strict | DurabilityMode::Scheduled, most) => most,
-    }
 }

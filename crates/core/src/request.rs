@@ -1,9 +1,11 @@
 //! The next model call: cheap to build, because it shares the transcript.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::block::Block;
 use crate::ids::AskId;
+use crate::record::ToolChoice;
 use crate::settings::Settings;
 use crate::transcript::{Role, Segment, Transcript};
 
@@ -18,6 +20,10 @@ pub struct Request {
     pub transcript: Transcript,
     /// Output tokens it may use.
     pub max_tokens: u64,
+    /// Which tools it may call.
+    pub choice: ToolChoice,
+    /// What the journal says, in a few lines; belongs to the system prompt.
+    pub digest: Arc<str>,
 }
 
 /// One message of a request: neighbouring segments of one role, joined.
@@ -30,6 +36,16 @@ pub struct Message<'a> {
 }
 
 impl Request {
+    /// The system prompt with what the journal says.
+    #[must_use]
+    pub fn system(&self) -> Cow<'_, str> {
+        match (&*self.settings.system, &*self.digest) {
+            (system, "") => Cow::Borrowed(system),
+            ("", digest) => Cow::Borrowed(digest),
+            (system, digest) => Cow::Owned(format!("{system}\n\n{digest}")),
+        }
+    }
+
     /// The messages as the API wants them: roles alternate, the user first.
     #[must_use]
     pub fn messages(&self) -> Vec<Message<'_>> {

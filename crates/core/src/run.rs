@@ -3,12 +3,18 @@
 use std::sync::Arc;
 
 use crate::block::{Block, ToolUse};
+use crate::budget::Spent;
 use crate::call::Call;
+use crate::counsel::{Counsel, CounselId};
 use crate::facts::Facts;
+use crate::gate::Done;
 use crate::ids::{AskId, CallId, Millis, RunId};
 use crate::question::Question;
-use crate::record::{Launch, OutputBound, Stop, Transition, Truncation};
+use crate::raw::Raw;
+use crate::record::{Launch, OutputBound, Stop, TimeLimit, ToolChoice, Transition, Truncation};
 use crate::reply::{Reply, Usage};
+use crate::thrash::Guard;
+use crate::window::Recoveries;
 
 /// One supervised execution, from its prompt to its one terminal record.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,8 +31,65 @@ pub struct Run {
     pub pieces: Vec<Arc<str>>,
     /// What people said meanwhile; read after the round.
     pub steers: Vec<Arc<[Block]>>,
+    /// Instructions found meanwhile; read after the round too.
+    pub memories: Vec<Arc<str>>,
     /// Output cap in force, after the ladder raised it.
     pub cap_tokens: u64,
+    /// Milliseconds it was at work; waiting does not count.
+    pub active_ms: u64,
+    /// What it and its children spent.
+    pub spent: Spent,
+    /// How often a human let it spend as much again.
+    pub extensions: u32,
+    /// Whether it was said that most of the budget is spent.
+    pub warned: Warned,
+    /// What it used of the ladder that makes room.
+    pub recoveries: Recoveries,
+    /// The watch for circles.
+    pub guard: Guard,
+    /// How often the tools of the checklist worked.
+    pub done: Done,
+    /// The answer that fits its schema, once it was given.
+    pub structured: Option<Raw>,
+    /// Why its answer is doubtful.
+    pub suspect: Option<Arc<str>>,
+    /// Which of its times is up.
+    pub time_up: Option<TimeUp>,
+    /// Things people said in it.
+    pub prompts: u32,
+    /// Which model it asks.
+    pub model: InUse,
+    /// Since when its provider is down.
+    pub down_since: Option<Millis>,
+}
+
+/// A time that is up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimeUp {
+    /// Which.
+    pub limit: TimeLimit,
+    /// Since when.
+    pub at: Millis,
+}
+
+/// Whether a warning was given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Warned {
+    /// Not yet.
+    #[default]
+    No,
+    /// It was.
+    Yes,
+}
+
+/// Which model is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum InUse {
+    /// The one of the settings.
+    #[default]
+    First,
+    /// The one to fall back on.
+    Fallback,
 }
 
 /// What a run is doing.
@@ -43,11 +106,22 @@ pub enum Phase {
     },
     /// The calls of a reply are worked.
     Acting(Round),
-    /// Prompt or tools changed; a human decides whether to go on.
+    /// Somebody is asked who is neither the model nor a call.
+    Consulting(Consulting),
+    /// A human decides whether and how to go on.
     Halted(Halt),
 }
 
-/// A run that does nothing until a human accepts what changed.
+/// A counsel in the air.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Consulting {
+    /// Which.
+    pub id: CounselId,
+    /// About what.
+    pub about: Counsel,
+}
+
+/// A run that does nothing until a human says how to go on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Halt {
     /// The question.
@@ -80,6 +154,8 @@ pub struct Asking {
     pub reserved_tokens: u64,
     /// Why it was asked.
     pub transition: Transition,
+    /// Which tools it may call.
+    pub choice: ToolChoice,
     /// Calls that were let go ahead while it streams.
     pub early: Vec<EarlyCall>,
 }
@@ -136,8 +212,12 @@ pub struct Counters {
     pub reprompts: u32,
     /// Model failures in a row.
     pub failures: u32,
-    /// Emergency compactions.
+    /// Compactions.
     pub reactive_compactions: u32,
+    /// Answers a gate rejected.
+    pub rejections: u32,
+    /// Answers that did not fit their schema.
+    pub output_retries: u32,
     /// Tokens used.
     pub usage: Usage,
 }
@@ -175,7 +255,21 @@ impl Run {
             stop: None,
             pieces: Vec::new(),
             steers: Vec::new(),
+            memories: Vec::new(),
             cap_tokens,
+            active_ms: 0,
+            spent: Spent::default(),
+            extensions: 0,
+            warned: Warned::No,
+            recoveries: Recoveries::default(),
+            guard: Guard::default(),
+            done: Done::default(),
+            structured: None,
+            suspect: None,
+            time_up: None,
+            prompts: 1,
+            model: InUse::First,
+            down_since: None,
         }
     }
 
@@ -185,7 +279,9 @@ impl Run {
         match &self.phase {
             Phase::Acting(round) => Some(round),
             Phase::Halted(halt) => halt.round.as_ref(),
-            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } => None,
+            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } | Phase::Consulting(_) => {
+                None
+            }
         }
     }
 
@@ -194,7 +290,9 @@ impl Run {
         match &mut self.phase {
             Phase::Acting(round) => Some(round),
             Phase::Halted(halt) => halt.round.as_mut(),
-            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } => None,
+            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } | Phase::Consulting(_) => {
+                None
+            }
         }
     }
 
@@ -203,7 +301,36 @@ impl Run {
     pub fn asking(&self) -> Option<&Asking> {
         match &self.phase {
             Phase::Asking(asking) => Some(asking),
-            Phase::Between | Phase::Deferred { .. } | Phase::Acting(_) | Phase::Halted(_) => None,
+            Phase::Between
+            | Phase::Deferred { .. }
+            | Phase::Acting(_)
+            | Phase::Consulting(_)
+            | Phase::Halted(_) => None,
+        }
+    }
+
+    /// The counsel in the air.
+    #[must_use]
+    pub fn consulting(&self) -> Option<&Consulting> {
+        match &self.phase {
+            Phase::Consulting(consulting) => Some(consulting),
+            Phase::Between
+            | Phase::Asking(_)
+            | Phase::Deferred { .. }
+            | Phase::Acting(_)
+            | Phase::Halted(_) => None,
+        }
+    }
+
+    /// Whether time passes for it: somebody works, and it does not wait for a human, a provider or
+    /// a child.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        match &self.phase {
+            Phase::Asking(_) | Phase::Consulting(_) => true,
+            Phase::Between | Phase::Deferred { .. } => false,
+            Phase::Acting(round) => round.is_at_work(),
+            Phase::Halted(halt) => halt.round.as_ref().is_some_and(Round::is_in_the_air),
         }
     }
 
@@ -212,7 +339,11 @@ impl Run {
     pub fn halt(&self) -> Option<&Halt> {
         match &self.phase {
             Phase::Halted(halt) => Some(halt),
-            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } | Phase::Acting(_) => None,
+            Phase::Between
+            | Phase::Asking(_)
+            | Phase::Deferred { .. }
+            | Phase::Acting(_)
+            | Phase::Consulting(_) => None,
         }
     }
 
@@ -241,6 +372,7 @@ impl Run {
             Phase::Asking(_) => "asking",
             Phase::Deferred { .. } => "deferred",
             Phase::Acting(_) => "acting",
+            Phase::Consulting(_) => "consulting",
             Phase::Halted(_) => "halted",
         }
     }
@@ -251,6 +383,21 @@ impl Round {
     #[must_use]
     pub fn call(&self, id: CallId) -> Option<&Call> {
         self.calls.iter().find(|call| call.id == id)
+    }
+
+    /// Whether any call is being worked on. That a call was let go is not always stored, so one that
+    /// is ready and waits for nobody counts.
+    fn is_at_work(&self) -> bool {
+        let free = |(place, call): (usize, &Call)| {
+            let waits = |earlier: &Call| earlier.is_waiting() && earlier.stands_before(call);
+            let blocked = self.calls.iter().take(place).any(waits);
+            !call.is_settled() && !call.is_waiting() && !blocked
+        };
+        self.calls.iter().enumerate().any(free)
+    }
+
+    fn is_in_the_air(&self) -> bool {
+        self.calls.iter().any(|call| call.is_in_the_air() && !call.facts.is_repeatable())
     }
 
     /// Whether every call has its result.

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::Limits;
-use crate::policy::Rules;
+use crate::budget::{Budget, Price};
+use crate::gate::{Gate, Output};
+use crate::limits::{Limits, Times};
+use crate::permission::Permissions;
 use crate::raw::{Raw, sha256_hex};
+use crate::window::Window;
 
 /// The settings of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,16 +25,83 @@ pub struct Settings {
     /// The tools offered, in order.
     pub tools: Vec<ToolSpec>,
     /// What may run.
-    pub rules: Rules,
+    pub rules: Permissions,
     /// Bounds.
     pub limits: Limits,
     /// What each stop string means.
     pub stop_map: BTreeMap<Arc<str>, StopAction>,
+    /// How long a run may be at work. A conversation that is older than such limits has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Times>,
     /// Which hook points have somebody listening.
     pub hooks: HookPoints,
     /// Whether every commit waits for the disk.
     #[serde(default)]
     pub durability: DurabilityMode,
+    /// How the context is kept small.
+    #[serde(default)]
+    pub window: Window,
+    /// Who watches for circles.
+    #[serde(default)]
+    pub guards: Guards,
+    /// What an answer must fulfil.
+    #[serde(default)]
+    pub gate: Gate,
+    /// How an answer that fits a schema is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+    /// What may be spent.
+    #[serde(default)]
+    pub budget: Budget,
+    /// The model to ask when the first one stays down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Model>,
+    /// How the model is to think.
+    #[serde(default)]
+    pub thinking: Thinking,
+    /// How deep the conversation stands below one that is nobody's child.
+    #[serde(default)]
+    pub depth: u8,
+}
+
+/// The watch for loops that go in circles.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Guards {
+    /// Tools that may be called as often as they like.
+    pub exempt: Vec<Arc<str>>,
+    /// The tool a model that goes in circles is made to call.
+    pub lookup_tool: Option<Arc<str>>,
+}
+
+/// How the model is to think.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Thinking {
+    /// How hard; the provider decides if not said.
+    pub effort: Option<Effort>,
+    /// Tokens for thoughts; 0 switches them off, nothing leaves it to the model.
+    pub budget_tokens: Option<u64>,
+    /// Tokens the whole task may take, as the model is told.
+    pub task_tokens: Option<u64>,
+    /// Names of features that are not yet for everybody.
+    pub betas: Vec<Arc<str>>,
+}
+
+/// How hard a model is to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    Xhigh,
+    /// All it can.
+    Max,
 }
 
 /// A model and what it can do.
@@ -46,6 +116,23 @@ pub struct Model {
     pub most_output_tokens: u64,
     /// Its context window.
     pub window_tokens: u64,
+    /// What it costs; nobody knows if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// Whether it can be made to call a certain tool.
+    #[serde(default)]
+    pub forcing: Forcing,
+}
+
+/// Whether a model can be made to call a certain tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Forcing {
+    /// It can.
+    #[default]
+    Possible,
+    /// The choice stays with the model; only the wanted tool is offered.
+    Impossible,
 }
 
 /// A tool as offered to the model.
@@ -83,6 +170,15 @@ pub struct HookPoints {
     pub before_tool: Listening,
     /// After a tool call completed.
     pub after_tool: Listening,
+    /// When a prompt begins a run.
+    #[serde(default)]
+    pub prompt: Listening,
+    /// When an answer is complete.
+    #[serde(default)]
+    pub answer: Listening,
+    /// Before room is made.
+    #[serde(default)]
+    pub compaction: Listening,
 }
 
 /// Whether somebody listens at a hook point.
@@ -118,14 +214,23 @@ impl Settings {
             model,
             system: Arc::from(""),
             tools: Vec::new(),
-            rules: Rules::default(),
+            rules: Permissions::default(),
             limits: Limits::default(),
             stop_map: BTreeMap::from([
                 (Arc::from("\nUser:"), drift),
                 (Arc::from("\n---END---"), StopAction::Finish),
             ]),
+            times: Some(Times::default()),
             hooks: HookPoints::default(),
             durability: DurabilityMode::Scheduled,
+            window: Window::default(),
+            guards: Guards::default(),
+            gate: Gate::default(),
+            output: None,
+            budget: Budget::default(),
+            fallback: None,
+            thinking: Thinking::default(),
+            depth: 0,
         }
     }
 
@@ -159,6 +264,8 @@ impl Model {
             max_tokens: 4_096,
             most_output_tokens: 32_000,
             window_tokens: 200_000,
+            price: None,
+            forcing: Forcing::Possible,
         }
     }
 }

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use crate::permission::Rule;
+
 use crate::raw::Raw;
 use crate::settings::{Model, Settings, StopAction, ToolSpec};
 
@@ -28,7 +30,7 @@ fn the_prompt_hash_covers_prompt_and_tools_and_nothing_else() {
     let mut same = settings();
     same.limits.tool_rounds = 1;
     same.model.max_tokens = 1;
-    same.rules.deny.push(Arc::from("x"));
+    same.rules.deny.push(Rule::parse("x").unwrap());
     assert_eq!(same.prompt_hash(), base);
     let mut system = settings();
     system.system = Arc::from("other");

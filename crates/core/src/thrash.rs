@@ -23,10 +23,10 @@ const MEMORY: usize = 64;
 pub struct Seen {
     /// Which tool.
     pub tool: Arc<str>,
-    /// Hash of its arguments.
-    pub input: Arc<str>,
-    /// Hash of what it brought back; `None` if that was empty or an error.
-    pub result: Option<Arc<str>>,
+    /// Fingerprint of tool and arguments.
+    pub input: u64,
+    /// Fingerprint of what it brought back; `None` if that was empty or an error.
+    pub result: Option<u64>,
     /// Whether it changed something.
     pub effect: Effect,
 }
@@ -45,7 +45,7 @@ pub enum Effect {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Guard {
     recent: Vec<Seen>,
-    known: Vec<Arc<str>>,
+    known: Vec<u64>,
     level: Level,
 }
 
@@ -90,13 +90,7 @@ pub enum Tier {
 impl Guard {
     /// Takes in the calls of a round; says what it found. `exempt` tools are never counted.
     pub fn observe(&mut self, round: &[Seen], exempt: &[Arc<str>]) -> Option<Detection> {
-        let mut progress = Progress::None;
-        for seen in round.iter().filter(|seen| !exempt.contains(&seen.tool)) {
-            if self.is_new(seen) {
-                progress = Progress::Made;
-            }
-            self.remember(seen);
-        }
+        let progress = self.remember(round, exempt);
         let found = self.detect();
         self.level = match (&found, progress) {
             (Some(_), Progress::None) => self.level.next(),
@@ -107,10 +101,27 @@ impl Guard {
         found.map(|(tier, tool)| Detection { tier, tool, level: self.level })
     }
 
+    /// Takes in the calls of a round without judging them.
+    pub fn remember(&mut self, round: &[Seen], exempt: &[Arc<str>]) -> Progress {
+        let mut progress = Progress::None;
+        for seen in round.iter().filter(|seen| !exempt.contains(&seen.tool)) {
+            if self.is_new(seen) {
+                progress = Progress::Made;
+            }
+            self.keep(seen);
+        }
+        progress
+    }
+
     /// How far it has risen.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// Rises or falls to where a judgement put it.
+    pub fn set_level(&mut self, level: Level) {
+        self.level = level;
     }
 
     /// After a human spoke: the past is past.
@@ -140,10 +151,12 @@ impl Guard {
         )
     }
 
-    fn remember(&mut self, seen: &Seen) {
-        let new = seen.result.iter().chain([&seen.input]).filter(|hash| !self.known.contains(hash));
-        let new: Vec<Arc<str>> = new.cloned().collect();
-        self.known.extend(new);
+    fn keep(&mut self, seen: &Seen) {
+        for hash in seen.result.into_iter().chain([seen.input]) {
+            if !self.known.contains(&hash) {
+                self.known.push(hash);
+            }
+        }
         let forget = self.known.len().saturating_sub(MEMORY);
         self.known.drain(..forget);
         self.recent.push(seen.clone());
@@ -162,9 +175,12 @@ impl Guard {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Progress {
+/// Whether a round brought the work forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It did.
     Made,
+    /// It did not.
     None,
 }
 

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use imbl::Vector;
 
 use crate::block::{Block, Kind};
-use crate::raw::Raw;
+use crate::raw::{Raw, sha256_hex};
+use crate::window::Rewrite;
+use crate::words;
 
 /// A conversation as far as it is settled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -47,6 +49,8 @@ pub enum Part {
     Prompt,
     /// What the runtime said on the user's side: a nudge, a continuation, a summary.
     Note,
+    /// Instructions found on the way: never summarised.
+    Memory,
     /// What the model said.
     Reply,
     /// The results of the reply before it.
@@ -71,6 +75,20 @@ impl Transcript {
     /// Appends a sentence of the runtime.
     pub fn push_note(&mut self, text: &str) {
         self.push(Role::User, Part::Note, speech(&[Block::text(text)]));
+    }
+
+    /// Appends instructions that were found on the way. They outlive every compaction.
+    pub fn push_memory(&mut self, text: &str) {
+        self.push(Role::User, Part::Memory, speech(&[Block::text(text)]));
+    }
+
+    /// Takes back the prompt that was just said and that nobody has read.
+    pub fn withdraw_prompt(&mut self) {
+        if self.segments.back().is_some_and(|last| last.part == Part::Prompt)
+            && let Some(last) = self.segments.pop_back()
+        {
+            self.bytes = self.bytes.saturating_sub(last.bytes());
+        }
     }
 
     /// Appends a reply without its calls; a reply with nothing else in it leaves no trace.
@@ -152,15 +170,103 @@ impl Transcript {
         (cut > 0).then_some(cut)
     }
 
-    /// Replaces everything before segment `keep_from` by one sentence and begins a generation.
-    pub fn compact(&mut self, keep_from: usize, note: &str) {
-        let kept = self.segments.split_off(keep_from.min(self.segments.len()));
-        self.segments = Vector::new();
-        self.bytes = kept.iter().map(Segment::bytes).sum();
+    /// What of the segments before `keep_from` must outlive a compaction word for word:
+    /// instructions, and the last `prompts` things people said, as far as they are not kept anyway.
+    #[must_use]
+    pub fn protected(&self, keep_from: usize, prompts: u32) -> Vec<usize> {
+        let said = |segment: &&Segment| segment.part == Part::Prompt;
+        let kept = self.segments.iter().skip(keep_from).filter(said).count();
+        let due = usize::try_from(prompts).unwrap_or(usize::MAX).saturating_sub(kept);
+        let places = || self.segments.iter().take(keep_from).enumerate();
+        let asked = places().filter(|(_, segment)| segment.part == Part::Prompt).map(|(at, _)| at);
+        let asked: Vec<usize> = asked.collect();
+        let last = asked.len().saturating_sub(due);
+        let asked = asked.get(last..).unwrap_or_default();
+        let instructs =
+            |(at, segment): &(usize, &Segment)| segment.part == Part::Memory || asked.contains(at);
+        places().filter(instructs).map(|(at, _)| at).collect()
+    }
+
+    /// A hash over the segments at these places.
+    #[must_use]
+    pub fn hash_of(&self, places: &[usize]) -> String {
+        let segments = places.iter().filter_map(|at| self.segments.get(*at));
+        let texts: Vec<&str> = segments
+            .flat_map(|segment| segment.blocks.iter().map(|block| block.raw().text()))
+            .collect();
+        sha256_hex(texts.join("\n").as_bytes())
+    }
+
+    /// Replaces everything before segment `keep_from` and begins a generation: a note, the journal
+    /// if there is one, what must outlive it word for word, and then the rest as it was.
+    pub fn compact(&mut self, keep_from: usize, note: &str, attached: &[usize], journal: &str) {
+        let mut old = std::mem::take(&mut self.segments);
+        let kept = old.split_off(keep_from.min(old.len()));
+        self.bytes = 0;
         self.push_note(note);
-        self.segments.append(kept);
+        self.push_journal(journal);
+        for segment in attached.iter().filter_map(|at| old.get(*at)).chain(&kept) {
+            // Two replies in a row would be joined into one that the model never gave.
+            if segment.role == Role::Assistant && self.ends_in_reply() {
+                self.push_note(words::GOES_ON);
+            }
+            self.bytes = self.bytes.saturating_add(segment.bytes());
+            self.segments.push_back(segment.clone());
+        }
         self.generation = self.generation.saturating_add(1);
     }
+
+    /// Appends the journal, as something the model was shown and has read.
+    pub fn push_journal(&mut self, journal: &str) {
+        if !journal.is_empty() {
+            self.push(Role::User, Part::Note, speech(&[Block::text(journal)]));
+            let read = speech(&[Block::text(words::JOURNAL_READ)]);
+            self.push(Role::Assistant, Part::Note, read);
+        }
+    }
+
+    /// What it takes to be without thoughts.
+    #[must_use]
+    pub fn thoughts(&self) -> Vec<Rewrite> {
+        let mut rewrites = Vec::new();
+        for (segment, at) in self.segments.iter().zip(0u32..) {
+            for (block, place) in segment.blocks.iter().zip(0u32..) {
+                if block.is_thought() {
+                    rewrites.push(Rewrite { segment: at, block: place, to: None });
+                }
+            }
+        }
+        rewrites
+    }
+
+    /// Changes single blocks, or takes them out, and begins a generation.
+    pub fn rewrite(&mut self, rewrites: &[Rewrite]) {
+        let mut at = rewrites.iter().peekable();
+        let mut segments = Vector::new();
+        for (place, segment) in (0u32..).zip(std::mem::take(&mut self.segments)) {
+            let mut mine = Vec::new();
+            while let Some(rewrite) = at.next_if(|rewrite| rewrite.segment == place) {
+                mine.push(rewrite);
+            }
+            segments.extend(rewritten(segment, &mine));
+        }
+        self.bytes = segments.iter().map(Segment::bytes).sum();
+        self.segments = segments;
+        self.generation = self.generation.saturating_add(1);
+    }
+}
+
+/// A segment with some of its blocks changed; nothing if none is left.
+fn rewritten(segment: Segment, rewrites: &[&Rewrite]) -> Option<Segment> {
+    if rewrites.is_empty() {
+        return Some(segment);
+    }
+    let change = |(place, block): (u32, &Block)| {
+        let rewrite = rewrites.iter().find(|rewrite| rewrite.block == place);
+        rewrite.map_or_else(|| Some(block.clone()), |rewrite| rewrite.to.clone())
+    };
+    let blocks: Vec<Block> = (0u32..).zip(segment.blocks.iter()).filter_map(change).collect();
+    (!blocks.is_empty()).then(|| Segment { blocks: Arc::from(blocks), ..segment })
 }
 
 impl Segment {

@@ -25,6 +25,7 @@ fn prompted() -> Transcript {
 fn parts(transcript: &Transcript) -> String {
     let letter = |part| match part {
         Part::Prompt => 'p',
+        Part::Memory => 'm',
         Part::Note => 'n',
         Part::Reply => 'a',
         Part::Results => 'r',
@@ -122,7 +123,7 @@ fn bytes_are_counted_as_they_come() {
     let bytes: usize = blocks.map(|block| block.raw().text().len()).sum();
     assert_eq!(transcript.bytes(), bytes as u64);
     let mut compacted = transcript;
-    compacted.compact(5, "left out");
+    compacted.compact(5, "left out", &[], "");
     let blocks = compacted.segments().iter().flat_map(|segment| segment.blocks.iter());
     let bytes: usize = blocks.map(|block| block.raw().text().len()).sum();
     assert_eq!(compacted.bytes(), bytes as u64);
@@ -139,7 +140,7 @@ fn a_cut_never_parts_a_call_from_its_result() {
             let kept = messages(transcript.segments().iter().skip(cut)).len();
             assert!(kept >= keep as usize, "{rounds} rounds, keep {keep}: {kept}");
             let mut compacted = transcript.clone();
-            compacted.compact(cut, "left out");
+            compacted.compact(cut, "left out", &[], "");
             assert_eq!(audit(&messages(compacted.segments().iter())), Ok(()));
         }
     }
@@ -157,11 +158,11 @@ fn with_nothing_old_there_is_no_cut() {
 fn a_compaction_is_a_new_generation_that_begins_with_the_sentence() {
     let mut transcript = long(6);
     let kept = transcript.segments().iter().skip(7).cloned().collect::<Vec<_>>();
-    transcript.compact(7, "left out");
+    transcript.compact(7, "left out", &[], "");
     assert_eq!(transcript.generation(), 1);
     assert_eq!(transcript.segments()[0].blocks[0].as_text(), Some("left out"));
     assert_eq!(transcript.segments().iter().skip(1).cloned().collect::<Vec<_>>(), kept);
-    transcript.compact(usize::MAX, "all gone");
+    transcript.compact(usize::MAX, "all gone", &[], "");
     assert_eq!(parts(&transcript), "n");
 }
 

@@ -3,9 +3,10 @@
 
 use crate::call::{Call, CallState};
 use crate::conversation::Conversation;
+use crate::counsel::CounselId;
 use crate::ids::{AskId, CallId, Millis};
 use crate::question::About;
-use crate::record::Launch;
+use crate::record::{Launch, TimeLimit};
 use crate::run::{Leave, Phase, Run};
 
 /// What should be in the air.
@@ -33,8 +34,12 @@ pub enum Effect {
     HookBefore(CallId),
     /// Ask the hooks about a call that came back.
     HookAfter(CallId),
+    /// Ask a classifier about a call.
+    Classify(CallId),
     /// Ask a tool what became of a call.
     Probe(CallId),
+    /// Ask whoever the run waits for.
+    Consult(CounselId),
     /// Record the settings now in force.
     Configure,
 }
@@ -53,6 +58,14 @@ pub fn is_parked(conversation: &Conversation) -> bool {
     waits && wanted(conversation).effects.is_empty()
 }
 
+/// Whether the run waits for its children and nothing is in the air: it may leave memory too.
+#[must_use]
+pub fn waits_for_children(conversation: &Conversation) -> bool {
+    let round = conversation.run.as_ref().and_then(Run::round);
+    let away = round.is_some_and(|round| round.calls.iter().any(|call| call.away().is_some()));
+    away && wanted(conversation).effects.is_empty()
+}
+
 fn effects(run: &Run) -> Vec<Effect> {
     match &run.phase {
         Phase::Between | Phase::Deferred { .. } => Vec::new(),
@@ -62,6 +75,7 @@ fn effects(run: &Run) -> Vec<Effect> {
             std::iter::once(Effect::Ask(asking.ask)).chain(early).collect()
         }
         Phase::Acting(round) => round.calls.iter().filter_map(effect_of).collect(),
+        Phase::Consulting(consulting) => vec![Effect::Consult(consulting.id)],
         Phase::Halted(halt) => {
             let configure = (halt.leave == Leave::Given).then_some(Effect::Configure);
             let calls = halt.round.iter().flat_map(|round| &round.calls);
@@ -76,10 +90,12 @@ fn effect_of(call: &Call) -> Option<Effect> {
         CallState::Running { .. } => {
             Some(Effect::RunTool { call: call.id, attempt: call.attempts })
         }
+        CallState::Referred => Some(Effect::Classify(call.id)),
         CallState::Lost => Some(Effect::Probe(call.id)),
         CallState::AfterHook(_) => Some(Effect::HookAfter(call.id)),
         CallState::Unjudged
         | CallState::Questioned(_)
+        | CallState::Away(_)
         | CallState::Ready
         | CallState::Resting { .. }
         | CallState::Settled(_) => None,
@@ -89,13 +105,37 @@ fn effect_of(call: &Call) -> Option<Effect> {
 fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
     let deferred = match run.phase {
         Phase::Deferred { until } => Some(until),
-        Phase::Between | Phase::Asking(_) | Phase::Acting(_) | Phase::Halted(_) => None,
+        Phase::Between
+        | Phase::Asking(_)
+        | Phase::Acting(_)
+        | Phase::Consulting(_)
+        | Phase::Halted(_) => None,
     };
     deferred
         .into_iter()
         .chain(rested(conversation, run))
         .chain(cancel_deadline(conversation, run))
+        .chain(time_limit(conversation, run))
+        .chain(grace(conversation, run))
         .min()
+}
+
+/// When the next time limit comes, if the run stays at work until then.
+fn time_limit(conversation: &Conversation, run: &Run) -> Option<Millis> {
+    let limit = conversation.time_limit()?;
+    let due = || conversation.counted_to.plus(limit.saturating_sub(run.active_ms));
+    run.is_active().then(due)
+}
+
+/// When calls in the air have had their time after the soft limit.
+fn grace(conversation: &Conversation, run: &Run) -> Option<Millis> {
+    let times = conversation.settings.as_ref()?.times?;
+    let up = run.time_up.filter(|up| up.limit == TimeLimit::Soft)?;
+    let stops = |call: &Call| {
+        call.is_running() && call.facts.interrupt == crate::facts::Interrupt::Interruptible
+    };
+    let waits = run.round().is_some_and(|round| round.calls.iter().any(stops));
+    waits.then(|| up.at.plus(times.grace_ms))
 }
 
 /// The end of the first pause after which a call may start. One that then has to wait for another
@@ -108,7 +148,9 @@ fn rested(conversation: &Conversation, run: &Run) -> Option<Millis> {
         CallState::Resting { until } => Some((round.calls.get(..place)?, call, until)),
         CallState::BeforeHook
         | CallState::Unjudged
+        | CallState::Referred
         | CallState::Questioned(_)
+        | CallState::Away(_)
         | CallState::Ready
         | CallState::Running { .. }
         | CallState::Lost
@@ -119,10 +161,12 @@ fn rested(conversation: &Conversation, run: &Run) -> Option<Millis> {
     free.map(|(_, _, until)| until).min().filter(|_| running < usize::from(most))
 }
 
-/// A cancelled run waits only so long for a human who was asked about unknown effects.
+/// A run that is to end waits only so long for a human who was asked about unknown effects, and for
+/// its children.
 fn cancel_deadline(conversation: &Conversation, run: &Run) -> Option<Millis> {
-    let stop = run.stop?;
+    let since = run.stop.map(|stop| stop.at).or(run.time_up.map(|up| up.at))?;
     let limits = &conversation.settings.as_ref()?.limits;
     let uncertain = run.questions().any(|q| matches!(q.about, About::Uncertain { .. }));
-    uncertain.then(|| stop.at.plus(limits.cancel_wait_ms))
+    let away = run.round().is_some_and(|round| round.calls.iter().any(|c| c.away().is_some()));
+    (uncertain || away).then(|| since.plus(limits.cancel_wait_ms))
 }

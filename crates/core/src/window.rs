@@ -6,8 +6,11 @@
 pub mod ladder;
 pub mod meter;
 pub mod pins;
+pub mod render;
+pub mod settings;
 pub mod stages;
 
 pub use ladder::{Recoveries, Rung};
-pub use meter::{Meter, Pressure, Usable};
+pub use meter::{Meter, Pressure, Thresholds, Usable};
+pub use settings::{Summariser, Switch, Window};
 pub use stages::{Rewrite, Stage};

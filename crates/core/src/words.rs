@@ -20,6 +20,64 @@ pub const REPROMPT: &str = "previous response went on to write the user's turn a
 /// Stands before a foreign history that begins with the model.
 pub const BEGINS_WITH_REPLY: &str = "[the conversation begins with a reply]";
 
+/// Level 1 of the watch for circles.
+pub const NUDGE: &str = "the last calls were much the same and brought nothing new; try a different approach or a different \
+     tool";
+
+/// Level 2 of the watch for circles.
+pub const DIRECTIVE: &str = "stop repeating these calls: they have brought nothing new several times; do something else, look \
+     the problem up, or say what is missing";
+
+/// Level 3: the question to the human.
+#[must_use]
+pub fn stuck(tool: &str) -> String {
+    format!(
+        "I keep calling {tool} without getting anywhere. Keep going, change direction, or stop?"
+    )
+}
+
+/// The question to the human when the context fills up faster than it can be cleared.
+pub const LOSING_CONTEXT: &str = "I've made progress but I'm losing context faster than I can recover. Keep going, change direction, \
+     or stop?";
+
+/// Stands before a summary.
+pub const COMPACTED: &str =
+    "[summary of the earlier conversation, which was left out to make room]";
+
+/// Stands before a summary after a deep prune.
+pub const DEEP_PRUNED: &str =
+    "[deep pruned: summary of the earlier conversation, which was left out to make room]";
+
+/// Stands between the journal and a reply.
+pub const GOES_ON: &str = "[the conversation goes on]";
+
+/// The model's part of showing the journal.
+pub const JOURNAL_READ: &str = "I have read the run journal and go on from it.";
+
+/// The last turn of a run whose time is up.
+pub const SUM_UP: &str = "the time for this task is up; do not call tools; sum up what you did, what you found, and what is \
+     left to do";
+
+/// The result of a run whose time was up and whose model did not sum up.
+pub const NOTHING_SUMMED_UP: &str = "The time for this task was up before there was an answer.";
+
+/// An answer was given in words although a schema was asked for.
+#[must_use]
+pub fn answer_with(tool: &str) -> String {
+    format!("give the answer by calling {tool} with arguments that fit its schema")
+}
+
+/// What the summariser is told.
+pub const SUMMARISE: &str = "You keep the memory of a long piece of work. Sum up the conversation below for the one who goes on \
+     with it: the task and its rules, what was done and found, decisions and their reasons, names, paths and numbers that \
+     matter, what failed, and what comes next. Be brief and exact; leave out what no longer matters. Answer with the summary \
+     alone.";
+
+/// What the classifier is told.
+pub const CLASSIFY: &str = "You decide whether a tool call of an agent may run without asking its user. Allow what the user's \
+     request plainly needs and what can be undone; deny what destroys, discloses or reaches beyond the request; ask when in \
+     doubt. Answer with one word: allow, deny or ask.";
+
 /// Stands where old messages were.
 #[must_use]
 pub fn left_out(segments: usize) -> String {

@@ -3,6 +3,7 @@
 
 mod ask;
 mod catch;
+mod consult;
 mod tool;
 
 use std::collections::BTreeMap;
@@ -106,6 +107,8 @@ impl Flights {
             Effect::HookBefore(call) => self.hook_before(conversation, call),
             Effect::HookAfter(call) => self.hook_after(conversation, call),
             Effect::Probe(call) => self.probe(conversation, call),
+            Effect::Classify(call) => self.classify(conversation, call),
+            Effect::Consult(_) => self.consult(conversation),
             Effect::Configure => self.configure(),
         };
         if let Some(task) = task {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
+use windlass_core::facts::{Facts, Interrupt, Repeat};
 use windlass_core::order::Touches;
 use windlass_core::outcome::ToolError;
 use windlass_core::raw::Raw;
@@ -53,11 +53,9 @@ pub(crate) fn looks(keys: Vec<Arc<str>>, said: &str) -> Facts {
         touches: Touches::Reads(keys),
         repeat: Repeat::Repeatable,
         interrupt: Interrupt::Interruptible,
-        verify: Verify::CannotTell,
-        answered_by: AnsweredBy::Tool,
         timeout_ms: TIMEOUT_MS,
-        problem: None,
         summary: Some(summary(said)),
+        ..Facts::default()
     }
 }
 

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use windlass_core::facts::Facts;
 use windlass_core::ids::LaneId;
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
@@ -98,12 +97,6 @@ impl TodoWrite {
     #[must_use]
     pub fn new(workplace: impl Into<Workplace>) -> Self {
         Self { workplace: workplace.into() }
-    }
-
-    /// What a call is about: nothing that rules could be scoped to.
-    #[must_use]
-    pub fn subject(&self) -> Subject {
-        Subject::Nothing
     }
 
     fn keep(&self, lane: &LaneId, input: &Raw) -> Result<Raw, ToolError> {

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use windlass_core::facts::Facts;
 use windlass_core::ids::LaneId;
 use windlass_core::outcome::ToolError;
-use windlass_core::permission::{Access, PathUse, Subject, Zone};
+use windlass_core::permission::{Access, Subject, Zone};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Clock;
 
@@ -124,16 +125,21 @@ impl Workplace {
     }
 
     /// What a call that looks at `path` is about.
-    pub(crate) fn looking(&self, desk: &Desk, path: &str) -> Subject {
-        let mut uses = self.zones.uses(path, Access::Read);
-        if let Some(outputs) = desk.outputs_path() {
-            let own = |used: &PathUse| Path::new(&*used.path).starts_with(&outputs);
-            // A conversation may look at what its own commands printed.
-            if uses.iter().all(own) {
-                uses.iter_mut().for_each(|used| used.zone = Zone::Workspace);
-            }
+    pub(crate) fn looking(&self, path: &str) -> Subject {
+        Subject::Paths(self.zones.uses(path, Access::Read))
+    }
+
+    /// The same facts, knowing that a conversation may look at what its own commands printed.
+    pub(crate) fn with_outputs(&self, lane: &LaneId, mut facts: Facts) -> Facts {
+        let (Some(outputs), Subject::Paths(uses)) =
+            (self.desk(lane).outputs_path(), &mut facts.subject)
+        else {
+            return facts;
+        };
+        if uses.iter().all(|used| Path::new(&*used.path).starts_with(&outputs)) {
+            uses.iter_mut().for_each(|used| used.zone = Zone::Workspace);
         }
-        Subject::Paths(uses)
+        facts
     }
 
     /// What a call that changes `path` is about.

@@ -198,17 +198,18 @@ fn a_change_writes_one_path_and_runs_once() {
     assert_eq!(facts.touches, Touches::Writes(vec![Arc::clone(&key)]));
     assert_eq!((facts.repeat, facts.verify), (Repeat::OnceOnly, Verify::CanTell));
     assert_eq!(facts.interrupt, Interrupt::RunsToEnd);
-    let Subject::Paths(paths) = write.subject(&input) else { panic!("no paths") };
+    let Subject::Paths(paths) = facts.subject else { panic!("no paths") };
     assert_eq!(
         (&paths[0].path, paths[0].access, paths[0].zone),
         (&key, Access::Write, Zone::Workspace)
     );
     let hook = json(r#"{"file_path": ".git/hooks/x", "old_string": "a", "new_string": "b"}"#);
-    let Subject::Paths(paths) = Edit::new(&workspace.workplace).subject(&hook) else { panic!() };
+    let hook = Edit::new(&workspace.workplace).assess(&hook);
+    let Subject::Paths(paths) = hook.subject else { panic!() };
     assert!(paths.iter().all(|used| used.zone == Zone::Protected));
     let read = Read::new(&workspace.workplace);
-    let read = read.subject(&context().lane, &json(r#"{"file_path": "../a"}"#));
-    let Subject::Paths(paths) = read else { panic!("no paths") };
+    let read = read.assess_on(&context().lane, &json(r#"{"file_path": "../a"}"#));
+    let Subject::Paths(paths) = read.subject else { panic!("no paths") };
     assert_eq!((paths[0].access, paths[0].zone), (Access::Read, Zone::Outside));
 }
 

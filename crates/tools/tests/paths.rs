@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::RenameFlags;
 use serde_json::json as value;
 use tempfile::TempDir;
+use windlass_core::facts::Facts;
 use windlass_core::outcome::Outcome;
-use windlass_core::permission::{Asked, Effect, Permissions, Rule, Ruling, Subject};
+use windlass_core::permission::{Asked, Effect, Lean, Permissions, Rule, Ruling};
 use windlass_runtime::ports::Tool;
 use windlass_tools::{Edit, Read, Workplace, Write, Zones};
 
@@ -64,8 +65,11 @@ impl House {
         self.folder.path()
     }
 
-    fn judge(&self, tool: &str, subject: &Subject, effect: Effect) -> Verdict {
-        match self.permissions.judge(Asked { tool, subject, effect }) {
+    fn judge(&self, tool: &str, facts: &Facts) -> Verdict {
+        let effect = if facts.only_looks() { Effect::None } else { Effect::Some };
+        let subject = &facts.subject;
+        let asked = Asked { tool, subject, effect, lean: Lean::Neutral, grants: &[] };
+        match self.permissions.judge(asked) {
             Ruling::Allow(_) => Verdict::Allow,
             Ruling::Ask(_) | Ruling::Open => Verdict::Ask,
             Ruling::Deny(_) => Verdict::Deny,
@@ -74,13 +78,13 @@ impl House {
 
     fn reading(&self, path: &str) -> Verdict {
         let input = json(&value!({ "file_path": path }).to_string());
-        let subject = Read::new(&self.workplace).subject(&context().lane, &input);
-        self.judge("Read", &subject, Effect::None)
+        let facts = Read::new(&self.workplace).assess_on(&context().lane, &input);
+        self.judge("Read", &facts)
     }
 
     fn writing(&self, path: &str) -> Verdict {
         let input = json(&value!({ "file_path": path, "content": "" }).to_string());
-        self.judge("Write", &Write::new(&self.workplace).subject(&input), Effect::Some)
+        self.judge("Write", &Write::new(&self.workplace).assess(&input))
     }
 
     async fn read(&self, path: &str) -> Outcome {

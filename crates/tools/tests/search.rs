@@ -235,11 +235,13 @@ fn a_search_reads_its_folder() {
     let facts = grep.assess(&input);
     assert_eq!(facts.touches, Touches::Reads(vec![format!("{root}/src").into()]));
     assert_eq!((facts.repeat, facts.summary.as_deref()), (Repeat::Repeatable, Some("x in src")));
-    let Subject::Paths(paths) = grep.subject(&context().lane, &input) else { panic!("no paths") };
+    let Subject::Paths(paths) = grep.assess_on(&context().lane, &input).subject else {
+        panic!("no paths")
+    };
     assert_eq!((paths[0].access, paths[0].zone), (Access::Read, Zone::Workspace));
     let outside = json(r#"{"pattern": "x", "path": "/etc"}"#);
     let glob = Glob::new(&workspace.workplace);
-    let Subject::Paths(paths) = glob.subject(&context().lane, &outside) else { panic!("no paths") };
+    let Subject::Paths(paths) = glob.assess(&outside).subject else { panic!("no paths") };
     assert_eq!(paths[0].zone, Zone::Outside);
-    assert!(matches!(glob.subject(&context().lane, &json("{}")), Subject::Nothing));
+    assert!(matches!(glob.assess(&json("{}")).subject, Subject::Nothing));
 }

@@ -77,12 +77,13 @@ async fn a_command_is_judged_from_the_folder_it_will_begin_in() {
     let root = workspace.workplace.zones().root().to_owned();
     fs::create_dir(root.join("secrets")).unwrap();
     command(&workspace, 1, "cd secrets").await;
-    let subject = workspace.bash().subject(&context().lane, &json(r#"{"command": "cat k"}"#));
+    let subject =
+        workspace.bash().assess_on(&context().lane, &json(r#"{"command": "cat k"}"#)).subject;
     let Subject::Shell(shell) = subject else { panic!("no shell") };
     let secret = root.join("secrets/k");
     assert!(shell.reads.iter().any(|used| Path::new(&*used.path) == secret), "{shell:?}");
     let elsewhere = LaneId::from("conversation:other");
-    let subject = workspace.bash().subject(&elsewhere, &json(r#"{"command": "cat k"}"#));
+    let subject = workspace.bash().assess_on(&elsewhere, &json(r#"{"command": "cat k"}"#)).subject;
     let Subject::Shell(shell) = subject else { panic!("no shell") };
     assert!(!shell.reads.iter().any(|used| Path::new(&*used.path) == secret), "{shell:?}");
 }
@@ -104,7 +105,7 @@ async fn long_output_can_be_paged_through() {
     assert_eq!(page, " 99999\t99999\n100000\t100000\n");
     let whole = json(&value!({ "file_path": path }).to_string());
     let read = Read::new(&workspace.workplace);
-    let zone = |lane: &str| match read.subject(&LaneId::from(lane), &whole) {
+    let zone = |lane: &str| match read.assess_on(&LaneId::from(lane), &whole).subject {
         Subject::Paths(paths) => format!("{:?}", paths[0].zone),
         other => panic!("{other:?}"),
     };

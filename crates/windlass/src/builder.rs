@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use windlass_core::policy::{Human, Otherwise};
+use windlass_core::permission::{BadRule, Human, Otherwise, Rule};
 use windlass_core::settings::{Model as ModelSettings, Settings};
 use windlass_providers::scripted::{Script, ScriptedModel};
 use windlass_runtime::lease::LeaseTimes;
-use windlass_runtime::ports::{Clock, Model, Store, StoreError, Tool};
+use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
 use windlass_runtime::{Agent, Host, SystemClock, Toolbox};
 
 use crate::Windlass;
@@ -19,6 +19,8 @@ pub struct Builder {
     tools: Toolbox,
     settings: Settings,
     lease: LeaseTimes,
+    hooks: Option<Arc<dyn Hooks>>,
+    bad_rule: Option<BadRule>,
 }
 
 /// Why it could not be put together.
@@ -30,6 +32,9 @@ pub enum BuildError {
     /// There is no store.
     #[error("no store; give the builder one with `.store(…)`")]
     NoStore,
+    /// A permission rule cannot be read.
+    #[error(transparent)]
+    Rule(#[from] BadRule),
     /// The store does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -44,6 +49,8 @@ impl Default for Builder {
             tools: Toolbox::default(),
             settings: Settings::new(ModelSettings::named("scripted")),
             lease: LeaseTimes::default(),
+            hooks: None,
+            bad_rule: None,
         }
     }
 }
@@ -84,17 +91,31 @@ impl Builder {
         self
     }
 
-    /// Lets calls of this tool run without asking; a trailing `*` stands for any ending.
+    /// Lets calls run without asking that this rule covers: `Read`, `mcp__*`, `Bash(npm test:*)`. A
+    /// rule that cannot be read is told by [`Builder::start`].
     #[must_use]
-    pub fn allow(mut self, tool: &str) -> Self {
-        self.settings.rules.allow.push(Arc::from(tool));
+    pub fn allow(mut self, rule: &str) -> Self {
+        match Rule::parse(rule) {
+            Ok(rule) => self.settings.rules.allow.push(rule),
+            Err(problem) => self.bad_rule = self.bad_rule.or(Some(problem)),
+        }
         self
     }
 
-    /// Never runs calls of this tool.
+    /// Never runs calls that this rule touches.
     #[must_use]
-    pub fn deny(mut self, tool: &str) -> Self {
-        self.settings.rules.deny.push(Arc::from(tool));
+    pub fn deny(mut self, rule: &str) -> Self {
+        match Rule::parse(rule) {
+            Ok(rule) => self.settings.rules.deny.push(rule),
+            Err(problem) => self.bad_rule = self.bad_rule.or(Some(problem)),
+        }
+        self
+    }
+
+    /// Somebody who listens at the hook points; which of them, the settings say.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl Hooks) -> Self {
+        self.hooks = Some(Arc::new(hooks));
         self
     }
 
@@ -137,7 +158,13 @@ impl Builder {
     pub async fn start(self) -> Result<Windlass, BuildError> {
         let model = self.model.ok_or(BuildError::NoModel)?;
         let store = self.store.ok_or(BuildError::NoStore)?;
-        let agent = Agent::new(model, store, self.clock, self.tools, self.settings);
+        if let Some(problem) = self.bad_rule {
+            return Err(problem.into());
+        }
+        let mut agent = Agent::new(model, store, self.clock, self.tools, self.settings);
+        if let Some(hooks) = self.hooks {
+            agent.ports.hooks = hooks;
+        }
         Ok(Windlass { host: Host::start(agent, self.lease).await? })
     }
 }

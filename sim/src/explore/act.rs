@@ -230,7 +230,9 @@ fn body(world: &mut World, letter: Letter) -> MailBody {
     match letter {
         Letter::Prompt => MailBody::Prompt { run: next_run(world), blocks: vec![Block::text("p")] },
         Letter::Steer => MailBody::Steer { run: next_run(world), blocks: vec![Block::text("s")] },
-        Letter::Child => MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c") },
+        Letter::Child => {
+            MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home: None }
+        }
         Letter::Cancel => MailBody::Cancel { run: None },
         Letter::Abort => MailBody::Abort { run: None },
         Letter::CancelQueued => {
@@ -247,7 +249,7 @@ fn next_run(world: &mut World) -> RunId {
 
 fn answer(choice: Choice) -> Answer {
     match choice {
-        Choice::Allow => Answer::Allow {},
+        Choice::Allow => Answer::Allow { rule: None },
         Choice::Deny => Answer::Deny { reason: Arc::from("n") },
         Choice::Retry => Answer::Retry {},
         Choice::MarkDone => Answer::MarkDone { text: Arc::from("d") },

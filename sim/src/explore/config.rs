@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::limits::Limits;
-use windlass_core::policy::{Otherwise, Rules};
+use windlass_core::permission::{Otherwise, Permissions};
 use windlass_core::raw::Raw;
 use windlass_core::settings::{Model, Settings, StopAction, ToolSpec};
 
@@ -161,12 +161,12 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec { name: Arc::from(name), description: Arc::from(""), input_schema }
 }
 
-fn rules() -> Rules {
-    Rules {
+fn rules() -> Permissions {
+    Permissions {
         deny: vec![Arc::from("no")],
         ask: vec![Arc::from("may_*")],
         otherwise: Otherwise::Allow,
-        ..Rules::default()
+        ..Permissions::default()
     }
 }
 

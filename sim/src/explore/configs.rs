@@ -1,6 +1,6 @@
 //! The configurations: many small worlds, each about one thing, together about everything.
 
-use windlass_core::policy::Human;
+use windlass_core::permission::Human;
 use windlass_core::settings::{DurabilityMode, HookPoints, Listening, Settings};
 
 use super::bounds::Bounds;

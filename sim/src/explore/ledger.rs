@@ -67,7 +67,7 @@ impl Ledger {
     fn answered(&mut self, now: &Conversation, input: &Input, mail: MailId) {
         let Some((question, answer)) = answer_in(now, input, mail) else { return };
         match (question.about.call(), answer) {
-            (Some(call), Answer::Allow {}) => self.approved.push(call),
+            (Some(call), Answer::Allow { rule: None }) => self.approved.push(call),
             (Some(call), Answer::Retry {}) => self.clear(call),
             _ => {}
         }

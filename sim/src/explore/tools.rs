@@ -31,6 +31,7 @@ fn harmless(key: &str) -> Facts {
         timeout_ms: 1,
         problem: None,
         summary: None,
+        ..Facts::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What will happen in the world of a seed: how large it is, how hostile, and when.
 
 use windlass_core::limits::Limits;
-use windlass_core::policy::{Otherwise, Rules};
+use windlass_core::permission::{Otherwise, Permissions};
 use windlass_core::settings::{DurabilityMode, HookPoints, Listening, Model, Settings};
 use windlass_runtime::lease::LeaseTimes;
 
@@ -101,11 +101,11 @@ fn settings(dice: &mut Dice) -> Settings {
     };
     let mut settings = Settings::new(model);
     settings.system = "You haul.".into();
-    settings.rules = Rules {
+    settings.rules = Permissions {
         deny: vec!["rm".into()],
         ask: vec!["deploy".into()],
         otherwise: Otherwise::Allow,
-        ..Rules::default()
+        ..Permissions::default()
     };
     settings.limits = limits(dice);
     settings.hooks = HookPoints { before_tool: listening(dice), after_tool: listening(dice) };

@@ -12,6 +12,7 @@ use windlass_core::log::Entry;
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::order::Touches;
 use windlass_core::outcome::Outcome;
+use windlass_core::permission::Rule;
 use windlass_core::project::{Row, project};
 use windlass_core::raw::Raw;
 use windlass_core::record::{Durability, durability};
@@ -162,7 +163,7 @@ fn settings() -> Settings {
         description: Arc::from("Reads a file."),
         input_schema: Raw::encode(&serde_json::json!({ "type": "object" })),
     }];
-    settings.rules.allow = vec![Arc::from("Read")];
+    settings.rules.allow.extend(Rule::parse("Read"));
     settings
 }
 

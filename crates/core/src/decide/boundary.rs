@@ -3,10 +3,17 @@
 
 use std::sync::Arc;
 
+use super::budget;
+use super::clock;
+use super::counsel;
 use super::draft::Draft;
-use crate::record::{OutputBound, Record, Transition};
+use super::room;
+use crate::counsel::Counsel;
+use crate::record::{Record, TimeLimit, ToolChoice, Transition};
 use crate::run::Fatality;
+use crate::settings::{Forcing, Listening};
 use crate::stop::StopCause;
+use crate::words;
 
 /// Asks the model, unless something stops the run here.
 pub(super) fn ask(draft: &mut Draft<'_>, transition: Transition) {
@@ -15,71 +22,94 @@ pub(super) fn ask(draft: &mut Draft<'_>, transition: Transition) {
 
 /// The same after a round that may have been fatal.
 pub(super) fn ask_after(draft: &mut Draft<'_>, transition: Transition, fatal: Fatality) {
-    let causes = causes(draft, fatal);
-    let halted = draft.run().is_some_and(|run| run.halt().is_some());
-    match (causes.is_empty(), halted) {
-        (false, _) => finish_badly(draft, &causes),
-        (true, true) => {}
-        (true, false) => ask_unchecked(draft, transition, None),
+    if stops(draft, fatal) {
+        return;
     }
+    if is_summing_up(draft) {
+        return sum_up(draft, transition);
+    }
+    room::before_asking(draft, transition);
+}
+
+/// Asks, with a tool that must be called.
+pub(super) fn ask_for(draft: &mut Draft<'_>, transition: Transition, tool: Option<Arc<str>>) {
+    match tool.filter(|tool| is_offered(draft, tool)) {
+        Some(tool) if !is_summing_up(draft) => {
+            if !stops(draft, Fatality::GoesOn) {
+                ask_now(draft, transition, None, ToolChoice::Only(tool));
+            }
+        }
+        Some(_) | None => ask(draft, transition),
+    }
+}
+
+/// Ends the run if something stops it here, or leaves it halted.
+fn stops(draft: &mut Draft<'_>, fatal: Fatality) -> bool {
+    clock::look(draft);
+    let causes = causes(draft, fatal);
+    if causes.is_empty() {
+        return draft.run().is_none_or(|run| run.halt().is_some());
+    }
+    finish_badly(draft, &causes);
+    true
+}
+
+fn is_offered(draft: &Draft<'_>, tool: &str) -> bool {
+    let settings = draft.now().settings_in_use();
+    settings.is_some_and(|settings| {
+        settings.model.forcing == Forcing::Possible
+            && settings.tools.iter().any(|offered| &*offered.name == tool)
+    })
 }
 
 /// Whether the model could be asked once more.
 pub(super) fn can_ask(draft: &Draft<'_>) -> bool {
     let cap = draft.run().map_or(0, |run| run.cap_tokens);
-    causes(draft, Fatality::GoesOn).is_empty() && affordable(draft, cap).is_some()
+    causes(draft, Fatality::GoesOn).is_empty() && budget::affordable(draft, cap).is_ok()
 }
 
 /// Asks again with a larger cap.
 pub(super) fn ask_with_cap(draft: &mut Draft<'_>, transition: Transition, cap_tokens: u64) {
-    let causes = causes(draft, Fatality::GoesOn);
-    if causes.is_empty() {
-        ask_unchecked(draft, transition, Some(cap_tokens));
-    } else {
-        finish_badly(draft, &causes);
+    if !stops(draft, Fatality::GoesOn) {
+        ask_now(draft, transition, Some(cap_tokens), ToolChoice::Open);
     }
 }
 
-fn ask_unchecked(draft: &mut Draft<'_>, transition: Transition, cap_tokens: Option<u64>) {
+/// Asks: nothing stops it, and there is room.
+pub(super) fn ask_now(
+    draft: &mut Draft<'_>,
+    transition: Transition,
+    cap_tokens: Option<u64>,
+    choice: ToolChoice,
+) {
     let Some(run) = draft.run() else { return };
-    let Some((max_tokens, bound)) = affordable(draft, cap_tokens.unwrap_or(run.cap_tokens)) else {
-        return finish_badly(draft, &[StopCause::BudgetTokens]);
-    };
-    let ask = draft.now().asks.saturating_add(1);
-    let reserved_tokens = input_estimate(draft).saturating_add(max_tokens);
-    draft.record(Record::Asked { ask, max_tokens, bound, reserved_tokens, transition });
-}
-
-/// Output tokens of a call with this cap, and what bounds them; `None` if too few are left.
-fn affordable(draft: &Draft<'_>, cap_tokens: u64) -> Option<(u64, OutputBound)> {
-    let settings = draft.settings()?;
-    let cap = cap_tokens.clamp(1, settings.model.most_output_tokens.max(1));
-    let input_tokens = input_estimate(draft);
-    let (max_tokens, bound) = match remaining_tokens(draft) {
-        Some(remaining) if remaining.saturating_sub(input_tokens) < cap => {
-            (remaining.saturating_sub(input_tokens), OutputBound::Budget)
+    match budget::affordable(draft, cap_tokens.unwrap_or(run.cap_tokens)) {
+        Err(cap) => budget::reached(draft, cap),
+        Ok((max_tokens, bound)) => {
+            budget::warn(draft);
+            let ask = draft.now().asks.saturating_add(1);
+            let reserved_tokens = budget::input_estimate(draft).saturating_add(max_tokens);
+            draft.record(Record::Asked {
+                ask,
+                max_tokens,
+                bound,
+                reserved_tokens,
+                transition,
+                choice,
+            });
         }
-        Some(_) | None => (cap, OutputBound::Cap),
-    };
-    let enough = max_tokens >= cap.min(settings.limits.least_output_tokens);
-    enough.then_some((max_tokens, bound))
+    }
 }
 
 /// What stops the run before its next model call, the most telling first.
 fn causes(draft: &Draft<'_>, fatal: Fatality) -> Vec<StopCause> {
     let Some(run) = draft.run() else { return Vec::new() };
-    let limits = draft.limits();
     let mut causes = Vec::new();
     if fatal == Fatality::Fatal {
         causes.push(StopCause::ToolFatal);
     }
-    if run.stop.is_some() {
-        causes.push(StopCause::UserCancel);
-    }
-    if is_overspent(draft) {
-        causes.push(StopCause::BudgetTokens);
-    }
-    if run.counters.model_calls >= limits.model_calls {
+    causes.extend(causes_at_any_time(draft));
+    if run.counters.model_calls >= draft.limits().model_calls {
         causes.push(StopCause::MaxModelCalls);
     }
     causes
@@ -88,33 +118,33 @@ fn causes(draft: &Draft<'_>, fatal: Fatality) -> Vec<StopCause> {
 /// What stops a run whose reply asks for tools.
 pub(super) fn causes_before_tools(draft: &Draft<'_>) -> Vec<StopCause> {
     let Some(run) = draft.run() else { return Vec::new() };
-    let mut causes = Vec::new();
-    if run.stop.is_some() {
-        causes.push(StopCause::UserCancel);
-    }
-    if is_overspent(draft) {
-        causes.push(StopCause::BudgetTokens);
-    }
+    let mut causes = causes_at_any_time(draft);
     if run.counters.tool_rounds >= draft.limits().tool_rounds {
         causes.push(StopCause::MaxToolRounds);
     }
     causes
 }
 
-fn is_overspent(draft: &Draft<'_>) -> bool {
-    let used = draft.run().map_or(0, |run| run.counters.usage.total());
-    draft.limits().run_tokens.is_some_and(|cap| used > cap)
+/// Cancelled, overspent, out of time.
+fn causes_at_any_time(draft: &Draft<'_>) -> Vec<StopCause> {
+    let Some(run) = draft.run() else { return Vec::new() };
+    let hard = run.time_up.is_some_and(|up| up.limit == TimeLimit::Hard);
+    let cancelled = run.stop.map(|_| StopCause::UserCancel);
+    let late = hard.then_some(StopCause::HardTime);
+    cancelled.into_iter().chain(budget::overspent(draft)).chain(late).collect()
 }
 
-fn remaining_tokens(draft: &Draft<'_>) -> Option<u64> {
-    let used = draft.run().map_or(0, |run| run.counters.usage.total());
-    draft.limits().run_tokens.map(|cap| cap.saturating_sub(used))
+/// Whether the soft time limit has come: the model is asked once more, to sum up.
+pub(super) fn is_summing_up(draft: &Draft<'_>) -> bool {
+    let up = draft.run().and_then(|run| run.time_up);
+    up.is_some_and(|up| up.limit == TimeLimit::Soft)
 }
 
-/// Tokens of the next request, by its bytes.
-fn input_estimate(draft: &Draft<'_>) -> u64 {
-    let prompt = draft.settings().map_or(0, |settings| settings.prompt_bytes());
-    draft.now().transcript.bytes().saturating_add(prompt) / 4
+fn sum_up(draft: &mut Draft<'_>, transition: Transition) {
+    if transition != Transition::SumUp {
+        draft.record(Record::Noted { text: Arc::from(words::SUM_UP) });
+    }
+    ask_now(draft, Transition::SumUp, None, ToolChoice::Nothing);
 }
 
 /// Ends the run without a result.
@@ -150,7 +180,23 @@ pub(super) fn promote(draft: &mut Draft<'_>) {
     }
     if let Some(next) = draft.now().queue.front() {
         let run = next.run.clone();
+        if draft.now().journal.version() != draft.now().journal_shown {
+            draft.record(Record::JournalShown {});
+        }
         draft.record(Record::RunStarted { run });
+        begin(draft);
+    }
+}
+
+/// A run that has asked nothing yet: hooks see its prompt first.
+pub(super) fn begin(draft: &mut Draft<'_>) {
+    if budget::refuses_to_begin(draft) {
+        return;
+    }
+    let hooked = draft.settings().map(|settings| settings.hooks.prompt) == Some(Listening::Hooked);
+    if hooked {
+        counsel::seek(draft, Counsel::Prompt {});
+    } else {
         ask(draft, Transition::Prompt);
     }
 }

@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use super::boundary;
+use super::answer;
+use super::children;
 use super::draft::Draft;
 use super::stopping;
+use super::watch;
 use crate::call::{Call, CallState};
 use crate::facts::AnsweredBy;
 use crate::ids::{CallId, Millis};
-use crate::input::HookAnswer;
+use crate::input::Opinion;
 use crate::jitter;
 use crate::outcome::{Outcome, OutcomeKind, Shown, ToolError};
-use crate::policy::Verdict;
+use crate::permission::{Asked, Effect, Lean, Rule, Verdict};
 use crate::question::{About, Question};
-use crate::record::{Record, Settlement, Transition};
+use crate::record::{Record, Settlement};
 use crate::run::{Fatality, Phase, Round, Run};
 use crate::settings::Listening;
 
@@ -29,12 +31,12 @@ fn judge_all(draft: &mut Draft<'_>) {
     let unjudged = |call: &&Call| call.state == CallState::Unjudged;
     let ids: Vec<CallId> = draft.calls().iter().filter(unjudged).map(|call| call.id).collect();
     for id in ids {
-        judge(draft, id);
+        judge(draft, id, Lean::Neutral);
     }
 }
 
 /// Gives a call its verdict and what follows from it.
-pub(super) fn judge(draft: &mut Draft<'_>, id: CallId) {
+pub(super) fn judge(draft: &mut Draft<'_>, id: CallId, lean: Lean) {
     let limits = draft.limits();
     let Some(place) = draft.calls().iter().position(|call| call.id == id) else { return };
     if place >= usize::from(limits.calls_per_reply) {
@@ -45,15 +47,47 @@ pub(super) fn judge(draft: &mut Draft<'_>, id: CallId) {
     if let Some(error) = problem(call) {
         return settle(draft, id, Shown::error(OutcomeKind::Failed, &error, limits.result_chars));
     }
-    let verdict = settings.rules.judge(&call.tool_use.name);
+    let asked = asked(call, &draft.now().grants, lean);
+    let verdict = settings.rules.decide(asked);
     let answered_by = call.facts.answered_by;
+    follow(draft, id, verdict, answered_by);
+}
+
+/// Records a verdict and does what follows from it.
+fn follow(draft: &mut Draft<'_>, id: CallId, verdict: Verdict, answered_by: AnsweredBy) {
     draft.record(Record::Judged { call: id, verdict: verdict.clone() });
     match (verdict, answered_by) {
         (Verdict::Deny { reason }, _) => settle(draft, id, Shown::denied(&reason)),
         (_, AnsweredBy::Human) => question(draft, About::Asking { call: id }),
-        (Verdict::Ask { .. }, AnsweredBy::Tool) => question(draft, About::Approval { call: id }),
-        (Verdict::Allow { .. }, AnsweredBy::Tool) => {}
+        (Verdict::Ask { .. }, _) => question(draft, About::Approval { call: id }),
+        (Verdict::Allow { .. } | Verdict::Refer {}, _) => {}
     }
+}
+
+/// The call as rules see it. The journal and children are ours: what they lead to is judged there.
+pub(super) fn asked<'a>(call: &'a Call, grants: &'a [Rule], lean: Lean) -> Asked<'a> {
+    let ours = matches!(call.facts.answered_by, AnsweredBy::Journal | AnsweredBy::Children);
+    let effect = if ours || call.facts.only_looks() { Effect::None } else { Effect::Some };
+    let (tool, subject) = (&*call.tool_use.name, &call.facts.subject);
+    Asked { tool, subject, effect, lean, grants }
+}
+
+/// A classifier answered. What it cannot tell, a human decides.
+pub(super) fn classified(draft: &mut Draft<'_>, id: CallId, opinion: &Opinion) {
+    let Some(call) = draft.call(id).filter(|call| call.state == CallState::Referred) else {
+        return;
+    };
+    let answered_by = call.facts.answered_by;
+    let tool = call.tool_use.name.clone();
+    let human = draft.settings().map(|settings| settings.rules.human).unwrap_or_default();
+    draft.record(Record::Classified { call: id });
+    let verdict = match opinion {
+        Opinion::Allow {} => Verdict::Allow { by: Arc::from("classifier") },
+        Opinion::Deny { reason } => Verdict::Deny { reason: reason.clone() },
+        Opinion::Unsure { .. } => Verdict::ask(&tool, Arc::from("classifier"), human),
+    };
+    follow(draft, id, verdict, answered_by);
+    advance(draft);
 }
 
 /// Why a call cannot run whatever the rules say.
@@ -86,41 +120,48 @@ fn let_go_all(draft: &mut Draft<'_>) {
         if running >= most {
             return;
         }
-        for record in startable(draft.calls(), place, draft.at) {
-            draft.record(record);
+        let Some(id) = startable(draft.calls(), place, draft.at) else { continue };
+        let answered_by = draft.call(id).map(|call| call.facts.answered_by);
+        match answered_by {
+            Some(AnsweredBy::Journal) => children::ask_journal(draft, id),
+            Some(AnsweredBy::Children) => children::spawn(draft, id),
+            Some(AnsweredBy::Tool | AnsweredBy::Human) | None => let_go(draft, id),
         }
     }
 }
 
-fn startable(calls: &[Call], place: usize, at: Millis) -> Vec<Record> {
-    let Some((call, before)) = calls.get(..=place).and_then(<[Call]>::split_last) else {
-        return Vec::new();
-    };
+fn startable(calls: &[Call], place: usize, at: Millis) -> Option<CallId> {
+    let (call, before) = calls.get(..=place).and_then(<[Call]>::split_last)?;
     let due = match call.state {
         CallState::Ready => true,
         CallState::Resting { until } => until <= at,
         CallState::BeforeHook
         | CallState::Unjudged
+        | CallState::Referred
         | CallState::Questioned(_)
+        | CallState::Away(_)
         | CallState::Running { .. }
         | CallState::Lost
         | CallState::AfterHook(_)
         | CallState::Settled(_) => false,
     };
     let blocked = before.iter().any(|earlier| earlier.stands_before(call));
-    if due && !blocked { let_go(call) } else { Vec::new() }
+    (due && !blocked).then_some(call.id)
 }
 
 /// The end of a pause is stored: later entries were decided with the call in the air.
-fn let_go(call: &Call) -> Vec<Record> {
-    let id = call.id;
+fn let_go(draft: &mut Draft<'_>, id: CallId) {
+    let Some(call) = draft.call(id) else { return };
     let rested = matches!(call.state, CallState::Resting { .. });
     let go = if call.facts.is_repeatable() {
         Record::Launched { call: id }
     } else {
         Record::Started { call: id }
     };
-    rested.then_some(Record::CallCleared { call: id }).into_iter().chain([go]).collect()
+    if rested {
+        draft.record(Record::CallCleared { call: id });
+    }
+    draft.record(go);
 }
 
 fn close_if_complete(draft: &mut Draft<'_>) {
@@ -129,8 +170,22 @@ fn close_if_complete(draft: &mut Draft<'_>) {
         return;
     }
     let fatal = round.fatal;
+    if let Some(call) = answering_call(draft, round) {
+        draft.record(Record::Structured { call });
+    }
+    let watch = watch::look(draft);
     draft.record(Record::RoundClosed {});
-    boundary::ask_after(draft, Transition::ToolResults, fatal);
+    if fatal == Fatality::GoesOn && answer::structured(draft) {
+        return;
+    }
+    watch::go_on(draft, watch, fatal);
+}
+
+/// The call that gave the answer that fits its schema.
+fn answering_call(draft: &Draft<'_>, round: &Round) -> Option<CallId> {
+    let output = draft.settings()?.output.clone()?;
+    let answers = |call: &&Call| call.tool_use.name == output.tool && call.has_worked();
+    round.calls.iter().rfind(answers).map(|call| call.id)
 }
 
 /// A tool came back.
@@ -175,7 +230,7 @@ pub(super) fn is_fatal(draft: &Draft<'_>) -> bool {
     draft.run().and_then(Run::round).is_some_and(|round| round.fatal == Fatality::Fatal)
 }
 
-fn settle_completed(draft: &mut Draft<'_>, id: CallId) {
+pub(super) fn settle_completed(draft: &mut Draft<'_>, id: CallId) {
     let limit = draft.limits().result_chars;
     let Some(call) = draft.call(id) else { return };
     let CallState::AfterHook(outcome) = &call.state else { return };
@@ -185,54 +240,7 @@ fn settle_completed(draft: &mut Draft<'_>, id: CallId) {
     draft.record(Record::Settled { call: id, shown });
 }
 
-/// A hook answered.
-pub(super) fn hook_answered(draft: &mut Draft<'_>, id: CallId, answer: &HookAnswer) {
-    let Some(call) = draft.call(id) else { return };
-    match call.state {
-        CallState::BeforeHook => before_hook_answered(draft, id, answer),
-        CallState::AfterHook(_) => after_hook_answered(draft, id, answer),
-        CallState::Unjudged
-        | CallState::Questioned(_)
-        | CallState::Ready
-        | CallState::Running { .. }
-        | CallState::Resting { .. }
-        | CallState::Lost
-        | CallState::Settled(_) => return,
-    }
-    advance(draft);
-}
-
-fn before_hook_answered(draft: &mut Draft<'_>, id: CallId, answer: &HookAnswer) {
-    match answer {
-        HookAnswer::Pass {} => judge(draft, id),
-        HookAnswer::Deny { reason } => {
-            let verdict = Verdict::Deny { reason: reason.clone() };
-            draft.record(Record::Judged { call: id, verdict });
-            settle(draft, id, Shown::denied(reason));
-        }
-        HookAnswer::Change { .. } => {
-            draft.record(Record::InputChanged { call: id });
-            judge(draft, id);
-        }
-    }
-}
-
-fn after_hook_answered(draft: &mut Draft<'_>, id: CallId, answer: &HookAnswer) {
-    let limit = draft.limits().result_chars;
-    match answer {
-        HookAnswer::Pass {} => settle_completed(draft, id),
-        HookAnswer::Deny { reason } => {
-            let hint = "the call ran; a hook rejected its result";
-            let error = ToolError::new("hook_rejected", reason, hint);
-            settle(draft, id, Shown::error(OutcomeKind::Failed, &error, limit));
-        }
-        HookAnswer::Change { input, .. } => {
-            settle(draft, id, Shown::of(&Outcome::Done(input.clone()), limit, reach(draft, id)));
-        }
-    }
-}
-
-fn reach(draft: &Draft<'_>, id: CallId) -> crate::outcome::Reach {
+pub(super) fn reach(draft: &Draft<'_>, id: CallId) -> crate::outcome::Reach {
     draft.call(id).map_or(crate::outcome::Reach::Unknown, Call::reach)
 }
 

@@ -27,6 +27,8 @@ pub(super) fn configured(draft: &mut Draft<'_>, settings: &Arc<Settings>) {
 fn go_on(draft: &mut Draft<'_>) {
     if calls::is_acting(draft) {
         calls::advance(draft);
+    } else if draft.run().is_some_and(|run| run.counters.model_calls == 0) {
+        boundary::begin(draft);
     } else {
         boundary::ask(draft, Transition::Adopted);
     }

@@ -17,12 +17,16 @@ pub(super) struct Draft<'a> {
     pub(super) at: Millis,
     input: &'a Input,
     now: Conversation,
+    slept: bool,
     records: Vec<Record>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(conversation: &Conversation, at: Millis, input: &'a Input) -> Self {
-        Self { at, input, now: conversation.clone(), records: Vec::new() }
+        let mut now = conversation.clone();
+        let slept = now.slept(at);
+        now.count_time(at, input);
+        Self { at, input, now, slept, records: Vec::new() }
     }
 
     pub(super) fn record(&mut self, record: Record) {
@@ -32,6 +36,11 @@ impl<'a> Draft<'a> {
 
     pub(super) fn into_records(self) -> Vec<Record> {
         self.records
+    }
+
+    /// Whether nobody was there when a time limit came.
+    pub(super) fn slept(&self) -> bool {
+        self.slept
     }
 
     pub(super) fn now(&self) -> &Conversation {

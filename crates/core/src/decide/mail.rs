@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use super::boundary;
 use super::calls;
+use super::children;
 use super::draft::Draft;
 use super::stopping;
 use crate::block::Block;
+use crate::child::{Homecoming, Task};
 use crate::ids::{CallId, MailId, QuestionId, RunId};
 use crate::mail::{Answer, Mail, MailBody};
 use crate::outcome::{Reach, Shown};
-use crate::policy::Verdict;
+use crate::permission::Verdict;
 use crate::question::{About, Question};
-use crate::record::{Record, Stop};
+use crate::record::{Record, Stop, Transition};
 use crate::transcript::Transcript;
 
 pub(super) fn received(draft: &mut Draft<'_>, mail: &[Mail]) {
@@ -32,7 +34,10 @@ fn open(draft: &mut Draft<'_>, mail: &Mail) {
         MailBody::Answer { question, answer } => answered(draft, mail.id, *question, answer),
         MailBody::Cancel { run } => stop(draft, mail.id, run.as_ref(), Stop::Cancel),
         MailBody::Abort { run } => stop(draft, mail.id, run.as_ref(), Stop::Abort),
-        MailBody::ChildFinished { .. } => child_finished(draft, mail.id),
+        MailBody::ChildFinished { home, .. } => child_finished(draft, mail.id, home.as_ref()),
+        MailBody::Task { run, task, .. } => employ(draft, mail.id, run, task),
+        MailBody::Compact {} => draft.record(Record::CompactionAsked { mail: mail.id }),
+        MailBody::Memory { text } => remember(draft, mail.id, text),
     }
 }
 
@@ -81,11 +86,41 @@ fn steer(draft: &mut Draft<'_>, mail: MailId, run: &RunId, blocks: &[Block]) {
     }
 }
 
-fn child_finished(draft: &mut Draft<'_>, mail: MailId) {
-    if draft.run().is_some() && !draft.is_stopping() {
-        draft.record(Record::Steered { mail });
-    } else {
+fn child_finished(draft: &mut Draft<'_>, mail: MailId, home: Option<&Homecoming>) {
+    let heard = match home {
+        Some(home) => children::back(draft, mail, home),
+        None if draft.run().is_some() && !draft.is_stopping() => {
+            draft.record(Record::Steered { mail });
+            true
+        }
+        None => false,
+    };
+    if !heard {
         refuse(draft, mail, "no run waits for this child any more");
+    }
+}
+
+/// The one run of a child.
+fn employ(draft: &mut Draft<'_>, mail: MailId, run: &RunId, task: &Task) {
+    if task.prompt.trim().is_empty() {
+        refuse(draft, mail, "the task is empty; say what is to be done");
+    } else if is_known(draft, run) || draft.now().parent.is_some() {
+        refuse(draft, mail, "this child has its task already");
+    } else {
+        draft.record(Record::Employed { mail });
+        draft.record(Record::Queued { mail });
+        boundary::promote(draft);
+    }
+}
+
+fn remember(draft: &mut Draft<'_>, mail: MailId, text: &str) {
+    let waiting = draft.run().map_or(0, |run| run.memories.len());
+    if text.trim().is_empty() {
+        refuse(draft, mail, "the instructions are empty");
+    } else if waiting >= draft.limits().waiting_steers as usize {
+        refuse(draft, mail, "too many instructions are waiting; send them again after the round");
+    } else {
+        draft.record(Record::Remembered { mail });
     }
 }
 
@@ -123,6 +158,9 @@ fn answered(draft: &mut Draft<'_>, mail: MailId, id: QuestionId, answer: &Answer
         About::Uncertain { call } => cleared_up(draft, call, answer),
         About::Asking { call } => told(draft, call, answer),
         About::Drift { .. } => return drift_answered(draft, mail, answer),
+        About::Guidance { .. } | About::Budget { .. } => {
+            return halt_answered(draft, mail, &about, answer);
+        }
     }
     calls::advance(draft);
 }
@@ -133,9 +171,29 @@ fn approved(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
         draft.record(Record::Judged { call, verdict });
         calls::settle(draft, call, Shown::denied(reason));
     } else {
+        if let Answer::Allow { rule: Some(rule) } = answer {
+            draft.record(Record::Granted { rule: rule.clone() });
+        }
         let verdict = Verdict::Allow { by: Arc::from("human") };
         draft.record(Record::Judged { call, verdict });
     }
+}
+
+/// A human said how a run that goes in circles, or has spent its budget, goes on.
+fn halt_answered(draft: &mut Draft<'_>, mail: MailId, about: &About, answer: &Answer) {
+    if *answer == (Answer::Abandon {}) {
+        draft.record(Record::CancelRequested { mail, how: Stop::Cancel });
+        return stopping::requested(draft, Stop::Cancel);
+    }
+    match about {
+        About::Budget { .. } => draft.record(Record::BudgetExtended {}),
+        About::Guidance { .. }
+        | About::Drift { .. }
+        | About::Approval { .. }
+        | About::Uncertain { .. }
+        | About::Asking { .. } => draft.record(Record::Guided { mail }),
+    }
+    boundary::ask(draft, Transition::Guided);
 }
 
 fn cleared_up(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
@@ -144,7 +202,7 @@ fn cleared_up(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
         Answer::Retry {} => draft.record(Record::CallCleared { call }),
         Answer::MarkDone { text } => calls::settle(draft, call, Shown::answered(text, limit)),
         Answer::Abandon {}
-        | Answer::Allow {}
+        | Answer::Allow { .. }
         | Answer::Deny { .. }
         | Answer::Continue {}
         | Answer::Text { .. } => calls::settle(draft, call, Shown::lost(Reach::Unknown)),
@@ -156,7 +214,7 @@ fn told(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
     let shown = match answer {
         Answer::Text { text } => Shown::answered(text, limit),
         Answer::Deny { reason } => Shown::denied(reason),
-        Answer::Allow {}
+        Answer::Allow { .. }
         | Answer::Retry {}
         | Answer::MarkDone { .. }
         | Answer::Abandon {}

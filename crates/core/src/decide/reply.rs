@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::answer;
 use super::boundary::{self, ask, finish, finish_badly};
 use super::calls;
+use super::clock;
 use super::draft::Draft;
+use super::room;
 use crate::ids::AskId;
 use crate::record::{OutputBound, Record, Transition, Truncation};
 use crate::reply::{Reply, StopReason};
@@ -27,7 +30,16 @@ pub(super) fn replied(draft: &mut Draft<'_>, id: AskId, reply: &Arc<Reply>) {
     if let Some(what) = anomaly {
         draft.record(Record::Anomaly { what });
     }
+    if asking.transition == Transition::SumUp {
+        return summed_up(draft);
+    }
     follow(draft, next, &asking, reply);
+}
+
+/// The last turn of a run whose time is up: whatever it says is the result.
+fn summed_up(draft: &mut Draft<'_>) {
+    draft.record(Record::ReplyKept {});
+    answer::finish_with(draft, StopCause::SoftTime);
 }
 
 fn truncation(reply: &Reply) -> Truncation {
@@ -39,9 +51,9 @@ fn truncation(reply: &Reply) -> Truncation {
 
 fn follow(draft: &mut Draft<'_>, next: Next, asking: &Asking, reply: &Reply) {
     match next {
-        Next::Finish => finish_answer(draft, StopCause::EndTurn, reply),
-        Next::FinishOnStopString => finish_answer(draft, StopCause::StopSequence, reply),
-        Next::FinishUnexpected => finish_answer(draft, StopCause::Unexpected, reply),
+        Next::Finish => finish_answer(draft, StopCause::EndTurn),
+        Next::FinishOnStopString => finish_answer(draft, StopCause::StopSequence),
+        Next::FinishUnexpected => finish_answer(draft, StopCause::Unexpected),
         Next::Refuse => refuse(draft),
         Next::RunTools => run_tools(draft, reply, None),
         Next::RunToolsAndReissue => run_tools(draft, reply, Some(words::REISSUE_TOOL_USE)),
@@ -61,49 +73,28 @@ fn follow(draft: &mut Draft<'_>, next: Next, asking: &Asking, reply: &Reply) {
     }
 }
 
-/// A finished answer is never lost: it comes before every other reason to stop. Only a person who
-/// said something more meanwhile keeps the run going.
-fn finish_answer(draft: &mut Draft<'_>, cause: StopCause, reply: &Reply) {
+fn finish_answer(draft: &mut Draft<'_>, cause: StopCause) {
     draft.record(Record::ReplyKept {});
-    let steered = draft.run().is_some_and(|run| !run.steers.is_empty());
-    if steered && boundary::can_ask(draft) {
-        return ask(draft, Transition::Steer);
-    }
-    let text = draft.run().map(|run| run.pieces.concat()).unwrap_or_default();
-    let causes = with_others(draft, cause);
-    let said = match (text.trim().is_empty(), cause) {
-        (false, _) => None,
-        (true, StopCause::Unexpected) => Some(Arc::from("")),
-        (true, _) => Some(Arc::from(words::EMPTY_ANSWER)),
-    };
-    if said.is_some() && reply.tool_uses().next().is_none() {
-        draft.record(Record::Anomaly { what: Anomaly::EmptyAnswer });
-    }
-    finish(draft, &causes, said);
-}
-
-/// What ended the run, and what would have.
-fn with_others(draft: &Draft<'_>, cause: StopCause) -> Vec<StopCause> {
-    let others = boundary::causes_before_tools(draft).into_iter().filter(|also| applies(*also));
-    std::iter::once(cause).chain(others).collect()
-}
-
-/// Limits on tools do not apply to an answer that asks for none.
-fn applies(also: StopCause) -> bool {
-    also != StopCause::MaxToolRounds
+    answer::complete(draft, cause);
 }
 
 fn refuse(draft: &mut Draft<'_>) {
     draft.record(Record::ReplyDropped {});
-    let causes = with_others(draft, StopCause::Refusal);
+    let causes = answer::with_others(draft, StopCause::Refusal);
     finish(draft, &causes, Some(Arc::from(words::REFUSAL)));
 }
 
 fn run_tools(draft: &mut Draft<'_>, reply: &Reply, note: Option<&str>) {
+    clock::look(draft);
     let causes = boundary::causes_before_tools(draft);
     if !causes.is_empty() {
         draft.record(Record::ReplyKept {});
         return finish_badly(draft, &causes);
+    }
+    if boundary::is_summing_up(draft) {
+        // What it said stays; what it wanted to do is for another run.
+        draft.record(Record::ReplyKept {});
+        return ask(draft, Transition::ToolResults);
     }
     let (dropped, names) = repeated(reply);
     if !dropped.is_empty() {
@@ -132,16 +123,24 @@ fn climb(draft: &mut Draft<'_>, asking: &Asking, sentence: &str, transition: Tra
     let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return };
     let cuts = run.counters.truncations;
     let most = settings.model.most_output_tokens;
-    if asking.bound == OutputBound::Budget {
+    let cap = match asking.bound {
+        OutputBound::Cap => None,
+        OutputBound::Budget => Some(StopCause::BudgetTokens),
+        OutputBound::Money => Some(StopCause::BudgetUsd),
+    };
+    if let Some(cap) = cap {
         draft.record(Record::ReplyDropped {});
-        finish_badly(draft, &[StopCause::BudgetTokens]);
+        finish_badly(draft, &[cap]);
     } else if cuts <= 1 && asking.max_tokens < most {
         draft.record(Record::ReplyDropped {});
         boundary::ask_with_cap(draft, Transition::RaiseCap, most);
     } else if cuts <= settings.limits.truncations {
         keep_and_ask(draft, sentence, transition);
-    } else {
+    } else if cuts <= settings.limits.truncations.saturating_add(1) {
         make_room_and_continue(draft, sentence, StopCause::TruncationExhausted);
+    } else {
+        draft.record(Record::ReplyKept {});
+        finish_badly(draft, &[StopCause::TruncationExhausted]);
     }
 }
 
@@ -153,25 +152,11 @@ fn keep_and_ask(draft: &mut Draft<'_>, sentence: &str, transition: Transition) {
 
 fn make_room_and_continue(draft: &mut Draft<'_>, sentence: &str, otherwise: StopCause) {
     draft.record(Record::ReplyKept {});
-    if make_room(draft) {
+    if !draft.is_stopping() && room::is_possible(draft) {
         draft.record(Record::Noted { text: Arc::from(sentence) });
-        ask(draft, Transition::Compacted);
+        room::or_end(draft, Transition::Compacted, otherwise);
     } else {
         finish_badly(draft, &[otherwise]);
-    }
-}
-
-/// Emergency compaction, once per run: old messages give way to a sentence.
-pub(super) fn make_room(draft: &mut Draft<'_>) -> bool {
-    let kept = draft.limits().kept_messages;
-    let used = draft.run().map_or(0, |run| run.counters.reactive_compactions);
-    match draft.now().transcript.cut_point(kept) {
-        Some(keep_from) if used == 0 => {
-            let note = Arc::from(words::left_out(keep_from));
-            draft.record(Record::Compacted { keep_from: keep_from as u64, note });
-            true
-        }
-        Some(_) | None => false,
     }
 }
 

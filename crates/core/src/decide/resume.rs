@@ -3,19 +3,19 @@
 
 use std::sync::Arc;
 
+use super::answer;
 use super::boundary;
 use super::calls;
+use super::counsel;
 use super::draft::Draft;
 use super::stopping;
-use crate::block::ErrorFlag;
 use crate::call::{Call, CallState};
-use crate::cut;
+use crate::counsel::Counsel;
 use crate::facts::Verify;
 use crate::ids::{CallId, Epoch};
 use crate::input::Finding;
-use crate::outcome::{OutcomeKind, Shown};
+use crate::outcome::Shown;
 use crate::question::About;
-use crate::raw::Raw;
 use crate::record::{Record, Transition};
 use crate::run::{Leave, Run};
 
@@ -32,16 +32,26 @@ pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str
     match leave(draft) {
         Some(Leave::Awaited) if !changed => draft.record(Record::DriftAccepted {}),
         Some(Leave::Awaited | Leave::Given) => {}
-        None if drifted => {
-            let what = Arc::from("the system prompt or the tools changed since the run began");
-            calls::question(draft, About::Drift { what });
-        }
+        None if drifted => ask_about_drift(draft),
         None => go_on(draft, was_asking),
     }
 }
 
+fn ask_about_drift(draft: &mut Draft<'_>) {
+    // A complete answer needs no model any more.
+    if let Some((_, Counsel::Answer { cause })) = counsel::sought(draft) {
+        counsel::give_up(draft);
+        return answer::finish_with(draft, cause);
+    }
+    counsel::give_up(draft);
+    let what = Arc::from("the system prompt or the tools changed since the run began");
+    calls::question(draft, About::Drift { what });
+}
+
+/// Whether a run that is halted because of a change may go on.
 fn leave(draft: &Draft<'_>) -> Option<Leave> {
-    draft.run().and_then(Run::halt).map(|halt| halt.leave)
+    let halt = draft.run().and_then(Run::halt)?;
+    matches!(halt.question.about, About::Drift { .. }).then_some(halt.leave)
 }
 
 enum WasAsking {
@@ -61,7 +71,7 @@ fn go_on(draft: &mut Draft<'_>, was_asking: WasAsking) {
     match was_asking {
         WasAsking::Yes => boundary::ask(draft, Transition::Adopted),
         WasAsking::No if calls::is_acting(draft) => calls::advance(draft),
-        WasAsking::No => {}
+        WasAsking::No => counsel::taken_over(draft),
     }
 }
 
@@ -90,15 +100,10 @@ pub(super) fn probed(draft: &mut Draft<'_>, id: CallId, finding: &Finding) {
     match finding {
         Finding::Happened { text } => {
             let limit = draft.limits().result_chars;
-            calls::settle(draft, id, found(text, limit));
+            calls::settle(draft, id, Shown::done(text, limit));
         }
         Finding::DidNotHappen {} => draft.record(Record::CallCleared { call: id }),
         Finding::Unknown {} => calls::question(draft, About::Uncertain { call: id }),
     }
     calls::advance(draft);
-}
-
-fn found(text: &str, limit_chars: u64) -> Shown {
-    let content = cut::content(&Raw::string(text), limit_chars);
-    Shown { kind: OutcomeKind::Done, content, flag: ErrorFlag::Fine }
 }

@@ -3,13 +3,16 @@
 
 use super::boundary::finish_badly;
 use super::calls;
+use super::children;
+use super::counsel;
 use super::draft::Draft;
 use crate::call::{Call, CallState};
+use crate::cut;
 use crate::facts::Interrupt;
 use crate::ids::{CallId, Millis};
-use crate::outcome::{Reach, Shown};
+use crate::outcome::{OutcomeKind, Reach, Shown, ToolError};
 use crate::question::About;
-use crate::record::{Record, Stop};
+use crate::record::{Record, Stop, TimeLimit};
 use crate::reply::Usage;
 use crate::run::{Asking, Phase};
 use crate::stop::StopCause;
@@ -26,6 +29,7 @@ pub(super) fn requested(draft: &mut Draft<'_>, how: Stop) {
             finish_badly(draft, &[StopCause::UserCancel]);
         }
         Phase::Deferred { .. } => finish_badly(draft, &[StopCause::UserCancel]),
+        Phase::Consulting(_) => counsel::stopped(draft),
         Phase::Halted(halt) if halt.round.is_none() => {
             finish_badly(draft, &[StopCause::UserCancel]);
         }
@@ -49,6 +53,7 @@ pub(super) fn wind_down(draft: &mut Draft<'_>) {
     let flown = forgotten_flights(draft);
     let ids: Vec<CallId> = draft.calls().iter().map(|call| call.id).collect();
     for id in ids {
+        children::recall(draft, id);
         let shown = draft.call(id).and_then(|call| match flown.contains(&id) {
             true => Some(Shown::lost(call.reach())),
             false => ending(draft, call, reason),
@@ -81,20 +86,30 @@ fn reason(draft: &Draft<'_>) -> Option<&'static str> {
     if draft.is_stopping() {
         return Some("the run was cancelled before this call ran");
     }
+    if draft.run().is_some_and(|run| run.time_up.is_some()) {
+        return Some("the time for the run was up before this call ran");
+    }
     calls::is_fatal(draft).then_some("another call of the same reply failed for good")
 }
 
 /// The result of a call that will not go on, or `None` if it must be waited for.
 fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
     match &call.state {
-        CallState::BeforeHook | CallState::Unjudged | CallState::Ready => {
+        CallState::BeforeHook | CallState::Unjudged | CallState::Referred | CallState::Ready => {
             Some(Shown::skipped(reason))
+        }
+        CallState::Away(away) => {
+            let error = ToolError::new("interrupted", &children::given_up(away), INCOMPLETE);
+            let shown = Shown::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS);
+            (is_urgent(draft) || waited_enough(draft)).then_some(shown)
         }
         CallState::Resting { .. } => Some(Shown::not_retried(call.reach())),
         CallState::Questioned(question) => match question.about {
-            About::Approval { .. } | About::Asking { .. } | About::Drift { .. } => {
-                Some(Shown::skipped(reason))
-            }
+            About::Approval { .. }
+            | About::Asking { .. }
+            | About::Guidance { .. }
+            | About::Budget { .. }
+            | About::Drift { .. } => Some(Shown::skipped(reason)),
             About::Uncertain { .. } => waited_enough(draft).then(|| Shown::lost(call.reach())),
         },
         CallState::Running { since } => interrupted(draft, call, *since),
@@ -102,14 +117,37 @@ fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
     }
 }
 
+/// Who is told what children found is told that they did not finish.
+const INCOMPLETE: &str = "they were told to stop; what they did so far stays done";
+
 fn interrupted(draft: &Draft<'_>, call: &Call, since: Millis) -> Option<Shown> {
-    let aborting = draft.run().and_then(|run| run.stop).is_some_and(|stop| stop.how == Stop::Abort);
     let may = call.facts.interrupt == Interrupt::Interruptible;
-    (aborting && may).then(|| Shown::interrupted(draft.at.since(since), call.reach()))
+    let ends = is_over(draft) || (may && (is_urgent(draft) || is_out_of_grace(draft)));
+    ends.then(|| Shown::interrupted(draft.at.since(since), call.reach()))
 }
 
-/// Whether a human who was asked about unknown effects had time enough to answer before a cancel.
+/// Whether nothing more is waited for.
+fn is_urgent(draft: &Draft<'_>) -> bool {
+    let aborting = draft.run().and_then(|run| run.stop).is_some_and(|stop| stop.how == Stop::Abort);
+    aborting || is_over(draft)
+}
+
+fn is_over(draft: &Draft<'_>) -> bool {
+    let up = draft.run().and_then(|run| run.time_up);
+    up.is_some_and(|up| up.limit == TimeLimit::Hard)
+}
+
+/// Whether calls in the air were waited for long enough after the soft time limit.
+fn is_out_of_grace(draft: &Draft<'_>) -> bool {
+    let up = draft.run().and_then(|run| run.time_up);
+    let times = draft.settings().and_then(|settings| settings.times).unwrap_or_default();
+    up.is_some_and(|up| draft.at >= up.at.plus(times.grace_ms))
+}
+
+/// Whether a human who was asked about unknown effects, or children who were told to stop, had time
+/// enough before a cancel.
 fn waited_enough(draft: &Draft<'_>) -> bool {
-    let stop = draft.run().and_then(|run| run.stop);
-    stop.is_some_and(|stop| draft.at >= stop.at.plus(draft.limits().cancel_wait_ms))
+    let Some(run) = draft.run() else { return false };
+    let since = run.stop.map(|stop| stop.at).or(run.time_up.map(|up| up.at));
+    since.is_some_and(|since| draft.at >= since.plus(draft.limits().cancel_wait_ms))
 }

@@ -11,6 +11,7 @@ use super::readonly::{is_read_only, only_wraps};
 use super::rule::Rule;
 use super::scope::Places;
 use super::subject::{Access, PathUse, Seen, Shell, SimpleCommand, Subject, Zone};
+use super::verdict::{Human, Lean, Otherwise, Verdict};
 
 /// The permissions of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -34,6 +35,10 @@ pub struct Permissions {
     pub root: Arc<str>,
     /// The home folder, for rules that begin with `~/`.
     pub home: Arc<str>,
+    /// What happens to a call that nothing speaks for or against.
+    pub otherwise: Otherwise,
+    /// Whether there is anybody to ask.
+    pub human: Human,
 }
 
 /// A call as the rules see it.
@@ -45,6 +50,10 @@ pub struct Asked<'a> {
     pub subject: &'a Subject,
     /// Whether it changes nothing.
     pub effect: Effect,
+    /// What a hook thinks of it.
+    pub lean: Lean,
+    /// What people have allowed in this conversation.
+    pub grants: &'a [Rule],
 }
 
 /// Whether a call changes something.
@@ -70,7 +79,35 @@ pub enum Ruling {
 }
 
 impl Permissions {
-    /// Judges a call.
+    /// Everything runs that no rule holds back. For tests and for people who mean it.
+    #[must_use]
+    pub fn allow_all() -> Self {
+        Self { otherwise: Otherwise::Allow, ..Self::default() }
+    }
+
+    /// The verdict on a call: what the rules say, and where they are silent the hook, the
+    /// classifier, or a human.
+    #[must_use]
+    pub fn decide(&self, asked: Asked<'_>) -> Verdict {
+        let by_default = || Arc::from("default");
+        match (self.judge(asked), asked.lean) {
+            (Ruling::Deny(reason), _) => Verdict::Deny { reason },
+            (Ruling::Ask(by), _) => Verdict::ask(asked.tool, by, self.human),
+            (_, Lean::Ask) => Verdict::ask(asked.tool, Arc::from("hook"), self.human),
+            (Ruling::Allow(by), _) => Verdict::Allow { by },
+            (Ruling::Open, Lean::Allow) => Verdict::Allow { by: Arc::from("hook") },
+            (Ruling::Open, Lean::Neutral) => match (self.mode, self.otherwise) {
+                (Mode::Auto, _) => Verdict::Refer {},
+                (_, Otherwise::Ask) => Verdict::ask(asked.tool, by_default(), self.human),
+                (_, Otherwise::Allow) => Verdict::Allow { by: by_default() },
+                (_, Otherwise::Deny) => {
+                    Verdict::Deny { reason: Arc::from(format!("no rule allows {}", asked.tool)) }
+                }
+            },
+        }
+    }
+
+    /// What the rules say of a call.
     #[must_use]
     pub fn judge(&self, asked: Asked<'_>) -> Ruling {
         self.held_back(asked)
@@ -118,31 +155,32 @@ impl Permissions {
 
     /// Allow: every part of the call must be covered.
     fn let_go(&self, asked: Asked<'_>) -> Option<Ruling> {
-        let mut rules = self.allow.iter().filter(|rule| rule.names(asked.tool));
+        let mut rules = self.allowing(asked).filter(|rule| rule.names(asked.tool));
         let by = |rule: &Rule| Ruling::Allow(rule.text().clone());
         match asked.subject {
-            Subject::Shell(shell) => self.shell_let_go(shell, asked.tool),
+            Subject::Shell(shell) => self.shell_let_go(shell, asked),
             Subject::Nothing => rules.find(|rule| rule.is_unscoped()).map(by),
             Subject::Domain(host) => rules.find(|rule| rule.covers_domain(host)).map(by),
-            Subject::Paths(paths) => self.paths_let_go(paths, asked.tool),
+            Subject::Paths(paths) => self.paths_let_go(paths, asked),
         }
     }
 
-    fn paths_let_go(&self, paths: &[PathUse], tool: &str) -> Option<Ruling> {
-        let covers =
-            |rule: &Rule, used: &PathUse| rule.names(tool) && rule.covers_path(used, self.places());
-        let covered = |used: &PathUse| self.allow.iter().any(|rule| covers(rule, used));
+    fn paths_let_go(&self, paths: &[PathUse], asked: Asked<'_>) -> Option<Ruling> {
+        let covers = |rule: &Rule, used: &PathUse| {
+            rule.names(asked.tool) && rule.covers_path(used, self.places())
+        };
+        let covered = |used: &PathUse| self.allowing(asked).any(|rule| covers(rule, used));
         let all = !paths.is_empty() && paths.iter().all(covered);
         all.then(|| Ruling::Allow(Arc::from("allow rules cover every path")))
     }
 
-    fn shell_let_go(&self, shell: &Shell, tool: &str) -> Option<Ruling> {
+    fn shell_let_go(&self, shell: &Shell, asked: Asked<'_>) -> Option<Ruling> {
         let is_clear = shell.doubts.is_empty() && !shell.commands.is_empty();
         if !is_clear || !all_in_workspace(&shell.writes) {
             return None;
         }
         let covered = |command: &SimpleCommand| {
-            self.is_allowed(command, tool)
+            self.is_allowed(command, asked)
                 || only_wraps(command)
                 || self.is_harmless(command, shell)
         };
@@ -150,8 +188,13 @@ impl Permissions {
         all.then(|| Ruling::Allow(Arc::from("every part of the command is allowed")))
     }
 
-    fn is_allowed(&self, command: &SimpleCommand, tool: &str) -> bool {
-        self.allow.iter().any(|rule| rule.names(tool) && rule.covers_command(command))
+    fn is_allowed(&self, command: &SimpleCommand, asked: Asked<'_>) -> bool {
+        self.allowing(asked).any(|rule| rule.names(asked.tool) && rule.covers_command(command))
+    }
+
+    /// The rules that let go: those of the settings and those people gave on the way.
+    fn allowing<'a>(&'a self, asked: Asked<'a>) -> impl Iterator<Item = &'a Rule> {
+        self.allow.iter().chain(asked.grants)
     }
 
     /// Looking is harmless within the workspace as long as nothing is written on the way; where

@@ -5,6 +5,7 @@ use super::judge::{Asked, Effect, Permissions, Ruling};
 use super::mode::Mode;
 use super::rule::Rule;
 use super::subject::{Access, PathUse, Seen, Shell, SimpleCommand, Subject, Zone};
+use super::verdict::Lean;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Says {
@@ -43,7 +44,7 @@ fn shell(commands: &[&str]) -> Shell {
 }
 
 fn judged(permissions: &Permissions, tool: &str, subject: &Subject, effect: Effect) -> Says {
-    says(&permissions.judge(Asked { tool, subject, effect }))
+    says(&permissions.judge(Asked { tool, subject, effect, lean: Lean::Neutral, grants: &[] }))
 }
 
 fn write(path: &str, zone: Zone) -> PathUse {

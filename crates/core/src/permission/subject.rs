@@ -91,6 +91,14 @@ pub struct SimpleCommand {
     pub words: Vec<Arc<str>>,
 }
 
+impl Subject {
+    /// Whether there is nothing to see.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::Nothing
+    }
+}
+
 impl SimpleCommand {
     /// A command of these words.
     #[must_use]

@@ -56,7 +56,8 @@ impl CheckpointKind {
             }
             Record::Replied { .. } => Some(Self::LlmResponse),
             Record::Completed { .. } | Record::RoundClosed {} => Some(Self::ToolResult),
-            Record::Compacted { .. } => Some(Self::Compaction),
+            Record::Compacted { .. } | Record::Pruned { .. } => Some(Self::Compaction),
+            Record::JournalChanged { .. } => Some(Self::JournalUpdate),
             Record::Questioned { .. } => Some(Self::HumanPause),
             Record::Finished { .. } => Some(Self::Final),
             _ => None,

@@ -1,4 +1,4 @@
-//! Events: what dashboards and `windlass logs` read afterwards.
+//! Events: what dashboards and `windlass logs` read afterwards, and what is traced as it happens.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -12,8 +12,9 @@ use crate::conversation::Conversation;
 use crate::log::Entry;
 use crate::question::About;
 use crate::raw::Raw;
-use crate::record::Record;
+use crate::record::{Record, TimeLimit, Transition};
 use crate::stop::RunState;
+use crate::window::Rung;
 
 #[derive(Serialize)]
 struct Retry {
@@ -31,6 +32,8 @@ struct ModelRetry {
 struct End<'a> {
     cause: &'a str,
     also: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suspect: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -38,18 +41,56 @@ struct Why<'a> {
     why: &'a str,
 }
 
+/// Tokens and messages before and after room was made.
 #[derive(Serialize)]
-struct Compaction {
-    segments_left_out: u64,
-    bytes_after: u64,
+struct Room<'a> {
+    stage: &'a str,
+    tokens_before: u64,
+    tokens_after: u64,
+    messages_before: usize,
+    messages_after: usize,
+}
+
+#[derive(Serialize)]
+struct Circle<'a> {
+    tier: String,
+    tool: &'a str,
+    level: String,
+}
+
+#[derive(Serialize)]
+struct Guardrail<'a> {
+    guardrail: &'a str,
+    times: u32,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct Share {
+    percent: u64,
 }
 
 #[derive(Serialize)]
 struct Nothing {}
 
-/// The event a record stands for. `now` has the record applied.
-pub(super) fn event(now: &Conversation, entry: &Entry, record: &Record) -> Option<EventRow> {
-    let (name, fields) = named(now, record)?;
+/// Other names an event is known by.
+#[must_use]
+pub fn alias(name: &str) -> Option<&'static str> {
+    (name == "agent.exhaustion.soft_limit").then_some("agent.exhaustion.celery_soft")
+}
+
+/// The event a record stands for: `before` is without it, `now` has it applied.
+pub(super) fn event(
+    before: &Conversation,
+    now: &Conversation,
+    entry: &Entry,
+    record: &Record,
+) -> Option<EventRow> {
+    let named = of_model(record)
+        .or_else(|| of_room(before, now, record))
+        .or_else(|| of_guards(now, record))
+        .or_else(|| of_run(now, record));
+    let (name, fields) = named?;
     let run = match record {
         Record::Finished { run, .. } => Some(run.clone()),
         _ => now.run.as_ref().map(|run| run.id.clone()),
@@ -57,10 +98,10 @@ pub(super) fn event(now: &Conversation, entry: &Entry, record: &Record) -> Optio
     Some(EventRow { run, seq: entry.seq, at: entry.at, name, fields })
 }
 
-fn named(now: &Conversation, record: &Record) -> Option<(&'static str, Raw)> {
+type Named = (&'static str, Raw);
+
+fn of_model(record: &Record) -> Option<Named> {
     match record {
-        Record::RunStarted { .. } => Some(("agent_run.started", Raw::encode(&Nothing {}))),
-        Record::Adopted { .. } => Some(("agent_run.resumed", Raw::encode(&Nothing {}))),
         Record::Retried { call, until } => {
             let fields = Retry { call: call.to_string(), until: until.0 };
             Some(("agent.tool.retry", Raw::encode(&fields)))
@@ -72,31 +113,91 @@ fn named(now: &Conversation, record: &Record) -> Option<(&'static str, Raw)> {
         Record::AttemptAbandoned { why, .. } => {
             Some(("agent.model.abandoned", Raw::encode(&Why { why })))
         }
+        Record::FellBack { why } => Some(("agent.model.fell_back", Raw::encode(&Why { why }))),
         Record::Anomaly { what } => Some(("agent.reply.anomaly", Raw::encode(what))),
+        _ => None,
+    }
+}
+
+fn of_room(before: &Conversation, now: &Conversation, record: &Record) -> Option<Named> {
+    let (name, stage) = match record {
+        Record::Compacted { rung: Some(Rung::DeepPrune), .. } => ("agent.recovery.fired", "R2"),
+        Record::Compacted { .. } => ("agent.compaction.run", "R1"),
+        Record::Climbed { rung: Rung::AskHuman } => ("agent.recovery.fired", "R3"),
+        Record::Pruned { stage, .. } => ("agent.compaction.run", stage.name()),
+        _ => return None,
+    };
+    let tokens = |c: &Conversation| c.meter.estimate(c.request_bytes());
+    let fields = Room {
+        stage,
+        tokens_before: tokens(before),
+        tokens_after: tokens(now),
+        messages_before: before.transcript.segments().len(),
+        messages_after: now.transcript.segments().len(),
+    };
+    Some((name, Raw::encode(&fields)))
+}
+
+fn of_guards(now: &Conversation, record: &Record) -> Option<Named> {
+    let counters = now.run.as_ref().map(|run| &run.counters);
+    let guardrail = |guardrail, times, reason: &str| {
+        let fields = Raw::encode(&Guardrail { guardrail, times, reason });
+        Some(("agent.guardrail.escalated", fields))
+    };
+    match record {
+        Record::Watched { level, found: Some(found) } => {
+            let name = |value: &Raw| value.text().trim_matches('"').to_owned();
+            let (tier, level) = (name(&Raw::encode(&found.tier)), name(&Raw::encode(level)));
+            let fields = Circle { tier, tool: &found.tool, level };
+            Some(("agent.loop.detected", Raw::encode(&fields)))
+        }
+        Record::Rejected { by, reason } => {
+            let by = Raw::encode(by);
+            let times = counters.map_or(0, |c| c.rejections.saturating_add(c.output_retries));
+            guardrail(by.text().trim_matches('"'), times, reason)
+        }
+        Record::Asked { transition: Transition::Reprompt, .. } => {
+            guardrail("drift", counters.map_or(0, |c| c.reprompts), "the output was thrown away")
+        }
+        Record::TimeUp { limit: TimeLimit::Soft } => {
+            Some(("agent.exhaustion.soft_limit", Raw::encode(&Nothing {})))
+        }
+        Record::TimeUp { limit: TimeLimit::Hard } => {
+            Some(("agent.exhaustion.hard_limit", Raw::encode(&Nothing {})))
+        }
+        Record::BudgetWarned { percent } => {
+            Some(("agent.budget.warning", Raw::encode(&Share { percent: *percent })))
+        }
+        Record::BudgetExtended {} => Some(("agent.budget.extended", Raw::encode(&Nothing {}))),
+        _ => None,
+    }
+}
+
+fn of_run(now: &Conversation, record: &Record) -> Option<Named> {
+    match record {
+        Record::RunStarted { .. } => Some(("agent_run.started", Raw::encode(&Nothing {}))),
+        Record::Adopted { .. } => Some(("agent_run.resumed", Raw::encode(&Nothing {}))),
         Record::MailRefused { why, .. } => Some(("agent.mail.refused", Raw::encode(&Why { why }))),
         Record::Questioned { question } => Some(asked(&question.about)),
-        Record::Compacted { keep_from, .. } => {
-            let bytes_after = now.transcript.bytes();
-            let fields = Compaction { segments_left_out: *keep_from, bytes_after };
-            Some(("agent.compaction.run", Raw::encode(&fields)))
-        }
         Record::Finished { cause, also, .. } => {
             let also = also.iter().map(|cause| cause.reason()).collect();
-            let fields = Raw::encode(&End { cause: cause.reason(), also });
+            let suspect = now.last_end.as_ref().and_then(|end| end.suspect.as_deref());
+            let fields = Raw::encode(&End { cause: cause.reason(), also, suspect });
             Some((end_name(now), fields))
         }
         _ => None,
     }
 }
 
-fn asked(about: &About) -> (&'static str, Raw) {
+fn asked(about: &About) -> Named {
     match about {
         About::Uncertain { .. } | About::Drift { .. } => {
             ("agent_run.resume_unsafe", Raw::encode(about))
         }
-        About::Approval { .. } | About::Asking { .. } => {
-            ("agent_run.asked_human", Raw::encode(about))
-        }
+        About::Approval { .. }
+        | About::Asking { .. }
+        | About::Guidance { .. }
+        | About::Budget { .. } => ("agent_run.asked_human", Raw::encode(about)),
     }
 }
 

@@ -106,5 +106,8 @@ fn transition_name(transition: Transition) -> &'static str {
         Transition::Retry => "retry",
         Transition::Compacted => "compacted",
         Transition::Adopted => "adopted",
+        Transition::Rejected => "rejected",
+        Transition::Guided => "guided",
+        Transition::SumUp => "sum_up",
     }
 }

@@ -36,6 +36,8 @@ pub enum StopCause {
     TruncationExhausted,
     /// The answer never fitted its schema.
     StructuredOutputRetries,
+    /// A hook ended it.
+    HookStopped,
     /// The worker vanished and nothing was left to resume.
     WorkerLost,
     /// The provider stayed down, or refused the request.
@@ -121,6 +123,7 @@ table! {
     BlockingLimit           "blocking_limit"         "blocking_limit"        ErrorDuringExecution Failed         true
     TruncationExhausted     "truncation_exhausted"   "truncation_exhausted"  ErrorDuringExecution Failed         false
     StructuredOutputRetries "structured_output_retries" "structured_output_retries" ErrorMaxStructuredOutputRetries Failed false
+    HookStopped             "hook_stopped"           "hook_stopped"          ErrorDuringExecution Failed         true
     WorkerLost              "worker_lost"            "worker_lost"           ErrorDuringExecution TimedOut       true
     ProviderFailed          "provider_failed"        "provider_failed"       ErrorDuringExecution Failed         true
     ResumeUnsafe            "resume_unsafe"          "waiting_on_human"      ErrorDuringExecution WaitingOnHuman true

@@ -37,6 +37,8 @@ fn the_table_is_that_of_the_requirements() {
             "waiting_on_human",
             "resumable",
         ),
+        // Not in the requirements: they know hooks, and no name for a run that one ended.
+        (C::HookStopped, "-", "-", "error_during_execution", "failed", "resumable"),
         (
             C::AskedHuman,
             "-",

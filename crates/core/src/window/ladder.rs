@@ -6,9 +6,6 @@ use serde::{Deserialize, Serialize};
 /// Iterations within which filling up again means that the last rung was not enough.
 const TOO_SOON: u32 = 20;
 
-/// Recoveries in one run.
-const MOST_RECOVERIES: u32 = 4;
-
 /// A step of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,12 +34,12 @@ pub struct Recoveries {
 }
 
 impl Recoveries {
-    /// The rung for a window that is tight at `iteration`; `None` when all were used.
+    /// The rung for a window that is tight at `iteration`; `None` when all of `most` were used.
     #[must_use]
-    pub fn next(&self, iteration: u32) -> Option<Rung> {
+    pub fn next(&self, iteration: u32, most: u32) -> Option<Rung> {
         let soon =
             |last: Option<u32>| last.is_some_and(|at| iteration.saturating_sub(at) <= TOO_SOON);
-        if self.total >= MOST_RECOVERIES {
+        if self.total >= most {
             return None;
         }
         Some(match (soon(self.last_prune), soon(self.last_compaction)) {

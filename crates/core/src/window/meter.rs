@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::reply::Usage;
 
 /// Tokens per thousand bytes before anything was learned.
-const COLD_TOKENS_PER_1000_BYTES: u64 = 300;
+const COLD_TOKENS_PER_1000_BYTES: u64 = 250;
+
+/// A count beyond this is a mistake of the provider.
+const MOST_TOKENS_PER_BYTE: u64 = 2;
 
 /// Counts tokens from real usage and the bytes that came since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,7 +31,9 @@ impl Meter {
             .input_tokens
             .saturating_add(usage.cache_read_tokens)
             .saturating_add(usage.cache_write_tokens);
-        if input == 0 || sent_bytes == 0 {
+        // No model makes more tokens of a text than it has bytes; whoever says so is not believed.
+        if input == 0 || sent_bytes == 0 || input > sent_bytes.saturating_mul(MOST_TOKENS_PER_BYTE)
+        {
             return;
         }
         self.anchor_tokens = input;
@@ -41,7 +46,7 @@ impl Meter {
     pub fn estimate(&self, bytes: u64) -> u64 {
         let new = bytes.saturating_sub(self.anchor_bytes);
         let gone = self.anchor_bytes.saturating_sub(bytes);
-        let tokens = |bytes: u64| bytes.saturating_mul(self.per_1000_bytes).div_ceil(1_000);
+        let tokens = |bytes: u64| bytes.saturating_mul(self.per_1000_bytes) / 1_000;
         self.anchor_tokens.saturating_add(tokens(new)).saturating_sub(tokens(gone))
     }
 }
@@ -82,11 +87,13 @@ pub enum Pressure {
 }
 
 impl Usable {
-    /// A window less the output it must hold and a margin for estimates that are too low.
+    /// A window less the output it must hold and a margin for estimates that are too low. However
+    /// much output is asked for, half of the window is left for what was said.
     #[must_use]
     pub fn of(window_tokens: u64, output_tokens: u64) -> Self {
         let margin = window_tokens / 50;
-        Self { tokens: window_tokens.saturating_sub(output_tokens).saturating_sub(margin) }
+        let output = output_tokens.min(window_tokens / 2);
+        Self { tokens: window_tokens.saturating_sub(output).saturating_sub(margin) }
     }
 
     /// How full it is with `tokens` in it.

@@ -50,6 +50,17 @@ struct ResultView<'a> {
 }
 
 impl Stage {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Snip => "snip",
+            Self::Micro => "micro",
+            Self::Collapse => "collapse",
+            Self::Auto => "auto",
+        }
+    }
+
     /// What the stage would change before segment `keep_from`.
     #[must_use]
     pub fn propose(self, transcript: &Transcript, keep_from: usize) -> Vec<Rewrite> {

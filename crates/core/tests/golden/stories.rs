@@ -6,6 +6,7 @@ use windlass_core::block::{Block, ToolUse};
 use windlass_core::input::{FailureClass, Finding, HookAnswer};
 use windlass_core::mail::Answer;
 use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::permission::Lean;
 use windlass_core::raw::Raw;
 use windlass_core::settings::Listening;
 
@@ -81,7 +82,7 @@ fn permission() -> Lane {
         .answer_to(2, Answer::Text { text: Arc::from("blue") })
         .answer_to(2, Answer::Text { text: Arc::from("red") })
         .answer_to(1, Answer::Retry {})
-        .answer_to(1, Answer::Allow {})
+        .answer_to(1, Answer::Allow { rule: None })
         .returns(0, "deployed")
         .reply(calls([call("t4", "deploy", "again")]))
         .deny("once is enough")
@@ -91,7 +92,8 @@ fn permission() -> Lane {
 fn hooks() -> Lane {
     let input = Raw::parse(r#"{"on":"/b"}"#).unwrap();
     let changed = ToolUse { id: "t1".into(), name: "write".into(), input: input.clone() };
-    let change = HookAnswer::Change { input, facts: Box::new(facts_for(&changed)) };
+    let change =
+        HookAnswer::Change { input, facts: Box::new(facts_for(&changed)), lean: Lean::Neutral };
     Lane::with(|settings| {
         settings.hooks.before_tool = Listening::Hooked;
         settings.hooks.after_tool = Listening::Hooked;

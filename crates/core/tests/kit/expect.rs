@@ -153,7 +153,9 @@ fn state(state: &CallState) -> &'static str {
     match state {
         CallState::BeforeHook => "before-hook",
         CallState::Unjudged => "unjudged",
+        CallState::Referred => "referred",
         CallState::Questioned(_) => "questioned",
+        CallState::Away(_) => "away",
         CallState::Ready => "ready",
         CallState::Running { .. } => "running",
         CallState::Resting { .. } => "resting",

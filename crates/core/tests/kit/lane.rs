@@ -124,7 +124,7 @@ impl Lane {
 
     pub(crate) fn child(self, text: &str) -> Self {
         let child = LaneId::from("conversation:child");
-        self.mail(MailBody::ChildFinished { child, text: Arc::from(text) })
+        self.mail(MailBody::ChildFinished { child, text: Arc::from(text), home: None })
     }
 
     pub(crate) fn cancel(self) -> Self {
@@ -150,7 +150,7 @@ impl Lane {
     }
 
     pub(crate) fn allow(self) -> Self {
-        self.answer(Answer::Allow {})
+        self.answer(Answer::Allow { rule: None })
     }
 
     pub(crate) fn deny(self, reason: &str) -> Self {
@@ -206,7 +206,7 @@ impl Lane {
 
     pub(crate) fn hook(self, place: usize, answer: HookAnswer) -> Self {
         let call = self.call(place);
-        self.input(Input::HookAnswered { call, answer })
+        self.input(Input::HookAnswered { call, answer, context: None })
     }
 
     pub(crate) fn probe(self, place: usize, finding: Finding) -> Self {

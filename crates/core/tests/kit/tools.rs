@@ -5,19 +5,24 @@ use std::sync::Arc;
 use windlass_core::block::ToolUse;
 use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
 use windlass_core::order::Touches;
+use windlass_core::permission::Rule;
 use windlass_core::raw::Raw;
 use windlass_core::settings::{Model, Settings, ToolSpec};
+use windlass_core::window::Summariser;
 
 /// Settings of a lane. Denied: `rm`. Asked: `deploy` and whatever no rule names. Allowed: the rest.
 pub(crate) fn settings() -> Settings {
     let mut settings = Settings::new(Model::named("scripted"));
     settings.system = Arc::from("You haul.");
+    settings.window.summariser = Summariser::Nobody;
+    settings.limits.provider_wait_ms = 0;
+    settings.times = None;
     settings.tools = ["read", "write", "bash", "send"].map(spec).to_vec();
-    settings.rules.deny = vec![Arc::from("rm")];
-    settings.rules.ask = vec![Arc::from("deploy")];
+    settings.rules.deny = vec![rule("rm")];
+    settings.rules.ask = vec![rule("deploy")];
     settings.rules.allow =
         ["read", "write", "bash", "send", "fetch", "upload", "ask_human", "sleep"]
-            .map(Arc::from)
+            .map(rule)
             .to_vec();
     settings
 }
@@ -54,4 +59,9 @@ pub(crate) fn facts_for(call: &ToolUse) -> Facts {
 
 fn reading(known: Facts, keys: Vec<Arc<str>>) -> Facts {
     Facts { touches: Touches::Reads(keys), repeat: Repeat::Repeatable, ..known }
+}
+
+/// A permission rule.
+pub(crate) fn rule(text: &str) -> Rule {
+    Rule::parse(text).unwrap()
 }

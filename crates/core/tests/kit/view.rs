@@ -154,7 +154,9 @@ fn call_state(state: &CallState) -> String {
     match state {
         CallState::BeforeHook => "before hook".to_owned(),
         CallState::Unjudged => "unjudged".to_owned(),
+        CallState::Referred => "referred".to_owned(),
         CallState::Questioned(question) => format!("questioned {}", question.id),
+        CallState::Away(away) => format!("away {}", away.at_work()),
         CallState::Ready => "ready".to_owned(),
         CallState::Running { since } => format!("running since {}", since.0),
         CallState::Resting { until } => format!("resting until {}", until.0),
@@ -172,6 +174,8 @@ pub(crate) fn effect(effect: &Effect) -> String {
         Effect::HookBefore(call) => format!("before {call}"),
         Effect::HookAfter(call) => format!("after {call}"),
         Effect::Probe(call) => format!("probe {call}"),
+        Effect::Classify(call) => format!("classify {call}"),
+        Effect::Consult(counsel) => format!("consult {counsel}"),
         Effect::Configure => "configure".to_owned(),
     }
 }

@@ -90,7 +90,7 @@ proptest! {
             prop_assert!(first != Some(Part::Results));
             prop_assert!(messages(transcript.segments().iter().skip(cut)).len() >= keep as usize);
             let mut compacted = transcript.clone();
-            compacted.compact(cut, "left out");
+            compacted.compact(cut, "left out", &[], "");
             prop_assert_eq!(audit(&messages(compacted.segments().iter())), Ok(()));
         } else {
             prop_assert!(whole.len() <= keep as usize);

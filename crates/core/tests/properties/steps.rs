@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use windlass_core::block::Block;
+use windlass_core::counsel::Advice;
 use windlass_core::ids::{CallId, LaneId, Millis, RunId};
-use windlass_core::input::{Failure, FailureClass, Finding, HookAnswer, Input};
+use windlass_core::input::{Failure, FailureClass, Finding, HookAnswer, Input, Opinion};
 use windlass_core::mail::{Answer, MailBody};
 use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::permission::Lean;
 use windlass_core::question::{About, Question};
 use windlass_core::raw::Raw;
-use windlass_core::reply::Reply;
+use windlass_core::reply::{Reply, Usage};
 use windlass_core::run::Run;
 use windlass_core::settings::{Listening, Settings};
 use windlass_core::wanted::{Effect, wanted};
@@ -82,14 +84,14 @@ fn mail() -> BoxedStrategy<MailBody> {
         3 => (run_id(), words()).prop_map(|(run, blocks)| MailBody::Steer { run, blocks }),
         1 => prop::option::of(run_id()).prop_map(|run| MailBody::Cancel { run }),
         1 => prop::option::of(run_id()).prop_map(|run| MailBody::Abort { run }),
-        1 => text().prop_map(|text| MailBody::ChildFinished { child: LaneId::from("c"), text: arc(text) }),
+        1 => text().prop_map(|text| MailBody::ChildFinished { child: LaneId::from("c"), text: arc(text), home: None }),
     ]
     .boxed()
 }
 
 fn answer() -> BoxedStrategy<Answer> {
     prop_oneof![
-        3 => Just(Answer::Allow {}),
+        3 => Just(Answer::Allow { rule: None }),
         1 => text().prop_map(|reason| Answer::Deny { reason: arc(reason) }),
         2 => Just(Answer::Retry {}),
         1 => text().prop_map(|text| Answer::MarkDone { text: arc(text) }),
@@ -127,7 +129,7 @@ fn hook() -> BoxedStrategy<HookAnswer> {
             name: "read".into(),
             input: input.clone(),
         };
-        HookAnswer::Change { input, facts: Box::new(facts_for(&call)) }
+        HookAnswer::Change { input, facts: Box::new(facts_for(&call)), lean: Lean::Neutral }
     };
     prop_oneof![
         4 => Just(HookAnswer::Pass {}),
@@ -311,20 +313,38 @@ fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
             Input::ToolReturned { call, attempt, started_at, outcome: world.outcome }
         }
         Effect::HookBefore(call) | Effect::HookAfter(call) => {
-            Input::HookAnswered { call, answer: world.hook }
+            Input::HookAnswered { call, answer: world.hook, context: None }
         }
         Effect::Probe(call) => Input::Probed { call, finding: world.finding },
+        Effect::Classify(call) => {
+            let opinion = Opinion::Unsure { why: Arc::from(world.text) };
+            Input::Classified { call, opinion, usage: Usage::default() }
+        }
+        Effect::Consult(counsel) => Input::Counselled { counsel, advice: advice(&world.text) },
         Effect::Configure => Input::Configured { settings: Arc::new(settings()) },
     };
     lane.input(input)
 }
 
+fn advice(text: &str) -> Advice {
+    let said: Arc<str> = Arc::from(text);
+    match text.len() % 5 {
+        0 => Advice::Pass { context: None },
+        1 => Advice::Block { reason: said },
+        2 => Advice::Summary { text: said, usage: Usage::default() },
+        3 => Advice::Failed { why: said, usage: Usage::default() },
+        _ => Advice::Pass { context: Some(said) },
+    }
+}
+
 fn fitting(about: &About, pick: usize, text: &str) -> Answer {
     let text: Arc<str> = Arc::from(text);
     let (a, b, c) = match about {
-        About::Approval { .. } => {
-            (Answer::Allow {}, Answer::Allow {}, Answer::Deny { reason: text })
-        }
+        About::Approval { .. } => (
+            Answer::Allow { rule: None },
+            Answer::Allow { rule: None },
+            Answer::Deny { reason: text },
+        ),
         About::Uncertain { .. } => {
             (Answer::Retry {}, Answer::MarkDone { text }, Answer::Abandon {})
         }
@@ -333,7 +353,10 @@ fn fitting(about: &About, pick: usize, text: &str) -> Answer {
             Answer::Text { text: text.clone() },
             Answer::Deny { reason: text },
         ),
-        About::Drift { .. } => (Answer::Continue {}, Answer::Continue {}, Answer::Abandon {}),
+        About::Guidance { .. } => (Answer::Text { text }, Answer::Continue {}, Answer::Abandon {}),
+        About::Budget { .. } | About::Drift { .. } => {
+            (Answer::Continue {}, Answer::Continue {}, Answer::Abandon {})
+        }
     };
     match pick % 3 {
         0 => a,
@@ -367,7 +390,7 @@ pub(crate) fn happen(mut lane: Lane, step: Step) -> Lane {
         }
         Step::Hook(aim, answer) => {
             let (call, _) = target(&lane, aim);
-            lane.input(Input::HookAnswered { call, answer })
+            lane.input(Input::HookAnswered { call, answer, context: None })
         }
         Step::Probe(aim, finding) => {
             let (call, _) = target(&lane, aim);

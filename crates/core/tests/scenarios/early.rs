@@ -4,7 +4,7 @@ use windlass_core::input::FailureClass;
 use windlass_core::record::{Launch, Record};
 use windlass_core::settings::Listening;
 
-use crate::kit::{Lane, call, calls, passing};
+use crate::kit::{Lane, call, calls, passing, rule};
 
 fn launches(lane: &Lane) -> Option<Launch> {
     lane.last.iter().find_map(|record| match record {
@@ -27,7 +27,7 @@ fn only_reads_that_rules_alone_allow_go_ahead() {
     }
     assert!(!goes_ahead(Lane::with(|s| s.hooks.before_tool = Listening::Hooked), "read"));
     assert!(goes_ahead(Lane::with(|s| s.hooks.after_tool = Listening::Hooked), "read"));
-    assert!(!goes_ahead(Lane::with(|s| s.rules.ask.push("read".into())), "read"));
+    assert!(!goes_ahead(Lane::with(|s| s.rules.ask.push(rule("read"))), "read"));
     assert!(!goes_ahead(Lane::with(|s| s.limits.tool_rounds = 0), "read"));
     assert!(!goes_ahead(Lane::with(|s| s.limits.parallel_calls = 0), "read"));
     assert!(!goes_ahead(Lane::with(|s| s.limits.calls_per_reply = 0), "read"));

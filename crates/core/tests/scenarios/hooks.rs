@@ -5,6 +5,7 @@ use std::sync::Arc;
 use windlass_core::block::ToolUse;
 use windlass_core::input::HookAnswer;
 use windlass_core::outcome::Outcome;
+use windlass_core::permission::Lean;
 use windlass_core::raw::Raw;
 use windlass_core::settings::Listening;
 
@@ -21,7 +22,7 @@ fn hooked() -> Lane {
 fn change(tool: &str, input: &str) -> HookAnswer {
     let input = Raw::parse(input).unwrap();
     let changed = ToolUse { id: "t1".into(), name: tool.into(), input: input.clone() };
-    HookAnswer::Change { input, facts: Box::new(facts_for(&changed)) }
+    HookAnswer::Change { input, facts: Box::new(facts_for(&changed)), lean: Lean::Neutral }
 }
 
 // spec: ROUNDS-07
@@ -69,7 +70,7 @@ fn a_changed_input_is_judged_again() {
     hooked()
         .reply(calls([call("t1", "rm", "/a")]))
         .hook(0, change("rm", r#"{"on":"/b"}"#))
-        .shows_last("user: <t1 denied: rm is denied by the rule rm>");
+        .shows_last("user: <t1 denied: the rule rm denies it>");
 }
 
 #[test]

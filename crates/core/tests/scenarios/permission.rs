@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::mail::Answer;
-use windlass_core::policy::{Human, Otherwise};
+use windlass_core::permission::{Human, Otherwise};
 
 use crate::kit::{Lane, call, calls};
 
@@ -13,7 +13,7 @@ fn denied_is_answered_and_not_run() {
         .prompt("hi")
         .reply(calls([call("t1", "rm", "/a")]))
         .settles("replied round_opened judged settled round_closed asked")
-        .shows_last("user: <t1 denied: rm is denied by the rule rm>");
+        .shows_last("user: <t1 denied: the rule rm denies it>");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn two_questions_are_answered_in_any_order() {
         .so(|lane| assert_eq!(lane.run().questions().count(), 2))
         .answer_to(2, Answer::Deny { reason: Arc::from("no") })
         .settles("answered judged settled")
-        .answer_to(1, Answer::Allow {})
+        .answer_to(1, Answer::Allow { rule: None })
         .settles("answered judged started")
         .returns(0, "A")
         .shows_last("user: <t1 ok: A> | <t2 denied: no>");

@@ -41,7 +41,7 @@ fn the_ladder_has_its_rungs_in_order() {
         .reply(cut_text("two "))
         .settles("replied reply_kept noted asked")
         .reply(cut_text("three "))
-        .settles("replied reply_kept compacted noted asked")
+        .settles("replied reply_kept noted compacted asked")
         .so(|lane| assert_eq!(lane.live.transcript.generation(), 1))
         .reply(cut_text("four"))
         .settles("replied reply_kept finished")
@@ -139,7 +139,7 @@ fn a_cut_call_hears_its_own_sentence_after_a_compaction_too() {
     for _ in 0..4 {
         lane = lane.reply(nothing().cut("write"));
     }
-    lane.settles("replied reply_kept compacted noted asked")
+    lane.settles("replied reply_kept noted compacted asked")
         .so(|lane| {
             let last = crate::kit::messages(&lane.live).pop().unwrap();
             assert!(last.ends_with(words::REISSUE_TOOL_USE), "{last}");
@@ -180,15 +180,18 @@ fn max_tokens_after_a_whole_call_runs_it_and_says_nothing() {
 
 // spec: STOP-07
 #[test]
-fn the_end_of_the_window_makes_room_once() {
+fn the_end_of_the_window_climbs_the_ladder() {
     let full = || text("half ").stop("model_context_window_exceeded");
     with_history(Lane::new())
         .prompt("go")
         .reply(full())
-        .settles("replied reply_kept compacted noted asked")
+        .settles("replied reply_kept noted compacted asked")
         .reply(full())
-        .settles("replied reply_kept finished")
-        .ends(StopCause::BlockingLimit);
+        .settles("replied reply_kept noted compacted asked")
+        .reply(full())
+        .settles("replied reply_kept noted climbed questioned")
+        .parked();
+    Lane::new().prompt("go").reply(full()).ends(StopCause::BlockingLimit);
     with_history(Lane::new())
         .prompt("go")
         .reply(full())

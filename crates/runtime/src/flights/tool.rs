@@ -84,9 +84,11 @@ impl Flights {
     ) -> Option<AbortHandle> {
         let call = call(conversation, id)?.clone();
         let hooks = Arc::clone(&self.agent.ports.hooks);
+        let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
-            let answer = caught(hooks.before(call)).await;
-            Input::HookAnswered { call: id, answer: answer.unwrap_or_else(|panic| closed(&panic)) }
+            let heard = within(clock.as_ref(), limit, caught(hooks.before(call))).await;
+            let heard = heard.unwrap_or_else(|problem| closed(&problem).into());
+            Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })
     }
 
@@ -98,10 +100,29 @@ impl Flights {
         let call = call(conversation, id)?.clone();
         let CallState::AfterHook(outcome) = call.state.clone() else { return None };
         let hooks = Arc::clone(&self.agent.ports.hooks);
+        let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
-            let answer = caught(hooks.after(call, outcome)).await;
-            Input::HookAnswered { call: id, answer: answer.unwrap_or(HookAnswer::Pass {}) }
+            let heard = within(clock.as_ref(), limit, caught(hooks.after(call, outcome))).await;
+            let heard = heard.unwrap_or_else(|_| HookAnswer::Pass {}.into());
+            Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })
+    }
+
+    pub(super) fn hook_ms(&self) -> u64 {
+        self.agent.settings.limits.hook_ms
+    }
+}
+
+/// Waits for somebody who may break down or never answer.
+pub(super) async fn within<T>(
+    clock: &dyn Clock,
+    limit_ms: u64,
+    work: impl Future<Output = Result<T, String>>,
+) -> Result<T, String> {
+    tokio::select! {
+        biased;
+        done = work => done,
+        () = clock.sleep(limit_ms) => Err(format!("no answer within {limit_ms} ms")),
     }
 }
 

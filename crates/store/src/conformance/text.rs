@@ -34,7 +34,7 @@ pub async fn comes_back_byte_for_byte(store: Subject) -> Verdict {
 
     for (no, text) in UNUSUAL.into_iter().enumerate() {
         let name = lane(&format!("{no}{}", text.replace('\0', "")));
-        let mail = MailBody::ChildFinished { child: "c".into(), text: text.into() };
+        let mail = MailBody::ChildFinished { child: "c".into(), text: text.into(), home: None };
         let key = Arc::from(format!("k{}", text.replace('\0', "")));
         store.deliver(name.clone(), Letter { key, body: mail.clone() }).await?;
         let read = store.read_mail(name, 9).await?;

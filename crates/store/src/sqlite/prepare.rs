@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
-use windlass_core::mail::MailBody;
 use windlass_core::project::Row;
 use windlass_runtime::ports::{Append, EncodedEntry, Letter, StoreError};
 
@@ -21,18 +20,7 @@ pub(super) struct PreparedLetter {
 impl PreparedLetter {
     pub(super) fn new(letter: &Letter) -> Result<Self, StoreError> {
         let body = json("the mail", &letter.body)?;
-        Ok(Self { key: letter.key.clone(), kind: kind(&letter.body), body })
-    }
-}
-
-fn kind(body: &MailBody) -> &'static str {
-    match body {
-        MailBody::Prompt { .. } => "prompt",
-        MailBody::Steer { .. } => "steer",
-        MailBody::Answer { .. } => "answer",
-        MailBody::Cancel { .. } => "cancel",
-        MailBody::Abort { .. } => "abort",
-        MailBody::ChildFinished { .. } => "child_finished",
+        Ok(Self { key: letter.key.clone(), kind: letter.body.kind(), body })
     }
 }
 

@@ -5,7 +5,6 @@ use serde::Deserialize;
 use windlass_core::facts::{Facts, Verify};
 use windlass_core::input::Finding;
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
@@ -60,13 +59,6 @@ impl Edit {
     pub fn new(workplace: impl Into<Workplace>) -> Self {
         Self { workplace: workplace.into() }
     }
-
-    /// What a call is about.
-    #[must_use]
-    pub fn subject(&self, input: &Raw) -> Subject {
-        let asked = input::read::<Asked>(input);
-        asked.map_or_else(|_| Subject::Nothing, |asked| self.workplace.changing(&asked.file_path))
-    }
 }
 
 fn edit(workplace: &Workplace, context: &CallContext, asked: &Asked) -> Result<Raw, ToolError> {
@@ -109,12 +101,10 @@ impl Tool for Edit {
     }
 
     fn assess(&self, input: &Raw) -> Facts {
-        let facts = |asked: Asked| Facts {
-            verify: Verify::CanTell,
-            ..input::changes(
-                path::keys_of(self.workplace.zones(), &asked.file_path),
-                &asked.file_path,
-            )
+        let facts = |asked: Asked| {
+            let path = &asked.file_path;
+            let changes = input::changes(path::keys_of(self.workplace.zones(), path), path);
+            Facts { verify: Verify::CanTell, ..changes.about(self.workplace.changing(path)) }
         };
         input::read(input).map_or_else(unfit, facts)
     }

@@ -5,7 +5,6 @@ use serde::Deserialize;
 use windlass_core::facts::Facts;
 use windlass_core::ids::LaneId;
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
@@ -70,21 +69,14 @@ impl Read {
         Self { workplace: workplace.into() }
     }
 
-    /// What a call is about.
-    #[must_use]
-    pub fn subject(&self, lane: &LaneId, input: &Raw) -> Subject {
-        let asked = input::read::<Asked>(input);
-        let looking = |asked: Asked| self.workplace.looking(&self.desk(lane), &asked.file_path);
-        asked.map_or_else(|_| Subject::Nothing, looking)
-    }
-
     fn desk(&self, lane: &LaneId) -> Desk {
         self.workplace.desk(lane)
     }
 
     fn facts(&self, asked: &Asked) -> Facts {
         let keys = path::keys_of(self.workplace.zones(), &asked.file_path);
-        input::looks(keys, &asked.file_path)
+        let subject = self.workplace.looking(&asked.file_path);
+        input::looks(keys, &asked.file_path).about(subject)
     }
 }
 
@@ -115,6 +107,10 @@ impl Tool for Read {
 
     fn assess(&self, input: &Raw) -> Facts {
         input::read(input).map_or_else(unfit, |asked| self.facts(&asked))
+    }
+
+    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
+        self.workplace.with_outputs(lane, self.assess(input))
     }
 
     fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {

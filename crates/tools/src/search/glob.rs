@@ -6,9 +6,7 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::facts::Facts;
-use windlass_core::ids::LaneId;
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
@@ -64,15 +62,6 @@ impl Glob {
     pub fn new(workplace: impl Into<Workplace>) -> Self {
         Self { workplace: workplace.into() }
     }
-
-    /// What a call is about.
-    #[must_use]
-    pub fn subject(&self, lane: &LaneId, input: &Raw) -> Subject {
-        let asked = input::read::<Asked>(input);
-        let looking =
-            |asked: Asked| self.workplace.looking(&self.workplace.desk(lane), asked.path());
-        asked.map_or_else(|_| Subject::Nothing, looking)
-    }
 }
 
 fn search(workplace: &Workplace, asked: &Asked, stop: &Stop) -> Result<Raw, ToolError> {
@@ -110,7 +99,8 @@ impl Tool for Glob {
     fn assess(&self, input: &Raw) -> Facts {
         let facts = |asked: Asked| {
             let said = format!("{} in {}", asked.pattern, asked.path());
-            input::looks(self.workplace.keys(asked.path()), &said)
+            let subject = self.workplace.looking(asked.path());
+            input::looks(self.workplace.keys(asked.path()), &said).about(subject)
         };
         input::read(input).map_or_else(unfit, facts)
     }

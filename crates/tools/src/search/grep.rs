@@ -5,7 +5,6 @@ use serde::Deserialize;
 use windlass_core::facts::Facts;
 use windlass_core::ids::LaneId;
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
@@ -136,15 +135,6 @@ impl Grep {
     pub fn new(workplace: impl Into<Workplace>) -> Self {
         Self { workplace: workplace.into() }
     }
-
-    /// What a call is about.
-    #[must_use]
-    pub fn subject(&self, lane: &LaneId, input: &Raw) -> Subject {
-        let asked = input::read::<Asked>(input);
-        let looking =
-            |asked: Asked| self.workplace.looking(&self.workplace.desk(lane), asked.path());
-        asked.map_or_else(|_| Subject::Nothing, looking)
-    }
 }
 
 fn search(
@@ -185,9 +175,14 @@ impl Tool for Grep {
     fn assess(&self, input: &Raw) -> Facts {
         let facts = |asked: Asked| {
             let said = format!("{} in {}", asked.pattern, asked.path());
-            input::looks(self.workplace.keys(asked.path()), &said)
+            let subject = self.workplace.looking(asked.path());
+            input::looks(self.workplace.keys(asked.path()), &said).about(subject)
         };
         input::read(input).map_or_else(unfit, facts)
+    }
+
+    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
+        self.workplace.with_outputs(lane, self.assess(input))
     }
 
     fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {

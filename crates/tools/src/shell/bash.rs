@@ -116,14 +116,13 @@ impl Bash {
         }
     }
 
-    /// What a call of the conversation on `lane` is about.
-    #[must_use]
-    pub fn subject(&self, lane: &LaneId, input: &Raw) -> Subject {
-        let zones = self.workplace.zones();
-        let folder = folder::now(&self.workplace.desk(lane), zones);
-        let asked = input::read::<Asked>(input);
-        let shell = |asked: Asked| Subject::Shell(take_apart_in(&asked.command, zones, &folder));
-        asked.map_or_else(|_| Subject::Nothing, shell)
+    /// The facts of a call that begins in `folder`.
+    fn facts(&self, input: &Raw, folder: &Path) -> Facts {
+        let facts = |asked: Asked| {
+            let shell = take_apart_in(&asked.command, self.workplace.zones(), folder);
+            asked.facts().about(Subject::Shell(shell))
+        };
+        input::read(input).map_or_else(unfit, facts)
     }
 
     fn job(&self, context: &CallContext, asked: &Asked, folder: PathBuf, spill: Spill) -> Job {
@@ -227,7 +226,12 @@ impl Tool for Bash {
     }
 
     fn assess(&self, input: &Raw) -> Facts {
-        input::read(input).map_or_else(unfit, |asked: Asked| asked.facts())
+        self.facts(input, self.workplace.zones().root())
+    }
+
+    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
+        let desk = self.workplace.desk(lane);
+        self.facts(input, &folder::now(&desk, self.workplace.zones()))
     }
 
     fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::facts::{Facts, Repeat};
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
@@ -37,12 +36,6 @@ impl KillShell {
     #[must_use]
     pub fn new(workplace: impl Into<Workplace>) -> Self {
         Self { workplace: workplace.into() }
-    }
-
-    /// What a call is about: nothing that rules could be scoped to.
-    #[must_use]
-    pub fn subject(&self) -> Subject {
-        Subject::Nothing
     }
 
     async fn end(&self, context: CallContext, input: Raw) -> Result<Raw, ToolError> {

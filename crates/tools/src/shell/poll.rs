@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::facts::Facts;
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
@@ -41,12 +40,6 @@ impl BashOutput {
     #[must_use]
     pub fn new(workplace: impl Into<Workplace>) -> Self {
         Self { workplace: workplace.into() }
-    }
-
-    /// What a call is about: nothing that rules could be scoped to.
-    #[must_use]
-    pub fn subject(&self) -> Subject {
-        Subject::Nothing
     }
 
     fn look(&self, context: &CallContext, input: &Raw) -> Result<Raw, ToolError> {

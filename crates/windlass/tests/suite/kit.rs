@@ -95,6 +95,7 @@ impl Tool for Probe {
             timeout_ms: 60_000,
             problem: None,
             summary: None,
+            ..Facts::default()
         }
     }
 

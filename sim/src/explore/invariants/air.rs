@@ -5,7 +5,7 @@ use windlass_core::Conversation;
 use windlass_core::call::{Call, CallState};
 use windlass_core::facts::{AnsweredBy, Facts};
 use windlass_core::ids::CallId;
-use windlass_core::policy::Verdict as Judgement;
+use windlass_core::permission::Verdict as Judgement;
 use windlass_core::record::{Launch, Stop};
 use windlass_core::run::{EarlyCall, Run};
 use windlass_core::settings::Listening;

@@ -5,7 +5,7 @@ use windlass_core::facts::{AnsweredBy, Verify};
 use windlass_core::ids::CallId;
 use windlass_core::input::{Finding, Input};
 use windlass_core::outcome::OutcomeKind;
-use windlass_core::policy::Verdict as Judgement;
+use windlass_core::permission::Verdict as Judgement;
 use windlass_core::question::{About, Question};
 use windlass_core::record::Record;
 use windlass_core::run::{Leave, Run};

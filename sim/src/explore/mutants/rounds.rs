@@ -7,7 +7,7 @@ use windlass_core::call::{Call, CallState};
 use windlass_core::decide;
 use windlass_core::ids::CallId;
 use windlass_core::outcome::{Outcome, OutcomeKind, Shown};
-use windlass_core::policy::Verdict;
+use windlass_core::permission::Verdict;
 use windlass_core::question::About;
 use windlass_core::record::{Launch, Record, Settlement};
 use windlass_core::run::Run;

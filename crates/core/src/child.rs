@@ -1,0 +1,112 @@
+//! Children: conversations of their own that answer a call. Each has its own lane, so that it may
+//! run anywhere; what it found comes back as mail, and the call waits for it without holding
+//! anything.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::{Caps, Spent};
+use crate::ids::{CallId, LaneId};
+
+/// What a child is told to do.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Task {
+    /// Which registered agent does it; empty means one like the parent.
+    #[serde(default)]
+    pub agent: Arc<str>,
+    /// What it is to do.
+    pub prompt: Arc<str>,
+}
+
+/// Whom a child works for, and what it may spend.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Parent {
+    /// The lane of the parent.
+    pub lane: LaneId,
+    /// The call that waits.
+    pub call: CallId,
+    /// Which task of the call.
+    pub part: u16,
+    /// What it may spend.
+    pub caps: Caps,
+    /// How deep it stands: a child of a conversation that is nobody's child is at 1.
+    pub depth: u8,
+}
+
+/// A call that waits for its children.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Away {
+    /// What each may spend.
+    pub granted: Caps,
+    /// What each brought back, once it did.
+    pub back: Vec<Option<Arc<str>>>,
+    /// Whether they were told to stop.
+    pub recalled: Recalled,
+}
+
+/// Whether children were told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Recalled {
+    /// They were not.
+    No,
+    /// They were.
+    Yes,
+}
+
+/// What a child brought back.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Homecoming {
+    /// The call that waits.
+    pub call: CallId,
+    /// Which task of it.
+    pub part: u16,
+    /// What it spent.
+    pub spent: Spent,
+    /// Whether it ended well.
+    pub ending: Ending,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// With an answer.
+    Answered,
+    /// Without one.
+    Failed,
+}
+
+impl Away {
+    /// Children at the beginning.
+    #[must_use]
+    pub fn new(tasks: usize, granted: Caps) -> Self {
+        Self { granted, back: vec![None; tasks], recalled: Recalled::No }
+    }
+
+    /// How many are still at work.
+    #[must_use]
+    pub fn at_work(&self) -> usize {
+        self.back.iter().filter(|back| back.is_none()).count()
+    }
+
+    /// What they brought back, as one text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self.back.as_slice() {
+            [one] => one.as_deref().unwrap_or_default().to_owned(),
+            many => {
+                let part = |(nth, back): (usize, &Option<Arc<str>>)| {
+                    format!("[{}] {}", nth + 1, back.as_deref().unwrap_or_default())
+                };
+                many.iter().enumerate().map(part).collect::<Vec<_>>().join("\n\n")
+            }
+        }
+    }
+}
+
+/// The lane of a child, given its parent's.
+#[must_use]
+pub fn lane_of(parent: &LaneId, call: CallId, part: u16) -> LaneId {
+    LaneId::from(format!("{parent}/{call}-{part}"))
+}

@@ -1,0 +1,60 @@
+//! The watch for circles: after every round, a hint, then a directive, then a human.
+
+use std::sync::Arc;
+
+use super::boundary;
+use super::calls;
+use super::counsel;
+use super::draft::Draft;
+use crate::call::Call;
+use crate::question::About;
+use crate::record::{Found, Record, Transition};
+use crate::run::Fatality;
+use crate::thrash::{Detection, Level, Seen};
+use crate::words;
+
+/// What the watch thinks of the round that is about to close.
+pub(super) struct Watch {
+    before: Level,
+    level: Level,
+    found: Option<Detection>,
+}
+
+/// Looks at the open round.
+pub(super) fn look(draft: &Draft<'_>) -> Watch {
+    let exempt = draft.settings().map(|settings| settings.guards.exempt.clone());
+    let mut guard = draft.run().map(|run| run.guard.clone()).unwrap_or_default();
+    let before = guard.level();
+    let seen: Vec<Seen> = draft.calls().iter().filter_map(Call::seen).collect();
+    let found = guard.observe(&seen, &exempt.unwrap_or_default());
+    Watch { before, level: guard.level(), found }
+}
+
+/// Says what was found, and asks the model, or a human. A run that ends here needs no advice.
+pub(super) fn go_on(draft: &mut Draft<'_>, watch: Watch, fatal: Fatality) {
+    let Watch { before, level, found } = watch;
+    if level != before || found.is_some() {
+        let found = found.as_ref().map(|d| Found { tier: d.tier, tool: d.tool.clone() });
+        draft.record(Record::Watched { level, found });
+    }
+    let ends = fatal == Fatality::Fatal || !boundary::can_ask(draft);
+    let summing_up = boundary::is_summing_up(draft);
+    match found.filter(|_| !ends && !summing_up).map(|found| (found.level, found.tool)) {
+        Some((Level::Nudge, _)) => {
+            counsel::note(draft, words::NUDGE);
+            boundary::ask(draft, Transition::ToolResults);
+        }
+        Some((Level::Directive, _)) => {
+            counsel::note(draft, words::DIRECTIVE);
+            let lookup = draft.settings().and_then(|settings| settings.guards.lookup_tool.clone());
+            boundary::ask_for(draft, Transition::ToolResults, lookup);
+        }
+        Some((Level::Human, tool)) => {
+            let question = Arc::from(words::stuck(&tool));
+            calls::question(draft, About::Guidance { question });
+        }
+        Some((Level::Calm, _)) | None => {
+            boundary::ask_after(draft, Transition::ToolResults, fatal);
+        }
+    }
+}

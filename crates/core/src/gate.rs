@@ -1,0 +1,71 @@
+//! The completion gate: what must have happened before an answer counts as finished.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// What an answer must fulfil.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gate {
+    /// Tools that must have worked this often in the run.
+    pub checklist: Vec<Need>,
+    /// A command that must succeed; it is run like a hook.
+    pub command: Option<Arc<str>>,
+}
+
+/// A tool and how often it must have worked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    /// Which tool.
+    pub tool: Arc<str>,
+    /// How often at least.
+    pub at_least: u32,
+}
+
+/// The tool through which an answer that fits a schema is given.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    /// Its name; its schema is the answer's.
+    pub tool: Arc<str>,
+}
+
+/// How often the tools of a checklist have worked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Done(Vec<(Arc<str>, u32)>);
+
+impl Done {
+    /// One more call of `tool` worked.
+    pub fn count(&mut self, tool: &Arc<str>) {
+        match self.0.iter_mut().find(|(name, _)| name == tool) {
+            Some((_, times)) => *times = times.saturating_add(1),
+            None => self.0.push((tool.clone(), 1)),
+        }
+    }
+
+    fn times(&self, tool: &str) -> u32 {
+        self.0.iter().find(|(name, _)| &**name == tool).map_or(0, |(_, times)| *times)
+    }
+}
+
+impl Gate {
+    /// Whether calls of this tool are counted.
+    #[must_use]
+    pub fn counts(&self, tool: &str) -> bool {
+        self.checklist.iter().any(|need| &*need.tool == tool)
+    }
+
+    /// What is missing of the checklist, as a sentence for the model.
+    #[must_use]
+    pub fn missing(&self, done: &Done) -> Option<String> {
+        let short = self.checklist.iter().filter(|need| done.times(&need.tool) < need.at_least);
+        let short: Vec<String> = short
+            .map(|need| {
+                format!("{} {} of {} times", need.tool, done.times(&need.tool), need.at_least)
+            })
+            .collect();
+        (!short.is_empty()).then(|| format!("the work is not complete: {}", short.join(", ")))
+    }
+}
