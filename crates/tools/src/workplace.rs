@@ -154,6 +154,12 @@ impl From<&Path> for Workplace {
     }
 }
 
+impl From<&str> for Workplace {
+    fn from(workspace: &str) -> Self {
+        Self::new(Path::new(workspace))
+    }
+}
+
 impl From<&PathBuf> for Workplace {
     fn from(workspace: &PathBuf) -> Self {
         Self::new(workspace)
