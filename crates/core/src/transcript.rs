@@ -182,9 +182,8 @@ impl Transcript {
         let asked: Vec<usize> = asked.collect();
         let last = asked.len().saturating_sub(due);
         let asked = asked.get(last..).unwrap_or_default();
-        let instructs = |(at, segment): &(usize, &Segment)| {
-            segment.part == Part::Memory || asked.contains(at)
-        };
+        let instructs =
+            |(at, segment): &(usize, &Segment)| segment.part == Part::Memory || asked.contains(at);
         places().filter(instructs).map(|(at, _)| at).collect()
     }
 

@@ -93,7 +93,7 @@ impl Driver {
     ) -> Result<Self, DriveError> {
         let conversation = load(&agent.ports, &lane).await?;
         let Agent { ports, settings } = agent.clone();
-        let (flights, landed) = Flights::new(agent, feed.clone(), owner.clone());
+        let (flights, landed) = Flights::new(lane.clone(), agent, feed.clone(), owner.clone());
         Ok(Self {
             inbox: Inbox::new(lane.clone(), ports.clone(), landed),
             lane,
@@ -117,6 +117,9 @@ impl Driver {
     pub async fn drive(mut self, hand_over: CancellationToken) -> Result<Rest, DriveError> {
         let rest = self.drive_claimed(&hand_over).await;
         self.flights.ground();
+        if !matches!(rest, Ok(Rest::Parked(_))) {
+            self.ports.tools.leave(&self.lane);
+        }
         match rest {
             Err(DriveError::Store(error @ StoreError::Fenced { .. })) => Err(error.into()),
             rest => {

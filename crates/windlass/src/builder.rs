@@ -84,6 +84,13 @@ impl Builder {
         self
     }
 
+    /// Tools the model may call, such as the standard ones.
+    #[must_use]
+    pub fn tools(mut self, tools: Toolbox) -> Self {
+        self.tools = self.tools.and(tools);
+        self
+    }
+
     /// Lets calls run without asking that this rule covers: `Read`, `mcp__*`, `Bash(npm test:*)`. A
     /// rule that cannot be read is told by [`Builder::start`].
     #[must_use]

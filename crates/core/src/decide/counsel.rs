@@ -43,9 +43,10 @@ pub(super) fn counselled(draft: &mut Draft<'_>, id: CounselId, advice: &Advice) 
 fn summary(advice: &Advice) -> Option<&str> {
     match advice {
         Advice::Summary { text, .. } => Some(text),
-        Advice::Pass { .. } | Advice::Block { .. } | Advice::Stop { .. } | Advice::Failed { .. } => {
-            None
-        }
+        Advice::Pass { .. }
+        | Advice::Block { .. }
+        | Advice::Stop { .. }
+        | Advice::Failed { .. } => None,
     }
 }
 

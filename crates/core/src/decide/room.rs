@@ -60,8 +60,7 @@ fn ask(draft: &mut Draft<'_>, transition: Transition) {
 /// How full the window is.
 pub(super) fn pressure(draft: &Draft<'_>) -> Pressure {
     let Some(settings) = draft.now().settings_in_use() else { return Pressure::Fine };
-    usable(&settings)
-        .pressure(budget::input_estimate(draft), &settings.window.thresholds)
+    usable(&settings).pressure(budget::input_estimate(draft), &settings.window.thresholds)
 }
 
 fn percent(draft: &Draft<'_>, settings: &Settings) -> u64 {

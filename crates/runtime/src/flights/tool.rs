@@ -59,7 +59,7 @@ impl Flights {
         let tool = self.agent.ports.tools.get(&tool_use.name)?;
         let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
         let idempotency_key = key(run, id, &tool_use);
-        let context = CallContext { call: id, idempotency_key, attempt };
+        let context = CallContext { lane: self.lane.clone(), call: id, idempotency_key, attempt };
         Some(Ready { tool, context, tool_use, timeout_ms })
     }
 

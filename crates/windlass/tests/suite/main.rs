@@ -8,3 +8,4 @@ mod crashing;
 mod examples;
 mod stopping;
 mod talking;
+mod working;
