@@ -75,6 +75,9 @@ pub(crate) struct ModelArgs {
     /// The script the offline model answers from
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     pub(crate) script: Option<PathBuf>,
+    /// The context window of the model, where the table of models is wrong
+    #[arg(long, value_name = "N")]
+    pub(crate) window_tokens: Option<u64>,
     /// How hard the model should try
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) effort: Option<EffortWord>,
@@ -93,10 +96,20 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct PermissionArgs {
     /// Rules for what runs without asking: `Read`, `Bash(npm test:*)`, `Edit(src/**)`
-    #[arg(long = "allowedTools", alias = "allowed-tools", visible_alias = "allow", value_name = "RULES")]
+    #[arg(
+        long = "allowedTools",
+        alias = "allowed-tools",
+        visible_alias = "allow",
+        value_name = "RULES"
+    )]
     pub(crate) allow: Vec<String>,
     /// Rules for what never runs
-    #[arg(long = "disallowedTools", alias = "disallowed-tools", visible_alias = "deny", value_name = "RULES")]
+    #[arg(
+        long = "disallowedTools",
+        alias = "disallowed-tools",
+        visible_alias = "deny",
+        value_name = "RULES"
+    )]
     pub(crate) deny: Vec<String>,
     /// What happens to calls that no rule covers
     #[arg(long, value_name = "MODE")]

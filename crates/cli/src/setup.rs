@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use windlass::core::ids::LaneId;
 use windlass::core::settings::Settings;
+use windlass::ports::{Store, StoreError};
 use windlass::sqlite::SqliteStore;
 use windlass::{LeaseTimes, SystemClock, Windlass};
 
 use crate::args::{AgentArgs, OutputFormat, StoreArgs, WhenAsked};
 use crate::settle::{config, limits, memory, model, paths, rules, sources, trust};
-use crate::words;
+use crate::{toolset, words};
 
 /// A new random id.
 pub(crate) fn new_id() -> String {
@@ -30,6 +32,17 @@ pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
             None => Ok(paths::state()?.join("windlass.db")),
         },
     }
+}
+
+/// The conversation of an id: its whole name, or the part a program knows it by.
+pub(crate) async fn find(store: &impl Store, id: &str) -> anyhow::Result<LaneId> {
+    for name in [id.to_owned(), format!("conversation:{id}")] {
+        let lane = LaneId::from(name);
+        if store.lane(lane.clone()).await?.is_some() {
+            return Ok(lane);
+        }
+    }
+    Err(StoreError::NoLane { lane: LaneId::from(id) }.into())
 }
 
 /// Everything a conversation is driven with.
@@ -55,19 +68,21 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
-    let chosen =
-        model::choose(&mut settings, &args.model, (&config, &profile, &sources), &clock)?;
+    let chosen = model::choose(&mut settings, &args.model, (&config, &profile, &sources), &clock)?;
     settings.rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked)?;
     limits::apply(&mut settings, &profile, &args.limits)?;
     tell(&mut settings, args, &workspace);
 
-    let builder = Windlass::builder()
-        .shared_model(chosen.model)
+    let tools = toolset::toolbox(args, &workspace, (&sources, &settings.rules), &clock)?;
+    settings.tools = tools.specs();
+    let windlass = Windlass::builder()
+        .shared_model(chosen)
         .store(store(&args.store)?)
+        .tools(tools)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
-        .settings(|mine| *mine = settings.clone());
-    let builder = crate::toolset::add(builder, args, &workspace, &mut settings)?;
-    let windlass = builder.settings(|mine| *mine = settings.clone()).start().await?;
+        .settings(|mine| *mine = settings.clone())
+        .start()
+        .await?;
     Ok(Setup { windlass, settings, workspace, when_asked })
 }
 

@@ -11,7 +11,7 @@ mod terminal;
 use std::io::{self, Write};
 
 pub(crate) use follow::watch;
-pub(crate) use terminal::Style;
+pub(crate) use terminal::{Colours, Style};
 
 /// One line on standard output. A reader that went away is not an error.
 pub(crate) fn line(text: &str) {

@@ -66,9 +66,8 @@ fn micros(usd: f64) -> anyhow::Result<u64> {
 type Values = BTreeMap<String, serde_json::Value>;
 
 fn as_json(table: &BTreeMap<String, toml::Value>) -> anyhow::Result<Values> {
-    let value = |(name, value): (&String, &toml::Value)| {
-        Ok((name.clone(), serde_json::to_value(value)?))
-    };
+    let value =
+        |(name, value): (&String, &toml::Value)| Ok((name.clone(), serde_json::to_value(value)?));
     table.iter().map(value).collect()
 }
 
@@ -99,8 +98,12 @@ fn overlaid<T: Serialize + DeserializeOwned>(
         match place {
             Some(place) => *place = value.clone(),
             None => {
-                let names: Vec<&str> =
-                    table.as_object().into_iter().flat_map(|t| t.keys()).map(String::as_str).collect();
+                let names: Vec<&str> = table
+                    .as_object()
+                    .into_iter()
+                    .flat_map(|t| t.keys())
+                    .map(String::as_str)
+                    .collect();
                 bail!("there is no {what} called {name}; there are {}", names.join(", "));
             }
         }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use windlass::core::settings::{Effort, Model as ModelSettings, Settings};
+use windlass::core::budget::Price;
+use windlass::core::settings::{Effort, Forcing, Model as ModelSettings, Settings};
 use windlass::core::window::Summariser;
-use windlass::models::{Models, Options, Providers, Shared};
+use windlass::models::{ForcedChoice, Knowledge, Models, Options, Providers, Shared};
 use windlass::ports::{Clock, Model};
 use windlass::scripted::{Script, ScriptedModel};
 
@@ -13,20 +14,12 @@ use super::config::{Config, Profile};
 use super::sources::Source;
 use crate::args::{EffortWord, ModelArgs};
 
-/// Short names people use.
-const ALIASES: &[(&str, &str)] = &[
-    ("opus", "claude-opus-4-5"),
-    ("sonnet", "claude-sonnet-4-5"),
-    ("haiku", "claude-haiku-4-5"),
-];
+/// Output tokens asked for at first; a reply that is cut is asked for again with all there are.
+const FIRST_OUTPUT_TOKENS: u64 = 16_000;
 
-/// A model that can be asked.
-pub(crate) struct Chosen {
-    /// The port.
-    pub(crate) model: Arc<dyn Model>,
-    /// Its name.
-    pub(crate) name: String,
-}
+/// Short names people use.
+const ALIASES: &[(&str, &str)] =
+    &[("opus", "claude-opus-4-5"), ("sonnet", "claude-sonnet-4-5"), ("haiku", "claude-haiku-4-5")];
 
 /// The model, and what the settings must say of it.
 pub(crate) fn choose(
@@ -34,12 +27,12 @@ pub(crate) fn choose(
     args: &ModelArgs,
     (config, profile, sources): (&Config, &Profile, &[Source]),
     clock: &Arc<dyn Clock>,
-) -> anyhow::Result<Chosen> {
+) -> anyhow::Result<Arc<dyn Model>> {
     if let Some(path) = &args.script {
         let script = read_script(path)?;
         settings.model = ModelSettings::named("scripted");
-        let model = Arc::new(ScriptedModel::new(script, Arc::clone(clock)));
-        return Ok(Chosen { model, name: "scripted".to_owned() });
+        widen(settings, args);
+        return Ok(Arc::new(ScriptedModel::new(script, Arc::clone(clock))));
     }
     let by_file = || sources.iter().rev().find_map(|source| source.model.clone());
     let name = args
@@ -59,7 +52,7 @@ pub(crate) fn choose(
     let providers = providers(config)?;
     let known = |name: &str| {
         // The name is checked now: a typing error is told before anything is stored.
-        providers.find(name).map(|(_, bare)| shared.capabilities.settings_of(name, bare))
+        providers.find(name).map(|(_, bare)| described(name, &shared.capabilities.of(bare)))
     };
     settings.model = known(&name)?;
     let fallback = args.fallback_model.as_deref().or(config.fallback_model.as_deref());
@@ -67,12 +60,34 @@ pub(crate) fn choose(
     if let Some(name) = config.summary_model.as_deref() {
         settings.window.summariser = Summariser::Model(known(&full(name))?);
     }
+    widen(settings, args);
     think(settings, args);
     let variables = Arc::new(|name: &str| std::env::var(name).ok());
     let models = Models::new(shared.clone(), providers, Options::default(), variables);
     // So is a key that is missing.
     models.named(&settings.model.name).map_err(|failure| anyhow::anyhow!("{}", failure.message))?;
-    Ok(Chosen { model: Arc::new(models), name })
+    Ok(Arc::new(models))
+}
+
+/// What the settings say of a model. One that nobody knows has no price.
+fn described(name: &str, knowledge: &Knowledge) -> ModelSettings {
+    let abilities = knowledge.abilities();
+    ModelSettings {
+        window_tokens: abilities.window_tokens,
+        most_output_tokens: abilities.most_output_tokens,
+        max_tokens: abilities.most_output_tokens.min(FIRST_OUTPUT_TOKENS),
+        price: knowledge.prices().map(|prices| Price {
+            input_usd_micros: prices.input,
+            output_usd_micros: prices.output,
+            cache_read_usd_micros: prices.cache_read,
+            cache_write_usd_micros: prices.cache_write,
+        }),
+        forcing: match abilities.forced_choice {
+            ForcedChoice::Never => Forcing::Impossible,
+            ForcedChoice::Always | ForcedChoice::UnlessBudgetThinking => Forcing::Possible,
+        },
+        ..ModelSettings::named(name)
+    }
 }
 
 fn full(name: &str) -> String {
@@ -86,6 +101,13 @@ fn providers(config: &Config) -> anyhow::Result<Providers> {
     }
     let table = serde_json::json!({ "providers": config.providers });
     Ok(Providers::built_in().with_overrides(&table.to_string())?)
+}
+
+/// What was typed about the window counts more than what the table says.
+fn widen(settings: &mut Settings, args: &ModelArgs) {
+    if let Some(tokens) = args.window_tokens {
+        settings.model.window_tokens = tokens;
+    }
 }
 
 fn think(settings: &mut Settings, args: &ModelArgs) {

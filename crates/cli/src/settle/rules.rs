@@ -95,7 +95,7 @@ fn read_mode(name: &str) -> anyhow::Result<Mode> {
 
 fn rights() -> Rights {
     let sandboxed = std::env::var_os("IS_SANDBOX").is_some_and(|value| value == "1");
-    match (windlass::tools::is_root(), sandboxed) {
+    match (rustix::process::geteuid().is_root(), sandboxed) {
         (false, _) => Rights::Ordinary,
         (true, false) => Rights::Root,
         (true, true) => Rights::RootInSandbox,

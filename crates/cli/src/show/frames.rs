@@ -158,7 +158,9 @@ impl Frames {
             Record::Asked { .. } => {
                 self.asked_at = Some(entry.at);
                 if self.partial {
-                    self.write(json!({"type": "system", "subtype": "status", "status": "requesting"}));
+                    self.write(
+                        json!({"type": "system", "subtype": "status", "status": "requesting"}),
+                    );
                 }
             }
             Record::Settled { call, .. } => self.tool_result(*call),

@@ -76,9 +76,9 @@ fn read(
                 Some(Answer::Allow { rule: Some(rule.clone()) })
             }
             ("n" | "no", _) => Some(Answer::Deny { reason: Arc::from("the user said no") }),
-            (other, _) => other
-                .strip_prefix("n ")
-                .map(|why| Answer::Deny { reason: Arc::from(why.trim()) }),
+            (other, _) => {
+                other.strip_prefix("n ").map(|why| Answer::Deny { reason: Arc::from(why.trim()) })
+            }
         },
         About::Uncertain { .. } => match typed {
             "r" | "retry" => Some(Answer::Retry {}),
