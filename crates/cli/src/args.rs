@@ -28,8 +28,11 @@ pub(crate) struct Print {
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "session_id"])]
     pub(crate) go_on: bool,
     /// Goes on with this conversation
-    #[arg(short = 'r', long, value_name = "ID", alias = "conversation")]
+    #[arg(short = 'r', long, value_name = "ID")]
     pub(crate) resume: Option<String>,
+    /// The conversation by its whole name; made if it is new
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "go_on", "session_id"])]
+    pub(crate) conversation: Option<String>,
     /// With --resume or --continue: goes on in a copy, and leaves the conversation as it is
     #[arg(long)]
     pub(crate) fork_session: bool,

@@ -72,6 +72,9 @@ fn from_stdin() -> anyhow::Result<String> {
 
 /// The conversation to go on with, or a new one.
 async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
+    if let Some(name) = &print.conversation {
+        return Ok(setup.windlass.session(name.as_str()));
+    }
     let store = setup::store(&print.agent.store)?;
     let old = match (&print.resume, print.go_on) {
         (Some(id), _) => Some(setup::find(&store, id).await?),

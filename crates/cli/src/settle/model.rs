@@ -45,7 +45,8 @@ pub(crate) fn choose(
     let Some(name) = name.as_deref().map(full) else {
         bail!(
             "no model is chosen; give --model NAME (such as claude-sonnet-4-5, openai:gpt-5 or \
-             ollama:llama3), set `model` in config.toml, or try `windlass demo`"
+             ollama:llama3), set `model` in config.toml, or go without one: --script FILE, or \
+             `windlass demo`"
         );
     };
     let shared = Shared::new(Arc::clone(clock));

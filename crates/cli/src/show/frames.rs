@@ -268,7 +268,7 @@ impl Frames {
 
     /// The one result.
     pub(super) fn finish(&mut self, end: &End) -> anyhow::Result<()> {
-        let mut message = result::message(end, &self.tally)?;
+        let mut message = result::message(end, &self.tally, &self.now)?;
         if let Some(fields) = message.as_object_mut() {
             fields.insert("session_id".to_owned(), json!(self.session_id));
             fields.insert("uuid".to_owned(), json!(setup::new_id()));

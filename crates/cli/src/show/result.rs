@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use windlass::core::conversation::Ended;
+use windlass::core::conversation::{Conversation, Ended};
 use windlass::core::ids::LaneId;
 use windlass::core::question::Question;
 use windlass::core::reply::{Reply, Usage};
@@ -59,13 +59,20 @@ pub(super) fn is_success(end: &End) -> bool {
 }
 
 /// The result, without the fields every message has.
-pub(super) fn message(end: &End, tally: &Tally) -> anyhow::Result<Value> {
-    match end {
-        End::Finished(ended) => finished(ended, tally),
-        End::Parked(questions) => without("waiting_on_human", questions, tally),
-        End::Refused(why) => without(why, &[], tally),
-        End::HandedOver => without("handed_over", &[], tally),
+pub(super) fn message(end: &End, tally: &Tally, now: &Conversation) -> anyhow::Result<Value> {
+    let mut message = match end {
+        End::Finished(ended) => return finished(ended, tally),
+        End::Parked(questions) => without("waiting_on_human", questions, tally)?,
+        End::Refused(why) => without(why, &[], tally)?,
+        End::HandedOver => without("handed_over", &[], tally)?,
+    };
+    if let (Some(fields), Some(run)) = (message.as_object_mut(), &now.run) {
+        let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+        put("num_turns", json!(run.counters.tool_rounds));
+        put("usage", usage(&run.counters.usage));
+        put("total_cost_usd", json!(dollars(run.spent.usd_micros)));
     }
+    Ok(message)
 }
 
 fn finished(ended: &Ended, tally: &Tally) -> anyhow::Result<Value> {
