@@ -161,7 +161,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "N")]
     pub(crate) max_turns: Option<u32>,
     /// Dollars one run may cost
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     pub(crate) max_budget_usd: Option<f64>,
     /// Tokens one run may use
     #[arg(long, value_name = "N")]

@@ -13,8 +13,6 @@ pub(crate) enum Style {
     Green,
     /// Bad.
     Red,
-    /// Worth a look.
-    Yellow,
 }
 
 impl Style {
@@ -24,7 +22,6 @@ impl Style {
             Self::Bold => "1",
             Self::Green => "32",
             Self::Red => "31",
-            Self::Yellow => "33",
         }
     }
 }

@@ -163,7 +163,7 @@ fn limits_budgets_and_profiles_are_set_by_name() {
     let circles = result(&json(&["--profile", "router"]));
     assert_eq!(circles["terminal_reason"], "waiting_on_human", "{circles}");
     assert!(circles["num_turns"].as_u64().unwrap() < 12, "{circles}");
-    let tokens = result(&json(&["--max-budget-tokens", "5000"]));
+    let tokens = result(&json(&["--max-budget-tokens", "1500"]));
     assert_eq!(tokens["terminal_reason"], "budget_tokens");
     let dollars = result(&json(&["--max-budget-usd", "0.5"]));
     assert_eq!(dollars["subtype"], "error_max_budget_usd");

@@ -7,4 +7,5 @@ mod kit;
 mod bad_input;
 mod looking_back;
 mod print;
+mod scenarios;
 mod scripted;
