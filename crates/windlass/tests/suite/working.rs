@@ -42,7 +42,7 @@ fn process(folder: &Path, prompts: &[&str]) -> Vec<String> {
             .unwrap();
         let mut said = Vec::new();
         for prompt in prompts {
-            let run = windlass.session("lane").send(*prompt).await.unwrap();
+            let run = windlass.session("lane").send(prompt).await.unwrap();
             match run.end().await.unwrap() {
                 End::Finished(end) => said.push(end.text.to_string()),
                 other => panic!("{other:?}"),
