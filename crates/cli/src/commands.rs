@@ -2,11 +2,13 @@
 
 mod answer;
 mod cancel;
+mod demo;
 mod print;
 mod replay;
 mod resume;
 mod runs;
 mod scripted;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -33,6 +35,8 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Cancel { conversation, store }) => cancel::cancel(conversation, &store).await,
         Some(Command::Runs { store, json }) => runs::runs(&store, json).await,
         Some(Command::Replay { conversation, store }) => replay::replay(conversation, &store).await,
+        Some(Command::Demo) => demo::demo().await,
+        Some(Command::Trust { folder, revoke }) => trust::trust(&folder, revoke),
         Some(Command::Scripted(args)) => scripted::scripted(&args).await,
     }
 }

@@ -2,8 +2,10 @@
 
 mod args;
 mod commands;
+mod settle;
 mod setup;
 mod show;
+mod toolset;
 mod words;
 
 use std::process::ExitCode;

@@ -63,6 +63,13 @@ impl Builder {
         self
     }
 
+    /// The model to ask, shared with others.
+    #[must_use]
+    pub fn shared_model(mut self, model: Arc<dyn Model>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
     /// The offline model that answers from a script.
     #[must_use]
     pub fn scripted(mut self, script: Script) -> Self {

@@ -11,6 +11,14 @@ pub use windlass_core::mail::Answer;
 pub use windlass_core::settings::{Model as ModelSettings, Settings};
 pub use windlass_core::stop::StopCause;
 pub use windlass_providers::scripted;
+
+/// Models over HTTP: a name chooses the provider.
+pub mod models {
+    pub use windlass_providers::capabilities::{Capabilities, ForcedChoice, Knowledge};
+    pub use windlass_providers::names::Providers;
+    pub use windlass_providers::{Models, Options, Shared, Variables};
+}
+
 pub use windlass_runtime::feed::{Item, Subscription};
 pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::{

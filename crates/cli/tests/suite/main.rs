@@ -1,6 +1,7 @@
 //! The real binary, as a person or a script runs it: output, exit codes, sentences.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod flags;
 mod kit;
 
 mod bad_input;
