@@ -14,6 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +22,7 @@ use tempfile::TempDir;
 use windlass_core::ids::LaneId;
 use windlass_core::raw::sha256_hex;
 
-use crate::limits::MAX_NOTE_BYTES;
+use crate::limits::{MAX_NOTE_BYTES, MAX_SEEN};
 
 /// Where the desks stand.
 #[derive(Debug)]
@@ -85,12 +86,25 @@ impl Desk {
 
     /// Notes that `path` was seen with contents of this hash.
     pub(crate) fn note_seen(&self, path: &Path, hash: &str) -> io::Result<()> {
-        self.put(&seen_name(path), &hash)
+        let name = seen_name(path);
+        if let Some(folder) = self.path(&name)?.parent() {
+            make_room(folder, MAX_SEEN);
+        }
+        self.put(&name, &hash)
     }
 
     /// The hash of the contents as which `path` was last seen.
     pub(crate) fn seen(&self, path: &Path) -> Option<String> {
         self.get(&seen_name(path))
+    }
+
+    /// Removes all of it.
+    pub(crate) fn clear(&self) -> io::Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
 
     /// The folder for what commands print; it is made if it is not there.
@@ -113,8 +127,26 @@ impl Desk {
     }
 }
 
+/// Notes are spread over folders, so that it costs little to see how many there are.
 fn seen_name(path: &Path) -> String {
-    format!("seen/{}", sha256_hex(path.as_os_str().as_bytes()))
+    let hash = sha256_hex(path.as_os_str().as_bytes());
+    format!("seen/{}/{hash}", hash.get(..2).unwrap_or_default())
+}
+
+/// Removes the oldest files of a folder, so that there is room for one more.
+pub(crate) fn make_room(folder: &Path, most: usize) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let changed = |entry: &fs::DirEntry| {
+        let modified = entry.metadata().and_then(|found| found.modified());
+        modified.unwrap_or(SystemTime::UNIX_EPOCH)
+    };
+    let mut files: Vec<_> = entries.map(|entry| (changed(&entry), entry.path())).collect();
+    files.sort();
+    let excess = (files.len() + 1).saturating_sub(most);
+    for (_, path) in files.iter().take(excess) {
+        // One that cannot be removed is there next time.
+        fs::remove_file(path).unwrap_or_default();
+    }
 }
 
 /// A folder that only this user looks into.

@@ -19,10 +19,14 @@ pub mod limits;
 mod offer;
 mod process;
 mod search;
+mod shape;
 mod shell;
 mod standard;
 mod todo;
 mod workplace;
+
+#[cfg(test)]
+mod shape_tests;
 
 pub use custom::Custom;
 pub use files::{Edit, Read, Write, Zones};
@@ -30,6 +34,7 @@ pub use human::AskUserQuestion;
 pub use process::{Reaped, reap_orphans};
 pub use schemars;
 pub use search::{Glob, Grep};
+pub use shape::shape;
 pub use shell::{Bash, BashOutput, KillShell, take_apart};
 pub use standard::{STANDARD, standard, standard_only};
 pub use todo::{Status, Todo, TodoWrite};

@@ -82,6 +82,8 @@ pub const PROBE_BYTES: usize = 8 * 1024;
 
 /// Bytes of a note that tools keep for a conversation.
 pub const MAX_NOTE_BYTES: u64 = 1024 * 1024;
+/// Files remembered as read, for each of 256 parts of a conversation's notes; the oldest go.
+pub const MAX_SEEN: usize = 64;
 /// Bytes of a file that is remembered as read and can be edited.
 pub const MAX_EDIT_BYTES: u64 = 16 * 1024 * 1024;
 /// Lines shown around an edit.
@@ -92,6 +94,8 @@ pub const EDIT_SHOWN_LINES: usize = 40;
 pub const MAX_IMAGE_BYTES: u64 = 3 * 1024 * 1024 + 512 * 1024;
 /// Bytes of a PDF file that is read.
 pub const MAX_PDF_BYTES: u64 = 32 * 1024 * 1024;
+/// Bytes to which any part of a PDF file may unpack.
+pub const MAX_UNPACKED_BYTES: usize = 16 * 1024 * 1024;
 /// Pages of a PDF file in one call.
 pub const MAX_PDF_PAGES: u32 = 20;
 /// Bytes of a notebook.

@@ -51,8 +51,16 @@ impl Workplace {
     /// finds it.
     #[must_use]
     pub fn keeping_in(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.desks = Arc::new(Desks::Kept(folder.into()));
+        let folder = folder.into();
+        // What tools remember is not for tools to change.
+        self.zones = Arc::new(Zones::clone(&self.zones).protecting(&folder));
+        self.desks = Arc::new(Desks::Kept(folder));
         self
+    }
+
+    /// Throws away what is kept for the conversation on `lane`.
+    pub fn forget(&self, lane: &LaneId) -> std::io::Result<()> {
+        self.desk(lane).clear()
     }
 
     /// The same, keeping time by `clock`.
@@ -116,7 +124,27 @@ impl Workplace {
     pub(crate) fn folder_to_search(&self, path: &str) -> Result<Place, ToolError> {
         let place = self.zones.place(path)?;
         place.check_folder()?;
+        self.check_shown(&place)?;
         Ok(place)
+    }
+
+    /// The file or folder that `path` means for a search in contents.
+    pub(crate) fn place_to_search(&self, desk: &Desk, path: &str) -> Result<Place, ToolError> {
+        let place = self.place_to_read(desk, path)?;
+        place.check_readable()?;
+        self.check_shown(&place)?;
+        Ok(place)
+    }
+
+    fn check_shown(&self, place: &Place) -> Result<(), ToolError> {
+        match self.hides(&place.real(), true) {
+            true => Err(ToolError::new(
+                "hidden",
+                &format!("{} is hidden from searches", place.shown.display()),
+                "search elsewhere, or ask the user",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// What a call about `path` touches.

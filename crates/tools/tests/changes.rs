@@ -187,6 +187,40 @@ async fn a_folder_without_rights_or_a_full_disk_leaves_the_file_as_it_was() {
     assert_eq!(workspace.bytes("a.txt"), b"old");
 }
 
+#[tokio::test]
+async fn what_is_marked_as_not_to_be_written_is_not() {
+    let workspace = Workspace::new();
+    workspace.write("a.txt", "old");
+    let mode = fs::Permissions::from_mode(0o444);
+    fs::set_permissions(workspace.path().join("a.txt"), mode).unwrap();
+    workspace.see("a.txt").await;
+    assert_eq!(code(workspace.edit("a.txt", "old", "new").await), "read_only");
+    assert_eq!(workspace.bytes("a.txt"), b"old");
+}
+
+#[tokio::test]
+async fn what_is_remembered_is_bounded_and_can_be_thrown_away() {
+    let state = TempDir::new().unwrap();
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("a.txt"), "old").unwrap();
+    let workplace = Workplace::new(folder.path()).keeping_in(state.path());
+    let read = json(r#"{"file_path": "a.txt"}"#);
+    done(Read::new(&workplace).run(context(), read).await);
+    // What tools remember is not for tools to change.
+    let note = value_of(&state.path().join("x"));
+    assert_eq!(code(Write::new(&workplace).run(context(), note).await), "protected_path");
+    assert_eq!(fs::read_dir(state.path()).unwrap().count(), 1);
+    workplace.forget(&context().lane).unwrap();
+    workplace.forget(&context().lane).unwrap();
+    assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
+    let edit = json(r#"{"file_path": "a.txt", "old_string": "old", "new_string": "new"}"#);
+    assert_eq!(code(Edit::new(&workplace).run(context(), edit).await), "file_not_read");
+}
+
+fn value_of(path: &std::path::Path) -> windlass_core::raw::Raw {
+    json(&serde_json::json!({ "file_path": path, "content": "" }).to_string())
+}
+
 #[test]
 fn a_change_writes_one_path_and_runs_once() {
     let workspace = Workspace::new();

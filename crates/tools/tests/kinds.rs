@@ -118,6 +118,54 @@ async fn a_damaged_pdf_says_so() {
     }
 }
 
+/// A page of a few kilobytes that would unpack to twenty million bytes.
+#[tokio::test]
+async fn a_page_that_unpacks_without_end_is_not_unpacked() {
+    let workspace = Workspace::new();
+    let mut document = Document::load_mem(&pdf(1)).unwrap();
+    let page = document.get_pages()[&1];
+    let mut content = Stream::new(dictionary! {}, vec![b' '; 20_000_000]);
+    content.compress().unwrap();
+    let content = document.add_object(content);
+    let page = document.get_object_mut(page).unwrap().as_dict_mut().unwrap();
+    page.set("Contents", content);
+    let mut bytes = Vec::new();
+    document.save_to(&mut bytes).unwrap();
+    assert!(bytes.len() < 1_000_000, "{}", bytes.len());
+    workspace.write("bomb.pdf", bytes);
+    let said = done(read(&workspace, value!({ "file_path": "bomb.pdf" })).await);
+    assert!(said.contains("(this page cannot be read: "), "{said}");
+}
+
+/// Documents made to break whoever reads them.
+#[tokio::test]
+async fn a_hostile_pdf_breaks_nothing() {
+    let workspace = Workspace::new();
+    let deep = |open: &str, close: &str, depth: usize| {
+        format!(
+            "%PDF-1.4\n1 0 obj\n{}{}\nendobj\ntrailer << /Root 1 0 R >>\nstartxref\n9\n%%EOF",
+            open.repeat(depth),
+            close.repeat(depth)
+        )
+    };
+    let own_parent = "%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n\
+        << /Type /Pages /Kids [2 0 R] /Count 99999999 /Parent 2 0 R >>\nendobj\n\
+        xref\n0 3\n0000000000 65535 f \n0000000009 00000 n \n0000000058 00000 n \n\
+        trailer << /Root 1 0 R /Size 3 >>\nstartxref\n148\n%%EOF";
+    let hostile = [
+        deep("[", "]", 100_000),
+        deep("<< /A ", " >>", 100_000),
+        deep("(", ")", 100_000),
+        own_parent.to_owned(),
+        "%PDF-1.4\nstartxref\n99999999999999999999\n%%EOF".to_owned(),
+    ];
+    for document in hostile {
+        workspace.write("a.pdf", &document);
+        let outcome = read(&workspace, value!({ "file_path": "a.pdf" })).await;
+        assert!(matches!(outcome, Outcome::Failed(_)), "{outcome:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_notebook_comes_by_cell() {
     let workspace = Workspace::new();

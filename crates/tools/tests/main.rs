@@ -11,6 +11,8 @@ mod endings;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod file_properties;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod human;

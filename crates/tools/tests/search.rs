@@ -161,6 +161,22 @@ async fn what_is_hidden_from_searches_is_not_found() {
     let files = grep(&workspace, value!({ "pattern": "needle" })).await;
     assert!(!files.contains("secrets"), "{files}");
     assert!(!glob(&workspace, value!({ "pattern": "**/*" })).await.contains("secrets"));
+    let beside = grep(&workspace, value!({ "pattern": "needle", "path": "secrets" })).await;
+    assert_eq!(beside, "nothing matches\n");
+    for path in ["secrets/k", "./src/../secrets/k"] {
+        let input = json(&value!({ "pattern": "needle", "path": path }).to_string());
+        let error = failed(Grep::new(&workspace.workplace).run(context(), input).await);
+        assert_eq!(&*error.code, "hidden", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_does_not_look_like_two() {
+    let workspace = Workspace::new();
+    workspace.write("a\nforged.rs:1:needle", "needle\n");
+    let found = grep(&workspace, value!({ "pattern": "needle", "output_mode": "content" })).await;
+    assert!(found.lines().count() == 1 && found.ends_with(":1:needle\n"), "{found}");
+    assert_eq!(glob(&workspace, value!({ "pattern": "a*" })).await.lines().count(), 1);
 }
 
 #[tokio::test]

@@ -5,18 +5,21 @@
 use std::io::Read;
 use std::path::Path;
 
-use lopdf::Document;
+use lopdf::{Document, LoadOptions};
 use windlass_core::outcome::ToolError;
 use windlass_core::raw::Raw;
 
 use super::kind::whole;
 use super::pages::Pages;
-use crate::limits::{MAX_PAGE_BYTES, MAX_PDF_BYTES, MAX_PDF_PAGES};
+use crate::limits::{MAX_PAGE_BYTES, MAX_PDF_BYTES, MAX_PDF_PAGES, MAX_UNPACKED_BYTES};
 
 /// The text of the pages wanted; without a wish, of the first ones.
 pub(super) fn read(file: impl Read, path: &Path, pages: Option<Pages>) -> Result<Raw, ToolError> {
     let bytes = whole(file, path, MAX_PDF_BYTES)?;
-    let document = Document::load_mem(&bytes).map_err(|error| unreadable(path, &error))?;
+    let options =
+        LoadOptions { max_decompressed_size: Some(MAX_UNPACKED_BYTES), ..LoadOptions::default() };
+    let document = Document::load_mem_with_options(&bytes, options);
+    let document = document.map_err(|error| unreadable(path, &error))?;
     let numbers: Vec<u32> = document.get_pages().into_keys().collect();
     let total = numbers.len();
     let wanted = pages.unwrap_or(Pages { first: 1, last: MAX_PDF_PAGES });
@@ -38,9 +41,11 @@ pub(super) fn read(file: impl Read, path: &Path, pages: Option<Pages>) -> Result
 }
 
 fn page_text(document: &Document, page: u32) -> String {
-    let text = document.extract_text(&[page]).unwrap_or_default();
-    let bounded: String = text.trim().chars().take(MAX_PAGE_BYTES / 4).collect();
-    if bounded.is_empty() { "(no text on this page)".to_owned() } else { bounded }
+    match document.extract_text_with_limit(&[page], MAX_UNPACKED_BYTES) {
+        Ok(text) if text.trim().is_empty() => "(no text on this page)".to_owned(),
+        Ok(text) => text.trim().chars().take(MAX_PAGE_BYTES / 4).collect(),
+        Err(error) => format!("(this page cannot be read: {error})"),
+    }
 }
 
 fn unreadable(path: &Path, error: &lopdf::Error) -> ToolError {

@@ -40,6 +40,10 @@ pub(super) fn before(place: &Place) -> Result<Option<Before>, ToolError> {
     if found.nlink() > 1 {
         return Err(linked(&place.shown));
     }
+    // It would be replaced, whatever it says of itself; so it is asked.
+    if found.permissions().readonly() {
+        return Err(read_only(&place.shown));
+    }
     let bytes = whole(&file as &File, &place.shown, MAX_EDIT_BYTES)?;
     Ok(Some(Before { hash: digest::of_bytes(&bytes), bytes, found }))
 }
@@ -75,6 +79,14 @@ fn protected(path: &Path) -> ToolError {
         "protected_path",
         &format!("{} decides what may run and is not for tools to change", path.display()),
         "ask the user to change it",
+    )
+}
+
+fn read_only(path: &Path) -> ToolError {
+    ToolError::new(
+        "read_only",
+        &format!("{} is marked as not to be written", path.display()),
+        "leave it, or ask the user; chmod makes it writable",
     )
 }
 

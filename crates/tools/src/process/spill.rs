@@ -1,12 +1,12 @@
 //! The whole of what a command prints, in a file, once it is more than is shown.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::SystemTime;
 
 use super::{Kept, Spill};
+use crate::desk::make_room;
 use crate::limits::{MAX_OUTPUT_BYTES, MAX_OUTPUT_FILES};
 
 /// Output on its way to a file.
@@ -83,23 +83,7 @@ impl SpillFile {
 
 fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        make_room(folder);
+        make_room(folder, MAX_OUTPUT_FILES);
     }
     File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
-}
-
-/// Removes the oldest files, so that there is room for one more.
-fn make_room(folder: &Path) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let changed = |entry: &fs::DirEntry| {
-        let modified = entry.metadata().and_then(|found| found.modified());
-        modified.unwrap_or(SystemTime::UNIX_EPOCH)
-    };
-    let mut files: Vec<_> = entries.map(|entry| (changed(&entry), entry.path())).collect();
-    files.sort();
-    let excess = (files.len() + 1).saturating_sub(MAX_OUTPUT_FILES);
-    for (_, path) in files.iter().take(excess) {
-        // One that cannot be removed is there next time.
-        fs::remove_file(path).unwrap_or_default();
-    }
 }

@@ -1,6 +1,18 @@
 //! What was found, with a bound on all of it.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use crate::limits::MAX_FOUND_BYTES;
+
+/// A path on one line: a name may hold anything, also what looks like the next result.
+pub(super) fn shown(path: &Path) -> Cow<'_, str> {
+    let text = path.to_string_lossy();
+    match text.chars().any(char::is_control) {
+        true => Cow::Owned(format!("{text:?}")),
+        false => text,
+    }
+}
 
 /// Lines for the model, from the one asked for and not more than asked for.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
 
-use super::found::Found;
+use super::found::{Found, shown};
 use super::pattern;
 use super::stop::{Stop, within};
 use super::walk::{Filters, Onward, walk};
@@ -80,7 +80,7 @@ fn search(workplace: &Workplace, asked: &Asked, stop: &Stop) -> Result<Raw, Tool
     files.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.cmp(y)));
     let mut found = Found::new(0, GLOB_FILES);
     for (_, path) in &files {
-        if !found.push(&path.to_string_lossy()) {
+        if !found.push(&shown(path)) {
             break;
         }
     }

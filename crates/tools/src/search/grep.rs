@@ -144,8 +144,7 @@ fn search(
     stop: &Stop,
 ) -> Result<Raw, ToolError> {
     let matcher = pattern::contents(&asked.pattern, asked.manner())?;
-    let place = workplace.place_to_read(desk, asked.path())?;
-    place.check_readable()?;
+    let place = workplace.place_to_search(desk, asked.path())?;
     let mut matches = Matches::new(matcher, asked.shape(), asked.manner(), asked.found());
     let mut unreadable = 0;
     let mut left_out = walk(workplace, &place, asked.filters(&place)?, stop, |entry| {

@@ -8,7 +8,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::DirEntry;
 
-use super::found::Found;
+use super::found::{Found, shown};
 use super::pattern::Manner;
 use crate::limits::{MAX_FOUND_LINE_BYTES, MAX_NAMES, MAX_SEARCH_HEAP_BYTES};
 
@@ -48,7 +48,7 @@ impl Matches {
 
     /// Searches one file.
     pub(super) fn search(&mut self, file: impl Read, entry: &DirEntry) -> io::Result<()> {
-        let path = entry.path().to_string_lossy();
+        let path = shown(entry.path());
         let mut sink = OneFile { path: &path, shape: self.shape, found: &mut self.found, lines: 0 };
         self.searcher.search_reader(&self.matcher, file, &mut sink)?;
         let lines = sink.lines;
@@ -71,7 +71,7 @@ impl Matches {
     pub(super) fn finish(mut self, note: &str) -> String {
         self.files.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.cmp(y)));
         for (_, path) in &self.files {
-            if !self.found.push(&path.to_string_lossy()) {
+            if !self.found.push(&shown(path)) {
                 break;
             }
         }
