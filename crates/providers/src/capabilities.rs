@@ -9,8 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
 use windlass_core::reply::Usage;
-
-use crate::options::Effort;
+use windlass_core::settings::Effort;
 
 /// The table of the repository.
 const BUILT_IN: &str = include_str!("models.json");
@@ -66,6 +65,8 @@ pub enum ThinkingKind {
     Always,
     /// Turned off means: only between calls.
     BetweenTools,
+    /// It cannot be turned off above high effort.
+    HardAlways,
 }
 
 /// Whether a model can be made to call a tool.

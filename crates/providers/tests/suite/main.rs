@@ -6,6 +6,8 @@ mod adapter;
 #[cfg(test)]
 mod append_only;
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod conformance;
