@@ -8,8 +8,10 @@
 
 mod anthropic;
 mod asked;
+mod base64;
 pub mod capabilities;
 mod content;
+pub mod describe;
 mod draft;
 mod encodings;
 mod endpoint;
@@ -35,7 +37,9 @@ mod openai;
 mod openai_chat;
 mod openai_responses;
 mod options;
+pub mod overrides;
 mod plan;
+pub mod prices;
 mod race;
 mod refusal;
 mod remote;
@@ -53,7 +57,11 @@ mod wire;
 mod wires;
 
 #[cfg(test)]
+mod base64_tests;
+#[cfg(test)]
 mod capabilities_tests;
+#[cfg(test)]
+mod describe_tests;
 #[cfg(test)]
 mod encodings_tests;
 #[cfg(test)]
@@ -72,7 +80,7 @@ mod secret_tests;
 mod sse_tests;
 
 pub use endpoint::{Endpoint, Shared};
-pub use http::{Client, Connections};
+pub use http::{BadProxy, Client, Connections, Proxies};
 pub use limiter::{GateView, Limiter};
 pub use models::{Models, Variables};
 pub use notice::{Notice, notices};

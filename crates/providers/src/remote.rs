@@ -48,7 +48,8 @@ pub struct Remote {
 impl Remote {
     /// A model that can be asked; an address or key that cannot work is said at once.
     pub fn new(endpoint: Endpoint, shared: Shared, options: Options) -> Result<Self, Failure> {
-        let redactor = Redactor::new(endpoint.credential.secret());
+        let redactor =
+            Redactor::new(endpoint.credential.secret().into_iter().chain(shared.client.secrets()));
         let failure = |fault: &Fault| fault.failure(Begun::No, &redactor);
         let target = Target::parse(endpoint.address()).map_err(|fault| failure(&fault))?;
         let mut headers = endpoint.headers().map_err(|fault| failure(&fault))?;

@@ -14,9 +14,13 @@ mod conformance;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
+mod encrypted;
+#[cfg(test)]
 mod fuzz;
 #[cfg(test)]
 mod heard;
+#[cfg(test)]
+mod proxy;
 #[cfg(test)]
 mod rich;
 #[cfg(test)]
