@@ -74,13 +74,7 @@ fn described(call: &Call) -> String {
     format!("The call: {} with {input}", call.tool_use.name)
 }
 
-fn aside(
-    settings: &Settings,
-    model: &Model,
-    system: &str,
-    text: &str,
-    max_tokens: u64,
-) -> Request {
+fn aside(settings: &Settings, model: &Model, system: &str, text: &str, max_tokens: u64) -> Request {
     let mut transcript = Transcript::default();
     transcript.push_note(text);
     let settings = Settings {

@@ -279,10 +279,9 @@ impl Run {
         match &self.phase {
             Phase::Acting(round) => Some(round),
             Phase::Halted(halt) => halt.round.as_ref(),
-            Phase::Between
-            | Phase::Asking(_)
-            | Phase::Deferred { .. }
-            | Phase::Consulting(_) => None,
+            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } | Phase::Consulting(_) => {
+                None
+            }
         }
     }
 
@@ -291,10 +290,9 @@ impl Run {
         match &mut self.phase {
             Phase::Acting(round) => Some(round),
             Phase::Halted(halt) => halt.round.as_mut(),
-            Phase::Between
-            | Phase::Asking(_)
-            | Phase::Deferred { .. }
-            | Phase::Consulting(_) => None,
+            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } | Phase::Consulting(_) => {
+                None
+            }
         }
     }
 

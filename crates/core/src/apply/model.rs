@@ -14,7 +14,8 @@ use crate::reply::{Reply, Usage};
 use crate::run::{Asking, EarlyCall, InUse, LastReply, Phase};
 
 pub(super) fn asked(c: &mut Conversation, record: &Record) {
-    let Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice } = record else {
+    let Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice } = record
+    else {
         return;
     };
     c.asks = *ask;
@@ -113,9 +114,10 @@ pub(super) fn attempt_abandoned(c: &mut Conversation, charged: &Usage) {
 /// The price of the model in use.
 pub(super) fn price(c: &Conversation) -> Option<Price> {
     let settings = c.settings.as_ref()?;
-    let fallback = settings.fallback.as_ref().filter(|_| {
-        c.run.as_ref().is_some_and(|run| run.model == InUse::Fallback)
-    });
+    let fallback = settings
+        .fallback
+        .as_ref()
+        .filter(|_| c.run.as_ref().is_some_and(|run| run.model == InUse::Fallback));
     fallback.unwrap_or(&settings.model).price
 }
 

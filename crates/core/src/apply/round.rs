@@ -17,7 +17,12 @@ use crate::run::{Fatality, Phase, Round, Run};
 use crate::settings::{Listening, Settings};
 use crate::thrash::Seen;
 
-pub(super) fn round_opened(c: &mut Conversation, input: &Input, dropped: &[u16], note: Option<&Arc<str>>) {
+pub(super) fn round_opened(
+    c: &mut Conversation,
+    input: &Input,
+    dropped: &[u16],
+    note: Option<&Arc<str>>,
+) {
     let Some((reply, facts)) = reply_of(input) else { return };
     let Some(ask) = c.last_reply.as_ref().map(|last| last.ask) else { return };
     let first = match c.settings.as_ref().map(|settings| settings.hooks.before_tool) {
@@ -130,7 +135,8 @@ pub(super) fn classified(c: &mut Conversation, input: &Input) {
 
 pub(super) fn structured(c: &mut Conversation, id: CallId) {
     let Some(run) = &mut c.run else { return };
-    let given = run.round().and_then(|round| round.call(id)).map(|call| call.tool_use.input.clone());
+    let given =
+        run.round().and_then(|round| round.call(id)).map(|call| call.tool_use.input.clone());
     run.structured = given;
 }
 

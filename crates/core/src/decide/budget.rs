@@ -80,9 +80,10 @@ fn lent(draft: &Draft<'_>) -> Spent {
 
 /// What each of `tasks` children may spend: an equal share of what is left, the parent keeping one.
 pub(super) fn share(draft: &Draft<'_>, tasks: usize) -> Caps {
-    let rest = scopes(draft).iter().skip(1).fold(Caps::default(), |tightest, (caps, spent)| {
-        tightest.tighter(&caps.rest(spent))
-    });
+    let rest = scopes(draft)
+        .iter()
+        .skip(1)
+        .fold(Caps::default(), |tightest, (caps, spent)| tightest.tighter(&caps.rest(spent)));
     rest.share((tasks as u64).saturating_add(1))
 }
 

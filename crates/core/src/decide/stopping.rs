@@ -7,9 +7,9 @@ use super::children;
 use super::counsel;
 use super::draft::Draft;
 use crate::call::{Call, CallState};
+use crate::cut;
 use crate::facts::Interrupt;
 use crate::ids::{CallId, Millis};
-use crate::cut;
 use crate::outcome::{OutcomeKind, Reach, Shown, ToolError};
 use crate::question::About;
 use crate::record::{Record, Stop, TimeLimit};
@@ -95,10 +95,9 @@ fn reason(draft: &Draft<'_>) -> Option<&'static str> {
 /// The result of a call that will not go on, or `None` if it must be waited for.
 fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
     match &call.state {
-        CallState::BeforeHook
-        | CallState::Unjudged
-        | CallState::Referred
-        | CallState::Ready => Some(Shown::skipped(reason)),
+        CallState::BeforeHook | CallState::Unjudged | CallState::Referred | CallState::Ready => {
+            Some(Shown::skipped(reason))
+        }
         CallState::Away(away) => {
             let error = ToolError::new("interrupted", &children::given_up(away), INCOMPLETE);
             let shown = Shown::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS);

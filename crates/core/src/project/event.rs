@@ -168,9 +168,7 @@ fn of_guards(now: &Conversation, record: &Record) -> Option<Named> {
         Record::BudgetWarned { percent } => {
             Some(("agent.budget.warning", Raw::encode(&Share { percent: *percent })))
         }
-        Record::BudgetExtended {} => {
-            Some(("agent.budget.extended", Raw::encode(&Nothing {})))
-        }
+        Record::BudgetExtended {} => Some(("agent.budget.extended", Raw::encode(&Nothing {}))),
         _ => None,
     }
 }

@@ -32,7 +32,8 @@ impl Meter {
             .saturating_add(usage.cache_read_tokens)
             .saturating_add(usage.cache_write_tokens);
         // No model makes more tokens of a text than it has bytes; whoever says so is not believed.
-        if input == 0 || sent_bytes == 0 || input > sent_bytes.saturating_mul(MOST_TOKENS_PER_BYTE) {
+        if input == 0 || sent_bytes == 0 || input > sent_bytes.saturating_mul(MOST_TOKENS_PER_BYTE)
+        {
             return;
         }
         self.anchor_tokens = input;
