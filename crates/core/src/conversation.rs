@@ -154,6 +154,12 @@ impl Conversation {
         }
     }
 
+    /// The journal as a compaction shows it; empty without one.
+    #[must_use]
+    pub fn journal_to_show(&self) -> String {
+        if self.journal.is_empty() { String::new() } else { self.journal.render() }
+    }
+
     /// Bytes of the next request.
     #[must_use]
     pub fn request_bytes(&self) -> u64 {

@@ -11,7 +11,7 @@ use super::room;
 use crate::counsel::Counsel;
 use crate::record::{Record, TimeLimit, ToolChoice, Transition};
 use crate::run::Fatality;
-use crate::settings::{Forcing, Listening};
+use crate::settings::Listening;
 use crate::stop::StopCause;
 use crate::words;
 
@@ -25,21 +25,20 @@ pub(super) fn ask_after(draft: &mut Draft<'_>, transition: Transition, fatal: Fa
     if stops(draft, fatal) {
         return;
     }
-    if is_summing_up(draft) {
-        return sum_up(draft, transition);
-    }
-    room::before_asking(draft, transition);
+    let last = is_summing_up(draft).then(|| last_turn(draft));
+    room::before_asking(draft, last.unwrap_or(transition));
 }
 
-/// Asks, with a tool that must be called.
+/// Asks, with a tool that must be called. Where room must be made first, that comes first.
 pub(super) fn ask_for(draft: &mut Draft<'_>, transition: Transition, tool: Option<Arc<str>>) {
-    match tool.filter(|tool| is_offered(draft, tool)) {
-        Some(tool) if !is_summing_up(draft) => {
-            if !stops(draft, Fatality::GoesOn) {
-                ask_now(draft, transition, None, ToolChoice::Only(tool));
-            }
+    let now = tool
+        .filter(|tool| is_offered(draft, tool) && !is_summing_up(draft) && room::is_there(draft));
+    match now {
+        Some(tool) if !stops(draft, Fatality::GoesOn) => {
+            ask_now(draft, transition, None, ToolChoice::Only(tool));
         }
-        Some(_) | None => ask(draft, transition),
+        Some(_) => {}
+        None => ask(draft, transition),
     }
 }
 
@@ -54,12 +53,10 @@ fn stops(draft: &mut Draft<'_>, fatal: Fatality) -> bool {
     true
 }
 
+/// Whether there is such a tool. A model that cannot be made to call it is offered nothing else.
 fn is_offered(draft: &Draft<'_>, tool: &str) -> bool {
-    let settings = draft.now().settings_in_use();
-    settings.is_some_and(|settings| {
-        settings.model.forcing == Forcing::Possible
-            && settings.tools.iter().any(|offered| &*offered.name == tool)
-    })
+    let settings = draft.settings();
+    settings.is_some_and(|settings| settings.tools.iter().any(|offered| &*offered.name == tool))
 }
 
 /// Whether the model could be asked once more.
@@ -68,9 +65,11 @@ pub(super) fn can_ask(draft: &Draft<'_>) -> bool {
     causes(draft, Fatality::GoesOn).is_empty() && budget::affordable(draft, cap).is_ok()
 }
 
-/// Asks again with a larger cap.
+/// Asks again with a larger cap. A last turn is not an attempt at the one before.
 pub(super) fn ask_with_cap(draft: &mut Draft<'_>, transition: Transition, cap_tokens: u64) {
-    if !stops(draft, Fatality::GoesOn) {
+    if is_summing_up(draft) {
+        ask(draft, transition);
+    } else if !stops(draft, Fatality::GoesOn) {
         ask_now(draft, transition, Some(cap_tokens), ToolChoice::Open);
     }
 }
@@ -140,11 +139,12 @@ pub(super) fn is_summing_up(draft: &Draft<'_>) -> bool {
     up.is_some_and(|up| up.limit == TimeLimit::Soft)
 }
 
-fn sum_up(draft: &mut Draft<'_>, transition: Transition) {
-    if transition != Transition::SumUp {
+/// The model is told once that this is the last turn.
+fn last_turn(draft: &mut Draft<'_>) -> Transition {
+    if !draft.now().transcript.ends_in_note(words::SUM_UP) {
         draft.record(Record::Noted { text: Arc::from(words::SUM_UP) });
     }
-    ask_now(draft, Transition::SumUp, None, ToolChoice::Nothing);
+    Transition::SumUp
 }
 
 /// Ends the run without a result.

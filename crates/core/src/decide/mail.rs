@@ -7,6 +7,7 @@ use super::boundary;
 use super::calls;
 use super::children;
 use super::draft::Draft;
+use super::room;
 use super::stopping;
 use crate::block::Block;
 use crate::child::{Homecoming, Task};
@@ -36,7 +37,7 @@ fn open(draft: &mut Draft<'_>, mail: &Mail) {
         MailBody::Abort { run } => stop(draft, mail.id, run.as_ref(), Stop::Abort),
         MailBody::ChildFinished { home, .. } => child_finished(draft, mail.id, home.as_ref()),
         MailBody::Task { run, task, .. } => employ(draft, mail.id, run, task),
-        MailBody::Compact {} => draft.record(Record::CompactionAsked { mail: mail.id }),
+        MailBody::Compact {} => compact(draft, mail.id),
         MailBody::Memory { text } => remember(draft, mail.id, text),
     }
 }
@@ -121,6 +122,14 @@ fn remember(draft: &mut Draft<'_>, mail: MailId, text: &str) {
         refuse(draft, mail, "too many instructions are waiting; send them again after the round");
     } else {
         draft.record(Record::Remembered { mail });
+    }
+}
+
+fn compact(draft: &mut Draft<'_>, mail: MailId) {
+    if room::has_something_old(draft) {
+        draft.record(Record::CompactionAsked { mail });
+    } else {
+        refuse(draft, mail, "there is nothing old enough to be left out");
     }
 }
 
