@@ -9,11 +9,15 @@ mod memory_crash;
 #[cfg(test)]
 mod postgres;
 #[cfg(test)]
+mod postgres_errors;
+#[cfg(test)]
 mod postgres_faults;
 #[cfg(test)]
 mod postgres_kit;
 #[cfg(test)]
 mod postgres_open;
+#[cfg(test)]
+mod postgres_points;
 #[cfg(test)]
 mod postgres_pooled;
 #[cfg(test)]
