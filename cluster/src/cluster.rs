@@ -49,10 +49,19 @@ impl Cluster {
         Self::start_with(disk, "")
     }
 
+    /// Makes and starts a server below a folder that anybody may look into.
+    pub fn start_in(parent: &Path, disk: Disk) -> Result<Self> {
+        Self::make(parent, disk, "")
+    }
+
     /// Makes and starts a server with lines added to its configuration.
     pub fn start_with(disk: Disk, configuration: &str) -> Result<Self> {
+        Self::make(&std::env::temp_dir(), disk, configuration)
+    }
+
+    fn make(parent: &Path, disk: Disk, configuration: &str) -> Result<Self> {
         let programs = Programs { folder: binaries::folder()?, account: account::for_server()? };
-        let folder = make_folder(&programs)?;
+        let folder = make_folder(parent, &programs)?;
         let guard = Guard::over(&programs, &folder)?;
         let sync = if disk == Disk::Synced { "on" } else { "off" };
         initdb(&programs, &folder)?;
@@ -121,8 +130,8 @@ impl Cluster {
     }
 }
 
-fn make_folder(programs: &Programs) -> Result<PathBuf> {
-    let folder = tempfile::Builder::new().prefix("windlass-pg-").tempdir()?.keep();
+fn make_folder(parent: &Path, programs: &Programs) -> Result<PathBuf> {
+    let folder = tempfile::Builder::new().prefix("windlass-pg-").tempdir_in(parent)?.keep();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))?;
     if let Some(account) = programs.account {
         std::os::unix::fs::chown(&folder, Some(account.user), Some(account.group))?;

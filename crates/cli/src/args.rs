@@ -62,8 +62,9 @@ pub(crate) struct AgentArgs {
 /// Where conversations live.
 #[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct StoreArgs {
-    /// The SQLite file; by default in $WINDLASS_HOME or the XDG state folder
-    #[arg(long, value_name = "FILE")]
+    /// The SQLite file, by default in $WINDLASS_HOME or the XDG state folder; or a server as
+    /// postgres://user:password@host/database
+    #[arg(long, value_name = "FILE|URL")]
     pub(crate) store: Option<PathBuf>,
 }
 

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use windlass::ports::Store;
+use windlass::postgres::PostgresStore;
 use windlass::scripted::Script;
 use windlass::sqlite::SqliteStore;
 use windlass::tools::{AskUserQuestion, Bash, Read};
@@ -21,13 +23,16 @@ pub(crate) fn new_conversation() -> String {
     format!("conversation:{}", new_id())
 }
 
-/// Opens the store.
-pub(crate) fn store(args: &StoreArgs) -> anyhow::Result<SqliteStore> {
+/// Opens the store: a server if an address was given, else a file.
+pub(crate) async fn store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
     let path = match &args.store {
         Some(path) => path.clone(),
         None => state_folder()?.join("windlass.db"),
     };
-    Ok(SqliteStore::open(path)?)
+    match path.to_str().filter(|text| PostgresStore::is_address(text)) {
+        Some(url) => Ok(Arc::new(PostgresStore::open(url).await?)),
+        None => Ok(Arc::new(SqliteStore::open(path)?)),
+    }
 }
 
 /// Where state lives: `$WINDLASS_HOME`, else the XDG state folder.
@@ -41,7 +46,7 @@ fn state_folder() -> anyhow::Result<PathBuf> {
     }
     match set("HOME") {
         Some(home) => Ok(PathBuf::from(home).join(".local/state/windlass")),
-        None => bail!("no home folder is known; set WINDLASS_HOME or give --store FILE"),
+        None => bail!("no home folder is known; set WINDLASS_HOME or give --store FILE or URL"),
     }
 }
 
@@ -56,7 +61,7 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Windlass> {
     })?;
     let mut builder = Windlass::builder()
         .scripted(script)
-        .store(store(&args.store)?)
+        .shared_store(store(&args.store).await?)
         .tool(Read::new(&workspace))
         .tool(Bash::new(&workspace, Arc::new(SystemClock::start())))
         .tool(AskUserQuestion)

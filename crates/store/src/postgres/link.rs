@@ -68,12 +68,16 @@ impl Link {
             "SET statement_timeout = {ms}; SET idle_in_transaction_session_timeout = {ms}"
         ))
         .await?;
-        // A server that was told to lie about commits must not lie about ours. Not every engine
+        // A server that was told to lie about commits must not lie about ours. And plans are made
+        // once, when tables may still be empty: every statement of ours has its index, and a plan
+        // that reads a whole table instead would be kept while the table grows. Not every engine
         // knows these settings; what has no such setting needs none.
         for wish in [
             "SELECT set_config('synchronous_commit', 'on', false)
              WHERE current_setting('synchronous_commit') = 'off'",
             "SET plan_cache_mode = force_generic_plan",
+            "SET enable_seqscan = off",
+            "SET jit = off",
         ] {
             match self.batch(wish).await {
                 Err(lost @ Trouble::Lost(_)) => return Err(lost),
