@@ -18,6 +18,7 @@ mod link;
 mod mail;
 mod migrate;
 mod notices;
+mod open;
 mod pause;
 mod pool;
 mod prepare;
@@ -55,11 +56,11 @@ use crate::{fault, valid};
 use address::Address;
 use home::Home;
 use notices::Notices;
+use open::Opened;
 use pool::Pool;
 use prepare::{Prepared, PreparedLetter};
 use pulse::Pulse;
 use tls::Tls;
-use trouble::Trouble;
 use writer::Writer;
 
 /// Lanes in a PostgreSQL database.
@@ -111,19 +112,7 @@ impl PostgresStore {
         let address = Address::read(url)?;
         let tls = Tls::new(&address.trust)?;
         let home = Arc::new(Home::new(address, tls, settings.clone()));
-        let mut appends = pool::connect(&home, settings.opening).await?;
-        let mut beats = pool::connect(&home, settings.opening).await?;
-        // Two that are one would find each other's statements.
-        let prepares = home.statements() == address::Statements::Prepared;
-        home.stop_preparing();
-        let told = Trouble::into_error;
-        server::examine(&mut appends).await.map_err(told)?;
-        if prepares && !server::is_pooled(&mut appends, &mut beats).await.map_err(told)? {
-            home.prepare_again();
-        }
-        migrate::migrate(&mut appends).await.map_err(told)?;
-        appends.set_up().await.map_err(told)?;
-        beats.set_up().await.map_err(told)?;
+        let Opened { appends, beats } = open::open(&home).await?;
         let hints = Arc::new(Hints::default());
         let notices = Arc::new(Notices::start(Arc::clone(&home), Arc::clone(&hints)));
         Ok(Self {

@@ -2,7 +2,6 @@
 //! pool: one that was left in the middle of something must be closed and never lent again.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -105,25 +104,5 @@ impl Pool {
 
     fn idle(&self) -> MutexGuard<'_, Vec<Link>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Connects patiently: a server may be starting, restarting or full for a moment.
-pub(super) async fn connect(home: &Arc<Home>, patience: Duration) -> Result<Link, StoreError> {
-    let mut last = unreachable(home.place(), "it was never tried".to_owned()).into_error();
-    let trying = async {
-        let mut pauses = Pauses::new();
-        loop {
-            match Link::bare(home).await {
-                Ok(link) => return Ok(link),
-                Err(Trouble::Lost(error)) => last = error,
-                Err(other) => return Err(other.into_error()),
-            }
-            pauses.wait().await;
-        }
-    };
-    match timeout(patience, trying).await {
-        Ok(connected) => connected,
-        Err(_) => Err(last),
     }
 }
