@@ -52,7 +52,7 @@ impl Binary {
         stumble: Option<Stumble>,
     ) -> Result<Invocation> {
         let mut arguments = verb(order, &plan.conversation);
-        arguments.extend(["--store".to_owned(), place.store.display().to_string()]);
+        arguments.extend(["--store".to_owned(), place.store.to_string()]);
         if order != Order::Replay {
             let script = script(plan, place, stumble)?;
             arguments.extend(["--script".to_owned(), script.display().to_string()]);

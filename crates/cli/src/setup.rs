@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass::core::ids::LaneId;
 use windlass::core::settings::Settings;
 use windlass::ports::{Store, StoreError};
+use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
 use windlass::{LeaseTimes, SystemClock, Windlass};
 
@@ -18,9 +19,13 @@ pub(crate) fn new_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// Opens the store.
-pub(crate) fn store(args: &StoreArgs) -> anyhow::Result<SqliteStore> {
-    Ok(SqliteStore::open(store_path(args)?)?)
+/// Opens the store: a server if an address was given, else a file.
+pub(crate) async fn store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
+    let path = store_path(args)?;
+    match path.to_str().filter(|text| PostgresStore::is_address(text)) {
+        Some(url) => Ok(Arc::new(PostgresStore::open(url).await?)),
+        None => Ok(Arc::new(SqliteStore::open(path)?)),
+    }
 }
 
 /// Where the store is.
@@ -35,7 +40,7 @@ pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
 }
 
 /// The conversation of an id: its whole name, or the part a program knows it by.
-pub(crate) async fn find(store: &impl Store, id: &str) -> anyhow::Result<LaneId> {
+pub(crate) async fn find(store: &dyn Store, id: &str) -> anyhow::Result<LaneId> {
     for name in [id.to_owned(), format!("conversation:{id}")] {
         let lane = LaneId::from(name);
         if store.lane(lane.clone()).await?.is_some() {
@@ -77,7 +82,7 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
     settings.tools = tools.specs();
     let windlass = Windlass::builder()
         .shared_model(chosen)
-        .store(store(&args.store)?)
+        .shared_store(store(&args.store).await?)
         .tools(tools)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|mine| *mine = settings.clone())

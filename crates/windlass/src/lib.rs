@@ -24,7 +24,7 @@ pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::{
     Agent, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, ports,
 };
-pub use windlass_store::{memory, sqlite};
+pub use windlass_store::{memory, postgres, sqlite};
 pub use windlass_tools as tools;
 
 use std::sync::Arc;

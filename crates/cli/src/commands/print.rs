@@ -75,10 +75,11 @@ async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
     if let Some(name) = &print.conversation {
         return Ok(setup.windlass.session(name.as_str()));
     }
-    let store = setup::store(&print.agent.store)?;
+    let store = setup::store(&print.agent.store).await?;
+    let store = store.as_ref();
     let old = match (&print.resume, print.go_on) {
-        (Some(id), _) => Some(setup::find(&store, id).await?),
-        (None, true) => Some(newest(&store, &setup.workspace).await?),
+        (Some(id), _) => Some(setup::find(store, id).await?),
+        (None, true) => Some(newest(store, &setup.workspace).await?),
         (None, false) => None,
     };
     match (old, &print.session_id) {
@@ -98,7 +99,7 @@ async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
 }
 
 /// The newest conversation whose tools worked in this folder.
-async fn newest(store: &impl Store, workspace: &Path) -> anyhow::Result<LaneId> {
+async fn newest(store: &dyn Store, workspace: &Path) -> anyhow::Result<LaneId> {
     let runs = store.runs(None, MOST_RUNS).await?;
     let mut seen: Vec<LaneId> = Vec::new();
     for run in runs {
@@ -113,7 +114,7 @@ async fn newest(store: &impl Store, workspace: &Path) -> anyhow::Result<LaneId> 
     bail!("there is no conversation of {} to go on with", workspace.display())
 }
 
-async fn is_of(store: &impl Store, lane: &LaneId, workspace: &Path) -> anyhow::Result<bool> {
+async fn is_of(store: &dyn Store, lane: &LaneId, workspace: &Path) -> anyhow::Result<bool> {
     let first = store.read_log(lane.clone(), 0, 1).await?;
     let Some(stored) = first.first() else { return Ok(false) };
     let entry = Entry::parse(stored.seq, &stored.line)?;

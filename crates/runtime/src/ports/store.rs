@@ -220,6 +220,14 @@ pub enum StoreError {
         /// How long it was tried.
         waited_ms: u64,
     },
+    /// The store is somewhere else, and nobody answers there.
+    #[error("{place} cannot be reached ({reason}); start it or correct the address")]
+    Unreachable {
+        /// Which server.
+        place: String,
+        /// What was found.
+        reason: String,
+    },
     /// What is stored is damaged.
     #[error("{place} is damaged ({reason}); restore it from a copy, nothing was changed")]
     Corrupt {
