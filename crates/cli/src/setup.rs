@@ -60,11 +60,13 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Windlass> {
         .tool(Read::new(&workspace))
         .tool(Bash::new(&workspace, Arc::new(SystemClock::start())))
         .tool(AskUserQuestion)
-        .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
-        .settings(|settings| {
-            settings.rules.allow = args.allow.iter().map(|rule| Arc::from(rule.as_str())).collect();
-            settings.rules.deny = args.deny.iter().map(|rule| Arc::from(rule.as_str())).collect();
-        });
+        .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms });
+    for rule in &args.allow {
+        builder = builder.allow(rule);
+    }
+    for rule in &args.deny {
+        builder = builder.deny(rule);
+    }
     if let Some(rounds) = args.max_turns {
         builder = builder.settings(|settings| {
             settings.limits = settings.limits.clone().with_tool_rounds(rounds.max(1));

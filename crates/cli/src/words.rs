@@ -88,6 +88,7 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::BlockingLimit => "the context is full and nothing more can be left out",
         StopCause::TruncationExhausted => "the model's replies were cut again and again",
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
+        StopCause::HookStopped => "a hook ended it",
         StopCause::WorkerLost => "its process was lost",
         StopCause::ProviderFailed => "the model's provider failed",
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a human",
@@ -117,6 +118,8 @@ fn what(about: &About, now: &Conversation) -> String {
             format!("{} was running when its process ended; did it happen?", described(*call, now))
         }
         About::Asking { call } => format!("{} asks you", described(*call, now)),
+        About::Guidance { question } => question.to_string(),
+        About::Budget { cap } => format!("the cap `{}` is reached; spend as much again?", cap.reason()),
         About::Drift { what } => format!("{what}; go on?"),
     }
 }
