@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod look;
 mod setup;
 mod show;
 mod words;

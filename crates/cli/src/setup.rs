@@ -23,15 +23,19 @@ pub(crate) fn new_conversation() -> String {
 
 /// Opens the store.
 pub(crate) fn store(args: &StoreArgs) -> anyhow::Result<SqliteStore> {
-    let path = match &args.store {
-        Some(path) => path.clone(),
-        None => state_folder()?.join("windlass.db"),
-    };
-    Ok(SqliteStore::open(path)?)
+    Ok(SqliteStore::open(store_path(args)?)?)
+}
+
+/// Where the store is.
+pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
+    match &args.store {
+        Some(path) => Ok(path.clone()),
+        None => Ok(state_folder()?.join("windlass.db")),
+    }
 }
 
 /// Where state lives: `$WINDLASS_HOME`, else the XDG state folder.
-fn state_folder() -> anyhow::Result<PathBuf> {
+pub(crate) fn state_folder() -> anyhow::Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(home) = set("WINDLASS_HOME") {
         return Ok(PathBuf::from(home));
