@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use crate::look::args as look;
+
 /// An agent runtime in which every turn either clicks forward, durably, or stops and says why.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, arg_required_else_help = true)]
@@ -290,6 +292,28 @@ pub(crate) enum Command {
         #[arg(long)]
         revoke: bool,
     },
+    /// Read a conversation: prompts, replies, calls, questions, and how it stands
+    Show(look::LookArgs),
+    /// List the iterations of a run: time, reason, calls, tokens, stop
+    Trace(look::LookArgs),
+    /// Say why a run stopped or waits, what had a part in it, and what to do next
+    Explain(look::LookArgs),
+    /// List events and retries, newest last
+    Logs(look::LogsArgs),
+    /// Count how runs end: at the cap, unexpectedly, and after how many iterations
+    Stats(look::StatsArgs),
+    /// Check keys, store, disk, leftovers and paths; each line says what to do
+    Doctor(look::DoctorArgs),
+    /// Begin a new conversation that shares the history of another
+    Fork(look::ForkArgs),
+    /// Let a call run that waits for your leave, and go on
+    Approve(look::ApproveArgs),
+    /// Make room in the context of a conversation before its next model call
+    Compact(look::CompactArgs),
+    /// Write completions for a shell
+    Completions(look::CompletionsArgs),
+    /// Write the manual page
+    Man(look::ManArgs),
     /// Serve an offline model over HTTP: the APIs of Anthropic and OpenAI, answered from a script
     Scripted(ScriptedArgs),
 }

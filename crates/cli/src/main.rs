@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod look;
 mod settle;
 mod setup;
 mod show;

@@ -48,7 +48,7 @@ use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, WorkerId,
+    Task, TraceEnd, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -241,6 +241,16 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let lane = &lane;
             with_link!(self.pool, |link, _| read::lane(link, lane)).await
+        })
+    }
+
+    fn trace_ends(
+        &self,
+        since: Millis,
+        most: usize,
+    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
+        Box::pin(async move {
+            with_link!(self.pool, |link, _| read::trace_ends(link, since, most)).await
         })
     }
 

@@ -14,8 +14,10 @@ pub use windlass_providers::scripted;
 
 /// Models over HTTP: a name chooses the provider.
 pub mod models {
-    pub use windlass_providers::capabilities::{Capabilities, ForcedChoice, Knowledge};
+    pub use windlass_providers::capabilities::Capabilities;
+    pub use windlass_providers::describe::{Described, Standing};
     pub use windlass_providers::names::Providers;
+    pub use windlass_providers::overrides::Overrides;
     pub use windlass_providers::{Models, Options, Shared, Variables};
 }
 

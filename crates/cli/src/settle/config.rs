@@ -6,11 +6,12 @@
 //! summary_model = "claude-haiku-4-5"
 //! store = "/var/lib/windlass/windlass.db"
 //!
-//! [[providers]]
-//! name = "lab"
+//! [providers.lab]
 //! format = "openai_chat"
 //! base_url = "http://127.0.0.1:8000/v1"
-//! key_optional = true
+//!
+//! [models.my-model]
+//! window_tokens = 32000
 //!
 //! [profiles.careful]
 //! limits = { tool_rounds = 20 }
@@ -23,12 +24,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
+use windlass::models::Overrides;
 
 use super::paths;
 
 /// The file.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub(crate) struct Config {
     /// The model to ask.
     pub(crate) model: Option<String>,
@@ -38,10 +40,9 @@ pub(crate) struct Config {
     pub(crate) summary_model: Option<String>,
     /// Where conversations live.
     pub(crate) store: Option<PathBuf>,
-    /// Providers of the user's own.
-    pub(crate) providers: Vec<toml::Value>,
-    /// What models can do and cost, where the table is wrong or silent.
-    pub(crate) models: Vec<toml::Value>,
+    /// Providers of the user's own, and what models can do and cost where our table is wrong.
+    #[serde(flatten)]
+    pub(crate) tables: Overrides,
     /// Profiles by name.
     pub(crate) profiles: BTreeMap<String, Profile>,
 }

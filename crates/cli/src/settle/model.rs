@@ -3,19 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use windlass::core::budget::Price;
-use windlass::core::settings::{Effort, Forcing, Model as ModelSettings, Settings};
+use windlass::core::settings::{Effort, Model as ModelSettings, Settings};
 use windlass::core::window::Summariser;
-use windlass::models::{ForcedChoice, Knowledge, Models, Options, Providers, Shared};
+use windlass::models::{Capabilities, Models, Options, Providers, Shared};
 use windlass::ports::{Clock, Model};
 use windlass::scripted::{Script, ScriptedModel};
 
 use super::config::{Config, Profile};
 use super::sources::Source;
 use crate::args::{EffortWord, ModelArgs};
-
-/// Output tokens asked for at first; a reply that is cut is asked for again with all there are.
-const FIRST_OUTPUT_TOKENS: u64 = 16_000;
 
 /// Short names people use.
 const ALIASES: &[(&str, &str)] =
@@ -49,12 +45,9 @@ pub(crate) fn choose(
              `windlass demo`"
         );
     };
-    let shared = Shared::new(Arc::clone(clock));
-    let providers = providers(config)?;
-    let known = |name: &str| {
-        // The name is checked now: a typing error is told before anything is stored.
-        providers.find(name).map(|(_, bare)| described(name, &shared.capabilities.of(bare)))
-    };
+    let models = models(config, clock)?;
+    // The name is checked now: a typing error is told before anything is stored.
+    let known = |name: &str| models.describe(name).map(|described| described.model);
     settings.model = known(&name)?;
     let fallback = args.fallback_model.as_deref().or(config.fallback_model.as_deref());
     settings.fallback = fallback.map(|name| known(&full(name))).transpose()?;
@@ -63,32 +56,9 @@ pub(crate) fn choose(
     }
     widen(settings, args);
     think(settings, args);
-    let variables = Arc::new(|name: &str| std::env::var(name).ok());
-    let models = Models::new(shared.clone(), providers, Options::default(), variables);
     // So is a key that is missing.
     models.named(&settings.model.name).map_err(|failure| anyhow::anyhow!("{}", failure.message))?;
     Ok(Arc::new(models))
-}
-
-/// What the settings say of a model. One that nobody knows has no price.
-fn described(name: &str, knowledge: &Knowledge) -> ModelSettings {
-    let abilities = knowledge.abilities();
-    ModelSettings {
-        window_tokens: abilities.window_tokens,
-        most_output_tokens: abilities.most_output_tokens,
-        max_tokens: abilities.most_output_tokens.min(FIRST_OUTPUT_TOKENS),
-        price: knowledge.prices().map(|prices| Price {
-            input_usd_micros: prices.input,
-            output_usd_micros: prices.output,
-            cache_read_usd_micros: prices.cache_read,
-            cache_write_usd_micros: prices.cache_write,
-        }),
-        forcing: match abilities.forced_choice {
-            ForcedChoice::Never => Forcing::Impossible,
-            ForcedChoice::Always | ForcedChoice::UnlessBudgetThinking => Forcing::Possible,
-        },
-        ..ModelSettings::named(name)
-    }
 }
 
 fn full(name: &str) -> String {
@@ -96,12 +66,14 @@ fn full(name: &str) -> String {
     alias.map_or(name, |(_, full)| full).to_owned()
 }
 
-fn providers(config: &Config) -> anyhow::Result<Providers> {
-    if config.providers.is_empty() {
-        return Ok(Providers::built_in());
-    }
-    let table = serde_json::json!({ "providers": config.providers });
-    Ok(Providers::built_in().with_overrides(&table.to_string())?)
+/// Every model that a name can choose, with what the configuration says of them.
+fn models(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Models> {
+    let mut shared = Shared::new(Arc::clone(clock));
+    let said = &config.tables;
+    shared.capabilities = Arc::new(Capabilities::built_in().with_rows(&said.models));
+    let providers = Providers::built_in().with_rows(&said.providers)?;
+    let variables = Arc::new(|name: &str| std::env::var(name).ok());
+    Ok(Models::new(shared, providers, Options::default(), variables))
 }
 
 /// What was typed about the window counts more than what the table says.

@@ -60,6 +60,11 @@ pub trait Store: Send + Sync + 'static {
     /// Runs, newest first, at most `most`.
     fn runs(&self, lane: Option<LaneId>, most: usize)
     -> Task<'_, Result<Vec<RunInfo>, StoreError>>;
+
+    /// The last trace row of every run that ended at `since` or later, newest run first, at most
+    /// `most`. A run that ended before it began has no row.
+    fn trace_ends(&self, since: Millis, most: usize)
+    -> Task<'_, Result<Vec<TraceEnd>, StoreError>>;
 }
 
 /// A process that owns lanes: a new random name at every start, never configured.
@@ -168,6 +173,19 @@ pub struct RunInfo {
     /// Its text.
     pub text: Option<Arc<str>>,
     /// When that was.
+    pub at: Millis,
+}
+
+/// How a run ended, as the last row of its trace says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceEnd {
+    /// Which run.
+    pub run: RunId,
+    /// Which model call of the run was its last.
+    pub iter: u32,
+    /// Why the run ended.
+    pub stop_reason: Arc<str>,
+    /// When.
     pub at: Millis,
 }
 

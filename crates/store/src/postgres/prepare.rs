@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 use windlass_core::ids::LaneId;
-use windlass_core::mail::MailBody;
 use windlass_core::project::{Row, TraceCall};
 use windlass_runtime::ports::{Append, Letter, StoreError};
 
@@ -66,18 +65,7 @@ pub(super) struct PreparedLetter {
 impl PreparedLetter {
     pub(super) fn new(letter: &Letter) -> Result<Self, StoreError> {
         let body = json("the mail", &letter.body)?.into_bytes();
-        Ok(Self { key: letter.key.to_string(), kind: kind(&letter.body), body })
-    }
-}
-
-fn kind(body: &MailBody) -> &'static str {
-    match body {
-        MailBody::Prompt { .. } => "prompt",
-        MailBody::Steer { .. } => "steer",
-        MailBody::Answer { .. } => "answer",
-        MailBody::Cancel { .. } => "cancel",
-        MailBody::Abort { .. } => "abort",
-        MailBody::ChildFinished { .. } => "child_finished",
+        Ok(Self { key: letter.key.to_string(), kind: letter.body.kind(), body })
     }
 }
 

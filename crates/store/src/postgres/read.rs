@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 use windlass_core::ids::{LaneId, Millis, RunId, Seq};
-use windlass_runtime::ports::{EncodedEntry, LaneInfo, RunInfo, StoreError, WorkerId};
+use windlass_runtime::ports::{EncodedEntry, LaneInfo, RunInfo, StoreError, TraceEnd, WorkerId};
 
 use super::link::{Link, Sql};
 use super::trouble::{Trouble, sort};
@@ -44,6 +44,36 @@ static RUNS_OF: LazyLock<Sql> = LazyLock::new(|| {
          JOIN lane ON lane.no = run.lane_no WHERE lane.id = $2 ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8, Type::TEXT])
 });
+
+static TRACE_ENDS: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "SELECT run_id, iter, coalesce(stop_reason, ''), at FROM run
+         JOIN agent_loop_trace AS last
+           ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id)
+         WHERE cause IS NOT NULL AND at >= $1 ORDER BY run.no DESC LIMIT $2";
+    Sql::new(text, &[Type::INT8, Type::INT8])
+});
+
+/// Newest first.
+pub(super) async fn trace_ends(
+    link: &mut Link,
+    since: Millis,
+    most: usize,
+) -> Result<Vec<TraceEnd>, Trouble> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let since = i64::try_from(since.0).unwrap_or(i64::MAX);
+    let rows = link.query(&TRACE_ENDS, &[&since, &most]).await?;
+    let ends = rows.iter().map(trace_end).collect::<Result<_, _>>();
+    ends.map_err(|error| sort(link.place(), &error))
+}
+
+fn trace_end(row: &Row) -> Result<TraceEnd, Error> {
+    Ok(TraceEnd {
+        run: RunId::from(row.try_get::<_, String>(0)?),
+        iter: u32::try_from(row.try_get::<_, i64>(1)?).unwrap_or(u32::MAX),
+        stop_reason: Arc::from(row.try_get::<_, String>(2)?),
+        at: Millis(row.try_get::<_, i64>(3)?.cast_unsigned()),
+    })
+}
 
 pub(super) async fn lane(link: &mut Link, lane: &LaneId) -> Result<Option<LaneInfo>, Trouble> {
     let rows = link.query(&LANE, &[&lane.as_str()]).await?;
