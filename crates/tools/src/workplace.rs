@@ -8,7 +8,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use windlass_core::facts::Facts;
 use windlass_core::ids::LaneId;
 use windlass_core::outcome::ToolError;
-use windlass_core::permission::{Access, Subject, Zone};
+use windlass_core::permission::{Access, Asked, Effect, Lean, Permissions, Ruling, Subject, Zone};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Clock;
 
@@ -23,6 +23,7 @@ pub struct Workplace {
     zones: Arc<Zones>,
     desks: Arc<Desks>,
     hidden: Arc<Gitignore>,
+    rules: Option<Arc<Permissions>>,
     clock: Arc<dyn Clock>,
     background: Arc<Background>,
 }
@@ -42,6 +43,7 @@ impl Workplace {
             zones: Arc::new(zones),
             desks: Arc::new(Desks::passing()),
             hidden: Arc::new(Gitignore::empty()),
+            rules: None,
             clock: Arc::new(SystemClock::start()),
             background: Arc::default(),
         }
@@ -70,9 +72,16 @@ impl Workplace {
         self
     }
 
+    /// The same, under these rules: what they deny to read is not found by searching either. Whether
+    /// a call may run at all is judged elsewhere.
+    #[must_use]
+    pub fn ruled_by(mut self, rules: Permissions) -> Self {
+        self.rules = Some(Arc::new(rules));
+        self
+    }
+
     /// The same, with paths that `Glob` and `Grep` pass over, written as in a `.gitignore` and from
-    /// the workspace: what a rule forbids to read must not be found by searching either. A pattern
-    /// that cannot be read hides everything.
+    /// the workspace. A pattern that cannot be read hides everything.
     #[must_use]
     pub fn hiding<'p>(mut self, patterns: impl IntoIterator<Item = &'p str>) -> Self {
         let mut builder = GitignoreBuilder::new(self.zones.root());
@@ -107,7 +116,16 @@ impl Workplace {
     /// Whether a search passes over `path`.
     pub(crate) fn hides(&self, path: &Path, is_folder: bool) -> bool {
         let inside = path.starts_with(self.zones.root());
-        inside && self.hidden.matched_path_or_any_parents(path, is_folder).is_ignore()
+        let is_hidden = || self.hidden.matched_path_or_any_parents(path, is_folder).is_ignore();
+        (inside && is_hidden()) || self.denies(path)
+    }
+
+    fn denies(&self, path: &Path) -> bool {
+        let Some(rules) = &self.rules else { return false };
+        let subject = self.looking(&path.to_string_lossy());
+        let (tool, effect, lean) = ("Read", Effect::None, Lean::Neutral);
+        let asked = Asked { tool, subject: &subject, effect, lean, grants: &[] };
+        matches!(rules.judge(asked), Ruling::Deny(_))
     }
 
     /// The file that `path` means for looking at it: in the zones, or among what this

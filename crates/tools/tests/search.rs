@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json as value};
 use windlass_core::facts::Repeat;
 use windlass_core::order::Touches;
-use windlass_core::permission::{Access, Subject, Zone};
+use windlass_core::permission::{Access, Permissions, Rule, Subject, Zone};
 use windlass_runtime::ports::{Clock, Tool};
 use windlass_tools::limits::{GLOB_FILES, GREP_LINES, MAX_FOUND_BYTES};
 use windlass_tools::{Glob, Grep, Workplace};
@@ -168,6 +168,27 @@ async fn what_is_hidden_from_searches_is_not_found() {
         let error = failed(Grep::new(&workspace.workplace).run(context(), input).await);
         assert_eq!(&*error.code, "hidden", "{path}");
     }
+}
+
+#[tokio::test]
+async fn what_a_rule_denies_to_read_is_not_found_by_searching() {
+    let mut workspace = project();
+    let root = workspace.workplace.zones().root().to_owned();
+    let rules = Permissions {
+        deny: vec![Rule::parse("Read(secrets/**)").unwrap(), Rule::parse("Read(*.md)").unwrap()],
+        root: root.to_str().unwrap().into(),
+        ..Permissions::default()
+    };
+    symlink("secrets", root.join("alias")).unwrap();
+    workspace.workplace = Workplace::new(&root).ruled_by(rules);
+    let files = grep(&workspace, value!({ "pattern": "needle" })).await;
+    assert_eq!(sorted(&files), [".hidden/h.rs", "src/deep/lib.rs", "src/main.rs"]);
+    for path in ["secrets/k", "alias/k"] {
+        let input = json(&value!({ "pattern": "needle", "path": path }).to_string());
+        let error = failed(Grep::new(&workspace.workplace).run(context(), input).await);
+        assert_eq!(&*error.code, "hidden", "{path}");
+    }
+    assert!(!glob(&workspace, value!({ "pattern": "**/*" })).await.contains("secrets"));
 }
 
 #[tokio::test]
