@@ -66,7 +66,7 @@ impl Nemesis {
         let after_ms = instant(order, plan, dice);
         if self.broken == Some(Break::Lease) {
             // Only where two meet does it matter whether one of them lives.
-            return Blow::Watched { after_ms: plan.lasts_ms() };
+            return Blow::Watched { after_ms: dice.between(plan.lasts_ms(), 4 * plan.lasts_ms()) };
         }
         match (dice.between(1, 100), self.boundary(order)) {
             (1..=45, Some(boundary)) => Blow::Boundary(boundary),

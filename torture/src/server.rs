@@ -162,11 +162,11 @@ impl Storms {
 
     fn strike(&mut self) -> Result<()> {
         match self.dice.between(1, 100) {
-            1..=15 => {
+            1..=8 => {
                 self.crashes += 1;
                 self.cluster.restart(Stop::Immediate)
             }
-            16..=30 => {
+            9..=20 => {
                 self.freezes += 1;
                 let frozen = self.cluster.freeze()?;
                 pause(Duration::from_millis(self.dice.between(100, 700)));

@@ -74,7 +74,8 @@ impl<'c> Trial<'c> {
     fn live(&mut self) -> Result<()> {
         let deadline = Deadline::after(LIFE);
         let mut idle = 0;
-        let mut lane = self.lane()?;
+        // Nobody has spoken to it yet.
+        let mut lane: Option<Lane> = None;
         while let Some(order) = self.next_order(lane.as_ref())? {
             ensure!(!deadline.has_passed(), "it hangs since {} s", LIFE.as_secs());
             let fate = self.perform(order)?;

@@ -10,12 +10,9 @@ use crate::child::{Child, Ended};
 use crate::clock::Deadline;
 use crate::fault::Fault;
 use crate::log::Standing;
-use crate::order::{LEASE_MS, Order};
+use crate::order::Order;
 use crate::strike::{Fate, ended};
 use crate::trial::Trial;
-
-/// Nobody who comes later can lawfully have the lane before this has passed.
-const LAWFUL: Duration = Duration::from_millis(LEASE_MS);
 
 /// Between two looks at the lane.
 const LOOK: Duration = Duration::from_millis(4);
@@ -28,7 +25,8 @@ impl Trial<'_> {
         let mut driver = self.start(order, None)?;
         let early = driver.wait(after / 2)?;
         let before = self.epoch();
-        let meeting = Deadline::after(LAWFUL);
+        // Nobody who comes from here on can lawfully have the lane before this has passed.
+        let meeting = Deadline::after(Duration::from_millis(campaign.binary.lease_ms()).min(after));
         let mut watcher = self.start(Order::Resume, None)?;
         let fate = match early {
             Some(ended) => ended,

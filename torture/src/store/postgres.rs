@@ -18,12 +18,24 @@ const PATIENCE: Duration = Duration::from_secs(25);
 /// How long one try may take.
 const TRY: Duration = Duration::from_secs(5);
 
+/// What the dead have sent has landed by then.
+const AFTERMATH: Duration = Duration::from_millis(400);
+
 /// Between two tries.
 const LOOK: Duration = Duration::from_millis(30);
 
+/// A lane that is not there is looked for twice: the server may still be busy with what a process
+/// sent before it was killed.
 pub(super) fn lane(url: &str, conversation: &str) -> Result<Option<Lane>> {
-    patiently(|| asking(url, async |client: &Client| read(client, conversation).await))
-        .with_context(|| format!("{conversation} in {url}"))
+    let look = || {
+        patiently(|| asking(url, async |client: &Client| read(client, conversation).await))
+            .with_context(|| format!("{conversation} in {url}"))
+    };
+    if let Some(lane) = look()? {
+        return Ok(Some(lane));
+    }
+    pause(AFTERMATH);
+    look()
 }
 
 pub(super) fn epoch(url: &str, conversation: &str) -> Result<i64> {

@@ -17,6 +17,17 @@ use super::trouble::{Trouble, silent, sort};
 /// A value to be sent.
 pub(super) type Value<'v> = &'v (dyn ToSql + Sync);
 
+/// A server that was told to lie about commits must not lie about ours. And plans are made once,
+/// when tables may still be empty: every statement of ours has its index, and a plan that reads a
+/// whole table instead would be kept while the table grows.
+const WISHES: [&str; 4] = [
+    "SELECT set_config('synchronous_commit', 'on', false)
+     WHERE current_setting('synchronous_commit') = 'off'",
+    "SET plan_cache_mode = force_generic_plan",
+    "SET enable_seqscan = off",
+    "SET jit = off",
+];
+
 /// A statement and the types of its values.
 #[derive(Debug)]
 pub(super) struct Sql {
@@ -64,21 +75,18 @@ impl Link {
             return Ok(());
         }
         let ms = self.home.settings.answer.as_millis();
-        self.batch(&format!(
-            "SET statement_timeout = {ms}; SET idle_in_transaction_session_timeout = {ms}"
-        ))
-        .await?;
-        // A server that was told to lie about commits must not lie about ours. And plans are made
-        // once, when tables may still be empty: every statement of ours has its index, and a plan
-        // that reads a whole table instead would be kept while the table grows. Not every engine
-        // knows these settings; what has no such setting needs none.
-        for wish in [
-            "SELECT set_config('synchronous_commit', 'on', false)
-             WHERE current_setting('synchronous_commit') = 'off'",
-            "SET plan_cache_mode = force_generic_plan",
-            "SET enable_seqscan = off",
-            "SET jit = off",
-        ] {
+        let bounds =
+            format!("SET statement_timeout = {ms}; SET idle_in_transaction_session_timeout = {ms}");
+        match self.batch(&[&bounds, WISHES.join("; ").as_str()].join("; ")).await {
+            Err(Trouble::Server(_)) => self.set_up_singly(&bounds).await,
+            other => other,
+        }
+    }
+
+    /// Not every engine knows every wish; what has no such setting needs none.
+    async fn set_up_singly(&self, bounds: &str) -> Result<(), Trouble> {
+        self.batch(bounds).await?;
+        for wish in WISHES {
             match self.batch(wish).await {
                 Err(lost @ Trouble::Lost(_)) => return Err(lost),
                 _ => continue,

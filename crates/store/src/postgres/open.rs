@@ -1,6 +1,7 @@
 //! Opening the database: what is not ours, too new, too old or read-only is named and left as it is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::timeout;
 use windlass_runtime::ports::StoreError;
@@ -9,7 +10,7 @@ use super::address::Statements;
 use super::home::Home;
 use super::link::Link;
 use super::pause::Pauses;
-use super::trouble::{Trouble, unreachable};
+use super::trouble::{Trouble, is_starting, unreachable};
 use super::{migrate, server};
 
 /// The connections that are there from the beginning.
@@ -18,8 +19,16 @@ pub(super) struct Opened {
     pub(super) beats: Link,
 }
 
-/// Opens patiently: a server may be starting, restarting or full for a moment.
+/// Opens patiently: a server may be starting, restarting or full for a moment. One that says that it
+/// is starting is given as long as any other work would wait for it.
 pub(super) async fn open(home: &Arc<Home>) -> Result<Opened, StoreError> {
+    match within(home, home.settings.opening).await {
+        Err(error) if is_starting(&error) => within(home, home.settings.patience).await,
+        outcome => outcome,
+    }
+}
+
+async fn within(home: &Arc<Home>, patience: Duration) -> Result<Opened, StoreError> {
     let mut last = unreachable(home.place(), "it was never tried".to_owned()).into_error();
     let trying = async {
         let mut pauses = Pauses::new();
@@ -32,7 +41,7 @@ pub(super) async fn open(home: &Arc<Home>) -> Result<Opened, StoreError> {
             pauses.wait().await;
         }
     };
-    match timeout(home.settings.opening, trying).await {
+    match timeout(patience, trying).await {
         Ok(opened) => opened,
         Err(_) => Err(last),
     }

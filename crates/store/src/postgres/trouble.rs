@@ -45,6 +45,14 @@ impl Trouble {
     }
 }
 
+/// How it is told that a server is there and has not finished starting.
+const NOT_READY: &str = "it is not ready yet";
+
+/// Whether waiting longer will help: somebody is there and says so.
+pub(super) fn is_starting(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unreachable { reason, .. } if reason.starts_with(NOT_READY))
+}
+
 /// Sorts an error of the driver.
 pub(super) fn sort(place: &str, error: &Error) -> Trouble {
     match error.as_db_error() {
@@ -67,7 +75,8 @@ fn said_by_server(place: &str, said: &DbError) -> Trouble {
     let refused = |what: String| Trouble::Refused(invalid(what));
     match code.code() {
         "40001" | "40P01" | "57014" | "55P03" => Trouble::Again(busy(place, &reason)),
-        "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "40003" => unreachable(place, reason),
+        "57P03" => unreachable(place, format!("{NOT_READY}: {reason}")),
+        "57P01" | "57P02" | "57P05" | "25P03" | "40003" => unreachable(place, reason),
         "53300" => Trouble::Lost(crowded(place, &reason)),
         "26000" | "42P05" => Trouble::Lost(pooled(place)),
         "25006" => Trouble::Refused(StoreError::ReadOnly { place: place.to_owned() }),
