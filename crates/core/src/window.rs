@@ -11,6 +11,6 @@ pub mod settings;
 pub mod stages;
 
 pub use ladder::{Recoveries, Rung};
-pub use meter::{Meter, Pressure, Thresholds, Usable};
+pub use meter::{BadThresholds, Meter, Pressure, Thresholds, Usable};
 pub use settings::{Summariser, Switch, Window};
 pub use stages::{Rewrite, Stage};

@@ -11,6 +11,6 @@ mod view;
 
 pub(crate) use build::{Answering, call, calls, nothing, passing, say, text};
 pub(crate) use check::is_acceptable;
-pub(crate) use lane::Lane;
+pub(crate) use lane::{Lane, home};
 pub(crate) use tools::{facts_for, rule, settings};
 pub(crate) use view::{digest, messages, tag, tags, versioned_tag};

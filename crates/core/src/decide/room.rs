@@ -9,6 +9,7 @@ use super::budget;
 use super::calls;
 use super::counsel;
 use super::draft::Draft;
+use crate::aside;
 use crate::budget::Planned;
 use crate::conversation::Asked;
 use crate::counsel::{Counsel, Cut};
@@ -205,12 +206,11 @@ fn prompts(draft: &Draft<'_>) -> u32 {
 
 /// Hooks spoke, or nobody listens: somebody sums up what will be left out, if that can be paid for.
 pub(super) fn sum_up(draft: &mut Draft<'_>, cut: Cut, wishes: Option<Arc<str>>) {
-    let Some(settings) = draft.settings() else { return };
-    let model = match &settings.window.summariser {
-        Summariser::Own => &settings.model,
-        Summariser::Model(model) => model,
-        Summariser::Nobody => return compact(draft, &cut, None),
-    };
+    let Some(settings) = draft.now().settings_in_use() else { return };
+    let model = aside::beside(&settings);
+    if settings.window.summariser == Summariser::Nobody || budget::is_unpriced(draft, model) {
+        return compact(draft, &cut, None);
+    }
     let planned = Planned {
         input_tokens: budget::input_estimate(draft).min(model.window_tokens),
         cap_tokens: settings.limits.summary_tokens.clamp(1, model.most_output_tokens.max(1)),
