@@ -19,3 +19,6 @@ mod stop;
 mod stopping;
 mod truncation;
 mod wanted;
+mod window;
+mod window_kept;
+mod window_ladder;

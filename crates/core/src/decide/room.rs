@@ -154,6 +154,7 @@ fn take(
 ) {
     let Some(settings) = draft.settings() else { return };
     let rung = rung.filter(|_| settings.window.has(Stage::Auto));
+    let rung = rung.map(|rung| or_deeper(draft, &settings, rung, otherwise));
     match rung.map(|rung| (rung, place(draft, &settings, rung))) {
         // A run that sums up because its time is up asks nobody any more.
         Some((Rung::AskHuman, _)) if transition != Transition::SumUp => {
@@ -170,6 +171,18 @@ fn take(
         }
         Some(_) | None => stuck(draft, transition, otherwise),
     }
+}
+
+/// A few large messages leave an ordinary compaction nothing: where a run would end for that, fewer
+/// are kept.
+fn or_deeper(
+    draft: &Draft<'_>,
+    settings: &Settings,
+    rung: Rung,
+    otherwise: Option<StopCause>,
+) -> Rung {
+    let nothing = rung == Rung::Compact && place(draft, settings, rung).is_none();
+    if nothing && otherwise.is_some() { Rung::DeepPrune } else { rung }
 }
 
 /// No rung is left. What the cheap stages free may still do for a call.

@@ -159,7 +159,7 @@ impl Lane {
     #[track_caller]
     pub(crate) fn tells(self, words: &str) -> Self {
         let all = messages(&self.live).join("\n");
-        assert!(all.contains(words), "{words:?} is not in\n{all}");
+        assert!(all.contains(words), "{words:.80?} is not in\n{}", outline(&all));
         self
     }
 
@@ -167,7 +167,7 @@ impl Lane {
     #[track_caller]
     pub(crate) fn hides(self, words: &str) -> Self {
         let all = messages(&self.live).join("\n");
-        assert!(!all.contains(words), "{words:?} is in\n{all}");
+        assert!(!all.contains(words), "{words:.80?} is in\n{}", outline(&all));
         self
     }
 
@@ -180,6 +180,11 @@ impl Lane {
     pub(crate) fn run(&self) -> &Run {
         self.live.run.as_ref().expect("no run is active")
     }
+}
+
+/// The beginning of every line.
+fn outline(text: &str) -> String {
+    text.lines().map(|line| line.chars().take(100).collect::<String>() + "\n").collect()
 }
 
 fn state(state: &CallState) -> &'static str {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::block::ToolUse;
+use windlass_core::budget::Price;
 use windlass_core::child::Task;
 use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
 use windlass_core::journal::{Change, Wish};
@@ -28,6 +29,16 @@ pub(crate) fn settings() -> Settings {
             .map(rule)
             .to_vec();
     settings
+}
+
+/// A dollar per million tokens of input, five of output.
+pub(crate) fn price() -> Price {
+    Price {
+        input_usd_micros: 1_000_000,
+        output_usd_micros: 5_000_000,
+        cache_read_usd_micros: 100_000,
+        cache_write_usd_micros: 1_250_000,
+    }
 }
 
 fn spec(name: &str) -> ToolSpec {
