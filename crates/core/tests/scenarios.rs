@@ -5,6 +5,8 @@ mod calls;
 mod durability;
 mod early;
 mod failures;
+mod gate;
+mod guards;
 mod hooks;
 mod hostile;
 mod mail;
