@@ -38,12 +38,10 @@ fn failed() -> Advice {
 fn an_answer_before_the_work_is_sent_back_with_what_is_missing() {
     let lane = gated().prompt("build it").reply(text("done"));
     let lane = lane.settles("replied reply_kept rejected noted asked");
-    let lane = lane.shows_last("user: the work is not complete: write 0 of 3 times, send 0 of 1 times");
-    let three = calls([
-        call("w1", "write", "/a"),
-        call("w2", "write", "/b"),
-        call("w3", "write", "/c"),
-    ]);
+    let lane =
+        lane.shows_last("user: the work is not complete: write 0 of 3 times, send 0 of 1 times");
+    let three =
+        calls([call("w1", "write", "/a"), call("w2", "write", "/b"), call("w3", "write", "/c")]);
     let lane = lane.reply(three).returns(0, "a").returns(1, "b").returns(2, "c");
     let lane = lane.reply(text("really done"));
     let lane = lane.shows_last("user: the work is not complete: send 0 of 1 times");
@@ -131,7 +129,11 @@ fn a_reason_of_any_length_is_told_in_a_sentence() {
 #[test]
 fn a_complete_answer_is_never_lost_while_somebody_looks_at_it() {
     let looking = || hooked().prompt("go").reply(text("done"));
-    looking().cancel().settles("cancel_requested counsel_heard finished").ended_for(StopCause::EndTurn).saying("done");
+    looking()
+        .cancel()
+        .settles("cancel_requested counsel_heard finished")
+        .ended_for(StopCause::EndTurn)
+        .saying("done");
     looking().abort().ends(StopCause::EndTurn).also([StopCause::UserCancel]);
     looking().adopted().settles("adopted").wants("consult 1");
     looking().adopted_with("other").ends(StopCause::EndTurn).saying("done");
@@ -187,7 +189,8 @@ fn an_answer_that_fits_its_schema_ends_the_run() {
 fn an_answer_in_words_is_asked_for_by_call() {
     let lane = Lane::with(structured).prompt("go").reply(text("it is 42"));
     let lane = lane.settles("replied reply_kept rejected noted asked");
-    let lane = lane.shows_last("user: give the answer by calling answer with arguments that fit its schema");
+    let lane = lane
+        .shows_last("user: give the answer by calling answer with arguments that fit its schema");
     lane.so(|lane| {
         assert_eq!(lane.run().asking().unwrap().choice, ToolChoice::Only(Arc::from("answer")));
     })
@@ -200,13 +203,17 @@ fn an_answer_in_words_is_asked_for_by_call() {
 
 #[test]
 fn answers_that_do_not_fit_are_counted_and_bounded() {
-    let unfit = |lane: Lane, nth: usize| lane.reply(calls([call(&format!("t{nth}"), "answer", "")]));
+    let unfit =
+        |lane: Lane, nth: usize| lane.reply(calls([call(&format!("t{nth}"), "answer", "")]));
     let lane = unfit(Lane::with(structured).prompt("go"), 0);
     let lane = lane.settles("replied round_opened settled round_closed rejected asked");
     let lane = lane.tells("on must not be empty");
     let lane = unfit(lane, 1).so(|lane| assert_eq!(lane.run().counters.output_retries, 2));
     // Another try that fits is an answer.
-    lane.clone().reply(calls([call("t9", "answer", "42")])).returns(0, "ok").ends(StopCause::EndTurn);
+    lane.clone()
+        .reply(calls([call("t9", "answer", "42")]))
+        .returns(0, "ok")
+        .ends(StopCause::EndTurn);
     unfit(lane, 2)
         .settles("replied round_opened settled round_closed finished")
         .ends(StopCause::StructuredOutputRetries);
@@ -227,7 +234,10 @@ fn an_answer_by_call_is_not_lost_to_a_cap_it_crosses() {
         .also([StopCause::BudgetTokens])
         .saying(r#"{"on":"42"}"#);
     // Any other call still meets the cap.
-    Lane::with(capped).prompt("go").reply(calls([call("t1", "read", "/a")])).ends(StopCause::MaxToolRounds);
+    Lane::with(capped)
+        .prompt("go")
+        .reply(calls([call("t1", "read", "/a")]))
+        .ends(StopCause::MaxToolRounds);
 }
 
 #[test]
@@ -244,15 +254,20 @@ fn an_answer_that_was_rejected_or_steered_past_is_not_the_answer() {
     let lane = Lane::with(structured).prompt("go").steer("in French");
     let lane = given(lane).settles("completed settled structured round_closed asked");
     let lane = lane.so(|lane| assert!(lane.run().structured.is_none()));
-    lane.reply(calls([call("t2", "answer", "nouveau")])).returns(0, "ok").saying(r#"{"on":"nouveau"}"#);
+    lane.reply(calls([call("t2", "answer", "nouveau")]))
+        .returns(0, "ok")
+        .saying(r#"{"on":"nouveau"}"#);
 }
 
 #[test]
 fn siblings_of_the_answer_run_too_and_the_last_answer_counts() {
-    let reply = calls([call("a", "answer", "1"), call("r", "read", "/x"), call("b", "answer", "2")]);
+    let reply =
+        calls([call("a", "answer", "1"), call("r", "read", "/x"), call("b", "answer", "2")]);
     let lane = Lane::with(structured).prompt("go").reply(reply).returns(0, "ok").returns(1, "x");
     lane.returns(2, "ok").ends(StopCause::EndTurn).saying(r#"{"on":"2"}"#);
-    let broken = Block::new(Raw::parse(r#"{"type":"tool_use","id":"t","name":"answer","input":[1]}"#).unwrap());
+    let broken = Block::new(
+        Raw::parse(r#"{"type":"tool_use","id":"t","name":"answer","input":[1]}"#).unwrap(),
+    );
     let lane = Lane::with(structured).prompt("go").reply(calls([broken]));
     lane.settles("replied round_opened settled round_closed rejected asked");
 }

@@ -144,7 +144,9 @@ fn progress_holds_the_level_and_says_nothing() {
 #[test]
 fn failed_denied_and_empty_results_are_no_progress() {
     let lane = Lane::new().prompt("go");
-    let denied = |lane: Lane, nth: usize| lane.reply(calls([call(&format!("t{nth}"), "rm", &format!("/{nth}"))]));
+    let denied = |lane: Lane, nth: usize| {
+        lane.reply(calls([call(&format!("t{nth}"), "rm", &format!("/{nth}"))]))
+    };
     (0..4).fold(lane, denied).so(|lane| assert_eq!(level(lane), Level::Nudge));
     let lane = Lane::new().prompt("go");
     let failing = |lane: Lane, nth: usize| {
