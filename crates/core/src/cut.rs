@@ -60,6 +60,19 @@ pub fn text(text: &str, limit_chars: u64) -> Cow<'_, str> {
     Cow::Owned(format!("{head}\n[… {omitted} characters omitted …]\n{tail}"))
 }
 
+/// The beginning of `text` on one line, at most `limit_chars` characters, an ellipsis included.
+#[must_use]
+pub fn line(text: &str, limit_chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= limit_chars {
+        return line;
+    }
+    match limit_chars.checked_sub(1) {
+        Some(chars) => format!("{}…", head(&line, chars)),
+        None => String::new(),
+    }
+}
+
 fn head(text: &str, chars: usize) -> &str {
     let end = text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
     let end = back_to_boundary(text, end);

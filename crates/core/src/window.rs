@@ -12,7 +12,7 @@ pub mod settings;
 pub mod stages;
 
 pub use ladder::{Recoveries, Rung};
-pub use meter::{Meter, Pressure, Thresholds, Usable};
+pub use meter::{BadThresholds, Meter, Pressure, Thresholds, Usable};
 pub use plan::{Acts, CutPlan, Plan, StagePlan, plan};
 pub use settings::{Summariser, Switch, Window};
 pub use stages::{Rewrite, Stage};

@@ -45,11 +45,11 @@ pub(super) fn ask_for(draft: &mut Draft<'_>, transition: Transition, tool: Optio
 /// Ends the run if something stops it here, or leaves it halted.
 fn stops(draft: &mut Draft<'_>, fatal: Fatality) -> bool {
     clock::look(draft);
-    let causes = causes(draft, fatal);
-    if causes.is_empty() {
-        return draft.run().is_none_or(|run| run.halt().is_some());
+    match causes(draft, fatal).as_slice() {
+        [] => return draft.run().is_none_or(|run| run.halt().is_some()),
+        [cap @ (StopCause::BudgetUsd | StopCause::BudgetTokens)] => budget::reached(draft, *cap),
+        causes => finish_badly(draft, causes),
     }
-    finish_badly(draft, &causes);
     true
 }
 
@@ -108,13 +108,25 @@ fn causes(draft: &Draft<'_>, fatal: Fatality) -> Vec<StopCause> {
         causes.push(StopCause::ToolFatal);
     }
     causes.extend(causes_at_any_time(draft));
-    if run.counters.model_calls >= draft.limits().model_calls {
+    // A provider that is down does not use a run up.
+    let calls = run.counters.model_calls.saturating_sub(run.counters.retries);
+    if calls >= draft.limits().model_calls {
         causes.push(StopCause::MaxModelCalls);
     }
     causes
 }
 
-/// What stops a run whose reply asks for tools.
+/// What stops a run whose reply asks for tools. A budget that a human may raise does not: tools
+/// cost none of it, and the human is asked after them.
+pub(super) fn causes_to_run_no_tools(draft: &Draft<'_>) -> Vec<StopCause> {
+    let mut causes = causes_before_tools(draft);
+    if budget::can_be_raised(draft) {
+        causes.retain(|cause| !matches!(cause, StopCause::BudgetUsd | StopCause::BudgetTokens));
+    }
+    causes
+}
+
+/// What speaks against running tools.
 pub(super) fn causes_before_tools(draft: &Draft<'_>) -> Vec<StopCause> {
     let Some(run) = draft.run() else { return Vec::new() };
     let mut causes = causes_at_any_time(draft);

@@ -14,7 +14,7 @@ use crate::child::{Homecoming, Task};
 use crate::ids::{CallId, MailId, QuestionId, RunId};
 use crate::mail::{Answer, Mail, MailBody};
 use crate::outcome::{Reach, Shown};
-use crate::permission::Verdict;
+use crate::permission::{MAX_RULES, Rule, Verdict};
 use crate::question::{About, Question};
 use crate::record::{Record, Stop, Transition};
 use crate::transcript::Transcript;
@@ -181,10 +181,18 @@ fn approved(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
         calls::settle(draft, call, Shown::denied(reason));
     } else {
         if let Answer::Allow { rule: Some(rule) } = answer {
-            draft.record(Record::Granted { rule: rule.clone() });
+            grant(draft, rule);
         }
         let verdict = Verdict::Allow { by: Arc::from("human") };
         draft.record(Record::Judged { call, verdict });
+    }
+}
+
+/// Keeps a rule, once.
+fn grant(draft: &mut Draft<'_>, rule: &Rule) {
+    let grants = &draft.now().grants;
+    if !grants.contains(rule) && grants.len() < MAX_RULES {
+        draft.record(Record::Granted { rule: rule.clone() });
     }
 }
 

@@ -9,6 +9,7 @@ use super::budget;
 use super::calls;
 use super::counsel;
 use super::draft::Draft;
+use crate::aside;
 use crate::budget::Planned;
 use crate::conversation::Asked;
 use crate::counsel::{Counsel, Cut};
@@ -153,6 +154,7 @@ fn take(
 ) {
     let Some(settings) = draft.settings() else { return };
     let rung = rung.filter(|_| settings.window.has(Stage::Auto));
+    let rung = rung.map(|rung| or_deeper(draft, &settings, rung, otherwise));
     match rung.map(|rung| (rung, place(draft, &settings, rung))) {
         // A run that sums up because its time is up asks nobody any more.
         Some((Rung::AskHuman, _)) if transition != Transition::SumUp => {
@@ -169,6 +171,18 @@ fn take(
         }
         Some(_) | None => stuck(draft, transition, otherwise),
     }
+}
+
+/// A few large messages leave an ordinary compaction nothing: where a run would end for that, fewer
+/// are kept.
+fn or_deeper(
+    draft: &Draft<'_>,
+    settings: &Settings,
+    rung: Rung,
+    otherwise: Option<StopCause>,
+) -> Rung {
+    let nothing = rung == Rung::Compact && place(draft, settings, rung).is_none();
+    if nothing && otherwise.is_some() { Rung::DeepPrune } else { rung }
 }
 
 /// No rung is left. What the cheap stages free may still do for a call.
@@ -205,12 +219,11 @@ fn prompts(draft: &Draft<'_>) -> u32 {
 
 /// Hooks spoke, or nobody listens: somebody sums up what will be left out, if that can be paid for.
 pub(super) fn sum_up(draft: &mut Draft<'_>, cut: Cut, wishes: Option<Arc<str>>) {
-    let Some(settings) = draft.settings() else { return };
-    let model = match &settings.window.summariser {
-        Summariser::Own => &settings.model,
-        Summariser::Model(model) => model,
-        Summariser::Nobody => return compact(draft, &cut, None),
-    };
+    let Some(settings) = draft.now().settings_in_use() else { return };
+    let model = aside::beside(&settings);
+    if settings.window.summariser == Summariser::Nobody || budget::is_unpriced(draft, model) {
+        return compact(draft, &cut, None);
+    }
     let planned = Planned {
         input_tokens: budget::input_estimate(draft).min(model.window_tokens),
         cap_tokens: settings.limits.summary_tokens.clamp(1, model.most_output_tokens.max(1)),

@@ -82,7 +82,8 @@ fn forgotten_flights(draft: &Draft<'_>) -> Vec<CallId> {
     calls.iter().enumerate().filter(flew).map(|(_, call)| call.id).collect()
 }
 
-fn reason(draft: &Draft<'_>) -> Option<&'static str> {
+/// Why the round must end; `None` if it goes on.
+pub(super) fn reason(draft: &Draft<'_>) -> Option<&'static str> {
     if draft.is_stopping() {
         return Some("the run was cancelled before this call ran");
     }
@@ -101,7 +102,9 @@ fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
         CallState::Away(away) => {
             let error = ToolError::new("interrupted", &children::given_up(away), INCOMPLETE);
             let shown = Shown::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS);
-            (is_urgent(draft) || waited_enough(draft)).then_some(shown)
+            // What the others found does not matter to a run that failed for good.
+            let ends = is_urgent(draft) || waited_enough(draft) || calls::is_fatal(draft);
+            ends.then_some(shown)
         }
         CallState::Resting { .. } => Some(Shown::not_retried(call.reach())),
         CallState::Questioned(question) => match question.about {

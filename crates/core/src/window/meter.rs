@@ -75,6 +75,28 @@ impl Default for Thresholds {
     }
 }
 
+/// Shares that contradict each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "compaction at {compact} % must come before calls are blocked at {block} %, and must bring the \
+     window below {gain} %, which must not be more than where it begins; give shares such as 70, 50 \
+     and 98"
+)]
+pub struct BadThresholds {
+    compact: u64,
+    gain: u64,
+    block: u64,
+}
+
+impl Thresholds {
+    /// The same, if they make sense together.
+    pub fn checked(self) -> Result<Self, BadThresholds> {
+        let Self { compact, gain, block } = self;
+        let fits = gain <= compact && compact < block && block <= 100;
+        if fits { Ok(self) } else { Err(BadThresholds { compact, gain, block }) }
+    }
+}
+
 /// How full the window is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pressure {
