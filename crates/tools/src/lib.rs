@@ -8,13 +8,19 @@
 //! Not here: who may call what (that is the core's policy), the cutting of results to what the
 //! model sees (the core again), and a sandbox: a command runs with the rights of this process.
 
+mod agents;
 mod files;
 mod human;
 mod input;
+mod journal;
 pub mod limits;
+mod output;
 mod process;
 mod shell;
 
+pub use agents::{Agent, MAX_TASKS, SpawnChildRuns};
 pub use files::{Read, Zones};
 pub use human::AskUserQuestion;
+pub use journal::JournalTool;
+pub use output::{BadSchema, StructuredOutput};
 pub use shell::{Bash, take_apart};

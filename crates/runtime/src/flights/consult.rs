@@ -45,7 +45,11 @@ impl Flights {
         })
     }
 
-    pub(super) fn classify(&self, conversation: &Conversation, call: CallId) -> Option<AbortHandle> {
+    pub(super) fn classify(
+        &self,
+        conversation: &Conversation,
+        call: CallId,
+    ) -> Option<AbortHandle> {
         let request = conversation.classify_request(call)?;
         let model = Arc::clone(&self.agent.ports.model);
         let clock = Arc::clone(&self.agent.ports.clock);
