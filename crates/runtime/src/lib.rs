@@ -3,6 +3,7 @@
 //! Not here: judgement (that is `windlass-core`) and vendors (those are the adapters).
 
 pub mod agent;
+pub mod agents;
 pub mod driver;
 pub mod feed;
 mod flights;
@@ -15,6 +16,7 @@ pub mod system_clock;
 pub mod toolbox;
 
 pub use agent::{Agent, Ports};
+pub use agents::Agents;
 pub use driver::{DriveError, Driver, Rest};
 pub use host::Host;
 pub use session::{End, RunStream, Session};

@@ -31,6 +31,13 @@ impl Toolbox {
         self
     }
 
+    /// Those of the tools whose name is wanted.
+    #[must_use]
+    pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let tools = self.tools.iter().filter(|(name, _)| wanted(name));
+        Self { tools: tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect() }
+    }
+
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {

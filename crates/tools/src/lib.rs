@@ -10,13 +10,16 @@
 //! Not here: who may call what (that is the core's policy), the cutting of results to what the
 //! model sees (the core again), and a sandbox: a command runs with the rights of this process.
 
+mod agents;
 mod custom;
 mod desk;
 mod files;
 mod human;
 mod input;
+mod journal;
 pub mod limits;
 mod offer;
+mod output;
 mod process;
 mod search;
 mod shape;
@@ -28,9 +31,12 @@ mod workplace;
 #[cfg(test)]
 mod shape_tests;
 
+pub use agents::{Agent, MAX_TASKS, SpawnChildRuns};
 pub use custom::Custom;
 pub use files::{Edit, Read, Write, Zones};
 pub use human::AskUserQuestion;
+pub use journal::JournalTool;
+pub use output::{BadSchema, StructuredOutput};
 pub use process::{Reaped, reap_orphans};
 pub use schemars;
 pub use search::{Glob, Grep};

@@ -7,9 +7,11 @@ use windlass_core::settings::{Model as ModelSettings, Settings};
 use windlass_providers::scripted::{Script, ScriptedModel};
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
-use windlass_runtime::{Agent, Host, SystemClock, Toolbox};
+use windlass_runtime::{Agent, Agents, Host, SystemClock, Toolbox};
+use windlass_tools::{BadSchema, SpawnChildRuns, StructuredOutput};
 
 use crate::Windlass;
+use crate::definition::Definition;
 
 /// The parts so far.
 pub struct Builder {
@@ -21,6 +23,8 @@ pub struct Builder {
     lease: LeaseTimes,
     hooks: Option<Arc<dyn Hooks>>,
     bad_rule: Option<BadRule>,
+    bad_schema: Option<BadSchema>,
+    children: Option<Vec<(Arc<str>, Definition)>>,
 }
 
 /// Why it could not be put together.
@@ -35,6 +39,9 @@ pub enum BuildError {
     /// A permission rule cannot be read.
     #[error(transparent)]
     Rule(#[from] BadRule),
+    /// The schema of the answer is none.
+    #[error(transparent)]
+    Schema(#[from] BadSchema),
     /// The store does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -51,6 +58,8 @@ impl Default for Builder {
             lease: LeaseTimes::default(),
             hooks: None,
             bad_rule: None,
+            bad_schema: None,
+            children: None,
         }
     }
 }
@@ -125,6 +134,35 @@ impl Builder {
         self
     }
 
+    /// Lets the model hand tasks to children like itself, with the tools `Agent` and
+    /// `spawn_child_runs`.
+    #[must_use]
+    pub fn children(mut self) -> Self {
+        self.children.get_or_insert_default();
+        self
+    }
+
+    /// The same, and children may be agents of this name.
+    #[must_use]
+    pub fn agent(mut self, name: &str, definition: Definition) -> Self {
+        self.children.get_or_insert_default().push((Arc::from(name), definition));
+        self
+    }
+
+    /// The answer is to be data that fits this JSON Schema. A schema that is none is told by
+    /// [`Builder::start`].
+    #[must_use]
+    pub fn answer_fits(mut self, schema: &str) -> Self {
+        match StructuredOutput::new(schema) {
+            Ok(tool) => {
+                self.tools = self.tools.with(tool);
+                self.settings.output = Some(StructuredOutput::output());
+            }
+            Err(problem) => self.bad_schema = self.bad_schema.or(Some(problem)),
+        }
+        self
+    }
+
     /// Somebody who listens at the hook points; which of them, the settings say.
     #[must_use]
     pub fn hooks(mut self, hooks: impl Hooks) -> Self {
@@ -169,15 +207,61 @@ impl Builder {
 
     /// Starts driving.
     pub async fn start(self) -> Result<Windlass, BuildError> {
-        let model = self.model.ok_or(BuildError::NoModel)?;
-        let store = self.store.ok_or(BuildError::NoStore)?;
         if let Some(problem) = self.bad_rule {
             return Err(problem.into());
         }
-        let mut agent = Agent::new(model, store, self.clock, self.tools, self.settings);
-        if let Some(hooks) = self.hooks {
-            agent.ports.hooks = hooks;
+        if let Some(problem) = self.bad_schema {
+            return Err(problem.into());
         }
-        Ok(Windlass { host: Host::start(agent, self.lease).await? })
+        let parts = Parts {
+            model: self.model.ok_or(BuildError::NoModel)?,
+            store: self.store.ok_or(BuildError::NoStore)?,
+            clock: self.clock,
+            hooks: self.hooks,
+        };
+        let agents = match self.children {
+            Some(named) => parts.family(self.tools, self.settings, named),
+            None => parts.agent(self.tools, self.settings).into(),
+        };
+        Ok(Windlass { host: Host::start(agents, self.lease).await? })
+    }
+}
+
+/// What all agents of a process share.
+struct Parts {
+    model: Arc<dyn Model>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    hooks: Option<Arc<dyn Hooks>>,
+}
+
+impl Parts {
+    fn agent(&self, tools: Toolbox, settings: Settings) -> Agent {
+        let (model, store) = (Arc::clone(&self.model), Arc::clone(&self.store));
+        let mut agent = Agent::new(model, store, Arc::clone(&self.clock), tools, settings);
+        if let Some(hooks) = &self.hooks {
+            agent.ports.hooks = Arc::clone(hooks);
+        }
+        agent
+    }
+
+    fn family(
+        &self,
+        tools: Toolbox,
+        settings: Settings,
+        named: Vec<(Arc<str>, Definition)>,
+    ) -> Agents {
+        let (mut one, mut several) = (windlass_tools::Agent::default(), SpawnChildRuns::default());
+        for (name, definition) in &named {
+            one = one.with(name, &definition.about);
+            several = several.with(name, &definition.about);
+        }
+        let tools = tools.with(one).with(several);
+        let mut agents = Agents::from(self.agent(tools.clone(), settings.clone()));
+        for (name, definition) in named {
+            let agent = self.agent(definition.tools_of(&tools), definition.settings_of(&settings));
+            agents = agents.with(&name, agent);
+        }
+        agents
     }
 }

@@ -4,8 +4,10 @@
 #![doc = include_str!("../../../README.md")]
 
 mod builder;
+mod definition;
 
 pub use builder::{BuildError, Builder};
+pub use definition::Definition;
 pub use windlass_core as core;
 pub use windlass_core::mail::Answer;
 pub use windlass_core::settings::{Model as ModelSettings, Settings};
@@ -24,7 +26,7 @@ pub mod models {
 pub use windlass_runtime::feed::{Item, Subscription};
 pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::{
-    Agent, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, ports,
+    Agent, Agents, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, ports,
 };
 pub use windlass_store::{memory, postgres, sqlite};
 pub use windlass_tools as tools;

@@ -3,6 +3,7 @@
 
 mod kit;
 
+mod children;
 mod consuming;
 mod crashing;
 mod examples;
