@@ -119,7 +119,9 @@ fn what(about: &About, now: &Conversation) -> String {
         }
         About::Asking { call } => format!("{} asks you", described(*call, now)),
         About::Guidance { question } => question.to_string(),
-        About::Budget { cap } => format!("the cap `{}` is reached; spend as much again?", cap.reason()),
+        About::Budget { cap } => {
+            format!("the cap `{}` is reached; spend as much again?", cap.reason())
+        }
         About::Drift { what } => format!("{what}; go on?"),
     }
 }

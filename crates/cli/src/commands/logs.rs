@@ -42,11 +42,7 @@ pub(crate) async fn logs(args: &LogsArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Without a conversation, the ones of the newest runs.
-async fn add_newest(
-    reader: &mut Reader,
-    store: &dyn Store,
-    args: &LogsArgs,
-) -> anyhow::Result<()> {
+async fn add_newest(reader: &mut Reader, store: &dyn Store, args: &LogsArgs) -> anyhow::Result<()> {
     if args.id.is_none() {
         for run in store.runs(None, NEWEST_RUNS).await? {
             reader.add(run.lane);

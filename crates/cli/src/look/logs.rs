@@ -71,9 +71,8 @@ impl Reader {
 
     /// Which logs could not be read to their end, and why.
     pub(crate) fn damages(&self) -> Vec<String> {
-        let told = |story: &Story| {
-            story.damage.as_ref().map(|damage| format!("{}: {damage}", story.lane))
-        };
+        let told =
+            |story: &Story| story.damage.as_ref().map(|damage| format!("{}: {damage}", story.lane));
         self.stories.values().filter_map(told).collect()
     }
 }

@@ -115,12 +115,13 @@ impl Story {
     pub(crate) fn runs(&self) -> Vec<RunId> {
         let mut seen = BTreeSet::new();
         let mut runs = Vec::new();
-        let named = self.entries.iter().flat_map(|entry| &entry.records).filter_map(|record| {
-            match record {
-                Record::RunStarted { run } | Record::Finished { run, .. } => Some(run),
-                _ => None,
-            }
-        });
+        let named =
+            self.entries.iter().flat_map(|entry| &entry.records).filter_map(
+                |record| match record {
+                    Record::RunStarted { run } | Record::Finished { run, .. } => Some(run),
+                    _ => None,
+                },
+            );
         for run in named.chain(self.now.queue.iter().map(|queued| &queued.run)) {
             if seen.insert(run.clone()) {
                 runs.push(run.clone());

@@ -23,8 +23,7 @@ const MOST_NAMES: usize = 4;
 const INPUT_CHARS: usize = 160;
 
 /// Nothing was typed.
-pub(crate) const NO_ID: &str =
-    "give the id of a run or a conversation; `windlass runs` lists them";
+pub(crate) const NO_ID: &str = "give the id of a run or a conversation; `windlass runs` lists them";
 
 /// There is nothing to find anything in.
 pub(crate) fn no_runs_at_all(id: &str) -> String {
@@ -91,10 +90,9 @@ pub(crate) fn why(cause: StopCause) -> &'static str {
 pub(crate) fn question(about: &About, now: &Conversation) -> String {
     match about {
         About::Approval { call } => format!("may {} run?", call_named(*call, now)),
-        About::Uncertain { call } => format!(
-            "{} was running when its process ended; did it happen?",
-            call_named(*call, now)
-        ),
+        About::Uncertain { call } => {
+            format!("{} was running when its process ended; did it happen?", call_named(*call, now))
+        }
         About::Asking { call } => format!("the model asks through {}", call_named(*call, now)),
         About::Guidance { question } => question.to_string(),
         About::Budget { cap } => format!("{}; may as much again be spent?", why(*cap)),

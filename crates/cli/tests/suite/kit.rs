@@ -56,6 +56,21 @@ impl Place {
     }
 }
 
+impl Place {
+    /// The same, and what it prints as one JSON value a line.
+    pub(crate) fn json(&self, args: &[&str]) -> Vec<serde_json::Value> {
+        let ran = self.run(&[args, &["--json"]].concat());
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Puts something else where an entry was.
+    pub(crate) fn damage(&self, seq: i64, body: &str) {
+        let store = rusqlite::Connection::open(self.path("w.db")).unwrap();
+        let changed = store.execute("UPDATE entry SET body = ?1 WHERE seq = ?2", (body, seq));
+        assert_eq!(changed, Ok(1));
+    }
+}
+
 impl From<Output> for Ran {
     fn from(output: Output) -> Self {
         Self {

@@ -2,8 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod kit;
+mod stage;
 
 mod bad_input;
+mod doctor;
+mod explain;
+mod explain_calls;
+mod explain_context;
+mod forking;
+mod leave;
+mod logs;
 mod looking_back;
 mod print;
 mod scripted;
+mod show;
+mod stats;
+mod trace;

@@ -21,19 +21,24 @@ use windlass::core::run::Counters;
 use windlass::core::settings::Settings;
 use windlass::core::stop::RunState;
 
-use super::Sentence;
+use super::{Sentence, Topic};
 use crate::look::numbers::{counted, dollars, grouped};
 use crate::look::paper::clean;
 use crate::look::time::span;
 use crate::look::words;
 
-pub(super) const STOP: &str = "Why it stopped or waits";
-pub(super) const LIMITS: &str = "What was used";
-pub(super) const CALLS: &str = "Calls that were held back";
-pub(super) const ROOM: &str = "The context";
-pub(super) const MODEL: &str = "Retries and recoveries";
-pub(super) const GUARDS: &str = "Guards and gates";
-pub(super) const JOURNAL: &str = "The journal";
+/// The heading of a section.
+pub(super) fn heading(about: Topic) -> &'static str {
+    match about {
+        Topic::Ending => "Why it stopped or waits",
+        Topic::Limits => "What was used",
+        Topic::Calls => "Calls that were held back",
+        Topic::Context => "The context",
+        Topic::Recoveries => "Retries and recoveries",
+        Topic::Guards => "Guards and gates",
+        Topic::Journal => "The journal",
+    }
+}
 
 /// Which run it is about.
 pub(super) fn title(run: &RunId, lane: &LaneId, state: RunState) -> String {
@@ -69,7 +74,13 @@ pub(super) fn rounds(used: &Counters, settings: &Settings) -> String {
 pub(super) fn time(active_ms: u64, settings: &Settings) -> String {
     let limits = settings.times.map_or_else(
         || "no limit".to_owned(),
-        |times| format!("it sums up at {}, and is ended at {}", span(times.soft_ms), span(times.hard_ms)),
+        |times| {
+            format!(
+                "it sums up at {}, and is ended at {}",
+                span(times.soft_ms),
+                span(times.hard_ms)
+            )
+        },
     );
     format!("{} at work ({limits})", span(active_ms))
 }
@@ -113,6 +124,8 @@ pub(super) fn journal(journal: &Journal) -> Vec<Sentence> {
     .flatten()
     .collect();
     said.extend(journal.list(List::Blockers).filter_map(|text| line("blocker", Some(text))));
-    said.extend(journal.list(List::OpenQuestions).filter_map(|text| line("open question", Some(text))));
+    said.extend(
+        journal.list(List::OpenQuestions).filter_map(|text| line("open question", Some(text))),
+    );
     said
 }

@@ -22,9 +22,10 @@ pub(crate) fn page(story: &Story, scenes: &[Scene], paper: Paper) -> Vec<String>
         1 => "1 entry".to_owned(),
         many => format!("{} entries", grouped(many as u64)),
     };
-    let since = story.entries.first().map_or(String::new(), |first| {
-        format!(", since {} UTC", time::stamp(first.at))
-    });
+    let since = story
+        .entries
+        .first()
+        .map_or(String::new(), |first| format!(", since {} UTC", time::stamp(first.at)));
     let mut lines = vec![paper.ink(Ink::Strong, &format!("{} ({entries}{since})", story.lane))];
     for scene in scenes {
         lines.push(on(paper, scene));

@@ -15,7 +15,10 @@ pub(super) fn ended(cause: StopCause) -> String {
 
 /// What a record tells, if a reader wants to know.
 pub(super) fn event(moment: Moment<'_>) -> Option<String> {
-    of_model(moment).or_else(|| of_calls(moment)).or_else(|| of_room(moment)).or_else(|| of_run(moment))
+    of_model(moment)
+        .or_else(|| of_calls(moment))
+        .or_else(|| of_room(moment))
+        .or_else(|| of_run(moment))
 }
 
 fn of_model(moment: Moment<'_>) -> Option<String> {

@@ -19,7 +19,9 @@ pub(super) fn shares(stats: &Stats, paper: Paper, days: Option<u32>) -> Vec<Stri
         true => paper.ink(Ink::Good, &format!("ok: under {TARGET}")),
         false => paper.ink(
             Ink::Bad,
-            &format!("over the target of {TARGET}; look with `windlass runs` and `windlass explain`"),
+            &format!(
+                "over the target of {TARGET}; look with `windlass runs` and `windlass explain`"
+            ),
         ),
     };
     let title = format!("{} ended{when}", counted(stats.runs as u64, "run"));

@@ -30,7 +30,10 @@ pub(in crate::look::explain) fn suspect(why: &str) -> String {
 }
 
 /// What was said at the end where the cause alone says too little.
-pub(in crate::look::explain) fn told_at_end(ended: &Ended, before: &Conversation) -> Option<String> {
+pub(in crate::look::explain) fn told_at_end(
+    ended: &Ended,
+    before: &Conversation,
+) -> Option<String> {
     let says = matches!(
         ended.cause,
         StopCause::ProviderFailed | StopCause::ToolFatal | StopCause::HookStopped

@@ -33,8 +33,7 @@ pub(in crate::look::explain) const ADOPTED: &str =
 pub(in crate::look::explain) const ROOM_ASKED: &str = "Somebody asked for room to be made.";
 pub(in crate::look::explain) const SLEPT: &str =
     "Nobody was there when a time limit came; that time does not count.";
-pub(in crate::look::explain) const BUDGET_EXTENDED: &str =
-    "A human let it spend as much again.";
+pub(in crate::look::explain) const BUDGET_EXTENDED: &str = "A human let it spend as much again.";
 pub(in crate::look::explain) const GUIDED: &str = "A human said how to go on.";
 
 /// Who said no to a call.
