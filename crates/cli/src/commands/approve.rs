@@ -4,9 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use serde::Serialize;
 use windlass::Answer;
 use windlass::core::conversation::Conversation;
-use windlass::core::ids::{CallId, QuestionId};
+use windlass::core::ids::{CallId, LaneId, QuestionId};
 use windlass::core::mail::MailBody;
 use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
 use windlass::core::question::{About, Question};
@@ -18,6 +19,13 @@ use crate::look::args::ApproveArgs;
 use crate::look::story::Story;
 use crate::look::{acts, find};
 use crate::{setup, show};
+
+/// What was sent, for programs.
+#[derive(Serialize)]
+struct Sent<'a> {
+    conversation: &'a LaneId,
+    question: QuestionId,
+}
 
 pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let store = setup::store(&args.agent.store)?;
@@ -33,7 +41,12 @@ pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
         let body = MailBody::Answer { question: question.id, answer };
         let letter = Letter { key: Arc::from(setup::new_id()), body };
         store.deliver(found.lane.clone(), letter).await?;
-        show::line(&acts::answered(&found.lane, question.id));
+        show::line(&match args.json {
+            true => {
+                serde_json::to_string(&Sent { conversation: &found.lane, question: question.id })?
+            }
+            false => acts::answered(&found.lane, question.id),
+        });
         return Ok(ExitCode::SUCCESS);
     }
     // The one that drives opens the store for itself.

@@ -158,19 +158,22 @@ impl Sentence {
         Self { text: text.into(), entries: vec![entry] }
     }
 
+    /// Says it, or that it happened once more.
+    fn add(said: &mut Vec<Self>, text: Option<String>, entry: Seq) {
+        match (text, said.last_mut()) {
+            (Some(text), Some(last)) if last.text == text => last.entries.push(entry),
+            (Some(text), _) => said.push(Self::new(text, entry)),
+            (None, _) => {}
+        }
+    }
+
     /// One that needs no proof beyond the state itself.
     fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), entries: Vec::new() }
     }
 
     fn line(&self, paper: Paper) -> String {
-        let entries: Vec<String> = self.entries.iter().map(ToString::to_string).collect();
-        let proof = match entries.as_slice() {
-            [] => String::new(),
-            [entry] => format!(" [entry {entry}]"),
-            entries => format!(" [entries {}]", entries.join(", ")),
-        };
-        paper.wrap(&format!("{}{proof}", self.text), 2)
+        paper.wrap(&format!("{}{}", self.text, words::proof(&self.entries)), 2)
     }
 }
 

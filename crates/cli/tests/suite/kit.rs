@@ -49,6 +49,8 @@ impl Place {
             .args(args)
             .current_dir(self.dir.path())
             .env("WINDLASS_HOME", self.path("home"))
+            .env("HOME", self.dir.path())
+            .env_remove("XDG_CONFIG_HOME")
             .stdin(Stdio::null())
             .output()
             .unwrap();

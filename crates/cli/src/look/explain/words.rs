@@ -15,7 +15,7 @@ pub(super) use happenings::{
 };
 
 use windlass::core::budget::{Caps, Spent};
-use windlass::core::ids::{LaneId, RunId};
+use windlass::core::ids::{LaneId, RunId, Seq};
 use windlass::core::journal::{Journal, List};
 use windlass::core::run::Counters;
 use windlass::core::settings::Settings;
@@ -43,6 +43,16 @@ pub(super) fn heading(about: Topic) -> &'static str {
 /// Which run it is about.
 pub(super) fn title(run: &RunId, lane: &LaneId, state: RunState) -> String {
     format!("run {run} of {lane} {}", words::state(state))
+}
+
+/// Where a sentence can be looked up; of many places the first and the last.
+pub(super) fn proof(entries: &[Seq]) -> String {
+    match entries {
+        [] => String::new(),
+        [entry] => format!(" [entry {entry}]"),
+        [one, two] => format!(" Twice. [entries {one}, {two}]"),
+        [first, .., last] => format!(" {} times. [entries {first} … {last}]", entries.len()),
+    }
 }
 
 /// Sentences that are not shown.
