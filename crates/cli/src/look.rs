@@ -1,6 +1,7 @@
 //! Looking back: what a log tells of what happened. Everything here reads and nothing judges; the
 //! commands choose what to look at and how it is shown.
 
+pub(crate) mod acts;
 pub(crate) mod args;
 pub(crate) mod doctor;
 pub(crate) mod explain;

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use serde::Serialize;
 use windlass::Answer;
 use windlass::core::conversation::Conversation;
-use windlass::core::ids::CallId;
+use windlass::core::ids::{CallId, LaneId, QuestionId};
 use windlass::core::mail::MailBody;
 use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
 use windlass::core::question::{About, Question};
@@ -15,9 +16,16 @@ use windlass::ports::Letter;
 
 use crate::args::OutputFormat;
 use crate::look::args::ApproveArgs;
-use crate::look::find;
 use crate::look::story::Story;
+use crate::look::{acts, find};
 use crate::{setup, show};
+
+/// What was sent, for programs.
+#[derive(Serialize)]
+struct Sent<'a> {
+    conversation: &'a LaneId,
+    question: QuestionId,
+}
 
 pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let store = setup::store(&args.agent.store).await?;
@@ -26,14 +34,19 @@ pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let (question, call) = meant(&story, args.question)?;
     let rule = if args.rule { Some(rule(&story.now, call)?) } else { None };
     if let Some(rule) = &rule {
-        show::note(&format!("the rule {rule} is kept for this conversation"));
+        show::note(&acts::kept(rule));
     }
     let answer = Answer::Allow { rule };
     if args.detach {
         let body = MailBody::Answer { question: question.id, answer };
         let letter = Letter { key: Arc::from(setup::new_id()), body };
         store.deliver(found.lane.clone(), letter).await?;
-        show::line(&format!("question {} of {} is answered", question.id, found.lane));
+        show::line(&match args.json {
+            true => {
+                serde_json::to_string(&Sent { conversation: &found.lane, question: question.id })?
+            }
+            false => acts::answered(&found.lane, question.id),
+        });
         return Ok(ExitCode::SUCCESS);
     }
     // The one that drives opens the store for itself.
@@ -49,37 +62,21 @@ pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The question that is meant, and the call that it is about.
-fn meant(story: &Story, id: Option<u32>) -> anyhow::Result<(Question, CallId)> {
+fn meant(story: &Story, id: Option<QuestionId>) -> anyhow::Result<(Question, CallId)> {
     let lane = &story.lane;
-    let open: Vec<Question> = story.now.run.iter().flat_map(Run::questions).cloned().collect();
+    let open: Vec<&Question> = story.now.run.iter().flat_map(Run::questions).collect();
     let approval = |question: &&Question| matches!(question.about, About::Approval { .. });
-    let waiting: Vec<&Question> = open.iter().filter(approval).collect();
-    let question = match (id, waiting.as_slice()) {
-        (None, [only]) => *only,
-        (None, []) => {
-            bail!("{lane} asks for nobody's leave; `windlass explain {lane}` says why it stands")
-        }
-        (None, _) => bail!("{lane} asks several questions; name one: {}", ids(&waiting)),
-        (Some(id), _) => match open.iter().find(|question| question.id == id) {
-            Some(question) if approval(&question) => question,
-            Some(question) => {
-                let choices = question.about.choices();
-                bail!("question {id} takes {choices}; use `windlass answer {lane} {id} …`")
-            }
-            None if open.is_empty() => bail!("{lane} has no open question {id}"),
-            None => {
-                let open: Vec<&Question> = open.iter().collect();
-                bail!("{lane} has no open question {id}; open: {}", ids(&open))
-            }
-        },
+    let waiting: Vec<&Question> = open.iter().copied().filter(approval).collect();
+    let named = id.map(|id| (id, open.iter().copied().find(|question| question.id == id)));
+    let question = match (named, waiting.as_slice()) {
+        (None, [only]) => only,
+        (None, []) => bail!(acts::no_leave_wanted(lane)),
+        (None, _) => bail!(acts::several(lane, &waiting)),
+        (Some((_, Some(question))), _) if approval(&question) => question,
+        (Some((_, Some(question))), _) => bail!(acts::takes_others(lane, question)),
+        (Some((id, None)), _) => bail!(acts::not_open(lane, id, &open)),
     };
-    let call = question.about.call().context("the question is about no call")?;
-    Ok((question.clone(), call))
-}
-
-fn ids(questions: &[&Question]) -> String {
-    let ids: Vec<String> = questions.iter().map(|question| question.id.to_string()).collect();
-    ids.join(", ")
+    Ok((question.clone(), question.about.call().context(acts::NO_CALL)?))
 }
 
 /// The rule that would let the same call run without asking.
@@ -91,5 +88,5 @@ fn rule(now: &Conversation, id: CallId) -> anyhow::Result<Rule> {
         let (tool, subject, lean) = (&*call.tool_use.name, &call.facts.subject, Lean::Neutral);
         suggest(&settings.rules, Asked { tool, subject, effect, lean, grants: &now.grants })
     });
-    suggested.context("no rule covers just this call; approve it without --rule")
+    suggested.context(acts::NO_RULE)
 }

@@ -8,11 +8,10 @@ use windlass::core::mail::MailBody;
 use windlass::ports::Letter;
 
 use crate::look::args::CompactArgs;
-use crate::look::find;
 use crate::look::paper::Paper;
 use crate::look::room::{Preview, preview};
 use crate::look::story::Story;
-use crate::look::whole;
+use crate::look::{acts, find, whole};
 use crate::{setup, show};
 
 #[derive(serde::Serialize)]
@@ -26,8 +25,7 @@ pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     let store = setup::store(&args.store).await?;
     let found = find::find(store.as_ref(), &args.id).await?;
     let story = Story::read(store.as_ref(), found.lane).await?;
-    let planned = preview(&story.now)
-        .context("nothing was said in this conversation yet; there is nothing to leave out")?;
+    let planned = preview(&story.now).context(acts::NOTHING_SAID)?;
     if !args.dry_run {
         let letter = Letter { key: Arc::from(setup::new_id()), body: MailBody::Compact {} };
         store.deliver(story.lane.clone(), letter).await?;
@@ -38,7 +36,7 @@ pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     } else if args.dry_run {
         planned.lines(Paper::stdout()).iter().for_each(|line| show::line(line));
     } else {
-        show::line(&format!("room is made in {} before its next model call", story.lane));
+        show::line(&acts::room_asked(&story.lane));
     }
     Ok(whole::told(&story))
 }

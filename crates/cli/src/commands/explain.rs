@@ -8,11 +8,10 @@ use windlass::core::ids::RunId;
 
 use crate::look::args::LookArgs;
 use crate::look::explain::{self, Account};
-use crate::look::find;
 use crate::look::paper::{Ink, Paper};
 use crate::look::story::Story;
 use crate::look::trace::{self, Trace};
-use crate::look::whole;
+use crate::look::{acts, find, whole};
 use crate::{setup, show};
 
 #[derive(Serialize)]
@@ -26,7 +25,7 @@ pub(crate) async fn explain(args: &LookArgs) -> anyhow::Result<ExitCode> {
     let found = find::find(store.as_ref(), &args.id).await?;
     let story = Story::read(store.as_ref(), found.lane.clone()).await?;
     let run = found.run.or_else(|| newest(&story));
-    let run = run.context("nothing was run in this conversation yet; say something to it first")?;
+    let run = run.context(acts::NOTHING_RUN)?;
     let owner = store.lane(found.lane).await?;
     let account = explain::explain(&story, &run, owner.as_ref());
     let traces = trace::traces(&story, Some(&run));

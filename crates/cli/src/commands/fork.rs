@@ -9,7 +9,7 @@ use windlass::core::ids::{LaneId, Seq};
 
 use crate::look::args::ForkArgs;
 use crate::look::story::Story;
-use crate::look::{find, words};
+use crate::look::{acts, find};
 use crate::{setup, show};
 
 #[derive(Serialize)]
@@ -25,11 +25,11 @@ pub(crate) async fn fork(args: &ForkArgs) -> anyhow::Result<ExitCode> {
     let story = Story::read(store.as_ref(), found.lane).await?;
     let wanted = args.at.unwrap_or(story.now.head);
     if wanted > story.now.head {
-        bail!("{} has {} entries; give an --at up to that", story.lane, story.now.head);
+        bail!(acts::beyond(&story.lane, story.now.head));
     }
     let at = last_rest(&story, wanted);
     if at == 0 {
-        bail!("no round is closed by entry {wanted}; give a later one with --at");
+        bail!(acts::no_rest(wanted));
     }
     let child = LaneId::from(format!("conversation:{}", setup::new_id()));
     store.fork(story.lane.clone(), at, child.clone()).await?;
@@ -38,10 +38,10 @@ pub(crate) async fn fork(args: &ForkArgs) -> anyhow::Result<ExitCode> {
         show::line(&serde_json::to_string(&Forked { conversation, forked_from, at })?);
     } else {
         if at != wanted {
-            show::note(&format!("entry {wanted} is inside a round; the fork begins after {at}"));
+            show::note(&acts::inside(wanted, at));
         }
         show::line(child.as_str());
-        show::note(&format!("it shares {at} entries; go on with `{}`", words::go_on(&child)));
+        show::note(&acts::forked(&child, at));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::{Command, CommandFactory};
 
 use crate::args::Args;
+use crate::look::acts;
 use crate::look::args::ManArgs;
 
 pub(crate) fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
@@ -25,7 +26,5 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
 
 fn of(whole: &Command, name: &str) -> anyhow::Result<Command> {
     let found = whole.find_subcommand(name);
-    let found =
-        found.with_context(|| format!("there is no command `{name}`; see `windlass help`"))?;
-    Ok(found.clone())
+    Ok(found.with_context(|| acts::no_command(name))?.clone())
 }

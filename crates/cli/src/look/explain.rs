@@ -30,10 +30,23 @@ pub(crate) struct Sentence {
     entries: Vec<Seq>,
 }
 
+/// What a section is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Topic {
+    Ending,
+    Limits,
+    Calls,
+    Context,
+    Recoveries,
+    Guards,
+    Journal,
+}
+
 /// Sentences about one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Section {
-    about: &'static str,
+struct Section {
+    about: Topic,
     sentences: Vec<Sentence>,
 }
 
@@ -104,29 +117,25 @@ pub(crate) fn explain(story: &Story, run: &RunId, owner: Option<&LaneInfo>) -> A
         }
     });
     let sections = [
-        Section { about: words::STOP, sentences: ending::sentences(&past) },
-        Section { about: words::LIMITS, sentences: limits::sentences(&past) },
-        Section { about: words::CALLS, sentences: calls },
-        Section { about: words::ROOM, sentences: room::with_state(room, &past) },
-        Section { about: words::MODEL, sentences: models::with_count(models, &past) },
-        Section { about: words::GUARDS, sentences: guards },
-        Section { about: words::JOURNAL, sentences: words::journal(&past.at_end.journal) },
+        (Topic::Ending, ending::sentences(&past)),
+        (Topic::Limits, limits::sentences(&past)),
+        (Topic::Calls, calls),
+        (Topic::Context, room::with_state(room, &past)),
+        (Topic::Recoveries, models::with_count(models, &past)),
+        (Topic::Guards, guards),
+        (Topic::Journal, words::journal(&past.at_end.journal)),
     ];
-    let spoken = sections.into_iter().filter(|section| !section.sentences.is_empty()).collect();
-    Account {
-        conversation: story.lane.clone(),
-        run: run.clone(),
-        state: past.state(),
-        sections: spoken,
-    }
+    let spoken = sections.into_iter().filter(|(_, sentences)| !sentences.is_empty());
+    let sections = spoken.map(|(about, sentences)| Section { about, sentences }).collect();
+    Account { conversation: story.lane.clone(), run: run.clone(), state: past.state(), sections }
 }
 
 /// How a run stands, in a few sentences.
 pub(crate) fn standing(story: &Story, run: &RunId) -> Vec<String> {
     let account = explain(story, run, None);
     let title = words::title(&account.run, &account.conversation, account.state);
-    let wanted = [words::STOP, words::LIMITS];
-    let sections = account.sections.into_iter().filter(|told| wanted.contains(&told.about));
+    let wanted = |about: Topic| matches!(about, Topic::Ending | Topic::Limits);
+    let sections = account.sections.into_iter().filter(|section| wanted(section.about));
     let said = sections.flat_map(|section| section.sentences).map(|said| said.text);
     std::iter::once(title).chain(said).collect()
 }
@@ -149,19 +158,22 @@ impl Sentence {
         Self { text: text.into(), entries: vec![entry] }
     }
 
+    /// Says it, or that it happened once more.
+    fn add(said: &mut Vec<Self>, text: Option<String>, entry: Seq) {
+        match (text, said.last_mut()) {
+            (Some(text), Some(last)) if last.text == text => last.entries.push(entry),
+            (Some(text), _) => said.push(Self::new(text, entry)),
+            (None, _) => {}
+        }
+    }
+
     /// One that needs no proof beyond the state itself.
     fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), entries: Vec::new() }
     }
 
     fn line(&self, paper: Paper) -> String {
-        let entries: Vec<String> = self.entries.iter().map(ToString::to_string).collect();
-        let proof = match entries.as_slice() {
-            [] => String::new(),
-            [entry] => format!(" [entry {entry}]"),
-            entries => format!(" [entries {}]", entries.join(", ")),
-        };
-        paper.wrap(&format!("{}{proof}", self.text), 2)
+        paper.wrap(&format!("{}{}", self.text, words::proof(&self.entries)), 2)
     }
 }
 
@@ -172,7 +184,7 @@ impl Account {
         let mut lines = vec![paper.ink(Ink::Strong, &title)];
         for section in &self.sections {
             lines.push(String::new());
-            lines.push(paper.ink(Ink::Strong, section.about));
+            lines.push(paper.ink(Ink::Strong, words::heading(section.about)));
             let hidden = section.sentences.len().saturating_sub(MOST_SENTENCES);
             if hidden > 0 {
                 lines.push(words::earlier(hidden));

@@ -83,7 +83,8 @@ impl Story {
         let mut before = Conversation::default();
         for entry in &self.entries {
             // Head and time belong to the entry; its records follow one by one.
-            let opening = Entry { records: Vec::new(), ..entry.clone() };
+            let (seq, at, input) = (entry.seq, entry.at, entry.input.clone());
+            let opening = Entry { seq, at, input, records: Vec::new() };
             if before.fold(&opening).is_err() {
                 return;
             }

@@ -2,6 +2,8 @@
 
 mod words;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use windlass::core::ids::RunId;
 use windlass::core::project::{Row, TraceCall, TraceRow};
@@ -10,6 +12,7 @@ use super::numbers::grouped;
 use super::paper::{Ink, Paper, clean, cut};
 use super::story::Story;
 use super::time;
+use super::words::stored_name;
 
 /// Characters of a row without the calls.
 const FIXED: usize = 64;
@@ -20,8 +23,17 @@ pub(crate) struct Trace {
     pub(crate) run: RunId,
     /// Its rows.
     pub(crate) rows: Vec<TraceRow>,
+    /// The iteration that is not over.
+    open: Option<Open>,
     /// Why it ended, or what it does.
     pub(crate) closing: String,
+}
+
+/// An iteration that is not over: what is known of it so far.
+struct Open {
+    iter: u32,
+    transition: Arc<str>,
+    calls: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -44,9 +56,22 @@ pub(crate) fn traces(story: &Story, only: Option<&RunId>) -> Vec<Trace> {
     let runs = story.runs().into_iter().filter(|run| only.is_none_or(|only| only == run));
     let trace = |run: RunId| {
         let rows = rows.iter().filter(|row| row.run == run).cloned().collect();
-        Trace { closing: words::closing(story, &run), run, rows }
+        Trace { closing: words::closing(story, &run), open: open(story, &run), run, rows }
     };
     runs.map(trace).collect()
+}
+
+/// The iteration in which an active run stands.
+fn open(story: &Story, run: &RunId) -> Option<Open> {
+    let active = story.now.run.as_ref().filter(|active| active.id == *run)?;
+    let iter = active.counters.model_calls;
+    if let Some(asking) = active.asking() {
+        let transition = stored_name(&asking.transition);
+        return Some(Open { iter: iter.saturating_add(1), transition, calls: Vec::new() });
+    }
+    let transition = story.now.last_reply.as_ref().map(|last| stored_name(&last.transition))?;
+    let calls = active.round()?.calls.iter().map(words::open_call).collect();
+    Some(Open { iter, transition, calls })
 }
 
 fn trace_row(row: Row) -> Option<TraceRow> {
@@ -83,14 +108,28 @@ impl Trace {
         for row in &self.rows {
             lines.extend(in_lines(row, room));
         }
+        if let Some(open) = &self.open {
+            lines.extend(open.in_lines(room));
+        }
         lines.push(self.closing.clone());
         lines
     }
 }
 
+impl Open {
+    fn in_lines(&self, room: usize) -> Vec<String> {
+        let calls = cells(&self.calls, room);
+        let first = calls.first().map_or("", String::as_str);
+        let head = format!("{:>4}  {:<8}  {:<16}  {first}", self.iter, "open", self.transition);
+        let rest = calls.iter().skip(1).map(|more| format!("{:34}{more}", ""));
+        std::iter::once(head.trim_end().to_owned()).chain(rest).collect()
+    }
+}
+
 /// A row; its calls take more lines if there are many.
 fn in_lines(row: &TraceRow, room: usize) -> Vec<String> {
-    let calls = cells(&row.tool_calls, room);
+    let told: Vec<String> = row.tool_calls.iter().map(words::call).collect();
+    let calls = cells(&told, room);
     let mut calls = calls.iter();
     let first = calls.next().map_or("", String::as_str);
     let usage = &row.usage;
@@ -109,10 +148,10 @@ fn in_lines(row: &TraceRow, room: usize) -> Vec<String> {
 }
 
 /// The calls, as many on a line as fit.
-fn cells(calls: &[TraceCall], room: usize) -> Vec<String> {
+fn cells(calls: &[String], room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for call in calls {
-        let told = cut(&words::call(call), room);
+        let told = cut(call, room);
         match lines.last_mut() {
             Some(line) if line.chars().count() + told.chars().count() + 2 <= room => {
                 line.push_str(", ");

@@ -3,9 +3,20 @@
 
 mod flags;
 mod kit;
+mod stage;
 
 mod bad_input;
+mod doctor;
+mod explain;
+mod explain_calls;
+mod explain_context;
+mod forking;
+mod leave;
+mod logs;
 mod looking_back;
 mod print;
 mod scenarios;
 mod scripted;
+mod show;
+mod stats;
+mod trace;

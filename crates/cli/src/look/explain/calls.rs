@@ -33,7 +33,7 @@ pub(super) fn hear(said: &mut Vec<Sentence>, moment: Moment<'_>) {
         Record::CallLost { call } => Some(words::lost(&moment.now.call_text(*call))),
         _ => None,
     };
-    said.extend(text.map(|text| Sentence::new(text, moment.entry.seq)));
+    Sentence::add(said, text, moment.entry.seq);
 }
 
 /// Who said no. Only the entry's input tells: hooks, classifiers and humans speak through one.

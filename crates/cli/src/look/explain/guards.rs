@@ -25,5 +25,5 @@ pub(super) fn hear(said: &mut Vec<Sentence>, moment: Moment<'_>) {
         Record::MailRefused { why, .. } => Some(words::refused(why)),
         _ => None,
     };
-    said.extend(text.map(|text| Sentence::new(text, moment.entry.seq)));
+    Sentence::add(said, text, moment.entry.seq);
 }

@@ -29,7 +29,7 @@ pub(super) fn hear(said: &mut Vec<Sentence>, moment: Moment<'_>) {
         Record::Adopted { .. } => Some(words::ADOPTED.to_owned()),
         _ => None,
     };
-    said.extend(text.map(|text| Sentence::new(text, moment.entry.seq)));
+    Sentence::add(said, text, moment.entry.seq);
 }
 
 fn failure(input: &Input) -> Option<String> {

@@ -23,7 +23,7 @@ pub(super) fn hear(said: &mut Vec<Sentence>, moment: Moment<'_>) {
         Record::Climbed { rung } => Some(words::climbed(*rung)),
         _ => None,
     };
-    said.extend(text.map(|text| Sentence::new(text, moment.entry.seq)));
+    Sentence::add(said, text, moment.entry.seq);
 }
 
 /// Tokens before and after, and whether that is enough.

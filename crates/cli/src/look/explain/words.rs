@@ -15,29 +15,44 @@ pub(super) use happenings::{
 };
 
 use windlass::core::budget::{Caps, Spent};
-use windlass::core::ids::{LaneId, RunId};
+use windlass::core::ids::{LaneId, RunId, Seq};
 use windlass::core::journal::{Journal, List};
 use windlass::core::run::Counters;
 use windlass::core::settings::Settings;
 use windlass::core::stop::RunState;
 
-use super::Sentence;
+use super::{Sentence, Topic};
 use crate::look::numbers::{counted, dollars, grouped};
 use crate::look::paper::clean;
 use crate::look::time::span;
 use crate::look::words;
 
-pub(super) const STOP: &str = "Why it stopped or waits";
-pub(super) const LIMITS: &str = "What was used";
-pub(super) const CALLS: &str = "Calls that were held back";
-pub(super) const ROOM: &str = "The context";
-pub(super) const MODEL: &str = "Retries and recoveries";
-pub(super) const GUARDS: &str = "Guards and gates";
-pub(super) const JOURNAL: &str = "The journal";
+/// The heading of a section.
+pub(super) fn heading(about: Topic) -> &'static str {
+    match about {
+        Topic::Ending => "Why it stopped or waits",
+        Topic::Limits => "What was used",
+        Topic::Calls => "Calls that were held back",
+        Topic::Context => "The context",
+        Topic::Recoveries => "Retries and recoveries",
+        Topic::Guards => "Guards and gates",
+        Topic::Journal => "The journal",
+    }
+}
 
 /// Which run it is about.
 pub(super) fn title(run: &RunId, lane: &LaneId, state: RunState) -> String {
     format!("run {run} of {lane} {}", words::state(state))
+}
+
+/// Where a sentence can be looked up; of many places the first and the last.
+pub(super) fn proof(entries: &[Seq]) -> String {
+    match entries {
+        [] => String::new(),
+        [entry] => format!(" [entry {entry}]"),
+        [one, two] => format!(" Twice. [entries {one}, {two}]"),
+        [first, .., last] => format!(" {} times. [entries {first} … {last}]", entries.len()),
+    }
 }
 
 /// Sentences that are not shown.

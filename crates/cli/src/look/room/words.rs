@@ -10,7 +10,7 @@ use crate::look::words::rung;
 /// How full it is.
 pub(super) fn fullness(percent: u64, tokens: u64, usable: u64) -> String {
     let (tokens, usable) = (grouped(tokens), grouped(usable));
-    format!("the window is {percent} % full: about {tokens} of {usable} usable tokens")
+    format!("The window is {percent} % full: about {tokens} of {usable} usable tokens.")
 }
 
 /// A preview for people.
@@ -58,14 +58,16 @@ pub(super) fn stuck(plan: &Plan) -> Vec<String> {
     let stage = |stage: &StagePlan| {
         let (name, blocks) = (stage.stage.name(), counted(stage.blocks as u64, "block"));
         let after = stage.percent_after;
-        format!("stage {name} could cut {blocks}, which leaves {after} % (wanted: {gain} %)")
+        format!("Stage {name} could cut {blocks}, which leaves {after} % (wanted: {gain} %).")
     };
     sentences.extend(plan.stages.iter().map(stage));
     sentences.push(match (plan.acts, &plan.cut) {
-        (Acts::Cut, Some(cut)) => format!("{} had not acted yet", rung(cut.rung)),
-        (Acts::Human, _) => "the last rung is to ask a human".to_owned(),
-        (_, Some(cut)) => format!("{} could still act", rung(cut.rung)),
-        (_, None) => "the ladder has no rung left, or nothing that may be left out".to_owned(),
+        (Acts::Cut, Some(cut)) => format!("{} had not acted yet.", rung(cut.rung)),
+        (Acts::Human, _) => "The last rung is to ask a human.".to_owned(),
+        (_, Some(cut)) => format!("{} could still act.", rung(cut.rung)),
+        (_, None) => {
+            "The ladder has no rung left, or there is nothing that may be left out.".to_owned()
+        }
     });
     sentences
 }

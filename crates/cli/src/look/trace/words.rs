@@ -1,5 +1,6 @@
 //! The words around the column of iterations.
 
+use windlass::core::call::{Call, CallState};
 use windlass::core::ids::RunId;
 use windlass::core::project::TraceCall;
 use windlass::core::record::Record;
@@ -18,6 +19,22 @@ pub(super) fn heading(room: usize) -> String {
 pub(super) fn call(call: &TraceCall) -> String {
     let ok = if call.ok { "ok" } else { "failed" };
     format!("{} {} ms {ok}", clean(&call.name), call.ms)
+}
+
+/// A call of a round that is not over.
+pub(super) fn open_call(call: &Call) -> String {
+    let doing = match &call.state {
+        CallState::BeforeHook | CallState::AfterHook(_) => "waits for a hook",
+        CallState::Unjudged | CallState::Ready => "waits its turn",
+        CallState::Referred => "waits for the classifier",
+        CallState::Questioned(_) => "waits for you",
+        CallState::Running { .. } => "runs",
+        CallState::Away(_) => "waits for children",
+        CallState::Resting { .. } => "is tried again soon",
+        CallState::Lost => "was lost",
+        CallState::Settled(shown) => shown.kind.as_str(),
+    };
+    format!("{} {doing}", clean(&call.tool_use.name))
 }
 
 /// Why the run ended, or what it does.
