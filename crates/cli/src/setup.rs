@@ -80,6 +80,10 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
 
     let tools = toolset::toolbox(args, &workspace, (&sources, &settings.rules), &clock)?;
     settings.tools = tools.specs();
+    settings.output = toolset::output(args);
+    // Commands of processes that died are ended beside the work: their owners' names are not ours.
+    let reaper = Arc::clone(&clock);
+    tokio::spawn(async move { windlass::tools::reap_orphans(reaper.as_ref()).await });
     let windlass = Windlass::builder()
         .shared_model(chosen)
         .shared_store(store(&args.store).await?)

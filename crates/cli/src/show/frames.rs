@@ -10,10 +10,12 @@ use windlass::core::conversation::Conversation;
 use windlass::core::ids::{CallId, Millis};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
+use windlass::core::outcome::Outcome;
 use windlass::core::permission::Verdict;
 use windlass::core::record::Record;
 use windlass::core::reply::{Reply, Usage};
 use windlass::core::run::Run;
+use windlass::tools::shape;
 use windlass::{End, Item, Session};
 
 use super::result::{self, Tally};
@@ -226,9 +228,11 @@ impl Frames {
         let CallState::Settled(shown) = &call.state else { return };
         let content: Value = shown.content.read().unwrap_or_default();
         let is_error = !call.has_worked();
+        let done = Outcome::Done(shown.content.clone());
         let result = match is_error {
             true => json!(format!("Error: {}", content.as_str().unwrap_or_default())),
-            false => content.clone(),
+            false => shape(&call.tool_use.name, &call.tool_use.input, &done)
+                .unwrap_or_else(|| content.clone()),
         };
         self.write(json!({
             "type": "user",
