@@ -85,7 +85,10 @@ fn offered(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
         match all().find(|name| *name == typed) {
             Some(name) => names.push(name),
             None => {
-                bail!("there is no tool {typed}; there are {}", all().collect::<Vec<_>>().join(", "))
+                bail!(
+                    "there is no tool {typed}; there are {}",
+                    all().collect::<Vec<_>>().join(", ")
+                )
             }
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use windlass_core::block::{Block, ErrorFlag};
 use windlass_core::raw::Raw;
+use windlass_core::record::ToolChoice;
 use windlass_core::request::Request;
 use windlass_core::settings::{Model as ModelSettings, Settings, ToolSpec};
 use windlass_core::transcript::Transcript;
@@ -54,6 +55,8 @@ impl Loop {
                 settings: Arc::clone(&self.settings),
                 transcript: transcript.clone(),
                 max_tokens: 1_000,
+                choice: ToolChoice::Open,
+                digest: Arc::from(""),
             };
             let asked = self.model.ask(request, Arc::new(Deaf)).await;
             let reply = asked.map_err(|failure| anyhow!("{}", failure.message))?;

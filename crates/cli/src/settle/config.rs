@@ -20,6 +20,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -78,7 +79,10 @@ pub(crate) fn read() -> anyhow::Result<Config> {
     let Some(path) = paths::config() else { return Ok(Config::default()) };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
+        // A folder that is none is told by whoever wants to write into it.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Config::default());
+        }
         Err(error) => {
             return Err(error)
                 .with_context(|| format!("the configuration {} cannot be read", path.display()));

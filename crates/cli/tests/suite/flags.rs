@@ -31,7 +31,7 @@ fn each_permission_mode_does_what_it_says() {
     ];
     for (mode, written) in cases {
         let place = Place::new(WRITE);
-        let ran = place.ask("go", &["--permission-mode", mode, "--output-format", "json"]);
+        let ran = place.alone("go", &["--permission-mode", mode, "--output-format", "json"]);
         assert_eq!(place.path("new.txt").exists(), written, "{mode}: {}", ran.err);
         let result = result(&ran);
         assert_eq!(result["subtype"], "success", "{mode}");
@@ -43,9 +43,9 @@ fn each_permission_mode_does_what_it_says() {
 #[test]
 fn an_unknown_mode_and_an_unreadable_rule_are_told() {
     let place = Place::new(WRITE);
-    let ran = place.ask("go", &["--permission-mode", "yolo"]);
+    let ran = place.alone("go", &["--permission-mode", "yolo"]);
     assert!(ran.code == 1 && ran.err.contains("`yolo` is no permission mode"), "{}", ran.err);
-    let ran = place.ask("go", &["--allowedTools", "Bash(oops"]);
+    let ran = place.alone("go", &["--allowedTools", "Bash(oops"]);
     assert!(ran.code == 1 && ran.err.contains("the bracket is not closed"), "{}", ran.err);
 }
 
@@ -84,7 +84,7 @@ fn stream_json_has_init_messages_and_one_result() {
 
 #[test]
 fn stream_json_needs_verbose() {
-    let ran = Place::new(WRITE).ask("go", &["--output-format", "stream-json"]);
+    let ran = Place::new(WRITE).alone("go", &["--output-format", "stream-json"]);
     assert!(ran.code == 1 && ran.err.contains("needs --verbose"), "{}", ran.err);
 }
 
@@ -92,17 +92,17 @@ fn stream_json_needs_verbose() {
 fn a_conversation_is_continued_resumed_forked_and_named() {
     let place = Place::new("when ask 1\n  say \"first\"\nwhen any\n  say \"later\"\n");
     let id = "0190b2a0-0000-7000-8000-000000000001";
-    let first = result(&place.ask("one", &["--session-id", id, "--output-format", "json"]));
+    let first = result(&place.alone("one", &["--session-id", id, "--output-format", "json"]));
     assert_eq!(first["session_id"], id);
-    let again = place.ask("one", &["--session-id", id]);
+    let again = place.alone("one", &["--session-id", id]);
     assert!(again.code == 1 && again.err.contains("is in use"), "{}", again.err);
-    assert_eq!(place.ask("two", &["--continue"]).out, "later\n");
-    assert_eq!(place.ask("three", &["--resume", id]).out, "later\n");
+    assert_eq!(place.alone("two", &["--continue"]).out, "later\n");
+    assert_eq!(place.alone("three", &["--resume", id]).out, "later\n");
     let forked = ["--resume", id, "--fork-session", "--output-format", "json"];
-    let forked = result(&place.ask("four", &forked));
+    let forked = result(&place.alone("four", &forked));
     assert_eq!(forked["result"], "later");
     assert_ne!(forked["session_id"], id);
-    let gone = place.ask("five", &["--resume", "nobody"]);
+    let gone = place.alone("five", &["--resume", "nobody"]);
     assert!(gone.code == 1 && gone.err.contains("there is no conversation nobody"), "{}", gone.err);
 }
 
@@ -111,17 +111,17 @@ fn settings_of_an_untrusted_folder_can_only_hold_back() {
     let place = Place::new(WRITE);
     std::fs::create_dir(place.path(".claude")).unwrap();
     place.write(".claude/settings.json", r#"{"permissions": {"allow": ["Write"]}}"#);
-    place.ask("go", &[]);
+    place.alone("go", &[]);
     assert!(!place.path("new.txt").exists(), "an untrusted allow rule counted");
     let trusted = place.run_bare(&["trust", "."]);
     assert_eq!(trusted.code, 0, "{}", trusted.err);
-    place.ask("go", &[]);
+    place.alone("go", &[]);
     assert!(place.path("new.txt").exists(), "a trusted allow rule did not count");
     let mode = ["--permission-mode", "acceptEdits"];
     place.write(".claude/settings.json", r#"{"permissions": {"deny": ["Write"]}}"#);
     assert_eq!(place.run_bare(&["trust", ".", "--revoke"]).code, 0);
     std::fs::remove_file(place.path("new.txt")).unwrap();
-    place.ask("go", &mode);
+    place.alone("go", &mode);
     assert!(!place.path("new.txt").exists(), "an untrusted deny rule did not count");
 }
 
@@ -130,10 +130,10 @@ fn bad_settings_are_one_sentence() {
     let place = Place::new(WRITE);
     std::fs::create_dir(place.path(".claude")).unwrap();
     place.write(".claude/settings.json", "{not json");
-    let ran = place.ask("go", &[]);
+    let ran = place.alone("go", &[]);
     assert!(ran.code == 1 && ran.err.contains("settings.json are not valid"), "{}", ran.err);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-    let ran = place.ask("go", &["--setting-sources", "", "--settings", "nowhere.json"]);
+    let ran = place.alone("go", &["--setting-sources", "", "--settings", "nowhere.json"]);
     assert!(ran.code == 1 && ran.err.contains("do not exist"), "{}", ran.err);
 }
 
@@ -141,7 +141,7 @@ fn bad_settings_are_one_sentence() {
 fn memory_files_reach_the_model_and_say_what_a_summary_keeps() {
     let place = Place::new("when any\n  say \"hi\"\n");
     place.write("CLAUDE.md", "Always answer in verse.\n\n# Compact\nKeep the rhyme.\n");
-    place.ask("one", &["--conversation", "c"]);
+    place.alone("one", &["--conversation", "c"]);
     let shown = place.run(&["replay", "c"]);
     assert_eq!(shown.code, 0, "{}", shown.err);
     let store = std::fs::read(place.path("w.db")).unwrap();
@@ -156,7 +156,7 @@ fn limits_budgets_and_profiles_are_set_by_name() {
     place.write("a.txt", "x");
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", "[profiles.short]\nlimits = { tool_rounds = 2 }\n");
-    let json = |more: &[&str]| place.ask("go", &[more, &["--output-format", "json"]].concat());
+    let json = |more: &[&str]| place.alone("go", &[more, &["--output-format", "json"]].concat());
     assert_eq!(result(&json(&["--profile", "short"]))["num_turns"], 2);
     assert_eq!(result(&json(&["--set", "tool_rounds=1"]))["num_turns"], 1);
     assert_eq!(result(&json(&["--profile", "short", "--max-turns", "0"]))["num_turns"], 2);
@@ -182,10 +182,10 @@ fn limits_budgets_and_profiles_are_set_by_name() {
 #[test]
 fn the_tools_on_offer_are_chosen() {
     let place = Place::new("when tools include Bash\n  say \"shell\"\nwhen any\n  say \"none\"\n");
-    assert_eq!(place.ask("go", &["--tools", "Read,Bash"]).out, "shell\n");
-    assert_eq!(place.ask("go", &["--tools", ""]).out, "none\n");
-    assert_eq!(place.ask("go", &["--disallowedTools", "Bash"]).out, "none\n");
-    let ran = place.ask("go", &["--tools", "Hammer"]);
+    assert_eq!(place.alone("go", &["--tools", "Read,Bash"]).out, "shell\n");
+    assert_eq!(place.alone("go", &["--tools", ""]).out, "none\n");
+    assert_eq!(place.alone("go", &["--disallowedTools", "Bash"]).out, "none\n");
+    let ran = place.alone("go", &["--tools", "Hammer"]);
     assert!(ran.code == 1 && ran.err.contains("there is no tool Hammer"), "{}", ran.err);
 }
 

@@ -38,8 +38,13 @@ impl Place {
         self.run_bare(&[args, &["--store", store.to_str().unwrap()]].concat())
     }
 
-    /// Runs a prompt against the script.
+    /// Runs a prompt against the script; what would have to be asked parks the run.
     pub(crate) fn ask(&self, prompt: &str, more: &[&str]) -> Ran {
+        self.alone(prompt, &[more, &["--when-asked", "park"]].concat())
+    }
+
+    /// The same as people type it where nobody can be asked.
+    pub(crate) fn alone(&self, prompt: &str, more: &[&str]) -> Ran {
         self.run(&[&["-p", prompt, "--script", "a.script"], more].concat())
     }
 
@@ -49,7 +54,7 @@ impl Place {
             .args(args)
             .current_dir(self.dir.path())
             .env("WINDLASS_HOME", self.path("home"))
-            .env("HOME", self.dir.path())
+            .env("HOME", self.path("user"))
             .env_remove("XDG_CONFIG_HOME")
             .stdin(Stdio::null())
             .output()

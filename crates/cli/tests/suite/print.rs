@@ -41,7 +41,7 @@ fn json_is_one_object_with_the_result() {
 fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
     let place = Place::new(&LOOK.replace("echo from", "touch b.txt; echo from"));
     place.write("a.txt", "42");
-    let park = ["--when-asked", "park", "--conversation", "c1"];
+    let park = ["--conversation", "c1"];
     let json = ["--allow", "Read", "--output-format", "json"];
     let ran = place.ask("go", &[json.as_slice(), &park].concat());
     assert_eq!(ran.code, 1);

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::stage::Stage;
-use crate::settle::paths;
 use crate::setup;
 
 /// The conversation of the demo.
@@ -115,8 +114,7 @@ impl Project {
             }
             return Stage::start(&args, &folder, self.log_of_deployments());
         }
-        let home = paths::home().unwrap_or_else(|| self.root.clone());
-        Stage::start(&args, &home, self.log_of_deployments())
+        Stage::start(&args, &self.root, self.log_of_deployments())
     }
 }
 
