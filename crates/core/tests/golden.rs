@@ -3,6 +3,7 @@
 //! `UPDATE_GOLDEN=1 cargo test -p windlass-core` writes logs for stories that have none yet. It
 //! never touches a log that exists: old logs mean the same for ever.
 
+mod judgement;
 mod stories;
 
 use std::collections::BTreeSet;
@@ -11,9 +12,14 @@ use std::path::{Path, PathBuf};
 
 use windlass_core::{Conversation, Entry, Input, Record};
 
-use crate::kit::{digest, is_acceptable, versioned_tag};
+use crate::kit::{digest, is_acceptable, judgement_digest, versioned_tag};
 
-pub(crate) use stories::stories;
+/// Every story with its name.
+pub(crate) fn stories() -> Vec<(&'static str, crate::kit::Lane)> {
+    let mut all = stories::stories();
+    all.extend(judgement::stories());
+    all
+}
 
 /// Kinds that are applied and never stored.
 const NEVER_STORED: &[&str] = &["early_judged/1", "launched/1", "block_ready/1"];
@@ -31,6 +37,11 @@ fn place(story: &str) -> PathBuf {
     let places = FOLDERS.map(|name| folder(name).join(format!("{story}.jsonl")));
     let [.., newest] = &places;
     places.iter().find(|path| path.exists()).unwrap_or(newest).clone()
+}
+
+/// Whether a story's log has the settings of today.
+fn is_newest(story: &str) -> bool {
+    place(story).starts_with(folder(FOLDERS[1]))
 }
 
 fn parse(text: &str) -> Vec<Entry> {
@@ -57,13 +68,13 @@ fn write_missing() {
         return;
     }
     for (name, lane) in stories() {
-        let path = place(&name);
+        let path = place(name);
         let state = path.with_extension("state");
         if !path.exists() && !state.exists() {
             let lines: String = lane.log.iter().map(|entry| entry.encode() + "\n").collect();
             fs::write(path, lines).unwrap();
             let folded = Conversation::replay(&lane.log).unwrap();
-            fs::write(state, digest(&folded, lane.log.len())).unwrap();
+            fs::write(state, digest(&folded, lane.log.len()) + &judgement_digest(&folded)).unwrap();
         }
     }
 }
@@ -81,7 +92,8 @@ fn every_golden_log_folds_to_the_state_it_did() {
             assert!(is_acceptable(&folded), "{name} at {}", entry.seq);
         }
         let expected = fs::read_to_string(place(&name).with_extension("state")).unwrap();
-        assert_eq!(digest(&folded, log.len()), expected, "{name}");
+        let more = if is_newest(&name) { judgement_digest(&folded) } else { String::new() };
+        assert_eq!(digest(&folded, log.len()) + &more, expected, "{name}");
     }
 }
 
@@ -89,7 +101,7 @@ fn every_golden_log_folds_to_the_state_it_did() {
 #[test]
 fn the_version_that_wrote_a_log_decides_it_again() {
     for (name, log) in logs() {
-        if !place(&name).starts_with(folder(FOLDERS[1])) {
+        if !is_newest(&name) {
             // An older version wrote it, which counted tokens in another way.
             continue;
         }
@@ -107,7 +119,7 @@ fn golden_logs_are_written_as_they_are_read() {
     for (name, log) in logs() {
         let written: String = log.iter().map(|entry| entry.encode() + "\n").collect();
         assert_eq!(parse(&written), log, "{name}");
-        if place(&name).starts_with(folder(FOLDERS[1])) {
+        if is_newest(&name) {
             assert_eq!(written, fs::read_to_string(place(&name)).unwrap(), "{name}");
         }
     }
@@ -117,7 +129,7 @@ fn golden_logs_are_written_as_they_are_read() {
 fn every_story_has_its_golden_log() {
     write_missing();
     for (name, _) in stories() {
-        assert!(place(&name).exists(), "{name}: run with UPDATE_GOLDEN=1");
+        assert!(place(name).exists(), "{name}: run with UPDATE_GOLDEN=1");
     }
 }
 

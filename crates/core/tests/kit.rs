@@ -7,6 +7,7 @@ mod check;
 mod expect;
 mod filling;
 mod lane;
+mod state;
 mod tools;
 mod view;
 
@@ -14,5 +15,6 @@ pub(crate) use build::{Answering, call, calls, nothing, passing, say, text};
 pub(crate) use check::is_acceptable;
 pub(crate) use filling::{page, paid_only, small, summed_up};
 pub(crate) use lane::{Lane, home};
+pub(crate) use state::judgement_digest;
 pub(crate) use tools::{facts_for, price, rule, settings};
 pub(crate) use view::{digest, messages, tag, tags, versioned_tag};

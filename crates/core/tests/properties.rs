@@ -4,6 +4,7 @@ mod bytes;
 mod histories;
 mod lanes;
 mod matter;
+mod narrow;
 mod steps;
 
 use proptest::test_runner::Config;

@@ -2,13 +2,18 @@
 
 mod budgets;
 mod calls;
+mod children;
+mod classifier;
+mod counsels;
 mod durability;
 mod early;
 mod failures;
+mod fallback;
 mod gate;
 mod guards;
 mod hooks;
 mod hostile;
+mod journal;
 mod mail;
 mod money;
 mod order;

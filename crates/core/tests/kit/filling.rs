@@ -57,6 +57,16 @@ impl Lane {
         rounds.fold(self, |lane, name| lane.reads(name, chars))
     }
 
+    /// Such rounds until somebody is consulted.
+    pub(crate) fn fills_up(self, chars: usize) -> Self {
+        let mut lane = self;
+        while lane.run().asking().is_some() {
+            let name = lane.live.asks as usize;
+            lane = lane.reads(name, chars);
+        }
+        lane
+    }
+
     /// How full the window is, in per cent of what is usable of a small one.
     pub(crate) fn share(&self) -> u64 {
         self.live.request_bytes() / BYTES_PER_TOKEN * 100 / 18_600

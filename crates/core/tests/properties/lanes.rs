@@ -8,7 +8,8 @@ use windlass_core::project::project;
 use windlass_core::{Conversation, Entry, Input, Record, wanted};
 
 use super::cases;
-use super::steps::{Step, happen, narrow, step};
+use super::narrow::narrow;
+use super::steps::{Step, happen, step};
 use crate::kit::Lane;
 
 fn story() -> impl Strategy<Value = Vec<Step>> {

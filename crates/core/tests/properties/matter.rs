@@ -68,7 +68,7 @@ pub(crate) fn id() -> BoxedStrategy<String> {
 
 fn tool() -> BoxedStrategy<String> {
     prop_oneof![
-        8 => prop::sample::select(vec!["read", "write", "bash", "send", "fetch", "upload", "sleep", "deploy", "ask_human", "rm"])
+        8 => prop::sample::select(vec!["read", "write", "bash", "send", "fetch", "upload", "sleep", "deploy", "ask_human", "rm", "note", "notes", "spawn", "answer"])
             .prop_map(str::to_owned),
         1 => text(),
     ]

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use windlass_core::block::Block;
+use windlass_core::budget::Caps;
+use windlass_core::child::{Ending, Parent, Task};
 use windlass_core::counsel::Advice;
 use windlass_core::ids::{CallId, LaneId, Millis, RunId};
 use windlass_core::input::{Failure, FailureClass, Finding, HookAnswer, Input, Opinion};
@@ -14,11 +16,12 @@ use windlass_core::question::{About, Question};
 use windlass_core::raw::Raw;
 use windlass_core::reply::{Reply, Usage};
 use windlass_core::run::Run;
-use windlass_core::settings::{Listening, Settings};
+use windlass_core::settings::Settings;
 use windlass_core::wanted::{Effect, wanted};
 
 use super::matter::{block, blocks, json, reply, text};
-use crate::kit::{Lane, facts_for, settings};
+use super::narrow::narrow;
+use crate::kit::{Lane, facts_for, home, settings};
 
 /// One thing that happens.
 #[derive(Debug, Clone)]
@@ -31,6 +34,9 @@ pub(crate) enum Step {
     Fails(Aim, Failure),
     Returns(Aim, Outcome),
     Hook(Aim, HookAnswer),
+    Advice(Advice),
+    Opinion(Aim, Opinion),
+    Home(Aim, u16, Ending),
     Probe(Aim, Finding),
     Streams(u16, Block),
     Tick(u64),
@@ -46,6 +52,8 @@ pub(crate) struct World {
     outcome: Outcome,
     hook: HookAnswer,
     finding: Finding,
+    advice: Advice,
+    opinion: Opinion,
     text: String,
 }
 
@@ -85,6 +93,47 @@ fn mail() -> BoxedStrategy<MailBody> {
         1 => prop::option::of(run_id()).prop_map(|run| MailBody::Cancel { run }),
         1 => prop::option::of(run_id()).prop_map(|run| MailBody::Abort { run }),
         1 => text().prop_map(|text| MailBody::ChildFinished { child: LaneId::from("c"), text: arc(text), home: None }),
+        1 => Just(MailBody::Compact {}),
+        1 => text().prop_map(|text| MailBody::Memory { text: arc(text) }),
+        1 => (run_id(), text()).prop_map(|(run, prompt)| task(run, arc(prompt))),
+    ]
+    .boxed()
+}
+
+fn task(run: RunId, prompt: Arc<str>) -> MailBody {
+    let caps = Caps { tokens: Some(50_000), usd_micros: None };
+    let call = CallId { ask: 1, index: 0 };
+    let parent = Parent { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
+    MailBody::Task { run, task: Task { agent: arc(String::new()), prompt }, parent }
+}
+
+fn usage() -> BoxedStrategy<Usage> {
+    let tokens = prop_oneof![4 => 0..500_u64, 1 => any::<u64>()];
+    (tokens.clone(), tokens)
+        .prop_map(|(input_tokens, output_tokens)| Usage {
+            input_tokens,
+            output_tokens,
+            ..Usage::default()
+        })
+        .boxed()
+}
+
+fn advice() -> BoxedStrategy<Advice> {
+    prop_oneof![
+        3 => prop::option::of(text()).prop_map(|said| Advice::Pass { context: said.map(arc) }),
+        2 => text().prop_map(|reason| Advice::Block { reason: arc(reason) }),
+        1 => text().prop_map(|reason| Advice::Stop { reason: arc(reason) }),
+        3 => (text(), usage()).prop_map(|(said, usage)| Advice::Summary { text: arc(said), usage }),
+        2 => (text(), usage()).prop_map(|(why, usage)| Advice::Failed { why: arc(why), usage }),
+    ]
+    .boxed()
+}
+
+fn opinion() -> BoxedStrategy<Opinion> {
+    prop_oneof![
+        Just(Opinion::Allow {}),
+        text().prop_map(|reason| Opinion::Deny { reason: arc(reason) }),
+        text().prop_map(|why| Opinion::Unsure { why: arc(why) }),
     ]
     .boxed()
 }
@@ -92,6 +141,7 @@ fn mail() -> BoxedStrategy<MailBody> {
 fn answer() -> BoxedStrategy<Answer> {
     prop_oneof![
         3 => Just(Answer::Allow { rule: None }),
+        1 => Just(Answer::Allow { rule: Some(crate::kit::rule("deploy")) }),
         1 => text().prop_map(|reason| Answer::Deny { reason: arc(reason) }),
         2 => Just(Answer::Retry {}),
         1 => text().prop_map(|text| Answer::MarkDone { text: arc(text) }),
@@ -133,6 +183,8 @@ fn hook() -> BoxedStrategy<HookAnswer> {
     };
     prop_oneof![
         4 => Just(HookAnswer::Pass {}),
+        1 => Just(HookAnswer::Allow {}),
+        1 => Just(HookAnswer::Ask {}),
         1 => text().prop_map(|reason| HookAnswer::Deny { reason: arc(reason) }),
         1 => json().prop_map(change),
     ]
@@ -160,47 +212,15 @@ fn finding() -> BoxedStrategy<Finding> {
     .boxed()
 }
 
-/// Settings whose limits are so narrow that they are met.
-pub(crate) fn narrow() -> BoxedStrategy<Settings> {
-    let counts = (0..6_u32, 0..40_u32, 0..4_u16, 0..6_u16, 0..4_u32);
-    let sizes =
-        (prop::option::weighted(0.3, 0..40_000_u64), 0..100_u64, 0..6_u32, 0..4_u32, 0..3_u32);
-    let listening =
-        || prop::sample::select(vec![Listening::Nobody, Listening::Nobody, Listening::Hooked]);
-    (counts, sizes, listening(), listening())
-        .prop_map(|(counts, sizes, before, after)| {
-            let mut settings = settings();
-            let limits = &mut settings.limits;
-            (
-                limits.tool_rounds,
-                limits.model_calls,
-                limits.parallel_calls,
-                limits.calls_per_reply,
-                limits.queued_prompts,
-            ) = counts;
-            (
-                limits.run_tokens,
-                limits.result_chars,
-                limits.kept_messages,
-                limits.truncations,
-                limits.reprompts,
-            ) = sizes;
-            limits.tool_rounds += 2;
-            limits.calls_per_reply += 2;
-            settings.hooks.before_tool = before;
-            settings.hooks.after_tool = after;
-            settings
-        })
-        .boxed()
-}
-
 fn world() -> BoxedStrategy<World> {
-    (reply(), outcome(), hook(), finding(), text())
-        .prop_map(|(reply, outcome, hook, finding, text)| World {
+    (reply(), outcome(), hook(), finding(), (advice(), opinion()), text())
+        .prop_map(|(reply, outcome, hook, finding, (advice, opinion), text)| World {
             reply,
             outcome,
             hook,
             finding,
+            advice,
+            opinion,
             text,
         })
         .boxed()
@@ -216,7 +236,7 @@ pub(crate) fn step() -> BoxedStrategy<Step> {
 }
 
 fn from_outside() -> BoxedStrategy<Step> {
-    let ticks = prop_oneof![4 => 0..20_000_u64, 1 => Just(200_000), 1 => Just(u64::MAX)];
+    let ticks = prop_oneof![4 => 0..20_000_u64, 2 => Just(200_000), 1 => Just(9_000_000), 1 => Just(u64::MAX)];
     let prompts = prop::sample::select(vec![Prompt::Same, Prompt::Same, Prompt::Other]);
     prop_oneof![
         4 => prop::collection::vec(mail(), 1..3).prop_map(Step::Mail),
@@ -234,6 +254,9 @@ fn astray() -> BoxedStrategy<Step> {
         2 => (aim(), reply()).prop_map(|(aim, reply)| Step::Reply(aim, reply)),
         2 => (aim(), outcome()).prop_map(|(aim, outcome)| Step::Returns(aim, outcome)),
         1 => (aim(), hook()).prop_map(|(aim, answer)| Step::Hook(aim, answer)),
+        1 => advice().prop_map(Step::Advice),
+        1 => (aim(), opinion()).prop_map(|(aim, opinion)| Step::Opinion(aim, opinion)),
+        2 => (aim(), 0..5_u16).prop_map(|(aim, part)| Step::Home(aim, part, Ending::Answered)),
         1 => (aim(), finding()).prop_map(|(aim, finding)| Step::Probe(aim, finding)),
         1 => narrow().prop_map(|settings| Step::Configure(Box::new(settings))),
         1 => Just(Step::Fork),
@@ -264,6 +287,7 @@ fn ask(lane: &Lane, aim: Aim) -> u32 {
 /// Everything that could happen next by itself.
 enum Next {
     Effect(Effect),
+    Child(CallId, u16),
     Question(Question),
     Wake(Millis),
     Prompt,
@@ -274,6 +298,11 @@ fn nexts(lane: &Lane) -> Vec<Next> {
     let questions = lane.live.run.iter().flat_map(|run| run.questions().cloned());
     let mut nexts: Vec<Next> = wanted.effects.into_iter().map(Next::Effect).collect();
     nexts.extend(questions.map(Next::Question));
+    let calls = lane.live.run.as_ref().and_then(Run::round).map_or(&[][..], |round| &round.calls);
+    for call in calls {
+        let parts = call.away().into_iter().flat_map(|away| away.at_work_parts());
+        nexts.extend(parts.map(|part| Next::Child(call.id, part)));
+    }
     nexts.extend(wanted.wake_at.map(Next::Wake));
     if nexts.is_empty() {
         nexts.push(Next::Prompt);
@@ -286,6 +315,10 @@ fn go(mut lane: Lane, pick: usize, world: World) -> Lane {
     let place = pick % nexts.len();
     match nexts.swap_remove(place) {
         Next::Effect(effect) => perform(lane, effect, world),
+        Next::Child(call, part) => {
+            let ending = if pick.is_multiple_of(3) { Ending::Failed } else { Ending::Answered };
+            lane.child_home(home(call, part, ending), &world.text)
+        }
         Next::Question(question) => {
             let answer = fitting(&question.about, pick / 7, &world.text);
             lane.answer_to(question.id, answer)
@@ -313,28 +346,17 @@ fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
             Input::ToolReturned { call, attempt, started_at, outcome: world.outcome }
         }
         Effect::HookBefore(call) | Effect::HookAfter(call) => {
-            Input::HookAnswered { call, answer: world.hook, context: None }
+            let context = (world.text.len() % 3 == 1).then(|| Arc::from(world.text));
+            Input::HookAnswered { call, answer: world.hook, context }
         }
         Effect::Probe(call) => Input::Probed { call, finding: world.finding },
         Effect::Classify(call) => {
-            let opinion = Opinion::Unsure { why: Arc::from(world.text) };
-            Input::Classified { call, opinion, usage: Usage::default() }
+            Input::Classified { call, opinion: world.opinion, usage: Usage::default() }
         }
-        Effect::Consult(counsel) => Input::Counselled { counsel, advice: advice(&world.text) },
+        Effect::Consult(counsel) => Input::Counselled { counsel, advice: world.advice },
         Effect::Configure => Input::Configured { settings: Arc::new(settings()) },
     };
     lane.input(input)
-}
-
-fn advice(text: &str) -> Advice {
-    let said: Arc<str> = Arc::from(text);
-    match text.len() % 5 {
-        0 => Advice::Pass { context: None },
-        1 => Advice::Block { reason: said },
-        2 => Advice::Summary { text: said, usage: Usage::default() },
-        3 => Advice::Failed { why: said, usage: Usage::default() },
-        _ => Advice::Pass { context: Some(said) },
-    }
 }
 
 fn fitting(about: &About, pick: usize, text: &str) -> Answer {
@@ -391,6 +413,15 @@ pub(crate) fn happen(mut lane: Lane, step: Step) -> Lane {
         Step::Hook(aim, answer) => {
             let (call, _) = target(&lane, aim);
             lane.input(Input::HookAnswered { call, answer, context: None })
+        }
+        Step::Advice(advice) => lane.advise(advice),
+        Step::Opinion(aim, opinion) => {
+            let (call, _) = target(&lane, aim);
+            lane.input(Input::Classified { call, opinion, usage: Usage::default() })
+        }
+        Step::Home(aim, part, ending) => {
+            let (call, _) = target(&lane, aim);
+            lane.child_home(home(call, part, ending), "home")
         }
         Step::Probe(aim, finding) => {
             let (call, _) = target(&lane, aim);

@@ -95,6 +95,8 @@ fn a_request_too_long_climbs_the_ladder_and_ends() {
         .parked()
         .answer(Answer::Continue {})
         .fails(passing(FailureClass::TooLong))
+        .settles("attempt_abandoned compacted asked")
+        .fails(passing(FailureClass::TooLong))
         .ends(StopCause::BlockingLimit)
         .saying("");
     Lane::new().prompt("hi").fails(passing(FailureClass::TooLong)).ends(StopCause::BlockingLimit);

@@ -1,0 +1,102 @@
+//! The journal: three wishes, a digest, and what it outlives.
+
+use windlass_core::journal::{Field, List};
+use windlass_core::stop::StopCause;
+
+use crate::kit::{Lane, call, calls, messages, text};
+
+fn note(lane: Lane, what: &str) -> Lane {
+    let id = format!("n{}", lane.live.asks);
+    lane.reply(calls([call(&id, "note", what)]))
+}
+
+#[test]
+fn the_journal_answers_by_itself() {
+    let lane = note(Lane::new().prompt("go"), "objective: haul it up");
+    let lane =
+        lane.settles("replied round_opened judged journal_changed settled round_closed asked");
+    let lane = lane.shows_last("user: <n1 ok: the journal is at version 1>");
+    let lane = note(lane, "verified_findings+ it is heavy");
+    let lane = note(lane, "verified_findings+ it is wet");
+    let lane = lane.reply(calls([call("r", "notes", "")]));
+    lane.tells("# Run journal\n\n## Objective\nhaul it up\n\n## Verified findings\n- it is heavy\n- it is wet")
+        .so(|lane| {
+            let journal = &lane.live.journal;
+            assert_eq!((journal.version(), journal.field(Field::Objective)), (3, Some("haul it up")));
+            assert_eq!(journal.list(List::VerifiedFindings).count(), 2);
+            assert_eq!(journal.handoff().objective, Some("haul it up"));
+        });
+}
+
+#[test]
+fn the_last_writer_of_a_field_wins() {
+    let both =
+        calls([call("a", "note", "current_state: one"), call("b", "note", "current_state: two")]);
+    Lane::new().prompt("go").reply(both).so(|lane| {
+        assert_eq!(lane.live.journal.field(Field::CurrentState), Some("two"));
+        assert_eq!(lane.live.journal.version(), 2);
+    });
+}
+
+#[test]
+fn a_call_that_changes_nothing_is_answered_too() {
+    note(Lane::new().prompt("go"), "what?").tells("the journal is at version 0");
+    Lane::new().prompt("go").reply(calls([call("r", "notes", "")])).tells("# Run journal");
+}
+
+#[test]
+fn the_digest_changes_only_where_the_prefix_changes() {
+    let lane = note(Lane::new().prompt("go"), "objective: haul");
+    let lane = lane.so(|lane| assert_eq!(&*lane.live.request().unwrap().system(), "You haul."));
+    let hash = lane.live.prompt_hash.clone();
+    let lane = lane.reply(text("done")).prompt("more").so(|lane| {
+        assert_eq!(&*lane.live.request().unwrap().system(), "You haul.\n\nObjective: haul");
+    });
+    let lane = note(lane, "current_state: half way").so(|lane| {
+        assert_eq!(&*lane.live.request().unwrap().system(), "You haul.\n\nObjective: haul");
+        assert_eq!(lane.live.prompt_hash, hash);
+    });
+    // It is no drift.
+    lane.adopted().wants("ask 5");
+}
+
+#[test]
+fn the_whole_journal_is_shown_as_a_pair_when_a_run_starts_and_it_changed() {
+    let lane = note(Lane::new().prompt("go"), "objective: haul").reply(text("done"));
+    let lane = lane.prompt("more").settles("queued journal_shown run_started asked");
+    let lane = lane.so(|lane| {
+        let shown = messages(&lane.live);
+        let [.., journal, read, prompt] = shown.as_slice() else { panic!("{shown:?}") };
+        assert!(journal.starts_with("user: # Run journal"), "{journal}");
+        assert_eq!(read, "assistant: I have read the run journal and go on from it.");
+        assert_eq!(prompt, "user: more");
+    });
+    // Once: nothing was written since.
+    lane.reply(text("done")).prompt("again").settles("queued run_started asked");
+}
+
+#[test]
+fn the_journal_outlives_the_iteration_limit_and_every_other_end() {
+    let limited = || Lane::with(|settings| settings.limits.tool_rounds = 1).prompt("go");
+    let ended = note(limited(), "handoff_next_action: run the tests");
+    let lane = ended.clone().reply(calls([call("t", "read", "/a")])).ends(StopCause::MaxToolRounds);
+    let lane = lane.so(|lane| {
+        assert_eq!(lane.live.journal.handoff().next_action, Some("run the tests"));
+    });
+    lane.prompt("go on").tells("## Next action\nrun the tests");
+    for end in
+        [ended.clone().cancel().abort(), ended.clone().adopted().abort(), ended.fork("other")]
+    {
+        assert_eq!(end.live.journal.version(), 1);
+    }
+}
+
+#[test]
+fn the_journal_needs_no_leave_even_where_nothing_may_be_changed() {
+    let plan = Lane::with(|settings| settings.rules.mode = windlass_core::permission::Mode::Plan);
+    note(plan.prompt("go"), "objective: plan")
+        .so(|lane| assert_eq!(lane.live.journal.version(), 1));
+    let none =
+        Lane::with(|settings| settings.rules.mode = windlass_core::permission::Mode::PlanNone);
+    note(none.prompt("go"), "objective: plan").so(|lane| assert!(lane.live.journal.is_empty()));
+}
