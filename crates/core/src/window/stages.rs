@@ -65,7 +65,7 @@ impl Stage {
     #[must_use]
     pub fn propose(self, transcript: &Transcript, keep_from: usize) -> Vec<Rewrite> {
         match self {
-            Self::Snip => each_block(transcript, keep_from, snip),
+            Self::Snip => snip(transcript, keep_from),
             Self::Micro => each_block(transcript, keep_from, micro),
             Self::Collapse => collapse(transcript, keep_from),
             Self::Auto => Vec::new(),
@@ -89,8 +89,16 @@ fn each_block(
     rewrites
 }
 
-fn snip(segment: &Segment, block: &Block) -> Option<Option<Block>> {
-    (segment.part == Part::Note || block.is_thought()).then_some(None)
+/// The notes at the head are the summary of what was left out and the journal: they are all that is
+/// left of it.
+fn snip(transcript: &Transcript, keep_from: usize) -> Vec<Rewrite> {
+    let is_note = |segment: &&Segment| segment.part == Part::Note;
+    let head = transcript.segments().iter().take_while(is_note).count();
+    let mut rewrites = each_block(transcript, keep_from, |segment, block| {
+        (segment.part == Part::Note || block.is_thought()).then_some(None)
+    });
+    rewrites.retain(|rewrite| rewrite.segment as usize >= head);
+    rewrites
 }
 
 fn micro(_segment: &Segment, block: &Block) -> Option<Option<Block>> {
