@@ -39,7 +39,7 @@ pub(super) fn affordable(
 
 /// Every cap that applies, with what counts as spent under it. What children may spend is spent
 /// until they come back.
-fn scopes(draft: &Draft<'_>) -> [(Caps, Spent); 4] {
+fn scopes(draft: &Draft<'_>) -> [(Caps, Spent); 5] {
     let now = draft.now();
     let (Some(run), Some(settings)) = (&now.run, &now.settings) else { return Default::default() };
     let lent = lent(draft);
@@ -55,6 +55,7 @@ fn scopes(draft: &Draft<'_>) -> [(Caps, Spent); 4] {
         (run_caps(draft), with_lent(run.spent)),
         (settings.budget.conversation, with_lent(now.spent)),
         (settings.budget.profile.caps, shared),
+        (now.parent.as_ref().map(|parent| parent.caps).unwrap_or_default(), with_lent(now.spent)),
     ]
 }
 

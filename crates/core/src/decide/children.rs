@@ -33,7 +33,8 @@ pub(super) fn spawn(draft: &mut Draft<'_>, id: CallId) {
     let (Some(call), Some(settings)) = (draft.call(id), draft.settings()) else { return };
     let tasks = call.facts.children.len();
     let limits = &settings.limits;
-    if tasks == 0 || settings.depth >= limits.child_depth {
+    let depth = draft.now().parent.as_ref().map_or(0, |parent| parent.depth).max(settings.depth);
+    if tasks == 0 || depth >= limits.child_depth {
         let error = too_deep(limits.child_depth);
         let shown = Shown::error(OutcomeKind::Failed, &error, limits.result_chars);
         return settle(draft, id, shown);
