@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::budget::Caps;
-use crate::call::CallState;
+use crate::call::{Call, CallState};
 use crate::child::{Away, Recalled};
 use crate::conversation::Conversation;
 use crate::ids::{CallId, MailId};
@@ -39,6 +39,17 @@ pub(super) fn back(c: &mut Conversation, input: &Input, mail: MailId) {
             *place = Some(Arc::clone(text));
         }
     });
+}
+
+/// Children whom nobody waits for any more may spend all that they were lent, so it counts as spent.
+pub(super) fn given_up(c: &mut Conversation, id: CallId) {
+    let call = c.run.as_ref().and_then(|run| run.round()).and_then(|round| round.call(id));
+    let Some(away) = call.and_then(Call::away) else { return };
+    let (granted, at_work) = (away.granted.as_spent(), away.at_work());
+    for _ in 0..at_work {
+        c.spent.plus(&granted);
+        with_run(c, |run| run.spent.plus(&granted));
+    }
 }
 
 pub(super) fn recalled(c: &mut Conversation, id: CallId) {

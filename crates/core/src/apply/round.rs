@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::children;
 use super::model::{charge, price, reply_of};
 use super::{set, with_call, with_round, with_run};
 use crate::block::{Block, ErrorFlag};
@@ -100,6 +101,7 @@ pub(super) fn completed(c: &mut Conversation, at: Millis, input: &Input, id: Cal
 }
 
 pub(super) fn settled(c: &mut Conversation, id: CallId, shown: &Settlement) {
+    children::given_up(c, id);
     with_call(c, id, |call| {
         let shown = match (shown, &call.state) {
             (Settlement::Shown(shown), _) => shown.clone(),
