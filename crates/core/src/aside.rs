@@ -29,7 +29,7 @@ impl Conversation {
     /// The request for the summary that is wanted now.
     #[must_use]
     pub fn summary_request(&self) -> Option<Request> {
-        let settings = self.settings.as_ref()?;
+        let settings = &self.settings_in_use()?;
         let consulting = self.run.as_ref().and_then(Run::consulting)?;
         let Counsel::Summary { cut, wishes, max_tokens, .. } = &consulting.about else {
             return None;
@@ -52,7 +52,7 @@ impl Conversation {
     /// The request for an opinion about a call.
     #[must_use]
     pub fn classify_request(&self, id: CallId) -> Option<Request> {
-        let settings = self.settings.as_ref()?;
+        let settings = &self.settings_in_use()?;
         let call = self.run.as_ref().and_then(Run::round)?.call(id)?;
         let model = match &settings.window.summariser {
             Summariser::Model(model) => model,

@@ -31,8 +31,8 @@ pub(super) fn counsel_heard(c: &mut Conversation, charged: Option<&Usage>) {
     with_run(c, |run| run.phase = Phase::Between);
 }
 
-/// A summary may be made by another, cheaper model.
-fn price_of_counsel(c: &Conversation) -> Option<Price> {
+/// What goes on beside the conversation may be done by another, cheaper model.
+pub(super) fn price_of_counsel(c: &Conversation) -> Option<Price> {
     let settings = c.settings.as_ref()?;
     match &settings.window.summariser {
         Summariser::Model(model) => model.price,

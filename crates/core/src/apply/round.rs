@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::children;
-use super::model::{charge, price, reply_of};
+use super::halt::price_of_counsel;
+use super::model::{charge, reply_of};
 use super::{set, with_call, with_round, with_run};
 use crate::block::{Block, ErrorFlag};
 use crate::call::{Call, CallState, Span};
@@ -125,7 +126,7 @@ pub(super) fn context_added(c: &mut Conversation, input: &Input) {
 
 pub(super) fn classified(c: &mut Conversation, input: &Input) {
     if let Input::Classified { usage, .. } = input {
-        let price = price(c);
+        let price = price_of_counsel(c);
         charge(c, usage, price.as_ref());
     }
 }

@@ -141,7 +141,7 @@ fn prompts(draft: &Draft<'_>) -> u32 {
 
 /// Hooks spoke, or nobody listens: somebody sums up what will be left out, if that can be paid for.
 pub(super) fn sum_up(draft: &mut Draft<'_>, cut: Cut, wishes: Option<Arc<str>>) {
-    let Some(settings) = draft.settings() else { return };
+    let Some(settings) = draft.now().settings_in_use() else { return };
     let model = match &settings.window.summariser {
         Summariser::Own => &settings.model,
         Summariser::Model(model) => model,
