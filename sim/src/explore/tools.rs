@@ -18,7 +18,7 @@ pub(crate) fn facts(tool: &str) -> Facts {
         "book" => Facts { verify: Verify::CanTell, ..once_only("c", Interrupt::RunsToEnd) },
         "shell" => Facts { touches: Touches::Exclusive, ..once_only("", Interrupt::Interruptible) },
         "ask" => Facts { answered_by: AnsweredBy::Human, ..harmless("d") },
-        "give" => harmless("f"),
+        "give" => Facts { verify: Verify::CanTell, ..once_only("f", Interrupt::RunsToEnd) },
         "note" => Facts {
             answered_by: AnsweredBy::Journal,
             journal: Some(Wish::Change(changes())),

@@ -72,15 +72,13 @@ fn prompt_hooks() -> Config {
     let bounds = Bounds {
         prompts: 2,
         steers: 1,
-        memories: 1,
         crashes: 1,
-        cancels: 1,
         drifts: 1,
         forks: 1,
         answers: 1,
         ..one_prompt()
     };
-    let lines = ["end_turn:text", "tool_use:read"];
+    let lines = ["end_turn:text"];
     let says = [Advise::Pass, Advise::Tell, Advise::Block, Advise::Stop, Advise::Fail];
     Config::new("prompt-hooks", "hooks that look at prompts", &lines, bounds)
         .with(|settings| {

@@ -27,7 +27,7 @@ pub(super) const ALL: &[fn() -> Config] = &[
 
 fn circles() -> Config {
     let bounds = Bounds { answers: 2, crashes: 1, cancels: 1, drifts: 1, ..one_prompt() };
-    let lines = ["end_turn:text", "tool_use:look look look", "tool_use:put"];
+    let lines = ["end_turn:text", "tool_use:look look look", "tool_use:book"];
     Config::new("circles", "the same call again and again, up to the human", &lines, bounds).with(
         |settings| {
             settings.limits.parallel_calls = 1;
@@ -43,12 +43,11 @@ fn answer_hook(settings: &mut Settings) {
 }
 
 fn gate() -> Config {
-    let bounds = Bounds { steers: 1, crashes: 1, cancels: 1, aborts: 1, ..one_prompt() };
-    let lines = ["end_turn:text", "end_turn:", "tool_use:pay", "tool_use:read", "invented:text"];
+    let bounds = Bounds { steers: 1, crashes: 1, cancels: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "end_turn:", "tool_use:pay"];
     Config::new("gate", "answers that do not count yet", &lines, bounds)
         .with(|settings| {
-            settings.limits.tool_rounds = 2;
-            settings.limits.model_calls = 6;
+            settings.limits.model_calls = 5;
             settings.gate.checklist = vec![Need { tool: "pay".into(), at_least: 1 }];
             answer_hook(settings);
         })
@@ -209,7 +208,7 @@ fn unpriced() -> Config {
 }
 
 fn fallback() -> Config {
-    let bounds = Bounds { failures: 5, crashes: 1, cancels: 1, ..one_prompt() };
+    let bounds = Bounds { failures: 4, crashes: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:thought read", "max_tokens:text"];
     Config::new("fallback", "a provider that stays down, and another model", &lines, bounds)
         .with(|settings| {

@@ -81,16 +81,9 @@ fn put_off() -> Config {
 }
 
 fn on_request() -> Config {
-    let bounds = Bounds {
-        prompts: 2,
-        compactions: 2,
-        memories: 1,
-        steers: 1,
-        answers: 1,
-        crashes: 1,
-        ..one_prompt()
-    };
-    let lines = ["end_turn:text", "tool_use:note", "tool_use:read"];
+    let bounds =
+        Bounds { prompts: 2, compactions: 2, memories: 1, steers: 1, answers: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:note"];
     Config::new("on-request", "people who want room, with a journal to keep", &lines, bounds)
         .with(|settings| settings.limits.kept_messages = 1)
         .honestly_billed()

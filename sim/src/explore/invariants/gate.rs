@@ -4,7 +4,7 @@ use windlass_core::Input;
 use windlass_core::counsel::{Advice, Counsel};
 use windlass_core::record::{Record, Rejection};
 use windlass_core::run::Run;
-use windlass_core::settings::Settings;
+use windlass_core::settings::{Listening, Settings};
 use windlass_core::stop::StopCause;
 
 use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
@@ -12,6 +12,7 @@ use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
 pub(super) const FACTS: &[OfFact] = &[
     ("an answer is rejected for a reason and not for ever", rejected_rightly),
     ("an answer that something speaks against is marked", suspect_is_marked),
+    ("hooks see a prompt before the model does", prompt_is_seen),
 ];
 
 pub(super) const STEPS: &[OfStep] = &[
@@ -33,6 +34,15 @@ fn rejected_rightly(fact: &Fact<'_>) -> Verdict {
         Rejection::Hook => used.rejections < limits.rejections && is_blocked(&fact.entry.input),
     };
     ensure(fits, || format!("{by:?} after {} and {}", used.rejections, used.output_retries))
+}
+
+fn prompt_is_seen(fact: &Fact<'_>) -> Verdict {
+    let Record::Asked { .. } = fact.record else { return Ok(()) };
+    let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
+    let first = run.counters.model_calls == 0;
+    let heard = matches!(fact.entry.input, Input::Counselled { .. });
+    let hooked = settings.hooks.prompt == Listening::Hooked;
+    ensure(!(first && hooked) || heard, || "nobody looked at the prompt".to_owned())
 }
 
 fn lacks_structure(run: &Run, settings: &Settings) -> bool {

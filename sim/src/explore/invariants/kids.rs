@@ -1,6 +1,8 @@
 //! Children, and the journal: what they bring is taken in once.
 
+use windlass_core::apply::apply;
 use windlass_core::call::{Call, CallState};
+use windlass_core::child::Away;
 use windlass_core::facts::AnsweredBy;
 use windlass_core::ids::CallId;
 use windlass_core::journal::Wish;
@@ -88,13 +90,24 @@ fn given_up_rightly(fact: &Fact<'_>) -> Verdict {
     let told = matches!(shown, Settlement::Shown(s) if s.kind == OutcomeKind::Interrupted);
     let recalled =
         fact.world.ledger.kids().iter().filter(|kid| kid.call == *id).all(|k| k.recalled);
-    ensure(told && recalled && (waited || aborted || over), || {
+    ensure(told && recalled && (waited || aborted || over) && is_paid(fact, away), || {
         format!("{} children of {id} are given up", away.at_work())
     })
 }
 
+/// Whoever is given up may spend all that it was lent.
+fn is_paid(fact: &Fact<'_>, away: &Away) -> bool {
+    let mut after = fact.now.clone();
+    apply(&mut after, fact.entry.at, &fact.entry.input, fact.record);
+    let lent = away.granted.as_spent().tokens.saturating_mul(away.at_work() as u64);
+    after.spent.tokens == fact.now.spent.tokens.saturating_add(lent)
+}
+
 fn recalled_at_the_end(fact: &Fact<'_>) -> Verdict {
-    let Record::Finished { .. } = fact.record else { return Ok(()) };
+    let Record::Finished { run, .. } = fact.record else { return Ok(()) };
+    if fact.now.run.as_ref().is_none_or(|active| active.id != *run) {
+        return Ok(());
+    }
     let untold = |kid: &&crate::explore::ledger::Kid| kid.is_out() && !kid.recalled;
     let left = fact.world.ledger.kids().iter().find(untold);
     ensure(left.is_none(), || format!("{left:?} works on"))

@@ -23,7 +23,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("call an empty end a success", empty_success, &["answers"]),
 ];
 
-fn is_end(record: &Record) -> bool {
+pub(super) fn is_end(record: &Record) -> bool {
     matches!(record, Record::Finished { .. })
 }
 
@@ -97,7 +97,7 @@ fn wrong_order(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     })
 }
 
-fn asked(told: &Told<'_>, before: &[Record], transition: Transition) -> Record {
+pub(super) fn asked(told: &Told<'_>, before: &[Record], transition: Transition) -> Record {
     let ask = told.after(before).asks + 1;
     let bound = OutputBound::Cap;
     let choice = ToolChoice::Open;
