@@ -32,11 +32,8 @@ fn blocks(content: &Raw, limit_chars: u64) -> Raw {
         return Raw::string(&text(content.text(), limit_chars));
     };
     let texts = list.iter().filter(|block| block.as_text().is_some()).count() as u64;
-    let whole =
-        list.iter().filter_map(Block::as_text).map(|t| t.chars().count() as u64).sum::<u64>();
-    if texts == list.len() as u64 && list.len() > 1 && whole > limit_chars {
-        let joined: Vec<&str> = list.iter().filter_map(Block::as_text).collect();
-        return Raw::string(&text(&joined.join("\n"), limit_chars));
+    if texts == list.len() as u64 {
+        return Raw::string(&text(content.text(), limit_chars));
     }
     let share = limit_chars / texts.max(1);
     let cut = |block: &Block| match block.as_text() {
