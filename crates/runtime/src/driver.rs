@@ -125,7 +125,7 @@ impl Driver {
     ) -> Self {
         let Claimed { lane, claim, conversation } = claimed;
         let Agent { ports, settings } = agent.clone();
-        let (flights, landed) = Flights::new(agent, feed.clone(), owner.clone());
+        let (flights, landed) = Flights::new(lane.clone(), agent, feed.clone(), owner.clone());
         Self {
             inbox: Inbox::new(lane.clone(), ports.clone(), landed),
             lane,

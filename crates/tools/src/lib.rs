@@ -10,6 +10,7 @@
 
 mod agents;
 mod files;
+mod hooks;
 mod human;
 mod input;
 mod journal;
@@ -20,6 +21,7 @@ mod shell;
 
 pub use agents::{Agent, MAX_TASKS, SpawnChildRuns};
 pub use files::{Read, Zones};
+pub use hooks::{BadHooks, CommandHooks, HookConfig};
 pub use human::AskUserQuestion;
 pub use journal::JournalTool;
 pub use output::{BadSchema, StructuredOutput};

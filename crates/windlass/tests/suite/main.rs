@@ -7,5 +7,6 @@ mod children;
 mod consuming;
 mod crashing;
 mod examples;
+mod hooking;
 mod stopping;
 mod talking;
