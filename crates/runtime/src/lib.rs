@@ -14,6 +14,7 @@ pub mod lease;
 pub mod ports;
 pub mod session;
 pub mod system_clock;
+pub mod telemetry;
 pub mod toolbox;
 
 pub use agent::{Agent, Ports};

@@ -23,7 +23,7 @@ impl Hooks for HouseRules {
     }
 
     fn counsel(&self, scene: Scene, about: Counsel) -> Task<'_, Advice> {
-        let is_short = scene.answer().len() < 80;
+        let is_short = scene.answer().len() < 400;
         let advice = match about {
             Counsel::Answer { .. } if !is_short => {
                 Advice::Block { reason: "say it in one line".into() }

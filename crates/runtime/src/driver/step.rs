@@ -14,6 +14,7 @@ use windlass_core::wanted::wanted;
 use super::letters::{Applied, recalls};
 use super::{DriveError, Driver, fault};
 use crate::feed::Item;
+use crate::telemetry;
 use crate::ports::{Append, EncodedEntry, Letter, Scene};
 
 /// A step in the making.
@@ -89,6 +90,7 @@ impl Driver {
         self.ports.store.append(append).await?;
         self.ours_since = lapses;
         draft.mail_out.iter().for_each(|(to, _)| self.post(to));
+        telemetry::tell(&self.lane, &draft.rows);
         Ok(())
     }
 

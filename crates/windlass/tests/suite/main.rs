@@ -10,3 +10,4 @@ mod examples;
 mod hooking;
 mod stopping;
 mod talking;
+mod tracing_events;
