@@ -18,6 +18,7 @@ use windlass_core::wanted::Effect;
 
 use crate::agent::Agent;
 use crate::feed::{Feed, OwnerFeed};
+use crate::ports::Scene;
 
 /// Inputs that may wait for the driver; a flight that finds the inbox full waits.
 const INBOX_INPUTS: usize = 1_024;
@@ -114,6 +115,11 @@ impl Flights {
         if let Some(task) = task {
             self.in_the_air.insert(effect, Flight { no: self.flown, task });
         }
+    }
+
+    /// What hooks see.
+    fn scene(&self, conversation: &Conversation) -> Scene {
+        Scene { lane: self.lane.clone(), conversation: conversation.clone() }
     }
 
     /// Flies a future whose value is the input it brings.

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use windlass_core::permission::{BadRule, Human, Otherwise, Rule};
-use windlass_core::settings::{Model as ModelSettings, Settings};
+use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
 use windlass_providers::scripted::{Script, ScriptedModel};
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
-use windlass_runtime::{Agent, Agents, Host, SystemClock, Toolbox};
-use windlass_tools::{BadSchema, SpawnChildRuns, StructuredOutput};
+use windlass_runtime::{Agent, Agents, HookChain, Host, SystemClock, Toolbox};
+use windlass_tools::{BadSchema, CommandHooks, HookConfig, SpawnChildRuns, StructuredOutput};
 
 use crate::Windlass;
 use crate::definition::Definition;
+
+/// How much longer than its slowest hook a hook point may take.
+const HOOK_MARGIN_MS: u64 = 5_000;
 
 /// The parts so far.
 pub struct Builder {
@@ -21,7 +24,8 @@ pub struct Builder {
     tools: Toolbox,
     settings: Settings,
     lease: LeaseTimes,
-    hooks: Option<Arc<dyn Hooks>>,
+    hooks: Vec<Arc<dyn Hooks>>,
+    runs_commands: bool,
     bad_rule: Option<BadRule>,
     bad_schema: Option<BadSchema>,
     children: Option<Vec<(Arc<str>, Definition)>>,
@@ -56,7 +60,8 @@ impl Default for Builder {
             tools: Toolbox::default(),
             settings: Settings::new(ModelSettings::named("scripted")),
             lease: LeaseTimes::default(),
-            hooks: None,
+            hooks: Vec::new(),
+            runs_commands: false,
             bad_rule: None,
             bad_schema: None,
             children: None,
@@ -163,11 +168,33 @@ impl Builder {
         self
     }
 
-    /// Somebody who listens at the hook points; which of them, the settings say.
+    /// Somebody who listens at the hook points; which of them, the settings say. Given several
+    /// times, all of them are asked, and deny beats ask beats allow.
     #[must_use]
     pub fn hooks(mut self, hooks: impl Hooks) -> Self {
-        self.hooks = Some(Arc::new(hooks));
+        self.hooks.push(Arc::new(hooks));
         self
+    }
+
+    /// Hooks that are commands, at the points they are configured for.
+    #[must_use]
+    pub fn command_hooks(mut self, hooks: CommandHooks) -> Self {
+        let (own, theirs) = (&mut self.settings.hooks, hooks.points());
+        for (own, theirs) in [
+            (&mut own.before_tool, theirs.before_tool),
+            (&mut own.after_tool, theirs.after_tool),
+            (&mut own.prompt, theirs.prompt),
+            (&mut own.answer, theirs.answer),
+            (&mut own.compaction, theirs.compaction),
+        ] {
+            if theirs == Listening::Hooked {
+                *own = theirs;
+            }
+        }
+        let longest = hooks.longest_ms().saturating_add(HOOK_MARGIN_MS);
+        self.settings.limits.hook_ms = self.settings.limits.hook_ms.max(longest);
+        self.runs_commands = true;
+        self.hooks(hooks)
     }
 
     /// Runs whatever no rule denies.
@@ -213,11 +240,20 @@ impl Builder {
         if let Some(problem) = self.bad_schema {
             return Err(problem.into());
         }
+        let mut hooks = HookChain::default();
+        for one in self.hooks {
+            hooks = hooks.with(one);
+        }
+        if self.settings.gate.command.is_some() && !self.runs_commands {
+            let clock = Arc::clone(&self.clock);
+            let gate = CommandHooks::new(HookConfig::default(), ".", clock);
+            hooks = hooks.with(Arc::new(gate));
+        }
         let parts = Parts {
             model: self.model.ok_or(BuildError::NoModel)?,
             store: self.store.ok_or(BuildError::NoStore)?,
             clock: self.clock,
-            hooks: self.hooks,
+            hooks: Arc::new(hooks),
         };
         let agents = match self.children {
             Some(named) => parts.family(self.tools, self.settings, named),
@@ -232,16 +268,14 @@ struct Parts {
     model: Arc<dyn Model>,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    hooks: Option<Arc<dyn Hooks>>,
+    hooks: Arc<dyn Hooks>,
 }
 
 impl Parts {
     fn agent(&self, tools: Toolbox, settings: Settings) -> Agent {
         let (model, store) = (Arc::clone(&self.model), Arc::clone(&self.store));
         let mut agent = Agent::new(model, store, Arc::clone(&self.clock), tools, settings);
-        if let Some(hooks) = &self.hooks {
-            agent.ports.hooks = Arc::clone(hooks);
-        }
+        agent.ports.hooks = Arc::clone(&self.hooks);
         agent
     }
 

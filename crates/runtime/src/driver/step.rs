@@ -14,7 +14,8 @@ use windlass_core::wanted::wanted;
 use super::letters::{Applied, recalls};
 use super::{DriveError, Driver, fault};
 use crate::feed::Item;
-use crate::ports::{Append, EncodedEntry, Letter};
+use crate::telemetry;
+use crate::ports::{Append, EncodedEntry, Letter, Scene};
 
 /// A step in the making.
 struct Draft {
@@ -47,8 +48,27 @@ impl Driver {
             self.append(&draft).await?;
         }
         self.conversation = draft.conversation;
+        self.notify(&draft.entries);
         self.publish(draft.items).await;
         Ok(())
+    }
+
+    /// Tells hooks that a human is asked. Nobody waits for them.
+    fn notify(&self, entries: &[Entry]) {
+        for record in entries.iter().flat_map(|entry| &entry.records) {
+            let Record::Questioned { question } = record else { continue };
+            let (hooks, clock) = (Arc::clone(&self.ports.hooks), Arc::clone(&self.ports.clock));
+            let limit = self.settings.limits.hook_ms;
+            let conversation = self.conversation.clone();
+            let (scene, question) =
+                (Scene { lane: self.lane.clone(), conversation }, question.clone());
+            tokio::spawn(async move {
+                tokio::select! {
+                    () = hooks.notified(scene, question) => {}
+                    () = clock.sleep(limit) => {}
+                }
+            });
+        }
     }
 
     async fn append(&mut self, draft: &Draft) -> Result<(), DriveError> {
@@ -70,6 +90,7 @@ impl Driver {
         self.ports.store.append(append).await?;
         self.ours_since = lapses;
         draft.mail_out.iter().for_each(|(to, _)| self.post(to));
+        telemetry::tell(&self.lane, &draft.rows);
         Ok(())
     }
 

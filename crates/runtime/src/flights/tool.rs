@@ -83,11 +83,15 @@ impl Flights {
         id: CallId,
     ) -> Option<AbortHandle> {
         let call = call(conversation, id)?.clone();
-        let hooks = Arc::clone(&self.agent.ports.hooks);
+        let (scene, name) = (self.scene(conversation), call.tool_use.name.clone());
+        let (hooks, tools) = (Arc::clone(&self.agent.ports.hooks), self.agent.ports.tools.clone());
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
-            let heard = within(clock.as_ref(), limit, caught(hooks.before(call))).await;
-            let heard = heard.unwrap_or_else(|problem| closed(&problem).into());
+            let heard = within(clock.as_ref(), limit, caught(hooks.before(scene, call))).await;
+            let mut heard = heard.unwrap_or_else(|problem| closed(&problem).into());
+            if let HookAnswer::Change { input, facts, .. } = &mut heard.answer {
+                **facts = tools.assess(&name, input);
+            }
             Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })
     }
@@ -99,10 +103,11 @@ impl Flights {
     ) -> Option<AbortHandle> {
         let call = call(conversation, id)?.clone();
         let CallState::AfterHook(outcome) = call.state.clone() else { return None };
-        let hooks = Arc::clone(&self.agent.ports.hooks);
+        let (hooks, scene) = (Arc::clone(&self.agent.ports.hooks), self.scene(conversation));
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
-            let heard = within(clock.as_ref(), limit, caught(hooks.after(call, outcome))).await;
+            let heard = caught(hooks.after(scene, call, outcome));
+            let heard = within(clock.as_ref(), limit, heard).await;
             let heard = heard.unwrap_or_else(|_| HookAnswer::Pass {}.into());
             Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })

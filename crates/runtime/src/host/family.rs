@@ -18,6 +18,7 @@ use super::Host;
 use crate::agent::Agent;
 use crate::driver::{self, DriveError, letters};
 use crate::ports::StoreError;
+use crate::telemetry;
 
 /// Mail among which a child's task is looked for.
 const FIRST_MAIL: usize = 64;
@@ -71,7 +72,14 @@ impl Host {
             return;
         }
         if let Some(reservation) = self.reserve(lane) {
-            tokio::spawn(reservation.drive(None));
+            let lane = lane.clone();
+            tokio::spawn(async move {
+                match reservation.drive(None).await {
+                    // Somebody else has it: that is what was wanted.
+                    Ok(_) | Err(DriveError::Store(StoreError::Busy { .. })) => {}
+                    Err(error) => telemetry::not_driven(&lane, &error),
+                }
+            });
         }
     }
 

@@ -7,6 +7,8 @@ mod children;
 mod consuming;
 mod crashing;
 mod examples;
+mod hooking;
 mod stopping;
 mod talking;
 mod working;
+mod tracing_events;
