@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use windlass_core::block::Block;
 use windlass_core::record::ToolChoice;
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
-use windlass_core::settings::{Effort, Forcing, Settings};
-use windlass_providers::names::Format;
-use windlass_providers::{Notice, Options, Remote, notices};
+use windlass_core::settings::{Effort, Forcing, Model as ModelSettings, Settings};
+use windlass_core::transcript::Transcript;
+use windlass_providers::names::{Format, Providers};
+use windlass_providers::{Models, Notice, Options, Remote, notices};
 use windlass_runtime::ports::Model;
 
-use crate::adapter::{endpoint, joined, prompt, push_round, request_with, shared};
+use crate::adapter::{KEY, endpoint, joined, prompt, push_round, request_with, shared};
 use crate::heard::Heard;
 use crate::scenarios::{FORMATS, cassette};
 use crate::server::{Server, streamed};
@@ -263,6 +265,59 @@ async fn a_beta_no_header_can_hold_is_said() {
     let model = model(Format::AnthropicMessages, NOWHERE, "m");
     let failure = model.ask(request, Heard::new()).await.unwrap_err();
     assert!(failure.message.contains("check the settings"), "{}", failure.message);
+}
+
+/// Everything a request can carry, at once.
+// spec: MODELS-02
+#[tokio::test]
+async fn a_request_carries_everything_there_is_to_say() {
+    let bytes = cassette(Format::AnthropicMessages, "text");
+    let server = Server::start(move |_, _| streamed(&bytes)).await;
+    let url = server.url.clone();
+    let variables = move |name: &str| match name {
+        "ANTHROPIC_BASE_URL" => Some(url.clone()),
+        "ANTHROPIC_API_KEY" => Some(KEY.to_owned()),
+        _ => None,
+    };
+    let variables = Arc::new(variables);
+    let models = Models::new(shared(), Providers::built_in(), Options::default(), variables);
+    let mut request = request_with(|settings| {
+        settings.model = ModelSettings::named("claude-opus-5");
+        settings.fallback = Some(ModelSettings::named("claude-sonnet-4-6"));
+        settings.thinking.effort = Some(Effort::Medium);
+        settings.thinking.task_tokens = Some(64_000);
+        settings.thinking.betas = vec!["one-2026".into()];
+    });
+    let mut transcript = Transcript::default();
+    transcript.push_note("What the user's files say.");
+    transcript.push_prompt(&[Block::text("go")]);
+    request.transcript = transcript;
+    models.ask(request.clone(), Heard::new()).await.unwrap();
+    let fallback = request.settings.fallback.clone().unwrap();
+    let settings = Settings { model: fallback, ..(*request.settings).clone() };
+    let other = Request { settings: Arc::new(settings), ..request.clone() };
+    models.ask(other, Heard::new()).await.unwrap();
+
+    let asked = server.asked();
+    let sent: Value = serde_json::from_str(&asked[0].body).unwrap();
+    let marked = json!({"type": "ephemeral"});
+    assert_eq!(sent["messages"][0]["content"][0]["text"], "What the user's files say.");
+    assert_eq!(sent["messages"][0]["content"][1]["text"], "go");
+    assert_eq!(sent["messages"][0]["content"][1]["cache_control"], marked);
+    assert_eq!(sent["system"][0]["text"], "You are a test.");
+    assert_eq!(sent["system"][0]["cache_control"], marked);
+    assert_eq!(sent["thinking"], json!({"type": "adaptive"}));
+    assert_eq!(
+        (&sent["tools"][0]["name"], &sent["tools"][1]["name"]),
+        (&json!("Read"), &json!("Write"))
+    );
+    assert_eq!(sent["tools"][1]["cache_control"], marked);
+    assert_eq!(sent["model"], "claude-opus-5");
+    assert_eq!(sent["output_config"]["effort"], "medium");
+    assert_eq!(sent["output_config"]["task_budget"]["total"], 64_000);
+    assert!(asked[0].head.contains("anthropic-beta: one-2026,task-budgets-2026-03-13"));
+    let sent: Value = serde_json::from_str(&asked[1].body).unwrap();
+    assert_eq!(sent["model"], "claude-sonnet-4-6");
 }
 
 #[test]

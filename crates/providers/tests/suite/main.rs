@@ -20,9 +20,13 @@ mod fuzz;
 #[cfg(test)]
 mod heard;
 #[cfg(test)]
+mod lane;
+#[cfg(test)]
 mod proxy;
 #[cfg(test)]
 mod rich;
+#[cfg(test)]
+mod runs;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]
