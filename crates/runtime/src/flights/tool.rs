@@ -84,13 +84,14 @@ impl Flights {
     ) -> Option<AbortHandle> {
         let call = call(conversation, id)?.clone();
         let (scene, name) = (self.scene(conversation), call.tool_use.name.clone());
+        let lane = self.lane.clone();
         let (hooks, tools) = (Arc::clone(&self.agent.ports.hooks), self.agent.ports.tools.clone());
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
             let heard = within(clock.as_ref(), limit, caught(hooks.before(scene, call))).await;
             let mut heard = heard.unwrap_or_else(|problem| closed(&problem).into());
             if let HookAnswer::Change { input, facts, .. } = &mut heard.answer {
-                **facts = tools.assess(&name, input);
+                **facts = tools.assess(&lane, &name, input);
             }
             Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })
