@@ -114,21 +114,29 @@ impl Away {
         self.back.iter().filter(|back| back.is_none()).count()
     }
 
+    /// Whether nobody is waited for any more: all are back, or those who are not were never begun
+    /// and will not be.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.out() == 0 || (self.recalled == Recalled::Yes && self.at_work() == 0)
+    }
+
     /// What they brought back, as one text, each cut to its share of `limit_chars`.
     #[must_use]
     pub fn text(&self, limit_chars: u64) -> String {
         let share = limit_chars / (self.back.len() as u64).max(1);
-        let said = |back: &Option<Back>| match back {
+        let said = |nth: usize, back: &Option<Back>| match back {
             Some(Back { text, ending: Ending::Answered }) => cut::text(text, share).into_owned(),
             Some(Back { text, ending: Ending::Failed }) => {
                 format!("failed: {}", cut::text(text, share))
             }
-            None => String::from("did not come back"),
+            None if nth < self.sent => String::from("did not come back"),
+            None => String::from("was not begun"),
         };
         match self.back.as_slice() {
-            [one] => said(one),
+            [one] => said(0, one),
             many => {
-                let part = |(nth, back)| format!("[{}] {}", nth + 1, said(back));
+                let part = |(nth, back)| format!("[{}] {}", nth + 1, said(nth, back));
                 many.iter().enumerate().map(part).collect::<Vec<_>>().join("\n\n")
             }
         }

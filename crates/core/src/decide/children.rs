@@ -1,7 +1,5 @@
 //! Calls that no tool runs: the journal answers some, children answer others.
 
-use std::sync::Arc;
-
 use super::budget;
 use super::calls::{self, settle};
 use super::draft::Draft;
@@ -98,7 +96,7 @@ pub(super) fn back(draft: &mut Draft<'_>, mail: MailId, home: &Homecoming) -> bo
 }
 
 fn settle_if_all_back(draft: &mut Draft<'_>, id: CallId) {
-    let Some(away) = draft.call(id).and_then(Call::away).filter(|away| away.out() == 0) else {
+    let Some(away) = draft.call(id).and_then(Call::away).filter(|away| away.is_over()) else {
         return;
     };
     let limit = draft.limits().result_chars;
@@ -120,7 +118,11 @@ pub(super) fn recall(draft: &mut Draft<'_>, id: CallId) {
     }
 }
 
-/// What is known of children that were waited for in vain.
-pub(super) fn given_up(away: &Away) -> Arc<str> {
-    Arc::from(format!("{} of its children did not come back in time", away.out()))
+/// What is known of children that were waited for in vain, and what the others brought back.
+pub(super) fn given_up(away: &Away, limit_chars: u64) -> String {
+    let missing = format!("{} of its children did not come back in time", away.out());
+    if away.back.iter().all(Option::is_none) {
+        return missing;
+    }
+    format!("{missing}\n\n{}", away.text(limit_chars))
 }

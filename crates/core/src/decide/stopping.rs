@@ -7,7 +7,7 @@ use super::children;
 use super::counsel;
 use super::draft::Draft;
 use crate::call::{Call, CallState};
-use crate::cut;
+use crate::child::Away;
 use crate::facts::Interrupt;
 use crate::ids::{CallId, Millis};
 use crate::outcome::{OutcomeKind, Reach, Shown, ToolError};
@@ -99,13 +99,7 @@ fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
         CallState::BeforeHook | CallState::Unjudged | CallState::Referred | CallState::Ready => {
             Some(Shown::skipped(reason))
         }
-        CallState::Away(away) => {
-            let error = ToolError::new("interrupted", &children::given_up(away), INCOMPLETE);
-            let shown = Shown::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS);
-            // What the others found does not matter to a run that failed for good.
-            let ends = is_urgent(draft) || waited_enough(draft) || calls::is_fatal(draft);
-            ends.then_some(shown)
-        }
+        CallState::Away(away) => recalled(draft, away),
         CallState::Resting { .. } => Some(Shown::not_retried(call.reach())),
         CallState::Questioned(question) => match question.about {
             About::Approval { .. }
@@ -118,6 +112,18 @@ fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
         CallState::Running { since } => interrupted(draft, call, *since),
         CallState::Lost | CallState::AfterHook(_) | CallState::Settled(_) => None,
     }
+}
+
+/// Children who were told to stop are waited for, but not for ever; what the others found does not
+/// matter to a run that failed for good.
+fn recalled(draft: &Draft<'_>, away: &Away) -> Option<Shown> {
+    let ends = is_urgent(draft) || waited_enough(draft) || calls::is_fatal(draft);
+    let limit = draft.limits().result_chars;
+    ends.then(|| {
+        let message = children::given_up(away, limit / 20);
+        let error = ToolError::new("interrupted", &message, INCOMPLETE);
+        Shown::error(OutcomeKind::Interrupted, &error, limit)
+    })
 }
 
 /// Who is told what children found is told that they did not finish.

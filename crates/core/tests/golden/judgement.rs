@@ -14,7 +14,7 @@ use windlass_core::permission::{Mode, Rule};
 use windlass_core::reply::Usage;
 use windlass_core::settings::{Listening, Model};
 
-use crate::kit::{Lane, call, calls, home, passing, price, rule, small, summed_up, text};
+use crate::kit::{Lane, call, calls, home, page, passing, price, rule, summed_up, text};
 
 /// Every story with its name.
 pub(super) fn stories() -> Vec<(&'static str, Lane)> {
@@ -64,13 +64,12 @@ fn tiny(settings: &mut windlass_core::settings::Settings) {
 fn pruned() -> Lane {
     let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
     let lane = Lane::with(|settings| {
-        small(settings);
-        settings.model.window_tokens = 4_000;
-        settings.model.max_tokens = 100;
+        tiny(settings);
+        settings.limits.kept_messages = 4;
     });
     let lane = lane.remember("Never push to main.").prompt("go");
     let lane = lane.says(calls([]).json(thought).block(call("t", "read", "/f")));
-    lane.returns(0, &crate::kit::page(9, 4_000)).fills(0..6, 1_500).says(text("done"))
+    lane.returns(0, &page(9, 4_000)).fills(0..4, 400).says(text("done"))
 }
 
 fn ladder() -> Lane {

@@ -185,12 +185,18 @@ fn a_cancel_recalls_children_and_waits_for_them() {
     // Not for ever.
     let given_up = lane.wake().settles("settled round_closed finished").ends(StopCause::UserCancel);
     given_up.tells("2 of its children did not come back in time");
+    // What the others brought back is told.
+    let half = spawned("a b").cancel().child_back(0, 0, "half").wake();
+    half.tells("1 of its children did not come back in time\n\n[1] half\n\n[2] did not come back");
 }
 
 #[test]
 fn children_that_wait_for_room_are_not_sent_out_by_a_cancelled_run() {
     let lane = spawned("a b c d e f").cancel().child_back(0, 0, "A");
-    lane.so(|lane| assert_eq!(sent(lane), []));
+    let lane = lane.so(|lane| assert_eq!(sent(lane), []));
+    // Nobody waits for those who were never begun.
+    let lane = lane.child_back(0, 1, "B").child_back(0, 2, "C").child_back(0, 3, "D");
+    lane.ends(StopCause::UserCancel).tells("[4] D\n\n[5] was not begun\n\n[6] was not begun");
 }
 
 #[test]
