@@ -2,6 +2,7 @@
 //! one kind of source; `setup` puts them together.
 
 pub(crate) mod config;
+pub(crate) mod hooks;
 pub(crate) mod limits;
 pub(crate) mod memory;
 pub(crate) mod model;

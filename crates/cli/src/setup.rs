@@ -11,7 +11,7 @@ use windlass::sqlite::SqliteStore;
 use windlass::{LeaseTimes, SystemClock, Windlass};
 
 use crate::args::{AgentArgs, OutputFormat, StoreArgs, WhenAsked};
-use crate::settle::{config, limits, memory, model, paths, rules, sources, trust};
+use crate::settle::{config, hooks, limits, memory, model, paths, rules, sources, trust};
 use crate::{toolset, words};
 
 /// A new random id.
@@ -81,6 +81,7 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
     let tools = toolset::toolbox(args, &workspace, (&sources, &settings.rules), &clock)?;
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
+    let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
     // Commands of processes that died are ended beside the work: their owners' names are not ours.
     let reaper = Arc::clone(&clock);
     tokio::spawn(async move { windlass::tools::reap_orphans(reaper.as_ref()).await });
@@ -88,6 +89,7 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
         .shared_model(chosen)
         .shared_store(store(&args.store).await?)
         .tools(tools)
+        .command_hooks(commands)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|mine| *mine = settings.clone())
         .start()

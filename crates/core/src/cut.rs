@@ -32,7 +32,8 @@ fn blocks(content: &Raw, limit_chars: u64) -> Raw {
         return Raw::string(&text(content.text(), limit_chars));
     };
     let texts = list.iter().filter(|block| block.as_text().is_some()).count() as u64;
-    if texts == list.len() as u64 {
+    let is_made_of_blocks = list.iter().all(|block| !block.is_broken());
+    if texts == list.len() as u64 || !is_made_of_blocks {
         return Raw::string(&text(content.text(), limit_chars));
     }
     let share = limit_chars / texts.max(1);

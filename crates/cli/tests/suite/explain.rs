@@ -10,7 +10,7 @@ use windlass::core::journal::Field;
 use windlass::core::outcome::Outcome;
 use windlass::core::settings::Listening;
 use windlass::core::{Conversation, call::Call};
-use windlass::ports::{Heard, Hooks, Task};
+use windlass::ports::{Heard, Hooks, Scene, Task};
 
 use crate::kit::Place;
 use crate::stage::{Act, played};
@@ -51,16 +51,16 @@ fn a_run_at_its_cap_is_understood_from_one_command() {
 struct Strict;
 
 impl Hooks for Strict {
-    fn before(&self, _call: Call) -> Task<'_, Heard> {
+    fn before(&self, _scene: Scene, _call: Call) -> Task<'_, Heard> {
         Box::pin(std::future::ready(HookAnswer::Pass {}.into()))
     }
 
-    fn after(&self, _call: Call, _outcome: Outcome) -> Task<'_, Heard> {
+    fn after(&self, _scene: Scene, _call: Call, _outcome: Outcome) -> Task<'_, Heard> {
         Box::pin(std::future::ready(HookAnswer::Pass {}.into()))
     }
 
-    fn counsel(&self, _about: Counsel, now: Conversation) -> Task<'_, Advice> {
-        let calls = now.run.map_or(0, |run| run.counters.model_calls);
+    fn counsel(&self, scene: Scene, _about: Counsel) -> Task<'_, Advice> {
+        let calls = scene.conversation.run.map_or(0, |run| run.counters.model_calls);
         let advice = match calls {
             0 | 1 => Advice::Block { reason: "the tests have not been run".into() },
             _ => Advice::Pass { context: None },

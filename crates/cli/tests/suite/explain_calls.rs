@@ -5,7 +5,7 @@ use windlass::core::input::HookAnswer;
 use windlass::core::outcome::Outcome;
 use windlass::core::permission::Mode;
 use windlass::core::settings::Listening;
-use windlass::ports::{Heard, Hooks, Task};
+use windlass::ports::{Heard, Hooks, Scene, Task};
 
 use crate::kit::Place;
 use crate::stage::{Act, played};
@@ -16,12 +16,12 @@ const CALL: &str = "when user contains \"The call:\"\n  say \"deny\"\n\
 struct Guarding;
 
 impl Hooks for Guarding {
-    fn before(&self, _call: Call) -> Task<'_, Heard> {
+    fn before(&self, _scene: Scene, _call: Call) -> Task<'_, Heard> {
         let answer = HookAnswer::Deny { reason: "not on a Friday".into() };
         Box::pin(std::future::ready(answer.into()))
     }
 
-    fn after(&self, _call: Call, _outcome: Outcome) -> Task<'_, Heard> {
+    fn after(&self, _scene: Scene, _call: Call, _outcome: Outcome) -> Task<'_, Heard> {
         Box::pin(std::future::ready(HookAnswer::Pass {}.into()))
     }
 }

@@ -97,7 +97,7 @@ fn run(folder: &Path, command: &str) -> String {
         .current_dir(folder)
         .env("PATH", path)
         .env("WINDLASS_HOME", folder.join(".windlass"))
-        .env("HOME", folder)
+        .env("HOME", folder.join(".user"))
         .env_remove("ANTHROPIC_MODEL")
         .stdin(Stdio::null())
         .output()
