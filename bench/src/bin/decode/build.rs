@@ -98,14 +98,8 @@ fn request() -> Request {
     let mut transcript = Transcript::default();
     transcript.push_prompt(&[Block::text("Read the files.")]);
     let settings = Arc::new(Settings::new(Model::named("bench")));
-    Request {
-        ask: 1,
-        settings,
-        transcript,
-        max_tokens: 1_000,
-        choice: ToolChoice::Open,
-        digest: Arc::from(""),
-    }
+    let (choice, digest) = (ToolChoice::Open, Arc::from(""));
+    Request { ask: 1, settings, transcript, max_tokens: 1_000, choice, digest }
 }
 
 fn push_round(transcript: &mut Transcript, number: usize) -> Result<()> {

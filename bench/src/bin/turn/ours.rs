@@ -21,6 +21,7 @@ use crate::job::{self, PROMPT, SYSTEM};
 pub(crate) struct Loop {
     model: Arc<Remote>,
     settings: Arc<Settings>,
+    digest: Arc<str>,
 }
 
 impl Loop {
@@ -43,7 +44,7 @@ impl Loop {
             description: Arc::from("Reads a file."),
             input_schema: Raw::parse(job::SCHEMA)?,
         }];
-        Ok(Self { model, settings: Arc::new(settings) })
+        Ok(Self { model, settings: Arc::new(settings), digest: Arc::from("") })
     }
 
     pub(crate) async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
@@ -56,7 +57,7 @@ impl Loop {
                 transcript: transcript.clone(),
                 max_tokens: 1_000,
                 choice: ToolChoice::Open,
-                digest: Arc::from(""),
+                digest: Arc::clone(&self.digest),
             };
             let asked = self.model.ask(request, Arc::new(Deaf)).await;
             let reply = asked.map_err(|failure| anyhow!("{}", failure.message))?;

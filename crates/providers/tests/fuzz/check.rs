@@ -1,15 +1,15 @@
 //! What must hold for any bytes.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use windlass_core::block::Block;
 use windlass_core::input::Failure;
 use windlass_core::reply::Reply;
 use windlass_providers::names::Format;
 use windlass_providers::{Recorded, replay};
-use windlass_runtime::ports::Stream;
 
 use crate::dice::Dice;
+use crate::heard::Heard;
 
 /// Inputs up to this long are also given byte by byte.
 const BYTEWISE: usize = 4 << 10;
@@ -20,27 +20,6 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
     pub(crate) replies: u64,
     pub(crate) failures: u64,
-}
-
-#[derive(Default)]
-struct Heard {
-    blocks: Mutex<Vec<(u16, Block)>>,
-    text: Mutex<String>,
-    thinking: Mutex<String>,
-}
-
-impl Stream for Heard {
-    fn text(&self, piece: &str) {
-        self.text.lock().unwrap().push_str(piece);
-    }
-
-    fn thinking(&self, piece: &str) {
-        self.thinking.lock().unwrap().push_str(piece);
-    }
-
-    fn block(&self, index: u16, block: &Block) {
-        self.blocks.lock().unwrap().push((index, block.clone()));
-    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -54,11 +33,11 @@ struct Seen {
 fn decode<'a>(format: Format, pieces: impl IntoIterator<Item = &'a [u8]>) -> Seen {
     let stops = vec![Arc::from("\n---END---")];
     let recorded = Recorded { model: Arc::from("m"), ask: 1, stops };
-    let heard = Heard::default();
-    let reply = replay(format, &recorded, pieces, &heard);
-    let Heard { blocks, text, thinking } = heard;
-    let (text, thinking) = (text.into_inner().unwrap(), thinking.into_inner().unwrap());
-    Seen { reply, blocks: blocks.into_inner().unwrap(), text, thinking }
+    let heard = Heard::new();
+    let reply = replay(format, &recorded, pieces, &*heard);
+    let (blocks, text) = (heard.blocks.lock().unwrap().clone(), heard.text());
+    let thinking = heard.thinking.lock().unwrap().clone();
+    Seen { reply, blocks, text, thinking }
 }
 
 pub(crate) fn check(format: Format, bytes: &[u8], dice: &mut Dice, tally: &mut Tally) {

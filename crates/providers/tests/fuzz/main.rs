@@ -12,6 +12,9 @@ mod corpus;
 mod damage;
 #[cfg(test)]
 mod dice;
+#[cfg(test)]
+#[path = "../suite/heard.rs"]
+mod heard;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
