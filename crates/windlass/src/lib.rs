@@ -19,8 +19,8 @@ pub mod models {
     pub use windlass_providers::capabilities::Capabilities;
     pub use windlass_providers::describe::{Described, Standing};
     pub use windlass_providers::names::Providers;
-    pub use windlass_providers::overrides::Overrides;
-    pub use windlass_providers::{Models, Options, Shared, Variables};
+    pub use windlass_providers::overrides::{ModelRow, ProviderRow};
+    pub use windlass_providers::{Client, Models, Options, Proxies, Shared, Variables};
 }
 
 pub use windlass_runtime::feed::{Item, Subscription};

@@ -25,13 +25,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
-use windlass::models::Overrides;
+use windlass::models::{ModelRow, ProviderRow};
 
 use super::paths;
 
 /// The file.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct Config {
     /// The model to ask.
     pub(crate) model: Option<String>,
@@ -41,9 +41,10 @@ pub(crate) struct Config {
     pub(crate) summary_model: Option<String>,
     /// Where conversations live.
     pub(crate) store: Option<PathBuf>,
-    /// Providers of the user's own, and what models can do and cost where our table is wrong.
-    #[serde(flatten)]
-    pub(crate) tables: Overrides,
+    /// Providers of the user's own.
+    pub(crate) providers: BTreeMap<String, ProviderRow>,
+    /// What models can do and cost, where our table is wrong or silent.
+    pub(crate) models: BTreeMap<String, ModelRow>,
     /// Profiles by name.
     pub(crate) profiles: BTreeMap<String, Profile>,
 }

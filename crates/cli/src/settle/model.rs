@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use windlass::core::settings::{Effort, Model as ModelSettings, Settings};
 use windlass::core::window::Summariser;
-use windlass::models::{Capabilities, Models, Options, Providers, Shared};
+use windlass::models::{Capabilities, Client, Models, Options, Providers, Proxies, Shared};
 use windlass::ports::{Clock, Model};
 use windlass::scripted::{Script, ScriptedModel};
 
@@ -68,10 +68,12 @@ fn full(name: &str) -> String {
 
 /// Every model that a name can choose, with what the configuration says of them.
 fn models(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Models> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let proxies = Proxies::from_variables(&variable)?;
     let mut shared = Shared::new(Arc::clone(clock));
-    let said = &config.tables;
-    shared.capabilities = Arc::new(Capabilities::built_in().with_rows(&said.models));
-    let providers = Providers::built_in().with_rows(&said.providers)?;
+    shared.client = Arc::new(Client::new(Arc::clone(clock)).through(proxies));
+    shared.capabilities = Arc::new(Capabilities::built_in().with_rows(&config.models));
+    let providers = Providers::built_in().with_rows(&config.providers)?;
     let variables = Arc::new(|name: &str| std::env::var(name).ok());
     Ok(Models::new(shared, providers, Options::default(), variables))
 }
