@@ -58,13 +58,23 @@ pub use record::Record;
 pub use wanted::wanted;
 
 #[cfg(test)]
+mod aside_tests;
+#[cfg(test)]
 mod audit_tests;
 #[cfg(test)]
 mod block_tests;
 #[cfg(test)]
+mod budget_tests;
+#[cfg(test)]
+mod child_tests;
+#[cfg(test)]
 mod cut_tests;
 #[cfg(test)]
+mod gate_tests;
+#[cfg(test)]
 mod jitter_tests;
+#[cfg(test)]
+mod journal_tests;
 #[cfg(test)]
 mod limits_tests;
 #[cfg(test)]
@@ -81,5 +91,7 @@ mod question_tests;
 mod raw_tests;
 #[cfg(test)]
 mod settings_tests;
+#[cfg(test)]
+mod thrash_tests;
 #[cfg(test)]
 mod transcript_tests;

@@ -11,6 +11,15 @@ pub mod render;
 pub mod settings;
 pub mod stages;
 
+#[cfg(test)]
+mod ladder_tests;
+#[cfg(test)]
+mod meter_tests;
+#[cfg(test)]
+mod render_tests;
+#[cfg(test)]
+mod stages_tests;
+
 pub use ladder::{Recoveries, Rung};
 pub use meter::{BadThresholds, Meter, Pressure, Thresholds, Usable};
 pub use plan::{Acts, CutPlan, Plan, StagePlan, plan};

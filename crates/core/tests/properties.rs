@@ -2,6 +2,7 @@
 
 mod bytes;
 mod histories;
+mod judgement;
 mod lanes;
 mod matter;
 mod narrow;

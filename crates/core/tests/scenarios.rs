@@ -7,6 +7,7 @@ mod classifier;
 mod counsels;
 mod durability;
 mod early;
+mod events;
 mod failures;
 mod fallback;
 mod gate;

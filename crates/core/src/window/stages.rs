@@ -117,13 +117,20 @@ fn separates(segments: &Vector<Segment>, at: usize) -> bool {
 
 fn micro(block: &Block) -> Change {
     let view = result_view(block)?;
-    let whole = view.content.get();
-    if (whole.len() as u64) <= MICRO_CHARS * 2 {
+    let whole = Raw::parse(view.content.get()).ok()?;
+    // What was cut once is never this long again.
+    if characters(&whole) <= MICRO_CHARS * 2 {
         return None;
     }
-    let content = cut::content(&Raw::parse(whole).ok()?, MICRO_CHARS);
-    let is_shorter = content.text().len() < whole.len();
+    let content = cut::content(&whole, MICRO_CHARS);
+    let is_shorter = content.text().len() < whole.text().len();
     is_shorter.then(|| Some(Block::tool_result(&view.tool_use_id, &content, flag(&view))))
+}
+
+/// Characters of a result as a reader sees it: escapes are one.
+fn characters(content: &Raw) -> u64 {
+    let inner = content.read::<std::borrow::Cow<'_, str>>();
+    inner.map_or_else(|_| content.text().chars().count(), |text| text.chars().count()) as u64
 }
 
 fn result_view(block: &Block) -> Option<ResultView<'_>> {

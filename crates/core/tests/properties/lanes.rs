@@ -12,16 +12,16 @@ use super::narrow::narrow;
 use super::steps::{Step, happen, step};
 use crate::kit::Lane;
 
-fn story() -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec(step(), 0..30)
+pub(crate) fn story() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(step(), 0..45)
 }
 
-fn told(settings: windlass_core::settings::Settings, story: Vec<Step>) -> Lane {
+pub(crate) fn told(settings: windlass_core::settings::Settings, story: Vec<Step>) -> Lane {
     story.into_iter().fold(Lane::bare().configure(settings), happen)
 }
 
 proptest! {
-    #![proptest_config(cases(80))]
+    #![proptest_config(cases(60))]
 
     // The lane's own check, when it goes out of scope: every prefix gives a request the API accepts,
     // the fold is what the driver held, the same version decides the same, and every entry is read

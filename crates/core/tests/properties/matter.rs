@@ -123,7 +123,36 @@ pub(crate) fn tokens() -> BoxedStrategy<u64> {
     prop_oneof![6 => 0..2_000_u64, 1 => Just(u64::MAX), 1 => any::<u64>()].boxed()
 }
 
+/// A reply of a model that knows its tools.
+pub(crate) fn decent() -> BoxedStrategy<Reply> {
+    let tools = vec!["read", "read", "write", "fetch", "deploy", "note", "spawn", "answer", "bash"];
+    let on = prop::sample::select(vec!["/a", "/b", "objective: x", "decisions+ y", "a b c", ""]);
+    let call = (id(), prop::sample::select(tools), on)
+        .prop_map(|(id, tool, on)| crate::kit::call(&id, tool, on));
+    let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
+    let thought = Block::new(Raw::parse(thought).expect("it is JSON"));
+    (prop::collection::vec(call, 1..4), any::<bool>(), 0..3_000_u64)
+        .prop_map(move |(mut blocks, thinks, input_tokens)| {
+            if thinks {
+                blocks.insert(0, thought.clone());
+            }
+            Reply {
+                blocks,
+                cut: None,
+                stop_reason: StopReason::ToolUse,
+                stop_sequence: None,
+                usage: Usage { input_tokens, output_tokens: 9, ..Usage::default() },
+                envelope: None,
+            }
+        })
+        .boxed()
+}
+
 pub(crate) fn reply() -> BoxedStrategy<Reply> {
+    prop_oneof![3 => decent(), 2 => any_reply()].boxed()
+}
+
+fn any_reply() -> BoxedStrategy<Reply> {
     let matched = prop::option::of(prop_oneof![
         Just("\nUser:".to_owned()),
         Just("\n---END---".to_owned()),

@@ -13,7 +13,7 @@ use windlass_core::window::{Summariser, Switch};
 use crate::kit::{price, rule, settings};
 
 fn listening() -> impl Strategy<Value = Listening> {
-    prop::sample::select(vec![Listening::Nobody, Listening::Nobody, Listening::Hooked])
+    prop_oneof![4 => Just(Listening::Nobody), 1 => Just(Listening::Hooked)]
 }
 
 fn switch() -> impl Strategy<Value = Switch> {
@@ -21,14 +21,15 @@ fn switch() -> impl Strategy<Value = Switch> {
 }
 
 fn caps() -> impl Strategy<Value = Caps> {
-    let cap = || prop::option::weighted(0.15, 0..200_000_u64);
+    let cap =
+        || prop::option::weighted(0.1, prop_oneof![1 => 0..3_000_u64, 4 => 3_000..60_000_u64]);
     (cap(), cap()).prop_map(|(tokens, usd_micros)| Caps { tokens, usd_micros })
 }
 
 fn counts() -> BoxedStrategy<Settings> {
     let counts = (0..6_u32, 0..40_u32, 0..4_u16, 0..6_u16, 0..4_u32);
     let sizes =
-        (prop::option::weighted(0.3, 0..40_000_u64), 0..100_u64, 0..6_u32, 0..4_u32, 0..3_u32);
+        (prop::option::weighted(0.1, 0..40_000_u64), 0..1_500_u64, 0..6_u32, 0..4_u32, 0..3_u32);
     (counts, sizes)
         .prop_map(|(counts, sizes)| {
             let mut settings = settings();
@@ -56,7 +57,7 @@ fn counts() -> BoxedStrategy<Settings> {
 
 fn window(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
     let switches = (switch(), switch(), switch(), switch());
-    let tokens = prop_oneof![3 => Just(200_000), 4 => 500..4_000_u64, 1 => Just(0)];
+    let tokens = prop_oneof![20 => Just(200_000), 20 => 800..3_000_u64, 1 => Just(0)];
     let who = prop::sample::select(vec![
         Summariser::Nobody,
         Summariser::Own,
@@ -93,21 +94,23 @@ fn hooks(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
 fn money(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
     let at_cap = prop::sample::select(vec![AtCap::Stop, AtCap::Ask]);
     let human = prop::sample::select(vec![Human::Reachable, Human::Reachable, Human::Absent]);
-    (of, caps(), caps(), caps(), at_cap, human, any::<bool>())
+    (of, caps(), caps(), caps(), at_cap, human, prop::bool::weighted(0.9))
         .prop_map(|(mut settings, call, run, conversation, at_cap, human, priced)| {
             let budget = &mut settings.budget;
             (budget.call, budget.run, budget.conversation) = (call, run, conversation);
             budget.at_cap = at_cap;
             settings.rules.human = human;
             settings.model.price = priced.then(price);
-            settings.fallback = priced.then(|| Model::named("other"));
+            settings.fallback =
+                priced.then(|| Model { price: Some(price()), ..Model::named("other") });
+            settings.limits.model_retries = 0;
             settings
         })
         .boxed()
 }
 
 fn guards(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
-    let times = prop::option::of((0..60_000_u64, 0..60_000_u64, 0..5_000_u64));
+    let times = prop::option::of((0..200_000_u64, 0..60_000_u64, 0..5_000_u64));
     let modes = vec![Mode::Default, Mode::Default, Mode::Auto, Mode::Plan, Mode::DontAsk];
     (of, times, prop::sample::select(modes), 0..8_u8, 0..4_u16)
         .prop_map(|(mut settings, times, mode, answer, children)| {
@@ -117,6 +120,9 @@ fn guards(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
                 grace_ms,
             });
             settings.rules.mode = mode;
+            if mode == Mode::Auto {
+                settings.rules.ask.clear();
+            }
             settings.limits.children = children;
             settings.rules.allow.push(rule("answer"));
             settings.output = (answer == 0).then(|| Output { tool: Arc::from("answer") });

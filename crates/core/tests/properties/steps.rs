@@ -21,7 +21,7 @@ use windlass_core::wanted::{Effect, wanted};
 
 use super::matter::{block, blocks, json, reply, text};
 use super::narrow::narrow;
-use crate::kit::{Lane, facts_for, home, settings};
+use crate::kit::{Lane, facts_for, home, page, settings};
 
 /// One thing that happens.
 #[derive(Debug, Clone)]
@@ -163,6 +163,7 @@ fn outcome() -> BoxedStrategy<Outcome> {
     });
     prop_oneof![
         4 => text().prop_map(|text| Outcome::Done(Raw::string(&text))),
+        3 => (0..9_usize).prop_map(|nth| Outcome::Done(Raw::string(&page(nth, 2_500)))),
         2 => json().prop_map(|json| Outcome::Done(Raw::parse(json).expect("json() makes JSON"))),
         3 => error.prop_map(Outcome::Failed),
         1 => any::<u64>().prop_map(|after_ms| Outcome::TimedOut { after_ms }),
@@ -228,7 +229,7 @@ fn world() -> BoxedStrategy<World> {
 
 pub(crate) fn step() -> BoxedStrategy<Step> {
     prop_oneof![
-        12 => (any::<usize>(), world()).prop_map(|(pick, world)| Step::Go(pick, Box::new(world))),
+        24 => (any::<usize>(), world()).prop_map(|(pick, world)| Step::Go(pick, Box::new(world))),
         3 => from_outside(),
         1 => astray(),
     ]
@@ -240,7 +241,7 @@ fn from_outside() -> BoxedStrategy<Step> {
     let prompts = prop::sample::select(vec![Prompt::Same, Prompt::Same, Prompt::Other]);
     prop_oneof![
         4 => prop::collection::vec(mail(), 1..3).prop_map(Step::Mail),
-        1 => (aim(), failure()).prop_map(|(aim, failure)| Step::Fails(aim, failure)),
+        2 => (aim(), failure()).prop_map(|(aim, failure)| Step::Fails(aim, failure)),
         1 => (0..4_u16, block()).prop_map(|(index, block)| Step::Streams(index, block)),
         1 => ticks.prop_map(Step::Tick),
         3 => prompts.prop_map(Step::Adopt),

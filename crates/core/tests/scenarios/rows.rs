@@ -55,7 +55,7 @@ fn checkpoints(lane: &Lane) -> Vec<CheckpointRow> {
         .collect()
 }
 
-fn events(lane: &Lane) -> Vec<EventRow> {
+pub(super) fn events(lane: &Lane) -> Vec<EventRow> {
     rows(lane)
         .into_iter()
         .filter_map(|row| match row {
@@ -75,7 +75,7 @@ fn runs(lane: &Lane) -> Vec<RunRow> {
         .collect()
 }
 
-fn kinds(lane: &Lane) -> Vec<(String, CheckpointKind)> {
+pub(super) fn kinds(lane: &Lane) -> Vec<(String, CheckpointKind)> {
     checkpoints(lane).into_iter().map(|row| (row.run.to_string(), row.kind)).collect()
 }
 

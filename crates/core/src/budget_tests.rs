@@ -1,0 +1,117 @@
+use crate::budget::{Budget, Caps, Planned, Price, Room, Spent, room};
+use crate::reply::Usage;
+use crate::stop::StopCause;
+
+const PRICE: Price = Price {
+    input_usd_micros: 3_000_000,
+    output_usd_micros: 15_000_000,
+    cache_read_usd_micros: 300_000,
+    cache_write_usd_micros: 3_750_000,
+};
+
+fn planned(input_tokens: u64, cap_tokens: u64) -> Planned {
+    Planned { input_tokens, cap_tokens, least_tokens: 1_024 }
+}
+
+fn tokens(tokens: u64) -> Caps {
+    Caps { tokens: Some(tokens), usd_micros: None }
+}
+
+fn dollars(usd_micros: u64) -> Caps {
+    Caps { tokens: None, usd_micros: Some(usd_micros) }
+}
+
+fn spent(tokens: u64, usd_micros: u64) -> Spent {
+    Spent { tokens, usd_micros }
+}
+
+#[test]
+fn a_price_is_counted_by_class_and_rounded_up() {
+    let usage = Usage {
+        input_tokens: 1_000,
+        output_tokens: 100,
+        cache_read_tokens: 10_000,
+        cache_write_tokens: 1_000,
+    };
+    assert_eq!(PRICE.of(&usage), 3_000 + 1_500 + 3_000 + 3_750);
+    assert_eq!(PRICE.of(&Usage { cache_read_tokens: 1, ..Usage::default() }), 1);
+    assert_eq!(PRICE.of(&Usage::default()), 0);
+    let all = Usage {
+        input_tokens: u64::MAX,
+        output_tokens: u64::MAX,
+        cache_read_tokens: u64::MAX,
+        cache_write_tokens: u64::MAX,
+    };
+    assert_eq!(PRICE.of(&all), u64::MAX);
+}
+
+#[test]
+fn the_tightest_cap_decides_how_much_room_there_is() {
+    let caps = [
+        (tokens(100_000), spent(10_000, 0)),
+        (tokens(20_000), spent(15_000, 0)),
+        (dollars(1_000_000), spent(0, 0)),
+    ];
+    let found = room(planned(2_000, 8_000), Some(&PRICE), &caps);
+    assert_eq!(found, Ok(Room { max_tokens: 3_000, lowered_by: Some(StopCause::BudgetTokens) }));
+    let free = room(planned(2_000, 8_000), None, &[(dollars(0), spent(0, 0))]);
+    assert_eq!(free, Ok(Room { max_tokens: 8_000, lowered_by: None }));
+}
+
+#[test]
+fn too_little_room_names_its_cap() {
+    let none = room(planned(9_500, 8_000), Some(&PRICE), &[(tokens(10_000), spent(0, 0))]);
+    assert_eq!(none, Err(StopCause::BudgetTokens));
+    let none = room(planned(1_000, 8_000), Some(&PRICE), &[(dollars(10_000), spent(0, 5_000))]);
+    assert_eq!(none, Err(StopCause::BudgetUsd));
+    // A call that never wants more than that is still made.
+    let small = room(planned(1_000, 100), Some(&PRICE), &[(tokens(1_200), spent(0, 0))]);
+    assert_eq!(small.map(|room| room.max_tokens), Ok(100));
+}
+
+#[test]
+fn what_is_reserved_is_within_the_cap() {
+    for input in [0, 1, 999, 12_345] {
+        for cap in [1_u64, 50_000, 123_456, 9_999_999] {
+            if let Ok(Room { max_tokens, .. }) =
+                room(planned(input, 64_000), Some(&PRICE), &[(dollars(cap), spent(0, 0))])
+            {
+                let worst =
+                    Usage { input_tokens: input, output_tokens: max_tokens, ..Usage::default() };
+                assert!(PRICE.of(&worst) <= cap, "{input} {cap} {max_tokens}");
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_is_not_passed() {
+    assert_eq!(tokens(5).is_passed(&spent(5, 0)), None);
+    assert_eq!(tokens(5).is_passed(&spent(6, 0)), Some(StopCause::BudgetTokens));
+    assert_eq!(dollars(5).is_passed(&spent(9, 6)), Some(StopCause::BudgetUsd));
+    assert_eq!(Caps::default().is_passed(&spent(u64::MAX, u64::MAX)), None);
+}
+
+#[test]
+fn shares_rests_and_multiples() {
+    let caps = Caps { tokens: Some(90), usd_micros: Some(30) };
+    assert_eq!(caps.rest(&spent(100, 10)), Caps { tokens: Some(0), usd_micros: Some(20) });
+    assert_eq!(caps.share(3), Caps { tokens: Some(30), usd_micros: Some(10) });
+    assert_eq!(caps.share(0), caps);
+    assert_eq!(caps.times(u64::MAX), Caps { tokens: Some(u64::MAX), usd_micros: Some(u64::MAX) });
+    assert_eq!(caps.tighter(&tokens(5)), Caps { tokens: Some(5), usd_micros: Some(30) });
+    assert_eq!(Caps::default().tighter(&Caps::default()), Caps::default());
+    assert_eq!(caps.as_spent(), spent(90, 30));
+    assert_eq!(caps.spent_percent(&spent(45, 27)), 90);
+    assert_eq!(tokens(0).spent_percent(&spent(u64::MAX, 0)), u64::MAX);
+}
+
+#[test]
+fn any_cap_in_dollars_counts_money() {
+    assert!(!Budget::default().counts_money());
+    assert!(!Budget { run: tokens(5), ..Budget::default() }.counts_money());
+    assert!(Budget { call: dollars(5), ..Budget::default() }.counts_money());
+    let mut budget = Budget::default();
+    budget.profile.caps = dollars(5);
+    assert!(budget.counts_money());
+}

@@ -1,0 +1,42 @@
+use std::sync::Arc;
+
+use crate::gate::{Done, Gate, Need};
+
+fn gate(needs: &[(&str, u32)]) -> Gate {
+    let need =
+        |(tool, at_least): &(&str, u32)| Need { tool: Arc::from(*tool), at_least: *at_least };
+    Gate { checklist: needs.iter().map(need).collect(), command: None }
+}
+
+fn done(calls: &[(&str, u32)]) -> Done {
+    let mut done = Done::default();
+    for (tool, times) in calls {
+        (0..*times).for_each(|_| done.count(&Arc::from(*tool)));
+    }
+    done
+}
+
+#[test]
+fn a_checklist_says_what_is_missing_and_nothing_else() {
+    let gate = gate(&[("todo_write", 1), ("write_file", 3), ("deploy", 1)]);
+    let missing = |calls: &[(&str, u32)]| gate.missing(&done(calls));
+    assert_eq!(
+        missing(&[("todo_write", 1), ("write_file", 2)]).as_deref(),
+        Some("the work is not complete: write_file 2 of 3 times, deploy 0 of 1 times")
+    );
+    assert_eq!(missing(&[("todo_write", 1), ("write_file", 4), ("deploy", 1)]), None);
+    assert!(missing(&[("read", 99)]).is_some());
+}
+
+#[test]
+fn a_gate_of_nothing_lets_everything_through() {
+    assert_eq!(Gate::default().missing(&Done::default()), None);
+    assert_eq!(gate(&[("deploy", 0)]).missing(&Done::default()), None);
+    assert!(gate(&[("deploy", u32::MAX)]).missing(&done(&[("deploy", 5)])).is_some());
+}
+
+#[test]
+fn only_tools_of_the_checklist_are_counted() {
+    let gate = gate(&[("deploy", 1)]);
+    assert!(gate.counts("deploy") && !gate.counts("read"));
+}

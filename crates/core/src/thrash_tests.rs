@@ -1,0 +1,86 @@
+use std::sync::Arc;
+
+use crate::thrash::{Effect, Guard, Level, Seen, Tier};
+
+fn seen(tool: &str, input: u64, result: Option<u64>) -> Seen {
+    Seen { tool: Arc::from(tool), input, result, effect: Effect::Looks }
+}
+
+fn watch(rounds: &[&[Seen]]) -> (Guard, Vec<Option<(Tier, Level)>>) {
+    let mut guard = Guard::default();
+    let mut all = Vec::new();
+    for round in rounds {
+        all.push(guard.observe(round, &[]).map(|found| (found.tier, found.level)));
+    }
+    (guard, all)
+}
+
+#[test]
+fn identical_is_three_in_the_last_six() {
+    let same = [seen("read", 1, Some(9))];
+    let other = |nth: u64| [seen("bash", 100 + nth, Some(200 + nth))];
+    let (a, b, c, d) = (other(1), other(2), other(3), other(4));
+    let (_, found) = watch(&[&same, &a, &same, &b, &same]);
+    assert_eq!(found.last(), Some(&Some((Tier::Identical, Level::Nudge))));
+    // Beyond six it is forgotten.
+    let (_, found) = watch(&[&same, &same, &a, &b, &c, &d, &same]);
+    assert!(found.last().is_some_and(|last| last.is_none_or(|(tier, _)| tier == Tier::Pattern)));
+}
+
+#[test]
+fn pattern_is_four_in_the_last_six() {
+    let empty = |nth: u64| [seen("read", nth, None)];
+    let rounds: Vec<[Seen; 1]> = (0..4).map(empty).collect();
+    let rounds: Vec<&[Seen]> = rounds.iter().map(|round| &round[..]).collect();
+    let (_, found) = watch(&rounds);
+    assert_eq!(found, [None, None, None, Some((Tier::Pattern, Level::Nudge))]);
+}
+
+#[test]
+fn the_level_rises_step_by_step_and_stays_at_a_human() {
+    let same = [seen("read", 1, Some(9))];
+    let (guard, found) = watch(&[&same[..]; 7]);
+    let levels: Vec<Level> = found.into_iter().flatten().map(|(_, level)| level).collect();
+    use Level::{Directive, Human, Nudge};
+    assert_eq!(levels, [Nudge, Directive, Human, Human, Human]);
+    assert_eq!(guard.level(), Human);
+}
+
+#[test]
+fn a_new_result_takes_the_level_back() {
+    let same = [seen("read", 1, Some(9))];
+    let mut guard = Guard::default();
+    (0..4).for_each(|_| drop(guard.observe(&same, &[])));
+    assert_eq!(guard.level(), Level::Directive);
+    let found = guard.observe(&[seen("read", 1, Some(10))], &[]).unwrap();
+    assert_eq!(found.level, Level::Nudge);
+    guard.observe(&[seen("bash", 5, Some(11))], &[]);
+    assert_eq!(guard.level(), Level::Calm);
+}
+
+#[test]
+fn a_round_without_counted_calls_says_nothing() {
+    let same = [seen("read", 1, Some(9))];
+    let (mut guard, _) = watch(&[&same[..]; 3]);
+    assert_eq!(guard.observe(&[], &[]), None);
+    assert_eq!(guard.observe(&same, &[Arc::from("read")]), None);
+    assert_eq!(guard.level(), Level::Nudge);
+}
+
+#[test]
+fn what_is_remembered_is_bounded() {
+    let mut guard = Guard::default();
+    for nth in 0..10_000 {
+        guard.observe(&[seen("read", nth, Some(nth + 1_000_000))], &[]);
+    }
+    assert!(format!("{guard:?}").len() < 6_000);
+    guard.calm();
+    assert_eq!(guard, Guard::default());
+}
+
+#[test]
+fn a_change_that_was_made_before_is_no_progress() {
+    let change = Seen { effect: Effect::Changes, ..seen("write", 1, Some(2)) };
+    let (guard, _) = watch(&[std::slice::from_ref(&change); 4]);
+    assert_eq!(guard.level(), Level::Directive);
+}

@@ -1,0 +1,116 @@
+use super::stages::Stage;
+use crate::audit::audit;
+use crate::block::{Block, ErrorFlag};
+use crate::raw::Raw;
+use crate::request::messages;
+use crate::transcript::{Part, Transcript};
+
+fn call(id: &str, on: &str) -> Block {
+    Block::tool_use(id, "read", &Raw::parse(format!(r#"{{"on":"{on}"}}"#)).unwrap())
+}
+
+fn result(id: &str, text: &str) -> Block {
+    Block::tool_result(id, &Raw::string(text), ErrorFlag::Fine)
+}
+
+fn thought() -> Block {
+    Block::new(Raw::parse(r#"{"type":"thinking","thinking":"hm","signature":"s"}"#).unwrap())
+}
+
+fn round(transcript: &mut Transcript, id: &str, on: &str, text: &str) {
+    transcript.push_round(&[thought(), call(id, on)], vec![result(id, text)]).unwrap();
+}
+
+fn parts(transcript: &Transcript) -> Vec<Part> {
+    transcript.segments().iter().map(|segment| segment.part).collect()
+}
+
+fn acted(stage: Stage, transcript: &Transcript, keep_from: usize) -> Transcript {
+    let mut changed = transcript.clone();
+    changed.rewrite(&stage.propose(transcript, keep_from));
+    assert_eq!(audit(&messages(changed.segments().iter())), Ok(()));
+    // Acting twice changes nothing more.
+    assert_eq!(stage.propose(&changed, keep_from.min(changed.segments().len())), []);
+    changed
+}
+
+#[test]
+fn snip_takes_thoughts_and_notes_but_nothing_that_keeps_replies_apart() {
+    let mut transcript = Transcript::default();
+    transcript.push_prompt(&[Block::text("go")]);
+    round(&mut transcript, "t1", "/a", "A");
+    transcript.push_note("try something else");
+    transcript.push_reply(&[Block::text("half")]);
+    transcript.push_note("go on");
+    transcript.push_reply(&[Block::text("whole")]);
+    use Part::{Note, Prompt, Reply, Results};
+    let after = acted(Stage::Snip, &transcript, 7);
+    assert_eq!(parts(&after), [Prompt, Reply, Results, Reply, Note, Reply]);
+    assert_eq!(after.thoughts(), []);
+    assert!(after.bytes() < transcript.bytes());
+}
+
+#[test]
+fn snip_never_makes_a_reply_the_first() {
+    let mut transcript = Transcript::default();
+    transcript.push_note("[the conversation begins with a reply]");
+    transcript.push_reply(&[Block::text("hello")]);
+    transcript.push_prompt(&[Block::text("go")]);
+    assert_eq!(acted(Stage::Snip, &transcript, 3), {
+        let mut same = transcript.clone();
+        same.rewrite(&[]);
+        same
+    });
+}
+
+#[test]
+fn snip_keeps_summary_memory_and_the_last_journal() {
+    let mut transcript = Transcript::default();
+    transcript.push_prompt(&[Block::text("go")]);
+    transcript.compact(1, "what was before", &[], "");
+    transcript.push_memory("Never push.");
+    transcript.push_journal("journal one");
+    transcript.push_prompt(&[Block::text("more")]);
+    transcript.push_journal("journal two");
+    transcript.push_prompt(&[Block::text("and more")]);
+    use Part::{Journal, Memory, Prompt, Summary};
+    let after = acted(Stage::Snip, &transcript, 8);
+    assert_eq!(parts(&after), [Summary, Memory, Prompt, Journal, Journal, Prompt]);
+    // A pair that is cut through stays.
+    let few = acted(Stage::Snip, &transcript, 3);
+    assert_eq!(parts(&few).len(), 8);
+}
+
+#[test]
+fn micro_cuts_old_results_in_any_script_and_only_once() {
+    let mut transcript = Transcript::default();
+    transcript.push_prompt(&[Block::text("go")]);
+    round(&mut transcript, "t1", "/a", &"x".repeat(5_000));
+    round(&mut transcript, "t2", "/b", &"שָ".repeat(3_000));
+    round(&mut transcript, "t3", "/c", "short");
+    round(&mut transcript, "t4", "/d", &"y".repeat(5_000));
+    let after = acted(Stage::Micro, &transcript, 7);
+    let all = format!("{after:?}");
+    assert_eq!(all.matches("characters omitted").count(), 2);
+    assert!(all.contains(&"y".repeat(5_000)), "the tail stays");
+}
+
+#[test]
+fn collapse_leaves_the_latest_of_equal_calls() {
+    let mut transcript = Transcript::default();
+    transcript.push_prompt(&[Block::text("go")]);
+    round(&mut transcript, "t1", "/a", &"old ".repeat(50));
+    round(&mut transcript, "t2", "/b", &"other ".repeat(50));
+    round(&mut transcript, "t3", "/a", &"new ".repeat(50));
+    let after = format!("{:?}", acted(Stage::Collapse, &transcript, 6));
+    assert!(
+        !after.contains("old old") && after.contains("other other") && after.contains("new new")
+    );
+    assert_eq!(Stage::Auto.propose(&transcript, 6), []);
+}
+
+#[test]
+fn stages_have_names() {
+    let names = [Stage::Snip, Stage::Micro, Stage::Collapse, Stage::Auto].map(Stage::name);
+    assert_eq!(names, ["snip", "micro", "collapse", "auto"]);
+}

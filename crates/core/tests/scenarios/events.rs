@@ -1,0 +1,274 @@
+//! Every event, its fields, and the questions it answers.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use windlass_core::counsel::Advice;
+use windlass_core::gate::Need;
+use windlass_core::input::{FailureClass, HookAnswer, Opinion};
+use windlass_core::limits::Times;
+use windlass_core::mail::Answer;
+use windlass_core::outcome::ToolError;
+use windlass_core::permission::{Mode, Rule};
+use windlass_core::project::alias;
+use windlass_core::reply::Usage;
+use windlass_core::settings::{Listening, Model};
+
+use super::rows::events;
+use crate::kit::{Lane, call, calls, paid_only, passing, summed_up, text};
+
+/// The fields of the last event of this name.
+#[track_caller]
+fn last(lane: &Lane, name: &str) -> Value {
+    let all = events(lane);
+    let names: Vec<&str> = all.iter().map(|row| row.name).collect();
+    let row = all.iter().rfind(|row| row.name == name);
+    let row = row.unwrap_or_else(|| panic!("no {name} in {names:?}"));
+    assert!(row.run.is_some() && row.seq > 0 && row.at.0 > 0);
+    serde_json::from_str(row.fields.text()).unwrap()
+}
+
+fn count(lane: &Lane, name: &str) -> usize {
+    events(lane).iter().filter(|row| row.name == name).count()
+}
+
+fn failed(why: &str) -> Advice {
+    Advice::Failed { why: Arc::from(why), usage: Usage::default() }
+}
+
+fn block(reason: &str) -> Advice {
+    Advice::Block { reason: Arc::from(reason) }
+}
+
+#[test]
+fn a_retry_names_the_call_and_when() {
+    let down = ToolError::new("http_503", "down", "later").passing();
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down);
+    let fields = last(&lane, "agent.tool.retry");
+    assert_eq!(
+        (&fields["call"], &fields["tool"], &fields["attempt"]),
+        (&json!("1.0"), &json!("fetch"), &json!(1))
+    );
+    assert!(fields["until"].as_u64().unwrap() > lane.now.0);
+}
+
+#[test]
+fn a_circle_names_tier_tool_and_level() {
+    let round = |lane: Lane, nth: u32| {
+        lane.reply(calls([call(&format!("t{nth}"), "read", "/a")])).returns(0, "same")
+    };
+    let lane = (0..4).fold(Lane::new().prompt("hi"), round);
+    assert_eq!(
+        last(&lane, "agent.loop.detected"),
+        json!({"tier": "identical", "tool": "read", "level": "directive"})
+    );
+    assert_eq!(count(&lane, "agent.loop.detected"), 2);
+}
+
+#[test]
+fn compactions_and_recoveries_say_what_they_freed() {
+    let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("one");
+    let fields = last(&lane, "agent.compaction.run");
+    assert_eq!(fields["stage"], "R1");
+    let number = |name: &str| fields[name].as_u64().unwrap();
+    assert!(number("tokens_before") > number("tokens_after") && number("tokens_after") > 0);
+    assert!(number("messages_before") > number("messages_after"));
+    let lane = lane.fills_up(6_000).summary("two");
+    assert_eq!(last(&lane, "agent.recovery.fired")["stage"], "R2");
+    let lane = lane.fills_up(6_000).parked();
+    let fields = last(&lane, "agent.recovery.fired");
+    assert_eq!(
+        (&fields["stage"], &fields["tokens_before"]),
+        (&json!("R3"), &fields["tokens_after"])
+    );
+    assert_eq!(count(&lane, "agent.compaction.run"), 1);
+    let lane = Lane::with(crate::kit::small).prompt("go").fills(0..9, 6_000);
+    assert_eq!(last(&lane, "agent.compaction.run")["stage"], "micro");
+}
+
+#[test]
+fn a_stage_that_failed_is_named() {
+    let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000).advise(failed("overloaded"));
+    assert_eq!(
+        last(&lane, "agent.compaction.failed"),
+        json!({"stage": "auto", "why": "overloaded"})
+    );
+    let lane = Lane::with(|settings| {
+        paid_only(settings);
+        settings.hooks.compaction = Listening::Hooked;
+    });
+    let lane = lane.prompt("go").fills(0..9, 6_000).advise(block("not now"));
+    assert_eq!(last(&lane, "agent.compaction.failed"), json!({"stage": "hook", "why": "not now"}));
+}
+
+#[test]
+fn guardrails_say_which_and_how_often() {
+    let lane = Lane::with(|settings| {
+        settings.gate.checklist = vec![Need { tool: Arc::from("write"), at_least: 1 }];
+    });
+    let lane = lane.prompt("hi").reply(text("done"));
+    let fields = last(&lane, "agent.guardrail.escalated");
+    assert_eq!((&fields["guardrail"], &fields["times"]), (&json!("checklist"), &json!(1)));
+    assert!(fields["reason"].as_str().unwrap().contains("write 0 of 1"));
+    let lane = Lane::with(|settings| settings.hooks.answer = Listening::Hooked).prompt("hi");
+    let lane = lane
+        .reply(text("done"))
+        .advise(block("no tests"))
+        .reply(text("done"))
+        .advise(block("none"));
+    assert_eq!(
+        last(&lane, "agent.guardrail.escalated"),
+        json!({"guardrail": "hook", "times": 2, "reason": "none"})
+    );
+    let lane = Lane::new().prompt("hi").reply(text("x").matched("\nUser:"));
+    let fields = last(&lane, "agent.guardrail.escalated");
+    assert_eq!((&fields["guardrail"], &fields["times"]), (&json!("drift"), &json!(1)));
+    let lane = Lane::with(|settings| {
+        settings.output = Some(windlass_core::gate::Output { tool: Arc::from("answer") });
+    });
+    let lane = lane.prompt("hi").reply(text("42"));
+    assert_eq!(last(&lane, "agent.guardrail.escalated")["guardrail"], "schema");
+}
+
+#[test]
+fn time_limits_are_told_and_the_soft_one_has_its_old_name() {
+    let lane = Lane::with(|settings| settings.times = Some(Times::default())).prompt("hi").wake();
+    last(&lane, "agent.exhaustion.soft_limit");
+    assert_eq!(alias("agent.exhaustion.soft_limit"), Some("agent.exhaustion.celery_soft"));
+    assert_eq!(alias("agent_run.started"), None);
+    let lane = lane.wake();
+    last(&lane, "agent.exhaustion.hard_limit");
+    assert_eq!(last(&lane, "agent_run.failed")["cause"], "hard_time");
+}
+
+#[test]
+fn the_life_of_a_run_is_told() {
+    let lane = Lane::new().prompt("hi").reply(text("done"));
+    last(&lane, "agent_run.started");
+    assert_eq!(last(&lane, "agent_run.completed"), json!({"cause": "end_turn", "also": []}));
+    let lane = Lane::new().prompt("hi").cancel().reply(calls([call("t1", "read", "/a")]));
+    assert_eq!(last(&lane, "agent_run.cancelled")["cause"], "user_cancel");
+    let lane = Lane::with(|settings| settings.limits.tool_rounds = 0).prompt("hi");
+    let lane = lane.reply(calls([call("t1", "read", "/a")]));
+    assert_eq!(last(&lane, "agent_run.failed"), json!({"cause": "max_iters", "also": []}));
+    let lane = Lane::new().prompt("hi").adopted();
+    last(&lane, "agent_run.resumed");
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted();
+    assert_eq!(last(&lane, "agent_run.resume_unsafe")["uncertain"]["call"]["ask"], 1);
+    let lane = Lane::new().prompt("hi").adopted_with("other");
+    assert!(last(&lane, "agent_run.resume_unsafe")["drift"]["what"].is_string());
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "x")]));
+    assert!(last(&lane, "agent_run.asked_human")["approval"].is_object());
+}
+
+#[test]
+fn a_failure_carries_its_error_and_the_model_never_sees_it() {
+    let mut failure = passing(FailureClass::Lasting);
+    failure.message = Arc::from("401: bad key\ncaused by: expired");
+    let lane = Lane::new().prompt("hi").fails(failure);
+    let fields = last(&lane, "agent_run.failed");
+    assert_eq!(fields["error"], "401: bad key\ncaused by: expired");
+    lane.hides("bad key");
+    let fatal = ToolError::new("disk_gone", "the disk is gone", "stop").fatal();
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "bash", "x")])).errs(0, fatal);
+    assert_eq!(last(&lane, "agent_run.failed")["error"], "disk_gone: the disk is gone (stop)");
+}
+
+#[test]
+fn a_doubtful_answer_says_why() {
+    let lane = Lane::with(|settings| {
+        settings.gate.checklist = vec![Need { tool: Arc::from("write"), at_least: 1 }];
+        settings.limits.rejections = 0;
+    });
+    let lane = lane.prompt("hi").reply(text("done"));
+    assert!(
+        last(&lane, "agent_run.completed")["suspect"].as_str().unwrap().contains("write 0 of 1")
+    );
+}
+
+#[test]
+fn a_tool_that_did_not_run_says_what_held_it_back() {
+    let denied =
+        |lane: &Lane| last(lane, "agent.tool.denied")["reason"].as_str().unwrap().to_owned();
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "rm", "/")]));
+    assert_eq!(denied(&lane), "the rule rm denies it");
+    assert_eq!(last(&lane, "agent.tool.denied")["tool"], "rm");
+    let lane = Lane::with(|settings| settings.hooks.before_tool = Listening::Hooked).prompt("hi");
+    let lane = lane.reply(calls([call("t1", "write", "/")]));
+    let lane = lane.hook(0, HookAnswer::Deny { reason: Arc::from("policy 7") });
+    assert_eq!(denied(&lane), "policy 7");
+    let lane = Lane::with(|settings| {
+        settings.rules.mode = Mode::Auto;
+        settings.rules.ask.clear();
+    });
+    let lane = lane.prompt("hi").reply(calls([call("t1", "deploy", "x")]));
+    let lane = lane.classify(0, Opinion::Deny { reason: Arc::from("a classifier said no") });
+    assert_eq!(denied(&lane), "a classifier said no");
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "x")])).deny("not today");
+    assert_eq!(denied(&lane), "not today");
+}
+
+#[test]
+fn a_fallback_says_what_led_to_it_and_a_cut_reply_how_far_the_ladder_is_used() {
+    let lane = Lane::with(|settings| {
+        settings.fallback = Some(Model::named("other"));
+        settings.limits.model_retries = 0;
+    });
+    let lane = lane.prompt("hi").fails(passing(FailureClass::Passing));
+    assert_eq!(last(&lane, "agent.model.fell_back"), json!({"why": "down"}));
+    assert_eq!(last(&lane, "agent.model.abandoned"), json!({"why": "down"}));
+    let lane = Lane::new().prompt("hi").reply(text("a").stop("max_tokens"));
+    assert_eq!(last(&lane, "agent.reply.truncated"), json!({"used": 1, "of": 3}));
+    let lane = lane.reply(text("a").stop("max_tokens"));
+    assert_eq!(last(&lane, "agent.reply.truncated"), json!({"used": 2, "of": 3}));
+    let lane = Lane::new().prompt("hi").fails(passing(FailureClass::Passing));
+    assert_eq!(last(&lane, "agent.model.retry")["failures"], 1);
+}
+
+#[test]
+fn budgets_grants_and_children_are_told() {
+    let lane = Lane::with(|settings| {
+        settings.budget.run.tokens = Some(10_000);
+        settings.budget.at_cap = windlass_core::budget::AtCap::Ask;
+    });
+    let lane = lane.prompt("hi").reply(calls([call("t1", "read", "/a")]).usage(8_200, 10));
+    let lane = lane.returns(0, "A");
+    assert_eq!(last(&lane, "agent.budget.warning"), json!({"percent": 82}));
+    let lane = lane.reply(calls([call("t2", "read", "/b")]).usage(2_000, 10)).returns(0, "B");
+    assert_eq!(last(&lane, "agent_run.asked_human")["budget"]["cap"], "budget_tokens");
+    last(&lane.answer(Answer::Continue {}), "agent.budget.extended");
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "a")]));
+    let lane = lane.answer(Answer::Allow { rule: Some(Rule::parse("deploy").unwrap()) });
+    assert_eq!(last(&lane, "agent.permission.granted"), json!({"rule": "deploy"}));
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "spawn", "a b")]));
+    assert_eq!(
+        last(&lane, "agent.children.spawned"),
+        json!({"call": "1.0", "from": 0, "to": 2, "agent": "scout"})
+    );
+}
+
+#[test]
+fn hooks_that_failed_are_told_and_hooks_that_spoke_are_not_failures() {
+    let lane = || Lane::with(|settings| settings.hooks.prompt = Listening::Hooked).prompt("hi");
+    assert_eq!(
+        last(&lane().advise(failed("timed out")), "agent.hook.failed"),
+        json!({"stage": "prompt", "why": "timed out"})
+    );
+    assert_eq!(count(&lane().advise(block("no")), "agent.hook.failed"), 0);
+    let lane = Lane::with(|settings| settings.hooks.answer = Listening::Hooked).prompt("hi");
+    let lane = lane.reply(text("done")).advise(failed("crashed"));
+    assert_eq!(last(&lane, "agent.hook.failed")["stage"], "answer");
+}
+
+#[test]
+fn a_journal_update_and_a_compaction_are_checkpoints() {
+    use windlass_core::project::CheckpointKind::{Compaction, JournalUpdate};
+    let kinds = |lane: &Lane| {
+        super::rows::kinds(lane).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>()
+    };
+    // What follows in the same entry says more; the entry that only changes the journal says so.
+    let both = calls([call("n", "note", "objective: x"), call("t", "write", "/a")]);
+    assert_eq!(kinds(&Lane::new().prompt("hi").reply(both)).last(), Some(&JournalUpdate));
+    let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("one");
+    assert_eq!(kinds(&lane).last(), Some(&Compaction));
+}
