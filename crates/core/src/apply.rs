@@ -60,7 +60,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::CallLost { call } => round::lost(c, at, *call),
         Record::CallCleared { call } => set(c, *call, CallState::Ready),
         Record::JournalChanged { change, .. } => c.journal.apply(change),
-        Record::Spawned { call, granted } => children::spawned(c, *call, *granted),
+        Record::Spawned { call, to, granted, .. } => children::spawned(c, *call, *to, *granted),
         Record::ChildBack { mail } => children::back(c, input, *mail),
         Record::ChildrenRecalled { call } => children::recalled(c, *call),
         Record::Structured { call } => round::structured(c, *call),
@@ -91,13 +91,29 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
     }
 }
 
+/// Whether somebody was at work since the last entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Worked {
+    /// Somebody was.
+    Yes,
+    /// The machine slept, or its clock jumped.
+    No,
+}
+
+impl Worked {
+    /// What an entry says of the time before it.
+    pub(crate) fn before(records: &[Record]) -> Self {
+        if records.contains(&Record::Slept {}) { Self::No } else { Self::Yes }
+    }
+}
+
 impl Conversation {
     /// Counts the time since the last entry for the run that was at work. What a dead process did
     /// not do is not counted.
-    pub(crate) fn count_time(&mut self, at: Millis, input: &Input) {
+    pub(crate) fn count_time(&mut self, at: Millis, input: &Input, worked: Worked) {
         let active = self.active_ms(at);
         let dead = matches!(input, Input::Adopted { .. });
-        if let Some(run) = self.run.as_mut().filter(|_| !dead) {
+        if let Some(run) = self.run.as_mut().filter(|_| !dead && worked == Worked::Yes) {
             run.active_ms = active;
         }
         self.counted_to = at.max(self.counted_to);

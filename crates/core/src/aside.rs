@@ -9,6 +9,7 @@ use crate::counsel::Counsel;
 use crate::ids::CallId;
 use crate::input::Opinion;
 use crate::record::ToolChoice;
+use crate::reply::Usage;
 use crate::request::Request;
 use crate::run::Run;
 use crate::settings::{Model, Settings};
@@ -19,8 +20,24 @@ use crate::words;
 /// Output tokens of a classification.
 const OPINION_TOKENS: u64 = 64;
 
-/// Characters of the conversation a classifier reads.
+/// Characters of the conversation, and of the call, that a classifier reads.
 const CLASSIFIED_CHARS: u64 = 8_000;
+
+/// What a classification is taken to cost until it is known.
+pub(crate) const OPINION_COST: Usage = Usage {
+    input_tokens: CLASSIFIED_CHARS,
+    output_tokens: OPINION_TOKENS,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+};
+
+/// The model that is asked beside the conversation: the cheaper one, if one is named.
+pub(crate) fn beside(settings: &Settings) -> &Model {
+    match &settings.window.summariser {
+        Summariser::Model(model) => model,
+        Summariser::Own | Summariser::Nobody => &settings.model,
+    }
+}
 
 /// Characters taken for a token when a text is cut to a window.
 const CHARS_PER_TOKEN: u64 = 3;
@@ -29,21 +46,18 @@ impl Conversation {
     /// The request for the summary that is wanted now.
     #[must_use]
     pub fn summary_request(&self) -> Option<Request> {
-        let settings = self.settings.as_ref()?;
+        let settings = &*self.settings_in_use()?;
         let consulting = self.run.as_ref().and_then(Run::consulting)?;
         let Counsel::Summary { cut, wishes, max_tokens, .. } = &consulting.about else {
             return None;
         };
-        let model = match &settings.window.summariser {
-            Summariser::Own => &settings.model,
-            Summariser::Model(model) => model,
-            Summariser::Nobody => return None,
-        };
+        let model = beside(settings);
         let left_out = usize::try_from(cut.keep_from).unwrap_or(usize::MAX);
         let room = model.window_tokens.saturating_sub(*max_tokens) / 2;
         let old = self.transcript.segments().iter().take(left_out);
         let mut text = render::history(old, room.saturating_mul(CHARS_PER_TOKEN));
         for wish in settings.window.preserve.iter().chain(wishes) {
+            let wish = crate::cut::text(wish, crate::cut::SENTENCE_CHARS);
             text = format!("{text}\n\nThe summary must keep:\n{wish}");
         }
         Some(aside(settings, model, words::SUMMARISE, &text, *max_tokens))
@@ -52,12 +66,9 @@ impl Conversation {
     /// The request for an opinion about a call.
     #[must_use]
     pub fn classify_request(&self, id: CallId) -> Option<Request> {
-        let settings = self.settings.as_ref()?;
+        let settings = &*self.settings_in_use()?;
         let call = self.run.as_ref().and_then(Run::round)?.call(id)?;
-        let model = match &settings.window.summariser {
-            Summariser::Model(model) => model,
-            Summariser::Own | Summariser::Nobody => &settings.model,
-        };
+        let model = beside(settings);
         let text = format!("{}\n\n{}", self.wanted_by_user(), described(call));
         Some(aside(settings, model, words::CLASSIFY, &text, OPINION_TOKENS))
     }
@@ -74,13 +85,7 @@ fn described(call: &Call) -> String {
     format!("The call: {} with {input}", call.tool_use.name)
 }
 
-fn aside(
-    settings: &Settings,
-    model: &Model,
-    system: &str,
-    text: &str,
-    max_tokens: u64,
-) -> Request {
+fn aside(settings: &Settings, model: &Model, system: &str, text: &str, max_tokens: u64) -> Request {
     let mut transcript = Transcript::default();
     transcript.push_note(text);
     let settings = Settings {

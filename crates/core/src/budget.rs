@@ -121,7 +121,8 @@ impl Price {
             (usage.cache_read_tokens, self.cache_read_usd_micros),
             (usage.cache_write_tokens, self.cache_write_usd_micros),
         ];
-        let total: u128 = parts.iter().map(|(n, price)| u128::from(*n) * u128::from(*price)).sum();
+        let costs = parts.iter().map(|(n, price)| u128::from(*n) * u128::from(*price));
+        let total = costs.fold(0, u128::saturating_add);
         u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 

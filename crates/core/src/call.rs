@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::block::{ErrorFlag, ToolUse};
 use crate::child::Away;
-use crate::facts::Facts;
+use crate::facts::{AnsweredBy, Facts};
 use crate::ids::{CallId, Millis};
-use crate::outcome::{Outcome, OutcomeKind, Reach, Shown};
+use crate::outcome::{Outcome, OutcomeKind, Reach, Shown, ToolError};
 use crate::question::Question;
 use crate::raw::fingerprint;
 use crate::thrash::{Effect, Seen};
@@ -79,6 +79,30 @@ pub enum CallState {
 }
 
 impl Call {
+    /// A call that nobody has looked at.
+    #[must_use]
+    pub fn new(id: CallId, tool_use: ToolUse, facts: Arc<Facts>) -> Self {
+        Self { id, tool_use, facts, state: CallState::Unjudged, attempts: 0, ran: None }
+    }
+
+    /// The same with hooks to look at it first, unless it cannot run anyway.
+    #[must_use]
+    pub(crate) fn shown_to_hooks(mut self) -> Self {
+        if self.problem().is_none() {
+            self.state = CallState::BeforeHook;
+        }
+        self
+    }
+
+    /// Why it cannot run whatever the rules say.
+    #[must_use]
+    pub fn problem(&self) -> Option<ToolError> {
+        if !self.tool_use.input.is_object() {
+            return Some(ToolError::not_an_object());
+        }
+        self.facts.problem.clone()
+    }
+
     /// Whether it has its final result.
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -150,6 +174,12 @@ impl Call {
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         matches!(self.state, CallState::Questioned(_) | CallState::Away(_))
+    }
+
+    /// Whether it would have sent its children out if there were room for them.
+    #[must_use]
+    pub fn waits_for_room(&self) -> bool {
+        self.state == CallState::Ready && self.facts.answered_by == AnsweredBy::Children
     }
 
     /// The children it waits for.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Caps, Spent};
+use crate::cut;
 use crate::ids::{CallId, LaneId};
 
 /// What a child is told to do.
@@ -40,9 +41,20 @@ pub struct Away {
     /// What each may spend.
     pub granted: Caps,
     /// What each brought back, once it did.
-    pub back: Vec<Option<Arc<str>>>,
+    pub back: Vec<Option<Back>>,
+    /// How many were sent out; the others wait for room.
+    pub sent: usize,
     /// Whether they were told to stop.
     pub recalled: Recalled,
+}
+
+/// What a child brought back, and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Back {
+    /// Its words.
+    pub text: Arc<str>,
+    /// How it ended.
+    pub ending: Ending,
 }
 
 /// Whether children were told to stop.
@@ -81,27 +93,52 @@ impl Away {
     /// Children at the beginning.
     #[must_use]
     pub fn new(tasks: usize, granted: Caps) -> Self {
-        Self { granted, back: vec![None; tasks], recalled: Recalled::No }
+        Self { granted, back: vec![None; tasks], sent: 0, recalled: Recalled::No }
     }
 
-    /// How many are still at work.
+    /// How many are at work.
     #[must_use]
     pub fn at_work(&self) -> usize {
+        self.at_work_parts().count()
+    }
+
+    /// Which are at work: sent out, and not back.
+    pub fn at_work_parts(&self) -> impl Iterator<Item = u16> {
+        let sent = (0u16..).zip(self.back.iter().take(self.sent));
+        sent.filter(|(_, back)| back.is_none()).map(|(part, _)| part)
+    }
+
+    /// How many are not back, sent out or not.
+    #[must_use]
+    pub fn out(&self) -> usize {
         self.back.iter().filter(|back| back.is_none()).count()
     }
 
-    /// What they brought back, as one text.
+    /// What they brought back, as one text, each cut to its share of `limit_chars`.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, limit_chars: u64) -> String {
+        let share = limit_chars / (self.back.len() as u64).max(1);
+        let said = |back: &Option<Back>| match back {
+            Some(Back { text, ending: Ending::Answered }) => cut::text(text, share).into_owned(),
+            Some(Back { text, ending: Ending::Failed }) => {
+                format!("failed: {}", cut::text(text, share))
+            }
+            None => String::from("did not come back"),
+        };
         match self.back.as_slice() {
-            [one] => one.as_deref().unwrap_or_default().to_owned(),
+            [one] => said(one),
             many => {
-                let part = |(nth, back): (usize, &Option<Arc<str>>)| {
-                    format!("[{}] {}", nth + 1, back.as_deref().unwrap_or_default())
-                };
+                let part = |(nth, back)| format!("[{}] {}", nth + 1, said(back));
                 many.iter().enumerate().map(part).collect::<Vec<_>>().join("\n\n")
             }
         }
+    }
+
+    /// Whether none of them had an answer.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        let answered = |back: &Back| back.ending == Ending::Answered;
+        !self.back.iter().flatten().any(answered)
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use imbl::Vector;
 
 use crate::block::Block;
-use crate::budget::Spent;
+use crate::budget::{Price, Spent};
 use crate::child::Parent;
 use crate::counsel::CounselId;
-use crate::ids::{AskId, Epoch, Millis, QuestionId, RunId, Seq};
+use crate::ids::{AskId, CallId, Epoch, Millis, QuestionId, RunId, Seq};
 use crate::journal::Journal;
 use crate::permission::Rule;
 use crate::raw::Raw;
@@ -20,7 +20,7 @@ use crate::run::{InUse, LastReply, Run};
 use crate::settings::Settings;
 use crate::stop::{StopCause, Text};
 use crate::transcript::Transcript;
-use crate::window::Meter;
+use crate::window::{Meter, Summariser};
 
 /// How late a time limit may be noticed by somebody who was there.
 const OVERSLEPT_MS: u64 = 60_000;
@@ -74,6 +74,10 @@ pub struct Conversation {
     pub parent: Option<Parent>,
     /// Whether somebody asked for room to be made.
     pub compaction: Asked,
+    /// Children that were given up and may still come back with what they spent.
+    pub strays: Vector<(CallId, u16)>,
+    /// The model whose thoughts the transcript may hold.
+    pub thinker: Option<Arc<str>>,
 }
 
 /// Whether something was asked for.
@@ -154,6 +158,27 @@ impl Conversation {
         }
     }
 
+    /// The price of the model that is asked now.
+    pub(crate) fn price_in_use(&self) -> Option<Price> {
+        let settings = self.settings.as_ref()?;
+        let fell_back = self.run.as_ref().is_some_and(|run| run.model == InUse::Fallback);
+        settings.fallback.as_ref().filter(|_| fell_back).unwrap_or(&settings.model).price
+    }
+
+    /// The price of the model that is asked beside the conversation.
+    pub(crate) fn price_beside(&self) -> Option<Price> {
+        match &self.settings.as_ref()?.window.summariser {
+            Summariser::Model(model) => model.price,
+            Summariser::Own | Summariser::Nobody => self.price_in_use(),
+        }
+    }
+
+    /// The journal as a compaction shows it; empty without one.
+    #[must_use]
+    pub fn journal_to_show(&self) -> String {
+        if self.journal.is_empty() { String::new() } else { self.journal.render() }
+    }
+
     /// Bytes of the next request.
     #[must_use]
     pub fn request_bytes(&self) -> u64 {
@@ -161,12 +186,11 @@ impl Conversation {
         self.transcript.bytes().saturating_add(prompt).saturating_add(self.digest.len() as u64)
     }
 
-    /// Milliseconds the active run was at work, by `at`.
+    /// Milliseconds the active run was at work by `at`, if somebody was there all the time.
     #[must_use]
     pub fn active_ms(&self, at: Millis) -> u64 {
         let Some(run) = &self.run else { return 0 };
-        let worked = run.is_active() && !self.slept(at);
-        let since = if worked { at.since(self.counted_to) } else { 0 };
+        let since = if run.is_active() { at.since(self.counted_to) } else { 0 };
         run.active_ms.saturating_add(since)
     }
 

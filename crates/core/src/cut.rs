@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::block::Block;
 use crate::raw::Raw;
 
 /// Bound for sentences we or a human wrote into an error object.
@@ -19,9 +20,29 @@ pub fn content(content: &Raw, limit_chars: u64) -> Raw {
     match content.read::<Cow<'_, str>>() {
         Ok(inner) if (inner.chars().count() as u64) <= limit_chars => content.clone(),
         Ok(inner) => Raw::string(&text(&inner, limit_chars)),
-        // Blocks or text that Rust cannot hold: the preview shows the JSON text itself.
-        Err(_) => Raw::string(&text(content.text(), limit_chars)),
+        Err(_) => blocks(content, limit_chars),
     }
+}
+
+/// A list of blocks: texts share the limit, and what is no text (an image, a document) stays whole,
+/// because half of it is nothing.
+fn blocks(content: &Raw, limit_chars: u64) -> Raw {
+    let Ok(list) = content.read::<Vec<Block>>() else {
+        // Text that Rust cannot hold: the preview shows the JSON text itself.
+        return Raw::string(&text(content.text(), limit_chars));
+    };
+    let texts = list.iter().filter(|block| block.as_text().is_some()).count() as u64;
+    let whole = list.iter().filter_map(Block::as_text).map(|t| t.chars().count() as u64).sum::<u64>();
+    if texts == list.len() as u64 && list.len() > 1 && whole > limit_chars {
+        let joined: Vec<&str> = list.iter().filter_map(Block::as_text).collect();
+        return Raw::string(&text(&joined.join("\n"), limit_chars));
+    }
+    let share = limit_chars / texts.max(1);
+    let cut = |block: &Block| match block.as_text() {
+        Some(long) => Block::text(&text(long, share)),
+        None => block.clone(),
+    };
+    Raw::encode(&list.iter().map(cut).collect::<Vec<_>>())
 }
 
 /// `text`, at most `limit_chars` characters plus the sentence that says what is missing.
@@ -37,6 +58,19 @@ pub fn text(text: &str, limit_chars: u64) -> Cow<'_, str> {
     let tail = tail(text, tail_chars);
     let omitted = total - head.chars().count() - tail.chars().count();
     Cow::Owned(format!("{head}\n[… {omitted} characters omitted …]\n{tail}"))
+}
+
+/// The beginning of `text` on one line, at most `limit_chars` characters, an ellipsis included.
+#[must_use]
+pub fn line(text: &str, limit_chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= limit_chars {
+        return line;
+    }
+    match limit_chars.checked_sub(1) {
+        Some(chars) => format!("{}…", head(&line, chars)),
+        None => String::new(),
+    }
 }
 
 fn head(text: &str, chars: usize) -> &str {

@@ -62,7 +62,9 @@ impl Gate {
     pub fn missing(&self, done: &Done) -> Option<String> {
         let short = self.checklist.iter().filter(|need| done.times(&need.tool) < need.at_least);
         let short: Vec<String> = short
-            .map(|need| format!("{} {} of {} times", need.tool, done.times(&need.tool), need.at_least))
+            .map(|need| {
+                format!("{} {} of {} times", need.tool, done.times(&need.tool), need.at_least)
+            })
             .collect();
         (!short.is_empty()).then(|| format!("the work is not complete: {}", short.join(", ")))
     }

@@ -17,7 +17,7 @@ const ENTRY_CHARS: u64 = 2_000;
 const LIST_ENTRIES: usize = 100;
 
 /// Characters of the digest.
-const DIGEST_CHARS: u64 = 500;
+const DIGEST_CHARS: usize = 500;
 
 /// Findings the digest shows.
 const DIGEST_FINDINGS: usize = 3;
@@ -167,22 +167,26 @@ impl Journal {
     }
 
     /// A few lines for the system prompt: objective, state, first blocker, next action, and the
-    /// latest findings. Empty without a journal.
+    /// latest findings. Empty without a journal. Each line has its share of the whole.
     #[must_use]
     pub fn digest(&self) -> String {
-        let mut lines = Vec::new();
-        let mut line = |title: &str, text: Option<&str>| {
-            lines.extend(text.map(|text| format!("{title}: {text}")));
-        };
-        line("Objective", self.field(Field::Objective));
-        line("State", self.field(Field::CurrentState));
-        line("Blocker", self.list(List::Blockers).next());
-        line("Next", self.field(Field::HandoffNextAction));
         let findings: Vec<&str> = self.list(List::VerifiedFindings).collect();
-        for finding in findings.iter().rev().take(DIGEST_FINDINGS) {
-            lines.push(format!("Found: {finding}"));
+        let latest =
+            findings.iter().rev().take(DIGEST_FINDINGS).map(|found| ("Found", Some(*found)));
+        let parts = [
+            ("Objective", self.field(Field::Objective)),
+            ("State", self.field(Field::CurrentState)),
+            ("Blocker", self.list(List::Blockers).next()),
+            ("Next", self.field(Field::HandoffNextAction)),
+        ];
+        let said = parts.into_iter().chain(latest).filter_map(|(title, text)| Some((title, text?)));
+        let lines: Vec<String> = said.map(|(title, text)| format!("{title}: {text}")).collect();
+        let share = (DIGEST_CHARS / lines.len().max(1)).saturating_sub(1);
+        let whole: Vec<String> = lines.iter().map(|text| cut::line(text, usize::MAX)).collect();
+        if whole.join("\n").chars().count() <= DIGEST_CHARS {
+            return whole.join("\n");
         }
-        cut::text(&lines.join("\n"), DIGEST_CHARS).into_owned()
+        lines.iter().map(|text| cut::line(text, share)).collect::<Vec<_>>().join("\n")
     }
 
     /// What a person who takes over should know first.

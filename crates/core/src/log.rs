@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::apply::apply;
+use crate::apply::{Worked, apply};
 use crate::conversation::{Conversation, Ended};
 use crate::decide::decide;
 use crate::ids::{Millis, Seq};
@@ -88,7 +88,7 @@ impl Entry {
             return Vec::new();
         }
         let mut now = before.clone();
-        now.count_time(self.at, &self.input);
+        now.count_time(self.at, &self.input, Worked::before(&self.records));
         let mut ends = Vec::new();
         for record in &self.records {
             apply(&mut now, self.at, &self.input, record);
@@ -128,7 +128,7 @@ impl Conversation {
             return Err(Error::Gap { expected, found: entry.seq });
         }
         self.head = entry.seq;
-        self.count_time(entry.at, &entry.input);
+        self.count_time(entry.at, &entry.input, Worked::before(&entry.records));
         self.take(entry);
         Ok(())
     }

@@ -151,7 +151,12 @@ fn records_that_do_not_fit_change_nothing() {
         let entry = Entry { seq: 1, at: Millis(1), input: Input::Ticked {}, records };
         let mut conversation = Conversation::default();
         conversation.fold(&entry).unwrap();
-        let untouched = Conversation { head: 1, at: Millis(1), counted_to: Millis(1), ..Conversation::default() };
+        let untouched = Conversation {
+            head: 1,
+            at: Millis(1),
+            counted_to: Millis(1),
+            ..Conversation::default()
+        };
         assert_eq!(conversation, untouched, "{entry:?}");
     }
 }

@@ -10,7 +10,7 @@ pub use checkpoint::CheckpointKind;
 pub use event::alias;
 pub use rows::{CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow};
 
-use crate::apply::apply;
+use crate::apply::{Worked, apply};
 use crate::conversation::Conversation;
 use crate::log::Entry;
 
@@ -20,7 +20,7 @@ use crate::log::Entry;
 pub fn project(before: &Conversation, entry: &Entry) -> Vec<Row> {
     let mut now = before.clone();
     now.head = entry.seq;
-    now.count_time(entry.at, &entry.input);
+    now.count_time(entry.at, &entry.input, Worked::before(&entry.records));
     let mut trace = trace::Tracer::default();
     let mut checkpoint = checkpoint::Pending::default();
     let mut rows = Vec::new();

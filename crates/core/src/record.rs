@@ -377,6 +377,10 @@ pub enum Record {
     Spawned {
         /// The call.
         call: CallId,
+        /// The first of its tasks that is handed out now.
+        from: u16,
+        /// The first that is not.
+        to: u16,
         /// What each may spend.
         granted: Caps,
     },

@@ -204,6 +204,8 @@ pub struct Counters {
     pub tool_rounds: u32,
     /// Model calls.
     pub model_calls: u32,
+    /// Those of them that only repeated one that failed in passing.
+    pub retries: u32,
     /// Tool calls.
     pub tool_calls: u32,
     /// Replies cut in a row.
@@ -279,10 +281,9 @@ impl Run {
         match &self.phase {
             Phase::Acting(round) => Some(round),
             Phase::Halted(halt) => halt.round.as_ref(),
-            Phase::Between
-            | Phase::Asking(_)
-            | Phase::Deferred { .. }
-            | Phase::Consulting(_) => None,
+            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } | Phase::Consulting(_) => {
+                None
+            }
         }
     }
 
@@ -291,10 +292,9 @@ impl Run {
         match &mut self.phase {
             Phase::Acting(round) => Some(round),
             Phase::Halted(halt) => halt.round.as_mut(),
-            Phase::Between
-            | Phase::Asking(_)
-            | Phase::Deferred { .. }
-            | Phase::Consulting(_) => None,
+            Phase::Between | Phase::Asking(_) | Phase::Deferred { .. } | Phase::Consulting(_) => {
+                None
+            }
         }
     }
 
@@ -393,7 +393,7 @@ impl Round {
         let free = |(place, call): (usize, &Call)| {
             let waits = |earlier: &Call| earlier.is_waiting() && earlier.stands_before(call);
             let blocked = self.calls.iter().take(place).any(waits);
-            !call.is_settled() && !call.is_waiting() && !blocked
+            !call.is_settled() && !call.is_waiting() && !call.waits_for_room() && !blocked
         };
         self.calls.iter().enumerate().any(free)
     }

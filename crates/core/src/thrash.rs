@@ -88,10 +88,15 @@ pub enum Tier {
 }
 
 impl Guard {
-    /// Takes in the calls of a round; says what it found. `exempt` tools are never counted.
+    /// Takes in the calls of a round; says what it found. `exempt` tools are never counted, and a
+    /// round of nothing else says nothing about what was done before it.
     pub fn observe(&mut self, round: &[Seen], exempt: &[Arc<str>]) -> Option<Detection> {
+        let counted = round.iter().filter(|seen| !exempt.contains(&seen.tool)).count();
+        if counted == 0 {
+            return None;
+        }
         let progress = self.remember(round, exempt);
-        let found = self.detect();
+        let found = self.detect(counted);
         self.level = match (&found, progress) {
             (Some(_), Progress::None) => self.level.next(),
             (Some(_), Progress::Made) => self.level.back(),
@@ -164,14 +169,16 @@ impl Guard {
         self.recent.drain(..forget);
     }
 
-    fn detect(&self) -> Option<(Tier, Arc<str>)> {
-        let last = self.recent.last()?;
-        let same = |earlier: &&Seen| earlier.tool == last.tool && earlier.input == last.input;
-        if self.recent.iter().filter(same).count() >= IDENTICAL {
-            return Some((Tier::Identical, last.tool.clone()));
-        }
-        let tool = self.recent.iter().filter(|earlier| earlier.tool == last.tool).count();
-        (tool >= PATTERN).then(|| (Tier::Pattern, last.tool.clone()))
+    /// Looks at the last `fresh` calls, newest first: a call that goes in circles may have company.
+    fn detect(&self, fresh: usize) -> Option<(Tier, Arc<str>)> {
+        let often = |same: &dyn Fn(&Seen) -> bool| self.recent.iter().filter(|s| same(s)).count();
+        let circles = |last: &&Seen| {
+            often(&|seen| seen.tool == last.tool && seen.input == last.input) >= IDENTICAL
+        };
+        let repeats = |last: &&Seen| often(&|seen| seen.tool == last.tool) >= PATTERN;
+        let fresh = || self.recent.iter().rev().take(fresh);
+        let identical = fresh().find(circles).map(|seen| (Tier::Identical, seen.tool.clone()));
+        identical.or_else(|| fresh().find(repeats).map(|seen| (Tier::Pattern, seen.tool.clone())))
     }
 }
 

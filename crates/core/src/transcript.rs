@@ -47,8 +47,12 @@ pub enum Role {
 pub enum Part {
     /// What a person said.
     Prompt,
-    /// What the runtime said on the user's side: a nudge, a continuation, a summary.
+    /// What the runtime said on the user's side: a nudge, a continuation.
     Note,
+    /// What stands in the place of messages that were left out.
+    Summary,
+    /// The journal as the model was shown it, and that it was read.
+    Journal,
     /// Instructions found on the way: never summarised.
     Memory,
     /// What the model said.
@@ -143,6 +147,15 @@ impl Transcript {
         self.segments.back().is_some_and(|last| last.role == Role::Assistant)
     }
 
+    /// Whether the runtime said this last.
+    #[must_use]
+    pub fn ends_in_note(&self, text: &str) -> bool {
+        let is_it = |last: &Segment| {
+            last.part == Part::Note && last.blocks.iter().any(|block| block.as_text() == Some(text))
+        };
+        self.segments.back().is_some_and(is_it)
+    }
+
     /// Whether a request can be made of it: it has something, and a user's turn comes first.
     #[must_use]
     pub fn is_askable(&self) -> bool {
@@ -182,9 +195,8 @@ impl Transcript {
         let asked: Vec<usize> = asked.collect();
         let last = asked.len().saturating_sub(due);
         let asked = asked.get(last..).unwrap_or_default();
-        let instructs = |(at, segment): &(usize, &Segment)| {
-            segment.part == Part::Memory || asked.contains(at)
-        };
+        let instructs =
+            |(at, segment): &(usize, &Segment)| segment.part == Part::Memory || asked.contains(at);
         places().filter(instructs).map(|(at, _)| at).collect()
     }
 
@@ -204,7 +216,7 @@ impl Transcript {
         let mut old = std::mem::take(&mut self.segments);
         let kept = old.split_off(keep_from.min(old.len()));
         self.bytes = 0;
-        self.push_note(note);
+        self.push(Role::User, Part::Summary, speech(&[Block::text(note)]));
         self.push_journal(journal);
         for segment in attached.iter().filter_map(|at| old.get(*at)).chain(&kept) {
             // Two replies in a row would be joined into one that the model never gave.
@@ -220,9 +232,9 @@ impl Transcript {
     /// Appends the journal, as something the model was shown and has read.
     pub fn push_journal(&mut self, journal: &str) {
         if !journal.is_empty() {
-            self.push(Role::User, Part::Note, speech(&[Block::text(journal)]));
+            self.push(Role::User, Part::Journal, speech(&[Block::text(journal)]));
             let read = speech(&[Block::text(words::JOURNAL_READ)]);
-            self.push(Role::Assistant, Part::Note, read);
+            self.push(Role::Assistant, Part::Journal, read);
         }
     }
 

@@ -27,6 +27,8 @@ fn parts(transcript: &Transcript) -> String {
         Part::Prompt => 'p',
         Part::Memory => 'm',
         Part::Note => 'n',
+        Part::Summary => 's',
+        Part::Journal => 'j',
         Part::Reply => 'a',
         Part::Results => 'r',
     };
@@ -163,7 +165,7 @@ fn a_compaction_is_a_new_generation_that_begins_with_the_sentence() {
     assert_eq!(transcript.segments()[0].blocks[0].as_text(), Some("left out"));
     assert_eq!(transcript.segments().iter().skip(1).cloned().collect::<Vec<_>>(), kept);
     transcript.compact(usize::MAX, "all gone", &[], "");
-    assert_eq!(parts(&transcript), "n");
+    assert_eq!(parts(&transcript), "s");
 }
 
 // spec: TRANSCRIPT-12

@@ -6,11 +6,13 @@
 pub mod ladder;
 pub mod meter;
 pub mod pins;
+pub mod plan;
 pub mod render;
 pub mod settings;
 pub mod stages;
 
 pub use ladder::{Recoveries, Rung};
-pub use meter::{Meter, Pressure, Thresholds, Usable};
+pub use meter::{BadThresholds, Meter, Pressure, Thresholds, Usable};
+pub use plan::{Acts, CutPlan, Plan, StagePlan, plan};
 pub use settings::{Summariser, Switch, Window};
 pub use stages::{Rewrite, Stage};

@@ -41,7 +41,8 @@ pub const LOSING_CONTEXT: &str = "I've made progress but I'm losing context fast
      or stop?";
 
 /// Stands before a summary.
-pub const COMPACTED: &str = "[summary of the earlier conversation, which was left out to make room]";
+pub const COMPACTED: &str =
+    "[summary of the earlier conversation, which was left out to make room]";
 
 /// Stands before a summary after a deep prune.
 pub const DEEP_PRUNED: &str =

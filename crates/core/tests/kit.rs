@@ -5,12 +5,14 @@
 mod build;
 mod check;
 mod expect;
+mod filling;
 mod lane;
 mod tools;
 mod view;
 
 pub(crate) use build::{Answering, call, calls, nothing, passing, say, text};
 pub(crate) use check::is_acceptable;
-pub(crate) use lane::Lane;
-pub(crate) use tools::{facts_for, rule, settings};
+pub(crate) use filling::{page, paid_only, small, summed_up};
+pub(crate) use lane::{Lane, home};
+pub(crate) use tools::{facts_for, price, rule, settings};
 pub(crate) use view::{digest, messages, tag, tags, versioned_tag};

@@ -162,6 +162,9 @@ impl Driver {
     pub async fn drive(mut self, hand_over: CancellationToken) -> Result<Rest, DriveError> {
         let rest = self.drive_claimed(&hand_over).await;
         self.flights.ground();
+        if !matches!(rest, Ok(Rest::Parked(_))) {
+            self.ports.tools.leave(&self.lane);
+        }
         match rest {
             Err(DriveError::Store(error @ StoreError::Fenced { .. })) => Err(error.into()),
             rest => {

@@ -12,7 +12,7 @@ pub use hooks::{Heard, Hooks, NoHooks, Scene};
 pub use model::{Model, Stream};
 pub use store::{
     Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    WorkerId,
+    TraceEnd, WorkerId,
 };
 pub use tool::{CallContext, Tool};
 

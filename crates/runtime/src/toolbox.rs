@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_core::facts::Facts;
+use windlass_core::ids::LaneId;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 
@@ -20,6 +21,13 @@ impl Toolbox {
     #[must_use]
     pub fn with(mut self, tool: impl Tool) -> Self {
         self.tools.insert(tool.spec().name, Arc::new(tool));
+        self
+    }
+
+    /// The same tools and those of `others`; a tool of the same name is replaced.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.tools.extend(others.tools);
         self
     }
 
@@ -42,9 +50,14 @@ impl Toolbox {
         self.tools.values().map(|tool| tool.spec()).collect()
     }
 
-    /// What is known of a call before it runs.
+    /// What is known of a call of the conversation on `lane` before it runs.
     #[must_use]
-    pub fn assess(&self, name: &str, input: &Raw) -> Facts {
-        self.get(name).map_or_else(|| Facts::unknown(name), |tool| tool.assess(input))
+    pub fn assess(&self, lane: &LaneId, name: &str, input: &Raw) -> Facts {
+        self.get(name).map_or_else(|| Facts::unknown(name), |tool| tool.assess_on(lane, input))
+    }
+
+    /// Tells every tool that the conversation on `lane` is driven here no longer.
+    pub fn leave(&self, lane: &LaneId) {
+        self.tools.values().for_each(|tool| tool.leave(lane));
     }
 }

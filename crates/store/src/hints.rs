@@ -25,6 +25,13 @@ impl Hints {
         lanes.entry(lane.clone()).or_default().notify_one();
     }
 
+    /// Mail arrived by way of another process. Who does not wait here has no use for it.
+    pub(crate) fn pass_on(&self, lane: &LaneId) {
+        if let Some(waiting) = self.lock().get(lane) {
+            waiting.notify_one();
+        }
+    }
+
     /// Waits for the next `tell`.
     pub(crate) async fn wait(&self, lane: LaneId) {
         let told = Arc::clone(self.lock().entry(lane.clone()).or_default());

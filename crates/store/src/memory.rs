@@ -14,13 +14,13 @@ pub use disk::{AppendFault, Hook, Keep, Operation};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::project::Row;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, WorkerId,
+    Task, TraceEnd, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -192,6 +192,14 @@ impl Store for MemoryStore {
         most: usize,
     ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(async move { Ok(self.read(|world| world.runs(lane.as_ref(), most)).await) })
+    }
+
+    fn trace_ends(
+        &self,
+        since: Millis,
+        most: usize,
+    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.trace_ends(since, most)).await) })
     }
 }
 

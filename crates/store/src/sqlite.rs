@@ -30,12 +30,12 @@ pub use open::Settings;
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, WorkerId,
+    Task, TraceEnd, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -75,6 +75,12 @@ impl SqliteStore {
     pub async fn check(&self) -> Result<(), StoreError> {
         let home = Arc::clone(&self.home);
         self.readers.run(move |connection| check::whole(connection, &home)).await
+    }
+
+    /// The version of its tables.
+    #[must_use]
+    pub fn schema(&self) -> i64 {
+        migrate::newest()
     }
 
     /// How often the log was synced for somebody who waited for it.
@@ -181,5 +187,13 @@ impl Store for SqliteStore {
         most: usize,
     ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(self.readers.ask(move |connection| rows::runs(connection, lane.as_ref(), most)))
+    }
+
+    fn trace_ends(
+        &self,
+        since: Millis,
+        most: usize,
+    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| rows::trace_ends(connection, since, most)))
     }
 }

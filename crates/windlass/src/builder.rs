@@ -77,6 +77,13 @@ impl Builder {
         self
     }
 
+    /// The model to ask, shared with others.
+    #[must_use]
+    pub fn shared_model(mut self, model: Arc<dyn Model>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
     /// The offline model that answers from a script.
     #[must_use]
     pub fn scripted(mut self, script: Script) -> Self {
@@ -86,8 +93,14 @@ impl Builder {
 
     /// Where conversations live.
     #[must_use]
-    pub fn store(mut self, store: impl Store) -> Self {
-        self.store = Some(Arc::new(store));
+    pub fn store(self, store: impl Store) -> Self {
+        self.shared_store(Arc::new(store))
+    }
+
+    /// The same, for a store that others use too.
+    #[must_use]
+    pub fn shared_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
         self
     }
 
@@ -95,6 +108,13 @@ impl Builder {
     #[must_use]
     pub fn tool(mut self, tool: impl Tool) -> Self {
         self.tools = self.tools.with(tool);
+        self
+    }
+
+    /// Tools the model may call, such as the standard ones.
+    #[must_use]
+    pub fn tools(mut self, tools: Toolbox) -> Self {
+        self.tools = self.tools.and(tools);
         self
     }
 

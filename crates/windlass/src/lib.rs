@@ -13,12 +13,22 @@ pub use windlass_core::mail::Answer;
 pub use windlass_core::settings::{Model as ModelSettings, Settings};
 pub use windlass_core::stop::StopCause;
 pub use windlass_providers::scripted;
+
+/// Models over HTTP: a name chooses the provider.
+pub mod models {
+    pub use windlass_providers::capabilities::Capabilities;
+    pub use windlass_providers::describe::{Described, Standing};
+    pub use windlass_providers::names::Providers;
+    pub use windlass_providers::overrides::Overrides;
+    pub use windlass_providers::{Models, Options, Shared, Variables};
+}
+
 pub use windlass_runtime::feed::{Item, Subscription};
 pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::{
     Agent, Agents, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, ports,
 };
-pub use windlass_store::{memory, sqlite};
+pub use windlass_store::{memory, postgres, sqlite};
 pub use windlass_tools as tools;
 
 use std::sync::Arc;

@@ -230,7 +230,9 @@ fn body(world: &mut World, letter: Letter) -> MailBody {
     match letter {
         Letter::Prompt => MailBody::Prompt { run: next_run(world), blocks: vec![Block::text("p")] },
         Letter::Steer => MailBody::Steer { run: next_run(world), blocks: vec![Block::text("s")] },
-        Letter::Child => MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home: None },
+        Letter::Child => {
+            MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home: None }
+        }
         Letter::Cancel => MailBody::Cancel { run: None },
         Letter::Abort => MailBody::Abort { run: None },
         Letter::CancelQueued => {

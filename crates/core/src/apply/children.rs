@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use crate::budget::Caps;
-use crate::call::CallState;
-use crate::child::{Away, Recalled};
+use crate::call::{Call, CallState};
+use crate::child::{Away, Back, Recalled};
 use crate::conversation::Conversation;
 use crate::ids::{CallId, MailId};
 use crate::input::Input;
 use crate::mail::MailBody;
+use crate::run::Run;
 
 use super::talk::mail_body;
-use super::{set, with_call, with_run};
+use super::{with_call, with_run};
 
 pub(super) fn employed(c: &mut Conversation, input: &Input, mail: MailId) {
     if let Some(MailBody::Task { parent, .. }) = mail_body(input, mail) {
@@ -19,27 +20,61 @@ pub(super) fn employed(c: &mut Conversation, input: &Input, mail: MailId) {
     }
 }
 
-pub(super) fn spawned(c: &mut Conversation, id: CallId, granted: Caps) {
-    let call = c.run.as_ref().and_then(|run| run.round()).and_then(|round| round.call(id));
-    let Some(tasks) = call.map(|call| call.facts.children.len()) else { return };
-    set(c, id, CallState::Away(Away::new(tasks, granted)));
+pub(super) fn spawned(c: &mut Conversation, id: CallId, to: u16, granted: Caps) {
+    with_call(c, id, |call| {
+        let tasks = call.facts.children.len();
+        let mut away = match &call.state {
+            CallState::Away(away) => away.clone(),
+            CallState::BeforeHook
+            | CallState::Unjudged
+            | CallState::Referred
+            | CallState::Questioned(_)
+            | CallState::Ready
+            | CallState::Running { .. }
+            | CallState::Resting { .. }
+            | CallState::Lost
+            | CallState::AfterHook(_)
+            | CallState::Settled(_) => Away::new(tasks, granted),
+        };
+        away.sent = usize::from(to).min(tasks);
+        call.state = CallState::Away(away);
+    });
 }
 
+/// What it spent counts whenever it comes back, and once.
 pub(super) fn back(c: &mut Conversation, input: &Input, mail: MailId) {
     let Some(MailBody::ChildFinished { text, home: Some(home), .. }) = mail_body(input, mail)
     else {
         return;
     };
     c.spent.plus(&home.spent);
+    if let Some(place) = c.strays.iter().position(|stray| *stray == (home.call, home.part)) {
+        c.strays.remove(place);
+        return;
+    }
     with_run(c, |run| run.spent.plus(&home.spent));
     with_call(c, home.call, |call| {
         if let CallState::Away(away) = &mut call.state
             && let Some(place) = away.back.get_mut(usize::from(home.part))
         {
-            *place = Some(Arc::clone(text));
+            *place = Some(Back { text: Arc::clone(text), ending: home.ending });
         }
     });
 }
+
+/// Remembers who is still out when a call is given up.
+pub(super) fn given_up(c: &mut Conversation, id: CallId) {
+    let call = c.run.as_ref().and_then(Run::round).and_then(|round| round.call(id));
+    let out = call.and_then(Call::away).into_iter().flat_map(Away::at_work_parts);
+    let out: Vec<u16> = out.collect();
+    c.strays.extend(out.into_iter().map(|part| (id, part)));
+    while c.strays.len() > MOST_STRAYS {
+        c.strays.pop_front();
+    }
+}
+
+/// Children remembered after they were given up.
+const MOST_STRAYS: usize = 256;
 
 pub(super) fn recalled(c: &mut Conversation, id: CallId) {
     with_call(c, id, |call| {

@@ -1,7 +1,6 @@
 //! Runs that wait for somebody: counsels, questions, and what was said about an answer.
 
 use crate::block::Block;
-use crate::budget::Price;
 use crate::call::CallState;
 use crate::conversation::Conversation;
 use crate::counsel::{Counsel, CounselId};
@@ -12,9 +11,8 @@ use crate::question::Question;
 use crate::record::Rejection;
 use crate::reply::Usage;
 use crate::run::{Consulting, Halt, Leave, Phase, Run};
-use crate::window::Summariser;
 
-use super::model::{charge, price};
+use super::model::charge;
 use super::talk::mail_body;
 use super::{set, with_run};
 
@@ -25,19 +23,10 @@ pub(super) fn counsel_sought(c: &mut Conversation, id: CounselId, about: &Counse
 
 pub(super) fn counsel_heard(c: &mut Conversation, charged: Option<&Usage>) {
     if let Some(usage) = charged {
-        let price = price_of_counsel(c);
+        let price = c.price_beside();
         charge(c, usage, price.as_ref());
     }
     with_run(c, |run| run.phase = Phase::Between);
-}
-
-/// A summary may be made by another, cheaper model.
-fn price_of_counsel(c: &Conversation) -> Option<Price> {
-    let settings = c.settings.as_ref()?;
-    match &settings.window.summariser {
-        Summariser::Model(model) => model.price,
-        Summariser::Own | Summariser::Nobody => price(c),
-    }
 }
 
 pub(super) fn questioned(c: &mut Conversation, question: &Question) {
@@ -68,7 +57,10 @@ pub(super) fn guided(c: &mut Conversation, input: &Input, mail: MailId) {
     let Some(MailBody::Answer { answer, .. }) = mail_body(input, mail) else { return };
     if let Answer::Text { text } = answer {
         c.transcript.push_prompt(&[Block::text(text)]);
-        with_run(c, |run| run.prompts = run.prompts.saturating_add(1));
+        with_run(c, |run| {
+            run.prompts = run.prompts.saturating_add(1);
+            run.pieces.clear();
+        });
     }
     with_run(c, |run| {
         run.guard.calm();
@@ -87,7 +79,9 @@ pub(super) fn budget_extended(run: &mut Run) {
     lift(run);
 }
 
+/// An answer that does not count is not kept for later.
 pub(super) fn rejected(run: &mut Run, by: Rejection) {
+    run.structured = None;
     let counter = match by {
         Rejection::Schema => &mut run.counters.output_retries,
         Rejection::Checklist | Rejection::Hook => &mut run.counters.rejections,

@@ -14,16 +14,25 @@ use crate::reply::{Reply, Usage};
 use crate::run::{Asking, EarlyCall, InUse, LastReply, Phase};
 
 pub(super) fn asked(c: &mut Conversation, record: &Record) {
-    let Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice } = record else {
+    let Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice } = record
+    else {
         return;
     };
     c.asks = *ask;
+    change_thinker(c);
     if *transition == Transition::Steer || !c.transcript.ends_in_reply() {
         read_steers(c);
     }
     with_run(c, |run| {
         if !keeps_pieces(*transition) {
             run.pieces.clear();
+        }
+        if *transition == Transition::Steer {
+            // Somebody said more: what was answered before that is not the answer.
+            run.structured = None;
+        }
+        if *transition == Transition::Retry {
+            run.counters.retries = run.counters.retries.saturating_add(1);
         }
         if *transition == Transition::Reprompt {
             run.counters.reprompts = run.counters.reprompts.saturating_add(1);
@@ -50,13 +59,13 @@ fn keeps_pieces(transition: Transition) -> bool {
         | Transition::RaiseCap
         | Transition::Retry
         | Transition::Compacted
+        | Transition::Guided
         | Transition::Adopted => true,
         Transition::Prompt
         | Transition::ToolResults
         | Transition::ReissueToolUse
         | Transition::Reprompt
         | Transition::Rejected
-        | Transition::Guided
         | Transition::SumUp
         | Transition::Steer => false,
     }
@@ -84,7 +93,7 @@ pub(super) fn replied(c: &mut Conversation, input: &Input, truncation: Truncatio
     let Some((reply, _)) = reply_of(input) else { return };
     let sent_bytes = c.request_bytes();
     c.meter.learn(sent_bytes, &reply.usage);
-    let price = price(c);
+    let price = c.price_in_use();
     charge(c, &reply.usage, price.as_ref());
     let Some(run) = &mut c.run else { return };
     run.counters.failures = 0;
@@ -105,18 +114,9 @@ pub(super) fn replied(c: &mut Conversation, input: &Input, truncation: Truncatio
 }
 
 pub(super) fn attempt_abandoned(c: &mut Conversation, charged: &Usage) {
-    let price = price(c);
+    let price = c.price_in_use();
     charge(c, charged, price.as_ref());
     with_run(c, |run| run.phase = Phase::Between);
-}
-
-/// The price of the model in use.
-pub(super) fn price(c: &Conversation) -> Option<Price> {
-    let settings = c.settings.as_ref()?;
-    let fallback = settings.fallback.as_ref().filter(|_| {
-        c.run.as_ref().is_some_and(|run| run.model == InUse::Fallback)
-    });
-    fallback.unwrap_or(&settings.model).price
 }
 
 /// Counts what a call cost.
@@ -130,14 +130,23 @@ pub(super) fn charge(c: &mut Conversation, usage: &Usage, price: Option<&Price>)
 }
 
 /// Thoughts of one model are nothing to another.
+fn change_thinker(c: &mut Conversation) {
+    let Some(model) = c.settings_in_use().map(|settings| settings.model.name.clone()) else {
+        return;
+    };
+    if c.thinker.as_ref().is_some_and(|thinker| *thinker != model) {
+        let thoughts = c.transcript.thoughts();
+        if !thoughts.is_empty() {
+            c.transcript.rewrite(&thoughts);
+        }
+    }
+    c.thinker = Some(model);
+}
+
 pub(super) fn fell_back(c: &mut Conversation) {
     let Some(model) = c.settings.as_ref().and_then(|settings| settings.fallback.clone()) else {
         return;
     };
-    let thoughts = c.transcript.thoughts();
-    if !thoughts.is_empty() {
-        c.transcript.rewrite(&thoughts);
-    }
     with_run(c, |run| {
         run.model = InUse::Fallback;
         run.cap_tokens = model.max_tokens;

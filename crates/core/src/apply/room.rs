@@ -11,21 +11,17 @@ pub(super) fn compacted(c: &mut Conversation, record: &Record) {
     let Record::Compacted { keep_from, note, rung, attached, .. } = record else { return };
     let place = |at: &u64| usize::try_from(*at).unwrap_or(usize::MAX);
     let attached: Vec<usize> = attached.iter().map(place).collect();
-    let journal = if rung.is_some() { shown_journal(c) } else { String::new() };
+    let journal = if rung.is_some() { c.journal_to_show() } else { String::new() };
     c.transcript.compact(place(keep_from), note, &attached, &journal);
     with_run(c, |run| {
         run.counters.reactive_compactions = run.counters.reactive_compactions.saturating_add(1);
     });
     if let Some(rung) = rung {
         climbed(c, *rung);
+        c.journal_shown = c.journal.version();
         refresh_digest(c);
     }
     c.compaction = Asked::No;
-}
-
-fn shown_journal(c: &mut Conversation) -> String {
-    c.journal_shown = c.journal.version();
-    if c.journal.is_empty() { String::new() } else { c.journal.render() }
 }
 
 pub(super) fn climbed(c: &mut Conversation, rung: Rung) {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::model::{charge, price, reply_of};
+use super::children;
+use super::model::{charge, reply_of};
 use super::{set, with_call, with_round, with_run};
 use crate::block::{Block, ErrorFlag};
 use crate::call::{Call, CallState, Span};
@@ -17,25 +18,24 @@ use crate::run::{Fatality, Phase, Round, Run};
 use crate::settings::{Listening, Settings};
 use crate::thrash::Seen;
 
-pub(super) fn round_opened(c: &mut Conversation, input: &Input, dropped: &[u16], note: Option<&Arc<str>>) {
+pub(super) fn round_opened(
+    c: &mut Conversation,
+    input: &Input,
+    dropped: &[u16],
+    note: Option<&Arc<str>>,
+) {
     let Some((reply, facts)) = reply_of(input) else { return };
     let Some(ask) = c.last_reply.as_ref().map(|last| last.ask) else { return };
-    let first = match c.settings.as_ref().map(|settings| settings.hooks.before_tool) {
-        Some(Listening::Hooked) => CallState::BeforeHook,
-        Some(Listening::Nobody) | None => CallState::Unjudged,
-    };
+    let hooked = c.settings.as_ref().map(|settings| settings.hooks.before_tool);
     let facts = facts.iter().map(Some).chain(std::iter::repeat(None));
     let calls: Vec<Call> = reply
         .tool_uses()
         .zip(facts)
         .filter(|((index, _), _)| !dropped.contains(index))
-        .map(|((index, tool_use), facts)| Call {
-            id: CallId { ask, index },
-            tool_use: tool_use.clone(),
-            facts: Arc::new(facts.cloned().unwrap_or_else(|| Facts::unknown(&tool_use.name))),
-            state: first.clone(),
-            attempts: 0,
-            ran: None,
+        .map(|((index, tool_use), facts)| {
+            let facts = facts.cloned().unwrap_or_else(|| Facts::unknown(&tool_use.name));
+            let call = Call::new(CallId { ask, index }, tool_use.clone(), Arc::new(facts));
+            if hooked == Some(Listening::Hooked) { call.shown_to_hooks() } else { call }
         })
         .collect();
     let kept = reply.indexed().filter(|(index, _)| !dropped.contains(index));
@@ -100,6 +100,7 @@ pub(super) fn completed(c: &mut Conversation, at: Millis, input: &Input, id: Cal
 }
 
 pub(super) fn settled(c: &mut Conversation, id: CallId, shown: &Settlement) {
+    children::given_up(c, id);
     with_call(c, id, |call| {
         let shown = match (shown, &call.state) {
             (Settlement::Shown(shown), _) => shown.clone(),
@@ -123,14 +124,15 @@ pub(super) fn context_added(c: &mut Conversation, input: &Input) {
 
 pub(super) fn classified(c: &mut Conversation, input: &Input) {
     if let Input::Classified { usage, .. } = input {
-        let price = price(c);
+        let price = c.price_beside();
         charge(c, usage, price.as_ref());
     }
 }
 
 pub(super) fn structured(c: &mut Conversation, id: CallId) {
     let Some(run) = &mut c.run else { return };
-    let given = run.round().and_then(|round| round.call(id)).map(|call| call.tool_use.input.clone());
+    let given =
+        run.round().and_then(|round| round.call(id)).map(|call| call.tool_use.input.clone());
     run.structured = given;
 }
 
@@ -160,6 +162,7 @@ pub(super) fn round_closed(c: &mut Conversation) {
         c.transcript.push_note(&note);
     }
     run.counters.tool_rounds = run.counters.tool_rounds.saturating_add(1);
+    run.pieces.clear();
     match &mut run.phase {
         Phase::Halted(halt) => halt.round = None,
         Phase::Between

@@ -138,4 +138,5 @@ pub(super) fn forked(c: &mut Conversation) {
     c.usage = Usage::default();
     c.spent = Spent::default();
     c.parent = None;
+    c.strays.clear();
 }

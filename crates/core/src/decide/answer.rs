@@ -5,8 +5,14 @@ use std::sync::Arc;
 use super::boundary::{self, finish, finish_badly};
 use super::counsel;
 use super::draft::Draft;
+use crate::call::{Call, CallState};
 use crate::counsel::{Advice, Counsel};
+use crate::cut;
+use crate::ids::CallId;
+use crate::outcome::OutcomeKind;
 use crate::record::{Record, Rejection, Transition};
+use crate::reply::Reply;
+use crate::run::Round;
 use crate::settings::{Listening, Settings};
 use crate::stop::{Anomaly, StopCause};
 use crate::words;
@@ -57,19 +63,20 @@ fn objection(draft: &Draft<'_>, settings: &Settings) -> Option<(Rejection, Strin
 fn reject(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: &str) {
     let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return };
     let used = &run.counters;
+    let reason = bounded(reason);
     let may = match by {
         Rejection::Schema => used.output_retries < settings.limits.output_retries,
         Rejection::Checklist | Rejection::Hook => used.rejections < settings.limits.rejections,
     };
     if may && boundary::can_ask(draft) {
-        draft.record(Record::Rejected { by, reason: Arc::from(reason) });
-        counsel::note(draft, reason);
+        draft.record(Record::Rejected { by, reason: reason.clone() });
+        counsel::note(draft, &reason);
         let tool = settings.output.as_ref().map(|output| output.tool.clone());
         boundary::ask_for(draft, Transition::Rejected, tool.filter(|_| by == Rejection::Schema));
     } else if by == Rejection::Schema {
         finish_badly(draft, &[StopCause::StructuredOutputRetries]);
     } else {
-        draft.record(Record::Suspected { why: Arc::from(reason) });
+        draft.record(Record::Suspected { why: reason });
         finish_with(draft, cause);
     }
 }
@@ -78,26 +85,72 @@ fn reject(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: &str) 
 pub(super) fn judged(draft: &mut Draft<'_>, cause: StopCause, advice: &Advice) {
     match advice {
         Advice::Block { reason } => reject(draft, cause, Rejection::Hook, reason),
-        Advice::Pass { .. }
-        | Advice::Stop { .. }
-        | Advice::Summary { .. }
-        | Advice::Failed { .. } => {
-            if has_steers(draft) && boundary::can_ask(draft) {
-                boundary::ask(draft, Transition::Steer);
-            } else {
-                finish_with(draft, cause);
-            }
+        Advice::Failed { why, .. } => unverified(draft, cause, why),
+        Advice::Pass { .. } | Advice::Stop { .. } | Advice::Summary { .. } => {
+            steer_or_finish(draft, cause);
         }
     }
 }
 
-/// A call gave the answer that fits its schema, and its round is closed.
-pub(super) fn structured(draft: &mut Draft<'_>) -> bool {
-    let given = draft.run().is_some_and(|run| run.structured.is_some());
-    if given {
-        complete(draft, StopCause::EndTurn);
+/// Nobody could say whether the answer counts. Hooks stand in nobody's way; a command that must
+/// succeed and did not leaves a doubt.
+fn unverified(draft: &mut Draft<'_>, cause: StopCause, why: &str) {
+    let gated = draft.settings().is_some_and(|settings| settings.gate.command.is_some());
+    if gated {
+        draft.record(Record::Suspected { why: bounded(why) });
     }
-    given
+    steer_or_finish(draft, cause);
+}
+
+fn steer_or_finish(draft: &mut Draft<'_>, cause: StopCause) {
+    if has_steers(draft) && boundary::can_ask(draft) {
+        boundary::ask(draft, Transition::Steer);
+    } else {
+        finish_with(draft, cause);
+    }
+}
+
+/// What others say is told in a sentence.
+fn bounded(text: &str) -> Arc<str> {
+    Arc::from(cut::text(text, cut::SENTENCE_CHARS).as_ref())
+}
+
+/// An answer that was given by a call.
+#[derive(Clone, Copy)]
+pub(super) enum Given {
+    /// It fits its schema.
+    Fitting(CallId),
+    /// It does not.
+    Unfit,
+}
+
+/// The answer that a round gave through the tool for it, if it gave one. A call that was not let run
+/// is none.
+pub(super) fn given(draft: &Draft<'_>, round: &Round) -> Option<Given> {
+    let output = draft.settings()?.output.clone()?;
+    let calls = || round.calls.iter().filter(|call| call.tool_use.name == output.tool);
+    let fitting = calls().rfind(|call| call.has_worked()).map(|call| Given::Fitting(call.id));
+    let failed = |call: &Call| matches!(&call.state, CallState::Settled(shown) if shown.kind == OutcomeKind::Failed);
+    fitting.or_else(|| calls().any(failed).then_some(Given::Unfit))
+}
+
+/// Whether this reply gives the answer through the tool for it.
+pub(super) fn is_given_by(draft: &Draft<'_>, reply: &Reply) -> bool {
+    let output = draft.settings().and_then(|settings| settings.output.clone());
+    output.is_some_and(|output| reply.tool_uses().any(|(_, call)| call.name == output.tool))
+}
+
+/// An answer did not fit its schema: that is counted, and the run ends when it happened too often.
+pub(super) fn may_try_again(draft: &mut Draft<'_>) -> bool {
+    let retries = draft.run().map_or(0, |run| run.counters.output_retries);
+    let may = retries < draft.limits().output_retries;
+    if may {
+        let reason = Arc::from("the answer does not fit its schema");
+        draft.record(Record::Rejected { by: Rejection::Schema, reason });
+    } else {
+        finish_badly(draft, &[StopCause::StructuredOutputRetries]);
+    }
+    may
 }
 
 /// Ends the run with its answer.

@@ -11,7 +11,7 @@ use super::room;
 use crate::counsel::Counsel;
 use crate::record::{Record, TimeLimit, ToolChoice, Transition};
 use crate::run::Fatality;
-use crate::settings::{Forcing, Listening};
+use crate::settings::Listening;
 use crate::stop::StopCause;
 use crate::words;
 
@@ -25,41 +25,38 @@ pub(super) fn ask_after(draft: &mut Draft<'_>, transition: Transition, fatal: Fa
     if stops(draft, fatal) {
         return;
     }
-    if is_summing_up(draft) {
-        return sum_up(draft, transition);
-    }
-    room::before_asking(draft, transition);
+    let last = is_summing_up(draft).then(|| last_turn(draft));
+    room::before_asking(draft, last.unwrap_or(transition));
 }
 
-/// Asks, with a tool that must be called.
+/// Asks, with a tool that must be called. Where room must be made first, that comes first.
 pub(super) fn ask_for(draft: &mut Draft<'_>, transition: Transition, tool: Option<Arc<str>>) {
-    match tool.filter(|tool| is_offered(draft, tool)) {
-        Some(tool) if !is_summing_up(draft) => {
-            if !stops(draft, Fatality::GoesOn) {
-                ask_now(draft, transition, None, ToolChoice::Only(tool));
-            }
+    let now = tool
+        .filter(|tool| is_offered(draft, tool) && !is_summing_up(draft) && room::is_there(draft));
+    match now {
+        Some(tool) if !stops(draft, Fatality::GoesOn) => {
+            ask_now(draft, transition, None, ToolChoice::Only(tool));
         }
-        Some(_) | None => ask(draft, transition),
+        Some(_) => {}
+        None => ask(draft, transition),
     }
 }
 
 /// Ends the run if something stops it here, or leaves it halted.
 fn stops(draft: &mut Draft<'_>, fatal: Fatality) -> bool {
     clock::look(draft);
-    let causes = causes(draft, fatal);
-    if causes.is_empty() {
-        return draft.run().is_none_or(|run| run.halt().is_some());
+    match causes(draft, fatal).as_slice() {
+        [] => return draft.run().is_none_or(|run| run.halt().is_some()),
+        [cap @ (StopCause::BudgetUsd | StopCause::BudgetTokens)] => budget::reached(draft, *cap),
+        causes => finish_badly(draft, causes),
     }
-    finish_badly(draft, &causes);
     true
 }
 
+/// Whether there is such a tool. A model that cannot be made to call it is offered nothing else.
 fn is_offered(draft: &Draft<'_>, tool: &str) -> bool {
-    let settings = draft.now().settings_in_use();
-    settings.is_some_and(|settings| {
-        settings.model.forcing == Forcing::Possible
-            && settings.tools.iter().any(|offered| &*offered.name == tool)
-    })
+    let settings = draft.settings();
+    settings.is_some_and(|settings| settings.tools.iter().any(|offered| &*offered.name == tool))
 }
 
 /// Whether the model could be asked once more.
@@ -68,9 +65,11 @@ pub(super) fn can_ask(draft: &Draft<'_>) -> bool {
     causes(draft, Fatality::GoesOn).is_empty() && budget::affordable(draft, cap).is_ok()
 }
 
-/// Asks again with a larger cap.
+/// Asks again with a larger cap. A last turn is not an attempt at the one before.
 pub(super) fn ask_with_cap(draft: &mut Draft<'_>, transition: Transition, cap_tokens: u64) {
-    if !stops(draft, Fatality::GoesOn) {
+    if is_summing_up(draft) {
+        ask(draft, transition);
+    } else if !stops(draft, Fatality::GoesOn) {
         ask_now(draft, transition, Some(cap_tokens), ToolChoice::Open);
     }
 }
@@ -109,13 +108,25 @@ fn causes(draft: &Draft<'_>, fatal: Fatality) -> Vec<StopCause> {
         causes.push(StopCause::ToolFatal);
     }
     causes.extend(causes_at_any_time(draft));
-    if run.counters.model_calls >= draft.limits().model_calls {
+    // A provider that is down does not use a run up.
+    let calls = run.counters.model_calls.saturating_sub(run.counters.retries);
+    if calls >= draft.limits().model_calls {
         causes.push(StopCause::MaxModelCalls);
     }
     causes
 }
 
-/// What stops a run whose reply asks for tools.
+/// What stops a run whose reply asks for tools. A budget that a human may raise does not: tools
+/// cost none of it, and the human is asked after them.
+pub(super) fn causes_to_run_no_tools(draft: &Draft<'_>) -> Vec<StopCause> {
+    let mut causes = causes_before_tools(draft);
+    if budget::can_be_raised(draft) {
+        causes.retain(|cause| !matches!(cause, StopCause::BudgetUsd | StopCause::BudgetTokens));
+    }
+    causes
+}
+
+/// What speaks against running tools.
 pub(super) fn causes_before_tools(draft: &Draft<'_>) -> Vec<StopCause> {
     let Some(run) = draft.run() else { return Vec::new() };
     let mut causes = causes_at_any_time(draft);
@@ -140,11 +151,12 @@ pub(super) fn is_summing_up(draft: &Draft<'_>) -> bool {
     up.is_some_and(|up| up.limit == TimeLimit::Soft)
 }
 
-fn sum_up(draft: &mut Draft<'_>, transition: Transition) {
-    if transition != Transition::SumUp {
+/// The model is told once that this is the last turn.
+fn last_turn(draft: &mut Draft<'_>) -> Transition {
+    if !draft.now().transcript.ends_in_note(words::SUM_UP) {
         draft.record(Record::Noted { text: Arc::from(words::SUM_UP) });
     }
-    ask_now(draft, Transition::SumUp, None, ToolChoice::Nothing);
+    Transition::SumUp
 }
 
 /// Ends the run without a result.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::boundary;
 use super::calls;
 use super::draft::Draft;
+use crate::aside;
 use crate::budget::{self, AtCap, Caps, Planned, Price, Room, Spent, Unpriced};
-use crate::call::Call;
+use crate::call::CallState;
 use crate::permission::Human;
 use crate::question::About;
 use crate::record::{OutputBound, Record};
 use crate::run::Warned;
+use crate::settings::{Model, Settings};
 use crate::stop::StopCause;
 
 /// A share of the budget that is worth a warning, in per cent.
@@ -22,11 +24,7 @@ pub(super) fn affordable(
     cap_tokens: u64,
 ) -> Result<(u64, OutputBound), StopCause> {
     let Some(settings) = draft.now().settings_in_use() else { return Err(StopCause::BudgetTokens) };
-    let planned = Planned {
-        input_tokens: input_estimate(draft),
-        cap_tokens: cap_tokens.clamp(1, settings.model.most_output_tokens.max(1)),
-        least_tokens: settings.limits.least_output_tokens,
-    };
+    let planned = planned(draft, &settings, cap_tokens);
     let Room { max_tokens, lowered_by } =
         budget::room(planned, settings.model.price.as_ref(), &scopes(draft))?;
     let bound = match lowered_by {
@@ -37,25 +35,47 @@ pub(super) fn affordable(
     Ok((max_tokens, bound))
 }
 
-/// Every cap that applies, with what counts as spent under it. What children may spend is spent
-/// until they come back.
-fn scopes(draft: &Draft<'_>) -> [(Caps, Spent); 4] {
+fn planned(draft: &Draft<'_>, settings: &Settings, cap_tokens: u64) -> Planned {
+    Planned {
+        input_tokens: input_estimate(draft),
+        cap_tokens: cap_tokens.clamp(1, settings.model.most_output_tokens.max(1)),
+        least_tokens: settings.limits.least_output_tokens,
+    }
+}
+
+/// A cap, with what counts as spent under it.
+type Scope = (Caps, Spent);
+
+/// The cap of the run.
+fn of_run(draft: &Draft<'_>) -> Scope {
+    let Some(run) = draft.run() else { return Scope::default() };
+    (run_caps(draft), with_lent(draft, run.spent))
+}
+
+/// Every other cap that applies: of the call, the conversation, its parent and its profile.
+fn of_others(draft: &Draft<'_>) -> [Scope; 4] {
     let now = draft.now();
-    let (Some(run), Some(settings)) = (&now.run, &now.settings) else { return Default::default() };
-    let lent = lent(draft);
-    let with_lent = |spent: Spent| {
-        let mut spent = spent;
-        spent.plus(&lent);
-        spent
-    };
+    let Some(settings) = &now.settings else { return Default::default() };
+    let spent = with_lent(draft, now.spent);
     let mut shared = settings.budget.profile.spent;
-    shared.plus(&with_lent(now.spent));
+    shared.plus(&spent);
+    let granted = now.parent.as_ref().map(|parent| parent.caps).unwrap_or_default();
     [
         (settings.budget.call, Spent::default()),
-        (run_caps(draft), with_lent(run.spent)),
-        (settings.budget.conversation, with_lent(now.spent)),
+        (settings.budget.conversation, spent),
+        (granted, spent),
         (settings.budget.profile.caps, shared),
     ]
+}
+
+fn scopes(draft: &Draft<'_>) -> Vec<Scope> {
+    std::iter::once(of_run(draft)).chain(of_others(draft)).collect()
+}
+
+/// What children may spend is spent until they come back, and so is what classifiers may.
+fn with_lent(draft: &Draft<'_>, mut spent: Spent) -> Spent {
+    spent.plus(&lent(draft));
+    spent
 }
 
 /// The caps of the run, raised as often as a human said so.
@@ -67,12 +87,16 @@ fn run_caps(draft: &Draft<'_>) -> Caps {
     settings.budget.run.tighter(&limit).times(u64::from(run.extensions).saturating_add(1))
 }
 
-/// What children that are at work may still spend.
+/// What children that are at work, and classifiers, may still spend.
 fn lent(draft: &Draft<'_>) -> Spent {
     let mut lent = Spent::default();
-    for away in draft.calls().iter().filter_map(Call::away) {
-        for _ in 0..away.at_work() {
-            lent.plus(&away.granted.as_spent());
+    for call in draft.calls() {
+        if let Some(away) = call.away() {
+            let granted = away.granted.as_spent();
+            (0..away.out()).for_each(|_| lent.plus(&granted));
+        }
+        if call.state == CallState::Referred {
+            lent.add(&aside::OPINION_COST, draft.now().price_beside().as_ref());
         }
     }
     lent
@@ -80,10 +104,26 @@ fn lent(draft: &Draft<'_>) -> Spent {
 
 /// What each of `tasks` children may spend: an equal share of what is left, the parent keeping one.
 pub(super) fn share(draft: &Draft<'_>, tasks: usize) -> Caps {
-    let rest = scopes(draft).iter().skip(1).fold(Caps::default(), |tightest, (caps, spent)| {
-        tightest.tighter(&caps.rest(spent))
-    });
+    // A cap on one call says nothing about children, who make calls of their own.
+    let [_, rest @ ..] = of_others(draft);
+    let rest = rest
+        .iter()
+        .chain([&of_run(draft)])
+        .fold(Caps::default(), |tightest, (caps, spent)| tightest.tighter(&caps.rest(spent)));
     rest.share((tasks as u64).saturating_add(1))
+}
+
+/// Whether a classifier can be paid.
+pub(super) fn can_classify(draft: &Draft<'_>) -> bool {
+    let Some(settings) = draft.now().settings_in_use() else { return false };
+    let cost = aside::OPINION_COST;
+    let planned = Planned {
+        input_tokens: cost.input_tokens,
+        cap_tokens: cost.output_tokens,
+        least_tokens: cost.output_tokens,
+    };
+    !is_unpriced(draft, aside::beside(&settings))
+        && budget::room(planned, draft.now().price_beside().as_ref(), &scopes(draft)).is_ok()
 }
 
 /// Output tokens of any other call that is planned; or the cap that leaves too few.
@@ -114,33 +154,40 @@ pub(super) fn warn(draft: &mut Draft<'_>) {
     }
 }
 
-/// Too little is left for a call: the run ends, or a human is asked for as much again. Only the
-/// cap of the run can be raised this way.
+/// Too little is left for a call: the run ends, or a human is asked for as much again.
 pub(super) fn reached(draft: &mut Draft<'_>, cap: StopCause) {
-    let asks = draft.settings().is_some_and(|settings| {
-        settings.budget.at_cap == AtCap::Ask && settings.rules.human == Human::Reachable
-    });
-    if asks && is_of_run(draft) {
+    if can_be_raised(draft) {
         calls::question(draft, About::Budget { cap });
     } else {
         boundary::finish_badly(draft, &[cap]);
     }
 }
 
-/// Whether the cap of the run is the one that leaves too little.
-fn is_of_run(draft: &Draft<'_>) -> bool {
-    let [_, (run, spent), others @ ..] = scopes(draft);
-    let share = run.spent_percent(&spent);
-    share > 0 && others.iter().all(|(caps, spent)| caps.spent_percent(spent) < share)
+/// Whether a human may let the run spend as much again: only its own cap can be raised this way, so
+/// the others must leave enough.
+pub(super) fn can_be_raised(draft: &Draft<'_>) -> bool {
+    let (Some(run), Some(settings)) = (draft.run(), draft.now().settings_in_use()) else {
+        return false;
+    };
+    let asks = settings.budget.at_cap == AtCap::Ask && settings.rules.human == Human::Reachable;
+    let planned = planned(draft, &settings, run.cap_tokens);
+    let others = of_others(draft);
+    asks && others.iter().all(|(caps, spent)| caps.is_passed(spent).is_none())
+        && budget::room(planned, settings.model.price.as_ref(), &others).is_ok()
+}
+
+/// Whether a cap on money could not be kept with this model.
+pub(super) fn is_unpriced(draft: &Draft<'_>, model: &Model) -> bool {
+    let Some(settings) = draft.settings() else { return false };
+    let granted = draft.now().parent.as_ref().and_then(|parent| parent.caps.usd_micros);
+    let counts_money = settings.budget.counts_money() || granted.is_some();
+    counts_money && model.price.is_none() && settings.budget.unpriced == Unpriced::Refuse
 }
 
 /// A cap on money means nothing without a price: such a run does not begin.
 pub(super) fn refuses_to_begin(draft: &mut Draft<'_>) -> bool {
     let Some(settings) = draft.settings() else { return false };
-    let budget = &settings.budget;
-    let refuses = budget.counts_money()
-        && settings.model.price.is_none()
-        && budget.unpriced == Unpriced::Refuse;
+    let refuses = is_unpriced(draft, &settings.model);
     if refuses {
         let said = format!(
             "the price of {} is not known, so a cap in dollars cannot be kept; give its price, or \

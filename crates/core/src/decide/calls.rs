@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::answer;
+use super::answer::{self, Given};
+use super::budget;
 use super::children;
 use super::draft::Draft;
 use super::stopping;
@@ -12,12 +13,13 @@ use crate::facts::AnsweredBy;
 use crate::ids::{CallId, Millis};
 use crate::input::Opinion;
 use crate::jitter;
-use crate::outcome::{Outcome, OutcomeKind, Shown, ToolError};
+use crate::outcome::{Outcome, OutcomeKind, Shown};
 use crate::permission::{Asked, Effect, Lean, Rule, Verdict};
 use crate::question::{About, Question};
 use crate::record::{Record, Settlement};
 use crate::run::{Fatality, Phase, Round, Run};
 use crate::settings::Listening;
+use crate::stop::StopCause;
 
 /// Brings the open round as far as it goes without the world.
 pub(super) fn advance(draft: &mut Draft<'_>) {
@@ -44,11 +46,16 @@ pub(super) fn judge(draft: &mut Draft<'_>, id: CallId, lean: Lean) {
         return settle(draft, id, Shown::skipped(&reason));
     }
     let (Some(call), Some(settings)) = (draft.call(id), draft.settings()) else { return };
-    if let Some(error) = problem(call) {
+    if let Some(error) = call.problem() {
         return settle(draft, id, Shown::error(OutcomeKind::Failed, &error, limits.result_chars));
     }
     let asked = asked(call, &draft.now().grants, lean);
-    let verdict = settings.rules.decide(asked);
+    let verdict = match settings.rules.decide(asked) {
+        Verdict::Refer {} if !budget::can_classify(draft) => {
+            Verdict::ask(&call.tool_use.name, Arc::from("budget"), settings.rules.human)
+        }
+        verdict => verdict,
+    };
     let answered_by = call.facts.answered_by;
     follow(draft, id, verdict, answered_by);
 }
@@ -90,14 +97,6 @@ pub(super) fn classified(draft: &mut Draft<'_>, id: CallId, opinion: &Opinion) {
     advance(draft);
 }
 
-/// Why a call cannot run whatever the rules say.
-fn problem(call: &Call) -> Option<ToolError> {
-    if !call.tool_use.input.is_object() {
-        return Some(ToolError::not_an_object());
-    }
-    call.facts.problem.clone()
-}
-
 /// Asks a human.
 pub(super) fn question(draft: &mut Draft<'_>, about: About) {
     let id = draft.now().questions.saturating_add(1);
@@ -120,6 +119,7 @@ fn let_go_all(draft: &mut Draft<'_>) {
         if running >= most {
             return;
         }
+        children::send_more(draft, place);
         let Some(id) = startable(draft.calls(), place, draft.at) else { continue };
         let answered_by = draft.call(id).map(|call| call.facts.answered_by);
         match answered_by {
@@ -170,22 +170,17 @@ fn close_if_complete(draft: &mut Draft<'_>) {
         return;
     }
     let fatal = round.fatal;
-    if let Some(call) = answering_call(draft, round) {
+    let given = answer::given(draft, round);
+    if let Some(Given::Fitting(call)) = given {
         draft.record(Record::Structured { call });
     }
     let watch = watch::look(draft);
     draft.record(Record::RoundClosed {});
-    if fatal == Fatality::GoesOn && answer::structured(draft) {
-        return;
+    match given.filter(|_| fatal == Fatality::GoesOn) {
+        Some(Given::Fitting(_)) => answer::complete(draft, StopCause::EndTurn),
+        Some(Given::Unfit) if !answer::may_try_again(draft) => {}
+        Some(Given::Unfit) | None => watch::go_on(draft, watch, fatal),
     }
-    watch::go_on(draft, watch, fatal);
-}
-
-/// The call that gave the answer that fits its schema.
-fn answering_call(draft: &Draft<'_>, round: &Round) -> Option<CallId> {
-    let output = draft.settings()?.output.clone()?;
-    let answers = |call: &&Call| call.tool_use.name == output.tool && call.has_worked();
-    round.calls.iter().rfind(answers).map(|call| call.id)
 }
 
 /// A tool came back.
@@ -216,7 +211,7 @@ fn complete(draft: &mut Draft<'_>, id: CallId, outcome: &Outcome) {
 /// When a call that failed in passing is tried again; `None` if its failure goes to the model.
 fn retry_at(draft: &Draft<'_>, call: &Call, outcome: &Outcome) -> Option<Millis> {
     let passing = matches!(outcome, Outcome::Failed(error) if error.transient && error.recoverable);
-    if !passing || !call.facts.is_repeatable() || draft.is_stopping() || is_fatal(draft) {
+    if !passing || !call.facts.is_repeatable() || stopping::reason(draft).is_some() {
         return None;
     }
     let limits = draft.limits();

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::budget;
 use super::calls::{self, settle};
 use super::draft::Draft;
+use crate::budget::Caps;
 use crate::call::Call;
-use crate::child::{Away, Homecoming};
+use crate::child::{Away, Homecoming, Recalled};
 use crate::ids::{CallId, MailId};
 use crate::journal::Wish;
 use crate::outcome::{OutcomeKind, Shown, ToolError};
@@ -33,49 +34,87 @@ pub(super) fn spawn(draft: &mut Draft<'_>, id: CallId) {
     let (Some(call), Some(settings)) = (draft.call(id), draft.settings()) else { return };
     let tasks = call.facts.children.len();
     let limits = &settings.limits;
-    if tasks == 0 || settings.depth >= limits.child_depth {
-        let error = too_deep(limits.child_depth);
+    let depth = draft.now().parent.as_ref().map_or(0, |parent| parent.depth).max(settings.depth);
+    if tasks == 0 || depth >= limits.child_depth {
+        let error = if tasks == 0 { no_task() } else { too_deep(limits.child_depth) };
         let shown = Shown::error(OutcomeKind::Failed, &error, limits.result_chars);
         return settle(draft, id, shown);
     }
-    let at_work: usize = draft.calls().iter().filter_map(Call::away).map(Away::at_work).sum();
-    if at_work > 0 && at_work.saturating_add(tasks) > usize::from(limits.children) {
-        return;
-    }
     let granted = budget::share(draft, tasks);
-    draft.record(Record::Spawned { call: id, granted });
+    send_out(draft, id, 0, tasks, granted);
+}
+
+/// Sends out those tasks of a call that had to wait.
+pub(super) fn send_more(draft: &mut Draft<'_>, place: usize) {
+    let Some((id, away)) = draft.calls().get(place).and_then(|c| Some((c.id, c.away()?))) else {
+        return;
+    };
+    let (sent, tasks, granted) = (away.sent, away.back.len(), away.granted);
+    if sent < tasks && away.recalled == Recalled::No {
+        send_out(draft, id, sent, tasks, granted);
+    }
+}
+
+/// As many as there is room for.
+fn send_out(draft: &mut Draft<'_>, call: CallId, from: usize, tasks: usize, granted: Caps) {
+    let at_work: usize = draft.calls().iter().filter_map(Call::away).map(Away::at_work).sum();
+    let room = usize::from(draft.limits().children.max(1)).saturating_sub(at_work);
+    let to = from.saturating_add(room).min(tasks);
+    if let (Ok(from), Ok(to)) = (u16::try_from(from), u16::try_from(to))
+        && from < to
+    {
+        draft.record(Record::Spawned { call, from, to, granted });
+    }
+}
+
+fn no_task() -> ToolError {
+    ToolError::new("no_task", "there is no task for a child", "say what each child is to do")
 }
 
 fn too_deep(depth: u8) -> ToolError {
     ToolError::new(
         "too_deep",
-        &format!("children may stand {depth} deep and not deeper, and need a task"),
+        &format!("children may stand {depth} deep and not deeper"),
         "do the work here",
     )
 }
 
-/// A child came back with mail. Says whether anybody waited for it.
+/// A child came back with mail. Says whether anybody knew of it: one that was given up is only
+/// charged.
 pub(super) fn back(draft: &mut Draft<'_>, mail: MailId, home: &Homecoming) -> bool {
     let waits = |call: &Call| {
-        let place = call.away().and_then(|away| away.back.get(usize::from(home.part)));
-        place.is_some_and(Option::is_none)
+        call.away().is_some_and(|away| away.at_work_parts().any(|part| part == home.part))
     };
-    if !draft.call(home.call).is_some_and(waits) {
+    let waited_for = draft.call(home.call).is_some_and(waits);
+    if !waited_for && !draft.now().strays.contains(&(home.call, home.part)) {
         return false;
     }
     draft.record(Record::ChildBack { mail });
-    let done = draft.call(home.call).and_then(Call::away).filter(|away| away.at_work() == 0);
-    if let Some(text) = done.map(Away::text) {
-        let shown = Shown::done(&text, draft.limits().result_chars);
-        settle(draft, home.call, shown);
+    if waited_for {
+        settle_if_all_back(draft, home.call);
+        calls::advance(draft);
     }
-    calls::advance(draft);
     true
+}
+
+fn settle_if_all_back(draft: &mut Draft<'_>, id: CallId) {
+    let Some(away) = draft.call(id).and_then(Call::away).filter(|away| away.out() == 0) else {
+        return;
+    };
+    let limit = draft.limits().result_chars;
+    let text = away.text(limit);
+    let shown = if away.failed() {
+        let error = ToolError::new("child_failed", &text, "do the work here, or ask for less");
+        Shown::error(OutcomeKind::Failed, &error, limit)
+    } else {
+        Shown::done(&text, limit)
+    };
+    settle(draft, id, shown);
 }
 
 /// Tells the children of a call to stop, once.
 pub(super) fn recall(draft: &mut Draft<'_>, id: CallId) {
-    let told = |away: &Away| away.recalled == crate::child::Recalled::Yes;
+    let told = |away: &Away| away.recalled == Recalled::Yes;
     if draft.call(id).and_then(Call::away).is_some_and(|away| !told(away)) {
         draft.record(Record::ChildrenRecalled { call: id });
     }
@@ -83,5 +122,5 @@ pub(super) fn recall(draft: &mut Draft<'_>, id: CallId) {
 
 /// What is known of children that were waited for in vain.
 pub(super) fn given_up(away: &Away) -> Arc<str> {
-    Arc::from(format!("{} of its children did not come back in time", away.at_work()))
+    Arc::from(format!("{} of its children did not come back in time", away.out()))
 }

@@ -11,9 +11,6 @@ use crate::run::Phase;
 use crate::stop::StopCause;
 
 pub(super) fn ticked(draft: &mut Draft<'_>) {
-    if draft.slept() {
-        draft.record(Record::Slept {});
-    }
     look(draft);
     if is_over(draft) {
         return end(draft);

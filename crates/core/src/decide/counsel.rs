@@ -43,9 +43,10 @@ pub(super) fn counselled(draft: &mut Draft<'_>, id: CounselId, advice: &Advice) 
 fn summary(advice: &Advice) -> Option<&str> {
     match advice {
         Advice::Summary { text, .. } => Some(text),
-        Advice::Pass { .. } | Advice::Block { .. } | Advice::Stop { .. } | Advice::Failed { .. } => {
-            None
-        }
+        Advice::Pass { .. }
+        | Advice::Block { .. }
+        | Advice::Stop { .. }
+        | Advice::Failed { .. } => None,
     }
 }
 
@@ -70,10 +71,7 @@ fn prompt_seen(draft: &mut Draft<'_>, advice: &Advice) {
 fn compaction_seen(draft: &mut Draft<'_>, cut: Cut, advice: &Advice) {
     match advice {
         Advice::Stop { .. } => finish_badly(draft, &[StopCause::HookStopped]),
-        Advice::Block { .. } => {
-            draft.record(Record::Climbed { rung: cut.rung });
-            boundary::ask(draft, cut.then);
-        }
+        Advice::Block { .. } => room::put_off(draft, &cut),
         Advice::Pass { context } => room::sum_up(draft, cut, context.clone()),
         Advice::Summary { .. } | Advice::Failed { .. } => room::sum_up(draft, cut, None),
     }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::apply::apply;
+use crate::apply::{Worked, apply};
 use crate::call::Call;
 use crate::conversation::Conversation;
 use crate::ids::{CallId, Millis};
 use crate::input::Input;
 use crate::limits::Limits;
-use crate::record::Record;
+use crate::record::{Durability, Record};
 use crate::run::Run;
 use crate::settings::Settings;
 
@@ -24,8 +24,8 @@ pub(super) struct Draft<'a> {
 impl<'a> Draft<'a> {
     pub(super) fn new(conversation: &Conversation, at: Millis, input: &'a Input) -> Self {
         let mut now = conversation.clone();
-        let slept = now.slept(at);
-        now.count_time(at, input);
+        let slept = now.slept(at) && !matches!(input, Input::Adopted { .. });
+        now.count_time(at, input, if slept { Worked::No } else { Worked::Yes });
         Self { at, input, now, slept, records: Vec::new() }
     }
 
@@ -34,13 +34,15 @@ impl<'a> Draft<'a> {
         self.records.push(record);
     }
 
-    pub(super) fn into_records(self) -> Vec<Record> {
+    /// What was settled. That nobody was there when a time limit came is said first: it decides what
+    /// time counts. A tick that finds nothing else says so too, or it would come again at once.
+    pub(super) fn into_records(mut self) -> Vec<Record> {
+        let stored = |record: &Record| record.durability() != Durability::Volatile;
+        let counts = self.records.iter().any(stored) || matches!(self.input, Input::Ticked {});
+        if self.slept && counts {
+            self.records.insert(0, Record::Slept {});
+        }
         self.records
-    }
-
-    /// Whether nobody was there when a time limit came.
-    pub(super) fn slept(&self) -> bool {
-        self.slept
     }
 
     pub(super) fn now(&self) -> &Conversation {

@@ -2,6 +2,7 @@
 
 use super::answer;
 use super::boundary::{self, finish_badly};
+use super::budget;
 use super::draft::Draft;
 use super::room;
 use super::stopping;
@@ -73,8 +74,9 @@ fn defer(draft: &mut Draft<'_>, failure: &Failure, failures: u32) {
 }
 
 fn can_fall_back(draft: &Draft<'_>) -> bool {
-    let named = draft.settings().is_some_and(|settings| settings.fallback.is_some());
-    named && draft.run().is_some_and(|run| run.model == InUse::First)
+    let fallback = draft.settings().and_then(|settings| settings.fallback.clone());
+    let fits = fallback.is_some_and(|model| !budget::is_unpriced(draft, &model));
+    fits && draft.run().is_some_and(|run| run.model == InUse::First)
 }
 
 /// A provider that is down is waited for: the run holds nothing meanwhile, and loses nothing.

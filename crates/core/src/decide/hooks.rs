@@ -10,12 +10,7 @@ use crate::permission::{Lean, Verdict};
 use crate::record::Record;
 
 /// A hook answered.
-pub(super) fn answered(
-    draft: &mut Draft<'_>,
-    id: CallId,
-    answer: &HookAnswer,
-    has_context: bool,
-) {
+pub(super) fn answered(draft: &mut Draft<'_>, id: CallId, answer: &HookAnswer, has_context: bool) {
     let Some(call) = draft.call(id) else { return };
     match call.state {
         CallState::BeforeHook => before(draft, id, answer),

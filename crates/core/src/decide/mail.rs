@@ -7,13 +7,14 @@ use super::boundary;
 use super::calls;
 use super::children;
 use super::draft::Draft;
+use super::room;
 use super::stopping;
 use crate::block::Block;
 use crate::child::{Homecoming, Task};
 use crate::ids::{CallId, MailId, QuestionId, RunId};
 use crate::mail::{Answer, Mail, MailBody};
 use crate::outcome::{Reach, Shown};
-use crate::permission::Verdict;
+use crate::permission::{MAX_RULES, Rule, Verdict};
 use crate::question::{About, Question};
 use crate::record::{Record, Stop, Transition};
 use crate::transcript::Transcript;
@@ -36,7 +37,7 @@ fn open(draft: &mut Draft<'_>, mail: &Mail) {
         MailBody::Abort { run } => stop(draft, mail.id, run.as_ref(), Stop::Abort),
         MailBody::ChildFinished { home, .. } => child_finished(draft, mail.id, home.as_ref()),
         MailBody::Task { run, task, .. } => employ(draft, mail.id, run, task),
-        MailBody::Compact {} => draft.record(Record::CompactionAsked { mail: mail.id }),
+        MailBody::Compact {} => compact(draft, mail.id),
         MailBody::Memory { text } => remember(draft, mail.id, text),
     }
 }
@@ -124,6 +125,14 @@ fn remember(draft: &mut Draft<'_>, mail: MailId, text: &str) {
     }
 }
 
+fn compact(draft: &mut Draft<'_>, mail: MailId) {
+    if room::has_something_old(draft) {
+        draft.record(Record::CompactionAsked { mail });
+    } else {
+        refuse(draft, mail, "there is nothing old enough to be left out");
+    }
+}
+
 fn stop(draft: &mut Draft<'_>, mail: MailId, target: Option<&RunId>, how: Stop) {
     let active = draft.run().map(|run| (run.id.clone(), run.stop));
     match (active, target) {
@@ -172,10 +181,18 @@ fn approved(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
         calls::settle(draft, call, Shown::denied(reason));
     } else {
         if let Answer::Allow { rule: Some(rule) } = answer {
-            draft.record(Record::Granted { rule: rule.clone() });
+            grant(draft, rule);
         }
         let verdict = Verdict::Allow { by: Arc::from("human") };
         draft.record(Record::Judged { call, verdict });
+    }
+}
+
+/// Keeps a rule, once.
+fn grant(draft: &mut Draft<'_>, rule: &Rule) {
+    let grants = &draft.now().grants;
+    if !grants.contains(rule) && grants.len() < MAX_RULES {
+        draft.record(Record::Granted { rule: rule.clone() });
     }
 }
 

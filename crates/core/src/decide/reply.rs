@@ -86,7 +86,11 @@ fn refuse(draft: &mut Draft<'_>) {
 
 fn run_tools(draft: &mut Draft<'_>, reply: &Reply, note: Option<&str>) {
     clock::look(draft);
-    let causes = boundary::causes_before_tools(draft);
+    let mut causes = boundary::causes_to_run_no_tools(draft);
+    if answer::is_given_by(draft, reply) {
+        // A finished answer is never lost.
+        causes.retain(|cause| matches!(cause, StopCause::UserCancel | StopCause::HardTime));
+    }
     if !causes.is_empty() {
         draft.record(Record::ReplyKept {});
         return finish_badly(draft, &causes);

@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
+use super::answer;
 use super::boundary::{self, finish_badly};
 use super::budget;
 use super::calls;
 use super::counsel;
 use super::draft::Draft;
+use crate::aside;
 use crate::budget::Planned;
 use crate::conversation::Asked;
 use crate::counsel::{Counsel, Cut};
@@ -23,20 +25,37 @@ use crate::words;
 /// Characters a token is taken for when a text is cut to fit.
 const CHARS_PER_TOKEN: u64 = 4;
 
+/// Messages the cheap stages never touch: the latest turn goes back as the model gave it.
+const LATEST_TURN: u32 = 2;
+
 /// Room is made if the window is tight or somebody asked for it; then the model is asked.
 pub(super) fn before_asking(draft: &mut Draft<'_>, transition: Transition) {
-    let asked = draft.now().compaction == Asked::Yes;
     let cap_tokens = draft.run().map_or(0, |run| run.cap_tokens);
     if let Err(cap) = budget::affordable(draft, cap_tokens) {
         return budget::reached(draft, cap);
     }
     match pressure(draft) {
-        Pressure::Fine if !asked => ask(draft, transition),
-        Pressure::Fine => climb(draft, transition, None),
-        Pressure::Tight | Pressure::Full if tidy(draft) => ask(draft, transition),
+        Pressure::Fine if !is_asked_for(draft) => ask(draft, transition),
+        Pressure::Fine => take(draft, first_rung(draft), transition, None),
+        Pressure::Tight | Pressure::Full if tidy(draft, Target::Gain) => ask(draft, transition),
         Pressure::Tight => climb(draft, transition, None),
         Pressure::Full => climb(draft, transition, Some(StopCause::BlockingLimit)),
     }
+}
+
+/// Whether the model can be asked at once: the window is not tight, and nobody wants more room.
+pub(super) fn is_there(draft: &Draft<'_>) -> bool {
+    pressure(draft) == Pressure::Fine && !is_asked_for(draft)
+}
+
+fn is_asked_for(draft: &Draft<'_>) -> bool {
+    draft.now().compaction == Asked::Yes
+}
+
+/// Whether there is anything that a compaction could leave out.
+pub(super) fn has_something_old(draft: &Draft<'_>) -> bool {
+    let Some(settings) = draft.settings() else { return false };
+    settings.window.has(Stage::Auto) && place(draft, &settings, Rung::Compact).is_some()
 }
 
 /// Room is made although the window did not seem tight: the provider says so, or replies are cut
@@ -47,49 +66,64 @@ pub(super) fn or_end(draft: &mut Draft<'_>, transition: Transition, otherwise: S
 
 /// Whether room can be made at all.
 pub(super) fn is_possible(draft: &Draft<'_>) -> bool {
-    let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return false };
-    let next = run.recoveries.next(run.counters.model_calls, settings.limits.recoveries);
+    let Some(settings) = draft.settings() else { return false };
     let can = |rung| rung == Rung::AskHuman || place(draft, &settings, rung).is_some();
-    settings.window.has(Stage::Auto) && next.is_some_and(can)
+    settings.window.has(Stage::Auto) && next_rung(draft).is_some_and(can)
 }
 
 fn ask(draft: &mut Draft<'_>, transition: Transition) {
-    boundary::ask_now(draft, transition, None, ToolChoice::Open);
+    let is_last = transition == Transition::SumUp;
+    let choice = if is_last { ToolChoice::Nothing } else { ToolChoice::Open };
+    boundary::ask_now(draft, transition, None, choice);
 }
 
 /// How full the window is.
-pub(super) fn pressure(draft: &Draft<'_>) -> Pressure {
+fn pressure(draft: &Draft<'_>) -> Pressure {
     let Some(settings) = draft.now().settings_in_use() else { return Pressure::Fine };
-    usable(&settings)
-        .pressure(budget::input_estimate(draft), &settings.window.thresholds)
-}
-
-fn percent(draft: &Draft<'_>, settings: &Settings) -> u64 {
-    usable(settings).percent(budget::input_estimate(draft))
+    usable(&settings).pressure(budget::input_estimate(draft), &settings.window.thresholds)
 }
 
 fn usable(settings: &Settings) -> Usable {
     Usable::of(settings.model.window_tokens, settings.model.max_tokens)
 }
 
+/// The share of the window that is full with another transcript.
+fn share_with(draft: &Draft<'_>, settings: &Settings, trial: &Transcript) -> u64 {
+    let now = draft.now();
+    let fixed = now.request_bytes().saturating_sub(now.transcript.bytes());
+    usable(settings).percent(now.meter.estimate(fixed.saturating_add(trial.bytes())))
+}
+
+/// How much room is enough.
+#[derive(Clone, Copy)]
+enum Target {
+    /// As much as a compaction must bring.
+    Gain,
+    /// Enough for one more call.
+    OneCall,
+}
+
 /// The fewest cheap stages that free enough; none if all of them together do not.
-fn tidy(draft: &mut Draft<'_>) -> bool {
+fn tidy(draft: &mut Draft<'_>, target: Target) -> bool {
     let Some(settings) = draft.now().settings_in_use() else { return false };
-    let Some(keep_from) = draft.now().transcript.cut_point(settings.limits.kept_messages) else {
-        return false;
+    let kept = settings.limits.kept_messages.max(LATEST_TURN);
+    let Some(keep_from) = draft.now().transcript.cut_point(kept) else { return false };
+    let enough = match target {
+        Target::Gain => settings.window.thresholds.gain,
+        Target::OneCall => settings.window.thresholds.block,
     };
     let mut trial: Transcript = draft.now().transcript.clone();
-    let fixed = draft.now().request_bytes().saturating_sub(trial.bytes());
+    let tail = trial.segments().len().saturating_sub(keep_from);
     let mut pruned = Vec::new();
     for stage in settings.window.cheap_stages() {
-        let rewrites = stage.propose(&trial, keep_from);
+        // A stage may have taken whole segments out before the tail.
+        let rewrites = stage.propose(&trial, trial.segments().len().saturating_sub(tail));
         if rewrites.is_empty() {
             continue;
         }
         trial.rewrite(&rewrites);
         pruned.push(Record::Pruned { stage, rewrites });
-        let tokens = draft.now().meter.estimate(fixed.saturating_add(trial.bytes()));
-        if usable(&settings).percent(tokens) <= settings.window.thresholds.gain {
+        if share_with(draft, &settings, &trial) <= enough {
             pruned.into_iter().for_each(|record| draft.record(record));
             return true;
         }
@@ -97,17 +131,37 @@ fn tidy(draft: &mut Draft<'_>) -> bool {
     false
 }
 
+fn next_rung(draft: &Draft<'_>) -> Option<Rung> {
+    let run = draft.run()?;
+    run.recoveries.next(run.counters.model_calls, draft.limits().recoveries)
+}
+
+/// A compaction that somebody asked for is an ordinary one, however soon it comes after another.
+fn first_rung(draft: &Draft<'_>) -> Option<Rung> {
+    next_rung(draft).map(|_| Rung::Compact)
+}
+
 /// The next rung. Without one the run goes on as it is, or ends with `otherwise`.
 fn climb(draft: &mut Draft<'_>, transition: Transition, otherwise: Option<StopCause>) {
-    let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return };
-    let next = run.recoveries.next(run.counters.model_calls, settings.limits.recoveries);
-    let next = next.filter(|_| settings.window.has(Stage::Auto));
-    match next.map(|rung| (rung, place(draft, &settings, rung))) {
-        Some((Rung::AskHuman, _)) => {
+    take(draft, next_rung(draft), transition, otherwise);
+}
+
+fn take(
+    draft: &mut Draft<'_>,
+    rung: Option<Rung>,
+    transition: Transition,
+    otherwise: Option<StopCause>,
+) {
+    let Some(settings) = draft.settings() else { return };
+    let rung = rung.filter(|_| settings.window.has(Stage::Auto));
+    let rung = rung.map(|rung| or_deeper(draft, &settings, rung, otherwise));
+    match rung.map(|rung| (rung, place(draft, &settings, rung))) {
+        // A run that sums up because its time is up asks nobody any more.
+        Some((Rung::AskHuman, _)) if transition != Transition::SumUp => {
             draft.record(Record::Climbed { rung: Rung::AskHuman });
             calls::question(draft, About::Guidance { question: words::LOSING_CONTEXT.into() });
         }
-        Some((rung, Some(keep_from))) => {
+        Some((rung @ (Rung::Compact | Rung::DeepPrune), Some(keep_from))) => {
             let cut = Cut { rung, keep_from: keep_from as u64, then: transition };
             if settings.hooks.compaction == Listening::Hooked {
                 counsel::seek(draft, Counsel::Compaction { cut });
@@ -115,15 +169,39 @@ fn climb(draft: &mut Draft<'_>, transition: Transition, otherwise: Option<StopCa
                 sum_up(draft, cut, None);
             }
         }
-        Some((_, None)) | None => stuck(draft, transition, otherwise),
+        Some(_) | None => stuck(draft, transition, otherwise),
     }
 }
 
+/// A few large messages leave an ordinary compaction nothing: where a run would end for that, fewer
+/// are kept.
+fn or_deeper(
+    draft: &Draft<'_>,
+    settings: &Settings,
+    rung: Rung,
+    otherwise: Option<StopCause>,
+) -> Rung {
+    let nothing = rung == Rung::Compact && place(draft, settings, rung).is_none();
+    if nothing && otherwise.is_some() { Rung::DeepPrune } else { rung }
+}
+
+/// No rung is left. What the cheap stages free may still do for a call.
 fn stuck(draft: &mut Draft<'_>, transition: Transition, otherwise: Option<StopCause>) {
     match otherwise {
-        Some(cause) => finish_badly(draft, &[cause]),
         None => ask(draft, transition),
+        Some(StopCause::BlockingLimit) if tidy(draft, Target::OneCall) => ask(draft, transition),
+        Some(_) if transition == Transition::SumUp => {
+            answer::finish_with(draft, StopCause::SoftTime);
+        }
+        Some(cause) => finish_badly(draft, &[cause]),
     }
+}
+
+/// A hook put the compaction off: the model is asked as it is, if that is possible.
+pub(super) fn put_off(draft: &mut Draft<'_>, cut: &Cut) {
+    draft.record(Record::Climbed { rung: cut.rung });
+    let full = pressure(draft) == Pressure::Full;
+    stuck(draft, cut.then, full.then_some(StopCause::BlockingLimit));
 }
 
 /// Where a rung would cut; `None` if there is nothing to leave out.
@@ -141,12 +219,11 @@ fn prompts(draft: &Draft<'_>) -> u32 {
 
 /// Hooks spoke, or nobody listens: somebody sums up what will be left out, if that can be paid for.
 pub(super) fn sum_up(draft: &mut Draft<'_>, cut: Cut, wishes: Option<Arc<str>>) {
-    let Some(settings) = draft.settings() else { return };
-    let model = match &settings.window.summariser {
-        Summariser::Own => &settings.model,
-        Summariser::Model(model) => model,
-        Summariser::Nobody => return compact(draft, &cut, None),
-    };
+    let Some(settings) = draft.now().settings_in_use() else { return };
+    let model = aside::beside(&settings);
+    if settings.window.summariser == Summariser::Nobody || budget::is_unpriced(draft, model) {
+        return compact(draft, &cut, None);
+    }
     let planned = Planned {
         input_tokens: budget::input_estimate(draft).min(model.window_tokens),
         cap_tokens: settings.limits.summary_tokens.clamp(1, model.most_output_tokens.max(1)),
@@ -165,13 +242,10 @@ pub(super) fn sum_up(draft: &mut Draft<'_>, cut: Cut, wishes: Option<Arc<str>>) 
 pub(super) fn compact(draft: &mut Draft<'_>, cut: &Cut, summary: Option<&str>) {
     let Some(settings) = draft.now().settings_in_use() else { return };
     let Ok(keep_from) = usize::try_from(cut.keep_from) else { return };
-    let limit = settings.limits.summary_tokens.saturating_mul(CHARS_PER_TOKEN);
-    let summary = summary.map(|text| cut::text(text, limit)).filter(|text| !text.trim().is_empty());
     let transcript = &draft.now().transcript;
-    let left_out = transcript.segments().iter().take(keep_from);
-    let note = Arc::from(render::note(cut.rung, summary.as_deref(), left_out));
     let attached = transcript.protected(keep_from, prompts(draft));
     let kept = Some(Arc::from(transcript.hash_of(&attached)));
+    let note = fitting_note(draft, &settings, cut, &attached, summary);
     let attached = attached.into_iter().map(|at| at as u64).collect();
     draft.record(Record::Compacted {
         keep_from: cut.keep_from,
@@ -180,11 +254,35 @@ pub(super) fn compact(draft: &mut Draft<'_>, cut: &Cut, summary: Option<&str>) {
         attached,
         kept,
     });
-    let share = percent(draft, &settings);
+    let share = share_with(draft, &settings, &draft.now().transcript);
     if cut.rung == Rung::Compact && share > settings.window.thresholds.gain {
         return climb(draft, cut.then, blocks(share, &settings));
     }
     boundary::ask(draft, cut.then);
+}
+
+/// The fullest note that leaves the window as empty as a compaction must; the shortest if none does.
+fn fitting_note(
+    draft: &Draft<'_>,
+    settings: &Settings,
+    cut: &Cut,
+    attached: &[usize],
+    summary: Option<&str>,
+) -> Arc<str> {
+    let keep_from = usize::try_from(cut.keep_from).unwrap_or(usize::MAX);
+    let limit = settings.limits.summary_tokens.saturating_mul(CHARS_PER_TOKEN);
+    let summary = summary.map(|text| cut::text(text, limit)).filter(|text| !text.trim().is_empty());
+    let transcript = &draft.now().transcript;
+    let journal = draft.now().journal_to_show();
+    let left_out = transcript.segments().iter().take(keep_from);
+    let notes = render::notes(cut.rung, summary.as_deref(), left_out);
+    let fits = |note: &&String| {
+        let mut trial = transcript.clone();
+        trial.compact(keep_from, note, attached, &journal);
+        share_with(draft, settings, &trial) <= settings.window.thresholds.gain
+    };
+    let [.., shortest] = &notes;
+    Arc::from(notes.iter().find(fits).unwrap_or(shortest).as_str())
 }
 
 fn blocks(share: u64, settings: &Settings) -> Option<StopCause> {

@@ -7,9 +7,9 @@ use super::children;
 use super::counsel;
 use super::draft::Draft;
 use crate::call::{Call, CallState};
+use crate::cut;
 use crate::facts::Interrupt;
 use crate::ids::{CallId, Millis};
-use crate::cut;
 use crate::outcome::{OutcomeKind, Reach, Shown, ToolError};
 use crate::question::About;
 use crate::record::{Record, Stop, TimeLimit};
@@ -82,7 +82,8 @@ fn forgotten_flights(draft: &Draft<'_>) -> Vec<CallId> {
     calls.iter().enumerate().filter(flew).map(|(_, call)| call.id).collect()
 }
 
-fn reason(draft: &Draft<'_>) -> Option<&'static str> {
+/// Why the round must end; `None` if it goes on.
+pub(super) fn reason(draft: &Draft<'_>) -> Option<&'static str> {
     if draft.is_stopping() {
         return Some("the run was cancelled before this call ran");
     }
@@ -95,14 +96,15 @@ fn reason(draft: &Draft<'_>) -> Option<&'static str> {
 /// The result of a call that will not go on, or `None` if it must be waited for.
 fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
     match &call.state {
-        CallState::BeforeHook
-        | CallState::Unjudged
-        | CallState::Referred
-        | CallState::Ready => Some(Shown::skipped(reason)),
+        CallState::BeforeHook | CallState::Unjudged | CallState::Referred | CallState::Ready => {
+            Some(Shown::skipped(reason))
+        }
         CallState::Away(away) => {
             let error = ToolError::new("interrupted", &children::given_up(away), INCOMPLETE);
             let shown = Shown::error(OutcomeKind::Interrupted, &error, cut::SENTENCE_CHARS);
-            (is_urgent(draft) || waited_enough(draft)).then_some(shown)
+            // What the others found does not matter to a run that failed for good.
+            let ends = is_urgent(draft) || waited_enough(draft) || calls::is_fatal(draft);
+            ends.then_some(shown)
         }
         CallState::Resting { .. } => Some(Shown::not_retried(call.reach())),
         CallState::Questioned(question) => match question.about {

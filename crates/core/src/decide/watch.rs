@@ -39,7 +39,9 @@ pub(super) fn go_on(draft: &mut Draft<'_>, watch: Watch, fatal: Fatality) {
     }
     let ends = fatal == Fatality::Fatal || !boundary::can_ask(draft);
     let summing_up = boundary::is_summing_up(draft);
-    match found.filter(|_| !ends && !summing_up).map(|found| (found.level, found.tool)) {
+    // A level that is held or falls says nothing: the calls brought something new.
+    let speaks = (level > before || level == Level::Human) && !ends && !summing_up;
+    match found.filter(|_| speaks).map(|found| (found.level, found.tool)) {
         Some((Level::Nudge, _)) => {
             counsel::note(draft, words::NUDGE);
             boundary::ask(draft, Transition::ToolResults);

@@ -8,18 +8,66 @@
 use serde::Serialize;
 
 use super::EventRow;
+use crate::budget::Caps;
 use crate::conversation::Conversation;
+use crate::counsel::{Advice, Counsel};
+use crate::ids::CallId;
+use crate::input::Input;
 use crate::log::Entry;
+use crate::outcome::Outcome;
+use crate::permission::Verdict;
 use crate::question::About;
 use crate::raw::Raw;
-use crate::record::{Record, TimeLimit, Transition};
+use crate::record::{Record, TimeLimit, Transition, Truncation};
+use crate::run::Run;
 use crate::stop::RunState;
 use crate::window::Rung;
 
 #[derive(Serialize)]
-struct Retry {
+struct Retry<'a> {
     call: String,
+    tool: &'a str,
+    attempt: u32,
     until: u64,
+}
+
+/// A call that was not let run, and what said so.
+#[derive(Serialize)]
+struct Denied<'a> {
+    call: String,
+    tool: &'a str,
+    reason: &'a str,
+}
+
+/// How many of the recoveries of cut replies are used.
+#[derive(Serialize)]
+struct Truncated {
+    used: u32,
+    of: u32,
+}
+
+/// A stage of compaction that came to nothing.
+#[derive(Serialize)]
+struct Failed<'a> {
+    stage: &'a str,
+    why: &'a str,
+}
+
+#[derive(Serialize)]
+struct Children<'a> {
+    call: String,
+    from: u16,
+    to: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usd_micros: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<u64>,
+    agent: &'a str,
+}
+
+#[derive(Serialize)]
+struct Granted<'a> {
+    rule: &'a str,
 }
 
 #[derive(Serialize)]
@@ -34,6 +82,8 @@ struct End<'a> {
     also: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suspect: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -86,10 +136,12 @@ pub(super) fn event(
     entry: &Entry,
     record: &Record,
 ) -> Option<EventRow> {
-    let named = of_model(record)
+    let named = of_model(now, record)
+        .or_else(|| of_calls(now, record))
         .or_else(|| of_room(before, now, record))
+        .or_else(|| of_counsel(before, &entry.input, record))
         .or_else(|| of_guards(now, record))
-        .or_else(|| of_run(now, record));
+        .or_else(|| of_run(now, &entry.input, record));
     let (name, fields) = named?;
     let run = match record {
         Record::Finished { run, .. } => Some(run.clone()),
@@ -100,11 +152,12 @@ pub(super) fn event(
 
 type Named = (&'static str, Raw);
 
-fn of_model(record: &Record) -> Option<Named> {
+fn of_model(now: &Conversation, record: &Record) -> Option<Named> {
     match record {
-        Record::Retried { call, until } => {
-            let fields = Retry { call: call.to_string(), until: until.0 };
-            Some(("agent.tool.retry", Raw::encode(&fields)))
+        Record::Replied { truncation: Truncation::Cut, .. } => {
+            let used = now.run.as_ref().map_or(0, |run| run.counters.truncations);
+            let of = now.settings.as_ref().map_or(0, |settings| settings.limits.truncations);
+            Some(("agent.reply.truncated", Raw::encode(&Truncated { used, of })))
         }
         Record::Deferred { until, failures } => {
             let fields = ModelRetry { failures: *failures, until: until.0 };
@@ -117,6 +170,54 @@ fn of_model(record: &Record) -> Option<Named> {
         Record::Anomaly { what } => Some(("agent.reply.anomaly", Raw::encode(what))),
         _ => None,
     }
+}
+
+fn of_calls(now: &Conversation, record: &Record) -> Option<Named> {
+    let find = |id: &CallId| now.run.as_ref().and_then(Run::round)?.call(*id);
+    match record {
+        Record::Retried { call: id, until } => {
+            let call = find(id)?;
+            let (tool, attempt) = (&*call.tool_use.name, call.attempts);
+            let fields = Retry { call: id.to_string(), tool, attempt, until: until.0 };
+            Some(("agent.tool.retry", Raw::encode(&fields)))
+        }
+        Record::Judged { call: id, verdict: Verdict::Deny { reason } } => {
+            let tool = &*find(id)?.tool_use.name;
+            let fields = Denied { call: id.to_string(), tool, reason };
+            Some(("agent.tool.denied", Raw::encode(&fields)))
+        }
+        Record::Spawned { call: id, from, to, granted } => {
+            let agent = find(id)?.facts.children.first().map_or("", |task| &*task.agent);
+            let Caps { tokens, usd_micros } = *granted;
+            let (from, to) = (*from, *to);
+            let fields = Children { call: id.to_string(), from, to, usd_micros, tokens, agent };
+            Some(("agent.children.spawned", Raw::encode(&fields)))
+        }
+        Record::Granted { rule } => {
+            Some(("agent.permission.granted", Raw::encode(&Granted { rule: rule.text() })))
+        }
+        _ => None,
+    }
+}
+
+/// Somebody who was to help with a compaction did not, or spoke against it.
+fn of_counsel(before: &Conversation, input: &Input, record: &Record) -> Option<Named> {
+    let Record::CounselHeard { .. } = record else { return None };
+    let about = &before.run.as_ref().and_then(Run::consulting)?.about;
+    let why = match input {
+        Input::Counselled { advice: Advice::Failed { why, .. }, .. } => why,
+        Input::Counselled { advice: Advice::Block { reason }, .. } => reason,
+        _ => return None,
+    };
+    let (name, stage) = match about {
+        Counsel::Summary { .. } => ("agent.compaction.failed", "auto"),
+        Counsel::Compaction { .. } => ("agent.compaction.failed", "hook"),
+        Counsel::Prompt {} => ("agent.hook.failed", "prompt"),
+        Counsel::Answer { .. } => ("agent.hook.failed", "answer"),
+    };
+    let spoke = matches!(input, Input::Counselled { advice: Advice::Block { .. }, .. });
+    let is_hook = name == "agent.hook.failed";
+    (!(spoke && is_hook)).then(|| (name, Raw::encode(&Failed { stage, why })))
 }
 
 fn of_room(before: &Conversation, now: &Conversation, record: &Record) -> Option<Named> {
@@ -168,14 +269,12 @@ fn of_guards(now: &Conversation, record: &Record) -> Option<Named> {
         Record::BudgetWarned { percent } => {
             Some(("agent.budget.warning", Raw::encode(&Share { percent: *percent })))
         }
-        Record::BudgetExtended {} => {
-            Some(("agent.budget.extended", Raw::encode(&Nothing {})))
-        }
+        Record::BudgetExtended {} => Some(("agent.budget.extended", Raw::encode(&Nothing {}))),
         _ => None,
     }
 }
 
-fn of_run(now: &Conversation, record: &Record) -> Option<Named> {
+fn of_run(now: &Conversation, input: &Input, record: &Record) -> Option<Named> {
     match record {
         Record::RunStarted { .. } => Some(("agent_run.started", Raw::encode(&Nothing {}))),
         Record::Adopted { .. } => Some(("agent_run.resumed", Raw::encode(&Nothing {}))),
@@ -184,8 +283,23 @@ fn of_run(now: &Conversation, record: &Record) -> Option<Named> {
         Record::Finished { cause, also, .. } => {
             let also = also.iter().map(|cause| cause.reason()).collect();
             let suspect = now.last_end.as_ref().and_then(|end| end.suspect.as_deref());
-            let fields = Raw::encode(&End { cause: cause.reason(), also, suspect });
+            let error = error(now, input);
+            let fields = Raw::encode(&End { cause: cause.reason(), also, suspect, error });
             Some((end_name(now), fields))
+        }
+        _ => None,
+    }
+}
+
+/// What went wrong in full, for whoever looks into it. The model never sees it.
+fn error(now: &Conversation, input: &Input) -> Option<String> {
+    if end_name(now) != "agent_run.failed" {
+        return None;
+    }
+    match input {
+        Input::ModelFailed { failure, .. } => Some(failure.message.to_string()),
+        Input::ToolReturned { outcome: Outcome::Failed(error), .. } => {
+            Some(format!("{}: {} ({})", error.code, error.message, error.hint))
         }
         _ => None,
     }

@@ -32,7 +32,8 @@ impl Meter {
             .saturating_add(usage.cache_read_tokens)
             .saturating_add(usage.cache_write_tokens);
         // No model makes more tokens of a text than it has bytes; whoever says so is not believed.
-        if input == 0 || sent_bytes == 0 || input > sent_bytes.saturating_mul(MOST_TOKENS_PER_BYTE) {
+        if input == 0 || sent_bytes == 0 || input > sent_bytes.saturating_mul(MOST_TOKENS_PER_BYTE)
+        {
             return;
         }
         self.anchor_tokens = input;
@@ -74,6 +75,28 @@ impl Default for Thresholds {
     }
 }
 
+/// Shares that contradict each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "compaction at {compact} % must come before calls are blocked at {block} %, and must bring the \
+     window below {gain} %, which must not be more than where it begins; give shares such as 70, 50 \
+     and 98"
+)]
+pub struct BadThresholds {
+    compact: u64,
+    gain: u64,
+    block: u64,
+}
+
+impl Thresholds {
+    /// The same, if they make sense together.
+    pub fn checked(self) -> Result<Self, BadThresholds> {
+        let Self { compact, gain, block } = self;
+        let fits = gain <= compact && compact < block && block <= 100;
+        if fits { Ok(self) } else { Err(BadThresholds { compact, gain, block }) }
+    }
+}
+
 /// How full the window is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pressure {
@@ -93,6 +116,12 @@ impl Usable {
         let margin = window_tokens / 50;
         let output = output_tokens.min(window_tokens / 2);
         Self { tokens: window_tokens.saturating_sub(output).saturating_sub(margin) }
+    }
+
+    /// How many tokens it holds.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.tokens
     }
 
     /// How full it is with `tokens` in it.

@@ -8,10 +8,13 @@ use serde::Deserialize;
 
 use crate::block::{Block, Kind};
 use crate::cut;
-use crate::transcript::Segment;
+use crate::transcript::{Part, Segment};
 
 /// Characters of one pinned result.
 const PIN_CHARS: u64 = 2_000;
+
+/// Stands before a pin.
+const PIN: &str = "\n\nLast result of ";
 
 /// Tools pinned at most.
 const MOST_PINS: usize = 20;
@@ -24,13 +27,15 @@ struct ResultView<'a> {
     is_error: bool,
 }
 
-/// The latest successful result of each tool in `segments`, as lines of text.
+/// The latest successful result of each tool in `segments`, as lines of text. What was pinned in an
+/// earlier summary stays so until the tool worked again.
 #[must_use]
 pub fn pins<'a>(segments: impl Iterator<Item = &'a Segment>) -> Vec<String> {
     let mut names: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
     let mut latest: BTreeMap<Arc<str>, String> = BTreeMap::new();
-    for block in segments.flat_map(|segment| segment.blocks.iter()) {
+    for (part, block) in segments.flat_map(|s| s.blocks.iter().map(move |block| (s.part, block))) {
         match block.kind() {
+            Kind::Text(text) if part == Part::Summary => latest.extend(pinned(text)),
             Kind::ToolUse(call) => {
                 names.insert(call.id.clone(), call.name.clone());
             }
@@ -44,6 +49,17 @@ pub fn pins<'a>(segments: impl Iterator<Item = &'a Segment>) -> Vec<String> {
     }
     let line = |(tool, text): (Arc<str>, String)| format!("Last result of {tool}:\n{text}");
     latest.into_iter().take(MOST_PINS).map(line).collect()
+}
+
+/// The pins of an earlier summary.
+fn pinned(text: &str) -> impl Iterator<Item = (Arc<str>, String)> {
+    let pins = text.split(PIN).skip(1).filter_map(|pin| pin.split_once(":\n"));
+    pins.map(|(tool, text)| (Arc::from(tool), text.to_owned()))
+}
+
+/// An earlier summary alone.
+pub(super) fn without_pins(text: &str) -> &str {
+    text.split(PIN).next().unwrap_or(text)
 }
 
 /// The text of a result that is not an error. The flag tells, never a prefix of the text.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::ladder::Rung;
-use super::pins::pins;
+use super::pins::{pins, without_pins};
 use crate::block::{Block, Kind};
 use crate::cut;
 use crate::transcript::{Part, Role, Segment};
@@ -13,16 +13,21 @@ use crate::words;
 /// Characters of one block in what a summariser reads.
 const BLOCK_CHARS: u64 = 4_000;
 
-/// Messages as text, each block cut, the whole cut in the middle to `limit_chars`.
+/// Characters of an earlier summary that nobody sums up again.
+const CARRIED_CHARS: u64 = 8_000;
+
+/// Messages as text, each block cut, the whole cut in the middle to `limit_chars`. The journal is
+/// not among them: it is shown again as it is.
 #[must_use]
 pub fn history<'a>(segments: impl Iterator<Item = &'a Segment>, limit_chars: u64) -> String {
     let mut out = String::new();
-    for segment in segments {
+    for segment in segments.filter(|segment| segment.part != Part::Journal) {
         let who = match (segment.role, segment.part) {
             (Role::Assistant, _) => "assistant",
             (Role::User, Part::Prompt) => "user",
             (Role::User, Part::Results) => "results",
-            (Role::User, Part::Note | Part::Memory | Part::Reply) => "runtime",
+            (Role::User, Part::Summary) => "summary of what was before",
+            (Role::User, Part::Note | Part::Memory | Part::Journal | Part::Reply) => "runtime",
         };
         for block in segment.blocks.iter() {
             let _ = writeln!(out, "{who}: {}", cut::text(&shown(block), BLOCK_CHARS));
@@ -39,22 +44,35 @@ fn shown(block: &Block) -> Arc<str> {
     }
 }
 
-/// The note that stands where `left_out` was: the summary, or a sentence without one, and the
-/// latest successful result of each tool.
+/// What may stand where messages were, the fullest first: what was summed up with the latest
+/// successful result of each tool, that alone, and one sentence.
 #[must_use]
-pub fn note<'a>(
+pub fn notes<'a>(
     rung: Rung,
     summary: Option<&str>,
     left_out: impl Iterator<Item = &'a Segment> + Clone,
-) -> String {
-    let mut parts = vec![match rung {
-        Rung::DeepPrune => words::DEEP_PRUNED.to_owned(),
-        Rung::Compact | Rung::AskHuman => words::COMPACTED.to_owned(),
-    }];
-    parts.push(match summary {
-        Some(summary) => summary.trim().to_owned(),
-        None => words::left_out(left_out.clone().count()),
-    });
-    parts.extend(pins(left_out));
-    parts.join("\n\n")
+) -> [String; 3] {
+    let heading = match rung {
+        Rung::DeepPrune => words::DEEP_PRUNED,
+        Rung::Compact | Rung::AskHuman => words::COMPACTED,
+    };
+    let bare = format!("{heading}\n\n{}", words::left_out(left_out.clone().count()));
+    let summed_up = match summary {
+        Some(summary) => format!("{heading}\n\n{}", summary.trim()),
+        None => carried(&bare, left_out.clone()),
+    };
+    let pinned =
+        pins(left_out).into_iter().fold(summed_up.clone(), |note, pin| note + "\n\n" + &pin);
+    [pinned, summed_up, bare]
+}
+
+/// Without a new summary the one before is kept.
+fn carried<'a>(bare: &str, left_out: impl Iterator<Item = &'a Segment>) -> String {
+    let earlier = left_out.filter(|segment| segment.part == Part::Summary);
+    let texts = earlier.flat_map(|segment| segment.blocks.iter().filter_map(Block::as_text));
+    let texts: Vec<&str> = texts.map(without_pins).collect();
+    match texts.last() {
+        Some(text) => format!("{bare}\n\n{}", cut::text(text, CARRIED_CHARS)),
+        None => bare.to_owned(),
+    }
 }

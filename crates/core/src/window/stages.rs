@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use imbl::Vector;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::block::{Block, ErrorFlag, Kind};
 use crate::cut;
 use crate::raw::Raw;
-use crate::transcript::{Part, Segment, Transcript};
+use crate::transcript::{Part, Role, Segment, Transcript};
 
 /// Characters an old tool result is cut to.
 const MICRO_CHARS: u64 = 1_000;
@@ -18,7 +19,7 @@ const MICRO_CHARS: u64 = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Old thoughts and notes of the runtime go.
+    /// Old thoughts, notes of the runtime and journals that were shown again later go.
     Snip,
     /// Old tool results are cut.
     Micro,
@@ -65,23 +66,26 @@ impl Stage {
     #[must_use]
     pub fn propose(self, transcript: &Transcript, keep_from: usize) -> Vec<Rewrite> {
         match self {
-            Self::Snip => each_block(transcript, keep_from, snip),
-            Self::Micro => each_block(transcript, keep_from, micro),
+            Self::Snip => snip(transcript, keep_from),
+            Self::Micro => each_block(transcript, keep_from, |_, block| micro(block)),
             Self::Collapse => collapse(transcript, keep_from),
             Self::Auto => Vec::new(),
         }
     }
 }
 
+/// What a stage makes of a block: nothing, another block, or none at all.
+type Change = Option<Option<Block>>;
+
 fn each_block(
     transcript: &Transcript,
     keep_from: usize,
-    stage: impl Fn(&Segment, &Block) -> Option<Option<Block>>,
+    stage: impl Fn(usize, &Block) -> Change,
 ) -> Vec<Rewrite> {
     let mut rewrites = Vec::new();
     for (at, segment) in (0u32..).zip(transcript.segments().iter().take(keep_from)) {
         for (block_at, block) in (0u32..).zip(segment.blocks.iter()) {
-            if let Some(to) = stage(segment, block) {
+            if let Some(to) = stage(at as usize, block) {
                 rewrites.push(Rewrite { segment: at, block: block_at, to });
             }
         }
@@ -89,17 +93,37 @@ fn each_block(
     rewrites
 }
 
-fn snip(segment: &Segment, block: &Block) -> Option<Option<Block>> {
-    (segment.part == Part::Note || block.is_thought()).then_some(None)
+fn snip(transcript: &Transcript, keep_from: usize) -> Vec<Rewrite> {
+    let segments = transcript.segments();
+    let shown = segments.iter().rposition(|segment| segment.part == Part::Journal);
+    // The last journal is a pair.
+    let journal = shown.map_or(0, |read| read.saturating_sub(1));
+    let goes = |at: usize| match segments.get(at).map(|segment| segment.part) {
+        Some(Part::Note) => !separates(segments, at),
+        // Both halves of a pair or neither.
+        Some(Part::Journal) => at > 0 && at < journal && journal <= keep_from,
+        Some(Part::Prompt | Part::Summary | Part::Memory | Part::Reply | Part::Results) | None => {
+            false
+        }
+    };
+    each_block(transcript, keep_from, |at, block| (goes(at) || block.is_thought()).then_some(None))
 }
 
-fn micro(_segment: &Segment, block: &Block) -> Option<Option<Block>> {
+/// Whether what stands there keeps two replies apart, or a reply from being the first.
+fn separates(segments: &Vector<Segment>, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| segments.get(before));
+    before.is_none_or(|before| before.role == Role::Assistant)
+}
+
+fn micro(block: &Block) -> Change {
     let view = result_view(block)?;
-    if (view.content.get().len() as u64) <= MICRO_CHARS * 2 {
+    let whole = view.content.get();
+    if (whole.len() as u64) <= MICRO_CHARS * 2 {
         return None;
     }
-    let content = cut::content(&Raw::parse(view.content.get()).ok()?, MICRO_CHARS);
-    Some(Some(Block::tool_result(&view.tool_use_id, &content, flag(&view))))
+    let content = cut::content(&Raw::parse(whole).ok()?, MICRO_CHARS);
+    let is_shorter = content.text().len() < whole.len();
+    is_shorter.then(|| Some(Block::tool_result(&view.tool_use_id, &content, flag(&view))))
 }
 
 fn result_view(block: &Block) -> Option<ResultView<'_>> {

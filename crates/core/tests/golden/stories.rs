@@ -92,7 +92,8 @@ fn permission() -> Lane {
 fn hooks() -> Lane {
     let input = Raw::parse(r#"{"on":"/b"}"#).unwrap();
     let changed = ToolUse { id: "t1".into(), name: "write".into(), input: input.clone() };
-    let change = HookAnswer::Change { input, facts: Box::new(facts_for(&changed)), lean: Lean::Neutral };
+    let change =
+        HookAnswer::Change { input, facts: Box::new(facts_for(&changed)), lean: Lean::Neutral };
     Lane::with(|settings| {
         settings.hooks.before_tool = Listening::Hooked;
         settings.hooks.after_tool = Listening::Hooked;

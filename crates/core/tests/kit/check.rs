@@ -5,6 +5,7 @@ use windlass_core::conversation::Conversation;
 use windlass_core::log::Entry;
 use windlass_core::request;
 use windlass_core::wanted;
+use windlass_core::wanted::waits_for_children;
 
 /// Folds every prefix, re-decides every entry, and compares with what the driver held.
 #[track_caller]
@@ -26,13 +27,13 @@ pub(crate) fn check_log(log: &[Entry], live: &Conversation) {
 }
 
 /// What must hold of the driver's state after every input: a run is never between two things, and
-/// either something is in the air, or a time is waited for, or a human is.
+/// either something is in the air, or a time is waited for, or children or a human are.
 #[track_caller]
 pub(crate) fn check_state(c: &Conversation) {
     let Some(run) = &c.run else { return };
     assert_ne!(run.phase_name(), "between", "{c:#?}");
     let wanted = wanted(c);
-    let waits = !wanted.effects.is_empty() || wanted.wake_at.is_some();
+    let waits = !wanted.effects.is_empty() || wanted.wake_at.is_some() || waits_for_children(c);
     assert!(waits || run.questions().next().is_some(), "nothing will ever happen: {c:#?}");
     if let Some(request) = c.request() {
         assert_eq!(audit(&request.messages()), Ok(()));

@@ -138,6 +138,39 @@ impl Lane {
         records.filter(|record| super::view::tag(record) == tag).count()
     }
 
+    /// Somebody is asked for this counsel: `prompt`, `answer`, `compaction` or `summary`.
+    #[track_caller]
+    pub(crate) fn consults(self, about: &str) -> Self {
+        let consulting = self.run().consulting().expect("nobody is consulted");
+        assert_eq!(consulting.about.name(), about);
+        self
+    }
+
+    /// The run is halted with a question that has these words.
+    #[track_caller]
+    pub(crate) fn asks(self, words: &str) -> Self {
+        let question = self.run().questions().next().expect("nobody is asked");
+        let said = serde_json::to_string(&question.about).unwrap();
+        assert!(said.contains(words), "{said}");
+        self
+    }
+
+    /// The model is asked, and its last messages hold these words.
+    #[track_caller]
+    pub(crate) fn tells(self, words: &str) -> Self {
+        let all = messages(&self.live).join("\n");
+        assert!(all.contains(words), "{words:.80?} is not in\n{}", outline(&all));
+        self
+    }
+
+    /// The model is not told this.
+    #[track_caller]
+    pub(crate) fn hides(self, words: &str) -> Self {
+        let all = messages(&self.live).join("\n");
+        assert!(!all.contains(words), "{words:.80?} is in\n{}", outline(&all));
+        self
+    }
+
     /// Checks anything else, in the chain.
     pub(crate) fn so(self, check: impl FnOnce(&Self)) -> Self {
         check(&self);
@@ -147,6 +180,11 @@ impl Lane {
     pub(crate) fn run(&self) -> &Run {
         self.live.run.as_ref().expect("no run is active")
     }
+}
+
+/// The beginning of every line.
+fn outline(text: &str) -> String {
+    text.lines().map(|line| line.chars().take(100).collect::<String>() + "\n").collect()
 }
 
 fn state(state: &CallState) -> &'static str {

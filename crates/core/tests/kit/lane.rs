@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use windlass_core::block::Block;
+use windlass_core::budget::Spent;
+use windlass_core::child::{Ending, Homecoming, lane_of};
 use windlass_core::conversation::Conversation;
+use windlass_core::counsel::Advice;
 use windlass_core::ids::{CallId, LaneId, Millis, QuestionId, RunId};
-use windlass_core::input::{Failure, Finding, HookAnswer, Input};
+use windlass_core::input::{Failure, Finding, HookAnswer, Input, Opinion};
 use windlass_core::log::Entry;
 use windlass_core::mail::{Answer, Mail, MailBody};
 use windlass_core::outcome::{Outcome, ToolError};
 use windlass_core::raw::Raw;
 use windlass_core::record::Record;
+use windlass_core::reply::Usage;
 use windlass_core::run::Run;
 use windlass_core::settings::Settings;
 use windlass_core::wanted::wanted;
@@ -18,6 +22,11 @@ use windlass_core::wanted::wanted;
 use super::build::{Answering, say};
 use super::check;
 use super::tools::{facts_for, settings};
+
+/// What a child brings home: a hundred tokens spent.
+pub(crate) fn home(call: CallId, part: u16, ending: Ending) -> Homecoming {
+    Homecoming { call, part, spent: Spent { tokens: 100, usd_micros: 10 }, ending }
+}
 
 /// A conversation being driven.
 #[derive(Clone)]
@@ -209,9 +218,60 @@ impl Lane {
         self.input(Input::HookAnswered { call, answer, context: None })
     }
 
+    /// A hook answers, and has something to say to the model.
+    pub(crate) fn hook_saying(self, place: usize, answer: HookAnswer, context: &str) -> Self {
+        let call = self.call(place);
+        self.input(Input::HookAnswered { call, answer, context: Some(Arc::from(context)) })
+    }
+
+    /// Whoever the run waits for answers.
+    pub(crate) fn advise(self, advice: Advice) -> Self {
+        let counsel = self.live.counsels;
+        self.input(Input::Counselled { counsel, advice })
+    }
+
+    /// The summary that was wanted.
+    pub(crate) fn summary(self, text: &str) -> Self {
+        let usage = Usage { input_tokens: 100, output_tokens: 20, ..Usage::default() };
+        self.advise(Advice::Summary { text: Arc::from(text), usage })
+    }
+
+    /// A classifier says what it thinks of a call.
+    pub(crate) fn classify(self, place: usize, opinion: Opinion) -> Self {
+        let call = self.call(place);
+        let usage = Usage { input_tokens: 50, output_tokens: 1, ..Usage::default() };
+        self.input(Input::Classified { call, opinion, usage })
+    }
+
+    /// A child of the call at this place comes back.
+    pub(crate) fn child_back(self, place: usize, part: u16, text: &str) -> Self {
+        let home = home(self.call(place), part, Ending::Answered);
+        self.child_home(home, text)
+    }
+
+    /// A child comes home to whatever waits, or does not.
+    pub(crate) fn child_home(self, home: Homecoming, text: &str) -> Self {
+        let child = lane_of(&LaneId::from("conversation:1"), home.call, home.part);
+        self.mail(MailBody::ChildFinished { child, text: Arc::from(text), home: Some(home) })
+    }
+
+    pub(crate) fn compact(self) -> Self {
+        self.mail(MailBody::Compact {})
+    }
+
+    pub(crate) fn remember(self, text: &str) -> Self {
+        self.mail(MailBody::Memory { text: Arc::from(text) })
+    }
+
     pub(crate) fn probe(self, place: usize, finding: Finding) -> Self {
         let call = self.call(place);
         self.input(Input::Probed { call, finding })
+    }
+
+    /// Time passes; nobody says so.
+    pub(crate) fn later(mut self, ms: u64) -> Self {
+        self.now = self.now.plus(ms);
+        self
     }
 
     /// Time passes and the clock says so.

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use windlass_core::block::ToolUse;
+use windlass_core::budget::Price;
+use windlass_core::child::Task;
 use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
+use windlass_core::journal::{Change, Wish};
 use windlass_core::order::Touches;
+use windlass_core::outcome::ToolError;
 use windlass_core::permission::Rule;
 use windlass_core::raw::Raw;
 use windlass_core::settings::{Model, Settings, ToolSpec};
@@ -27,6 +31,16 @@ pub(crate) fn settings() -> Settings {
     settings
 }
 
+/// A dollar per million tokens of input, five of output.
+pub(crate) fn price() -> Price {
+    Price {
+        input_usd_micros: 1_000_000,
+        output_usd_micros: 5_000_000,
+        cache_read_usd_micros: 100_000,
+        cache_write_usd_micros: 1_250_000,
+    }
+}
+
 fn spec(name: &str) -> ToolSpec {
     ToolSpec {
         name: Arc::from(name),
@@ -38,7 +52,8 @@ fn spec(name: &str) -> ToolSpec {
 /// What is known of a call, by its tool:
 /// `read` and `fetch` read (repeatable), `write` writes once, `bash` and `deploy` are exclusive,
 /// `send` writes and can tell afterwards, `upload` writes repeatably, `sleep` reads interruptibly,
-/// `ask_human` is answered by a human; any other does not exist.
+/// `ask_human` is answered by a human, `note` and `notes` by the journal, `spawn` by as many children
+/// as `on` has words; `answer` gives the answer, if `on` is not empty; any other does not exist.
 pub(crate) fn facts_for(call: &ToolUse) -> Facts {
     let on = call.input.read::<serde_json::Value>().ok();
     let on = on.and_then(|input| input.get("on")?.as_str().map(Arc::<str>::from));
@@ -53,8 +68,47 @@ pub(crate) fn facts_for(call: &ToolUse) -> Facts {
         "ask_human" => Facts { answered_by: AnsweredBy::Human, ..reading(known, keys) },
         "bash" => Facts { interrupt: Interrupt::Interruptible, ..known },
         "deploy" | "rm" => known,
+        "notes" => Facts { answered_by: AnsweredBy::Journal, ..reading(known, keys) },
+        "note" => noting(known, keys),
+        "spawn" => spawning(known, keys),
+        "answer" => answering(known, &keys),
         _ => Facts::unknown(&call.name),
     }
+}
+
+/// `note` with `field: text` or `list+ text`.
+fn noting(known: Facts, keys: Vec<Arc<str>>) -> Facts {
+    let text = keys.first().map_or("", AsRef::as_ref);
+    let of = |name: &str| serde_json::from_value(serde_json::Value::from(name)).ok();
+    let of_list = |name: &str| serde_json::from_value(serde_json::Value::from(name)).ok();
+    let set = text
+        .split_once(": ")
+        .and_then(|(name, text)| Some(Change::Set { field: of(name)?, text: Arc::from(text) }));
+    let append = text.split_once("+ ").and_then(|(name, text)| {
+        Some(Change::Append { list: of_list(name)?, text: Arc::from(text) })
+    });
+    let changes = set.into_iter().chain(append).collect();
+    Facts {
+        answered_by: AnsweredBy::Journal,
+        journal: Some(Wish::Change(changes)),
+        ..reading(known, Vec::new())
+    }
+}
+
+fn spawning(known: Facts, keys: Vec<Arc<str>>) -> Facts {
+    let words = keys.iter().flat_map(|key| key.split_whitespace());
+    let task = |word: &str| Task { agent: Arc::from("scout"), prompt: Arc::from(word) };
+    Facts {
+        answered_by: AnsweredBy::Children,
+        children: words.map(task).collect(),
+        ..reading(known, Vec::new())
+    }
+}
+
+fn answering(known: Facts, keys: &[Arc<str>]) -> Facts {
+    let fits = keys.iter().any(|key| !key.is_empty());
+    let problem = ToolError::new("invalid_input", "on must not be empty", "say something");
+    Facts { problem: (!fits).then_some(problem), ..reading(known, Vec::new()) }
 }
 
 fn reading(known: Facts, keys: Vec<Arc<str>>) -> Facts {

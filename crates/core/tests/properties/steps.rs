@@ -340,9 +340,11 @@ fn advice(text: &str) -> Advice {
 fn fitting(about: &About, pick: usize, text: &str) -> Answer {
     let text: Arc<str> = Arc::from(text);
     let (a, b, c) = match about {
-        About::Approval { .. } => {
-            (Answer::Allow { rule: None }, Answer::Allow { rule: None }, Answer::Deny { reason: text })
-        }
+        About::Approval { .. } => (
+            Answer::Allow { rule: None },
+            Answer::Allow { rule: None },
+            Answer::Deny { reason: text },
+        ),
         About::Uncertain { .. } => {
             (Answer::Retry {}, Answer::MarkDone { text }, Answer::Abandon {})
         }

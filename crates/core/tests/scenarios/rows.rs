@@ -237,7 +237,10 @@ fn some_checkpoints_can_be_taken_up_from() {
 #[test]
 fn events_are_named() {
     let names = |lane: &Lane| events(lane).into_iter().map(|row| row.name).collect::<Vec<_>>();
-    assert_eq!(names(&two_rounds()), ["agent_run.started", "agent_run.completed"]);
+    assert_eq!(
+        names(&two_rounds()),
+        ["agent_run.started", "agent.tool.denied", "agent_run.completed"]
+    );
     let down = ToolError::new("http_503", "down", "later").passing();
     let lane =
         Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down).cancel();

@@ -6,15 +6,21 @@ mod adapter;
 #[cfg(test)]
 mod append_only;
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
+mod encrypted;
+#[cfg(test)]
 mod fuzz;
 #[cfg(test)]
 mod heard;
+#[cfg(test)]
+mod proxy;
 #[cfg(test)]
 mod rich;
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Flights {
         let tool = self.agent.ports.tools.get(&tool_use.name)?;
         let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
         let idempotency_key = key(run, id, &tool_use);
-        let context = CallContext { call: id, idempotency_key, attempt };
+        let context = CallContext { lane: self.lane.clone(), call: id, idempotency_key, attempt };
         Some(Ready { tool, context, tool_use, timeout_ms })
     }
 
@@ -84,13 +84,14 @@ impl Flights {
     ) -> Option<AbortHandle> {
         let call = call(conversation, id)?.clone();
         let (scene, name) = (self.scene(conversation), call.tool_use.name.clone());
+        let lane = self.lane.clone();
         let (hooks, tools) = (Arc::clone(&self.agent.ports.hooks), self.agent.ports.tools.clone());
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
             let heard = within(clock.as_ref(), limit, caught(hooks.before(scene, call))).await;
             let mut heard = heard.unwrap_or_else(|problem| closed(&problem).into());
             if let HookAnswer::Change { input, facts, .. } = &mut heard.answer {
-                **facts = tools.assess(&name, input);
+                **facts = tools.assess(&lane, &name, input);
             }
             Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })

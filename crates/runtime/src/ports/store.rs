@@ -60,6 +60,11 @@ pub trait Store: Send + Sync + 'static {
     /// Runs, newest first, at most `most`.
     fn runs(&self, lane: Option<LaneId>, most: usize)
     -> Task<'_, Result<Vec<RunInfo>, StoreError>>;
+
+    /// The last trace row of every run that ended at `since` or later, newest run first, at most
+    /// `most`. A run that ended before it began has no row.
+    fn trace_ends(&self, since: Millis, most: usize)
+    -> Task<'_, Result<Vec<TraceEnd>, StoreError>>;
 }
 
 /// A process that owns lanes: a new random name at every start, never configured.
@@ -171,6 +176,19 @@ pub struct RunInfo {
     pub at: Millis,
 }
 
+/// How a run ended, as the last row of its trace says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceEnd {
+    /// Which run.
+    pub run: RunId,
+    /// Which model call of the run was its last.
+    pub iter: u32,
+    /// Why the run ended.
+    pub stop_reason: Arc<str>,
+    /// When.
+    pub at: Millis,
+}
+
 /// Why a store could not do it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -219,6 +237,14 @@ pub enum StoreError {
         place: String,
         /// How long it was tried.
         waited_ms: u64,
+    },
+    /// The store is somewhere else, and nobody answers there.
+    #[error("{place} cannot be reached ({reason}); start it or correct the address")]
+    Unreachable {
+        /// Which server.
+        place: String,
+        /// What was found.
+        reason: String,
     },
     /// What is stored is damaged.
     #[error("{place} is damaged ({reason}); restore it from a copy, nothing was changed")]

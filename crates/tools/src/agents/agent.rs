@@ -42,6 +42,8 @@ struct Input {
     run_in_background: Option<bool>,
 }
 
+impl input::Input for Input {}
+
 impl Agent {
     /// The same tool with one more agent that tasks may name.
     #[must_use]

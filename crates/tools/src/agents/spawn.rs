@@ -50,6 +50,8 @@ struct Input {
     tasks: Vec<One>,
 }
 
+impl input::Input for Input {}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct One {

@@ -21,12 +21,18 @@ struct Fields {
     handoff_next_action: Option<String>,
 }
 
+impl input::Input for Fields {}
+
+impl input::Input for Nothing {}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     section: List,
     entry: String,
 }
+
+impl input::Input for Entry {}
 
 pub(super) fn read(input: &Raw) -> Result<Wish, ToolError> {
     input::read::<Nothing>(input).map(|_| Wish::Read)

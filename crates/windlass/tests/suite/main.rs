@@ -11,3 +11,4 @@ mod hooking;
 mod stopping;
 mod talking;
 mod tracing_events;
+mod working;

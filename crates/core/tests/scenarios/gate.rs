@@ -1,0 +1,273 @@
+//! What must be true before an answer counts: checklists, hooks, a schema.
+
+use std::sync::Arc;
+
+use windlass_core::block::Block;
+use windlass_core::counsel::Advice;
+use windlass_core::gate::{Need, Output};
+use windlass_core::raw::Raw;
+use windlass_core::record::ToolChoice;
+use windlass_core::reply::Usage;
+use windlass_core::settings::{Listening, Settings, ToolSpec};
+use windlass_core::stop::StopCause;
+
+use crate::kit::{Lane, call, calls, rule, text};
+
+fn need(tool: &str, at_least: u32) -> Need {
+    Need { tool: Arc::from(tool), at_least }
+}
+
+/// `write ≥ 3, send ≥ 1`.
+fn gated() -> Lane {
+    Lane::with(|settings| settings.gate.checklist = vec![need("write", 3), need("send", 1)])
+}
+
+fn hooked() -> Lane {
+    Lane::with(|settings| settings.hooks.answer = Listening::Hooked)
+}
+
+fn block(reason: &str) -> Advice {
+    Advice::Block { reason: Arc::from(reason) }
+}
+
+fn failed() -> Advice {
+    Advice::Failed { why: Arc::from("timed out"), usage: Usage::default() }
+}
+
+#[test]
+fn an_answer_before_the_work_is_sent_back_with_what_is_missing() {
+    let lane = gated().prompt("build it").reply(text("done"));
+    let lane = lane.settles("replied reply_kept rejected noted asked");
+    let lane =
+        lane.shows_last("user: the work is not complete: write 0 of 3 times, send 0 of 1 times");
+    let three =
+        calls([call("w1", "write", "/a"), call("w2", "write", "/b"), call("w3", "write", "/c")]);
+    let lane = lane.reply(three).returns(0, "a").returns(1, "b").returns(2, "c");
+    let lane = lane.reply(text("really done"));
+    let lane = lane.shows_last("user: the work is not complete: send 0 of 1 times");
+    lane.reply(calls([call("s", "send", "it")]))
+        .returns(0, "sent")
+        .reply(text("now"))
+        .ends(StopCause::EndTurn)
+        .saying("now")
+        .so(|lane| assert_eq!(lane.ended().suspect, None));
+}
+
+#[test]
+fn failed_calls_do_not_fulfil_a_checklist() {
+    let lane = Lane::with(|settings| settings.gate.checklist = vec![need("write", 1)]);
+    let no = windlass_core::outcome::ToolError::new("no", "no", "no");
+    let lane = lane.prompt("go").reply(calls([call("w", "write", "/a")])).errs(0, no);
+    lane.reply(text("done")).settles("replied reply_kept rejected noted asked");
+}
+
+#[test]
+fn after_two_rejections_the_answer_counts_and_is_suspect() {
+    gated()
+        .prompt("go")
+        .reply(text("one"))
+        .reply(text("two"))
+        .so(|lane| assert_eq!(lane.run().counters.rejections, 2))
+        .reply(text("three"))
+        .settles("replied reply_kept suspected finished")
+        .ends(StopCause::EndTurn)
+        .saying("three")
+        .so(|lane| assert!(lane.ended().suspect.as_ref().unwrap().contains("write 0 of 3")));
+    let none = Lane::with(|settings| {
+        settings.gate.checklist = vec![need("write", 1)];
+        settings.limits.rejections = 0;
+    });
+    none.prompt("go").reply(text("one")).ends(StopCause::EndTurn);
+}
+
+#[test]
+fn a_hook_and_the_checklist_share_the_limit() {
+    let lane = Lane::with(|settings| {
+        settings.gate.checklist = vec![need("write", 1)];
+        settings.hooks.answer = Listening::Hooked;
+    });
+    let lane = lane.prompt("go").reply(text("one")).reply(calls([call("w", "write", "/a")]));
+    lane.returns(0, "a")
+        .reply(text("two"))
+        .consults("answer")
+        .advise(block("there is no test"))
+        .settles("counsel_heard rejected noted asked")
+        .shows_last("user: there is no test")
+        .reply(text("three"))
+        .advise(block("still none"))
+        .settles("counsel_heard suspected finished")
+        .ends(StopCause::EndTurn)
+        .so(|lane| assert_eq!(lane.ended().suspect.as_deref(), Some("still none")));
+}
+
+#[test]
+fn a_hook_that_has_nothing_against_it_or_fails_lets_the_answer_count() {
+    for advice in [Advice::Pass { context: None }, failed(), Advice::Stop { reason: "x".into() }] {
+        let lane = hooked().prompt("go").reply(text("done")).wants("consult 1");
+        lane.advise(advice).ends(StopCause::EndTurn).saying("done").so(|lane| {
+            assert_eq!(lane.ended().suspect, None);
+        });
+    }
+}
+
+#[test]
+fn a_command_that_could_not_be_run_leaves_a_doubt() {
+    let lane = Lane::with(|settings| settings.gate.command = Some(Arc::from("make check")));
+    let lane = lane.prompt("go").reply(text("done")).consults("answer");
+    lane.clone().advise(block("make check failed")).wants("ask 2");
+    lane.advise(failed()).settles("counsel_heard suspected finished").so(|lane| {
+        assert_eq!(lane.ended().suspect.as_deref(), Some("timed out"));
+    });
+}
+
+#[test]
+fn a_reason_of_any_length_is_told_in_a_sentence() {
+    let lane = hooked().prompt("go").reply(text("done")).advise(block(&"x".repeat(100_000)));
+    lane.tells("characters omitted").so(|lane| assert!(lane.live.transcript.bytes() < 5_000));
+}
+
+#[test]
+fn a_complete_answer_is_never_lost_while_somebody_looks_at_it() {
+    let looking = || hooked().prompt("go").reply(text("done"));
+    looking()
+        .cancel()
+        .settles("cancel_requested counsel_heard finished")
+        .ended_for(StopCause::EndTurn)
+        .saying("done");
+    looking().abort().ends(StopCause::EndTurn).also([StopCause::UserCancel]);
+    looking().adopted().settles("adopted").wants("consult 1");
+    looking().adopted_with("other").ends(StopCause::EndTurn).saying("done");
+    looking().advise(failed()).ends(StopCause::EndTurn);
+    // Nobody waits for an answer that was given up.
+    looking().cancel().advise(block("late")).ignored();
+}
+
+#[test]
+fn somebody_who_says_more_comes_before_the_gate() {
+    gated().prompt("go").steer("and this").reply(text("one")).settles("replied reply_kept asked");
+    let lane = hooked().prompt("go").reply(text("one")).steer("and this");
+    lane.advise(Advice::Pass { context: None }).settles("counsel_heard asked").tells("and this");
+}
+
+#[test]
+fn a_gate_never_holds_up_a_run_that_must_end() {
+    gated().prompt("go").cancel().reply(text("done")).ends(StopCause::EndTurn);
+    let poor = Lane::with(|settings| {
+        settings.gate.checklist = vec![need("write", 1)];
+        settings.limits.model_calls = 1;
+    });
+    poor.prompt("go").reply(text("done")).ends(StopCause::EndTurn).so(|lane| {
+        assert!(lane.ended().suspect.is_some());
+    });
+}
+
+fn structured(settings: &mut Settings) {
+    let spec = ToolSpec {
+        name: Arc::from("answer"),
+        description: Arc::from("gives the answer"),
+        input_schema: Raw::parse(r#"{"type":"object"}"#).unwrap(),
+    };
+    settings.tools.push(spec);
+    settings.rules.allow.push(rule("answer"));
+    settings.output = Some(Output { tool: Arc::from("answer") });
+    settings.limits.output_retries = 2;
+}
+
+#[test]
+fn an_answer_that_fits_its_schema_ends_the_run() {
+    Lane::with(structured)
+        .prompt("go")
+        .reply(calls([call("t1", "answer", "42")]))
+        .returns(0, "ok")
+        .settles("completed settled structured round_closed finished")
+        .ends(StopCause::EndTurn)
+        .saying(r#"{"on":"42"}"#)
+        .so(|lane| assert_eq!(lane.ended().structured.as_ref().unwrap().text(), r#"{"on":"42"}"#));
+}
+
+#[test]
+fn an_answer_in_words_is_asked_for_by_call() {
+    let lane = Lane::with(structured).prompt("go").reply(text("it is 42"));
+    let lane = lane.settles("replied reply_kept rejected noted asked");
+    let lane = lane
+        .shows_last("user: give the answer by calling answer with arguments that fit its schema");
+    lane.so(|lane| {
+        assert_eq!(lane.run().asking().unwrap().choice, ToolChoice::Only(Arc::from("answer")));
+    })
+    .reply(text("42"))
+    .reply(text("42!"))
+    .settles("replied reply_kept finished")
+    .ends(StopCause::StructuredOutputRetries)
+    .saying("");
+}
+
+#[test]
+fn answers_that_do_not_fit_are_counted_and_bounded() {
+    let unfit =
+        |lane: Lane, nth: usize| lane.reply(calls([call(&format!("t{nth}"), "answer", "")]));
+    let lane = unfit(Lane::with(structured).prompt("go"), 0);
+    let lane = lane.settles("replied round_opened settled round_closed rejected asked");
+    let lane = lane.tells("on must not be empty");
+    let lane = unfit(lane, 1).so(|lane| assert_eq!(lane.run().counters.output_retries, 2));
+    // Another try that fits is an answer.
+    lane.clone()
+        .reply(calls([call("t9", "answer", "42")]))
+        .returns(0, "ok")
+        .ends(StopCause::EndTurn);
+    unfit(lane, 2)
+        .settles("replied round_opened settled round_closed finished")
+        .ends(StopCause::StructuredOutputRetries);
+}
+
+#[test]
+fn an_answer_by_call_is_not_lost_to_a_cap_it_crosses() {
+    let capped = |settings: &mut Settings| {
+        structured(settings);
+        settings.limits.tool_rounds = 0;
+        settings.limits.run_tokens = Some(8_000);
+    };
+    Lane::with(capped)
+        .prompt("go")
+        .reply(calls([call("t1", "answer", "42")]).usage(20_000, 10))
+        .returns(0, "ok")
+        .ends(StopCause::EndTurn)
+        .also([StopCause::BudgetTokens])
+        .saying(r#"{"on":"42"}"#);
+    // Any other call still meets the cap.
+    Lane::with(capped)
+        .prompt("go")
+        .reply(calls([call("t1", "read", "/a")]))
+        .ends(StopCause::MaxToolRounds);
+}
+
+#[test]
+fn an_answer_that_was_rejected_or_steered_past_is_not_the_answer() {
+    let given = |lane: Lane| lane.reply(calls([call("t1", "answer", "old")])).returns(0, "ok");
+    let lane = Lane::with(|settings| {
+        structured(settings);
+        settings.gate.checklist = vec![need("write", 1)];
+    });
+    let lane = given(lane.prompt("go")).so(|lane| assert!(lane.run().structured.is_none()));
+    let lane = lane.reply(calls([call("w", "write", "/a")])).returns(0, "written");
+    let lane = lane.wants("ask 3").reply(text("done"));
+    lane.settles("replied reply_kept rejected noted asked");
+    let lane = Lane::with(structured).prompt("go").steer("in French");
+    let lane = given(lane).settles("completed settled structured round_closed asked");
+    let lane = lane.so(|lane| assert!(lane.run().structured.is_none()));
+    lane.reply(calls([call("t2", "answer", "nouveau")]))
+        .returns(0, "ok")
+        .saying(r#"{"on":"nouveau"}"#);
+}
+
+#[test]
+fn siblings_of_the_answer_run_too_and_the_last_answer_counts() {
+    let reply =
+        calls([call("a", "answer", "1"), call("r", "read", "/x"), call("b", "answer", "2")]);
+    let lane = Lane::with(structured).prompt("go").reply(reply).returns(0, "ok").returns(1, "x");
+    lane.returns(2, "ok").ends(StopCause::EndTurn).saying(r#"{"on":"2"}"#);
+    let broken = Block::new(
+        Raw::parse(r#"{"type":"tool_use","id":"t","name":"answer","input":[1]}"#).unwrap(),
+    );
+    let lane = Lane::with(structured).prompt("go").reply(calls([broken]));
+    lane.settles("replied round_opened settled round_closed rejected asked");
+}

@@ -1,0 +1,278 @@
+//! Tokens and money at every scope, reservations, warnings, and people who let a run go on.
+
+use windlass_core::budget::{AtCap, Caps, Spent, Unpriced};
+use windlass_core::mail::Answer;
+use windlass_core::permission::{Human, Mode};
+use windlass_core::record::{OutputBound, Record};
+use windlass_core::settings::{Model, Settings};
+use windlass_core::stop::StopCause;
+use windlass_core::window::Summariser;
+
+use crate::kit::{Lane, call, calls, price, text};
+
+fn tokens(tokens: u64) -> Caps {
+    Caps { tokens: Some(tokens), usd_micros: None }
+}
+
+fn dollars(usd_micros: u64) -> Caps {
+    Caps { tokens: None, usd_micros: Some(usd_micros) }
+}
+
+fn priced(change: impl FnOnce(&mut Settings)) -> Lane {
+    Lane::with(|settings| {
+        settings.model.price = Some(price());
+        change(settings);
+    })
+}
+
+fn bound(lane: &Lane) -> (u64, OutputBound) {
+    let asking = lane.run().asking().unwrap();
+    (asking.max_tokens, asking.bound)
+}
+
+#[test]
+fn a_cap_at_any_scope_lowers_the_call_before_it_is_made() {
+    let scopes: [fn(&mut Settings, Caps); 4] = [
+        |settings, caps| settings.budget.call = caps,
+        |settings, caps| settings.budget.run = caps,
+        |settings, caps| settings.budget.conversation = caps,
+        |settings, caps| settings.budget.profile.caps = caps,
+    ];
+    for scope in scopes {
+        let lane = priced(|settings| scope(settings, tokens(2_000))).prompt("hi");
+        let (most, by) = bound(&lane);
+        assert!((1_024..2_000).contains(&most) && by == OutputBound::Budget, "{most} {by:?}");
+        // 10,000 micro-dollars pay for 2,000 tokens of output and no input.
+        let lane = priced(|settings| scope(settings, dollars(10_000))).prompt("hi");
+        let (most, by) = bound(&lane);
+        assert!((1_024..2_000).contains(&most) && by == OutputBound::Money, "{most} {by:?}");
+        priced(|settings| scope(settings, tokens(500))).prompt("hi").ends(StopCause::BudgetTokens);
+        priced(|settings| scope(settings, dollars(500))).prompt("hi").ends(StopCause::BudgetUsd);
+    }
+}
+
+#[test]
+fn a_cap_of_the_conversation_outlives_its_runs_and_one_of_the_run_does_not() {
+    let lane = priced(|settings| settings.budget.conversation = tokens(10_000));
+    let lane = lane.prompt("one").reply(text("1").usage(8_000, 1_500));
+    lane.prompt("two").ends(StopCause::BudgetTokens);
+    let lane = priced(|settings| settings.budget.run = tokens(10_000));
+    let lane = lane.prompt("one").reply(text("1").usage(8_000, 1_500));
+    lane.prompt("two").wants("ask 2");
+}
+
+#[test]
+fn what_others_spent_of_the_profile_counts() {
+    let lane = priced(|settings| {
+        settings.budget.profile.caps = dollars(1_000_000);
+        settings.budget.profile.spent = Spent { tokens: 0, usd_micros: 999_000 };
+    });
+    lane.prompt("hi").ends(StopCause::BudgetUsd);
+}
+
+#[test]
+fn money_is_counted_by_cache_class_and_rounded_up() {
+    let lane = priced(|_| {}).prompt("hi").reply(text("a").usage(1_000, 100));
+    // A thousand in at one dollar, a hundred out at five, per million.
+    assert_eq!(lane.ended().spent, Spent { tokens: 1_100, usd_micros: 1_500 });
+    assert_eq!(lane.live.spent, lane.ended().spent);
+}
+
+#[test]
+fn a_reply_cut_by_the_lowering_ends_for_its_budget() {
+    let lane = priced(|settings| settings.budget.run = dollars(10_000)).prompt("hi");
+    lane.reply(text("half a").stop("max_tokens")).ends(StopCause::BudgetUsd);
+}
+
+#[test]
+fn a_finished_answer_outlives_any_cap() {
+    priced(|settings| settings.budget.run = dollars(50_000))
+        .prompt("hi")
+        .reply(text("done").usage(900_000, 1))
+        .ends(StopCause::EndTurn)
+        .also([StopCause::BudgetUsd])
+        .saying("done");
+}
+
+#[test]
+fn most_of_a_budget_is_warned_of_once() {
+    let lane = priced(|settings| settings.budget.run = tokens(20_000)).prompt("hi");
+    let round = |lane: Lane, id: &str, used: u64| {
+        lane.reply(calls([call(id, "read", id)]).usage(used, 10)).returns(0, id)
+    };
+    let lane = round(lane, "a", 15_000).so(|lane| assert_eq!(lane.count("budget_warned"), 0));
+    let lane =
+        round(lane, "b", 1_500).settles("completed settled round_closed budget_warned asked");
+    let percent = lane.last.iter().find_map(|record| match record {
+        Record::BudgetWarned { percent } => Some(*percent),
+        _ => None,
+    });
+    assert_eq!(percent, Some(82));
+    round(lane, "c", 100).so(|lane| assert_eq!(lane.count("budget_warned"), 1));
+}
+
+fn asks(settings: &mut Settings) {
+    settings.budget.run = tokens(10_000);
+    settings.budget.at_cap = AtCap::Ask;
+}
+
+#[test]
+fn a_human_may_let_it_spend_as_much_again() {
+    let lane = priced(asks).prompt("hi").reply(calls([call("a", "read", "/a")]).usage(9_500, 10));
+    let lane = lane.returns(0, "A").settles("completed settled round_closed questioned");
+    let lane = lane.asks("budget_tokens").parked();
+    lane.clone().answer(Answer::Abandon {}).ends(StopCause::UserCancel);
+    lane.clone().answer(Answer::Text { text: "x".into() }).refused("continue or abandon");
+    lane.answer(Answer::Continue {})
+        .settles("answered budget_extended asked")
+        .so(|lane| assert_eq!(lane.run().extensions, 1))
+        .reply(calls([call("b", "read", "/b")]).usage(9_500, 10))
+        .returns(0, "B")
+        .parked();
+}
+
+#[test]
+fn a_cap_that_was_passed_is_asked_about_after_the_tools() {
+    let lane = priced(asks).prompt("hi").reply(calls([call("a", "read", "/a")]).usage(12_000, 10));
+    let lane = lane.calls_are("running").returns(0, "A");
+    lane.settles("completed settled round_closed questioned")
+        .answer(Answer::Continue {})
+        .wants("ask 2");
+    // With nobody there it ends, and no tool runs on an empty purse.
+    let absent = priced(|settings| {
+        asks(settings);
+        settings.rules.human = Human::Absent;
+    });
+    absent
+        .prompt("hi")
+        .reply(calls([call("a", "read", "/a")]).usage(12_000, 10))
+        .settles("replied reply_kept finished")
+        .ends(StopCause::BudgetTokens);
+}
+
+#[test]
+fn only_the_cap_of_the_run_can_be_raised() {
+    let spent = |scope: fn(&mut Settings, Caps)| {
+        let lane = priced(|settings| {
+            asks(settings);
+            scope(settings, tokens(8_000));
+        });
+        lane.prompt("hi").reply(calls([call("a", "read", "/a")]).usage(8_500, 10))
+    };
+    spent(|settings, caps| settings.budget.conversation = caps).ends(StopCause::BudgetTokens);
+    spent(|settings, caps| settings.budget.profile.caps = caps).ends(StopCause::BudgetTokens);
+    // A call that would be too large stays too large.
+    let lane = spent(|settings, caps| settings.budget.call = caps);
+    lane.returns(0, &"x".repeat(31_000)).ends(StopCause::BudgetTokens);
+}
+
+#[test]
+fn a_text_that_goes_on_after_the_question_is_joined() {
+    let lane = priced(|settings| {
+        asks(settings);
+        settings.model.most_output_tokens = 4_096;
+    });
+    let lane = lane.prompt("hi").reply(text("one ").stop("max_tokens").usage(9_500, 10));
+    let lane = lane.settles("replied reply_kept noted questioned");
+    lane.answer(Answer::Continue {}).reply(text("two")).saying("one two");
+}
+
+#[test]
+fn without_a_price_a_cap_in_dollars_is_refused_with_a_sentence() {
+    let lane = Lane::with(|settings| settings.budget.run = dollars(1_000_000)).prompt("hi");
+    let lane = lane.settles("queued run_started finished").ends(StopCause::BudgetUsd);
+    lane.so(|lane| {
+        let said = &lane.ended().text;
+        assert!(said.contains("the price of scripted is not known"), "{said}");
+        assert_eq!(lane.ended().counters.model_calls, 0);
+    });
+    Lane::with(|settings| {
+        settings.budget.run = dollars(1_000_000);
+        settings.budget.unpriced = Unpriced::Free;
+    })
+    .prompt("hi")
+    .wants("ask 1")
+    .reply(text("a").usage(u64::MAX, 1))
+    .so(|lane| assert_eq!(lane.ended().spent.usd_micros, 0));
+}
+
+#[test]
+fn a_summary_and_a_classifier_are_charged_at_their_own_price() {
+    let mut cheap = price();
+    cheap.input_usd_micros = 10_000_000;
+    let lane = priced(|settings| {
+        let model = Model { price: Some(cheap), ..Model::named("other") };
+        settings.window.summariser = Summariser::Model(model);
+        settings.rules.mode = Mode::Auto;
+        settings.rules.ask.clear();
+    });
+    let lane = lane.prompt("go").reply(calls([call("t", "deploy", "it")]).usage(0, 0));
+    let lane = lane.calls_are("referred");
+    let allow = windlass_core::input::Opinion::Allow {};
+    lane.classify(0, allow).so(|lane| assert_eq!(lane.live.spent.usd_micros, 505));
+}
+
+#[test]
+fn classifiers_that_cannot_be_paid_are_not_asked() {
+    let lane = priced(|settings| {
+        settings.rules.mode = Mode::Auto;
+        settings.rules.ask.clear();
+        settings.budget.run = tokens(30_000);
+    });
+    let many = calls([
+        call("a", "deploy", "1"),
+        call("b", "deploy", "2"),
+        call("c", "deploy", "3"),
+        call("d", "deploy", "4"),
+    ]);
+    // Each is taken to cost 8,064 tokens: three fit, and a human decides about the fourth.
+    let lane = lane.prompt("go").reply(many.usage(100, 10));
+    lane.calls_are("referred referred referred questioned");
+}
+
+#[test]
+fn absurd_prices_and_caps_stay_numbers() {
+    let absurd = windlass_core::budget::Price {
+        input_usd_micros: u64::MAX,
+        output_usd_micros: u64::MAX,
+        cache_read_usd_micros: u64::MAX,
+        cache_write_usd_micros: u64::MAX,
+    };
+    let lane = |caps: Caps| {
+        Lane::with(move |settings| {
+            settings.model.price = Some(absurd);
+            settings.budget.conversation = caps;
+        })
+        .prompt("hi")
+    };
+    lane(dollars(u64::MAX)).wants("ask 1").reply(text("a").usage(1, 1)).ends(StopCause::EndTurn);
+    lane(Caps::default()).reply(text("a").usage(u64::MAX, u64::MAX)).ends(StopCause::EndTurn);
+    lane(dollars(0)).ends(StopCause::BudgetUsd);
+    let free = windlass_core::budget::Price {
+        input_usd_micros: 0,
+        output_usd_micros: 0,
+        cache_read_usd_micros: 0,
+        cache_write_usd_micros: 0,
+    };
+    Lane::with(|settings| {
+        settings.model.price = Some(free);
+        settings.budget.run = dollars(0);
+    })
+    .prompt("hi")
+    .wants("ask 1");
+    assert!(serde_json::from_str::<windlass_core::budget::Price>(
+        r#"{"input_usd_micros":-1,"output_usd_micros":0,"cache_read_usd_micros":0,"cache_write_usd_micros":0}"#
+    )
+    .is_err());
+}
+
+#[test]
+fn a_fallback_without_a_price_is_not_fallen_back_on_under_a_cap_in_dollars() {
+    let lane = priced(|settings| {
+        settings.fallback = Some(Model::named("unpriced"));
+        settings.limits.model_retries = 0;
+        settings.budget.run = dollars(1_000_000);
+    });
+    let down = crate::kit::passing(windlass_core::input::FailureClass::Passing);
+    lane.prompt("hi").fails(down).ends(StopCause::ProviderFailed);
+}

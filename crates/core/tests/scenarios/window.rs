@@ -1,0 +1,214 @@
+//! Making room without asking anybody: stages, thresholds, and what blocks a call.
+
+use windlass_core::record::Record;
+use windlass_core::stop::StopCause;
+use windlass_core::window::{Stage, Switch};
+
+use crate::kit::{Lane, call, calls, page, paid_only, small, text};
+
+/// The stages that acted in the last entry, in order.
+fn stages(lane: &Lane) -> Vec<Stage> {
+    let stage = |record: &Record| match record {
+        Record::Pruned { stage, .. } => Some(*stage),
+        _ => None,
+    };
+    lane.last.iter().filter_map(stage).collect()
+}
+
+/// Nine rounds of 6,000 characters: over 70 % with the last.
+fn filled(change: impl FnOnce(&mut windlass_core::settings::Settings)) -> Lane {
+    let lane = Lane::with(|settings| {
+        small(settings);
+        change(settings);
+    });
+    lane.prompt("go").fills(0..8, 6_000)
+}
+
+#[test]
+fn below_seventy_per_cent_nothing_is_touched() {
+    filled(|_| {})
+        .so(|lane| assert!(lane.share() <= 70, "{}", lane.share()))
+        .settles("completed settled round_closed asked")
+        .so(|lane| assert_eq!(lane.live.transcript.generation(), 0));
+}
+
+#[test]
+fn over_seventy_per_cent_the_cheapest_stage_that_frees_enough_acts() {
+    filled(|_| {}).reads(8, 6_000).settles("completed settled round_closed pruned asked").so(
+        |lane| {
+            assert_eq!(stages(lane), [Stage::Micro]);
+            assert!(lane.share() <= 50, "{}", lane.share());
+            assert_eq!(lane.live.transcript.generation(), 1);
+        },
+    );
+    // Nothing was summed up, and the newest results are whole.
+    filled(|_| {})
+        .reads(8, 6_000)
+        .tells(&page(8, 6_000))
+        .tells("characters omitted")
+        .hides("summary");
+}
+
+#[test]
+fn stages_are_switched_one_by_one() {
+    let off = |stage: fn(&mut windlass_core::window::Window)| {
+        filled(move |settings| stage(&mut settings.window)).reads(8, 6_000)
+    };
+    off(|window| window.micro = Switch::Off)
+        .settles("completed settled round_closed compacted asked");
+    off(|window| window.snip = Switch::Off).so(|lane| assert_eq!(stages(lane), [Stage::Micro]));
+    off(|window| {
+        window.micro = Switch::Off;
+        window.auto = Switch::Off;
+    })
+    .settles("completed settled round_closed asked");
+}
+
+#[test]
+fn a_stage_that_does_not_free_enough_leaves_no_trace() {
+    // One result per round, each short: nothing to cut, nothing repeated.
+    let lane = Lane::with(small).prompt("go").fills(0..28, 1_900);
+    let lane = lane.so(|lane| assert_eq!(lane.count("pruned"), 0));
+    lane.so(|lane| assert_eq!(lane.count("compacted"), 1));
+}
+
+#[test]
+fn results_of_calls_made_again_give_way_to_a_pointer() {
+    let again = |lane: Lane, nth: usize| {
+        let id = format!("t{nth}");
+        lane.says(calls([call(&id, "read", "/same")])).returns(0, &page(nth, 1_900))
+    };
+    let lane = Lane::with(|settings| {
+        small(settings);
+        settings.window.auto = Switch::Off;
+        settings.guards.exempt = vec!["read".into()];
+    });
+    let lane = (0..28).fold(lane.prompt("go"), again);
+    lane.so(|lane| {
+        assert_eq!(stages(lane).last().or(Some(&Stage::Collapse)), Some(&Stage::Collapse))
+    })
+    .tells("an older result of a call that was made again later")
+    .tells(&page(27, 1_900));
+}
+
+#[test]
+fn thoughts_and_notes_go_first_and_only_the_old_ones() {
+    let thinking = |nth: usize| {
+        format!(r#"{{"type":"thinking","thinking":"{}","signature":"s{nth}"}}"#, page(nth, 5_000))
+    };
+    let mut lane = Lane::with(small).prompt("go");
+    for nth in 0..11 {
+        let id = format!("t{nth}");
+        let reply = calls([]).json(&thinking(nth)).block(call(&id, "read", &format!("/{nth}")));
+        lane = lane.says(reply).returns(0, "ok");
+    }
+    lane.so(|lane| assert!(lane.count("pruned") > 0, "{}", lane.share())).so(|lane| {
+        let thoughts = lane.live.transcript.thoughts();
+        // The last five rounds keep theirs: the API wants them back unchanged.
+        assert!((5..11).contains(&thoughts.len()), "{}", thoughts.len());
+        let all = format!("{:?}", lane.live.transcript);
+        assert!(all.contains(&page(10, 5_000)));
+    });
+}
+
+#[test]
+fn the_latest_turn_is_never_pruned_however_few_messages_are_kept() {
+    let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
+    let lane = Lane::with(|settings| {
+        small(settings);
+        settings.limits.kept_messages = 0;
+        settings.window.auto = Switch::Off;
+    });
+    let lane = lane.prompt("go").fills(0..2, 20_000);
+    let reply = calls([]).json(thought).block(call("t9", "read", "/9"));
+    lane.says(reply).returns(0, &page(9, 15_000)).so(|lane| {
+        assert!(lane.count("pruned") > 0);
+        let all = format!("{:?}", lane.live.transcript);
+        assert!(all.contains(thought) && all.contains(&page(9, 15_000)));
+    });
+}
+
+#[test]
+fn cheap_stages_leave_the_summary_and_the_journal_alone() {
+    let lane = Lane::with(|settings| {
+        small(settings);
+        settings.window.micro = Switch::Off;
+    });
+    let lane = lane.prompt("go").says(calls([call("n", "note", "objective: haul")]));
+    let lane = lane.fills(0..10, 6_000).so(|lane| assert_eq!(lane.count("compacted"), 1));
+    let mut settings = (**lane.live.settings.as_ref().unwrap()).clone();
+    settings.window.micro = Switch::On;
+    let lane = lane.says(text("done")).configure(settings).prompt("more").fills(20..25, 6_000);
+    lane.so(|lane| assert!(lane.count("pruned") > 0, "{}", lane.share()))
+        .tells("[summary of the earlier conversation")
+        .tells("# Run journal")
+        .tells("## Objective\nhaul");
+}
+
+#[test]
+fn over_the_blocking_limit_no_call_is_made() {
+    Lane::with(|settings| {
+        small(settings);
+        settings.window.auto = Switch::Off;
+    })
+    .prompt(&page(0, 80_000))
+    .settles("queued run_started finished")
+    .ends(StopCause::BlockingLimit)
+    .so(|lane| {
+        assert_eq!(lane.ended().counters.model_calls, 0);
+        assert!(lane.ended().cause.is_resumable());
+    })
+    // The conversation is as it was; a larger window takes it up.
+    .configure(crate::kit::settings())
+    .prompt("go on")
+    .wants("ask 1");
+}
+
+#[test]
+fn a_window_of_nothing_is_always_full() {
+    for (window, output) in [(0, 0), (0, u64::MAX), (1, 1)] {
+        Lane::with(|settings| {
+            settings.model.window_tokens = window;
+            settings.model.max_tokens = output;
+        })
+        .prompt("hi")
+        .ends(StopCause::BlockingLimit)
+        .prompt("again")
+        .ends(StopCause::BlockingLimit);
+    }
+    Lane::with(|settings| settings.model.window_tokens = u64::MAX).prompt("hi").wants("ask 1");
+}
+
+#[test]
+fn what_cheap_stages_free_is_used_before_a_run_is_blocked() {
+    // Four recoveries are used up; the window is full; old results can still be cut.
+    let lane = Lane::with(|settings| {
+        small(settings);
+        settings.limits.recoveries = 0;
+        settings.window.thresholds.gain = 5;
+    });
+    let lane = lane.prompt("go").fills(0..12, 6_000).reads(12, 7_000);
+    lane.wants("ask 14").so(|lane| {
+        assert_eq!(lane.count("pruned"), 1);
+        assert!(lane.share() < 98);
+    });
+}
+
+#[test]
+fn a_window_that_stays_tight_lets_the_run_go_on_until_it_is_full() {
+    let lane = Lane::with(|settings| {
+        paid_only(settings);
+        settings.limits.recoveries = 0;
+    });
+    let lane = lane.prompt("go").fills(0..11, 6_000).wants("ask 12");
+    lane.so(|lane| assert!(lane.share() > 70)).reads(11, 8_000).ends(StopCause::BlockingLimit);
+}
+
+#[test]
+fn results_over_their_limit_are_cut_before_they_are_first_sent() {
+    Lane::with(|settings| settings.limits.result_chars = 500)
+        .prompt("go")
+        .reads(0, 6_000)
+        .tells("[… 5500 characters omitted …]")
+        .so(|lane| assert_eq!(lane.live.transcript.generation(), 0));
+}

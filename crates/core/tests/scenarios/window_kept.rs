@@ -1,0 +1,145 @@
+//! What outlives a compaction: instructions, requests, the journal, and what tools found last.
+
+use windlass_core::outcome::ToolError;
+use windlass_core::record::Record;
+use windlass_core::transcript::{Part, Segment};
+
+use crate::kit::{Lane, call, calls, page, paid_only, summed_up, text};
+
+/// The segments of a kind, as they are sent.
+fn parts(lane: &Lane, part: Part) -> Vec<Segment> {
+    lane.live.transcript.segments().iter().filter(|s| s.part == part).cloned().collect()
+}
+
+/// The places and the hash that the last compaction recorded.
+fn kept(lane: &Lane) -> (Vec<u64>, String) {
+    let found = lane.last.iter().find_map(|record| match record {
+        Record::Compacted { attached, kept, .. } => {
+            Some((attached.clone(), kept.as_ref().unwrap().to_string()))
+        }
+        _ => None,
+    });
+    found.expect("nothing was compacted")
+}
+
+#[test]
+fn instructions_and_the_request_stay_byte_for_byte_and_are_checked_by_hash() {
+    let rules = "Never push to main.\n\tTabs stay, \u{5e9}\u{5b8} too.  ";
+    let lane = Lane::with(summed_up).remember(rules).prompt("haul the \"big\" one");
+    let lane = lane.fills(0..2, 6_000).remember("Use nextest.").fills(2..9, 6_000);
+    let (memory, prompts) = (parts(&lane, Part::Memory), parts(&lane, Part::Prompt));
+    assert_eq!((memory.len(), prompts.len()), (2, 1));
+    lane.consults("summary").summary("hauled").so(|lane| {
+        assert_eq!(parts(lane, Part::Memory), memory);
+        assert_eq!(parts(lane, Part::Prompt), prompts);
+        let (places, hash) = kept(lane);
+        let now: Vec<usize> = (1..=places.len()).collect();
+        assert_eq!(places.len(), 3);
+        assert_eq!(lane.live.transcript.hash_of(&now), hash);
+    });
+}
+
+#[test]
+fn everything_people_said_in_the_run_is_kept_and_what_they_said_before_is_not() {
+    let lane =
+        Lane::with(summed_up).prompt("an old request").says(text("done")).prompt("a new one");
+    let lane = lane.fills(0..2, 6_000).steer("in French").fills(2..9, 6_000).summary("so far");
+    lane.hides("an old request").tells("a new one").tells("in French");
+}
+
+#[test]
+fn memory_is_read_after_the_round_and_after_its_results() {
+    Lane::new()
+        .prompt("go")
+        .says(calls([call("t1", "read", "/a")]))
+        .remember("Use tabs.")
+        .settles("remembered")
+        .returns(0, "A")
+        .shows_last("user: <t1 ok: A> | Use tabs.")
+        .remember(" \n")
+        .refused("empty");
+    let full = Lane::with(|settings| settings.limits.waiting_steers = 1).prompt("go");
+    full.remember("one").remember("two").refused("too many instructions");
+}
+
+#[test]
+fn the_latest_successful_result_of_each_tool_is_pinned_as_text() {
+    let lane = Lane::with(summed_up).prompt("go");
+    let lane = lane.says(calls([call("f1", "fetch", "/x")])).returns(0, "the port is 8080");
+    let lane = lane.says(calls([call("f2", "fetch", "/y")])).returns(0, "the port is 9090");
+    let broken = ToolError::new("http_500", "no port at all", "later");
+    let lane = lane.says(calls([call("f3", "fetch", "/z")])).errs(0, broken);
+    let lane = lane.says(calls([call("b1", "bash", "make")])).returns(0, "42 tests passed");
+    let lane = lane.fills(0..9, 6_000).summary("working");
+    let lane = lane.tells("Last result of fetch:\nthe port is 9090");
+    let lane = lane.tells("Last result of bash:\n42 tests passed");
+    let lane = lane.hides("the port is 8080").hides("no port at all");
+    lane.so(|lane| assert_eq!(parts(lane, Part::Summary).len(), 1))
+        // They stay pinned through the next compaction, until the tool works again.
+        .fills(9..13, 6_000)
+        .summary("still working")
+        .tells("Last result of fetch:\nthe port is 9090")
+        .hides("working\n\nLast result of fetch:\nthe port is 8080");
+}
+
+#[test]
+fn without_a_new_summary_the_one_before_is_carried_on() {
+    let lane =
+        Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("the key is under the mat");
+    let failed = windlass_core::counsel::Advice::Failed {
+        why: "down".into(),
+        usage: windlass_core::reply::Usage::default(),
+    };
+    lane.fills(9..13, 6_000).advise(failed).tells("the key is under the mat");
+}
+
+#[test]
+fn pins_give_way_when_there_is_no_room_for_them() {
+    let lane = Lane::with(|settings| {
+        paid_only(settings);
+        settings.model.window_tokens = 3_000;
+        settings.model.max_tokens = 100;
+    });
+    let mut lane = lane.prompt("go");
+    for tool in ["read", "fetch", "bash", "send", "write", "upload"] {
+        lane = lane.says(calls([call(tool, tool, "/x")])).returns(0, &page(1, 1_200));
+    }
+    lane.so(|lane| assert!(lane.count("compacted") > 0)).hides("Last result of");
+}
+
+#[test]
+fn the_journal_is_shown_again_right_after_the_summary() {
+    let lane = Lane::with(summed_up).prompt("go");
+    let lane = lane.says(calls([call("n1", "note", "objective: haul it up")]));
+    let lane = lane.says(calls([call("n2", "note", "decisions+ by hand, because it is safer")]));
+    let lane = lane.fills(0..9, 6_000).summary("so far");
+    lane.so(|lane| {
+        let segments = lane.live.transcript.segments();
+        let order: Vec<Part> = segments.iter().take(4).map(|segment| segment.part).collect();
+        assert_eq!(order, [Part::Summary, Part::Journal, Part::Journal, Part::Prompt]);
+        assert_eq!(lane.live.journal_shown, lane.live.journal.version());
+        assert!(lane.live.digest.contains("Objective: haul it up"));
+    })
+    .tells("## Decisions\n- by hand, because it is safer");
+}
+
+#[test]
+fn a_compaction_is_one_step_for_a_reader_of_the_log() {
+    let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000);
+    let before = lane.live.transcript.clone();
+    let after = lane.clone().summary("so far");
+    // Until the entry is there the old view holds, then the new one.
+    assert_eq!(lane.crash().live.transcript, before);
+    assert_eq!(after.clone().crash().live.transcript, after.live.transcript);
+}
+
+#[test]
+fn within_a_generation_only_the_end_grows() {
+    let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("so far");
+    let one = lane.live.transcript.clone();
+    let lane = lane.fills(9..11, 1_000).steer("hm").reads(11, 10);
+    let two = lane.live.transcript.clone();
+    assert_eq!(one.generation(), two.generation());
+    let same = one.segments().iter().zip(two.segments().iter()).all(|(a, b)| a == b);
+    assert!(same && two.segments().len() > one.segments().len());
+}

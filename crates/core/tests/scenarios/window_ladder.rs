@@ -1,0 +1,309 @@
+//! The ladder: summary, deep prune, a human; and everything that may go wrong on it.
+
+use std::sync::Arc;
+
+use windlass_core::counsel::{Advice, Counsel};
+use windlass_core::input::FailureClass;
+use windlass_core::mail::Answer;
+use windlass_core::record::Record;
+use windlass_core::reply::Usage;
+use windlass_core::settings::{Listening, Model, Settings};
+use windlass_core::stop::StopCause;
+use windlass_core::window::{Rung, Summariser};
+
+use crate::kit::{Lane, page, paid_only, passing, summed_up, text};
+
+const OVER: &str = "completed settled round_closed counsel_sought";
+
+/// A lane that is at work with a window at just under 70 %.
+fn nearly(change: impl FnOnce(&mut Settings)) -> Lane {
+    let lane = Lane::with(|settings| {
+        summed_up(settings);
+        change(settings);
+    });
+    lane.prompt("go").fills(0..8, 6_000)
+}
+
+fn failed() -> Advice {
+    Advice::Failed { why: Arc::from("overloaded"), usage: Usage::default() }
+}
+
+/// A lane whose last two results alone are more than the window takes: nothing helps.
+fn lost() -> Lane {
+    Lane::with(paid_only).prompt("go").fills(0..5, 100).fills(5..7, 27_000)
+}
+
+/// The rung of the last compaction.
+fn rung(lane: &Lane) -> Option<Rung> {
+    let found = lane.last.iter().find_map(|record| match record {
+        Record::Compacted { rung, .. } => Some(*rung),
+        _ => None,
+    });
+    found.flatten()
+}
+
+#[test]
+fn the_first_crossing_sums_up_all_but_the_last_ten_messages() {
+    nearly(|_| {})
+        .reads(8, 6_000)
+        .settles(OVER)
+        .consults("summary")
+        .wants("consult 1")
+        .summary("it read nine pages")
+        .settles("counsel_heard compacted asked")
+        .so(|lane| {
+            assert_eq!(rung(lane), Some(Rung::Compact));
+            assert!(lane.share() <= 50, "{}", lane.share());
+            // Summary and prompt are one message; then ten as they were.
+            assert_eq!(crate::kit::messages(&lane.live).len(), 11);
+            let used = lane.run().recoveries;
+            assert_eq!((used.compactions, used.prunes, used.total), (1, 0, 1));
+            assert_eq!(lane.live.transcript.generation(), 1);
+        })
+        .tells("[summary of the earlier conversation, which was left out to make room]")
+        .tells("it read nine pages")
+        .tells("go");
+}
+
+#[test]
+fn what_the_summary_costs_counts() {
+    let lane = nearly(|_| {}).reads(8, 6_000);
+    let before = lane.live.usage;
+    lane.summary("short").so(|lane| {
+        assert_eq!(lane.live.usage.input_tokens, before.input_tokens + 100);
+        assert_eq!(lane.run().spent.tokens, lane.live.usage.total());
+    });
+}
+
+#[test]
+fn a_summary_that_fails_is_done_without() {
+    for advice in [
+        failed(),
+        Advice::Pass { context: None },
+        Advice::Block { reason: Arc::from("no") },
+        Advice::Summary { text: Arc::from("  \n"), usage: Usage::default() },
+    ] {
+        nearly(|_| {})
+            .reads(8, 6_000)
+            .advise(advice)
+            .settles("counsel_heard compacted asked")
+            .tells("earlier parts of this conversation were left out to make room")
+            .tells("go");
+    }
+}
+
+#[test]
+fn a_summary_that_does_not_fit_is_done_without() {
+    nearly(|settings| settings.limits.summary_tokens = 1_000_000)
+        .reads(8, 6_000)
+        .summary(&page(77, 100_000))
+        .hides("page 77")
+        .tells("earlier parts of this conversation were left out to make room")
+        .so(|lane| assert!(lane.share() <= 50, "{}", lane.share()));
+    // A long one is cut to its limit first.
+    nearly(|settings| settings.limits.summary_tokens = 100)
+        .reads(8, 6_000)
+        .summary(&page(77, 100_000))
+        .tells("page 77")
+        .tells("characters omitted");
+}
+
+#[test]
+fn a_summary_that_cannot_be_paid_is_done_without() {
+    let lane = nearly(|settings| settings.budget.run.tokens = Some(100_000)).reads(8, 6_000);
+    // The summary is cheaper than the call, so spend until only the smaller request fits.
+    lane.so(|lane| assert!(lane.run().consulting().is_some()));
+    nearly(|settings| {
+        let cheap = Model { price: None, ..settings.model.clone() };
+        settings.window.summariser = Summariser::Model(cheap);
+        settings.model.price = Some(crate::kit::price());
+        settings.budget.run.usd_micros = Some(u64::MAX);
+    })
+    .reads(8, 6_000)
+    .settles("completed settled round_closed compacted asked");
+}
+
+#[test]
+fn the_summary_is_asked_of_the_cheap_model_with_what_must_be_kept() {
+    let lane = nearly(|settings| {
+        let cheap = Model::named("haiku");
+        settings.window.summariser = Summariser::Model(cheap);
+        settings.window.preserve = Some(Arc::from("always keep the port number"));
+    });
+    let lane = lane.reads(8, 6_000);
+    let request = lane.live.summary_request().unwrap();
+    assert_eq!(&*request.settings.model.name, "haiku");
+    assert!(request.settings.tools.is_empty());
+    let said = format!("{:?}", request.transcript);
+    assert!(said.contains("always keep the port number") && said.contains("page 0"));
+    assert!(!said.contains("page 8 page 8"), "what stays is not summed up");
+    assert!(lane.live.request().is_none() && lane.live.classify_request(lane_call()).is_none());
+}
+
+fn lane_call() -> windlass_core::ids::CallId {
+    windlass_core::ids::CallId { ask: 1, index: 0 }
+}
+
+#[test]
+fn filling_up_again_soon_prunes_deep_and_then_asks_a_human() {
+    let lane = nearly(|_| {}).reads(8, 6_000).summary("one").fills(9..13, 6_000);
+    let lane = lane.settles(OVER).summary("two").so(|lane| {
+        assert_eq!(rung(lane), Some(Rung::DeepPrune));
+        assert_eq!(crate::kit::messages(&lane.live).len(), 5);
+    });
+    let lane = lane.tells("[deep pruned: summary of the earlier").fills(13..20, 6_000);
+    lane.settles("completed settled round_closed climbed questioned")
+        .asks("I've made progress but I'm losing context faster than I can recover. Keep going, change direction, or stop?")
+        .parked()
+        .answer(Answer::Continue {})
+        .settles("answered guided counsel_sought")
+        .summary("three")
+        .so(|lane| {
+            assert_eq!(rung(lane), Some(Rung::Compact));
+            assert_eq!(lane.run().recoveries.total, 4);
+        })
+        // Four recoveries: then the run is left to its limits.
+        .fills(20..27, 6_000)
+        .ends(StopCause::BlockingLimit);
+}
+
+#[test]
+fn filling_up_again_late_is_an_ordinary_compaction() {
+    let lane = nearly(|_| {}).reads(8, 6_000).summary("one");
+    let lane = (9..31).fold(lane, |lane, nth| lane.reads(nth, 100));
+    lane.fills(31..34, 6_000).settles(OVER).summary("two").so(|lane| {
+        assert_eq!(rung(lane), Some(Rung::Compact));
+        assert_eq!(lane.run().recoveries.compactions, 2);
+    });
+}
+
+#[test]
+fn a_compaction_that_frees_too_little_goes_one_rung_further_at_once() {
+    // Ten messages of 8,000 characters are more than half of the window; four are not.
+    let lane = Lane::with(paid_only).prompt("go").fills(0..7, 8_000);
+    lane.settles("completed settled round_closed compacted compacted asked").so(|lane| {
+        assert_eq!(lane.run().recoveries.total, 2);
+        assert!(lane.share() <= 50);
+    });
+    // When four are too much as well, a human decides.
+    lost().settles("completed settled round_closed compacted compacted climbed questioned");
+}
+
+#[test]
+fn guidance_from_a_human_is_theirs_and_is_kept() {
+    lost()
+        .answer(Answer::Text { text: Arc::from("only the first page matters") })
+        .tells("only the first page matters")
+        .so(|lane| assert_eq!(lane.run().prompts, 2));
+    lost().answer(Answer::Abandon {}).ends(StopCause::UserCancel);
+}
+
+#[test]
+fn every_run_begins_at_the_foot_of_the_ladder() {
+    let lane = nearly(|_| {}).reads(8, 6_000).summary("one").says(text("done"));
+    lane.prompt("more").so(|lane| assert_eq!(lane.run().recoveries.total, 0));
+}
+
+#[test]
+fn hooks_hear_of_a_compaction_and_may_put_it_off() {
+    let lane = nearly(|settings| settings.hooks.compaction = Listening::Hooked).reads(8, 6_000);
+    let lane = lane.settles(OVER).consults("compaction");
+    lane.clone()
+        .advise(Advice::Pass { context: Some(Arc::from("keep the names")) })
+        .settles("counsel_heard counsel_sought")
+        .so(|lane| {
+            let said = format!("{:?}", lane.live.summary_request().unwrap().transcript);
+            assert!(said.contains("keep the names"));
+        });
+    lane.clone().advise(failed()).consults("summary");
+    // Put off: the model is asked as it is, and the next rung is looked at with the next call.
+    lane.clone()
+        .advise(Advice::Block { reason: Arc::from("not now") })
+        .settles("counsel_heard climbed asked")
+        .reads(9, 3_000)
+        .consults("compaction")
+        .so(|lane| {
+            let about = &lane.run().consulting().unwrap().about;
+            assert!(matches!(about, Counsel::Compaction { cut } if cut.rung == Rung::DeepPrune));
+        });
+    lane.advise(Advice::Stop { reason: Arc::from("enough") }).ends(StopCause::HookStopped);
+}
+
+#[test]
+fn a_hook_cannot_put_a_compaction_off_for_ever() {
+    let block = || Advice::Block { reason: Arc::from("never") };
+    let lane = nearly(|settings| settings.hooks.compaction = Listening::Hooked);
+    lane.reads(8, 6_000).advise(block()).reads(9, 3_000).advise(block()).reads(10, 3_000).parked();
+    // And never over the blocking limit.
+    let lane = nearly(|settings| settings.hooks.compaction = Listening::Hooked);
+    lane.reads(8, 25_000).advise(block()).ends(StopCause::BlockingLimit);
+}
+
+#[test]
+fn a_crash_while_somebody_sums_up_charges_it_and_does_without() {
+    let lane = nearly(|_| {}).reads(8, 6_000);
+    let reserved = match &lane.run().consulting().unwrap().about {
+        Counsel::Summary { reserved_tokens, .. } => *reserved_tokens,
+        about => panic!("{about:?}"),
+    };
+    let before = lane.live.usage.total();
+    lane.adopted()
+        .settles("adopted counsel_heard compacted asked")
+        .so(|lane| assert_eq!(lane.live.usage.total(), before + reserved))
+        // What the dead one still says changes nothing.
+        .summary("late")
+        .ignored();
+    let lane = nearly(|settings| settings.hooks.compaction = Listening::Hooked).reads(8, 6_000);
+    lane.adopted().settles("adopted").wants("consult 1");
+}
+
+#[test]
+fn a_cancel_does_not_wait_for_a_summary() {
+    nearly(|_| {})
+        .reads(8, 6_000)
+        .cancel()
+        .settles("cancel_requested counsel_heard finished")
+        .ends(StopCause::UserCancel);
+}
+
+#[test]
+fn a_provider_that_says_too_long_is_believed() {
+    let lane = Lane::with(summed_up).prompt("go").fills(0..6, 100);
+    lane.fails(passing(FailureClass::TooLong))
+        .settles("attempt_abandoned counsel_sought")
+        .summary("short")
+        .settles("counsel_heard compacted asked")
+        .fails(passing(FailureClass::TooLong))
+        .summary("shorter")
+        .so(|lane| assert_eq!(rung(lane), Some(Rung::DeepPrune)))
+        .fails(passing(FailureClass::TooLong))
+        .parked();
+    Lane::new().prompt("hi").fails(passing(FailureClass::TooLong)).ends(StopCause::BlockingLimit);
+}
+
+#[test]
+fn somebody_may_ask_for_room_before_it_is_tight() {
+    let lane = Lane::with(summed_up).prompt("go").fills(0..7, 500);
+    lane.compact()
+        .settles("compaction_asked")
+        .reads(7, 500)
+        .consults("summary")
+        .summary("seven pages")
+        .tells("seven pages")
+        // Once; and asking again is as ordinary as the first time.
+        .reads(8, 500)
+        .settles("completed settled round_closed asked")
+        .compact()
+        .reads(9, 500)
+        .summary("again")
+        .so(|lane| assert_eq!(rung(lane), Some(Rung::Compact)));
+    // Between two runs it waits for the next one.
+    let lane = Lane::with(summed_up).prompt("go").fills(0..7, 500).says(text("done"));
+    lane.compact().prompt("more").consults("summary");
+}
+
+#[test]
+fn asking_for_room_where_nothing_is_old_is_refused() {
+    Lane::with(summed_up).compact().refused("nothing old enough").prompt("hi").wants("ask 1");
+    Lane::new().prompt("hi").says(text("hello")).compact().refused("nothing old enough");
+}
