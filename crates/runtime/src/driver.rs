@@ -25,6 +25,7 @@ use crate::feed::{Feed, OwnerFeed};
 use crate::flights::{Flights, Landed};
 use crate::lease::Lease;
 use crate::ports::{Claim, StoreError};
+use crate::turns::Turns;
 use held::{Held, is_result_of};
 use inbox::{Inbox, Woken};
 
@@ -152,6 +153,12 @@ impl Driver {
         self
     }
 
+    /// The same driver, whose tools wait for their turn among all of the process.
+    pub(crate) fn taking(mut self, turns: Turns) -> Self {
+        self.flights.take_turns(turns);
+        self
+    }
+
     fn post(&self, lane: &LaneId) {
         if let Some(post) = &self.post {
             post(lane);
@@ -188,11 +195,13 @@ impl Driver {
             let now = self.now();
             let until_due = wanted.wake_at.map(|due| due.since(now));
             let owner = self.owner.as_ref().filter(|_| self.owner_left == OwnerLeft::No);
-            match self.inbox.wait(until_due, owner, hand_over).await {
+            let lapsed = self.lease.lapsed();
+            match self.inbox.wait(until_due, owner, hand_over, lapsed).await {
                 Woken::Landed(landed) => self.land(landed).await?,
                 Woken::Mail => self.read_mail().await?,
                 Woken::Time => self.step(vec![Input::Ticked {}]).await?,
                 Woken::OwnerLeft => self.owner_left().await?,
+                Woken::Lapsed => self.renew().await?,
                 Woken::HandOver => return Ok(Rest::HandedOver(self.conversation.clone())),
             }
         }
@@ -280,6 +289,27 @@ impl Driver {
             self.ours_since = lapses;
         }
         Ok(())
+    }
+
+    /// The lease ran out. If it cannot be renewed, others may have the lane by now: nothing stays in
+    /// the air. One that was only frozen finds the lane still its own and goes on.
+    async fn renew(&mut self) -> Result<(), DriveError> {
+        let (lease, store) = (self.lease.clone(), Arc::clone(&self.ports.store));
+        let lane = self.lane.clone();
+        let asked = async {
+            lease.beat(store.as_ref()).await?;
+            store.lane(lane).await
+        };
+        let answer = tokio::select! {
+            biased;
+            answer = asked => answer.ok().flatten(),
+            () = self.ports.clock.sleep(self.lease.times.beat_ms) => None,
+        };
+        if answer.is_some_and(|lane| lane.epoch == self.epoch) {
+            return Ok(());
+        }
+        self.flights.ground();
+        Err(StoreError::Fenced { lane: self.lane.clone() }.into())
     }
 
     /// Now, in the lane's time: a clock that was set back is taken to go on from the last entry,

@@ -19,6 +19,7 @@ use windlass_core::wanted::Effect;
 use crate::agent::Agent;
 use crate::feed::{Feed, OwnerFeed};
 use crate::ports::Scene;
+use crate::turns::Turns;
 
 /// Inputs that may wait for the driver; a flight that finds the inbox full waits.
 const INBOX_INPUTS: usize = 1_024;
@@ -32,6 +33,7 @@ pub(crate) struct Flights {
     inbox: mpsc::Sender<Landed>,
     in_the_air: BTreeMap<Effect, Flight>,
     flown: FlightNo,
+    turns: Option<Turns>,
 }
 
 /// Flights are numbered: one that was taken out of the air may have landed a moment before.
@@ -59,7 +61,13 @@ impl Flights {
         owner: Option<OwnerFeed>,
     ) -> (Self, mpsc::Receiver<Landed>) {
         let (inbox, landed) = mpsc::channel(INBOX_INPUTS);
-        (Self { lane, agent, feed, owner, inbox, in_the_air: BTreeMap::new(), flown: 0 }, landed)
+        let in_the_air = BTreeMap::new();
+        (Self { lane, agent, feed, owner, inbox, in_the_air, flown: 0, turns: None }, landed)
+    }
+
+    /// Tools wait for their turn from here on.
+    pub(crate) fn take_turns(&mut self, turns: Turns) {
+        self.turns = Some(turns);
     }
 
     /// Makes what is in the air what is wanted. A flight that landed stays in the table until it is

@@ -2,6 +2,7 @@
 
 mod family;
 mod reservation;
+mod standing;
 
 pub(crate) use reservation::Reservation;
 
@@ -20,6 +21,7 @@ use crate::identity;
 use crate::lease::{Lease, LeaseTimes};
 use crate::ports::{Claim, SeenBeat, Store, StoreError};
 use crate::session::Session;
+use crate::turns::Turns;
 
 /// A process that drives conversations.
 pub struct Host {
@@ -29,6 +31,9 @@ pub struct Host {
     /// Lanes that came to rest here because they wait for their children.
     waiting: Mutex<HashSet<LaneId>>,
     rested: Notify,
+    /// Lanes that could not be driven, and until when they are left to others.
+    shunned: Mutex<HashMap<LaneId, u64>>,
+    turns: Turns,
     hand_over: CancellationToken,
     beating: JoinHandle<()>,
 }
@@ -75,6 +80,8 @@ impl Host {
             lanes: Mutex::default(),
             waiting: Mutex::default(),
             rested: Notify::new(),
+            shunned: Mutex::default(),
+            turns: Turns::default(),
             hand_over: CancellationToken::new(),
             beating,
         }))
@@ -95,7 +102,7 @@ impl Host {
         self.agents.own()
     }
 
-    fn store(&self) -> &dyn Store {
+    pub(crate) fn store(&self) -> &dyn Store {
         self.agent().ports.store.as_ref()
     }
 
@@ -132,7 +139,7 @@ impl Host {
         let feed = slot.feed.clone();
         drop(slots);
         self.waiting().remove(lane);
-        Some(Reservation { host: Arc::clone(self), lane: lane.clone(), feed })
+        Some(Reservation { host: Arc::clone(self), lane: lane.clone(), feed, left_by: None })
     }
 
     fn waiting(&self) -> MutexGuard<'_, HashSet<LaneId>> {

@@ -16,6 +16,8 @@ pub mod session;
 pub mod system_clock;
 pub mod telemetry;
 pub mod toolbox;
+pub mod turns;
+pub mod workers;
 
 pub use agent::{Agent, Ports};
 pub use agents::Agents;
@@ -25,3 +27,5 @@ pub use host::Host;
 pub use session::{End, RunStream, Session};
 pub use system_clock::SystemClock;
 pub use toolbox::Toolbox;
+pub use turns::Turns;
+pub use workers::WorkTimes;

@@ -13,6 +13,7 @@ pub mod many;
 pub mod reopen;
 pub mod rows;
 pub mod text;
+pub mod wanting;
 
 mod material;
 
@@ -37,6 +38,8 @@ macro_rules! conformance_tests {
             rows: run_is_replaced, one_active_run, next_run_in_one_append, run_of_another_lane,
                 newest_first, only_runs_that_are_over_have_ended;
             text: comes_back_byte_for_byte, large_bodies, same_large_body_twice;
+            wanting: mail_waits, due_lanes_wait, the_dead_leave_their_lanes, a_look_is_bounded,
+                mail_to_anybody_is_hinted_at;
             many: lanes_at_once, two_owners_one_winner;
         );
     };

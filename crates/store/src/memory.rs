@@ -8,6 +8,7 @@ mod fork;
 mod mail;
 mod read;
 mod rows;
+mod wanting;
 mod world;
 
 pub use disk::{AppendFault, Hook, Keep, Operation};
@@ -19,8 +20,8 @@ use windlass_core::mail::Mail;
 use windlass_core::project::Row;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, TraceEnd, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
+    StoreError, Task, TraceEnd, Wanting, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -180,6 +181,18 @@ impl Store for MemoryStore {
 
     fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
         Box::pin(self.hints.wait(lane))
+    }
+
+    fn any_mail_hint(&self) -> Task<'_, ()> {
+        Box::pin(self.hints.wait_any())
+    }
+
+    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
+        Box::pin(async move { Ok(self.read(World::owners).await) })
+    }
+
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.claimable(&look)).await) })
     }
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {

@@ -31,6 +31,7 @@ mod statement;
 mod text;
 mod tls;
 mod trouble;
+mod wanting;
 mod writer;
 
 #[cfg(test)]
@@ -47,8 +48,8 @@ use std::sync::Arc;
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, TraceEnd, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
+    StoreError, Task, TraceEnd, Wanting, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -235,6 +236,21 @@ impl Store for PostgresStore {
 
     fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
         Box::pin(self.hints.wait(lane))
+    }
+
+    fn any_mail_hint(&self) -> Task<'_, ()> {
+        Box::pin(self.hints.wait_any())
+    }
+
+    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
+        Box::pin(async move { with_link!(self.pool, |link, _| wanting::owners(link)).await })
+    }
+
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+        Box::pin(async move {
+            let look = &look;
+            with_link!(self.pool, |link, _| wanting::claimable(link, look)).await
+        })
     }
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {

@@ -23,6 +23,7 @@ mod readers;
 mod rows;
 mod step;
 mod sync;
+mod wanting;
 mod writer;
 
 pub use open::Settings;
@@ -34,8 +35,8 @@ use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, TraceEnd, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
+    StoreError, Task, TraceEnd, Wanting, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -175,6 +176,18 @@ impl Store for SqliteStore {
 
     fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
         Box::pin(self.hints.wait(lane))
+    }
+
+    fn any_mail_hint(&self) -> Task<'_, ()> {
+        Box::pin(self.hints.wait_any())
+    }
+
+    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
+        Box::pin(self.readers.ask(wanting::owners))
+    }
+
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| wanting::claimable(connection, &look)))
     }
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {

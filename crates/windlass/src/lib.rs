@@ -26,7 +26,8 @@ pub mod models {
 pub use windlass_runtime::feed::{Item, Subscription};
 pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::{
-    Agent, Agents, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, ports,
+    Agent, Agents, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, WorkTimes,
+    ports,
 };
 pub use windlass_store::{memory, postgres, sqlite};
 pub use windlass_tools as tools;
@@ -52,6 +53,17 @@ impl Windlass {
     #[must_use]
     pub fn session(&self, lane: impl Into<LaneId>) -> Session {
         self.host.session(lane)
+    }
+
+    /// Drives whatever wants to be driven in the store, whoever began it, until told to hand over;
+    /// returns when every conversation has been given back.
+    pub async fn work(&self) -> Result<(), ports::StoreError> {
+        self.host.work(WorkTimes::default()).await
+    }
+
+    /// The same with other times.
+    pub async fn work_with(&self, times: WorkTimes) -> Result<(), ports::StoreError> {
+        self.host.work(times).await
     }
 
     /// Asks every conversation to stop where it is, so that another process can go on.

@@ -14,8 +14,8 @@ use windlass_core::wanted::wanted;
 use super::letters::{Applied, recalls};
 use super::{DriveError, Driver, fault};
 use crate::feed::Item;
-use crate::telemetry;
 use crate::ports::{Append, EncodedEntry, Letter, Scene};
+use crate::telemetry;
 
 /// A step in the making.
 struct Draft {

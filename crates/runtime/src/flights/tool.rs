@@ -41,7 +41,12 @@ impl Flights {
             )));
         };
         let clock = Arc::clone(&self.agent.ports.clock);
+        let (turns, lane) = (self.turns.clone(), self.lane.clone());
         self.fly(async move {
+            let _turn = match turns {
+                Some(turns) => Some(turns.take(&lane).await),
+                None => None,
+            };
             let started_at = clock.now();
             let outcome = run(ready, clock.as_ref()).await;
             Input::ToolReturned { call: id, attempt, started_at, outcome }

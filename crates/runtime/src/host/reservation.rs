@@ -9,13 +9,15 @@ use windlass_core::wanted::waits_for_children;
 use super::{Driving, Host};
 use crate::driver::{self, Claimed, DriveError, Driver, Post, Rest};
 use crate::feed::{Feed, OwnerFeed};
-use crate::ports::Claim;
+use crate::ports::{Claim, SeenBeat, StoreError};
 
 /// The right to drive a lane in this process. Ends with the driver.
 pub(crate) struct Reservation {
     pub(super) host: Arc<Host>,
     pub(super) lane: LaneId,
     pub(super) feed: Feed,
+    /// An owner that is known to be dead.
+    pub(super) left_by: Option<SeenBeat>,
 }
 
 impl Reservation {
@@ -34,7 +36,7 @@ impl Reservation {
         let host = &self.host;
         let claim = tokio::select! {
             biased;
-            claim = host.claim(&self.lane) => claim?,
+            claim = self.claim() => claim?,
             () = host.hand_over.cancelled() => return Ok(Rest::HandedOver(Conversation::default())),
         };
         let epoch = claim.epoch;
@@ -48,6 +50,17 @@ impl Reservation {
         }
     }
 
+    /// Takes the lane, from a dead owner if it still is the one.
+    async fn claim(&self) -> Result<Claim, StoreError> {
+        if let Some(dead) = &self.left_by {
+            match self.host.try_claim(&self.lane, Some(dead.clone())).await {
+                Err(StoreError::Busy { .. }) => {}
+                taken => return taken,
+            }
+        }
+        self.host.claim(&self.lane).await
+    }
+
     async fn driver(&self, claim: Claim, owner: Option<OwnerFeed>) -> Result<Driver, DriveError> {
         let host = &self.host;
         let lane = self.lane.clone();
@@ -55,7 +68,7 @@ impl Reservation {
         let agent = host.agent_of(&lane, &conversation).await?;
         let claimed = Claimed { lane, claim, conversation };
         let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
-        Ok(driver.posting(self.post()))
+        Ok(driver.posting(self.post()).taking(host.turns.clone()))
     }
 
     /// Lanes that were sent mail are looked after by this process, as long as it is there.
@@ -94,5 +107,7 @@ impl Drop for Reservation {
                 slots.remove(&self.lane);
             }
         }
+        drop(slots);
+        self.host.rested.notify_waiters();
     }
 }
