@@ -9,7 +9,7 @@ use windlass::core::input::HookAnswer;
 use windlass::core::journal::Field;
 use windlass::core::outcome::Outcome;
 use windlass::core::settings::Listening;
-use windlass::core::{Conversation, call::Call};
+use windlass::core::call::Call;
 use windlass::ports::{Heard, Hooks, Scene, Task};
 
 use crate::kit::Place;
