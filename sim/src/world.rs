@@ -6,7 +6,7 @@
 
 mod check;
 mod clock;
-mod dice;
+pub(crate) mod dice;
 mod event;
 mod evidence;
 mod gate;

@@ -1,9 +1,11 @@
 //! `simulate --seeds N [--from S] [--seed X] [--break fence|envelope] [--jobs J] [--replay FILE]`
+//! `simulate --hostile N [--from S]`
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use windlass_sim::hostile::{Figures, hostile};
 use windlass_sim::world::{Break, Verdict, replay, simulate};
 
 /// Failing seeds named beside the first.
@@ -15,6 +17,7 @@ struct Options {
     jobs: usize,
     broken: Break,
     replay: Option<String>,
+    hostile: Option<u64>,
 }
 
 #[derive(Default)]
@@ -34,13 +37,20 @@ fn main() -> ExitCode {
     match options(std::env::args().skip(1)) {
         Err(problem) => fail(&problem),
         Ok(Options { replay: Some(file), .. }) => replay_file(&file),
+        Ok(Options { hostile: Some(runs), from, .. }) => hostile_runs(from, runs),
         Ok(options) => report(run(&options)),
     }
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options =
-        Options { from: 0, seeds: 1_000, jobs: 1, broken: Break::Nothing, replay: None };
+    let mut options = Options {
+        from: 0,
+        seeds: 1_000,
+        jobs: 1,
+        broken: Break::Nothing,
+        replay: None,
+        hostile: None,
+    };
     while let Some(flag) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{flag} needs a value"))?;
         match flag.as_str() {
@@ -50,6 +60,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--jobs" => options.jobs = usize::try_from(number(&value)?).unwrap_or(1),
             "--break" => options.broken = safeguard(&value)?,
             "--replay" => options.replay = Some(value),
+            "--hostile" => options.hostile = Some(number(&value)?),
             _ => return Err(format!("{flag} is not known; see the top of simulate.rs")),
         }
     }
@@ -120,6 +131,20 @@ fn report(totals: Totals) -> ExitCode {
          {surfaced} surfaced, {failures} failures"
     );
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Long conversations with a model that means harm.
+fn hostile_runs(from: u64, runs: u64) -> ExitCode {
+    let mut figures = Figures::default();
+    for seed in from..from.saturating_add(runs) {
+        let played = hostile(seed);
+        for failure in &played.failures {
+            println!("# seed {seed}: {failure}");
+        }
+        figures.add(played);
+    }
+    println!("{figures}");
+    if figures.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn replay_file(file: &str) -> ExitCode {

@@ -37,8 +37,6 @@ pub(crate) struct Kid {
     pub(crate) recalled: bool,
     /// How often it was sent home.
     pub(crate) sent: u8,
-    /// How often its coming was taken in.
-    pub(crate) taken: u8,
 }
 
 impl Kid {
@@ -113,11 +111,6 @@ impl Ledger {
         &self.kids
     }
 
-    /// How often the coming home of this child was taken in.
-    pub(crate) fn taken(&self, call: CallId, part: u16) -> Option<u8> {
-        self.kids.iter().find(|kid| (kid.call, kid.part) == (call, part)).map(|kid| kid.taken)
-    }
-
     /// A child sets out for home.
     pub(crate) fn send_home(&mut self, call: CallId, part: u16) -> Spent {
         let kid = self.kids.iter_mut().find(|kid| (kid.call, kid.part) == (call, part));
@@ -160,7 +153,6 @@ impl Ledger {
                 let told = self.kids.iter_mut().filter(|kid| kid.call == *call);
                 told.for_each(|kid| kid.recalled = true);
             }
-            Record::ChildBack { mail } => self.child_back(&entry.input, *mail),
             Record::Asked { transition: Transition::SumUp, .. } => {
                 self.summed_up.extend(now.run.as_ref().map(|run| run.id.clone()));
             }
@@ -187,15 +179,7 @@ impl Ledger {
         let round = now.run.as_ref().and_then(Run::round);
         let tasks = round.and_then(|round| round.call(call)).map_or(0, |c| c.facts.children.len());
         for part in (0u16..).take(tasks) {
-            self.kids.push(Kid { call, part, granted, recalled: false, sent: 0, taken: 0 });
-        }
-    }
-
-    fn child_back(&mut self, input: &Input, mail: MailId) {
-        let Some(home) = home_in(input, mail) else { return };
-        let kids = self.kids.iter_mut();
-        for kid in kids.filter(|kid| (kid.call, kid.part) == (home.call, home.part)) {
-            kid.taken = kid.taken.saturating_add(1);
+            self.kids.push(Kid { call, part, granted, recalled: false, sent: 0 });
         }
     }
 

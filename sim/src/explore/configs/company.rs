@@ -53,15 +53,7 @@ fn lending() -> Config {
 }
 
 fn child() -> Config {
-    let bounds = Bounds {
-        prompts: 1,
-        tasks: 2,
-        strays: 1,
-        crashes: 1,
-        cancels: 1,
-        steers: 1,
-        ..Bounds::default()
-    };
+    let bounds = Bounds { tasks: 2, strays: 1, crashes: 1, cancels: 1, ..Bounds::default() };
     let lines = ["end_turn:text", "tool_use:hire", "tool_use:read", "max_tokens:text"];
     Config::new("child", "a conversation that works for another", &lines, bounds)
         .with(|settings| settings.limits.child_depth = 1)

@@ -47,24 +47,18 @@ fn gate() -> Config {
     let lines = ["end_turn:text", "end_turn:", "tool_use:pay"];
     Config::new("gate", "answers that do not count yet", &lines, bounds)
         .with(|settings| {
-            settings.limits.model_calls = 5;
+            settings.limits.model_calls = 4;
+            settings.limits.rejections = 1;
             settings.gate.checklist = vec![Need { tool: "pay".into(), at_least: 1 }];
             answer_hook(settings);
         })
-        .advices(&[Advise::Pass, Advise::Block, Advise::Stop, Advise::Fail])
+        .advices(&[Advise::Pass, Advise::Block, Advise::Fail])
         .backs(&[Back::Done, Back::Recoverable])
 }
 
 fn structured() -> Config {
-    let bounds = Bounds {
-        answers: 1,
-        crashes: 2,
-        drifts: 1,
-        cancels: 1,
-        steers: 1,
-        mishaps: 1,
-        ..one_prompt()
-    };
+    let bounds =
+        Bounds { answers: 1, crashes: 1, drifts: 1, steers: 1, mishaps: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:give", "tool_use:give!", "tool_use:pay give"];
     Config::new("structured", "answers that must fit a schema", &lines, bounds)
         .with(|settings| {
@@ -82,75 +76,45 @@ fn structured() -> Config {
 const TIMES: Times = Times { soft_ms: 100, hard_ms: 200, grace_ms: 30 };
 
 fn times() -> Config {
-    let bounds = Bounds { lapses: 1, crashes: 1, cancels: 1, failures: 1, ..one_prompt() };
+    let bounds = Bounds { lapses: 1, crashes: 1, failures: 1, ..one_prompt() };
     let lines = [
         "end_turn:text",
         "end_turn:",
-        "tool_use:send read",
+        "tool_use:send",
         "tool_use:pay look",
         "max_tokens:text",
         "pause_turn:text",
         "stop_sequence:text #user",
     ];
     Config::new("times", "a soft time, a grace, a hard time", &lines, bounds)
-        .with(|settings| {
-            settings.times = Some(TIMES);
-            settings.limits.tool_rounds = 2;
-            settings.limits.model_calls = 4;
-        })
+        .with(|settings| settings.times = Some(TIMES))
         .faults(&[Fault::Passing, Fault::TooLong])
 }
 
 fn patience() -> Config {
-    let bounds = Bounds {
-        lapses: 1,
-        answers: 2,
-        aborts: 1,
-        crashes: 1,
-        steers: 1,
-        mishaps: 1,
-        ..one_prompt()
-    };
-    let lines = [
-        "end_turn:text",
-        "tool_use:may_pay read",
-        "tool_use:hire send",
-        "tool_use:book",
-        "tool_use:ask",
-    ];
-    Config::new(
-        "patience",
-        "time that does not pass while people and children are waited for",
-        &lines,
-        bounds,
-    )
-    .with(|settings| settings.times = Some(TIMES))
-    .backs(&[Back::Done, Back::Passing])
+    let bounds = Bounds { lapses: 1, answers: 1, aborts: 1, crashes: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:may_pay read", "tool_use:hire send", "tool_use:book"];
+    let about = "time that does not pass while people and children are waited for";
+    Config::new("patience", about, &lines, bounds).with(|settings| settings.times = Some(TIMES))
 }
 
 fn counsels_in_time() -> Config {
-    let bounds =
-        Bounds { lapses: 1, compactions: 1, cancels: 1, crashes: 1, steers: 1, ..one_prompt() };
+    let bounds = Bounds { lapses: 1, compactions: 1, crashes: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read"];
     let says = [Advise::Pass, Advise::Block, Advise::Summary, Advise::Fail];
-    Config::new(
-        "slow-counsel",
-        "hooks and summaries that take all the time there is",
-        &lines,
-        bounds,
-    )
-    .with(|settings| {
-        settings.times = Some(TIMES);
-        settings.window.summariser = Summariser::Own;
-        settings.limits.kept_messages = 1;
-        settings.hooks = HookPoints {
-            prompt: Listening::Hooked,
-            answer: Listening::Hooked,
-            compaction: Listening::Hooked,
-            ..HookPoints::default()
-        };
-    })
-    .advices(&says)
+    let about = "hooks and summaries that take all the time there is";
+    Config::new("slow-counsel", about, &lines, bounds)
+        .with(|settings| {
+            settings.times = Some(TIMES);
+            settings.window.summariser = Summariser::Own;
+            settings.hooks = HookPoints {
+                prompt: Listening::Hooked,
+                answer: Listening::Hooked,
+                compaction: Listening::Hooked,
+                ..HookPoints::default()
+            };
+        })
+        .advices(&says)
 }
 
 /// A micro-dollar for a token that goes in, two for one that comes out.

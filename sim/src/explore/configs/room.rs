@@ -25,7 +25,7 @@ fn tiny(settings: &mut Settings) {
 const LINES: [&str; 3] = ["end_turn:text", "tool_use:read", "tool_use:look"];
 
 fn window() -> Config {
-    let bounds = Bounds { answers: 1, crashes: 1, memories: 1, cancels: 1, ..one_prompt() };
+    let bounds = Bounds { answers: 1, crashes: 1, memories: 1, ..one_prompt() };
     Config::new("window", "results that fill a small window", &LINES, bounds)
         .with(tiny)
         .backs(&[Back::Done, Back::Big])

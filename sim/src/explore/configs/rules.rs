@@ -86,14 +86,13 @@ fn bypass() -> Config {
 }
 
 fn auto() -> Config {
-    let bounds =
-        Bounds { answers: 2, crashes: 1, outages: 1, cancels: 1, aborts: 1, ..one_prompt() };
+    let bounds = Bounds { answers: 1, crashes: 1, outages: 1, aborts: 1, ..one_prompt() };
     let lines = [
         "end_turn:text",
-        "tool_use:send book",
-        "tool_use:may_pay read",
+        "tool_use:send look",
+        "tool_use:may_pay",
         "tool_use:no put",
-        "tool_use:ask send",
+        "tool_use:send put",
     ];
     Config::new("auto", "a classifier decides what would be asked", &lines, bounds)
         .with(|settings| settings.rules = all_lists(Mode::Auto))

@@ -40,7 +40,10 @@ fn prompt_is_seen(fact: &Fact<'_>) -> Verdict {
     let Record::Asked { .. } = fact.record else { return Ok(()) };
     let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
     let first = run.counters.model_calls == 0;
-    let heard = matches!(fact.entry.input, Input::Counselled { .. });
+    // Once they have, room may be made before the model is asked.
+    let sought = fact.world.live.run.as_ref().and_then(Run::consulting).map(|sought| &sought.about);
+    let told = matches!(fact.entry.input, Input::Counselled { .. });
+    let heard = told || sought.is_some_and(|about| !matches!(about, Counsel::Prompt {}));
     let hooked = settings.hooks.prompt == Listening::Hooked;
     ensure(!(first && hooked) || heard, || "nobody looked at the prompt".to_owned())
 }

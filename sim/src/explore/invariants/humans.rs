@@ -8,8 +8,8 @@ use windlass_core::ids::CallId;
 use windlass_core::input::{Finding, Input, Opinion};
 use windlass_core::outcome::OutcomeKind;
 use windlass_core::question::{About, Question};
-use windlass_core::record::Record;
-use windlass_core::run::{Consulting, Leave, Phase, Run};
+use windlass_core::record::{Record, TimeLimit};
+use windlass_core::run::{Fatality, Leave, Run};
 use windlass_core::thrash::Level;
 use windlass_core::window::Rung;
 
@@ -125,11 +125,16 @@ fn drift_is_asked(step: &Step<'_>) -> Verdict {
     let Some(run) = &step.before.run else { return Ok(()) };
     let drifted = step.before.prompt_hash.as_ref() != Some(prompt_hash);
     let halted = step.after.run.as_ref().and_then(Run::halt).is_some();
-    let answered =
-        matches!(run.phase, Phase::Consulting(Consulting { about: Counsel::Answer { .. }, .. }));
-    ensure(!drifted || run.stop.is_some() || halted || answered, || {
-        "the change went unnoticed".to_owned()
-    })
+    ensure(!drifted || halted || needs_no_model(run), || "the change went unnoticed".to_owned())
+}
+
+/// It is to end, or has its answer.
+fn needs_no_model(run: &Run) -> bool {
+    let fatal = run.round().is_some_and(|round| round.fatal == Fatality::Fatal);
+    let over = run.time_up.is_some_and(|up| up.limit == TimeLimit::Hard);
+    let sought = run.consulting().map(|sought| &sought.about);
+    let answered = matches!(sought, Some(Counsel::Answer { .. }));
+    run.stop.is_some() || fatal || over || answered
 }
 
 fn halt_needs_consent(step: &Step<'_>) -> Verdict {

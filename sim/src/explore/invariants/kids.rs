@@ -1,5 +1,6 @@
 //! Children, and the journal: what they bring is taken in once.
 
+use windlass_core::Conversation;
 use windlass_core::apply::apply;
 use windlass_core::call::{Call, CallState};
 use windlass_core::child::Away;
@@ -13,7 +14,7 @@ use windlass_core::wanted::Effect;
 
 use super::{Fact, OfFact, OfState, OfStep, State, Step, Verdict, ensure};
 use crate::explore::law;
-use crate::explore::ledger::home_in;
+use crate::explore::ledger::{Kid, home_in};
 
 pub(super) const STATES: &[OfState] =
     &[("a call whose children are out holds nothing", away_holds_nothing)];
@@ -69,10 +70,23 @@ fn spawned_rightly(fact: &Fact<'_>) -> Verdict {
 
 fn taken_once(fact: &Fact<'_>) -> Verdict {
     let Record::ChildBack { mail } = fact.record else { return Ok(()) };
-    let home = home_in(&fact.entry.input, *mail);
-    let taken = home.and_then(|home| fact.world.ledger.taken(home.call, home.part));
-    let waits = home.and_then(|home| call(fact, home.call)).and_then(Call::away).is_some();
-    ensure(taken == Some(0) && waits, || format!("{home:?} was taken in {taken:?} times"))
+    let Some(home) = home_in(&fact.entry.input, *mail) else {
+        return Err(format!("mail {mail} brings no child home"));
+    };
+    let waits = fact
+        .world
+        .ledger
+        .kids()
+        .iter()
+        .any(|kid| (kid.call, kid.part) == (home.call, home.part) && is_awaited(fact.now, kid));
+    ensure(waits, || format!("nobody waits for {home:?}"))
+}
+
+/// Whether a call waits for this child.
+pub(super) fn is_awaited(c: &Conversation, kid: &Kid) -> bool {
+    let call = c.run.as_ref().and_then(Run::round).and_then(|round| round.call(kid.call));
+    let place = call.and_then(Call::away).and_then(|away| away.back.get(usize::from(kid.part)));
+    place.is_some_and(Option::is_none)
 }
 
 fn given_up_rightly(fact: &Fact<'_>) -> Verdict {
@@ -108,7 +122,7 @@ fn recalled_at_the_end(fact: &Fact<'_>) -> Verdict {
     if fact.now.run.as_ref().is_none_or(|active| active.id != *run) {
         return Ok(());
     }
-    let untold = |kid: &&crate::explore::ledger::Kid| kid.is_out() && !kid.recalled;
+    let untold = |kid: &&Kid| kid.is_out() && !kid.recalled;
     let left = fact.world.ledger.kids().iter().find(untold);
     ensure(left.is_none(), || format!("{left:?} works on"))
 }

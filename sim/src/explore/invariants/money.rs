@@ -9,8 +9,8 @@ use windlass_core::reply::Usage;
 use windlass_core::run::{InUse, Run, Warned};
 use windlass_core::settings::Settings;
 
+use super::kids::is_awaited;
 use super::{Fact, OfFact, OfState, State, Verdict, ensure};
-use crate::explore::ledger::Kid;
 
 pub(super) const STATES: &[OfState] = &[
     ("spend stays within its caps, children included", spend_is_capped),
@@ -71,17 +71,10 @@ fn in_the_air(state: &State<'_>) -> Spent {
     if let Some(Counsel::Summary { max_tokens, reserved_tokens, .. }) = sought {
         due.plus(&worst_case(*reserved_tokens, *max_tokens, price.as_ref()));
     }
-    for kid in state.world.ledger.kids().iter().filter(|kid| is_unpaid(live, kid)) {
+    for kid in state.world.ledger.kids().iter().filter(|kid| is_awaited(live, kid)) {
         due.plus(&kid.granted.as_spent());
     }
     due
-}
-
-/// A child that is at work, or on its way, is paid for when it comes home; one that was given up
-/// has been.
-fn is_unpaid(c: &Conversation, kid: &Kid) -> bool {
-    let call = c.run.as_ref().and_then(Run::round).and_then(|round| round.call(kid.call));
-    kid.taken == 0 && call.is_some_and(|call| call.away().is_some())
 }
 
 /// In a world where nothing costs more than was set aside, no cap is ever passed.
@@ -124,7 +117,8 @@ fn limits_hold(state: &State<'_>) -> Verdict {
         && counters.truncations <= limits.truncations + 2
         && run.steers.len() <= limits.waiting_steers as usize + 1
         && run.memories.len() <= limits.waiting_steers as usize
-        && live.queue.len() <= limits.queued_prompts as usize;
+        // The one task of a child is never refused: its parent waits for it.
+        && live.queue.len() <= limits.queued_prompts as usize + usize::from(live.parent.is_some());
     ensure(held, || {
         format!("{counters:?}, {} steers, {} prompts", run.steers.len(), live.queue.len())
     })

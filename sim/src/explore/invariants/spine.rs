@@ -49,7 +49,8 @@ fn never_stuck(state: &State<'_>) -> Verdict {
     let waits = !state.wanted.effects.is_empty()
         || state.wanted.wake_at.is_some()
         || run.questions().next().is_some()
-        || state.world.ledger.kids().iter().any(Kid::is_out);
+        || state.world.ledger.kids().iter().any(Kid::is_out)
+        || !state.world.mailbox.is_empty();
     ensure(waits, || format!("run {} is {} and nothing will ever come", run.id, run.phase_name()))
 }
 
