@@ -96,6 +96,7 @@ async fn a_child_may_spend_its_share_and_no_more() {
     assert!(granted < 10_000, "{granted} is more than half of what the parent had left");
 }
 
+// spec: CHILDREN-05
 #[tokio::test]
 async fn a_cancelled_parent_takes_its_children_with_it() {
     let gate = Arc::new(Notify::new());
