@@ -1,6 +1,8 @@
 //! What an onlooker outside the runtime knows: which effects took place, what humans allowed, which
 //! runs ended. Nothing of it is told to the core.
 
+use std::ops::Range;
+
 use windlass_core::Conversation;
 use windlass_core::budget::{Caps, Spent};
 use windlass_core::call::CallState;
@@ -148,7 +150,9 @@ impl Ledger {
     /// Notes what a record says about humans, probes, children and ends.
     pub(crate) fn witness(&mut self, now: &Conversation, entry: &Entry, record: &Record) {
         match record {
-            Record::Spawned { call, granted } => self.spawned(now, *call, *granted),
+            Record::Spawned { call, from, to, granted } => {
+                self.spawned(*call, *from..*to, *granted);
+            }
             Record::ChildrenRecalled { call } => {
                 let told = self.kids.iter_mut().filter(|kid| kid.call == *call);
                 told.for_each(|kid| kid.recalled = true);
@@ -175,10 +179,8 @@ impl Ledger {
         }
     }
 
-    fn spawned(&mut self, now: &Conversation, call: CallId, granted: Caps) {
-        let round = now.run.as_ref().and_then(Run::round);
-        let tasks = round.and_then(|round| round.call(call)).map_or(0, |c| c.facts.children.len());
-        for part in (0u16..).take(tasks) {
+    fn spawned(&mut self, call: CallId, parts: Range<u16>, granted: Caps) {
+        for part in parts {
             self.kids.push(Kid { call, part, granted, recalled: false, sent: 0 });
         }
     }

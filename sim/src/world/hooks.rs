@@ -7,7 +7,7 @@ use windlass_core::input::HookAnswer;
 use windlass_core::outcome::Outcome;
 use windlass_core::permission::Lean;
 use windlass_core::raw::Raw;
-use windlass_runtime::ports::{Heard, Hooks, Task};
+use windlass_runtime::ports::{Heard, Hooks, Scene, Task};
 
 use super::clock::nap;
 use super::dice::Dice;
@@ -43,11 +43,11 @@ fn change(call: &Call) -> HookAnswer {
 }
 
 impl Hooks for SimHooks {
-    fn before(&self, call: Call) -> Task<'_, Heard> {
+    fn before(&self, _scene: Scene, call: Call) -> Task<'_, Heard> {
         Box::pin(async move { self.answer("before", call).await.into() })
     }
 
-    fn after(&self, call: Call, _outcome: Outcome) -> Task<'_, Heard> {
+    fn after(&self, _scene: Scene, call: Call, _outcome: Outcome) -> Task<'_, Heard> {
         Box::pin(async move { self.answer("after", call).await.into() })
     }
 }

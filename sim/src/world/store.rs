@@ -5,12 +5,9 @@ mod broken;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
-use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, WorkerId,
-};
+use windlass_runtime::ports::{Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Wanting, WorkerId};
 
 use super::clock::nap;
 use super::dice::Dice;
@@ -175,6 +172,22 @@ impl Store for ProcessStore {
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.lane(lane)))
+    }
+
+    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.owners()))
+    }
+
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.claimable(look)))
+    }
+
+    fn trace_ends(
+        &self,
+        since: Millis,
+        most: usize,
+    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.trace_ends(since, most)))
     }
 
     fn runs(

@@ -62,7 +62,7 @@ fn must_stay(c: &Conversation) -> Vec<&Segment> {
             false
         }
         Part::Prompt => true,
-        Part::Note | Part::Reply | Part::Results => false,
+        Part::Note | Part::Summary | Part::Journal | Part::Reply | Part::Results => false,
     };
     segments.iter().filter(stays).collect()
 }
@@ -104,8 +104,8 @@ fn may_prune(c: &Conversation, stage: Stage, rewrite: &Rewrite, tail: usize) -> 
     let Some(segment) = c.transcript.segments().get(place) else { return false };
     let fits = match segment.part {
         Part::Prompt | Part::Memory => false,
-        // The summary of what was left out stands first.
-        Part::Note => stage == Stage::Snip && !(place == 0 && summarised),
+        Part::Summary => false,
+        Part::Note | Part::Journal => stage == Stage::Snip && !(place == 0 && summarised),
         Part::Reply => rewrite.to.is_none() && stage == Stage::Snip,
         Part::Results => rewrite.to.is_some(),
     };

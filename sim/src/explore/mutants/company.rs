@@ -106,7 +106,9 @@ fn first_is_all(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
 fn spawn_again(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
     if matches!(told.input, Input::Adopted { .. }) {
         let again = away(told).filter_map(|call| {
-            Some(Record::Spawned { call: call.id, granted: call.away()?.granted })
+            let away = call.away()?;
+            let to = u16::try_from(away.back.len()).unwrap_or(u16::MAX);
+            Some(Record::Spawned { call: call.id, from: 0, to, granted: away.granted })
         });
         records.extend(again);
     }
@@ -124,9 +126,9 @@ fn too_deep(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
 fn lend_all(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     let cap = told.state.settings.as_ref().and_then(|settings| settings.limits.run_tokens);
     replace(records, |record| match record {
-        Record::Spawned { call, mut granted } => {
+        Record::Spawned { call, from, to, mut granted } => {
             granted.tokens = cap;
-            vec![Record::Spawned { call, granted }]
+            vec![Record::Spawned { call, from, to, granted }]
         }
         record => vec![record],
     })
