@@ -14,7 +14,7 @@ use crate::record::Record;
 /// The journal answers at once.
 pub(super) fn ask_journal(draft: &mut Draft<'_>, id: CallId) {
     let wish = draft.call(id).and_then(|call| call.facts.journal.clone());
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     let text = match wish {
         Some(Wish::Change(changes)) => {
             for change in changes {
@@ -99,7 +99,7 @@ fn settle_if_all_back(draft: &mut Draft<'_>, id: CallId) {
     let Some(away) = draft.call(id).and_then(Call::away).filter(|away| away.is_over()) else {
         return;
     };
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     let text = away.text(limit);
     let shown = if away.failed() {
         let error = ToolError::new("child_failed", &text, "do the work here, or ask for less");

@@ -56,6 +56,10 @@ fn within_a_generation_requests_only_grow_at_the_end() {
         let mut before = now.clone();
         for entry in &lane.log {
             now.fold(entry).unwrap();
+            if now.request().is_none() {
+                // A prompt that is taken back was never sent.
+                continue;
+            }
             if now.transcript.generation() == before.transcript.generation() {
                 let (old, new) = (before.transcript.segments(), now.transcript.segments());
                 assert!(new.iter().zip(old).all(|(a, b)| a == b), "{name} at {}", entry.seq);
