@@ -5,6 +5,7 @@
 //! then start effects) is `World::append`; a failed append is the state before it.
 
 mod act;
+mod advice;
 mod batch;
 mod bounds;
 mod config;
@@ -14,6 +15,7 @@ mod eyes;
 mod hash;
 mod hunt;
 mod invariants;
+mod law;
 mod ledger;
 mod liveness;
 mod menu;

@@ -47,12 +47,15 @@ impl Args {
 pub(crate) enum StoreKind {
     /// Two SQLite files, shared by all processes.
     Sqlite,
+    /// A PostgreSQL of its own, cut off, crashed and frozen meanwhile.
+    Postgres,
 }
 
 impl fmt::Display for StoreKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite => formatter.write_str("sqlite"),
+            Self::Postgres => formatter.write_str("postgres"),
         }
     }
 }
@@ -64,6 +67,8 @@ pub(crate) enum Break {
     Fence,
     /// What was started is not stored.
     Envelope,
+    /// Lanes are taken from owners that live.
+    Lease,
 }
 
 impl Break {
@@ -72,6 +77,7 @@ impl Break {
         match self {
             Self::Fence => "fence",
             Self::Envelope => "envelope",
+            Self::Lease => "lease",
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::args::Args;
+use crate::args::{Args, StoreKind};
 use crate::brood::Brood;
 use crate::budget::Budget;
 use crate::clock::Stopwatch;
@@ -21,7 +21,8 @@ use crate::order::Binary;
 use crate::processes;
 use crate::progress;
 use crate::report;
-use crate::store;
+use crate::server::Server;
+use crate::store::Where;
 use crate::tally::{RunEnd, Tally, Verdict};
 use crate::trial::Trial;
 
@@ -33,10 +34,10 @@ const ENOUGH: u64 = 12;
 const LEAVING: Duration = Duration::from_secs(10);
 
 /// What all conversations of a campaign share.
-pub(crate) struct Campaign {
+pub(crate) struct Campaign<'b> {
     pub(crate) binary: Binary,
     pub(crate) ground: Ground,
-    pub(crate) brood: Brood,
+    pub(crate) brood: &'b Brood,
     pub(crate) nemesis: Nemesis,
     pub(crate) budget: Budget,
     pub(crate) seed: u64,
@@ -57,29 +58,41 @@ pub(crate) fn run(args: &Args) -> Result<Tally> {
 /// Runs a campaign that ends early after `enough` faulty runs; what it leaves goes with the ground.
 pub(crate) fn run_until(args: &Args, enough: u64) -> Result<(Tally, Ground)> {
     let watch = Stopwatch::start();
-    let campaign = Campaign::new(args, enough)?;
-    let guard = Guard::over(&campaign.brood, campaign.ground.root())?;
+    let brood = Brood::gather()?;
+    let mut server = match args.store {
+        StoreKind::Sqlite => None,
+        StoreKind::Postgres => Some(Server::start(&brood, args.seed)?),
+    };
+    let stores = server.as_ref().map(Server::stores).unwrap_or_default();
+    let campaign = Campaign::new(args, enough, &brood, stores)?;
+    let guard = Guard::over(&brood, campaign.ground.root())?;
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..args.jobs).map(|_| scope.spawn(|| campaign.work())).collect();
         progress::watch(&campaign, watch, &workers);
     });
-    campaign.audit_whole();
+    let weather = server.as_mut().map(Server::calm).transpose()?;
+    campaign.audit_stores();
+    drop(server);
+    campaign.audit_processes();
     drop(guard);
     let tally = campaign.so_far();
     report::blows(watch.elapsed(), &tally, &campaign.nemesis.coverage());
+    if let Some(weather) = weather {
+        report::begin(&format!("  meanwhile {weather}"));
+    }
     Ok((tally, campaign.ground))
 }
 
-impl Campaign {
-    fn new(args: &Args, enough: u64) -> Result<Self> {
+impl<'b> Campaign<'b> {
+    fn new(args: &Args, enough: u64, brood: &'b Brood, stores: Vec<Where>) -> Result<Self> {
         let program = args.bin.canonicalize();
         let program = program.with_context(|| format!("the binary {}", args.bin.display()))?;
         let name = args.broken.map_or("torture", |broken| broken.name());
         Ok(Self {
             binary: Binary { program, broken: args.broken },
-            ground: Ground::new(args.keep.as_deref(), name)?,
-            brood: Brood::gather()?,
-            nemesis: Nemesis::new(),
+            ground: Ground::new(args.keep.as_deref(), name, stores)?,
+            brood,
+            nemesis: Nemesis::new(args.broken),
             budget: Budget::of(args.kills),
             seed: args.seed,
             enough,
@@ -109,16 +122,20 @@ impl Campaign {
         }
     }
 
-    /// What only the whole shows: damaged files, strange lanes, processes that stayed.
-    fn audit_whole(&self) {
+    /// What only the whole shows: damaged stores, strange lanes.
+    fn audit_stores(&self) {
         for store in self.ground.stores() {
-            if let Err(error) = store::check(&store) {
+            if let Err(error) = store.check() {
                 self.note(&Fault::lost(format!("{error:#}")));
             }
         }
         if let Err(error) = self.audit_lanes() {
             self.note(&Fault::lost(format!("the stores cannot be read: {error:#}")));
         }
+    }
+
+    /// And processes that stayed.
+    fn audit_processes(&self) {
         let mut left = processes::wait_until_quiet(self.ground.root(), LEAVING);
         left.extend(self.brood.wait_for_orphans(LEAVING));
         if !left.is_empty() {
@@ -130,7 +147,7 @@ impl Campaign {
     fn audit_lanes(&self) -> Result<()> {
         let mut lanes = 0;
         for store in self.ground.stores() {
-            lanes += store::conversations(&store)?.len() as u64;
+            lanes += store.conversations()?.len() as u64;
         }
         let runs = self.tally().runs;
         if lanes != runs {

@@ -10,7 +10,6 @@ use crate::child::Child;
 use crate::clock::{Deadline, pause};
 use crate::nemesis::Thaw;
 use crate::order::{LEASE_MS, Order};
-use crate::store;
 use crate::strike::{Fate, ended};
 use crate::trial::Trial;
 
@@ -71,7 +70,7 @@ impl Trial<'_> {
     }
 
     /// The lane's epoch; 0 if there is none, or if nobody can say while the lock is held.
-    fn epoch(&self) -> i64 {
-        store::epoch(&self.place.store, &self.plan.conversation).unwrap_or(0)
+    pub(crate) fn epoch(&self) -> i64 {
+        self.place.store.epoch(&self.plan.conversation).unwrap_or(0)
     }
 }

@@ -8,8 +8,9 @@ use tempfile::TempDir;
 
 use crate::ledger::Ledger;
 use crate::plan::{FILES, Plan};
+use crate::store::Where;
 
-/// Database files, each shared by many conversations.
+/// Databases, each shared by many conversations.
 const STORES: u64 = 2;
 
 /// Where a campaign works.
@@ -17,6 +18,8 @@ const STORES: u64 = 2;
 pub(crate) struct Ground {
     root: PathBuf,
     temporary: Option<TempDir>,
+    /// None: files of its own.
+    servers: Vec<Where>,
 }
 
 /// Where one conversation works.
@@ -27,7 +30,7 @@ pub(crate) struct Place {
     /// Where its tools run; whoever works here is a process of ours.
     pub(crate) work: PathBuf,
     /// The database its lane is in.
-    pub(crate) store: PathBuf,
+    pub(crate) store: Where,
     /// What its effects leave.
     pub(crate) ledger: Ledger,
     /// What its processes print.
@@ -36,14 +39,14 @@ pub(crate) struct Place {
 
 impl Ground {
     /// A new folder, under `keep` if that is given.
-    pub(crate) fn new(keep: Option<&Path>, name: &str) -> Result<Self> {
+    pub(crate) fn new(keep: Option<&Path>, name: &str, servers: Vec<Where>) -> Result<Self> {
         let ground = match keep {
-            Some(keep) => Self { root: fresh(&keep.join(name))?, temporary: None },
+            Some(keep) => Self { root: fresh(&keep.join(name))?, temporary: None, servers },
             None => {
                 let temporary = tempfile::Builder::new().prefix("windlass-torture-").tempdir();
                 let temporary = temporary.context("no temporary folder can be made")?;
                 let root = temporary.path().canonicalize()?;
-                Self { root, temporary: Some(temporary) }
+                Self { root, temporary: Some(temporary), servers }
             }
         };
         fs::create_dir_all(ground.root.join("runs"))?;
@@ -54,12 +57,14 @@ impl Ground {
         &self.root
     }
 
-    pub(crate) fn stores(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn stores(&self) -> impl Iterator<Item = Where> {
         (0..STORES).map(|number| self.store(number))
     }
 
-    fn store(&self, number: u64) -> PathBuf {
-        self.root.join(format!("store-{number}.db"))
+    fn store(&self, number: u64) -> Where {
+        let server = usize::try_from(number).ok().and_then(|number| self.servers.get(number));
+        let file = || Where::File(self.root.join(format!("store-{number}.db")));
+        server.cloned().unwrap_or_else(file)
     }
 
     /// Makes the place of the `number`-th conversation, with something to read in it.

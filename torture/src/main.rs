@@ -3,7 +3,7 @@
 //! A parent (this program) sends prompts to `windlass` processes whose scripted model calls tools
 //! with effects in a ledger outside the store. It kills them at random instants and at every write
 //! boundary, freezes them past their lease, restarts them, answers what they ask as truthfully as
-//! the ledger allows, and then compares store and ledger. Not here: anything that drives a
+//! the ledger allows, and then compares store and ledger. A PostgreSQL suffers too. Not here: anything that drives a
 //! conversation; the binary is judged from outside.
 
 mod args;
@@ -28,6 +28,7 @@ mod progress;
 mod report;
 mod script;
 mod self_test;
+mod server;
 mod store;
 mod strike;
 mod tally;
@@ -57,7 +58,11 @@ fn main() -> ExitCode {
     if let Some(folder) = guard::asked_for() {
         return guard::stand(&folder);
     }
-    match run(&Args::parse()) {
+    let ended = match server::asked_for() {
+        Some(seed) => server::serve(seed),
+        None => run(&Args::parse()),
+    };
+    match ended {
         Ok(code) => code,
         Err(error) => {
             report::trouble(&error);

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use windlass_store::fault::POINTS;
 
+use crate::args::Break;
 use crate::dice::Dice;
 use crate::order::Order;
 use crate::plan::Plan;
@@ -45,22 +46,28 @@ pub(crate) struct Nemesis {
     boundaries: Vec<Boundary>,
     turn: AtomicUsize,
     deaths: Mutex<BTreeMap<&'static str, u64>>,
+    broken: Option<Break>,
 }
 
 impl Nemesis {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(broken: Option<Break>) -> Self {
         let boundaries = (1..=HITS).flat_map(|hit| POINTS.iter().map(move |point| (point, hit)));
         let reached = boundaries.filter(|(point, hit)| *hit <= hits(point));
         Self {
             boundaries: reached.map(|(point, hit)| Boundary { point, hit }).collect(),
             turn: AtomicUsize::new(0),
             deaths: Mutex::default(),
+            broken,
         }
     }
 
     /// A blow for a process that carries out `order`.
     pub(crate) fn blow(&self, order: Order, plan: &Plan, dice: &mut Dice) -> Blow {
         let after_ms = instant(order, plan, dice);
+        if self.broken == Some(Break::Lease) {
+            // Only where two meet does it matter whether one of them lives.
+            return Blow::Watched { after_ms: dice.between(plan.lasts_ms(), 4 * plan.lasts_ms()) };
+        }
         match (dice.between(1, 100), self.boundary(order)) {
             (1..=45, Some(boundary)) => Blow::Boundary(boundary),
             (1..=75, _) => Blow::Instant { after_ms },

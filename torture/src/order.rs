@@ -15,6 +15,9 @@ use crate::script::{self, Stumble};
 const BEAT_MS: u64 = 60;
 pub(crate) const LEASE_MS: u64 = 200;
 
+/// A lease so long that whoever breaks it is seen to come too early, however slowly it starts.
+const LONG_LEASE_MS: u64 = 2_000;
+
 /// One command of the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -43,6 +46,11 @@ pub(crate) struct Binary {
 }
 
 impl Binary {
+    /// How long silence has to last.
+    pub(crate) fn lease_ms(&self) -> u64 {
+        if self.broken == Some(Break::Lease) { LONG_LEASE_MS } else { LEASE_MS }
+    }
+
     /// The command line of `order`. A process with a stumble has a script of its own.
     pub(crate) fn invocation(
         &self,
@@ -52,13 +60,13 @@ impl Binary {
         stumble: Option<Stumble>,
     ) -> Result<Invocation> {
         let mut arguments = verb(order, &plan.conversation);
-        arguments.extend(["--store".to_owned(), place.store.display().to_string()]);
+        arguments.extend(["--store".to_owned(), place.store.to_string()]);
         if order != Order::Replay {
             let script = script(plan, place, stumble)?;
             arguments.extend(["--script".to_owned(), script.display().to_string()]);
             arguments.extend(["--workspace".to_owned(), place.work.display().to_string()]);
             arguments.extend(words("--allow Read --allow Bash --output-format json"));
-            arguments.extend(words(&format!("--beat-ms {BEAT_MS} --lease-ms {LEASE_MS}")));
+            arguments.extend(words(&format!("--beat-ms {BEAT_MS} --lease-ms {}", self.lease_ms())));
         }
         let broken = self.broken.map(|broken| ("WINDLASS_BREAK", broken.name().to_owned()));
         Ok(Invocation {

@@ -11,7 +11,11 @@ const EVERY: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Reports until the last of `workers` is done.
-pub(crate) fn watch(campaign: &Campaign, since: Stopwatch, workers: &[ScopedJoinHandle<'_, ()>]) {
+pub(crate) fn watch(
+    campaign: &Campaign<'_>,
+    since: Stopwatch,
+    workers: &[ScopedJoinHandle<'_, ()>],
+) {
     let mut next = Deadline::after(EVERY);
     while !workers.iter().all(ScopedJoinHandle::is_finished) {
         if next.has_passed() {

@@ -19,7 +19,7 @@ const SEEDS: u64 = 3;
 
 /// Whether every broken binary is caught.
 pub(crate) fn passes(args: &Args) -> Result<bool> {
-    for broken in [Break::Fence, Break::Envelope] {
+    for broken in [Break::Fence, Break::Envelope, Break::Lease] {
         if !is_caught(args, broken)? {
             report::begin(&format!("self-test: a broken {} was NOT noticed", broken.name()));
             return Ok(false);
@@ -46,5 +46,6 @@ fn counted(tally: &Tally, broken: Break) -> u64 {
     match broken {
         Break::Fence => tally.stale_writes,
         Break::Envelope => tally.duplicated,
+        Break::Lease => tally.needless,
     }
 }

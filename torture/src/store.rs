@@ -1,14 +1,13 @@
-//! The database, read past the product: its rows as they lie in the file.
+//! The database, read past the product: its rows as they lie there.
 
-use std::path::Path;
-use std::time::Duration;
+mod postgres;
+mod sqlite;
 
-use anyhow::{Context, Result, ensure};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::Result;
 use serde_json::Value;
-
-/// How long a writer may keep us waiting.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A lane as it is stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,80 +30,57 @@ pub(crate) struct Row {
     pub(crate) body: Value,
 }
 
-/// The lane of a conversation; none if no prompt for it was ever accepted.
-pub(crate) fn lane(store: &Path, conversation: &str) -> Result<Option<Lane>> {
-    let what = || format!("{conversation} in {}", store.display());
-    let Some(connection) = open(store, PATIENCE).with_context(what)? else { return Ok(None) };
-    read(&connection, conversation).with_context(what)
+/// Where a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Where {
+    File(PathBuf),
+    /// A database: its address over the wire that is cut, and the one that is not.
+    Server {
+        wired: String,
+        direct: String,
+    },
 }
 
-/// The epoch of a lane, if it can be read at once; 0 if there is no such lane.
-pub(crate) fn epoch(store: &Path, conversation: &str) -> Result<i64> {
-    let Some(connection) = open(store, Duration::ZERO)? else { return Ok(0) };
-    let select = "SELECT epoch FROM lane WHERE id = ?1";
-    let epoch = connection.query_row(select, params![conversation], |row| row.get(0));
-    Ok(epoch.optional()?.unwrap_or(0))
-}
-
-/// The conversations in the file.
-pub(crate) fn conversations(store: &Path) -> Result<Vec<String>> {
-    let Some(connection) = open(store, PATIENCE)? else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare("SELECT id FROM lane ORDER BY no")?;
-    let ids = statement.query_map([], |row| row.get(0))?;
-    Ok(ids.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Whether SQLite finds the file sound.
-pub(crate) fn check(store: &Path) -> Result<()> {
-    let Some(connection) = open(store, PATIENCE)? else { return Ok(()) };
-    let says: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
-    ensure!(says == "ok", "{} is damaged: {says}", store.display());
-    Ok(())
-}
-
-/// None if there is no file yet, or nothing in it: a process may die before it made its tables.
-fn open(store: &Path, patience: Duration) -> Result<Option<Connection>> {
-    if !store.exists() {
-        return Ok(None);
+impl Where {
+    /// The lane of a conversation; none if no prompt for it was ever accepted.
+    pub(crate) fn lane(&self, conversation: &str) -> Result<Option<Lane>> {
+        match self {
+            Self::File(path) => sqlite::lane(path, conversation),
+            Self::Server { direct, .. } => postgres::lane(direct, conversation),
+        }
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(store, flags)?;
-    connection.busy_timeout(patience)?;
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'mail'";
-    let made: i64 = connection.query_row(tables, [], |row| row.get(0))?;
-    Ok((made > 0).then_some(connection))
-}
 
-fn read(connection: &Connection, conversation: &str) -> Result<Option<Lane>> {
-    // Several statements that must see the same moment.
-    let moment = connection.unchecked_transaction()?;
-    let found = moment
-        .query_row("SELECT no, epoch, head FROM lane WHERE id = ?1", params![conversation], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
-        .optional()?;
-    let Some((no, epoch, head)) = found else { return Ok(None) };
-    let entries = entries(&moment, no)?;
-    let waiting_mail = moment.query_row(
-        "SELECT count(*) FROM mail WHERE lane_no = ?1 AND read_seq IS NULL",
-        params![no],
-        |row| row.get(0),
-    )?;
-    Ok(Some(Lane { epoch, head, entries, waiting_mail }))
-}
-
-fn entries(connection: &Connection, lane: i64) -> Result<Vec<Row>> {
-    let mut statement = connection.prepare(
-        "SELECT seq, epoch, coalesce(body, (SELECT CAST(bytes AS TEXT) FROM blob WHERE hash = entry.blob))
-         FROM entry WHERE lane_no = ?1 ORDER BY seq",
-    )?;
-    let mut rows = statement.query(params![lane])?;
-    let mut entries = Vec::new();
-    while let Some(row) = rows.next()? {
-        let seq: i64 = row.get(0)?;
-        let body = serde_json::from_str(row.get_ref(2)?.as_str()?);
-        let body = body.with_context(|| format!("entry {seq} is not JSON"))?;
-        entries.push(Row { seq, epoch: row.get(1)?, body });
+    /// The epoch of a lane, if it can be read at once; 0 if there is no such lane.
+    pub(crate) fn epoch(&self, conversation: &str) -> Result<i64> {
+        match self {
+            Self::File(path) => sqlite::epoch(path, conversation),
+            Self::Server { direct, .. } => postgres::epoch(direct, conversation),
+        }
     }
-    Ok(entries)
+
+    /// The conversations in it.
+    pub(crate) fn conversations(&self) -> Result<Vec<String>> {
+        match self {
+            Self::File(path) => sqlite::conversations(path),
+            Self::Server { direct, .. } => postgres::conversations(direct),
+        }
+    }
+
+    /// Whether the engine finds it sound.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            Self::File(path) => sqlite::check(path),
+            Self::Server { direct, .. } => postgres::conversations(direct).map(drop),
+        }
+    }
+}
+
+/// As the binary is told.
+impl fmt::Display for Where {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(formatter, "{}", path.display()),
+            Self::Server { wired, .. } => formatter.write_str(wired),
+        }
+    }
 }

@@ -107,7 +107,7 @@ impl<'c> Trial<'c> {
             invocation.variables.push(("WINDLASS_FAULT", format!("{point}:{hit}")));
         }
         self.note(&format!("{order:?} {boundary:?}"));
-        Child::start(&self.campaign.brood, &invocation)
+        Child::start(self.campaign.brood, &invocation)
     }
 }
 

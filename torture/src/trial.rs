@@ -17,7 +17,7 @@ use crate::log::{About, Question, Standing};
 use crate::order::{Order, Truth};
 use crate::plan::Plan;
 use crate::processes;
-use crate::store::{self, Lane};
+use crate::store::Lane;
 use crate::strike::Fate;
 use crate::tally::{Blows, RunEnd, Verdict};
 
@@ -32,19 +32,19 @@ const GHOSTS: Duration = Duration::from_secs(5);
 
 /// A conversation under torture.
 pub(crate) struct Trial<'c> {
-    pub(crate) campaign: &'c Campaign,
+    pub(crate) campaign: &'c Campaign<'c>,
     pub(crate) plan: Plan,
     pub(crate) place: Place,
     pub(crate) dice: Dice,
     pub(crate) blows_left: u64,
     pub(crate) blows: Blows,
-    faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
     age: Stopwatch,
 }
 
 impl<'c> Trial<'c> {
     /// The `number`-th conversation of a campaign.
-    pub(crate) fn new(campaign: &'c Campaign, number: u64) -> Result<Self> {
+    pub(crate) fn new(campaign: &'c Campaign<'c>, number: u64) -> Result<Self> {
         let mut dice = Dice::new(campaign.seed, number);
         let plan = Plan::draw(number, &mut dice);
         let place = campaign.ground.place(number, &plan)?;
@@ -74,7 +74,8 @@ impl<'c> Trial<'c> {
     fn live(&mut self) -> Result<()> {
         let deadline = Deadline::after(LIFE);
         let mut idle = 0;
-        let mut lane = self.lane()?;
+        // Nobody has spoken to it yet.
+        let mut lane: Option<Lane> = None;
         while let Some(order) = self.next_order(lane.as_ref())? {
             ensure!(!deadline.has_passed(), "it hangs since {} s", LIFE.as_secs());
             let fate = self.perform(order)?;
@@ -145,8 +146,8 @@ impl<'c> Trial<'c> {
         })
     }
 
-    fn lane(&self) -> Result<Option<Lane>> {
-        store::lane(&self.place.store, &self.plan.conversation)
+    pub(crate) fn lane(&self) -> Result<Option<Lane>> {
+        self.place.store.lane(&self.plan.conversation)
     }
 
     /// Writes down what is done, beside what the processes print.

@@ -10,6 +10,7 @@ mod check;
 mod clock;
 mod commands;
 mod invocation;
+mod postgres;
 mod process;
 mod python;
 mod tidy;

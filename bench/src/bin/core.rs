@@ -16,6 +16,7 @@ use windlass_core::input::Input;
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::order::Touches;
 use windlass_core::outcome::Outcome;
+use windlass_core::permission::Rule;
 use windlass_core::raw::Raw;
 use windlass_core::reply::{Reply, StopReason, Usage};
 use windlass_core::request::Request;
@@ -110,7 +111,7 @@ fn step(now: &mut Conversation, inputs: [Input; 2]) -> Result<Request> {
 /// A conversation with so many rounds, whose model is asked once more.
 fn history(rounds: u32) -> Result<Conversation> {
     let mut settings = Settings::new(Model::named("bench"));
-    settings.rules.allow.push(Arc::from("read"));
+    settings.rules.allow.extend(Rule::parse("read"));
     settings.limits = settings.limits.with_tool_rounds(u32::MAX);
     let blocks = vec![Block::text("read everything")];
     let body = MailBody::Prompt { run: RunId::from("bench"), blocks };

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use crate::look::args as look;
+
 /// An agent runtime in which every turn either clicks forward, durably, or stops and says why.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, arg_required_else_help = true)]
@@ -18,12 +20,27 @@ pub(crate) struct Args {
 /// Runs one prompt and prints what comes of it.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Print {
-    /// The prompt; the answer goes to standard output
-    #[arg(short = 'p', long = "print", value_name = "PROMPT")]
+    /// Runs the prompt and prints the answer
+    #[arg(short = 'p', long = "print")]
+    pub(crate) print: bool,
+    /// The prompt; `-` or nothing reads it from standard input
+    #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Option<String>,
-    /// The conversation to go on with; a new one if not given
-    #[arg(long, value_name = "ID")]
+    /// Goes on with the newest conversation of this folder
+    #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "session_id"])]
+    pub(crate) go_on: bool,
+    /// Goes on with this conversation
+    #[arg(short = 'r', long, value_name = "ID")]
+    pub(crate) resume: Option<String>,
+    /// The conversation by its whole name; made if it is new
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "go_on", "session_id"])]
     pub(crate) conversation: Option<String>,
+    /// With --resume or --continue: goes on in a copy, and leaves the conversation as it is
+    #[arg(long)]
+    pub(crate) fork_session: bool,
+    /// The id of the new conversation, a UUID that is not in use
+    #[arg(long, value_name = "UUID")]
+    pub(crate) session_id: Option<String>,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
 }
@@ -31,24 +48,16 @@ pub(crate) struct Print {
 /// What drives the conversation.
 #[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct AgentArgs {
-    /// The script the offline model answers from
-    #[arg(long, value_name = "FILE")]
-    pub(crate) script: Option<PathBuf>,
-    /// Lets a tool run without asking; may be given several times
-    #[arg(long = "allow", value_name = "TOOL")]
-    pub(crate) allow: Vec<String>,
-    /// Never runs a tool; may be given several times
-    #[arg(long = "deny", value_name = "TOOL")]
-    pub(crate) deny: Vec<String>,
-    /// The folder tools work in
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) workspace: PathBuf,
-    /// Rounds with tool calls before the run is stopped
-    #[arg(long, value_name = "N")]
-    pub(crate) max_turns: Option<u32>,
-    /// How the result is printed
-    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
-    pub(crate) output_format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
+    #[command(flatten)]
+    pub(crate) prompt: PromptArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     /// Milliseconds between two signs of life
@@ -59,11 +68,133 @@ pub(crate) struct AgentArgs {
     pub(crate) lease_ms: u64,
 }
 
+/// Which model answers, and how.
+#[derive(Debug, Clone, ClapArgs)]
+pub(crate) struct ModelArgs {
+    /// The model: `claude-…`, `openai:…`, `ollama:…`, `opus`, `sonnet`, `haiku`, or a provider of config.toml
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The model to ask when the first one stays overloaded
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fallback_model: Option<String>,
+    /// The script the offline model answers from
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    pub(crate) script: Option<PathBuf>,
+    /// The context window of the model, where the table of models is wrong
+    #[arg(long, value_name = "N")]
+    pub(crate) window_tokens: Option<u64>,
+    /// How hard the model should try
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    pub(crate) effort: Option<EffortWord>,
+    /// Tokens the model may think with; 0 switches thinking off
+    #[arg(long, value_name = "N")]
+    pub(crate) max_thinking_tokens: Option<u64>,
+    /// Tokens the model is told it has for the whole task
+    #[arg(long, value_name = "N")]
+    pub(crate) task_budget: Option<u64>,
+    /// Beta features to ask for, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) betas: Vec<String>,
+}
+
+/// What may run.
+#[derive(Debug, Clone, ClapArgs)]
+pub(crate) struct PermissionArgs {
+    /// Rules for what runs without asking: `Read`, `Bash(npm test:*)`, `Edit(src/**)`
+    #[arg(
+        long = "allowedTools",
+        alias = "allowed-tools",
+        visible_alias = "allow",
+        value_name = "RULES"
+    )]
+    pub(crate) allow: Vec<String>,
+    /// Rules for what never runs
+    #[arg(
+        long = "disallowedTools",
+        alias = "disallowed-tools",
+        visible_alias = "deny",
+        value_name = "RULES"
+    )]
+    pub(crate) deny: Vec<String>,
+    /// What happens to calls that no rule covers
+    #[arg(long, value_name = "MODE")]
+    pub(crate) permission_mode: Option<String>,
+    /// The same as --permission-mode bypassPermissions
+    #[arg(long)]
+    pub(crate) dangerously_skip_permissions: bool,
+    /// Who decides what would have to be asked: `prompt` at the terminal, `park` the run until it is answered, or `deny`
+    #[arg(long, value_name = "WHO", value_enum)]
+    pub(crate) when_asked: Option<WhenAsked>,
+    /// The tools that are offered, separated by commas; `default` for all, empty for none
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) tools: Option<String>,
+    /// The folder tools work in
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+    /// Another folder tools may work in; may be given several times
+    #[arg(long = "add-dir", value_name = "DIR")]
+    pub(crate) add_dir: Vec<PathBuf>,
+    /// Settings in JSON, or a file of them, over those of the folder
+    #[arg(long, value_name = "JSON|FILE")]
+    pub(crate) settings: Option<String>,
+    /// Which settings files are read: user, project, local; empty for none
+    #[arg(long, value_name = "SOURCES")]
+    pub(crate) setting_sources: Option<String>,
+}
+
+/// What the model is told.
+#[derive(Debug, Clone, ClapArgs)]
+pub(crate) struct PromptArgs {
+    /// Replaces the system prompt
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system_prompt: Option<String>,
+    /// Is said after the system prompt
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_system_prompt: Option<String>,
+    /// The answer must fit this JSON schema
+    #[arg(long, value_name = "SCHEMA")]
+    pub(crate) json_schema: Option<String>,
+}
+
+/// How much it may take.
+#[derive(Debug, Clone, ClapArgs)]
+pub(crate) struct LimitArgs {
+    /// Rounds with tool calls before the run is stopped
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<u32>,
+    /// Dollars one run may cost
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    pub(crate) max_budget_usd: Option<f64>,
+    /// Tokens one run may use
+    #[arg(long, value_name = "N")]
+    pub(crate) max_budget_tokens: Option<u64>,
+    /// The profile of config.toml: `default`, `builder`, `router`, or your own
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Sets one limit, such as `tool_rounds=20` or `kept_messages=6`; may be given several times
+    #[arg(long = "set", value_name = "LIMIT=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// How it is printed.
+#[derive(Debug, Clone, ClapArgs)]
+pub(crate) struct OutputArgs {
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output_format: OutputFormat,
+    /// Needed for --output-format stream-json; says more in text
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// Streams pieces of replies too (with stream-json)
+    #[arg(long)]
+    pub(crate) include_partial_messages: bool,
+}
+
 /// Where conversations live.
 #[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct StoreArgs {
-    /// The SQLite file; by default in $WINDLASS_HOME or the XDG state folder
-    #[arg(long, value_name = "FILE")]
+    /// The SQLite file, or a postgres:// address; by default in $WINDLASS_HOME or the XDG state folder
+    #[arg(long, value_name = "FILE|URL")]
     pub(crate) store: Option<PathBuf>,
 }
 
@@ -74,6 +205,34 @@ pub(crate) enum OutputFormat {
     Text,
     /// One JSON object at the end.
     Json,
+    /// One JSON object for everything that happens.
+    StreamJson,
+}
+
+/// Who decides what would have to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WhenAsked {
+    /// A person at the terminal.
+    Prompt,
+    /// Whoever answers later.
+    Park,
+    /// Nobody: it is denied.
+    Deny,
+}
+
+/// How hard a model should try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EffortWord {
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    Xhigh,
+    /// All it can.
+    Max,
 }
 
 /// What to do instead of running a prompt.
@@ -122,6 +281,39 @@ pub(crate) enum Command {
         #[command(flatten)]
         store: StoreArgs,
     },
+    /// Watch an agent work, crash, come back and explain itself: no key, no network
+    Demo,
+    /// Trust a folder: its allow rules, hooks and environment count from now on
+    Trust {
+        /// Which folder
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+        /// No longer
+        #[arg(long)]
+        revoke: bool,
+    },
+    /// Read a conversation: prompts, replies, calls, questions, and how it stands
+    Show(look::LookArgs),
+    /// List the iterations of a run: time, reason, calls, tokens, stop
+    Trace(look::LookArgs),
+    /// Say why a run stopped or waits, what had a part in it, and what to do next
+    Explain(look::LookArgs),
+    /// List events and retries, newest last
+    Logs(look::LogsArgs),
+    /// Count how runs end: at the cap, unexpectedly, and after how many iterations
+    Stats(look::StatsArgs),
+    /// Check keys, store, disk, leftovers and paths; each line says what to do
+    Doctor(look::DoctorArgs),
+    /// Begin a new conversation that shares the history of another
+    Fork(look::ForkArgs),
+    /// Let a call run that waits for your leave, and go on
+    Approve(look::ApproveArgs),
+    /// Make room in the context of a conversation before its next model call
+    Compact(look::CompactArgs),
+    /// Write completions for a shell
+    Completions(look::CompletionsArgs),
+    /// Write the manual page
+    Man(look::ManArgs),
     /// Serve an offline model over HTTP: the APIs of Anthropic and OpenAI, answered from a script
     Scripted(ScriptedArgs),
 }

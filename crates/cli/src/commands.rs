@@ -1,12 +1,25 @@
 //! One file per command; this page only says which one runs.
 
 mod answer;
+mod approve;
 mod cancel;
+mod compact;
+mod completions;
+mod demo;
+mod doctor;
+mod explain;
+mod fork;
+mod logs;
+mod man;
 mod print;
 mod replay;
 mod resume;
 mod runs;
 mod scripted;
+mod show;
+mod stats;
+mod trace;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -33,6 +46,19 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Cancel { conversation, store }) => cancel::cancel(conversation, &store).await,
         Some(Command::Runs { store, json }) => runs::runs(&store, json).await,
         Some(Command::Replay { conversation, store }) => replay::replay(conversation, &store).await,
+        Some(Command::Demo) => demo::demo().await,
+        Some(Command::Trust { folder, revoke }) => trust::trust(&folder, revoke),
+        Some(Command::Show(args)) => show::show(&args).await,
+        Some(Command::Trace(args)) => trace::trace(&args).await,
+        Some(Command::Explain(args)) => explain::explain(&args).await,
+        Some(Command::Logs(args)) => logs::logs(&args).await,
+        Some(Command::Stats(args)) => stats::stats(&args).await,
+        Some(Command::Doctor(args)) => doctor::doctor(&args).await,
+        Some(Command::Fork(args)) => fork::fork(&args).await,
+        Some(Command::Approve(args)) => approve::approve(args).await,
+        Some(Command::Compact(args)) => compact::compact(&args).await,
+        Some(Command::Completions(args)) => completions::completions(&args),
+        Some(Command::Man(args)) => man::man(&args),
         Some(Command::Scripted(args)) => scripted::scripted(&args).await,
     }
 }

@@ -2,8 +2,11 @@
 
 mod args;
 mod commands;
+mod look;
+mod settle;
 mod setup;
 mod show;
+mod toolset;
 mod words;
 
 use std::process::ExitCode;

@@ -1,88 +1,120 @@
-//! Puts the parts together from what was typed and from the environment.
+//! Puts the parts together from what was typed, from files and from the environment.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
-use windlass::scripted::Script;
+use windlass::core::ids::LaneId;
+use windlass::core::settings::Settings;
+use windlass::ports::{Store, StoreError};
+use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
-use windlass::tools::{AskUserQuestion, Bash, Read};
 use windlass::{LeaseTimes, SystemClock, Windlass};
 
-use crate::args::{AgentArgs, StoreArgs};
+use crate::args::{AgentArgs, OutputFormat, StoreArgs, WhenAsked};
+use crate::settle::{config, hooks, limits, memory, model, paths, rules, sources, trust};
+use crate::{toolset, words};
 
 /// A new random id.
 pub(crate) fn new_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// A name for a new conversation.
-pub(crate) fn new_conversation() -> String {
-    format!("conversation:{}", new_id())
+/// Opens the store: a server if an address was given, else a file.
+pub(crate) async fn store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
+    let path = store_path(args)?;
+    match path.to_str().filter(|text| PostgresStore::is_address(text)) {
+        Some(url) => Ok(Arc::new(PostgresStore::open(url).await?)),
+        None => Ok(Arc::new(SqliteStore::open(path)?)),
+    }
 }
 
-/// Opens the store.
-pub(crate) fn store(args: &StoreArgs) -> anyhow::Result<SqliteStore> {
-    let path = match &args.store {
-        Some(path) => path.clone(),
-        None => state_folder()?.join("windlass.db"),
-    };
-    Ok(SqliteStore::open(path)?)
+/// Where the store is.
+pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
+    match &args.store {
+        Some(path) => Ok(path.clone()),
+        None => match config::read()?.store {
+            Some(path) => Ok(path),
+            None => Ok(paths::state()?.join("windlass.db")),
+        },
+    }
 }
 
-/// Where state lives: `$WINDLASS_HOME`, else the XDG state folder.
-fn state_folder() -> anyhow::Result<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(home) = set("WINDLASS_HOME") {
-        return Ok(PathBuf::from(home));
+/// The conversation of an id: its whole name, or the part a program knows it by.
+pub(crate) async fn find(store: &dyn Store, id: &str) -> anyhow::Result<LaneId> {
+    for name in [id.to_owned(), format!("conversation:{id}")] {
+        let lane = LaneId::from(name);
+        if store.lane(lane.clone()).await?.is_some() {
+            return Ok(lane);
+        }
     }
-    if let Some(state) = set("XDG_STATE_HOME") {
-        return Ok(PathBuf::from(state).join("windlass"));
-    }
-    match set("HOME") {
-        Some(home) => Ok(PathBuf::from(home).join(".local/state/windlass")),
-        None => bail!("no home folder is known; set WINDLASS_HOME or give --store FILE"),
-    }
+    Err(StoreError::NoLane { lane: LaneId::from(id) }.into())
+}
+
+/// Everything a conversation is driven with.
+pub(crate) struct Setup {
+    /// The running runtime.
+    pub(crate) windlass: Windlass,
+    /// The settings it drives with.
+    pub(crate) settings: Settings,
+    /// The folder tools work in.
+    pub(crate) workspace: PathBuf,
+    /// Who decides what would have to be asked.
+    pub(crate) when_asked: WhenAsked,
 }
 
 /// Starts driving.
-pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Windlass> {
-    let script = script(args)?;
-    let workspace = args.workspace.canonicalize().with_context(|| {
-        format!(
-            "the folder {} cannot be opened; give another with --workspace",
-            args.workspace.display()
-        )
-    })?;
-    let mut builder = Windlass::builder()
-        .scripted(script)
-        .store(store(&args.store)?)
-        .tool(Read::new(&workspace))
-        .tool(Bash::new(&workspace, Arc::new(SystemClock::start())))
-        .tool(AskUserQuestion)
+pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
+    let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
+    let trust = trust::of(&workspace);
+    let sources = sources::all(&args.permissions, &workspace, trust)?;
+    let config = config::read()?;
+    let profile = config.profile(args.limits.profile.as_deref())?;
+    let when_asked = rules::who_is_asked(&args.permissions, args.output.output_format);
+
+    let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
+    let mut settings = Settings::new(windlass::ModelSettings::named(""));
+    let chosen = model::choose(&mut settings, &args.model, (&config, &profile, &sources), &clock)?;
+    settings.rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked)?;
+    limits::apply(&mut settings, &profile, &args.limits)?;
+    tell(&mut settings, args, &workspace);
+
+    let tools = toolset::toolbox(args, &workspace, (&sources, &settings.rules), &clock)?;
+    settings.tools = tools.specs();
+    settings.output = toolset::output(args);
+    let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
+    // Commands of processes that died are ended beside the work: their owners' names are not ours.
+    let reaper = Arc::clone(&clock);
+    tokio::spawn(async move { windlass::tools::reap_orphans(reaper.as_ref()).await });
+    let windlass = Windlass::builder()
+        .shared_model(chosen)
+        .shared_store(store(&args.store).await?)
+        .tools(tools)
+        .command_hooks(commands)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
-        .settings(|settings| {
-            settings.rules.allow = args.allow.iter().map(|rule| Arc::from(rule.as_str())).collect();
-            settings.rules.deny = args.deny.iter().map(|rule| Arc::from(rule.as_str())).collect();
-        });
-    if let Some(rounds) = args.max_turns {
-        builder = builder.settings(|settings| {
-            settings.limits = settings.limits.clone().with_tool_rounds(rounds.max(1));
-        });
+        .settings(|mine| *mine = settings.clone())
+        .start()
+        .await?;
+    Ok(Setup { windlass, settings, workspace, when_asked })
+}
+
+/// What the model is told before the conversation: the prompt, where it is, and memory files.
+fn tell(settings: &mut Settings, args: &AgentArgs, workspace: &Path) {
+    let files = memory::files(workspace);
+    let mut parts = Vec::new();
+    match &args.prompt.system_prompt {
+        Some(own) => parts.push(own.clone()),
+        None => parts.push(words::system(workspace)),
     }
-    Ok(builder.start().await?)
+    parts.extend(args.prompt.append_system_prompt.clone());
+    for file in &files {
+        parts.push(words::memory(&file.path, &file.text));
+    }
+    parts.retain(|part| !part.trim().is_empty());
+    settings.system = Arc::from(parts.join("\n\n"));
+    settings.window.preserve = memory::preserve(&files).map(Arc::from);
 }
 
-fn script(args: &AgentArgs) -> anyhow::Result<Script> {
-    let Some(path) = &args.script else {
-        bail!("no model is configured; give the offline model a script with --script FILE");
-    };
-    read_script(path)
-}
-
-/// Reads a script.
-pub(crate) fn read_script(path: &Path) -> anyhow::Result<Script> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("the script {} cannot be read", path.display()))?;
-    Script::parse(&text).with_context(|| format!("the script {} is not valid", path.display()))
+/// Whether a format is for programs.
+pub(crate) fn is_for_programs(format: OutputFormat) -> bool {
+    format != OutputFormat::Text
 }

@@ -1,58 +1,124 @@
 //! The words people read. Deciding code never speaks to them; this page does.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use windlass::core::block::ToolUse;
 use windlass::core::conversation::{Conversation, Ended};
-use windlass::core::ids::{CallId, LaneId};
+use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::outcome;
-use windlass::core::permission::Verdict;
+use windlass::core::permission::{Rule, Verdict};
 use windlass::core::question::{About, Question};
 use windlass::core::record::Record;
+use windlass::core::thrash::Level;
 use windlass::{End, StopCause};
 
 /// Characters of a call's arguments that are shown in a question.
 const INPUT_CHARS: usize = 500;
 
+/// Characters of a call that are shown on its line.
+const CALL_CHARS: usize = 72;
+
+/// What is said when Ctrl-C is pressed once.
+pub(crate) const CANCELLING: &str =
+    "windlass: ending at the next safe point; press Ctrl-C again to interrupt what runs";
+
+/// What is said when Ctrl-C is pressed again.
+pub(crate) const ABORTING: &str = "windlass: interrupting what runs";
+
+/// What is said to an answer that does not fit.
+pub(crate) const NOT_UNDERSTOOD: &str = "that is none of the answers; try again";
+
+/// What the model is told first.
+pub(crate) fn system(workspace: &Path) -> String {
+    format!(
+        "You are an agent that does work for its user with tools, in the folder {}. Look before you \
+         act, make small changes, and check what you changed by running it. When a call is denied, \
+         find another way or say what you would need. Keep the run journal when the work is long. \
+         When you are done, say briefly what you did and what is left.",
+        workspace.display()
+    )
+}
+
+/// A memory file as the model sees it.
+pub(crate) fn memory(path: &Path, text: &str) -> String {
+    format!("Instructions from {}:\n{text}", path.display())
+}
+
+/// A call as a person knows it, on one line.
+pub(crate) fn call(call: &ToolUse) -> String {
+    let input: serde_json::Value = call.input.read().unwrap_or_default();
+    let main = ["command", "file_path", "pattern", "path", "prompt", "question", "url"]
+        .iter()
+        .find_map(|field| input.get(*field).and_then(|value| value.as_str()));
+    let shown = main.map_or_else(|| call.input.text().to_owned(), str::to_owned);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut cut: String = shown.chars().take(CALL_CHARS).collect();
+    if cut.len() < shown.len() {
+        cut.push('…');
+    }
+    format!("{} {cut}", call.name)
+}
+
 /// A line about a record, if a person wants to know.
-pub(crate) fn about(entry: &Entry, record: &Record) -> Option<String> {
+pub(crate) fn about(
+    entry: &Entry,
+    record: &Record,
+    names: &BTreeMap<CallId, String>,
+) -> Option<String> {
+    let name = |call: &CallId| names.get(call).cloned().unwrap_or_else(|| format!("call {call}"));
     match record {
-        Record::RoundOpened { .. } => calls(&entry.input),
         Record::Judged { call, verdict: Verdict::Deny { reason } } => {
-            Some(format!("  call {call} denied: {reason}"))
+            Some(format!("  ✗ {}: denied, {reason}", name(call)))
         }
-        Record::Completed { call } => Some(format!("  call {call} {}", returned(&entry.input))),
+        Record::Completed { call } => Some(returned(&entry.input, entry.at, &name(call))),
         Record::Retried { call, .. } => {
-            Some(format!("  call {call} failed in passing; again soon"))
+            Some(format!("  ↻ {} failed in passing; again soon", name(call)))
         }
+        Record::Spawned { call, .. } => Some(format!("  → {} handed to a child", name(call))),
+        Record::Watched { level, found: Some(found) } => match level {
+            Level::Calm => None,
+            Level::Nudge | Level::Directive | Level::Human => {
+                Some(format!("  ! {} goes in circles", found.tool))
+            }
+        },
+        Record::Rejected { reason, .. } => Some(format!("  ! the answer does not count: {reason}")),
+        Record::Suspected { why } => Some(format!("  ! the answer counts, but {why}")),
+        Record::BudgetWarned { percent } => Some(format!("  ! {percent} % of the budget is spent")),
+        Record::TimeUp { .. } => Some("  ! the time for the run is up".to_owned()),
+        Record::FellBack { why } => Some(format!("  ! another model is asked: {why}")),
+        Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
         Record::Deferred { failures, .. } => {
             Some(format!("  the model failed ({failures} in a row); again soon"))
         }
         Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
         Record::CallLost { call } => Some(format!(
-            "  call {call} was running when its process ended; its effects are unknown"
+            "  ? {} was running when its process ended; its effects are unknown",
+            name(call)
         )),
         Record::Compacted { .. } => Some("  old messages were left out to make room".to_owned()),
         _ => None,
     }
 }
 
-fn calls(input: &Input) -> Option<String> {
-    let Input::Replied { reply, .. } = input else { return None };
-    let names: Vec<&str> = reply.tool_uses().map(|(_, call)| &*call.name).collect();
-    Some(format!("  calls {}", names.join(", ")))
-}
-
-fn returned(input: &Input) -> String {
-    match input {
-        Input::ToolReturned { outcome, .. } => match outcome {
-            outcome::Outcome::Done(_) => "done".to_owned(),
-            outcome::Outcome::Failed(error) => format!("failed: {}", first_line(&error.message)),
-            outcome::Outcome::TimedOut { after_ms } => format!("timed out after {after_ms} ms"),
-            outcome::Outcome::Interrupted { after_ms } => {
-                format!("interrupted after {after_ms} ms")
-            }
-        },
-        _ => "done".to_owned(),
+fn returned(input: &Input, at: Millis, name: &str) -> String {
+    let Input::ToolReturned { outcome, started_at, .. } = input else {
+        return format!("  ✓ {name}");
+    };
+    let ms = at.since(*started_at);
+    match outcome {
+        outcome::Outcome::Done(_) => format!("  ✓ {name} ({ms} ms)"),
+        outcome::Outcome::Failed(error) => {
+            format!("  ✗ {name} ({ms} ms): {}", first_line(&error.message))
+        }
+        outcome::Outcome::TimedOut { after_ms } => {
+            format!("  ✗ {name}: timed out after {after_ms} ms")
+        }
+        outcome::Outcome::Interrupted { after_ms } => {
+            format!("  ✗ {name}: interrupted after {after_ms} ms")
+        }
     }
 }
 
@@ -88,6 +154,7 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::BlockingLimit => "the context is full and nothing more can be left out",
         StopCause::TruncationExhausted => "the model's replies were cut again and again",
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
+        StopCause::HookStopped => "a hook ended it",
         StopCause::WorkerLost => "its process was lost",
         StopCause::ProviderFailed => "the model's provider failed",
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a human",
@@ -110,13 +177,37 @@ pub(crate) fn waiting(questions: &[Question], now: &Conversation, lane: &LaneId)
     questions.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn what(about: &About, now: &Conversation) -> String {
+/// The answers a person can type.
+pub(crate) fn choices(about: &About, rule: Option<&Rule>) -> String {
+    match (about, rule) {
+        (About::Approval { .. }, Some(rule)) => format!(
+            "[y] once, [c] `{rule}` for this conversation, [p] `{rule}` for this project, [n] no, or \
+             `n` and why:"
+        ),
+        (About::Approval { .. }, None) => "[y] once, [n] no, or `n` and why:".to_owned(),
+        (About::Uncertain { .. }, _) => {
+            "[r] it did not happen, run it again, [d] it happened, [a] leave it:".to_owned()
+        }
+        (About::Asking { .. }, _) => "your answer:".to_owned(),
+        (About::Guidance { .. }, _) => {
+            "say how to go on, Enter to keep going, or `stop`:".to_owned()
+        }
+        (About::Budget { .. } | About::Drift { .. }, _) => "[y] go on, [n] stop:".to_owned(),
+    }
+}
+
+/// What a question is about, in words.
+pub(crate) fn what(about: &About, now: &Conversation) -> String {
     match about {
         About::Approval { call } => format!("may {} run?", described(*call, now)),
         About::Uncertain { call } => {
             format!("{} was running when its process ended; did it happen?", described(*call, now))
         }
         About::Asking { call } => format!("{} asks you", described(*call, now)),
+        About::Guidance { question } => question.to_string(),
+        About::Budget { cap } => {
+            format!("the cap is reached ({}); may as much again be spent?", cap.terminal())
+        }
         About::Drift { what } => format!("{what}; go on?"),
     }
 }

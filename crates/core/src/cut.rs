@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::block::Block;
 use crate::raw::Raw;
 
 /// Bound for sentences we or a human wrote into an error object.
@@ -19,9 +20,28 @@ pub fn content(content: &Raw, limit_chars: u64) -> Raw {
     match content.read::<Cow<'_, str>>() {
         Ok(inner) if (inner.chars().count() as u64) <= limit_chars => content.clone(),
         Ok(inner) => Raw::string(&text(&inner, limit_chars)),
-        // Blocks or text that Rust cannot hold: the preview shows the JSON text itself.
-        Err(_) => Raw::string(&text(content.text(), limit_chars)),
+        Err(_) => blocks(content, limit_chars),
     }
+}
+
+/// A list of blocks: texts share the limit, and what is no text (an image, a document) stays whole,
+/// because half of it is nothing.
+fn blocks(content: &Raw, limit_chars: u64) -> Raw {
+    let Ok(list) = content.read::<Vec<Block>>() else {
+        // Text that Rust cannot hold: the preview shows the JSON text itself.
+        return Raw::string(&text(content.text(), limit_chars));
+    };
+    let texts = list.iter().filter(|block| block.as_text().is_some()).count() as u64;
+    let is_made_of_blocks = list.iter().all(|block| !block.is_broken());
+    if texts == list.len() as u64 || !is_made_of_blocks {
+        return Raw::string(&text(content.text(), limit_chars));
+    }
+    let share = limit_chars / texts.max(1);
+    let cut = |block: &Block| match block.as_text() {
+        Some(long) => Block::text(&text(long, share)),
+        None => block.clone(),
+    };
+    Raw::encode(&list.iter().map(cut).collect::<Vec<_>>())
 }
 
 /// `text`, at most `limit_chars` characters plus the sentence that says what is missing.

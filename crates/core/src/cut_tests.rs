@@ -108,3 +108,14 @@ fn content_within_the_limit_is_the_same_bytes() {
     let escaped = Raw::parse(format!("\"{}\"", r"\u05d0".repeat(10))).unwrap();
     assert_eq!(content(&escaped, 10), escaped);
 }
+
+#[test]
+fn an_image_stays_whole_and_its_caption_is_cut() {
+    let image = format!(r#"{{"type":"image","source":{{"data":"{}"}}}}"#, "A".repeat(5_000));
+    let caption = "x".repeat(900);
+    let list = format!(r#"[{{"type":"text","text":"{caption}"}},{image}]"#);
+    let cut = content(&Raw::parse(list).unwrap(), 100);
+    assert!(cut.text().contains(&image));
+    assert!(cut.text().contains("characters omitted"));
+    assert!(!cut.text().contains(&caption));
+}

@@ -120,11 +120,12 @@ fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
         .min()
 }
 
-/// When the next time limit comes, if the run stays at work until then.
+/// When the next time limit comes, if the run stays at work until then. One that passed unnoticed
+/// while the last result came in is due at once.
 fn time_limit(conversation: &Conversation, run: &Run) -> Option<Millis> {
     let limit = conversation.time_limit()?;
     let due = || conversation.counted_to.plus(limit.saturating_sub(run.active_ms));
-    run.is_active().then(due)
+    (run.is_active() || run.active_ms >= limit).then(due)
 }
 
 /// When calls in the air have had their time after the soft limit.

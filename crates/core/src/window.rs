@@ -6,6 +6,7 @@
 pub mod ladder;
 pub mod meter;
 pub mod pins;
+pub mod plan;
 pub mod render;
 pub mod settings;
 pub mod stages;
@@ -21,5 +22,6 @@ mod stages_tests;
 
 pub use ladder::{Recoveries, Rung};
 pub use meter::{BadThresholds, Meter, Pressure, Thresholds, Usable};
+pub use plan::{Acts, CutPlan, Plan, StagePlan, plan};
 pub use settings::{Summariser, Switch, Window};
 pub use stages::{Rewrite, Stage};

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use windlass_core::block::{Block, ErrorFlag};
 use windlass_core::raw::Raw;
+use windlass_core::record::ToolChoice;
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
 use windlass_core::settings::{Model as ModelSettings, Settings, ToolSpec};
 use windlass_core::transcript::Transcript;
 use windlass_providers::names::{Credential, Dialect, Format, NamedChoice};
-use windlass_providers::{Endpoint, Options, Remote, Shared, ToolChoice, notices};
+use windlass_providers::{Endpoint, Options, Remote, Shared, notices};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{Model, Stream};
 
@@ -31,24 +32,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut transcript = Transcript::default();
     transcript.push_prompt(&[Block::text("What is the weather in Paris, in celsius?")]);
-    let forced = asked(format, url, model, ToolChoice::Tool("get_weather".into()))?;
-    let reply = ask(&forced, &transcript).await?;
+    let remote = remote(format, url, model)?;
+    let reply = ask(&remote, &transcript, ToolChoice::Only("get_weather".into())).await?;
     show("forced call", &reply);
     let results = reply.tool_uses().map(|(_, call)| {
         Block::tool_result(&call.id, &Raw::string("21 degrees, sunny"), ErrorFlag::Fine)
     });
     transcript.push_round(&reply.blocks, results.collect())?;
-    let free = asked(format, url, model, ToolChoice::Auto)?;
-    show("after its result", &ask(&free, &transcript).await?);
+    show("after its result", &ask(&remote, &transcript, ToolChoice::Open).await?);
     Ok(())
 }
 
-fn asked(
-    format: Format,
-    url: &str,
-    model: &str,
-    tool_choice: ToolChoice,
-) -> Result<Remote, Box<dyn Error>> {
+fn remote(format: Format, url: &str, model: &str) -> Result<Remote, Box<dyn Error>> {
     let endpoint = Endpoint {
         provider: Arc::from("local"),
         format,
@@ -58,11 +53,15 @@ fn asked(
         model: Arc::from(model),
     };
     let shared = Shared::new(Arc::new(SystemClock::start()));
-    let options = Options { tool_choice, ..Options::default() };
-    Remote::new(endpoint, shared, options).map_err(|failure| failure.message.to_string().into())
+    Remote::new(endpoint, shared, Options::default())
+        .map_err(|failure| failure.message.to_string().into())
 }
 
-async fn ask(model: &Remote, transcript: &Transcript) -> Result<Reply, Box<dyn Error>> {
+async fn ask(
+    model: &Remote,
+    transcript: &Transcript,
+    choice: ToolChoice,
+) -> Result<Reply, Box<dyn Error>> {
     let mut settings = Settings::new(ModelSettings::named("local"));
     settings.system = Arc::from("You answer questions about the weather.");
     settings.tools = vec![ToolSpec {
@@ -72,8 +71,14 @@ async fn ask(model: &Remote, transcript: &Transcript) -> Result<Reply, Box<dyn E
             r#"{"type":"object","properties":{"city":{"type":"string"},"unit":{"enum":["c","f"]}},"required":["city","unit"]}"#,
         )?,
     }];
-    let settings = Arc::new(settings);
-    let request = Request { ask: 1, settings, transcript: transcript.clone(), max_tokens: 200 };
+    let request = Request {
+        ask: 1,
+        settings: Arc::new(settings),
+        transcript: transcript.clone(),
+        max_tokens: 200,
+        choice,
+        digest: Arc::from(""),
+    };
     model
         .ask(request, Arc::new(Nobody))
         .await

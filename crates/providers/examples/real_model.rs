@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use windlass_core::block::{Block, ErrorFlag};
 use windlass_core::raw::Raw;
+use windlass_core::record::ToolChoice;
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
 use windlass_core::settings::{self, Settings, ToolSpec};
 use windlass_core::transcript::Transcript;
-use windlass_providers::names::{Credential, Dialect, Format};
-use windlass_providers::{Delivery, Endpoint, Options, Remote, Shared, ToolChoice};
+use windlass_providers::names::{Credential, Dialect, Format, NamedChoice};
+use windlass_providers::{Delivery, Endpoint, Options, Remote, Shared};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{Clock, Model, Stream};
 
@@ -65,16 +66,15 @@ async fn round_trip(
 ) -> Result<String, Box<dyn Error>> {
     let mut transcript = Transcript::default();
     transcript.push_prompt(&[Block::text(PROMPT)]);
-    let forced = model(shared, url, (format, delivery), ToolChoice::Any)?;
-    let reply = ask(&forced, transcript.clone()).await?;
+    let remote = model(shared, url, (format, delivery))?;
+    let reply = ask(&remote, transcript.clone(), ToolChoice::Only("get_weather".into())).await?;
     let (_, call) = reply.tool_uses().next().ok_or("no call although one was demanded")?;
     let called = format!("{} {}", call.name, call.input.text());
     let result =
         |id: &str| Block::tool_result(id, &Raw::string("21 degrees, sunny"), ErrorFlag::Fine);
     let results = reply.tool_uses().map(|(_, call)| result(&call.id)).collect();
     transcript.push_round(&reply.blocks, results)?;
-    let free = model(shared, url, (format, delivery), ToolChoice::None)?;
-    let answer = ask(&free, transcript).await?;
+    let answer = ask(&remote, transcript, ToolChoice::Nothing).await?;
     let usage = answer.usage;
     Ok(format!(
         "called {called}; then said {:?}; stopped with {}; {} tokens in, {} out",
@@ -89,7 +89,6 @@ fn model(
     shared: &Shared,
     url: &str,
     (format, delivery): (Format, Delivery),
-    tool_choice: ToolChoice,
 ) -> Result<Remote, Box<dyn Error>> {
     let base_url = match format {
         Format::AnthropicMessages => url.to_owned(),
@@ -100,21 +99,33 @@ fn model(
         format,
         base_url,
         credential: Credential::Nothing,
-        dialect: Dialect::default(),
+        // A named choice is silently taken for a free one by this server.
+        dialect: Dialect { named_choice: NamedChoice(false), ..Dialect::default() },
         model: Arc::from("smollm2"),
     };
-    let options = Options { tool_choice, delivery, ..Options::default() };
+    let options = Options { delivery, ..Options::default() };
     Remote::new(endpoint, shared.clone(), options)
         .map_err(|failure| failure.message.to_string().into())
 }
 
-async fn ask(model: &Remote, transcript: Transcript) -> Result<Reply, Box<dyn Error>> {
+async fn ask(
+    model: &Remote,
+    transcript: Transcript,
+    choice: ToolChoice,
+) -> Result<Reply, Box<dyn Error>> {
     let mut settings = Settings::new(settings::Model::named("smollm2"));
     settings.tools = vec![ToolSpec {
         name: Arc::from("get_weather"),
         description: Arc::from("The weather of a city."),
         input_schema: Raw::parse(SCHEMA)?,
     }];
-    let request = Request { ask: 1, settings: Arc::new(settings), transcript, max_tokens: 200 };
+    let request = Request {
+        ask: 1,
+        settings: Arc::new(settings),
+        transcript,
+        max_tokens: 200,
+        choice,
+        digest: Arc::from(""),
+    };
     model.ask(request, Arc::new(Nobody)).await.map_err(|failure| failure.message.to_string().into())
 }

@@ -4,13 +4,14 @@
 //! A model nobody knows is an explicit state, not a guess: it has a default window and no price,
 //! and whoever counts dollars can see that.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
-use windlass_core::reply::Usage;
+use windlass_core::settings::Effort;
 
-use crate::options::Effort;
+use crate::overrides::ModelRow;
+use crate::prices::Prices;
 
 /// The table of the repository.
 const BUILT_IN: &str = include_str!("models.json");
@@ -66,6 +67,8 @@ pub enum ThinkingKind {
     Always,
     /// Turned off means: only between calls.
     BetweenTools,
+    /// It cannot be turned off above high effort.
+    HardAlways,
 }
 
 /// Whether a model can be made to call a tool.
@@ -90,77 +93,6 @@ pub enum StopStrings {
     Sent,
     /// The server does not take them: we watch.
     Watched,
-}
-
-/// Micro-dollars per million tokens, by cache class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Prices {
-    /// Input that is not cached.
-    pub input: u64,
-    /// Output.
-    pub output: u64,
-    /// Input read from the cache.
-    pub cache_read: u64,
-    /// Input written to the cache for minutes.
-    pub cache_write: u64,
-    /// Input written to the cache for an hour.
-    pub cache_write_hour: u64,
-    /// Other prices for long prompts.
-    #[serde(default)]
-    pub above: Option<Step>,
-}
-
-/// Prices of a call whose prompt is longer than a bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Step {
-    /// The bound.
-    pub input_tokens: u64,
-    /// Input that is not cached.
-    pub input: u64,
-    /// Output.
-    pub output: u64,
-    /// Input read from the cache.
-    pub cache_read: u64,
-    /// Input written to the cache for minutes.
-    pub cache_write: u64,
-    /// Input written to the cache for an hour.
-    pub cache_write_hour: u64,
-}
-
-/// How long written input stays in the cache, for its price.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// Minutes.
-    Minutes,
-    /// An hour.
-    Hour,
-}
-
-impl Prices {
-    /// What a call cost, in micro-dollars, rounded up.
-    #[must_use]
-    pub fn usd_micros(&self, usage: &Usage, written: Written) -> u64 {
-        let prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
-        let (input, output, read, write, hour) = match self.above {
-            Some(step) if prompt > step.input_tokens => {
-                (step.input, step.output, step.cache_read, step.cache_write, step.cache_write_hour)
-            }
-            Some(_) | None => {
-                (self.input, self.output, self.cache_read, self.cache_write, self.cache_write_hour)
-            }
-        };
-        let write = if written == Written::Hour { hour } else { write };
-        let parts = [
-            (usage.input_tokens, input),
-            (usage.output_tokens, output),
-            (usage.cache_read_tokens, read),
-            (usage.cache_write_tokens, write),
-        ];
-        let total: u128 = parts.iter().map(|(n, price)| u128::from(*n) * u128::from(*price)).sum();
-        u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
-    }
 }
 
 /// What is known of a model.
@@ -196,11 +128,6 @@ impl Knowledge {
     }
 }
 
-/// A table that cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("the table of models cannot be read: {0}; compare it with models.json")]
-pub struct BadTable(#[from] serde_json::Error);
-
 /// All models that are known.
 #[derive(Debug)]
 pub struct Capabilities {
@@ -231,10 +158,16 @@ impl Capabilities {
         Self { models, learned: Mutex::default() }
     }
 
-    /// Puts a user's rows over it: a JSON object with `models`, in the shape of the file.
-    pub fn with_overrides(mut self, json: &str) -> Result<Self, BadTable> {
-        self.models.extend(by_id(serde_json::from_str(json)?));
-        Ok(self)
+    /// Puts a user's rows over it. A row says only what is different; a model that was not listed
+    /// is listed from now on.
+    #[must_use]
+    pub fn with_rows(mut self, rows: &BTreeMap<String, ModelRow>) -> Self {
+        for (id, row) in rows {
+            let mut abilities = self.of(id).abilities().clone();
+            row.put_over(id, &mut abilities);
+            self.models.insert(id.clone(), abilities);
+        }
+        self
     }
 
     /// What is known of a model: its own row, or the row of its name without a date.

@@ -1,6 +1,8 @@
 use windlass_core::reply::Usage;
 
-use crate::capabilities::{Capabilities, ForcedChoice, Knowledge, Learned, Written};
+use crate::capabilities::{Capabilities, ForcedChoice, Knowledge, Learned};
+use crate::overrides::Overrides;
+use crate::prices::Written;
 
 #[test]
 fn the_table_is_read_and_has_prices_of_every_class() {
@@ -32,13 +34,24 @@ fn an_unknown_model_says_so_and_has_no_price() {
     assert_eq!(knowledge.abilities().window_tokens, 128_000);
 }
 
+// spec: MODELS-09
 #[test]
-fn a_users_row_wins() {
-    let row = r#"{"models":[{"id":"mine","window_tokens":8192,"most_output_tokens":1024,
-        "forced_choice":"never"}]}"#;
-    let table = Capabilities::built_in().with_overrides(row).unwrap();
-    assert_eq!(table.of("mine").abilities().forced_choice, ForcedChoice::Never);
-    assert!(Capabilities::built_in().with_overrides("{").is_err());
+fn a_users_row_says_what_is_different() {
+    let rows = r#"{"models":{"mine":{"window_tokens":8192,"most_output_tokens":1024,
+        "forced_choice":"never"},"claude-sonnet-4-6":{"window_tokens":200000}}}"#;
+    let rows = Overrides::from_json(rows).unwrap();
+    let table = Capabilities::built_in().with_rows(&rows.models);
+    let mine = table.of("mine");
+    assert!(matches!(mine, Knowledge::Known(_)));
+    assert_eq!(mine.abilities().forced_choice, ForcedChoice::Never);
+    assert_eq!(mine.prices(), None);
+    let sonnet = table.of("claude-sonnet-4-6-20260101").abilities().clone();
+    assert_eq!((sonnet.window_tokens, sonnet.most_output_tokens), (200_000, 128_000));
+    assert!(sonnet.prices.is_some());
+    for bad in ["{", r#"{"models":{"m":{"windows":1}}}"#, r#"{"model":{}}"#] {
+        let error = Overrides::from_json(bad).unwrap_err().to_string();
+        assert!(error.contains("compare it with"), "{error}");
+    }
 }
 
 // spec: MODELS-09

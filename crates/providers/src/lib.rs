@@ -8,8 +8,10 @@
 
 mod anthropic;
 mod asked;
+mod base64;
 pub mod capabilities;
 mod content;
+pub mod describe;
 mod draft;
 mod encodings;
 mod endpoint;
@@ -26,14 +28,18 @@ mod lesson;
 mod limiter;
 pub mod limits;
 mod lossless;
+mod memory;
 mod models;
 pub mod names;
 mod notice;
 mod numbers;
+mod openai;
 mod openai_chat;
 mod openai_responses;
 mod options;
+pub mod overrides;
 mod plan;
+pub mod prices;
 mod race;
 mod refusal;
 mod remote;
@@ -45,12 +51,17 @@ pub mod scripted;
 mod secret;
 pub mod sse;
 mod stops;
+mod thinking;
 mod watch;
 mod wire;
 mod wires;
 
 #[cfg(test)]
+mod base64_tests;
+#[cfg(test)]
 mod capabilities_tests;
+#[cfg(test)]
+mod describe_tests;
 #[cfg(test)]
 mod encodings_tests;
 #[cfg(test)]
@@ -69,11 +80,11 @@ mod secret_tests;
 mod sse_tests;
 
 pub use endpoint::{Endpoint, Shared};
-pub use http::{Client, Connections};
+pub use http::{BadProxy, Client, Connections, Proxies};
 pub use limiter::{GateView, Limiter};
 pub use models::{Models, Variables};
 pub use notice::{Notice, notices};
-pub use options::{CacheLife, Deadlines, Delivery, Effort, Options, Thinking, ToolChoice};
+pub use options::{CacheLife, Deadlines, Delivery, Options};
 pub use remote::Remote;
 pub use replay::{Recorded, replay};
 pub use secret::{Redactor, Secret};

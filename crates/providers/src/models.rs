@@ -8,6 +8,7 @@ use windlass_core::reply::Reply;
 use windlass_core::request::Request;
 use windlass_runtime::ports::{Model, Stream, Task};
 
+use crate::describe::{Described, describe};
 use crate::endpoint::{Endpoint, Shared};
 use crate::names::{Error, Providers};
 use crate::options::Options;
@@ -48,6 +49,11 @@ impl Models {
         let remote = Arc::new(remote);
         made.insert(Arc::clone(name), Arc::clone(&remote));
         Ok(remote)
+    }
+
+    /// What a conversation's settings say of a model; asks nobody, and needs no key.
+    pub fn describe(&self, name: &str) -> Result<Described, Error> {
+        describe(&self.providers, &self.shared.capabilities, self.options.cache, name)
     }
 
     fn endpoint(&self, name: &str) -> Result<Endpoint, Error> {

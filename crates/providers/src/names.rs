@@ -1,9 +1,11 @@
 //! A model's name chooses its provider: `claude-…`, `openai:…`, `ollama:…`, or a row of the user's.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::overrides::ProviderRow;
 use crate::secret::Secret;
 
 /// The providers everybody knows.
@@ -141,11 +143,13 @@ pub enum Error {
         /// Where a key would be looked for.
         variables: String,
     },
-    /// The user's table cannot be read.
-    #[error("the table of providers cannot be read: {reason}; compare it with providers.json")]
-    BadTable {
-        /// Why.
-        reason: String,
+    /// A row of the user's says too little.
+    #[error("the provider `{provider}` has no {missing}; say it in [providers.{provider}]")]
+    Incomplete {
+        /// The provider.
+        provider: String,
+        /// What is missing.
+        missing: &'static str,
     },
 }
 
@@ -168,10 +172,14 @@ impl Providers {
         Self { rows: read(BUILT_IN).unwrap_or_default() }
     }
 
-    /// Puts a user's rows before the others: a JSON object with `providers`.
-    pub fn with_overrides(mut self, json: &str) -> Result<Self, Error> {
-        let rows = read(json).map_err(|error| Error::BadTable { reason: error.to_string() })?;
-        self.rows.splice(..0, rows);
+    /// Puts a user's rows before the others. A row of a known name says only what is different.
+    pub fn with_rows(mut self, rows: &BTreeMap<String, ProviderRow>) -> Result<Self, Error> {
+        for (name, row) in rows {
+            let known = self.rows.iter().find(|known| *known.name == **name);
+            let provider = row.provider(name, known)?;
+            self.rows.retain(|known| *known.name != **name);
+            self.rows.insert(0, provider);
+        }
         Ok(self)
     }
 

@@ -1,4 +1,5 @@
 use crate::names::{Credential, Error, Format, Providers};
+use crate::overrides::Overrides;
 
 fn nothing_set(_: &str) -> Option<String> {
     None
@@ -21,12 +22,33 @@ fn a_name_chooses_its_provider() {
 
 #[test]
 fn a_users_row_comes_first() {
-    let row = r#"{"providers":[{"name":"lab","format":"openai_chat","base_url":"http://127.0.0.1:9",
-        "key_optional":true,"models":["claude-"]}]}"#;
-    let table = Providers::built_in().with_overrides(row).unwrap();
+    let rows = r#"{"providers":{"lab":{"format":"openai_chat","base_url":"http://127.0.0.1:9",
+        "key_env":"LAB_KEY","models":["claude-"]}}}"#;
+    let rows = Overrides::from_json(rows).unwrap().providers;
+    let table = Providers::built_in().with_rows(&rows).unwrap();
     let (provider, model) = table.find("claude-x").unwrap();
     assert_eq!((&*provider.name, provider.format, model), ("lab", Format::OpenAiChat, "claude-x"));
-    assert!(matches!(Providers::built_in().with_overrides("[]"), Err(Error::BadTable { .. })));
+    let key = |name: &str| (name == "LAB_KEY").then(|| "key-1".to_owned());
+    assert!(matches!(provider.credential(&key), Ok(Credential::Token(_))), "as the format has it");
+    assert_eq!(table.find("lab:m").unwrap().1, "m");
+}
+
+#[test]
+fn a_row_of_a_known_name_says_what_is_different() {
+    let rows = r#"{"providers":{"anthropic":{"base_url":"http://127.0.0.1:9"}}}"#;
+    let rows = Overrides::from_json(rows).unwrap().providers;
+    let table = Providers::built_in().with_rows(&rows).unwrap();
+    let (provider, _) = table.find("claude-x").unwrap();
+    assert_eq!(provider.address(&nothing_set), "http://127.0.0.1:9");
+    assert_eq!(provider.key_env.as_deref(), Some("ANTHROPIC_API_KEY"));
+    for (row, missing) in
+        [(r#"{"format":"openai_chat"}"#, "base_url"), (r#"{"base_url":"http://a"}"#, "format")]
+    {
+        let rows = Overrides::from_json(&format!(r#"{{"providers":{{"lab":{row}}}}}"#)).unwrap();
+        let error = Providers::built_in().with_rows(&rows.providers).unwrap_err();
+        assert!(matches!(error, Error::Incomplete { .. }));
+        assert!(error.to_string().contains(&format!("no {missing}")), "{error}");
+    }
 }
 
 #[test]

@@ -9,14 +9,18 @@ use windlass_core::reply::Reply;
 pub enum Notice {
     /// The model has no such effort: it was asked without.
     EffortIgnored,
-    /// The model has no such thinking: it was asked without.
+    /// The model has no such effort: it was asked with the next lower one.
+    EffortLowered,
+    /// The model cannot think so: it thinks as it does.
     ThinkingIgnored,
     /// The model cannot be made to call a tool here: it was asked to.
     ForcedChoiceUnavailable,
     /// A tool call was demanded, and none came.
     ToolChoiceIgnored,
-    /// The wire format has no room for the task budget.
+    /// The model cannot be told of a task budget: it was asked without.
     TaskBudgetIgnored,
+    /// The wire format has no betas: it was asked without.
+    BetasIgnored,
     /// The server did not say what the call used: the figures are estimated.
     UsageEstimated,
     /// The stop strings were watched for here, the server was not told of all.
@@ -32,10 +36,12 @@ pub enum Notice {
 impl Notice {
     const ALL: &[(Self, &str)] = &[
         (Self::EffortIgnored, "effort_ignored"),
+        (Self::EffortLowered, "effort_lowered"),
         (Self::ThinkingIgnored, "thinking_ignored"),
         (Self::ForcedChoiceUnavailable, "forced_choice_unavailable"),
         (Self::ToolChoiceIgnored, "tool_choice_ignored"),
         (Self::TaskBudgetIgnored, "task_budget_ignored"),
+        (Self::BetasIgnored, "betas_ignored"),
         (Self::UsageEstimated, "usage_estimated"),
         (Self::StopStringsWatched, "stop_strings_watched"),
         (Self::StopReasonMissing, "stop_reason_missing"),

@@ -7,10 +7,8 @@ mod encode;
 mod faults;
 mod head;
 mod parts;
-mod whole;
 
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Chat;
 pub(crate) use faults::{Told, reported, told};
 pub(crate) use head::{head, tail};
-pub(crate) use whole::reply;

@@ -5,9 +5,7 @@ mod encode;
 mod event;
 mod head;
 mod item;
-mod whole;
 
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Items;
 pub(crate) use head::{head, tail};
-pub(crate) use whole::reply;

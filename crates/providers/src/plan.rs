@@ -1,28 +1,60 @@
-//! Options and abilities, settled: what is really asked for, and what had to be left out.
+//! One call, settled: what is really asked for, and what had to be left out.
 
 use std::sync::Arc;
 
-use crate::capabilities::{Abilities, ForcedChoice, Knowledge, ThinkingKind};
-use crate::notice::Notice;
-use crate::options::{CacheLife, Effort, Options, Thinking, ToolChoice};
+use http::HeaderValue;
+use windlass_core::record::ToolChoice;
+use windlass_core::request::Request;
+use windlass_core::settings::{Effort, Forcing, ToolSpec};
 
-/// A plan, and what it rests on.
+use crate::capabilities::{Abilities, ForcedChoice, Knowledge};
+use crate::fault::Fault;
+use crate::names::{Dialect, Format};
+use crate::notice::Notice;
+use crate::options::{CacheLife, Options};
+use crate::thinking::{self, Thinker, Thinking};
+use crate::wire::How;
+
+/// The beta that task budgets need.
+const TASK_BUDGET_BETA: &str = "task-budgets-2026-03-13";
+
+/// A model, and what is known of it before it is asked.
 #[derive(Debug)]
-pub(crate) struct Planned {
-    pub(crate) plan: Plan,
+pub(crate) struct Known {
+    /// Its name on the wire.
+    pub(crate) model: Arc<str>,
+    pub(crate) format: Format,
+    pub(crate) dialect: Dialect,
     pub(crate) abilities: Abilities,
+    /// Whether the table lists it.
+    pub(crate) listed: bool,
     /// The most output that may be asked for, if anybody knows.
     pub(crate) most_output_tokens: Option<u64>,
+    pub(crate) user: Option<Arc<str>>,
+    pub(crate) cache: CacheLife,
 }
 
-impl Planned {
-    pub(crate) fn new(model: Arc<str>, options: &Options, knowledge: &Knowledge) -> Self {
+impl Known {
+    pub(crate) fn new(
+        model: Arc<str>,
+        (format, dialect): (Format, Dialect),
+        options: &Options,
+        knowledge: &Knowledge,
+    ) -> Self {
         let abilities = knowledge.abilities().clone();
-        let plan = Plan::new(model, options, &abilities);
         // A default is no knowledge: the user may know better.
-        let known = knowledge.knows_output_limit();
-        let most_output_tokens = known.then_some(abilities.most_output_tokens);
-        Self { plan, abilities, most_output_tokens }
+        let most_output_tokens =
+            knowledge.knows_output_limit().then_some(abilities.most_output_tokens);
+        Self {
+            model,
+            format,
+            dialect,
+            abilities,
+            listed: matches!(knowledge, Knowledge::Known(_)),
+            most_output_tokens,
+            user: options.user.clone(),
+            cache: options.cache,
+        }
     }
 
     /// The output limit to ask for.
@@ -32,111 +64,136 @@ impl Planned {
 }
 
 /// What a model is asked with.
-#[derive(Debug, Clone)]
-pub(crate) struct Plan {
-    /// The model's name on the wire.
-    pub(crate) model: Arc<str>,
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) known: &'a Known,
+    pub(crate) request: &'a Request,
+    pub(crate) how: How,
     pub(crate) effort: Option<Effort>,
     pub(crate) thinking: Thinking,
-    /// Turned off means: only between calls.
-    pub(crate) off_between_tools: bool,
-    pub(crate) choice: Choice,
-    pub(crate) user: Option<Arc<str>>,
-    pub(crate) task_budget_tokens: Option<u64>,
-    pub(crate) cache: CacheLife,
+    pub(crate) choice: Choice<'a>,
+    pub(crate) task_tokens: Option<u64>,
     pub(crate) notices: Vec<Notice>,
 }
 
 /// A tool choice as far as it can be had.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Choice {
-    /// As the option says.
-    Said(ToolChoice),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice<'a> {
+    /// As the model likes.
+    Open,
+    /// No tool.
+    Nothing,
+    /// This tool, by name.
+    Named(&'a Arc<str>),
+    /// Some tool, and this one is all there is.
+    Alone(&'a Arc<str>),
     /// The one tool is all there is, and the model is asked in words to call it.
-    Asked(Arc<str>),
+    Asked(&'a Arc<str>),
 }
 
-impl Plan {
-    pub(crate) fn new(model: Arc<str>, options: &Options, abilities: &Abilities) -> Self {
+impl<'a> Plan<'a> {
+    pub(crate) fn new(known: &'a Known, request: &'a Request, how: How) -> Self {
         let mut notices = Vec::new();
-        let effort = options.effort.filter(|effort| abilities.efforts.contains(effort));
-        if effort != options.effort {
-            notices.push(Notice::EffortIgnored);
-        }
-        let thinking = thinking(options.thinking, abilities);
-        if thinking != options.thinking {
-            notices.push(Notice::ThinkingIgnored);
-        }
-        let choice = choice(&options.tool_choice, thinking, abilities);
-        if matches!(choice, Choice::Asked(_)) {
-            notices.push(Notice::ForcedChoiceUnavailable);
-        }
-        let task_budget_tokens = options.task_budget_tokens.filter(|_| abilities.task_budget);
-        if task_budget_tokens != options.task_budget_tokens {
+        let wanted = &request.settings.thinking;
+        let abilities = &known.abilities;
+        let effort = thinking::effort(wanted.effort, abilities, &mut notices);
+        let thinker = Thinker { abilities, listed: known.listed, format: known.format };
+        let thinking = thinker.thinking(wanted.budget_tokens, effort, how.max_tokens, &mut notices);
+        let choice = choice(known, request, thinking, &mut notices);
+        let is_messages = known.format == Format::AnthropicMessages;
+        let can_budget = is_messages && abilities.task_budget;
+        let task_tokens = wanted.task_tokens.filter(|_| can_budget);
+        if task_tokens != wanted.task_tokens {
             notices.push(Notice::TaskBudgetIgnored);
         }
-        Self {
-            model,
-            effort,
-            thinking,
-            off_between_tools: abilities.thinking.contains(&ThinkingKind::BetweenTools),
-            choice,
-            user: options.user.clone(),
-            task_budget_tokens,
-            cache: options.cache,
-            notices,
+        if !is_messages && !wanted.betas.is_empty() {
+            notices.push(Notice::BetasIgnored);
         }
+        Self { known, request, how, effort, thinking, choice, task_tokens, notices }
     }
 
-    /// Whether a tool is on offer.
-    pub(crate) fn offers(&self, tool: &str) -> bool {
-        match &self.choice {
-            Choice::Asked(only) => **only == *tool,
-            Choice::Said(_) => true,
-        }
-    }
-
-    /// Whether a reply without a call ignores what was asked.
-    pub(crate) fn demands_a_call(&self) -> bool {
-        match &self.choice {
-            Choice::Asked(_) => true,
-            Choice::Said(choice) => choice.demands_a_call(),
-        }
+    /// The tools on offer.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &'a ToolSpec> {
+        let only = self.choice.only();
+        self.request
+            .settings
+            .tools
+            .iter()
+            .filter(move |tool| only.is_none_or(|only| *only == tool.name))
     }
 
     /// What the model is told where it cannot be forced.
     pub(crate) fn directive(&self) -> Option<String> {
-        match &self.choice {
+        match self.choice {
             Choice::Asked(tool) => Some(format!("Call the tool `{tool}` now.")),
-            Choice::Said(_) => None,
+            Choice::Open | Choice::Nothing | Choice::Named(_) | Choice::Alone(_) => None,
+        }
+    }
+
+    /// The betas to ask for, as a header has them.
+    pub(crate) fn betas(&self) -> Result<Option<HeaderValue>, Fault> {
+        let budget = self.task_tokens.map(|_| TASK_BUDGET_BETA);
+        let named = self.request.settings.thinking.betas.iter().map(|beta| &**beta);
+        let names: Vec<&str> = named.chain(budget).collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        HeaderValue::from_str(&names.join(",")).map(Some).map_err(|_| {
+            Fault::Misconfigured(
+                "the name of a beta has a character no header can hold; check the settings"
+                    .to_owned(),
+            )
+        })
+    }
+}
+
+impl<'a> Choice<'a> {
+    /// The tool that must be called.
+    pub(crate) fn demanded(self) -> Option<&'a Arc<str>> {
+        match self {
+            Self::Named(tool) | Self::Alone(tool) | Self::Asked(tool) => Some(tool),
+            Self::Open | Self::Nothing => None,
+        }
+    }
+
+    /// The one tool on offer, if not all are.
+    pub(crate) fn only(self) -> Option<&'a Arc<str>> {
+        match self {
+            Self::Alone(tool) | Self::Asked(tool) => Some(tool),
+            Self::Open | Self::Nothing | Self::Named(_) => None,
         }
     }
 }
 
-/// A model of which nothing is known is asked as the option says: its server knows best.
-fn thinking(wanted: Thinking, abilities: &Abilities) -> Thinking {
-    let can = |kind| abilities.thinking.contains(&kind);
-    match wanted {
-        Thinking::Unset => Thinking::Unset,
-        Thinking::Off if can(ThinkingKind::Always) => Thinking::Unset,
-        Thinking::Off => Thinking::Off,
-        Thinking::Adaptive if can(ThinkingKind::Adaptive) => Thinking::Adaptive,
-        Thinking::Budget { tokens } if can(ThinkingKind::Budget) => Thinking::Budget { tokens },
-        Thinking::Budget { .. } if can(ThinkingKind::Adaptive) => Thinking::Adaptive,
-        Thinking::Adaptive | Thinking::Budget { .. } => Thinking::Unset,
+fn choice<'a>(
+    known: &Known,
+    request: &'a Request,
+    thinking: Thinking,
+    notices: &mut Vec<Notice>,
+) -> Choice<'a> {
+    let tool = match &request.choice {
+        ToolChoice::Open => return Choice::Open,
+        ToolChoice::Nothing => return Choice::Nothing,
+        ToolChoice::Only(tool) => tool,
+    };
+    let is_there = request.settings.tools.iter().any(|offered| offered.name == *tool);
+    if is_there && can_force(known, request, thinking) {
+        return if known.dialect.takes_named_choice() {
+            Choice::Named(tool)
+        } else {
+            Choice::Alone(tool)
+        };
     }
+    notices.push(Notice::ForcedChoiceUnavailable);
+    // A tool that is not there cannot be asked for, and a request for it would be refused.
+    if is_there { Choice::Asked(tool) } else { Choice::Open }
 }
 
-fn choice(wanted: &ToolChoice, thinking: Thinking, abilities: &Abilities) -> Choice {
-    let thinks_by_budget = matches!(thinking, Thinking::Budget { .. });
-    let can_force = match abilities.forced_choice {
+fn can_force(known: &Known, request: &Request, thinking: Thinking) -> bool {
+    let here = match known.abilities.forced_choice {
         ForcedChoice::Always => true,
-        ForcedChoice::UnlessBudgetThinking => !thinks_by_budget,
+        ForcedChoice::UnlessBudgetThinking => !matches!(thinking, Thinking::Budget { .. }),
         ForcedChoice::Never => false,
     };
-    match wanted {
-        ToolChoice::Tool(tool) if !can_force => Choice::Asked(Arc::clone(tool)),
-        ToolChoice::Any if !can_force => Choice::Said(ToolChoice::Auto),
-        other => Choice::Said(other.clone()),
-    }
+    here && request.settings.model.forcing == Forcing::Possible
 }

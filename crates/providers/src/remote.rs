@@ -1,10 +1,10 @@
 //! A model behind HTTP, whatever it speaks.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Uri};
+use http::{HeaderMap, Uri};
 use windlass_core::input::Failure;
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
@@ -17,20 +17,17 @@ use crate::fault::{Begun, Fault};
 use crate::http::Target;
 use crate::lesson::Lesson;
 use crate::limiter::Gate;
-use crate::limits::KEPT_ENCODINGS;
+use crate::memory::Memory;
 use crate::names::Format;
 use crate::notice::Notice;
 use crate::options::{Delivery, Options};
-use crate::plan::Planned;
+use crate::plan::{Known, Plan};
 use crate::secret::Redactor;
 use crate::wire::{Closed, How, Thoughts, Wire};
 use crate::wires;
 
 /// How often a refused call is made differently before it counts as refused.
 const OTHER_WAYS: usize = 3;
-
-/// The beta that task budgets need.
-const TASK_BUDGET_BETA: &str = "task-budgets-2026-03-13";
 
 /// A model behind HTTP.
 pub struct Remote {
@@ -43,28 +40,28 @@ pub struct Remote {
     headers: HeaderMap,
     gate: Arc<Gate>,
     redactor: Redactor,
-    learned: RwLock<Arc<Planned>>,
+    learned: RwLock<Arc<Known>>,
     delivery: Mutex<Delivery>,
-    thoughtless: Mutex<HashSet<usize>>,
+    memory: Memory,
 }
 
 impl Remote {
     /// A model that can be asked; an address or key that cannot work is said at once.
     pub fn new(endpoint: Endpoint, shared: Shared, options: Options) -> Result<Self, Failure> {
-        let redactor = Redactor::new(endpoint.credential.secret());
+        let redactor =
+            Redactor::new(endpoint.credential.secret().into_iter().chain(shared.client.secrets()));
         let failure = |fault: &Fault| fault.failure(Begun::No, &redactor);
         let target = Target::parse(endpoint.address()).map_err(|fault| failure(&fault))?;
         let mut headers = endpoint.headers().map_err(|fault| failure(&fault))?;
-        let wire = wires::wire(endpoint.format, &endpoint.model, endpoint.dialect, betas(&options));
+        let wire = wires::wire(endpoint.format, &endpoint.model);
         wire.headers(&mut headers);
         let path = target.uri(wire.path()).map_err(|fault| failure(&fault))?;
-        let knowledge = shared.capabilities.of(&endpoint.model);
-        let planned = Planned::new(Arc::clone(&endpoint.model), &options, &knowledge);
+        let known = known(&endpoint, &shared, &options);
         Ok(Self {
             gate: shared.limiter.gate(&endpoint.gate_name()),
-            learned: RwLock::new(Arc::new(planned)),
+            learned: RwLock::new(Arc::new(known)),
             delivery: Mutex::new(options.delivery),
-            thoughtless: Mutex::default(),
+            memory: Memory::default(),
             shared,
             endpoint,
             options,
@@ -85,8 +82,8 @@ impl Remote {
     /// The body a request would be sent with, for whoever measures or debugs.
     #[must_use]
     pub fn body(&self, request: &Request) -> Vec<Bytes> {
-        let planned = self.planned();
-        self.wire.body(request, &planned, &self.how(request, &planned))
+        let known = self.known();
+        self.wire.body(&Plan::new(&known, request, self.how(request, &known)))
     }
 
     /// Counts a request's input tokens at the server, where it can.
@@ -95,11 +92,16 @@ impl Remote {
             let fault = Fault::Misconfigured("only the Messages API counts tokens".to_owned());
             return Err(fault.failure(Begun::No, &self.redactor));
         }
-        let planned = self.planned();
-        let body = self.wire.counting_body(request, &planned, &self.how(request, &planned));
+        let known = self.known();
+        let plan = Plan::new(&known, request, self.how(request, &known));
+        let body = self.wire.counting_body(&plan);
         let path = self.target.uri(&format!("{}/count_tokens", self.wire.path()));
         let path = path.map_err(|fault| fault.failure(Begun::No, &self.redactor))?;
-        let text = self.exchange(&path).text(body).await.map_err(|failed| self.failure(&failed))?;
+        let text = self
+            .exchange(&path, &self.headers)
+            .text(body)
+            .await
+            .map_err(|failed| self.failure(&failed))?;
         #[derive(serde::Deserialize)]
         struct Counted {
             input_tokens: u64,
@@ -110,28 +112,26 @@ impl Remote {
         })
     }
 
-    fn planned(&self) -> Arc<Planned> {
+    fn known(&self) -> Arc<Known> {
         Arc::clone(&self.learned.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn how(&self, request: &Request, planned: &Planned) -> How {
-        let thoughtless = self.thoughtless.lock().unwrap_or_else(PoisonError::into_inner);
-        let left_out = conversation(request).is_some_and(|id| thoughtless.contains(&id));
+    fn how(&self, request: &Request, known: &Known) -> How {
         How {
-            max_tokens: planned.output_limit(request.max_tokens),
+            max_tokens: known.output_limit(request.max_tokens),
             delivery: *self.delivery.lock().unwrap_or_else(PoisonError::into_inner),
-            thoughts: if left_out { Thoughts::LeftOut } else { Thoughts::Returned },
+            thoughts: self.memory.thoughts(request),
         }
     }
 
-    fn exchange<'a>(&'a self, path: &'a Uri) -> Exchange<'a> {
+    fn exchange<'a>(&'a self, path: &'a Uri, headers: &'a HeaderMap) -> Exchange<'a> {
         Exchange {
             wire: self.wire.as_ref(),
             client: &self.shared.client,
             gate: &self.gate,
             clock: self.shared.clock.as_ref(),
             target: &self.target,
-            headers: &self.headers,
+            headers,
             path,
             deadlines: self.options.deadlines,
         }
@@ -140,76 +140,71 @@ impl Remote {
     async fn reply(&self, request: &Request, stream: &dyn Stream) -> Result<Reply, Failure> {
         let mut ways = OTHER_WAYS;
         loop {
-            let planned = self.planned();
-            let how = self.how(request, &planned);
-            match self.attempt(request, &planned, how, stream).await {
-                Ok(closed) => return Ok(self.finished(closed, request, &planned, how)),
-                Err(failed) if ways > 0 && self.learn(&failed, request, how) => ways -= 1,
+            let known = self.known();
+            let plan = Plan::new(&known, request, self.how(request, &known));
+            match self.attempt(&plan, stream).await {
+                Ok(closed) => return Ok(self.finished(closed, &plan)),
+                Err(failed) if ways > 0 && self.learn(&failed, &plan) => ways -= 1,
                 Err(failed) => return Err(self.failure(&failed)),
             }
         }
     }
 
-    async fn attempt(
-        &self,
-        request: &Request,
-        planned: &Planned,
-        how: How,
-        stream: &dyn Stream,
-    ) -> Result<Closed, Failed> {
-        let body = self.wire.body(request, planned, &how);
+    async fn attempt(&self, plan: &Plan<'_>, stream: &dyn Stream) -> Result<Closed, Failed> {
+        let body = self.wire.body(plan);
         let asked = Asked {
             model: Arc::clone(&self.endpoint.model),
-            ask: request.ask,
+            ask: plan.request.ask,
             body_bytes: body.iter().map(Bytes::len).sum(),
-            stops: request.settings.stop_map.keys().cloned().collect(),
+            stops: plan.request.settings.stop_map.keys().cloned().collect(),
         };
-        self.exchange(&self.path).ask(body, asked, how.delivery, stream).await
+        let headers = self.headers(plan)?;
+        self.exchange(&self.path, &headers).ask(body, asked, plan.how.delivery, stream).await
+    }
+
+    fn headers(&self, plan: &Plan<'_>) -> Result<Cow<'_, HeaderMap>, Fault> {
+        if self.endpoint.format != Format::AnthropicMessages {
+            return Ok(Cow::Borrowed(&self.headers));
+        }
+        let Some(betas) = plan.betas()? else { return Ok(Cow::Borrowed(&self.headers)) };
+        let mut headers = self.headers.clone();
+        headers.insert("anthropic-beta", betas);
+        Ok(Cow::Owned(headers))
     }
 
     /// Whether the call may be made again, differently.
-    fn learn(&self, failed: &Failed, request: &Request, how: How) -> bool {
+    fn learn(&self, failed: &Failed, plan: &Plan<'_>) -> bool {
         let Some(lesson) = Lesson::of(&failed.fault).filter(|_| failed.begun == Begun::No) else {
             return false;
         };
         if let Some(learned) = lesson.learned() {
-            let model = &self.endpoint.model;
-            self.shared.capabilities.learn(model, learned);
-            let knowledge = self.shared.capabilities.of(model);
-            let planned = Planned::new(Arc::clone(model), &self.options, &knowledge);
-            *self.learned.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(planned);
+            self.shared.capabilities.learn(&self.endpoint.model, learned);
+            let known = known(&self.endpoint, &self.shared, &self.options);
+            *self.learned.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(known);
         }
         match lesson {
-            Lesson::OutputLimit(tokens) => tokens < how.max_tokens,
+            Lesson::OutputLimit(tokens) => tokens < plan.how.max_tokens,
             Lesson::Window(_) => false,
             Lesson::NoStream => {
                 *self.delivery.lock().unwrap_or_else(PoisonError::into_inner) = Delivery::Whole;
-                how.delivery == Delivery::Streamed
+                plan.how.delivery == Delivery::Streamed
             }
             Lesson::ForeignThoughts => {
-                self.leave_thoughts_out(request);
-                how.thoughts == Thoughts::Returned
+                self.memory.leave_thoughts_out(plan.request);
+                plan.how.thoughts == Thoughts::Returned
             }
         }
     }
 
-    fn leave_thoughts_out(&self, request: &Request) {
-        let mut thoughtless = self.thoughtless.lock().unwrap_or_else(PoisonError::into_inner);
-        if thoughtless.len() >= KEPT_ENCODINGS {
-            thoughtless.clear();
-        }
-        thoughtless.extend(conversation(request));
-    }
-
-    fn finished(&self, closed: Closed, request: &Request, planned: &Planned, how: How) -> Reply {
+    fn finished(&self, closed: Closed, plan: &Plan<'_>) -> Reply {
         let Closed { mut reply, mut envelope } = closed;
-        planned.plan.notices.iter().for_each(|notice| envelope.notice(*notice));
-        if how.max_tokens < request.max_tokens {
+        // What is left out is left out of every call: saying it once is enough.
+        let news = |notice: &&Notice| self.memory.is_news(plan.request, **notice);
+        plan.notices.iter().filter(news).for_each(|notice| envelope.notice(*notice));
+        if plan.how.max_tokens < plan.request.max_tokens {
             envelope.notice(Notice::OutputLimitLowered);
         }
-        let has_tools = !request.settings.tools.is_empty();
-        let called = reply.cut.is_some() || reply.tool_uses().next().is_some();
-        if planned.plan.demands_a_call() && has_tools && !called {
+        if plan.choice.demanded().is_some_and(|tool| !calls(&reply, tool)) {
             envelope.notice(Notice::ToolChoiceIgnored);
         }
         reply.envelope = envelope.close();
@@ -233,17 +228,14 @@ impl std::fmt::Debug for Remote {
     }
 }
 
-fn betas(options: &Options) -> Option<HeaderValue> {
-    let budget = options.task_budget_tokens.map(|_| TASK_BUDGET_BETA);
-    let names: Vec<&str> = options.betas.iter().map(|beta| &**beta).chain(budget).collect();
-    if names.is_empty() {
-        return None;
-    }
-    HeaderValue::from_str(&names.join(",")).ok()
+fn known(endpoint: &Endpoint, shared: &Shared, options: &Options) -> Known {
+    let knowledge = shared.capabilities.of(&endpoint.model);
+    let spoken = (endpoint.format, endpoint.dialect);
+    Known::new(Arc::clone(&endpoint.model), spoken, options, &knowledge)
 }
 
-/// Which conversation a request belongs to, by its first segment.
-fn conversation(request: &Request) -> Option<usize> {
-    let first = request.transcript.segments().front()?;
-    Some(Arc::as_ptr(&first.blocks).cast::<u8>().addr())
+/// Whether a reply calls a tool, or was cut while it did.
+fn calls(reply: &Reply, tool: &str) -> bool {
+    let cut = reply.cut.as_ref().is_some_and(|cut| *cut.name == *tool);
+    cut || reply.tool_uses().any(|(_, call)| *call.name == *tool)
 }

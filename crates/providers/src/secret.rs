@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use crate::base64;
+
 /// What stands where a secret stood.
 const REDACTED: &str = "[redacted]";
 
@@ -93,7 +95,8 @@ fn forms_of(value: &str) -> Vec<String> {
     let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     let upper = hex.to_uppercase();
     // In a longer text base64 may begin at any of three places.
-    let bases = (0..3).map(|skip| base64(value.as_bytes().get(skip..).unwrap_or_default()));
+    let bases =
+        (0..3).map(|skip| base64::whole_groups(value.as_bytes().get(skip..).unwrap_or_default()));
     let bases = bases.filter(|form| form.len() >= SHORTEST_SECRET);
     [value.to_owned(), json, url(value), hex, upper].into_iter().chain(bases).collect()
 }
@@ -104,17 +107,6 @@ fn url(value: &str) -> String {
         .bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()
-}
-
-/// Whole groups only: the last characters depend on what follows the value.
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let sign = |bits: u32| ALPHABET.get((bits & 63) as usize).copied().map_or('=', char::from);
-    let group = |group: &[u8]| {
-        let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
-        [sign(bits >> 18), sign(bits >> 12), sign(bits >> 6), sign(bits)]
-    };
-    bytes.chunks_exact(3).flat_map(group).collect()
 }
 
 fn without_keys(text: &str, prefix: &str) -> String {

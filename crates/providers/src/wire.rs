@@ -3,7 +3,6 @@
 use bytes::Bytes;
 use http::HeaderMap;
 use windlass_core::reply::Reply;
-use windlass_core::request::Request;
 use windlass_runtime::ports::Stream;
 
 use crate::asked::Asked;
@@ -11,7 +10,7 @@ use crate::fault::{Begun, Fault};
 use crate::limits::EVENT_BYTES;
 use crate::notice::Envelope;
 use crate::options::Delivery;
-use crate::plan::Planned;
+use crate::plan::Plan;
 use crate::sse;
 
 /// A wire format with what it keeps from call to call.
@@ -23,11 +22,11 @@ pub(crate) trait Wire: Send + Sync {
     fn headers(&self, headers: &mut HeaderMap);
 
     /// The body of a request, in pieces that are shared with what is kept.
-    fn body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes>;
+    fn body(&self, plan: &Plan<'_>) -> Vec<Bytes>;
 
     /// The body of a request that only counts, where the format has one.
-    fn counting_body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
-        self.body(request, planned, how)
+    fn counting_body(&self, plan: &Plan<'_>) -> Vec<Bytes> {
+        self.body(plan)
     }
 
     /// A decoder for the answer.

@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
-use windlass_core::request::Request;
 use windlass_runtime::ports::Stream;
 
 use crate::asked::Asked;
 use crate::encodings::Encodings;
 use crate::fault::Fault;
 use crate::heads::Heads;
-use crate::names::{Dialect, Format};
-use crate::plan::Planned;
-use crate::wire::{Closed, Decode, How, Thoughts, Wire};
+use crate::names::Format;
+use crate::plan::Plan;
+use crate::wire::{Closed, Decode, Thoughts, Wire};
 use crate::{anthropic, openai_chat, openai_responses};
 
 /// The version of the Messages API that is spoken.
@@ -23,29 +22,21 @@ const ANTHROPIC_VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
 const USUAL_PIECES: usize = 24;
 
 /// A wire format for one model.
-pub(crate) fn wire(
-    format: Format,
-    model: &str,
-    dialect: Dialect,
-    betas: Option<HeaderValue>,
-) -> Arc<dyn Wire> {
+pub(crate) fn wire(format: Format, model: &str) -> Arc<dyn Wire> {
     let model = model.to_owned();
     match format {
         Format::AnthropicMessages => Arc::new(Anthropic {
             heads: Heads::default(),
             messages: Encodings::new(anthropic::Messages { thoughts: Thoughts::Returned }),
             thoughtless: Encodings::new(anthropic::Messages { thoughts: Thoughts::LeftOut }),
-            betas,
         }),
         Format::OpenAiChat => Arc::new(Chat {
             heads: Heads::default(),
             messages: Encodings::new(openai_chat::Chat { model }),
-            dialect,
         }),
         Format::OpenAiResponses => Arc::new(Responses {
             heads: Heads::default(),
             items: Encodings::new(openai_responses::Items { model }),
-            dialect,
         }),
     }
 }
@@ -63,7 +54,6 @@ struct Anthropic {
     heads: Heads,
     messages: Encodings<anthropic::Messages>,
     thoughtless: Encodings<anthropic::Messages>,
-    betas: Option<HeaderValue>,
 }
 
 impl Wire for Anthropic {
@@ -73,19 +63,16 @@ impl Wire for Anthropic {
 
     fn headers(&self, headers: &mut HeaderMap) {
         headers.insert("anthropic-version", ANTHROPIC_VERSION);
-        if let Some(betas) = &self.betas {
-            headers.insert("anthropic-beta", betas.clone());
-        }
     }
 
-    fn body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
-        let mut out = self.up_to_tail(request, planned, how);
-        out.push(Bytes::from(anthropic::tail(&request.settings, &planned.plan, how)));
+    fn body(&self, plan: &Plan<'_>) -> Vec<Bytes> {
+        let mut out = self.up_to_tail(plan);
+        out.push(Bytes::from(anthropic::tail(plan)));
         out
     }
 
-    fn counting_body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
-        let mut out = self.up_to_tail(request, planned, how);
+    fn counting_body(&self, plan: &Plan<'_>) -> Vec<Bytes> {
+        let mut out = self.up_to_tail(plan);
         out.push(Bytes::from_static(b"]}"));
         out
     }
@@ -101,17 +88,16 @@ impl Wire for Anthropic {
 
 impl Anthropic {
     /// Everything but what may change from call to call.
-    fn up_to_tail(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
-        let (settings, plan) = (&request.settings, &planned.plan);
-        let encodings = match how.thoughts {
+    fn up_to_tail(&self, plan: &Plan<'_>) -> Vec<Bytes> {
+        let encodings = match plan.how.thoughts {
             Thoughts::Returned => &self.messages,
             Thoughts::LeftOut => &self.thoughtless,
         };
         let marker =
-            anthropic::marker(plan.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
+            anthropic::marker(plan.known.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
         let mut out = Vec::with_capacity(USUAL_PIECES);
-        out.push(self.heads.of(settings, || anthropic::head(settings, plan)));
-        encodings.of(&request.transcript).share(marker.as_ref(), &mut out);
+        out.push(self.heads.of(plan, || anthropic::head(plan)));
+        encodings.of(&plan.request.transcript).share(marker.as_ref(), &mut out);
         out
     }
 }
@@ -119,7 +105,6 @@ impl Anthropic {
 struct Chat {
     heads: Heads,
     messages: Encodings<openai_chat::Chat>,
-    dialect: Dialect,
 }
 
 impl Wire for Chat {
@@ -129,11 +114,10 @@ impl Wire for Chat {
 
     fn headers(&self, _headers: &mut HeaderMap) {}
 
-    fn body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
-        let (settings, plan, dialect) = (&request.settings, &planned.plan, self.dialect);
-        let mut out = vec![self.heads.of(settings, || openai_chat::head(settings, plan, dialect))];
-        self.messages.of(&request.transcript).share(None, &mut out);
-        out.push(Bytes::from(openai_chat::tail(settings, planned, dialect, how)));
+    fn body(&self, plan: &Plan<'_>) -> Vec<Bytes> {
+        let mut out = vec![self.heads.of(plan, || openai_chat::head(plan))];
+        self.messages.of(&plan.request.transcript).share(None, &mut out);
+        out.push(Bytes::from(openai_chat::tail(plan)));
         out
     }
 
@@ -142,14 +126,15 @@ impl Wire for Chat {
     }
 
     fn whole(&self, body: &str, asked: Asked, stream: &dyn Stream) -> Result<Closed, Fault> {
-        openai_chat::reply(body, Box::new(openai_chat::Decoder::new(asked)), stream)
+        let mut decoder = Box::new(openai_chat::Decoder::new(asked));
+        decoder.chunk(body, stream)?;
+        decoder.close(stream)
     }
 }
 
 struct Responses {
     heads: Heads,
     items: Encodings<openai_responses::Items>,
-    dialect: Dialect,
 }
 
 impl Wire for Responses {
@@ -159,12 +144,10 @@ impl Wire for Responses {
 
     fn headers(&self, _headers: &mut HeaderMap) {}
 
-    fn body(&self, request: &Request, planned: &Planned, how: &How) -> Vec<Bytes> {
-        let (settings, plan, dialect) = (&request.settings, &planned.plan, self.dialect);
-        let head = || openai_responses::head(settings, plan, dialect);
-        let mut out = vec![self.heads.of(settings, head)];
-        self.items.of(&request.transcript).share(None, &mut out);
-        out.push(Bytes::from(openai_responses::tail(planned, how)));
+    fn body(&self, plan: &Plan<'_>) -> Vec<Bytes> {
+        let mut out = vec![self.heads.of(plan, || openai_responses::head(plan))];
+        self.items.of(&plan.request.transcript).share(None, &mut out);
+        out.push(Bytes::from(openai_responses::tail(plan)));
         out
     }
 
@@ -173,6 +156,8 @@ impl Wire for Responses {
     }
 
     fn whole(&self, body: &str, asked: Asked, stream: &dyn Stream) -> Result<Closed, Fault> {
-        openai_responses::reply(body, Box::new(openai_responses::Decoder::new(asked)), stream)
+        let mut decoder = Box::new(openai_responses::Decoder::new(asked));
+        decoder.response(body, stream)?;
+        decoder.close(stream)
     }
 }

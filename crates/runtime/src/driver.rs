@@ -5,6 +5,7 @@
 mod fault;
 mod held;
 mod inbox;
+pub(crate) mod letters;
 mod step;
 
 use std::sync::Arc;
@@ -17,13 +18,14 @@ use windlass_core::input::Input;
 use windlass_core::log::{self, Entry};
 use windlass_core::run::{EarlyCall, Phase, Run};
 use windlass_core::settings::Settings;
-use windlass_core::wanted::{is_parked, wanted};
+use windlass_core::wanted::{is_parked, waits_for_children, wanted};
 
 use crate::agent::{Agent, Ports};
 use crate::feed::{Feed, OwnerFeed};
 use crate::flights::{Flights, Landed};
 use crate::lease::Lease;
 use crate::ports::{Claim, StoreError};
+use crate::turns::Turns;
 use held::{Held, is_result_of};
 use inbox::{Inbox, Woken};
 
@@ -48,6 +50,17 @@ pub struct Driver {
     clock_behind_ms: u64,
     /// The lapse of the lease after which the store last said that the lane is ours.
     ours_since: u64,
+    post: Option<Post>,
+}
+
+/// Hears of lanes that may want to be driven: they were sent mail, or a lane waits for them.
+pub(crate) type Post = Arc<dyn Fn(&LaneId) + Send + Sync>;
+
+/// A lane that was claimed, and what its log says.
+pub(crate) struct Claimed {
+    pub(crate) lane: LaneId,
+    pub(crate) claim: Claim,
+    pub(crate) conversation: Conversation,
 }
 
 /// What became of the owner of the stream.
@@ -64,7 +77,7 @@ enum OwnerLeft {
 pub enum Rest {
     /// Every run has ended and there is no mail.
     Idle(Conversation),
-    /// The run waits for a human; nothing is in the air.
+    /// The run waits for a human or for its children; nothing is in the air.
     Parked(Conversation),
     /// The driver was told to hand the lane over.
     HandedOver(Conversation),
@@ -79,6 +92,14 @@ pub enum DriveError {
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] log::Error),
+    /// The lane belongs to an agent that this process does not have.
+    #[error("no agent named {name} is registered with this process; register it and resume {lane}")]
+    NoAgent {
+        /// The agent.
+        name: Arc<str>,
+        /// The lane.
+        lane: LaneId,
+    },
 }
 
 impl Driver {
@@ -92,9 +113,21 @@ impl Driver {
         owner: Option<OwnerFeed>,
     ) -> Result<Self, DriveError> {
         let conversation = load(&agent.ports, &lane).await?;
+        Ok(Self::of(agent, Claimed { lane, claim, conversation }, lease, feed, owner))
+    }
+
+    /// Of a lane that was claimed and read.
+    pub(crate) fn of(
+        agent: Agent,
+        claimed: Claimed,
+        lease: Lease,
+        feed: Feed,
+        owner: Option<OwnerFeed>,
+    ) -> Self {
+        let Claimed { lane, claim, conversation } = claimed;
         let Agent { ports, settings } = agent.clone();
-        let (flights, landed) = Flights::new(agent, feed.clone(), owner.clone());
-        Ok(Self {
+        let (flights, landed) = Flights::new(lane.clone(), agent, feed.clone(), owner.clone());
+        Self {
             inbox: Inbox::new(lane.clone(), ports.clone(), landed),
             lane,
             epoch: claim.epoch,
@@ -110,13 +143,35 @@ impl Driver {
             owner_left: OwnerLeft::No,
             clock_behind_ms: 0,
             ours_since: u64::MAX,
-        })
+            post: None,
+        }
+    }
+
+    /// The same driver, which tells somebody about lanes that may want to be driven.
+    pub(crate) fn posting(mut self, post: Post) -> Self {
+        self.post = Some(post);
+        self
+    }
+
+    /// The same driver, whose tools wait for their turn among all of the process.
+    pub(crate) fn taking(mut self, turns: Turns) -> Self {
+        self.flights.take_turns(turns);
+        self
+    }
+
+    fn post(&self, lane: &LaneId) {
+        if let Some(post) = &self.post {
+            post(lane);
+        }
     }
 
     /// Drives until nothing is left to do here, then gives the lane back.
     pub async fn drive(mut self, hand_over: CancellationToken) -> Result<Rest, DriveError> {
         let rest = self.drive_claimed(&hand_over).await;
         self.flights.ground();
+        if !matches!(rest, Ok(Rest::Parked(_))) {
+            self.ports.tools.leave(&self.lane);
+        }
         match rest {
             Err(DriveError::Store(error @ StoreError::Fenced { .. })) => Err(error.into()),
             rest => {
@@ -134,16 +189,19 @@ impl Driver {
             let wanted = wanted(&self.conversation);
             self.flights.reconcile(&self.conversation, &wanted.effects);
             if let Some(rest) = self.rest() {
+                self.look_after_children();
                 return Ok(rest);
             }
             let now = self.now();
             let until_due = wanted.wake_at.map(|due| due.since(now));
             let owner = self.owner.as_ref().filter(|_| self.owner_left == OwnerLeft::No);
-            match self.inbox.wait(until_due, owner, hand_over).await {
+            let lapsed = self.lease.lapsed();
+            match self.inbox.wait(until_due, owner, hand_over, lapsed).await {
                 Woken::Landed(landed) => self.land(landed).await?,
                 Woken::Mail => self.read_mail().await?,
                 Woken::Time => self.step(vec![Input::Ticked {}]).await?,
                 Woken::OwnerLeft => self.owner_left().await?,
+                Woken::Lapsed => self.renew().await?,
                 Woken::HandOver => return Ok(Rest::HandedOver(self.conversation.clone())),
             }
         }
@@ -170,7 +228,15 @@ impl Driver {
             return Some(Rest::Idle(c.clone()));
         }
         let waits_for_clock = wanted(c).wake_at.is_some();
-        (is_parked(c) && !waits_for_clock).then(|| Rest::Parked(c.clone()))
+        let waits = is_parked(c) || waits_for_children(c);
+        (waits && !waits_for_clock).then(|| Rest::Parked(c.clone()))
+    }
+
+    /// Whoever is waited for is to be looked after, also if another process began it.
+    fn look_after_children(&self) {
+        letters::still_out(&self.lane, &self.conversation)
+            .iter()
+            .for_each(|child| self.post(child));
     }
 
     /// Results of calls that ran ahead wait until their reply is recorded.
@@ -223,6 +289,27 @@ impl Driver {
             self.ours_since = lapses;
         }
         Ok(())
+    }
+
+    /// The lease ran out. If it cannot be renewed, others may have the lane by now: nothing stays in
+    /// the air. One that was only frozen finds the lane still its own and goes on.
+    async fn renew(&mut self) -> Result<(), DriveError> {
+        let (lease, store) = (self.lease.clone(), Arc::clone(&self.ports.store));
+        let lane = self.lane.clone();
+        let asked = async {
+            lease.beat(store.as_ref()).await?;
+            store.lane(lane).await
+        };
+        let answer = tokio::select! {
+            biased;
+            answer = asked => answer.ok().flatten(),
+            () = self.ports.clock.sleep(self.lease.times.beat_ms) => None,
+        };
+        if answer.is_some_and(|lane| lane.epoch == self.epoch) {
+            return Ok(());
+        }
+        self.flights.ground();
+        Err(StoreError::Fenced { lane: self.lane.clone() }.into())
     }
 
     /// Now, in the lane's time: a clock that was set back is taken to go on from the last entry,

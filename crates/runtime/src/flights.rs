@@ -12,24 +12,28 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use windlass_core::conversation::Conversation;
-use windlass_core::ids::CallId;
+use windlass_core::ids::{CallId, LaneId};
 use windlass_core::input::Input;
 use windlass_core::wanted::Effect;
 
 use crate::agent::Agent;
 use crate::feed::{Feed, OwnerFeed};
+use crate::ports::Scene;
+use crate::turns::Turns;
 
 /// Inputs that may wait for the driver; a flight that finds the inbox full waits.
 const INBOX_INPUTS: usize = 1_024;
 
 /// The flights of one lane.
 pub(crate) struct Flights {
+    lane: LaneId,
     agent: Agent,
     feed: Feed,
     owner: Option<OwnerFeed>,
     inbox: mpsc::Sender<Landed>,
     in_the_air: BTreeMap<Effect, Flight>,
     flown: FlightNo,
+    turns: Option<Turns>,
 }
 
 /// Flights are numbered: one that was taken out of the air may have landed a moment before.
@@ -51,12 +55,19 @@ pub(crate) struct Landed {
 
 impl Flights {
     pub(crate) fn new(
+        lane: LaneId,
         agent: Agent,
         feed: Feed,
         owner: Option<OwnerFeed>,
     ) -> (Self, mpsc::Receiver<Landed>) {
         let (inbox, landed) = mpsc::channel(INBOX_INPUTS);
-        (Self { agent, feed, owner, inbox, in_the_air: BTreeMap::new(), flown: 0 }, landed)
+        let in_the_air = BTreeMap::new();
+        (Self { lane, agent, feed, owner, inbox, in_the_air, flown: 0, turns: None }, landed)
+    }
+
+    /// Tools wait for their turn from here on.
+    pub(crate) fn take_turns(&mut self, turns: Turns) {
+        self.turns = Some(turns);
     }
 
     /// Makes what is in the air what is wanted. A flight that landed stays in the table until it is
@@ -112,6 +123,11 @@ impl Flights {
         if let Some(task) = task {
             self.in_the_air.insert(effect, Flight { no: self.flown, task });
         }
+    }
+
+    /// What hooks see.
+    fn scene(&self, conversation: &Conversation) -> Scene {
+        Scene { lane: self.lane.clone(), conversation: conversation.clone() }
     }
 
     /// Flies a future whose value is the input it brings.

@@ -1,26 +1,39 @@
 //! The process that drives conversations: one name, one beat, one driver per lane at most.
 
-use std::collections::HashMap;
+mod family;
+mod reservation;
+mod standing;
+
+pub(crate) use reservation::Reservation;
+
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use windlass_core::conversation::Conversation;
 use windlass_core::ids::LaneId;
 
 use crate::agent::Agent;
-use crate::driver::{DriveError, Driver, Rest};
-use crate::feed::{Feed, OwnerFeed};
+use crate::agents::Agents;
+use crate::feed::Feed;
 use crate::identity;
 use crate::lease::{Lease, LeaseTimes};
-use crate::ports::{Claim, SeenBeat, StoreError};
+use crate::ports::{Claim, SeenBeat, Store, StoreError};
 use crate::session::Session;
+use crate::turns::Turns;
 
 /// A process that drives conversations.
 pub struct Host {
-    agent: Agent,
+    agents: Agents,
     lease: Lease,
     lanes: Mutex<HashMap<LaneId, Slot>>,
+    /// Lanes that came to rest here because they wait for their children.
+    waiting: Mutex<HashSet<LaneId>>,
+    rested: Notify,
+    /// Lanes that could not be driven, and until when they are left to others.
+    shunned: Mutex<HashMap<LaneId, u64>>,
+    turns: Turns,
     hand_over: CancellationToken,
     beating: JoinHandle<()>,
 }
@@ -52,12 +65,26 @@ impl Slot {
 
 impl Host {
     /// Starts beating under a new random name.
-    pub async fn start(agent: Agent, times: LeaseTimes) -> Result<Arc<Self>, StoreError> {
-        let lease = Lease::new(identity::new_worker(), times, Arc::clone(&agent.ports.clock));
-        lease.beat(agent.ports.store.as_ref()).await?;
-        let beating = tokio::spawn(lease.clone().keep(Arc::clone(&agent.ports.store)));
-        let lanes = Mutex::default();
-        Ok(Arc::new(Self { agent, lease, lanes, hand_over: CancellationToken::new(), beating }))
+    pub async fn start(
+        agents: impl Into<Agents>,
+        times: LeaseTimes,
+    ) -> Result<Arc<Self>, StoreError> {
+        let agents = agents.into();
+        let ports = &agents.own().ports;
+        let lease = Lease::new(identity::new_worker(), times, Arc::clone(&ports.clock));
+        lease.beat(ports.store.as_ref()).await?;
+        let beating = tokio::spawn(lease.clone().keep(Arc::clone(&ports.store)));
+        Ok(Arc::new(Self {
+            agents,
+            lease,
+            lanes: Mutex::default(),
+            waiting: Mutex::default(),
+            rested: Notify::new(),
+            shunned: Mutex::default(),
+            turns: Turns::default(),
+            hand_over: CancellationToken::new(),
+            beating,
+        }))
     }
 
     /// A handle to the conversation on `lane`, which need not exist yet.
@@ -72,7 +99,11 @@ impl Host {
     }
 
     pub(crate) fn agent(&self) -> &Agent {
-        &self.agent
+        self.agents.own()
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.agent().ports.store.as_ref()
     }
 
     /// The feed of a lane, whoever drives it.
@@ -82,13 +113,17 @@ impl Host {
 
     /// Waits for as long as a silent owner counts as alive.
     pub(crate) async fn silence(&self) {
-        self.agent.ports.clock.sleep(self.lease.times.expiry_ms).await;
+        self.agent().ports.clock.sleep(self.lease.times.expiry_ms).await;
     }
 
-    /// Makes sure that a driver about to rest looks at its mail once more.
-    pub(crate) fn poke(&self, lane: &LaneId) {
+    /// Makes sure that a driver about to rest looks at its mail once more, and drives a lane that
+    /// rests here because it waits for its children.
+    pub(crate) fn poke(self: &Arc<Self>, lane: &LaneId) {
         if let Some(slot) = self.slots().get_mut(lane) {
             slot.poke();
+        }
+        if self.waiting().contains(lane) {
+            self.attend(lane);
         }
     }
 
@@ -102,7 +137,13 @@ impl Host {
         }
         slot.driving = Driving::Yes;
         let feed = slot.feed.clone();
-        Some(Reservation { host: Arc::clone(self), lane: lane.clone(), feed })
+        drop(slots);
+        self.waiting().remove(lane);
+        Some(Reservation { host: Arc::clone(self), lane: lane.clone(), feed, left_by: None })
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashSet<LaneId>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn slots(&self) -> MutexGuard<'_, HashMap<LaneId, Slot>> {
@@ -125,7 +166,7 @@ impl Host {
         let times = self.lease.times;
         while watched_ms < times.expiry_ms {
             let pause = times.beat_ms.min(times.expiry_ms - watched_ms).max(1);
-            self.agent.ports.clock.sleep(pause).await;
+            self.agent().ports.clock.sleep(pause).await;
             watched_ms += pause;
             match self.try_claim(lane, None).await {
                 Err(StoreError::Busy { owner, .. }) if owner == first => {}
@@ -137,78 +178,12 @@ impl Host {
     }
 
     async fn try_claim(&self, lane: &LaneId, dead: Option<SeenBeat>) -> Result<Claim, StoreError> {
-        self.agent.ports.store.claim(lane.clone(), self.lease.worker.clone(), dead).await
+        self.agent().ports.store.claim(lane.clone(), self.lease.worker.clone(), dead).await
     }
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
         self.beating.abort();
-    }
-}
-
-/// The right to drive a lane in this process. Ends with the driver.
-pub(crate) struct Reservation {
-    host: Arc<Host>,
-    lane: LaneId,
-    feed: Feed,
-}
-
-impl Reservation {
-    /// Drives the lane until it rests and nobody poked it meanwhile.
-    pub(crate) async fn drive(self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
-        loop {
-            let rest = self.drive_once(owner.clone()).await?;
-            if self.give_up() {
-                return Ok(rest);
-            }
-        }
-    }
-
-    async fn drive_once(&self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
-        let host = &self.host;
-        let claim = tokio::select! {
-            biased;
-            claim = host.claim(&self.lane) => claim?,
-            () = host.hand_over.cancelled() => return Ok(Rest::HandedOver(Conversation::default())),
-        };
-        let epoch = claim.epoch;
-        let driver = Driver::load(
-            host.agent.clone(),
-            self.lane.clone(),
-            claim,
-            host.lease.clone(),
-            self.feed.clone(),
-            owner,
-        );
-        match driver.await {
-            Ok(driver) => driver.drive(host.hand_over.clone()).await,
-            Err(error) => {
-                // What cannot be read here may be readable elsewhere, or later.
-                host.agent.ports.store.release(self.lane.clone(), epoch).await?;
-                Err(error)
-            }
-        }
-    }
-
-    /// Gives the reservation up, unless the driver was poked: then it is to look again.
-    fn give_up(&self) -> bool {
-        let mut slots = self.host.slots();
-        let Some(slot) = slots.get_mut(&self.lane) else { return true };
-        let poked = slot.driving == Driving::Poked && !self.host.hand_over.is_cancelled();
-        slot.driving = if poked { Driving::Yes } else { Driving::No };
-        !poked
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        let mut slots = self.host.slots();
-        if let Some(slot) = slots.get_mut(&self.lane) {
-            slot.driving = Driving::No;
-            if slot.feed.is_unheard() {
-                slots.remove(&self.lane);
-            }
-        }
     }
 }

@@ -67,6 +67,18 @@ impl Lease {
         self.lasts_until(self.clock.monotonic_ms().saturating_add(1))
     }
 
+    /// Resolves when no beat has been answered for so long that others may take the lanes.
+    pub async fn lapsed(&self) {
+        loop {
+            let beat_at = self.beat_at.load(Ordering::SeqCst);
+            let silent = self.clock.monotonic_ms().saturating_add(1).saturating_sub(beat_at);
+            if silent >= self.times.expiry_ms {
+                return;
+            }
+            self.clock.sleep((self.times.expiry_ms - silent).max(1)).await;
+        }
+    }
+
     fn lasts_until(&self, now: u64) -> bool {
         let beat_at = self.beat_at.load(Ordering::SeqCst);
         beat_at > 0 && now.saturating_sub(beat_at) < self.times.expiry_ms / 3 * 2

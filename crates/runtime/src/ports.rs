@@ -8,11 +8,11 @@ mod store;
 mod tool;
 
 pub use clock::Clock;
-pub use hooks::{Heard, Hooks, NoHooks};
+pub use hooks::{Heard, Hooks, NoHooks, Scene};
 pub use model::{Model, Stream};
 pub use store::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
+    StoreError, TraceEnd, Wanting, WorkerId,
 };
 pub use tool::{CallContext, Tool};
 

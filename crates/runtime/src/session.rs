@@ -13,6 +13,7 @@ use windlass_core::conversation::Conversation;
 use windlass_core::ids::{LaneId, QuestionId, RunId, Seq};
 use windlass_core::log::Entry;
 use windlass_core::mail::{Answer, MailBody};
+use windlass_core::question::Question;
 
 use crate::driver::{self, DriveError};
 use crate::feed::{OwnerFeed, Subscription};
@@ -85,6 +86,30 @@ impl Session {
         self.host.silence().await;
     }
 
+    /// Resolves when a lane of this process has come to rest: perhaps a child that asks.
+    async fn child_rested(&self) {
+        self.host.rested().await;
+    }
+
+    /// Drives whoever a run waits for, and the run, if nobody does.
+    fn look_after_family(&self, waits: &Conversation) {
+        self.host.look_after_family(&self.lane, waits);
+    }
+
+    /// What humans are asked by the children that the active run waits for: each question with the
+    /// lane that takes the answer. `None` while some of them are still at work.
+    pub async fn asked_by_children(&self) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
+        let now = self.conversation().await?;
+        self.asked_by(&now).await
+    }
+
+    async fn asked_by(
+        &self,
+        waits: &Conversation,
+    ) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
+        self.host.asked_by_children(&self.lane, waits).await
+    }
+
     /// Says something to the active run after its current round; on an idle lane it is a prompt.
     pub async fn steer(&self, text: &str) -> Result<(), StoreError> {
         let run = RunId::from(uuid::Uuid::now_v7().to_string());
@@ -99,6 +124,14 @@ impl Session {
     /// Asks the run to end at the next safe boundary; the active one if none is named.
     pub async fn cancel(&self, run: Option<RunId>) -> Result<(), StoreError> {
         self.deliver(MailBody::Cancel { run }).await
+    }
+
+    /// The same for a run that rests here because it waits for its children.
+    async fn cancel_waiting(&self, run: Option<RunId>) -> Result<(), StoreError> {
+        if self.host.waits_for_children(&self.lane) {
+            self.cancel(run).await?;
+        }
+        Ok(())
     }
 
     /// Asks the run to end now, interrupting what may be interrupted.

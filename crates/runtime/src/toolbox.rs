@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_core::facts::Facts;
+use windlass_core::ids::LaneId;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 
@@ -23,6 +24,20 @@ impl Toolbox {
         self
     }
 
+    /// The same tools and those of `others`; a tool of the same name is replaced.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.tools.extend(others.tools);
+        self
+    }
+
+    /// Those of the tools whose name is wanted.
+    #[must_use]
+    pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let tools = self.tools.iter().filter(|(name, _)| wanted(name));
+        Self { tools: tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect() }
+    }
+
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
@@ -35,9 +50,14 @@ impl Toolbox {
         self.tools.values().map(|tool| tool.spec()).collect()
     }
 
-    /// What is known of a call before it runs.
+    /// What is known of a call of the conversation on `lane` before it runs.
     #[must_use]
-    pub fn assess(&self, name: &str, input: &Raw) -> Facts {
-        self.get(name).map_or_else(|| Facts::unknown(name), |tool| tool.assess(input))
+    pub fn assess(&self, lane: &LaneId, name: &str, input: &Raw) -> Facts {
+        self.get(name).map_or_else(|| Facts::unknown(name), |tool| tool.assess_on(lane, input))
+    }
+
+    /// Tells every tool that the conversation on `lane` is driven here no longer.
+    pub fn leave(&self, lane: &LaneId) {
+        self.tools.values().for_each(|tool| tool.leave(lane));
     }
 }

@@ -13,6 +13,7 @@ pub mod many;
 pub mod reopen;
 pub mod rows;
 pub mod text;
+pub mod wanting;
 
 mod material;
 
@@ -35,8 +36,10 @@ macro_rules! conformance_tests {
             fork: begins_with_the_parent, parent_goes_on_alone, fork_of_a_fork, below_the_parents_fork,
                 beyond_the_head, unknown_parent, same_again_is_fine, name_in_use, claim_tells_the_origin;
             rows: run_is_replaced, one_active_run, next_run_in_one_append, run_of_another_lane,
-                newest_first;
+                newest_first, only_runs_that_are_over_have_ended;
             text: comes_back_byte_for_byte, large_bodies, same_large_body_twice;
+            wanting: mail_waits, due_lanes_wait, the_dead_leave_their_lanes, a_look_is_bounded,
+                mail_to_anybody_is_hinted_at;
             many: lanes_at_once, two_owners_one_winner;
         );
     };

@@ -41,8 +41,16 @@ pub fn fence_is_broken() -> bool {
     false
 }
 
+/// Whether `WINDLASS_BREAK=lease` asks for claims that do not care whether the owner lives.
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+#[must_use]
+pub fn lease_is_broken() -> bool {
+    false
+}
+
 #[cfg(feature = "faults")]
-pub use armed::{fence_is_broken, point};
+pub use armed::{fence_is_broken, lease_is_broken, point};
 
 #[cfg(feature = "faults")]
 mod armed {
@@ -61,8 +69,8 @@ mod armed {
         Some(Armed { name: name.to_owned(), countdown })
     });
 
-    static FENCE_IS_BROKEN: LazyLock<bool> =
-        LazyLock::new(|| std::env::var("WINDLASS_BREAK").is_ok_and(|what| what == "fence"));
+    static BROKEN: LazyLock<Option<String>> =
+        LazyLock::new(|| std::env::var("WINDLASS_BREAK").ok());
 
     /// Dies here if `WINDLASS_FAULT="name:n"` names this point and this is the n-th time.
     pub fn point(name: &str) {
@@ -75,6 +83,12 @@ mod armed {
     /// Whether `WINDLASS_BREAK=fence` asks for appends that ignore the fence.
     #[must_use]
     pub fn fence_is_broken() -> bool {
-        *FENCE_IS_BROKEN
+        BROKEN.as_deref() == Some("fence")
+    }
+
+    /// Whether `WINDLASS_BREAK=lease` asks for claims that do not care whether the owner lives.
+    #[must_use]
+    pub fn lease_is_broken() -> bool {
+        BROKEN.as_deref() == Some("lease")
     }
 }

@@ -13,16 +13,31 @@ const MOST_IDLE: usize = 16_384;
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     lanes: Mutex<HashMap<LaneId, Arc<Notify>>>,
+    any: Notify,
 }
 
 impl Hints {
     /// Mail arrived. With nobody waiting, the next one to wait is told at once.
     pub(crate) fn tell(&self, lane: &LaneId) {
+        self.any.notify_one();
         let mut lanes = self.lock();
         if lanes.len() > MOST_IDLE {
             lanes.retain(|_, waiting| Arc::strong_count(waiting) > 1);
         }
         lanes.entry(lane.clone()).or_default().notify_one();
+    }
+
+    /// Mail arrived by way of another process. Who does not wait here has no use for it.
+    pub(crate) fn pass_on(&self, lane: &LaneId) {
+        self.any.notify_one();
+        if let Some(waiting) = self.lock().get(lane) {
+            waiting.notify_one();
+        }
+    }
+
+    /// Waits until somebody is told of any lane.
+    pub(crate) async fn wait_any(&self) {
+        self.any.notified().await;
     }
 
     /// Waits for the next `tell`.

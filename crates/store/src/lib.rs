@@ -1,11 +1,12 @@
 //! Memory on disk: stores of lanes behind the runtime's store port.
 //!
-//! `memory` is the model that the others are compared with, `sqlite` is what people run. Not
-//! here: what an entry means (that is `windlass-core`) and when one is written (`windlass-runtime`).
+//! `memory` is the model that the others are compared with, `sqlite` is what people run, and
+//! `postgres` is for more than one machine. Not here: what an entry means (that is `windlass-core`) and when one is written (`windlass-runtime`).
 
 pub mod conformance;
 pub mod fault;
 pub mod memory;
+pub mod postgres;
 pub mod sqlite;
 
 mod hints;
@@ -13,4 +14,5 @@ mod names;
 mod valid;
 
 pub use memory::MemoryStore;
+pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;

@@ -8,19 +8,20 @@ mod fork;
 mod mail;
 mod read;
 mod rows;
+mod wanting;
 mod world;
 
 pub use disk::{AppendFault, Hook, Keep, Operation};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::project::Row;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
+    StoreError, Task, TraceEnd, Wanting, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -182,6 +183,18 @@ impl Store for MemoryStore {
         Box::pin(self.hints.wait(lane))
     }
 
+    fn any_mail_hint(&self) -> Task<'_, ()> {
+        Box::pin(self.hints.wait_any())
+    }
+
+    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
+        Box::pin(async move { Ok(self.read(World::owners).await) })
+    }
+
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.claimable(&look)).await) })
+    }
+
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
         Box::pin(async move { Ok(self.read(|world| world.info(&lane)).await) })
     }
@@ -192,6 +205,14 @@ impl Store for MemoryStore {
         most: usize,
     ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(async move { Ok(self.read(|world| world.runs(lane.as_ref(), most)).await) })
+    }
+
+    fn trace_ends(
+        &self,
+        since: Millis,
+        most: usize,
+    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.trace_ends(since, most)).await) })
     }
 }
 

@@ -23,6 +23,7 @@ mod readers;
 mod rows;
 mod step;
 mod sync;
+mod wanting;
 mod writer;
 
 pub use open::Settings;
@@ -30,12 +31,12 @@ pub use open::Settings;
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_core::ids::{Epoch, LaneId, Seq};
+use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, SeenBeat, Store, StoreError,
-    Task, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
+    StoreError, Task, TraceEnd, Wanting, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -75,6 +76,12 @@ impl SqliteStore {
     pub async fn check(&self) -> Result<(), StoreError> {
         let home = Arc::clone(&self.home);
         self.readers.run(move |connection| check::whole(connection, &home)).await
+    }
+
+    /// The version of its tables.
+    #[must_use]
+    pub fn schema(&self) -> i64 {
+        migrate::newest()
     }
 
     /// How often the log was synced for somebody who waited for it.
@@ -171,6 +178,18 @@ impl Store for SqliteStore {
         Box::pin(self.hints.wait(lane))
     }
 
+    fn any_mail_hint(&self) -> Task<'_, ()> {
+        Box::pin(self.hints.wait_any())
+    }
+
+    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
+        Box::pin(self.readers.ask(wanting::owners))
+    }
+
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| wanting::claimable(connection, &look)))
+    }
+
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
         Box::pin(self.readers.ask(move |connection| read::lane(connection, &lane)))
     }
@@ -181,5 +200,13 @@ impl Store for SqliteStore {
         most: usize,
     ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(self.readers.ask(move |connection| rows::runs(connection, lane.as_ref(), most)))
+    }
+
+    fn trace_ends(
+        &self,
+        since: Millis,
+        most: usize,
+    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| rows::trace_ends(connection, since, most)))
     }
 }

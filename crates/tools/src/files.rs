@@ -1,20 +1,45 @@
 //! Files.
 
+mod blocking;
+mod change;
+mod digest;
+mod edit;
+mod encoding;
+mod kind;
 mod lines;
+mod notebook;
 mod open;
 mod page;
+mod pages;
 mod path;
+mod pdf;
+mod picture;
+mod place;
 mod protected;
 mod read;
+mod replace;
 mod resolve;
+mod substitute;
+mod target;
+mod write;
 mod zones;
 
+#[cfg(test)]
+mod encoding_tests;
 #[cfg(test)]
 mod lines_tests;
 #[cfg(test)]
 mod path_tests;
 #[cfg(test)]
+mod place_tests;
+#[cfg(test)]
 mod zones_tests;
 
+pub use edit::Edit;
 pub use read::Read;
+pub use write::Write;
 pub use zones::Zones;
+
+pub(crate) use blocking::blocking;
+pub(crate) use path::keys_of;
+pub(crate) use place::Place;

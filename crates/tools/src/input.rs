@@ -2,21 +2,44 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
+use serde::de::DeserializeOwned;
+use windlass_core::facts::{Facts, Interrupt, Repeat};
 use windlass_core::order::Touches;
 use windlass_core::outcome::ToolError;
 use windlass_core::raw::Raw;
 
-use crate::limits::{SUMMARY_CHARS, TIMEOUT_MS};
+use crate::limits::{MAX_PATH_BYTES, SUMMARY_CHARS, TIMEOUT_MS};
 
-/// Reads `input` as `T`. Unknown and repeated keys are for `T` to refuse; serde's derive does the
-/// second by itself and the first if told.
-pub(crate) fn read<'a, T: Deserialize<'a>>(input: &'a Raw) -> Result<T, ToolError> {
+/// What a tool takes. Unknown keys are for the type to refuse (`deny_unknown_fields`); serde's
+/// derive refuses repeated ones by itself.
+pub(crate) trait Input: DeserializeOwned {
+    /// What its schema cannot say.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Reads `input` as `T`.
+pub(crate) fn read<T: Input>(input: &Raw) -> Result<T, ToolError> {
     if !input.is_object() {
         return Err(ToolError::not_an_object());
     }
-    input.read().map_err(|error| invalid(&format!("the input does not fit: {error}")))
+    let read: Result<T, _> = input.read();
+    let read = read.map_err(|error| invalid(&format!("the input does not fit: {error}")))?;
+    match read.problem() {
+        Some(problem) => Err(invalid(&problem)),
+        None => Ok(read),
+    }
+}
+
+/// What is wrong with a path, before anything is looked up.
+pub(crate) fn path_problem(name: &str, path: &str) -> Option<String> {
+    match path.len() {
+        0 => Some(format!("the {name} is empty")),
+        _ if path.contains('\0') => Some(format!("the {name} holds a NUL byte")),
+        long if long > MAX_PATH_BYTES => Some(format!("the {name} has {long} bytes")),
+        _ => None,
+    }
 }
 
 /// The input is not what the tool takes.
@@ -24,18 +47,36 @@ pub(crate) fn invalid(message: &str) -> ToolError {
     ToolError::new("invalid_input", message, "send an input that fits the tool's schema")
 }
 
+/// Facts of a call that only looks.
+pub(crate) fn looks(keys: Vec<Arc<str>>, said: &str) -> Facts {
+    Facts {
+        touches: Touches::Reads(keys),
+        repeat: Repeat::Repeatable,
+        interrupt: Interrupt::Interruptible,
+        timeout_ms: TIMEOUT_MS,
+        summary: Some(summary(said)),
+        ..Facts::default()
+    }
+}
+
+/// Facts of a call that changes something, in one step that is not stopped half-way.
+pub(crate) fn changes(keys: Vec<Arc<str>>, said: &str) -> Facts {
+    Facts {
+        touches: Touches::Writes(keys),
+        repeat: Repeat::OnceOnly,
+        interrupt: Interrupt::RunsToEnd,
+        ..looks(Vec::new(), said)
+    }
+}
+
 /// Facts of a call that must not run.
 pub(crate) fn unfit(problem: ToolError) -> Facts {
     Facts {
         touches: Touches::Exclusive,
         repeat: Repeat::OnceOnly,
-        interrupt: Interrupt::Interruptible,
-        verify: Verify::CannotTell,
-        answered_by: AnsweredBy::Tool,
-        timeout_ms: TIMEOUT_MS,
         problem: Some(problem),
         summary: None,
-        ..Facts::default()
+        ..looks(Vec::new(), "")
     }
 }
 

@@ -1,5 +1,7 @@
-//! Hands: the tools built in. Today: `Read` for files, `Bash` for commands, `AskUserQuestion` for
-//! whatever only a person knows.
+//! Hands: the tools built in. `Read`, `Write` and `Edit` for files, `Glob` and `Grep` to find them,
+//! `Bash`, `BashOutput` and `KillShell` for commands, `TodoWrite` for a list of tasks,
+//! `AskUserQuestion` for whatever only a person knows; [`standard`] has them all, and [`Custom`]
+//! makes one from a function.
 //!
 //! A tool reads its input strictly: an unknown or repeated key is an error, so that what was
 //! judged is what runs. It says what a call touches before the call runs, and it ends everything it
@@ -8,13 +10,40 @@
 //! Not here: who may call what (that is the core's policy), the cutting of results to what the
 //! model sees (the core again), and a sandbox: a command runs with the rights of this process.
 
+mod agents;
+mod custom;
+mod desk;
 mod files;
+mod hooks;
 mod human;
 mod input;
+mod journal;
 pub mod limits;
+mod offer;
+mod output;
 mod process;
+mod search;
+mod shape;
 mod shell;
+mod standard;
+mod todo;
+mod workplace;
 
-pub use files::{Read, Zones};
+#[cfg(test)]
+mod shape_tests;
+
+pub use agents::{Agent, MAX_TASKS, SpawnChildRuns};
+pub use custom::Custom;
+pub use files::{Edit, Read, Write, Zones};
+pub use hooks::{BadHooks, CommandHooks, HookConfig};
 pub use human::AskUserQuestion;
-pub use shell::{Bash, take_apart};
+pub use journal::JournalTool;
+pub use output::{BadSchema, StructuredOutput};
+pub use process::{Reaped, reap_orphans};
+pub use schemars;
+pub use search::{Glob, Grep};
+pub use shape::shape;
+pub use shell::{Bash, BashOutput, KillShell, take_apart};
+pub use standard::{STANDARD, standard, standard_only};
+pub use todo::{Status, Todo, TodoWrite};
+pub use workplace::Workplace;

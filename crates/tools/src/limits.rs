@@ -35,6 +35,22 @@ pub const HEAD_BYTES: usize = 128 * 1024;
 pub const TAIL_BYTES: usize = 128 * 1024;
 /// Characters of output shown with a command that failed.
 pub const FAILED_OUTPUT_CHARS: u64 = 30_000;
+/// Bytes of output from which on the whole of it is kept in a file: more than a model is shown.
+pub const SPILL_BYTES: usize = 24 * 1024;
+/// Bytes of output kept in a file: as many as can be paged through.
+pub const MAX_OUTPUT_BYTES: u64 = MAX_SCAN_BYTES;
+/// Files of output kept for one conversation; the oldest go.
+pub const MAX_OUTPUT_FILES: usize = 50;
+/// Commands that one conversation may have in the background.
+pub const MAX_BACKGROUND: usize = 16;
+/// How long a command in the background may run unless it says otherwise.
+pub const BACKGROUND_MS: u64 = 6 * 60 * 60 * 1_000;
+/// Bytes of a background command's output shown at once.
+pub const POLLED_BYTES: u64 = 24 * 1024;
+/// Processes of one user at once, where the kernel counts them.
+pub const MAX_PROCESSES: u64 = 16_384;
+/// Files that a process may have open unless it asks for more.
+pub const OPEN_FILES: u64 = 4_096;
 /// How long output is awaited after the command itself has ended: a daemon may hold the pipe.
 pub const DRAIN_MS: u64 = 200;
 
@@ -64,6 +80,56 @@ pub const MAX_SCAN_BYTES: u64 = 256 * 1024 * 1024;
 /// Bytes at the beginning of a file in which a NUL makes it binary.
 pub const PROBE_BYTES: usize = 8 * 1024;
 
+/// Bytes of a note that tools keep for a conversation.
+pub const MAX_NOTE_BYTES: u64 = 1024 * 1024;
+/// Files remembered as read, for each of 256 parts of a conversation's notes; the oldest go.
+pub const MAX_SEEN: usize = 64;
+/// Bytes of a file that is remembered as read and can be edited.
+pub const MAX_EDIT_BYTES: u64 = 16 * 1024 * 1024;
+/// Lines shown around an edit.
+pub const EDIT_CONTEXT_LINES: usize = 3;
+/// Lines shown of an edit at most.
+pub const EDIT_SHOWN_LINES: usize = 40;
+/// Bytes of a picture, as model providers take them once they are spelled in letters.
+pub const MAX_IMAGE_BYTES: u64 = 3 * 1024 * 1024 + 512 * 1024;
+/// Bytes of a PDF file that is read.
+pub const MAX_PDF_BYTES: u64 = 32 * 1024 * 1024;
+/// Bytes to which any part of a PDF file may unpack.
+pub const MAX_UNPACKED_BYTES: usize = 16 * 1024 * 1024;
+/// Pages of a PDF file in one call.
+pub const MAX_PDF_PAGES: u32 = 20;
+/// Bytes of a notebook.
+pub const MAX_NOTEBOOK_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes shown of one output of a notebook's cell.
+pub const MAX_CELL_OUTPUT_BYTES: usize = 16 * 1024;
+
+/// How long a search may take before it says what it has.
+pub const SEARCH_MS: u64 = 60_000;
+/// Files and folders a search passes by.
+pub const MAX_WALKED: usize = 1_000_000;
+/// Files a search by name keeps to find the newest among.
+pub const MAX_NAMES: usize = 20_000;
+/// Files named by one search by name.
+pub const GLOB_FILES: usize = 100;
+/// Lines or files that a search in contents brings, unless the call says otherwise.
+pub const GREP_LINES: usize = 250;
+/// Bytes that a search brings at most.
+pub const MAX_FOUND_BYTES: usize = 128 * 1024;
+/// Bytes shown of a line that was found.
+pub const MAX_FOUND_LINE_BYTES: usize = 1_000;
+/// Bytes of a pattern.
+pub const MAX_PATTERN_BYTES: usize = 10_000;
+/// Bytes that a compiled pattern may take.
+pub const MAX_MATCHER_BYTES: usize = 10 * 1024 * 1024;
+/// Bytes held of one file while it is searched.
+pub const MAX_SEARCH_HEAP_BYTES: usize = 16 * 1024 * 1024;
+/// Lines of context around a line that was found.
+pub const MAX_CONTEXT_LINES: u64 = 100;
+
+/// Tasks in a list.
+pub const MAX_TODOS: usize = 100;
+/// Characters of a task.
+pub const MAX_TODO_CHARS: usize = 500;
 /// Questions in one call to a person.
 pub const MAX_QUESTIONS: usize = 4;
 /// Choices offered with one question.

@@ -13,8 +13,11 @@ mod capture;
 mod ending;
 mod environment;
 mod guard;
+mod orphans;
 mod output;
+mod rations;
 mod running;
+mod spill;
 mod survivors;
 
 #[cfg(test)]
@@ -32,6 +35,8 @@ use std::process::ExitStatus;
 use windlass_runtime::ports::Clock;
 
 pub(crate) use environment::Environment;
+pub use orphans::{Reaped, reap_orphans};
+pub(crate) use rations::Rations;
 
 /// A command to run.
 #[derive(Debug)]
@@ -44,8 +49,23 @@ pub(crate) struct Job {
     pub(crate) folder: PathBuf,
     /// What it finds in its environment.
     pub(crate) environment: Environment,
+    /// How much of the machine it may take.
+    pub(crate) rations: Rations,
     /// How long it may run.
     pub(crate) timeout_ms: u64,
+    /// Where its output goes, and when.
+    pub(crate) spill: Spill,
+    /// Where its shell writes in which folder it ended.
+    pub(crate) ended_in: Option<PathBuf>,
+}
+
+/// Where output is kept that is more than is shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Spill {
+    /// The file; without one only head and tail are kept.
+    pub(crate) path: Option<PathBuf>,
+    /// From how many bytes on.
+    pub(crate) from: usize,
 }
 
 /// A command that came to its end.
@@ -55,6 +75,8 @@ pub(crate) struct Ended {
     pub(crate) how: How,
     /// What it printed, head and tail.
     pub(crate) output: String,
+    /// The file with all of it, if there is one.
+    pub(crate) kept: Option<Kept>,
     /// What it left behind.
     pub(crate) swept: Swept,
     /// How long it took, with all that was left behind.
@@ -68,6 +90,19 @@ pub(crate) enum How {
     Exited(ExitStatus),
     /// Its time was up.
     TimedOut,
+    /// Somebody said so.
+    Stopped,
+}
+
+/// A file of output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// How many bytes were printed.
+    pub(crate) printed: u64,
+    /// How many of them are in it.
+    pub(crate) bytes: u64,
 }
 
 /// What became of the processes a command left behind.
@@ -79,14 +114,19 @@ pub(crate) struct Swept {
     pub(crate) leaked: usize,
 }
 
-/// Runs a command to its end. Dropping the future ends the command.
-pub(crate) async fn run(job: &Job, clock: &dyn Clock) -> io::Result<Ended> {
+/// Runs a command to its end, or until `stop`. Dropping the future ends the command.
+pub(crate) async fn run(
+    job: &Job,
+    clock: &dyn Clock,
+    stop: impl Future<Output = ()>,
+) -> io::Result<Ended> {
     let started = clock.monotonic_ms();
     let mut running = running::Running::start(job)?;
-    let how = running.watch(job.timeout_ms, clock).await?;
+    let how = running.watch(job.timeout_ms, clock, stop).await?;
     let swept = running.end(clock).await;
     let after_ms = clock.monotonic_ms().saturating_sub(started);
-    Ok(Ended { how, output: running.output_text(), swept, after_ms })
+    let (output, kept) = running.into_output();
+    Ok(Ended { how, output, kept, swept, after_ms })
 }
 
 /// The one place where processes are made: nothing is inherited that is not named.

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use windlass_core::permission::{Asked, Effect, Lean, Permissions, Rule, Ruling, Seen, Shell, Subject};
+use windlass_core::permission::{
+    Asked, Effect, Lean, Permissions, Rule, Ruling, Seen, Shell, Subject,
+};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Clock;
 use windlass_tools::{Zones, take_apart};
@@ -45,7 +47,13 @@ impl Place {
     pub(crate) fn ruling(&self, command: &str) -> (Ruling, Shell) {
         let shell = take_apart(command, &self.zones);
         let subject = Subject::Shell(shell.clone());
-        let asked = Asked { tool: "Bash", subject: &subject, effect: Effect::Some, lean: Lean::Neutral, grants: &[] };
+        let asked = Asked {
+            tool: "Bash",
+            subject: &subject,
+            effect: Effect::Some,
+            lean: Lean::Neutral,
+            grants: &[],
+        };
         (self.permissions.judge(asked), shell)
     }
 

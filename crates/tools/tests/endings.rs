@@ -11,11 +11,14 @@ use crate::fixture::{Workspace, context, done, input, is_alive};
 /// What a loaded machine may add to any wait.
 const SLACK_MS: u64 = 3_000;
 
+/// How long a command took whose time was up, to a tenth of a second.
 fn timed_out(outcome: &Outcome) -> u64 {
-    match outcome {
-        Outcome::TimedOut { after_ms } => *after_ms,
-        other => panic!("{other:?}"),
-    }
+    let Outcome::Failed(error) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(&*error.code, "timed_out");
+    let after = error.message.strip_prefix("timed out after ").unwrap();
+    let (seconds, rest) = after.split_once('.').unwrap();
+    let (tenths, _) = rest.split_once(' ').unwrap();
+    seconds.parse::<u64>().unwrap() * 1_000 + tenths.parse::<u64>().unwrap() * 100
 }
 
 // spec: TOOLS-08

@@ -5,15 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use windlass_core::ids::CallId;
+use windlass_core::ids::{CallId, LaneId};
 use windlass_core::outcome::{Outcome, ToolError};
 use windlass_core::raw::Raw;
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{CallContext, Clock, Tool};
-use windlass_tools::{Bash, Read};
+use windlass_tools::{Bash, Edit, Read, Workplace, Write};
 
 pub(crate) fn context() -> CallContext {
     CallContext {
+        lane: LaneId::from("conversation:test"),
         call: CallId { ask: 1, index: 0 },
         idempotency_key: Arc::from("run-1:toolu_1"),
         attempt: 1,
@@ -28,11 +29,14 @@ pub(crate) fn json(text: &str) -> Raw {
 pub(crate) struct Workspace {
     pub(crate) folder: TempDir,
     pub(crate) clock: Arc<SystemClock>,
+    pub(crate) workplace: Workplace,
 }
 
 impl Workspace {
     pub(crate) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), clock: Arc::new(SystemClock::start()) }
+        let folder = TempDir::new().unwrap();
+        let workplace = Workplace::new(folder.path());
+        Self { folder, clock: Arc::new(SystemClock::start()), workplace }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -44,7 +48,7 @@ impl Workspace {
     }
 
     pub(crate) fn bash(&self) -> Bash {
-        Bash::new(self.path(), Arc::clone(&self.clock) as Arc<dyn Clock>)
+        Bash::new(&self.workplace, Arc::clone(&self.clock) as Arc<dyn Clock>)
     }
 
     pub(crate) async fn command(&self, command: &str) -> Outcome {
@@ -56,7 +60,27 @@ impl Workspace {
     }
 
     pub(crate) async fn read(&self, input: &str) -> Outcome {
-        Read::new(self.path()).run(context(), json(input)).await
+        Read::new(&self.workplace).run(context(), json(input)).await
+    }
+
+    pub(crate) async fn write_file(&self, path: &str, content: &str) -> Outcome {
+        let input = serde_json::json!({ "file_path": path, "content": content });
+        Write::new(&self.workplace).run(context(), json(&input.to_string())).await
+    }
+
+    pub(crate) async fn edit(&self, path: &str, old: &str, new: &str) -> Outcome {
+        let input = serde_json::json!({ "file_path": path, "old_string": old, "new_string": new });
+        Edit::new(&self.workplace).run(context(), json(&input.to_string())).await
+    }
+
+    /// Reads a file, as a model does before it edits.
+    pub(crate) async fn see(&self, path: &str) {
+        let input = serde_json::json!({ "file_path": path });
+        done(self.read(&input.to_string()).await);
+    }
+
+    pub(crate) fn bytes(&self, path: &str) -> Vec<u8> {
+        fs::read(self.path().join(path)).unwrap()
     }
 
     /// The process whose number a command wrote to a file, once it has done so.

@@ -5,12 +5,30 @@ mod attacks;
 #[cfg(test)]
 mod bash;
 #[cfg(test)]
+mod changes;
+#[cfg(test)]
 mod endings;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod file_properties;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod human;
 #[cfg(test)]
+mod kinds;
+#[cfg(test)]
+mod paths;
+#[cfg(test)]
 mod read;
 #[cfg(test)]
+mod search;
+#[cfg(test)]
 mod shell_properties;
+#[cfg(test)]
+mod shells;
+#[cfg(test)]
+mod standard;
+#[cfg(test)]
+mod todo;

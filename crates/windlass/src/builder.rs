@@ -3,13 +3,18 @@
 use std::sync::Arc;
 
 use windlass_core::permission::{BadRule, Human, Otherwise, Rule};
-use windlass_core::settings::{Model as ModelSettings, Settings};
+use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
 use windlass_providers::scripted::{Script, ScriptedModel};
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
-use windlass_runtime::{Agent, Host, SystemClock, Toolbox};
+use windlass_runtime::{Agent, Agents, HookChain, Host, SystemClock, Toolbox};
+use windlass_tools::{BadSchema, CommandHooks, HookConfig, SpawnChildRuns, StructuredOutput};
 
 use crate::Windlass;
+use crate::definition::Definition;
+
+/// How much longer than its slowest hook a hook point may take.
+const HOOK_MARGIN_MS: u64 = 5_000;
 
 /// The parts so far.
 pub struct Builder {
@@ -19,8 +24,11 @@ pub struct Builder {
     tools: Toolbox,
     settings: Settings,
     lease: LeaseTimes,
-    hooks: Option<Arc<dyn Hooks>>,
+    hooks: Vec<Arc<dyn Hooks>>,
+    runs_commands: bool,
     bad_rule: Option<BadRule>,
+    bad_schema: Option<BadSchema>,
+    children: Option<Vec<(Arc<str>, Definition)>>,
 }
 
 /// Why it could not be put together.
@@ -35,6 +43,9 @@ pub enum BuildError {
     /// A permission rule cannot be read.
     #[error(transparent)]
     Rule(#[from] BadRule),
+    /// The schema of the answer is none.
+    #[error(transparent)]
+    Schema(#[from] BadSchema),
     /// The store does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -49,8 +60,11 @@ impl Default for Builder {
             tools: Toolbox::default(),
             settings: Settings::new(ModelSettings::named("scripted")),
             lease: LeaseTimes::default(),
-            hooks: None,
+            hooks: Vec::new(),
+            runs_commands: false,
             bad_rule: None,
+            bad_schema: None,
+            children: None,
         }
     }
 }
@@ -63,6 +77,13 @@ impl Builder {
         self
     }
 
+    /// The model to ask, shared with others.
+    #[must_use]
+    pub fn shared_model(mut self, model: Arc<dyn Model>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
     /// The offline model that answers from a script.
     #[must_use]
     pub fn scripted(mut self, script: Script) -> Self {
@@ -72,8 +93,14 @@ impl Builder {
 
     /// Where conversations live.
     #[must_use]
-    pub fn store(mut self, store: impl Store) -> Self {
-        self.store = Some(Arc::new(store));
+    pub fn store(self, store: impl Store) -> Self {
+        self.shared_store(Arc::new(store))
+    }
+
+    /// The same, for a store that others use too.
+    #[must_use]
+    pub fn shared_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
         self
     }
 
@@ -81,6 +108,13 @@ impl Builder {
     #[must_use]
     pub fn tool(mut self, tool: impl Tool) -> Self {
         self.tools = self.tools.with(tool);
+        self
+    }
+
+    /// Tools the model may call, such as the standard ones.
+    #[must_use]
+    pub fn tools(mut self, tools: Toolbox) -> Self {
+        self.tools = self.tools.and(tools);
         self
     }
 
@@ -105,11 +139,62 @@ impl Builder {
         self
     }
 
-    /// Somebody who listens at the hook points; which of them, the settings say.
+    /// Lets the model hand tasks to children like itself, with the tools `Agent` and
+    /// `spawn_child_runs`.
+    #[must_use]
+    pub fn children(mut self) -> Self {
+        self.children.get_or_insert_default();
+        self
+    }
+
+    /// The same, and children may be agents of this name.
+    #[must_use]
+    pub fn agent(mut self, name: &str, definition: Definition) -> Self {
+        self.children.get_or_insert_default().push((Arc::from(name), definition));
+        self
+    }
+
+    /// The answer is to be data that fits this JSON Schema. A schema that is none is told by
+    /// [`Builder::start`].
+    #[must_use]
+    pub fn answer_fits(mut self, schema: &str) -> Self {
+        match StructuredOutput::new(schema) {
+            Ok(tool) => {
+                self.tools = self.tools.with(tool);
+                self.settings.output = Some(StructuredOutput::output());
+            }
+            Err(problem) => self.bad_schema = self.bad_schema.or(Some(problem)),
+        }
+        self
+    }
+
+    /// Somebody who listens at the hook points; which of them, the settings say. Given several
+    /// times, all of them are asked, and deny beats ask beats allow.
     #[must_use]
     pub fn hooks(mut self, hooks: impl Hooks) -> Self {
-        self.hooks = Some(Arc::new(hooks));
+        self.hooks.push(Arc::new(hooks));
         self
+    }
+
+    /// Hooks that are commands, at the points they are configured for.
+    #[must_use]
+    pub fn command_hooks(mut self, hooks: CommandHooks) -> Self {
+        let (own, theirs) = (&mut self.settings.hooks, hooks.points());
+        for (own, theirs) in [
+            (&mut own.before_tool, theirs.before_tool),
+            (&mut own.after_tool, theirs.after_tool),
+            (&mut own.prompt, theirs.prompt),
+            (&mut own.answer, theirs.answer),
+            (&mut own.compaction, theirs.compaction),
+        ] {
+            if theirs == Listening::Hooked {
+                *own = theirs;
+            }
+        }
+        let longest = hooks.longest_ms().saturating_add(HOOK_MARGIN_MS);
+        self.settings.limits.hook_ms = self.settings.limits.hook_ms.max(longest);
+        self.runs_commands = true;
+        self.hooks(hooks)
     }
 
     /// Runs whatever no rule denies.
@@ -149,15 +234,68 @@ impl Builder {
 
     /// Starts driving.
     pub async fn start(self) -> Result<Windlass, BuildError> {
-        let model = self.model.ok_or(BuildError::NoModel)?;
-        let store = self.store.ok_or(BuildError::NoStore)?;
         if let Some(problem) = self.bad_rule {
             return Err(problem.into());
         }
-        let mut agent = Agent::new(model, store, self.clock, self.tools, self.settings);
-        if let Some(hooks) = self.hooks {
-            agent.ports.hooks = hooks;
+        if let Some(problem) = self.bad_schema {
+            return Err(problem.into());
         }
-        Ok(Windlass { host: Host::start(agent, self.lease).await? })
+        let mut hooks = HookChain::default();
+        for one in self.hooks {
+            hooks = hooks.with(one);
+        }
+        if self.settings.gate.command.is_some() && !self.runs_commands {
+            let clock = Arc::clone(&self.clock);
+            let gate = CommandHooks::new(HookConfig::default(), ".", clock);
+            hooks = hooks.with(Arc::new(gate));
+        }
+        let parts = Parts {
+            model: self.model.ok_or(BuildError::NoModel)?,
+            store: self.store.ok_or(BuildError::NoStore)?,
+            clock: self.clock,
+            hooks: Arc::new(hooks),
+        };
+        let agents = match self.children {
+            Some(named) => parts.family(self.tools, self.settings, named),
+            None => parts.agent(self.tools, self.settings).into(),
+        };
+        Ok(Windlass { host: Host::start(agents, self.lease).await? })
+    }
+}
+
+/// What all agents of a process share.
+struct Parts {
+    model: Arc<dyn Model>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    hooks: Arc<dyn Hooks>,
+}
+
+impl Parts {
+    fn agent(&self, tools: Toolbox, settings: Settings) -> Agent {
+        let (model, store) = (Arc::clone(&self.model), Arc::clone(&self.store));
+        let mut agent = Agent::new(model, store, Arc::clone(&self.clock), tools, settings);
+        agent.ports.hooks = Arc::clone(&self.hooks);
+        agent
+    }
+
+    fn family(
+        &self,
+        tools: Toolbox,
+        settings: Settings,
+        named: Vec<(Arc<str>, Definition)>,
+    ) -> Agents {
+        let (mut one, mut several) = (windlass_tools::Agent::default(), SpawnChildRuns::default());
+        for (name, definition) in &named {
+            one = one.with(name, &definition.about);
+            several = several.with(name, &definition.about);
+        }
+        let tools = tools.with(one).with(several);
+        let mut agents = Agents::from(self.agent(tools.clone(), settings.clone()));
+        for (name, definition) in named {
+            let agent = self.agent(definition.tools_of(&tools), definition.settings_of(&settings));
+            agents = agents.with(&name, agent);
+        }
+        agents
     }
 }

@@ -4,19 +4,32 @@
 #![doc = include_str!("../../../README.md")]
 
 mod builder;
+mod definition;
 
 pub use builder::{BuildError, Builder};
+pub use definition::Definition;
 pub use windlass_core as core;
 pub use windlass_core::mail::Answer;
 pub use windlass_core::settings::{Model as ModelSettings, Settings};
 pub use windlass_core::stop::StopCause;
 pub use windlass_providers::scripted;
+
+/// Models over HTTP: a name chooses the provider.
+pub mod models {
+    pub use windlass_providers::capabilities::Capabilities;
+    pub use windlass_providers::describe::{Described, Standing};
+    pub use windlass_providers::names::Providers;
+    pub use windlass_providers::overrides::{ModelRow, ProviderRow};
+    pub use windlass_providers::{Client, Models, Options, Proxies, Shared, Variables};
+}
+
 pub use windlass_runtime::feed::{Item, Subscription};
 pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::{
-    Agent, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, ports,
+    Agent, Agents, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, WorkTimes,
+    ports,
 };
-pub use windlass_store::{memory, sqlite};
+pub use windlass_store::{memory, postgres, sqlite};
 pub use windlass_tools as tools;
 
 use std::sync::Arc;
@@ -40,6 +53,17 @@ impl Windlass {
     #[must_use]
     pub fn session(&self, lane: impl Into<LaneId>) -> Session {
         self.host.session(lane)
+    }
+
+    /// Drives whatever wants to be driven in the store, whoever began it, until told to hand over;
+    /// returns when every conversation has been given back.
+    pub async fn work(&self) -> Result<(), ports::StoreError> {
+        self.host.work(WorkTimes::default()).await
+    }
+
+    /// The same with other times.
+    pub async fn work_with(&self, times: WorkTimes) -> Result<(), ports::StoreError> {
+        self.host.work(times).await
     }
 
     /// Asks every conversation to stop where it is, so that another process can go on.

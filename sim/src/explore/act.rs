@@ -3,21 +3,34 @@
 use std::sync::Arc;
 
 use windlass_core::block::Block;
-use windlass_core::ids::{CallId, LaneId, Millis, RunId};
+use windlass_core::budget::Caps;
+use windlass_core::child::{Ending, Homecoming, Parent, Task};
+use windlass_core::ids::{CallId, LaneId, Millis, QuestionId, RunId};
 use windlass_core::input::{Finding, Input};
 use windlass_core::mail::{Answer, Mail, MailBody};
+use windlass_core::permission::Rule;
 use windlass_core::reply::{Reply, Usage};
 use windlass_core::run::{Asking, Run};
 use windlass_core::wanted::Effect;
 
+use super::advice::{self, Advise};
 use super::bounds::{Bounds, spend};
 use super::config::{Billing, Config, Mailing, Owner};
 use super::eyes::Eyes;
 use super::invariants::{self, Broken};
 use super::ledger::Ledger;
 use super::menu;
-use super::moves::{Choice, Find, Letter, Move, streamed};
+use super::moves::{Choice, Find, Lapse, Letter, Move, streamed};
 use super::world::World;
+
+/// How much too late somebody notices the time.
+const LATE_MS: u64 = 1_000;
+
+/// How long nobody is there: longer than any driver takes to notice.
+const ASLEEP_MS: u64 = 1_000_000;
+
+/// Tokens a parent lets its child spend.
+pub(crate) const TASK_TOKENS: u64 = 60;
 
 /// A configuration, seen with honest or with planted eyes.
 #[derive(Clone, Copy)]
@@ -47,8 +60,10 @@ impl Sim<'_> {
             Move::Fork => self.fork(&mut world)?,
             Move::Tick => self.tick(&mut world)?,
             Move::Configure | Move::Offer(_) => self.configure(&mut world, step)?,
+            Move::Lapse(lapse) => self.lapse(&mut world, lapse),
+            Move::Advise(says) => self.advise(&mut world, says)?,
             Move::Say(_) | Move::Block(_) | Move::Fail(_) => self.of_model(&mut world, step)?,
-            Move::Return(..) | Move::Hook(..) | Move::Probe(..) => {
+            Move::Return(..) | Move::Hook(..) | Move::Probe(..) | Move::Think(..) => {
                 self.of_call(&mut world, step)?;
             }
         }
@@ -103,7 +118,8 @@ impl Sim<'_> {
         let line = self.config.lines.get(usize::from(line))?;
         let reply = match self.config.billing {
             Billing::Little => line.reply.clone(),
-            Billing::Full => Arc::new(billed(&line.reply, asking)),
+            Billing::Honest => Arc::new(billed(&line.reply, asking, 1)),
+            Billing::Full => Arc::new(billed(&line.reply, asking, asking.max_tokens)),
         };
         Some(Input::Replied { ask: asking.ask, reply, facts: line.facts.clone() })
     }
@@ -120,14 +136,37 @@ impl Sim<'_> {
         let input = match step {
             Move::Return(call, back) => returned(world, call, back),
             Move::Hook(call, say) => {
-                Some(Input::HookAnswered { call, answer: menu::hook_answer(say) })
+                let context = (say == menu::Say::Tell).then(|| Arc::from("h"));
+                Some(Input::HookAnswered { call, answer: menu::hook_answer(say), context })
             }
             Move::Probe(call, find) => {
                 Some(Input::Probed { call, finding: finding(&world.ledger, call, find) })
             }
+            Move::Think(call, think) => {
+                let usage = Usage { input_tokens: 1, output_tokens: 1, ..Usage::default() };
+                Some(Input::Classified { call, opinion: menu::opinion(think), usage })
+            }
             _ => None,
         };
         input.map_or(Ok(()), |input| self.feed(world, input))
+    }
+
+    fn advise(&self, world: &mut World, says: Advise) -> Result<(), Broken> {
+        let Some(sought) = world.live.run.as_ref().and_then(Run::consulting) else {
+            return Ok(());
+        };
+        let advice = advice::advice(says, &sought.about, self.config.billing);
+        self.feed(world, Input::Counselled { counsel: sought.id, advice })
+    }
+
+    /// Nobody is told: the next input finds that it is late.
+    fn lapse(&self, world: &mut World, lapse: Lapse) {
+        let wake_at = self.eyes.wanted(&world.live).wake_at.unwrap_or(world.now);
+        let over_ms = match lapse {
+            Lapse::Late => LATE_MS,
+            Lapse::Asleep => ASLEEP_MS,
+        };
+        world.now = world.now.max(wake_at).plus(over_ms);
     }
 
     fn tick(&self, world: &mut World) -> Result<(), Broken> {
@@ -203,10 +242,10 @@ fn fire(world: &mut World, id: CallId) -> Result<(), Broken> {
     Ok(())
 }
 
-fn billed(reply: &Reply, asking: &Asking) -> Reply {
+fn billed(reply: &Reply, asking: &Asking, output_tokens: u64) -> Reply {
     let usage = Usage {
         input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
-        output_tokens: asking.max_tokens,
+        output_tokens,
         ..Usage::default()
     };
     Reply { usage, ..reply.clone() }
@@ -230,13 +269,21 @@ fn body(world: &mut World, letter: Letter) -> MailBody {
     match letter {
         Letter::Prompt => MailBody::Prompt { run: next_run(world), blocks: vec![Block::text("p")] },
         Letter::Steer => MailBody::Steer { run: next_run(world), blocks: vec![Block::text("s")] },
-        Letter::Child => MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home: None },
+        Letter::Child => {
+            MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home: None }
+        }
         Letter::Cancel => MailBody::Cancel { run: None },
         Letter::Abort => MailBody::Abort { run: None },
         Letter::CancelQueued => {
             MailBody::Cancel { run: world.live.queue.back().map(|queued| queued.run.clone()) }
         }
-        Letter::Answer(question, choice) => MailBody::Answer { question, answer: answer(choice) },
+        Letter::Memory => MailBody::Memory { text: Arc::from("m") },
+        Letter::Compact => MailBody::Compact {},
+        Letter::Task => task(world),
+        Letter::Home(call, part) => homecoming(world, call, part),
+        Letter::Answer(question, choice) => {
+            MailBody::Answer { question, answer: answer(world, question, choice) }
+        }
     }
 }
 
@@ -245,8 +292,30 @@ fn next_run(world: &mut World) -> RunId {
     RunId::from(format!("r{}", world.runs))
 }
 
-fn answer(choice: Choice) -> Answer {
+fn task(world: &mut World) -> MailBody {
+    let caps = Caps { tokens: Some(TASK_TOKENS), usd_micros: None };
+    let call = CallId { ask: 1, index: 0 };
+    let parent = Parent { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
+    let task = Task { agent: Arc::from(""), prompt: Arc::from("t") };
+    MailBody::Task { run: next_run(world), task, parent }
+}
+
+fn homecoming(world: &mut World, call: CallId, part: u16) -> MailBody {
+    let spent = world.ledger.send_home(call, part);
+    let home = Some(Homecoming { call, part, spent, ending: Ending::Answered });
+    MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home }
+}
+
+/// The rule that is shown with the question: calls of this tool.
+fn granted(world: &World, question: QuestionId) -> Option<Rule> {
+    let run = world.live.run.as_ref()?;
+    let id = run.questions().find(|open| open.id == question)?.about.call()?;
+    Rule::parse(&run.round()?.call(id)?.tool_use.name).ok()
+}
+
+fn answer(world: &World, question: QuestionId, choice: Choice) -> Answer {
     match choice {
+        Choice::Grant => Answer::Allow { rule: granted(world, question) },
         Choice::Allow => Answer::Allow { rule: None },
         Choice::Deny => Answer::Deny { reason: Arc::from("n") },
         Choice::Retry => Answer::Retry {},
@@ -263,7 +332,10 @@ fn charge(left: &mut Bounds, before: &World, step: Move) {
     let used = match step {
         Move::Block(_) => &mut left.blocks,
         Move::Fail(_) => &mut left.failures,
-        Move::Return(_, back) if back != menu::Back::Done => &mut left.mishaps,
+        Move::Return(_, menu::Back::Done | menu::Back::Big) => return,
+        Move::Return(..) => &mut left.mishaps,
+        Move::Lapse(_) => &mut left.lapses,
+        Move::Post(Letter::Home(call, part)) if is_out(before, call, part) => return,
         Move::Offer(_) => &mut left.offers,
         Move::Post(letter) => of_letter(left, letter),
         Move::Die { owner, .. } if owner != before.owner && spend(&mut left.drifts) => {
@@ -272,10 +344,15 @@ fn charge(left: &mut Bounds, before: &World, step: Move) {
         Move::Die { keep, .. } if usize::from(keep) == newest => &mut left.crashes,
         Move::Die { .. } => &mut left.outages,
         Move::Fork => &mut left.forks,
-        Move::Say(_) | Move::Fire(_) | Move::Return(..) | Move::Hook(..) => return,
+        Move::Say(_) | Move::Fire(_) | Move::Hook(..) => return,
+        Move::Think(..) | Move::Advise(_) => return,
         Move::Probe(..) | Move::Tick | Move::Configure | Move::Drain => return,
     };
     spend(used);
+}
+
+fn is_out(before: &World, call: CallId, part: u16) -> bool {
+    before.ledger.kids().iter().any(|kid| (kid.call, kid.part) == (call, part) && kid.is_out())
 }
 
 fn undrifted(step: Move, owner: Owner) -> Move {
@@ -292,6 +369,10 @@ fn of_letter(left: &mut Bounds, letter: Letter) -> &mut u8 {
         Letter::Child => &mut left.children,
         Letter::Cancel | Letter::CancelQueued => &mut left.cancels,
         Letter::Abort => &mut left.aborts,
+        Letter::Memory => &mut left.memories,
+        Letter::Compact => &mut left.compactions,
+        Letter::Task => &mut left.tasks,
+        Letter::Home(..) => &mut left.strays,
         Letter::Answer(..) => &mut left.answers,
     }
 }

@@ -24,6 +24,16 @@ pub(crate) struct Bounds {
     pub(crate) mishaps: u8,
     /// Blocks that become ready before their reply.
     pub(crate) blocks: u8,
+    /// Instructions that are found on the way.
+    pub(crate) memories: u8,
+    /// Mails that want room to be made.
+    pub(crate) compactions: u8,
+    /// Tasks from a parent.
+    pub(crate) tasks: u8,
+    /// Children that come home late or twice.
+    pub(crate) strays: u8,
+    /// Times that pass without anybody noticing.
+    pub(crate) lapses: u8,
 }
 
 /// Takes one, if there is one.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use windlass_core::limits::Limits;
-use windlass_core::permission::{Otherwise, Permissions};
+use windlass_core::permission::{Otherwise, Permissions, Rule};
 use windlass_core::raw::Raw;
 use windlass_core::settings::{Model, Settings, StopAction, ToolSpec};
+use windlass_core::window::Summariser;
 
+use super::advice::Advise;
 use super::bounds::Bounds;
-use super::menu::{self, Back, Fault, Line, Say};
+use super::menu::{self, Back, Fault, Line, Say, Think};
 
 /// One small world.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct Config {
     pub(crate) faults: Vec<Fault>,
     pub(crate) backs: Vec<Back>,
     pub(crate) says: Vec<Say>,
+    pub(crate) advices: Vec<Advise>,
+    pub(crate) thoughts: Vec<Think>,
     pub(crate) bounds: Bounds,
     pub(crate) mailing: Mailing,
     pub(crate) billing: Billing,
@@ -41,6 +45,8 @@ pub(crate) enum Mailing {
 pub(crate) enum Billing {
     /// Two tokens.
     Little,
+    /// What its request was taken for, and one token of output.
+    Honest,
     /// All that was set aside for it.
     Full,
 }
@@ -71,6 +77,8 @@ impl Config {
             faults: Vec::new(),
             backs: vec![Back::Done],
             says: vec![Say::Pass],
+            advices: Vec::new(),
+            thoughts: Vec::new(),
             bounds,
             mailing: Mailing::AtOnce,
             billing: Billing::Little,
@@ -101,6 +109,16 @@ impl Config {
         self
     }
 
+    pub(crate) fn advices(mut self, advices: &[Advise]) -> Self {
+        self.advices = advices.to_vec();
+        self
+    }
+
+    pub(crate) fn thoughts(mut self, thoughts: &[Think]) -> Self {
+        self.thoughts = thoughts.to_vec();
+        self
+    }
+
     pub(crate) fn boxed(mut self) -> Self {
         self.mailing = Mailing::Boxed;
         self
@@ -108,6 +126,11 @@ impl Config {
 
     pub(crate) fn fully_billed(mut self) -> Self {
         self.billing = Billing::Full;
+        self
+    }
+
+    pub(crate) fn honestly_billed(mut self) -> Self {
+        self.billing = Billing::Honest;
         self
     }
 
@@ -152,6 +175,8 @@ fn small_settings() -> Settings {
     settings.tools = vec![tool("read"), tool("pay")];
     settings.rules = rules();
     settings.limits = small_limits();
+    settings.times = None;
+    settings.window.summariser = Summariser::Nobody;
     settings.stop_map.insert(Arc::from("go on"), StopAction::Continue);
     settings
 }
@@ -163,11 +188,15 @@ fn tool(name: &str) -> ToolSpec {
 
 fn rules() -> Permissions {
     Permissions {
-        deny: vec![Arc::from("no")],
-        ask: vec![Arc::from("may_*")],
+        deny: rules_of(&["no"]),
+        ask: rules_of(&["may_*"]),
         otherwise: Otherwise::Allow,
         ..Permissions::default()
     }
+}
+
+pub(crate) fn rules_of(texts: &[&str]) -> Vec<Rule> {
+    texts.iter().filter_map(|text| Rule::parse(text).ok()).collect()
 }
 
 fn small_limits() -> Limits {
@@ -189,5 +218,7 @@ fn small_limits() -> Limits {
         reprompts: 1,
         kept_messages: 1,
         cancel_wait_ms: 100,
+        provider_wait_ms: 0,
+        ..Limits::default()
     }
 }

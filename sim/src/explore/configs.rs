@@ -1,5 +1,10 @@
 //! The configurations: many small worlds, each about one thing, together about everything.
 
+mod company;
+mod limits;
+mod room;
+mod rules;
+
 use windlass_core::permission::Human;
 use windlass_core::settings::{DurabilityMode, HookPoints, Listening, Settings};
 
@@ -9,7 +14,7 @@ use super::menu::{Back, Fault, Say};
 
 /// Every configuration, the largest first.
 pub(crate) fn all() -> Vec<Config> {
-    let makers: [fn() -> Config; 21] = [
+    let spine: [fn() -> Config; 21] = [
         answers,
         ladders,
         faults,
@@ -32,7 +37,8 @@ pub(crate) fn all() -> Vec<Config> {
         fatal,
         alone,
     ];
-    makers.iter().map(|make| make()).collect()
+    let judgement = [rules::ALL, room::ALL, limits::ALL, company::ALL].into_iter().flatten();
+    spine.iter().chain(judgement).map(|make| make()).collect()
 }
 
 /// The configuration called `name`.
@@ -220,7 +226,7 @@ fn odd_calls() -> Config {
 
 fn hooked(settings: &mut Settings) {
     let both = Listening::Hooked;
-    settings.hooks = HookPoints { before_tool: both, after_tool: both };
+    settings.hooks = HookPoints { before_tool: both, after_tool: both, ..HookPoints::default() };
 }
 
 fn hooks() -> Config {

@@ -4,7 +4,7 @@ use windlass_core::call::{Call, CallState};
 use windlass_core::run::{Phase, Run};
 use windlass_core::{Conversation, Input};
 
-const PHASES: [&str; 11] = [
+const PHASES: [&str; 14] = [
     "idle",
     "asking",
     "deferred",
@@ -16,6 +16,9 @@ const PHASES: [&str; 11] = [
     "resting",
     "lost",
     "checked",
+    "referred",
+    "away",
+    "consulting",
 ];
 
 /// The kinds of input.
@@ -32,9 +35,11 @@ pub(crate) enum Kind {
     Probed,
     Ticked,
     Forked,
+    Counselled,
+    Classified,
 }
 
-const INPUTS: [Kind; 11] = [
+const INPUTS: [Kind; 13] = [
     Kind::Configured,
     Kind::Received,
     Kind::Adopted,
@@ -46,6 +51,8 @@ const INPUTS: [Kind; 11] = [
     Kind::Probed,
     Kind::Ticked,
     Kind::Forked,
+    Kind::Counselled,
+    Kind::Classified,
 ];
 
 /// Pairs seen so far: one bit per input, one word per phase.
@@ -103,6 +110,8 @@ pub(crate) fn kind(input: &Input) -> Kind {
         Input::Probed { .. } => Kind::Probed,
         Input::Ticked {} => Kind::Ticked,
         Input::Forked { .. } => Kind::Forked,
+        Input::Counselled { .. } => Kind::Counselled,
+        Input::Classified { .. } => Kind::Classified,
     }
 }
 
@@ -120,6 +129,7 @@ fn of_phase(run: &Run) -> u16 {
         Phase::Asking(_) => 1 << 1,
         Phase::Deferred { .. } => 1 << 2,
         Phase::Halted(_) => 1 << 3,
+        Phase::Consulting(_) => 1 << 13,
         Phase::Acting(round) => round.calls.iter().map(of_call).fold(0, |all, one| all | one),
     }
 }
@@ -133,6 +143,8 @@ fn of_call(call: &Call) -> u16 {
         CallState::Resting { .. } => 1 << 8,
         CallState::Lost => 1 << 9,
         CallState::AfterHook(_) => 1 << 10,
+        CallState::Referred => 1 << 11,
+        CallState::Away(_) => 1 << 12,
         CallState::Unjudged | CallState::Settled(_) => 0,
     }
 }

@@ -4,11 +4,16 @@
 mod air;
 mod asking;
 mod calls;
+mod counsel;
 mod ending;
+mod gate;
 mod humans;
+mod kids;
 mod mail;
 mod money;
 mod spine;
+mod time;
+mod window;
 
 use windlass_core::apply::apply;
 use windlass_core::wanted::Wanted;
@@ -69,11 +74,32 @@ pub(crate) type OfStep = (&'static str, fn(&Step<'_>) -> Verdict);
 /// An invariant of records.
 pub(crate) type OfFact = (&'static str, fn(&Fact<'_>) -> Verdict);
 
-const STATES: [&[OfState]; 3] = [spine::STATES, air::STATES, money::STATES];
-const STEPS: [&[OfStep]; 5] =
-    [mail::STEPS, spine::STEPS, ending::STEPS, humans::STEPS, asking::STEPS];
-const FACTS: [&[OfFact]; 6] =
-    [mail::FACTS, ending::FACTS, humans::FACTS, calls::FACTS, asking::FACTS, money::FACTS];
+const STATES: [&[OfState]; 5] =
+    [spine::STATES, air::STATES, money::STATES, time::STATES, kids::STATES];
+const STEPS: [&[OfStep]; 9] = [
+    mail::STEPS,
+    spine::STEPS,
+    ending::STEPS,
+    humans::STEPS,
+    asking::STEPS,
+    window::STEPS,
+    gate::STEPS,
+    counsel::STEPS,
+    kids::STEPS,
+];
+const FACTS: [&[OfFact]; 11] = [
+    mail::FACTS,
+    ending::FACTS,
+    humans::FACTS,
+    calls::FACTS,
+    asking::FACTS,
+    money::FACTS,
+    window::FACTS,
+    time::FACTS,
+    gate::FACTS,
+    counsel::FACTS,
+    kids::FACTS,
+];
 
 /// Checks a state.
 pub(crate) fn state(config: &Config, world: &World, wanted: &Wanted) -> Result<(), Broken> {
@@ -100,6 +126,7 @@ pub(crate) fn step(
 /// Checks each record where it is settled, and lets the onlooker note it.
 pub(crate) fn facts(world: &mut World, entry: &Entry) -> Result<(), Broken> {
     let mut now = world.live.clone();
+    world.ledger.hear(&now, &entry.input);
     for record in &entry.records {
         fact(&Fact { world, now: &now, entry, record })?;
         world.ledger.witness(&now, entry, record);

@@ -2,12 +2,17 @@
 //! runs ended. Nothing of it is told to the core.
 
 use windlass_core::Conversation;
+use windlass_core::budget::{Caps, Spent};
+use windlass_core::call::CallState;
+use windlass_core::child::Homecoming;
 use windlass_core::ids::{CallId, MailId, RunId};
-use windlass_core::input::{Finding, Input};
+use windlass_core::input::{Finding, HookAnswer, Input, Opinion};
 use windlass_core::log::Entry;
 use windlass_core::mail::{Answer, Mail, MailBody};
+use windlass_core::permission::{Lean, Rule};
 use windlass_core::question::Question;
-use windlass_core::record::Record;
+use windlass_core::record::{Record, Transition};
+use windlass_core::run::Run;
 
 /// The onlooker's notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -15,6 +20,42 @@ pub(crate) struct Ledger {
     deeds: Vec<Deed>,
     approved: Vec<CallId>,
     ended: Vec<RunId>,
+    leans: Vec<(CallId, Lean)>,
+    vouched: Vec<CallId>,
+    grants: Vec<Rule>,
+    kids: Vec<Kid>,
+    summed_up: Vec<RunId>,
+}
+
+/// A child somebody sent out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Kid {
+    pub(crate) call: CallId,
+    pub(crate) part: u16,
+    /// What it may spend.
+    pub(crate) granted: Caps,
+    pub(crate) recalled: bool,
+    /// How often it was sent home.
+    pub(crate) sent: u8,
+    /// How often its coming was taken in.
+    pub(crate) taken: u8,
+}
+
+impl Kid {
+    /// Whether it is still at work.
+    pub(crate) fn is_out(&self) -> bool {
+        self.sent == 0
+    }
+
+    /// What it spent: all that it may, or a little.
+    pub(crate) fn spent(&self) -> Spent {
+        let granted = self.granted.as_spent();
+        let little = |cap: Option<u64>, most: u64| if cap.is_some() { most } else { 2 };
+        Spent {
+            tokens: little(self.granted.tokens, granted.tokens),
+            usd_micros: little(self.granted.usd_micros, granted.usd_micros),
+        }
+    }
 }
 
 /// What became of one call that changes something.
@@ -54,9 +95,75 @@ impl Ledger {
         self.ended.contains(run)
     }
 
-    /// Notes what a record says about humans, probes and ends.
+    pub(crate) fn lean_of(&self, call: CallId) -> Lean {
+        let known = self.leans.iter().find(|(id, _)| *id == call);
+        known.map_or(Lean::Neutral, |(_, lean)| *lean)
+    }
+
+    pub(crate) fn is_vouched_for(&self, call: CallId) -> bool {
+        self.vouched.contains(&call)
+    }
+
+    /// What humans allowed for the rest of the conversation.
+    pub(crate) fn grants(&self) -> &[Rule] {
+        &self.grants
+    }
+
+    pub(crate) fn kids(&self) -> &[Kid] {
+        &self.kids
+    }
+
+    /// How often the coming home of this child was taken in.
+    pub(crate) fn taken(&self, call: CallId, part: u16) -> Option<u8> {
+        self.kids.iter().find(|kid| (kid.call, kid.part) == (call, part)).map(|kid| kid.taken)
+    }
+
+    /// A child sets out for home.
+    pub(crate) fn send_home(&mut self, call: CallId, part: u16) -> Spent {
+        let kid = self.kids.iter_mut().find(|kid| (kid.call, kid.part) == (call, part));
+        kid.map_or_else(Spent::default, |kid| {
+            kid.sent = kid.sent.saturating_add(1);
+            kid.spent()
+        })
+    }
+
+    pub(crate) fn has_summed_up(&self, run: &RunId) -> bool {
+        self.summed_up.contains(run)
+    }
+
+    /// Notes what hooks and classifiers say, before anything is settled by it.
+    pub(crate) fn hear(&mut self, now: &Conversation, input: &Input) {
+        let round = now.run.as_ref().and_then(Run::round);
+        let state = |call: &CallId| round.and_then(|r| r.call(*call)).map(|call| &call.state);
+        match input {
+            Input::HookAnswered { call, answer, .. }
+                if state(call) == Some(&CallState::BeforeHook) =>
+            {
+                self.leans.retain(|(id, _)| id != call);
+                self.leans.extend(lean(answer).map(|lean| (*call, lean)));
+            }
+            Input::Classified { call, opinion, .. }
+                if state(call) == Some(&CallState::Referred) =>
+            {
+                self.vouched.retain(|id| id != call);
+                self.vouched.extend((*opinion == Opinion::Allow {}).then_some(*call));
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes what a record says about humans, probes, children and ends.
     pub(crate) fn witness(&mut self, now: &Conversation, entry: &Entry, record: &Record) {
         match record {
+            Record::Spawned { call, granted } => self.spawned(now, *call, *granted),
+            Record::ChildrenRecalled { call } => {
+                let told = self.kids.iter_mut().filter(|kid| kid.call == *call);
+                told.for_each(|kid| kid.recalled = true);
+            }
+            Record::ChildBack { mail } => self.child_back(&entry.input, *mail),
+            Record::Asked { transition: Transition::SumUp, .. } => {
+                self.summed_up.extend(now.run.as_ref().map(|run| run.id.clone()));
+            }
             Record::Answered { mail } => self.answered(now, &entry.input, *mail),
             Record::CallCleared { call } if is_cleared_by_probe(&entry.input) => self.clear(*call),
             Record::Finished { run, .. } => self.ended.push(run.clone()),
@@ -67,9 +174,28 @@ impl Ledger {
     fn answered(&mut self, now: &Conversation, input: &Input, mail: MailId) {
         let Some((question, answer)) = answer_in(now, input, mail) else { return };
         match (question.about.call(), answer) {
-            (Some(call), Answer::Allow { rule: None }) => self.approved.push(call),
+            (Some(call), Answer::Allow { rule }) => {
+                self.approved.push(call);
+                self.grants.extend(rule.clone());
+            }
             (Some(call), Answer::Retry {}) => self.clear(call),
             _ => {}
+        }
+    }
+
+    fn spawned(&mut self, now: &Conversation, call: CallId, granted: Caps) {
+        let round = now.run.as_ref().and_then(Run::round);
+        let tasks = round.and_then(|round| round.call(call)).map_or(0, |c| c.facts.children.len());
+        for part in (0u16..).take(tasks) {
+            self.kids.push(Kid { call, part, granted, recalled: false, sent: 0, taken: 0 });
+        }
+    }
+
+    fn child_back(&mut self, input: &Input, mail: MailId) {
+        let Some(home) = home_in(input, mail) else { return };
+        let kids = self.kids.iter_mut();
+        for kid in kids.filter(|kid| (kid.call, kid.part) == (home.call, home.part)) {
+            kid.taken = kid.taken.saturating_add(1);
         }
     }
 
@@ -92,6 +218,24 @@ impl Ledger {
 
 fn is_cleared_by_probe(input: &Input) -> bool {
     matches!(input, Input::Probed { finding: Finding::DidNotHappen {}, .. })
+}
+
+fn lean(answer: &HookAnswer) -> Option<Lean> {
+    match answer {
+        HookAnswer::Allow {} => Some(Lean::Allow),
+        HookAnswer::Ask {} => Some(Lean::Ask),
+        HookAnswer::Change { lean, .. } => Some(*lean),
+        HookAnswer::Pass {} | HookAnswer::Deny { .. } => None,
+    }
+}
+
+/// Which child comes home with mail `id`.
+pub(crate) fn home_in(input: &Input, id: MailId) -> Option<&Homecoming> {
+    let Input::Received { mail } = input else { return None };
+    match &mail.iter().find(|mail| mail.id == id)?.body {
+        MailBody::ChildFinished { home, .. } => home.as_ref(),
+        _ => None,
+    }
 }
 
 /// The open question that mail `id` answers, and its answer.

@@ -5,8 +5,9 @@ use windlass_core::run::Run;
 use windlass_core::wanted::Effect;
 
 use super::act::Sim;
+use super::advice::Advise;
 use super::invariants::Broken;
-use super::menu::{Back, Say};
+use super::menu::{Back, Say, Think};
 use super::moves::{Choice, Find, Letter, Move};
 use super::world::World;
 
@@ -43,6 +44,7 @@ fn fair_move(sim: &Sim<'_>, world: &World, humans: Humans) -> Option<Move> {
         return Some(Move::Drain);
     }
     let effect = wanted.effects.iter().find_map(|effect| of_effect(world, *effect));
+    let effect = effect.or_else(|| homecoming(world));
     let tick = || wanted.wake_at.map(|_| Move::Tick);
     match humans {
         Humans::Slow => effect.or_else(tick).or_else(|| answer(world, humans)),
@@ -61,8 +63,21 @@ fn of_effect(world: &World, effect: Effect) -> Option<Move> {
         }
         Effect::HookBefore(call) | Effect::HookAfter(call) => Some(Move::Hook(call, Say::Pass)),
         Effect::Probe(call) => Some(Move::Probe(call, Find::Unknown)),
+        Effect::Classify(call) => Some(Move::Think(call, Think::Unsure)),
+        Effect::Consult(_) => Some(Move::Advise(fair_advice(world)?)),
         Effect::Configure => Some(Move::Configure),
     }
+}
+
+fn fair_advice(world: &World) -> Option<Advise> {
+    let about = &world.live.run.as_ref().and_then(Run::consulting)?.about;
+    [Advise::Pass, Advise::Summary].into_iter().find(|says| says.fits(about))
+}
+
+/// A child that is out comes home.
+fn homecoming(world: &World) -> Option<Move> {
+    let out = world.ledger.kids().iter().find(|kid| kid.is_out())?;
+    Some(Move::Post(Letter::Home(out.call, out.part)))
 }
 
 /// The line that streams already, or the first of the menu: an answer in every configuration.
@@ -76,8 +91,10 @@ fn answer(world: &World, humans: Humans) -> Option<Move> {
         (About::Approval { .. }, Humans::GoOn) => Choice::Allow,
         (About::Approval { .. } | About::Asking { .. }, _) => Choice::Deny,
         (About::Uncertain { .. }, Humans::GoOn) => Choice::Retry,
-        (About::Drift { .. }, Humans::GoOn) => Choice::Continue,
+        (About::Drift { .. } | About::Guidance { .. }, Humans::GoOn) => Choice::Continue,
+        (About::Budget { .. }, Humans::GoOn) => Choice::Continue,
         (About::Uncertain { .. } | About::Drift { .. }, _) => Choice::Abandon,
+        (About::Guidance { .. } | About::Budget { .. }, _) => Choice::Abandon,
     };
     Some(Move::Post(Letter::Answer(question.id, choice)))
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use windlass_core::block::Block;
 use windlass_core::facts::Facts;
-use windlass_core::input::{Failure, FailureClass, HookAnswer};
+use windlass_core::input::{Failure, FailureClass, HookAnswer, Opinion};
 use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::permission::Lean;
 use windlass_core::raw::Raw;
 use windlass_core::reply::{CutBlock, Reply, StopReason, Usage};
 
@@ -91,10 +92,15 @@ pub(crate) fn failure(fault: Fault) -> Failure {
     Failure { class, message: Arc::from("x"), retry_after_ms }
 }
 
+/// Characters of a big result.
+const BIG_CHARS: usize = 600;
+
 /// How a tool can come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Back {
     Done,
+    /// With a result that fills a small window.
+    Big,
     Passing,
     Recoverable,
     Fatal,
@@ -106,6 +112,7 @@ pub(crate) fn outcome(back: Back) -> Outcome {
     let error = ToolError::new("e", "m", "h");
     match back {
         Back::Done => Outcome::Done(Raw::string("ok")),
+        Back::Big => Outcome::Done(Raw::string(&"b".repeat(BIG_CHARS))),
         Back::Passing => Outcome::Failed(error.passing()),
         Back::Recoverable => Outcome::Failed(error),
         Back::Fatal => Outcome::Failed(error.passing().fatal()),
@@ -118,6 +125,10 @@ pub(crate) fn outcome(back: Back) -> Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Say {
     Pass,
+    /// Nothing against it, and something the model should know.
+    Tell,
+    Allow,
+    Ask,
     Deny,
     /// Before: the call becomes a once-only one. After: the result is another.
     Change,
@@ -127,15 +138,35 @@ pub(crate) enum Say {
 
 pub(crate) fn hook_answer(say: Say) -> HookAnswer {
     match say {
-        Say::Pass => HookAnswer::Pass {},
+        Say::Pass | Say::Tell => HookAnswer::Pass {},
+        Say::Allow => HookAnswer::Allow {},
+        Say::Ask => HookAnswer::Ask {},
         Say::Deny => HookAnswer::Deny { reason: Arc::from("n") },
         Say::Change => HookAnswer::Change {
             input: Raw::parse(r#"{"v":2}"#).unwrap_or_else(|_| Raw::string("")),
             facts: Box::new(tools::facts("pay")),
+            lean: Lean::Neutral,
         },
         Say::Worsen => HookAnswer::Change {
             input: Raw::string("no object"),
             facts: Box::new(tools::facts("read")),
+            lean: Lean::Neutral,
         },
+    }
+}
+
+/// What a classifier can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Think {
+    Allow,
+    Deny,
+    Unsure,
+}
+
+pub(crate) fn opinion(think: Think) -> Opinion {
+    match think {
+        Think::Allow => Opinion::Allow {},
+        Think::Deny => Opinion::Deny { reason: Arc::from("n") },
+        Think::Unsure => Opinion::Unsure { why: Arc::from("u") },
     }
 }

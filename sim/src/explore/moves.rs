@@ -3,12 +3,14 @@
 
 use windlass_core::call::Call;
 use windlass_core::ids::{AskId, CallId, QuestionId};
+use windlass_core::permission::Otherwise;
 use windlass_core::question::About;
 use windlass_core::run::Run;
 use windlass_core::wanted::{Effect, Wanted};
 
+use super::advice::Advise;
 use super::config::{Config, Mailing, Owner};
-use super::menu::{Back, Fault, Say};
+use super::menu::{Back, Fault, Say, Think};
 use super::world::{Stream, World};
 
 /// A choice.
@@ -28,6 +30,12 @@ pub(crate) enum Move {
     Hook(CallId, Say),
     /// A tool says what became of a lost call.
     Probe(CallId, Find),
+    /// A classifier looked at a call.
+    Think(CallId, Think),
+    /// Whom the run waits for answers.
+    Advise(Advise),
+    /// Time passes and nobody is told.
+    Lapse(Lapse),
     /// The awaited time comes.
     Tick,
     /// The owner records its settings, as wanted.
@@ -51,6 +59,15 @@ pub(crate) enum Find {
     Unknown,
 }
 
+/// How time passes unnoticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lapse {
+    /// Beyond the time that was waited for.
+    Late,
+    /// So long that nobody can have been there.
+    Asleep,
+}
+
 /// Mail to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Letter {
@@ -60,6 +77,11 @@ pub(crate) enum Letter {
     Cancel,
     Abort,
     CancelQueued,
+    Memory,
+    Compact,
+    Task,
+    /// The child that does this part of a call comes home.
+    Home(CallId, u16),
     Answer(QuestionId, Choice),
 }
 
@@ -67,6 +89,8 @@ pub(crate) enum Letter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
     Allow,
+    /// Yes, and calls of this tool need not be asked about again.
+    Grant,
     Deny,
     Retry,
     MarkDone,
@@ -85,6 +109,7 @@ pub(crate) fn moves(config: &Config, world: &World, wanted: &Wanted) -> Vec<Move
         moves.push(Move::Tick);
     }
     letters(config, world, &mut moves);
+    lapses(world, wanted, &mut moves);
     deaths(world, &mut moves);
     between_runs(world, &mut moves);
     moves
@@ -100,7 +125,24 @@ fn of_effect(config: &Config, world: &World, effect: Effect, moves: &mut Vec<Mov
         Effect::Probe(call) => {
             moves.extend([Find::Truth, Find::Unknown].map(|find| Move::Probe(call, find)));
         }
+        Effect::Classify(call) => {
+            moves.extend(config.thoughts.iter().map(|think| Move::Think(call, *think)));
+        }
+        Effect::Consult(_) => moves.extend(advices(config, world)),
         Effect::Configure => moves.push(Move::Configure),
+    }
+}
+
+fn advices<'a>(config: &'a Config, world: &'a World) -> impl Iterator<Item = Move> + 'a {
+    let about = world.live.run.as_ref().and_then(Run::consulting).map(|sought| &sought.about);
+    let fits = move |says: &&Advise| about.is_some_and(|about| says.fits(about));
+    config.advices.iter().filter(fits).map(|says| Move::Advise(*says))
+}
+
+/// Time that passes unnoticed matters only where a time is waited for.
+fn lapses(world: &World, wanted: &Wanted, moves: &mut Vec<Move>) {
+    if world.left.lapses > 0 && wanted.wake_at.is_some_and(|wake| world.now < wake) {
+        moves.extend([Lapse::Late, Lapse::Asleep].map(Move::Lapse));
     }
 }
 
@@ -137,7 +179,7 @@ fn of_tool(config: &Config, world: &World, id: CallId, moves: &mut Vec<Move>) {
 
 fn may_return(world: &World, call: &Call, fired: bool, back: Back) -> bool {
     match back {
-        Back::Done => fired || call.facts.touches.is_read(),
+        Back::Done | Back::Big => fired || call.facts.touches.is_read(),
         _ => world.left.mishaps > 0,
     }
 }
@@ -152,6 +194,7 @@ fn letters(config: &Config, world: &World, moves: &mut Vec<Move>) {
     };
     if room {
         plain_letters(world, moves);
+        homecomings(world, moves);
         answers(world, moves);
     }
 }
@@ -164,10 +207,22 @@ fn plain_letters(world: &World, moves: &mut Vec<Move>) {
         (left.children, Letter::Child),
         (left.cancels, Letter::Cancel),
         (left.aborts, Letter::Abort),
+        (left.memories, Letter::Memory),
+        (left.compactions, Letter::Compact),
+        (left.tasks, Letter::Task),
     ];
     moves.extend(letters.iter().filter(|(left, _)| *left > 0).map(|(_, l)| Move::Post(*l)));
     if left.cancels > 0 && !world.live.queue.is_empty() {
         moves.push(Move::Post(Letter::CancelQueued));
+    }
+}
+
+/// A child comes home; one that was there already, or whom nobody waits for, comes as a stray.
+fn homecomings(world: &World, moves: &mut Vec<Move>) {
+    for kid in world.ledger.kids() {
+        if kid.is_out() || world.left.strays > 0 {
+            moves.push(Move::Post(Letter::Home(kid.call, kid.part)));
+        }
     }
 }
 
@@ -176,15 +231,19 @@ fn answers(world: &World, moves: &mut Vec<Move>) {
         return;
     }
     for question in world.live.run.iter().flat_map(Run::questions) {
-        let choices = choices(&question.about);
+        let choices = choices(world, &question.about);
         let letters = choices.iter().map(|choice| Letter::Answer(question.id, *choice));
         moves.extend(letters.map(Move::Post));
     }
 }
 
-fn choices(about: &About) -> &'static [Choice] {
+fn choices(world: &World, about: &About) -> &'static [Choice] {
+    let grants = world.live.settings.as_ref().is_some_and(|s| s.rules.otherwise == Otherwise::Ask);
     match about {
+        About::Approval { .. } if grants => &[Choice::Allow, Choice::Grant, Choice::Deny],
         About::Approval { .. } => &[Choice::Allow, Choice::Deny],
+        About::Guidance { .. } => &[Choice::Text, Choice::Continue, Choice::Abandon],
+        About::Budget { .. } => &[Choice::Continue, Choice::Abandon],
         About::Uncertain { .. } => &[Choice::Retry, Choice::MarkDone, Choice::Abandon],
         About::Asking { .. } => &[Choice::Text, Choice::Deny],
         About::Drift { .. } => &[Choice::Continue, Choice::Abandon],

@@ -2,15 +2,22 @@
 //! alters what `decide` settled or what `wanted` wants.
 
 mod air;
+mod company;
 mod ending;
+mod limits;
 mod mail;
 mod model;
+mod room;
 mod rounds;
+mod rules;
 mod takeover;
+
+use std::sync::Arc;
 
 use windlass_core::apply::apply;
 use windlass_core::ids::Millis;
 use windlass_core::run::Run;
+use windlass_core::settings::Settings;
 use windlass_core::wanted::Wanted;
 use windlass_core::{Conversation, Input, Record, decide};
 
@@ -39,13 +46,17 @@ pub(crate) struct Told<'a> {
 
 /// Every planted bug.
 pub(crate) fn all() -> impl Iterator<Item = &'static Mutant> {
-    let tables: [&'static [Mutant]; 6] = [
+    let tables: [&'static [Mutant]; 10] = [
         takeover::MUTANTS,
         rounds::MUTANTS,
         ending::MUTANTS,
         mail::MUTANTS,
         model::MUTANTS,
         air::MUTANTS,
+        rules::MUTANTS,
+        room::MUTANTS,
+        limits::MUTANTS,
+        company::MUTANTS,
     ];
     tables.into_iter().flatten()
 }
@@ -83,6 +94,31 @@ impl Told<'_> {
             records.extend(decide(&state, self.at, &Input::Ticked {}));
         }
         records
+    }
+
+    /// What would be settled if the state were another.
+    fn decided(&self, change: impl FnOnce(&mut Conversation)) -> Vec<Record> {
+        let mut state = self.state.clone();
+        change(&mut state);
+        decide(&state, self.at, self.input)
+    }
+
+    /// What would be settled if the active run were another.
+    fn decided_for(&self, change: impl FnOnce(&mut Run)) -> Vec<Record> {
+        self.decided(|state| {
+            if let Some(run) = &mut state.run {
+                change(run);
+            }
+        })
+    }
+
+    /// What would be settled with other settings.
+    fn decided_with(&self, change: impl FnOnce(&mut Settings)) -> Vec<Record> {
+        self.decided(|state| {
+            if let Some(settings) = &mut state.settings {
+                change(Arc::make_mut(settings));
+            }
+        })
     }
 
     fn run(&self) -> Option<&Run> {

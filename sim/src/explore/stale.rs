@@ -4,13 +4,17 @@
 use std::sync::Arc;
 
 use windlass_core::block::{Block, ToolUse};
+use windlass_core::budget::{Caps, Spent};
 use windlass_core::call::{Call, CallState};
+use windlass_core::child::{Ending, Homecoming, Parent, Task};
+use windlass_core::counsel::Advice;
 use windlass_core::ids::{CallId, LaneId, QuestionId, RunId};
-use windlass_core::input::{Finding, HookAnswer, Input};
+use windlass_core::input::{Finding, HookAnswer, Input, Opinion};
 use windlass_core::log::Entry;
 use windlass_core::mail::{Answer, Mail, MailBody};
 use windlass_core::raw::Raw;
 use windlass_core::record::Record;
+use windlass_core::reply::Usage;
 use windlass_core::run::{Leave, Run};
 
 use super::act::Sim;
@@ -54,6 +58,7 @@ fn is_refusal(entry: &Entry) -> bool {
 fn tickets(sim: &Sim<'_>, world: &World) -> Vec<Input> {
     let mut inputs = of_model(sim, world);
     inputs.extend(of_calls(world));
+    inputs.extend(of_counsels(world));
     inputs.extend(early_tick(sim, world));
     inputs.extend(unwanted_settings(sim, world));
     inputs.extend(fork_in_a_round(world));
@@ -86,7 +91,8 @@ fn read_use() -> ToolUse {
 
 /// Results, hooks and probes of calls that are elsewhere or nowhere.
 fn of_calls(world: &World) -> Vec<Input> {
-    let mut inputs = vec![returned(NOWHERE, 1), hooked(NOWHERE), probed(NOWHERE)];
+    let mut inputs =
+        vec![returned(NOWHERE, 1), hooked(NOWHERE), probed(NOWHERE), classified(NOWHERE)];
     let round = world.live.run.as_ref().and_then(Run::round);
     for call in round.into_iter().flat_map(|round| &round.calls) {
         inputs.extend(of_call(call));
@@ -103,6 +109,9 @@ fn of_call(call: &Call) -> Vec<Input> {
     if !matches!(call.state, CallState::BeforeHook | CallState::AfterHook(_)) {
         inputs.push(hooked(call.id));
     }
+    if call.state != CallState::Referred {
+        inputs.push(classified(call.id));
+    }
     if call.state != CallState::Lost {
         inputs.push(probed(call.id));
     }
@@ -115,11 +124,24 @@ fn returned(call: CallId, attempt: u32) -> Input {
 }
 
 fn hooked(call: CallId) -> Input {
-    Input::HookAnswered { call, answer: HookAnswer::Pass {} }
+    Input::HookAnswered { call, answer: HookAnswer::Pass {}, context: None }
 }
 
 fn probed(call: CallId) -> Input {
     Input::Probed { call, finding: Finding::DidNotHappen {} }
+}
+
+fn classified(call: CallId) -> Input {
+    Input::Classified { call, opinion: Opinion::Allow {}, usage: Usage::default() }
+}
+
+/// What somebody says whom the run does not wait for any more, or never did.
+fn of_counsels(world: &World) -> Vec<Input> {
+    let open = world.live.run.as_ref().and_then(Run::consulting).is_some();
+    let last = world.live.counsels;
+    let ids = if open { [last.saturating_sub(1), last + 7] } else { [last, last + 1] };
+    let advice = Advice::Stop { reason: Arc::from("late") };
+    ids.map(|counsel| Input::Counselled { counsel, advice: advice.clone() }).into()
 }
 
 fn early_tick(sim: &Sim<'_>, world: &World) -> Option<Input> {
@@ -156,9 +178,29 @@ fn letters(world: &World) -> Vec<MailBody> {
         MailBody::Prompt { run: RunId::from("empty"), blocks: vec![Block::text(" ")] },
     ];
     letters.extend(known.map(|run| MailBody::Prompt { run, blocks: vec![Block::text("again")] }));
+    letters.extend([
+        MailBody::Memory { text: Arc::from(" ") },
+        MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home: nobody() },
+        MailBody::Task { run: RunId::from("empty"), task: blank_task(), parent: parent() },
+    ]);
     letters.extend(unfit_answers(world));
     letters.extend(second_answer(world));
     letters
+}
+
+/// A child of a call that nobody made.
+fn nobody() -> Option<Homecoming> {
+    let spent = Spent { tokens: 7, usd_micros: 7 };
+    Some(Homecoming { call: NOWHERE, part: 0, spent, ending: Ending::Answered })
+}
+
+fn blank_task() -> Task {
+    Task { agent: Arc::from(""), prompt: Arc::from(" ") }
+}
+
+fn parent() -> Parent {
+    let caps = Caps::default();
+    Parent { lane: LaneId::from("p"), call: NOWHERE, part: 0, caps, depth: 1 }
 }
 
 /// Another answer to the last question that is not open any more.

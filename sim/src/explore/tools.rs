@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use windlass_core::child::Task;
 use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
+use windlass_core::journal::{Change, Field, List, Wish};
 use windlass_core::order::Touches;
 
 /// What the edge knows of a call of `tool`.
@@ -16,6 +18,17 @@ pub(crate) fn facts(tool: &str) -> Facts {
         "book" => Facts { verify: Verify::CanTell, ..once_only("c", Interrupt::RunsToEnd) },
         "shell" => Facts { touches: Touches::Exclusive, ..once_only("", Interrupt::Interruptible) },
         "ask" => Facts { answered_by: AnsweredBy::Human, ..harmless("d") },
+        "give" => Facts { verify: Verify::CanTell, ..once_only("f", Interrupt::RunsToEnd) },
+        "note" => Facts {
+            answered_by: AnsweredBy::Journal,
+            journal: Some(Wish::Change(changes())),
+            ..harmless("g")
+        },
+        "recall" => {
+            Facts { answered_by: AnsweredBy::Journal, journal: Some(Wish::Read), ..harmless("g") }
+        }
+        "hire" => employs(1),
+        "crew" => employs(2),
         "no" => once_only("e", Interrupt::RunsToEnd),
         _ => Facts::unknown(tool),
     }
@@ -37,6 +50,19 @@ fn harmless(key: &str) -> Facts {
 
 fn once_only(key: &str, interrupt: Interrupt) -> Facts {
     Facts { touches: writes(key), repeat: Repeat::OnceOnly, interrupt, ..harmless(key) }
+}
+
+fn changes() -> Vec<Change> {
+    vec![
+        Change::Set { field: Field::CurrentState, text: Arc::from("j") },
+        Change::Append { list: List::Blockers, text: Arc::from("b") },
+    ]
+}
+
+fn employs(tasks: usize) -> Facts {
+    let task = Task { agent: Arc::from(""), prompt: Arc::from("t") };
+    let children = vec![task; tasks];
+    Facts { answered_by: AnsweredBy::Children, children, ..harmless("h") }
 }
 
 fn writes(key: &str) -> Touches {

@@ -170,10 +170,13 @@ impl World {
 }
 
 fn fingerprint(c: &Conversation) -> u128 {
-    let last_end = c.last_end.as_ref().map(|end| (&end.run, end.cause, &end.also, &end.text));
+    let last_end = c.last_end.as_ref();
+    let last_end = last_end.map(|end| (&end.run, end.cause, &end.also, &end.text, &end.suspect));
     let last_reply = c.last_reply.as_ref().map(|last| (last.ask, last.truncation));
     wide(&(
         (&c.prompt_hash, &c.transcript, &c.queue, &c.run),
         (last_end, last_reply, c.usage, c.asks, c.questions),
+        (c.counted_to, c.counsels, c.spent, c.meter, &c.journal, &c.digest, c.journal_shown),
+        (&c.grants, &c.parent, c.compaction),
     ))
 }

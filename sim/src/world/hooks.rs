@@ -5,8 +5,9 @@ use std::sync::Arc;
 use windlass_core::call::Call;
 use windlass_core::input::HookAnswer;
 use windlass_core::outcome::Outcome;
+use windlass_core::permission::Lean;
 use windlass_core::raw::Raw;
-use windlass_runtime::ports::{Hooks, Task};
+use windlass_runtime::ports::{Heard, Hooks, Task};
 
 use super::clock::nap;
 use super::dice::Dice;
@@ -38,15 +39,15 @@ impl SimHooks {
 fn change(call: &Call) -> HookAnswer {
     let input = Raw::encode(&serde_json::json!({ "on": "a", "changed": true }));
     let facts = Box::new(tools::facts(&call.tool_use.name, &input));
-    HookAnswer::Change { input, facts }
+    HookAnswer::Change { input, facts, lean: Lean::Neutral }
 }
 
 impl Hooks for SimHooks {
-    fn before(&self, call: Call) -> Task<'_, HookAnswer> {
-        Box::pin(self.answer("before", call))
+    fn before(&self, call: Call) -> Task<'_, Heard> {
+        Box::pin(async move { self.answer("before", call).await.into() })
     }
 
-    fn after(&self, call: Call, _outcome: Outcome) -> Task<'_, HookAnswer> {
-        Box::pin(self.answer("after", call))
+    fn after(&self, call: Call, _outcome: Outcome) -> Task<'_, Heard> {
+        Box::pin(async move { self.answer("after", call).await.into() })
     }
 }

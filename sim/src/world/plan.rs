@@ -1,7 +1,7 @@
 //! What will happen in the world of a seed: how large it is, how hostile, and when.
 
 use windlass_core::limits::Limits;
-use windlass_core::permission::{Otherwise, Permissions};
+use windlass_core::permission::{Otherwise, Permissions, Rule};
 use windlass_core::settings::{DurabilityMode, HookPoints, Listening, Model, Settings};
 use windlass_runtime::lease::LeaseTimes;
 
@@ -102,17 +102,25 @@ fn settings(dice: &mut Dice) -> Settings {
     let mut settings = Settings::new(model);
     settings.system = "You haul.".into();
     settings.rules = Permissions {
-        deny: vec!["rm".into()],
-        ask: vec!["deploy".into()],
+        deny: rules_of(&["rm"]),
+        ask: rules_of(&["deploy"]),
         otherwise: Otherwise::Allow,
         ..Permissions::default()
     };
     settings.limits = limits(dice);
-    settings.hooks = HookPoints { before_tool: listening(dice), after_tool: listening(dice) };
+    settings.hooks = HookPoints {
+        before_tool: listening(dice),
+        after_tool: listening(dice),
+        ..HookPoints::default()
+    };
     if dice.chance(10) {
         settings.durability = DurabilityMode::Strict;
     }
     settings
+}
+
+fn rules_of(texts: &[&str]) -> Vec<Rule> {
+    texts.iter().filter_map(|text| Rule::parse(text).ok()).collect()
 }
 
 fn listening(dice: &mut Dice) -> Listening {
@@ -138,6 +146,8 @@ fn limits(dice: &mut Dice) -> Limits {
         reprompts: dice.pick(&[1, 2]),
         kept_messages: dice.pick(&[1, 2, 4]),
         cancel_wait_ms: dice.pick(&[200, 1_500]),
+        provider_wait_ms: 0,
+        ..Limits::default()
     }
 }
 

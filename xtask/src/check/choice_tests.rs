@@ -23,7 +23,7 @@ fn only_is_one_part() {
 
 #[test]
 fn from_goes_on_to_the_end() {
-    assert_eq!(chosen("--from simulate").unwrap(), ["simulate", "torture"]);
+    assert_eq!(chosen("--from simulate").unwrap(), ["simulate", "torture", "torture-postgres"]);
 }
 
 #[test]

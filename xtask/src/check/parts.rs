@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::invocation::Invocation;
-use crate::{cargo, python};
+use crate::{cargo, postgres, python};
 
 /// One step of the check.
 pub(crate) struct Part {
@@ -63,9 +63,9 @@ pub(crate) const PARTS: &[Part] = &[
     },
     Part {
         name: "test",
-        does: "every test of the workspace",
-        budget_seconds: 440,
-        work: Work::Programs(|| Ok(cargo::test())),
+        does: "every test of the workspace (installs PostgreSQL first if it is missing and it may)",
+        budget_seconds: 470,
+        work: Work::Programs(|| Ok([postgres::installed(), cargo::test()].concat())),
     },
     Part {
         name: "docs",
@@ -82,19 +82,19 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "explore",
         does: "every interleaving of the core within bounds (builds in release first)",
-        budget_seconds: 300,
+        budget_seconds: 220,
         work: Work::Programs(|| Ok(cargo::explore(&[]))),
     },
     Part {
         name: "mutants",
         does: "planted bugs, each of which the explorer must find",
-        budget_seconds: 150,
+        budget_seconds: 80,
         work: Work::Programs(|| Ok(cargo::explore(&words("--mutants")))),
     },
     Part {
         name: "simulate",
         does: "the real driver in 20,000 seeded worlds",
-        budget_seconds: 180,
+        budget_seconds: 130,
         work: Work::Programs(|| Ok(cargo::simulate(&words("--seeds 20000")))),
     },
     Part {
@@ -102,6 +102,15 @@ pub(crate) const PARTS: &[Part] = &[
         does: "the real binary killed 200 times, then audited",
         budget_seconds: 180,
         work: Work::Programs(|| cargo::torture(&words("--store sqlite --kills 200"))),
+    },
+    Part {
+        name: "torture-postgres",
+        does: "the same on a PostgreSQL that is cut off, crashed and frozen meanwhile",
+        budget_seconds: 170,
+        work: Work::Programs(|| {
+            let torture = cargo::torture(&words("--store postgres --kills 200"))?;
+            Ok([postgres::installed(), torture].concat())
+        }),
     },
 ];
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use windlass_core::block::{Block, ErrorFlag};
 use windlass_core::raw::Raw;
+use windlass_core::record::ToolChoice;
 use windlass_core::request::Request;
 use windlass_core::settings::{Model, Settings};
 use windlass_core::transcript::Transcript;
@@ -97,7 +98,8 @@ fn request() -> Request {
     let mut transcript = Transcript::default();
     transcript.push_prompt(&[Block::text("Read the files.")]);
     let settings = Arc::new(Settings::new(Model::named("bench")));
-    Request { ask: 1, settings, transcript, max_tokens: 1_000 }
+    let (choice, digest) = (ToolChoice::Open, Arc::from(""));
+    Request { ask: 1, settings, transcript, max_tokens: 1_000, choice, digest }
 }
 
 fn push_round(transcript: &mut Transcript, number: usize) -> Result<()> {

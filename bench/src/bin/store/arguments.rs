@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 pub(crate) enum Engine {
     Sqlite,
     Memory,
+    Postgres,
 }
 
 pub(crate) struct Arguments {
@@ -34,9 +35,12 @@ impl Arguments {
         match (word, value) {
             ("--store", "sqlite") => self.engine = Engine::Sqlite,
             ("--store", "memory") => self.engine = Engine::Memory,
+            ("--store", "postgres") => self.engine = Engine::Postgres,
             ("--seconds", _) => self.seconds = value.parse().context("--seconds is a number")?,
             ("--folder", _) => self.folder = PathBuf::from(value),
-            _ => bail!("{word} {value}: use --store sqlite|memory, --seconds N, --folder PATH"),
+            _ => bail!(
+                "{word} {value}: use --store sqlite|memory|postgres, --seconds N, --folder PATH"
+            ),
         }
         Ok(())
     }
@@ -47,6 +51,7 @@ impl fmt::Display for Engine {
         f.write_str(match self {
             Self::Sqlite => "sqlite",
             Self::Memory => "memory",
+            Self::Postgres => "postgres",
         })
     }
 }

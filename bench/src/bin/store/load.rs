@@ -7,15 +7,13 @@ use anyhow::Result;
 use windlass_core::ids::{LaneId, RunId};
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{Letter, Store};
-use windlass_store::SqliteStore;
 
 use crate::clock;
 use crate::spread::Spread;
 use crate::story::{Story, tell};
+use crate::subject::Meter;
 
 pub(crate) const HEADING: &str = "waits for  conversations     steps/s   latency                            CPU/step   syncs/step  steps/commit";
-
-pub(crate) type Syncs = Arc<SqliteStore>;
 
 pub(crate) struct Load {
     pub(crate) conversations: usize,
@@ -24,10 +22,10 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    pub(crate) async fn run(&self, store: Arc<dyn Store>, syncs: Option<&Syncs>) -> Result<String> {
+    pub(crate) async fn run(&self, store: Arc<dyn Store>, meter: &Meter) -> Result<String> {
         let story = Arc::new(tell(20, 25_000)?);
-        let before = Counters::of(syncs);
-        let (cpu, begin) = (clock::cpu(), clock::now());
+        let before = meter.read();
+        let begin = clock::now();
         let end = begin + Duration::from_secs(self.seconds);
         let drivers: Vec<_> = (0..self.conversations)
             .map(|no| {
@@ -45,19 +43,13 @@ impl Load {
             times.extend(driver.await??);
         }
         let took = begin.elapsed();
-        Ok(self.report(times, took, clock::cpu().saturating_sub(cpu), &before.until(syncs)))
+        Ok(self.report(times, took, &meter.read().since(&before)))
     }
 
-    fn report(
-        &self,
-        times: Vec<Duration>,
-        took: Duration,
-        cpu: Duration,
-        used: &Counters,
-    ) -> String {
+    fn report(&self, times: Vec<Duration>, took: Duration, used: &Used) -> String {
         let steps = times.len().max(1) as f64;
         let per_second = steps / took.as_secs_f64();
-        let cpu_us = cpu.as_secs_f64() * 1e6 / steps;
+        let cpu_us = used.cpu.as_secs_f64() * 1e6 / steps;
         let per_commit = steps / (used.commits as f64).max(1.0);
         format!(
             "{:9}  {:13}  {per_second:10.0}   {}   {cpu_us:5.0} us   {:10.3}  {per_commit:12.1}",
@@ -69,20 +61,21 @@ impl Load {
     }
 }
 
-struct Counters {
-    syncs: u64,
-    commits: u64,
+/// What was used up, by the process and by the server beside it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Used {
+    pub(crate) cpu: Duration,
+    pub(crate) syncs: u64,
+    pub(crate) commits: u64,
 }
 
-impl Counters {
-    fn of(store: Option<&Syncs>) -> Self {
-        let syncs = store.map_or(0, |store| store.syncs());
-        Self { syncs, commits: store.map_or(0, |store| store.commits()) }
-    }
-
-    fn until(&self, store: Option<&Syncs>) -> Self {
-        let now = Self::of(store);
-        Self { syncs: now.syncs - self.syncs, commits: now.commits - self.commits }
+impl Used {
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_sub(before.cpu),
+            syncs: self.syncs.saturating_sub(before.syncs),
+            commits: self.commits.saturating_sub(before.commits),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Appends per second, latency, CPU and file growth of a store, beside the disk's own floor
 //!
-//! `--store sqlite|memory`, `--seconds N` per measurement, `--folder PATH` to measure another disk.
+//! `--store sqlite|memory|postgres`, `--seconds N` per measurement, `--folder PATH` to measure another
+//! disk. For PostgreSQL a server of its own is started there, and its CPU is counted too.
 
 mod arguments;
 mod clock;
@@ -9,15 +10,12 @@ mod growth;
 mod load;
 mod spread;
 mod story;
-
-use std::sync::Arc;
+mod subject;
 
 use anyhow::Result;
 use arguments::{Arguments, Engine};
-use load::{Load, Syncs};
-use windlass_core::record::Durability;
-use windlass_runtime::ports::Store;
-use windlass_store::{MemoryStore, SqliteStore};
+use load::Load;
+use subject::Subject;
 
 const CONVERSATIONS: [usize; 4] = [1, 8, 32, 128];
 
@@ -29,12 +27,11 @@ fn main() -> Result<()> {
     let floor = floor::measure(folder.path())?;
     println!("floor: 4 KiB overwrite + fdatasync  {floor}\n");
     println!("{}", load::HEADING);
-    for durability in [Durability::Commit, Durability::Barrier] {
+    let subject = Subject::new(arguments.engine, folder.path())?;
+    for durability in subject.durabilities() {
         for conversations in CONVERSATIONS {
             let load = Load { conversations, durability, seconds: arguments.seconds };
-            let place = folder.path().join(format!("{durability:?}-{conversations}.db"));
-            let (store, syncs) = open(arguments.engine, &place)?;
-            println!("{}", runtime.block_on(load.run(store, syncs.as_ref()))?);
+            println!("{}", runtime.block_on(subject.measure(&load, folder.path()))?);
         }
     }
     if arguments.engine == Engine::Sqlite {
@@ -42,18 +39,6 @@ fn main() -> Result<()> {
     }
     println!("load average afterwards: {}", load_average());
     Ok(())
-}
-
-type Opened = (Arc<dyn Store>, Option<Syncs>);
-
-fn open(engine: Engine, place: &std::path::Path) -> Result<Opened> {
-    Ok(match engine {
-        Engine::Memory => (Arc::new(MemoryStore::new()), None),
-        Engine::Sqlite => {
-            let store = Arc::new(SqliteStore::open(place)?);
-            (Arc::clone(&store) as Arc<dyn Store>, Some(store))
-        }
-    })
 }
 
 fn cores() -> usize {

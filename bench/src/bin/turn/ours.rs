@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use windlass_core::block::{Block, ErrorFlag};
 use windlass_core::raw::Raw;
+use windlass_core::record::ToolChoice;
 use windlass_core::request::Request;
 use windlass_core::settings::{Model as ModelSettings, Settings, ToolSpec};
 use windlass_core::transcript::Transcript;
@@ -20,6 +21,7 @@ use crate::job::{self, PROMPT, SYSTEM};
 pub(crate) struct Loop {
     model: Arc<Remote>,
     settings: Arc<Settings>,
+    digest: Arc<str>,
 }
 
 impl Loop {
@@ -42,7 +44,7 @@ impl Loop {
             description: Arc::from("Reads a file."),
             input_schema: Raw::parse(job::SCHEMA)?,
         }];
-        Ok(Self { model, settings: Arc::new(settings) })
+        Ok(Self { model, settings: Arc::new(settings), digest: Arc::from("") })
     }
 
     pub(crate) async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
@@ -54,6 +56,8 @@ impl Loop {
                 settings: Arc::clone(&self.settings),
                 transcript: transcript.clone(),
                 max_tokens: 1_000,
+                choice: ToolChoice::Open,
+                digest: Arc::clone(&self.digest),
             };
             let asked = self.model.ask(request, Arc::new(Deaf)).await;
             let reply = asked.map_err(|failure| anyhow!("{}", failure.message))?;

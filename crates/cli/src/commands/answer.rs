@@ -16,11 +16,12 @@ pub(crate) async fn answer(
     agent: AgentArgs,
 ) -> anyhow::Result<ExitCode> {
     let answer = read(word, text)?;
-    let windlass = setup::start(&agent).await?;
-    let session = windlass.session(conversation);
+    let setup = setup::start(&agent).await?;
+    let lane = setup::find(setup::store(&agent.store).await?.as_ref(), &conversation).await?;
+    let session = setup.windlass.session(lane);
     session.answer(question, answer).await?;
     let run = session.resume().await?;
-    show::watch(run, &session, agent.output_format).await
+    show::watch(run, &session, &setup, &agent).await
 }
 
 fn read(word: AnswerWord, text: Option<String>) -> anyhow::Result<Answer> {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use windlass::core::ids::LaneId;
 use windlass::core::mail::MailBody;
-use windlass::ports::{Letter, Store, StoreError};
+use windlass::ports::{Letter, StoreError};
 
 use crate::args::StoreArgs;
 use crate::{setup, show};
 
 pub(crate) async fn cancel(conversation: String, store: &StoreArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(store)?;
+    let store = setup::store(store).await?;
     let lane = LaneId::from(conversation);
     if store.lane(lane.clone()).await?.is_none() {
         return Err(StoreError::NoLane { lane }.into());

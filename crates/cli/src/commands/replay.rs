@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use windlass::core::conversation::Conversation;
 use windlass::core::ids::LaneId;
 use windlass::core::log::Entry;
-use windlass::ports::{Store, StoreError};
+use windlass::ports::StoreError;
 
 use crate::args::StoreArgs;
 use crate::{setup, show};
 
 pub(crate) async fn replay(conversation: String, store: &StoreArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(store)?;
+    let store = setup::store(store).await?;
     let lane = LaneId::from(conversation);
     let stored = store.read_log(lane.clone(), 0, usize::MAX).await?;
     if stored.is_empty() {

@@ -1,4 +1,4 @@
-//! `windlass resume`: goes on where a conversation was left.
+//! `windlass resume`: goes on with what was left in the middle.
 
 use std::process::ExitCode;
 
@@ -6,8 +6,9 @@ use crate::args::AgentArgs;
 use crate::{setup, show};
 
 pub(crate) async fn resume(conversation: String, agent: AgentArgs) -> anyhow::Result<ExitCode> {
-    let windlass = setup::start(&agent).await?;
-    let session = windlass.session(conversation);
+    let setup = setup::start(&agent).await?;
+    let lane = setup::find(setup::store(&agent.store).await?.as_ref(), &conversation).await?;
+    let session = setup.windlass.session(lane);
     let run = session.resume().await?;
-    show::watch(run, &session, agent.output_format).await
+    show::watch(run, &session, &setup, &agent).await
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use windlass::ports::{RunInfo, Store};
+use windlass::ports::RunInfo;
 
 use crate::args::StoreArgs;
 use crate::{setup, show};
@@ -22,7 +22,7 @@ struct Line<'a> {
 }
 
 pub(crate) async fn runs(store: &StoreArgs, json: bool) -> anyhow::Result<ExitCode> {
-    let runs = setup::store(store)?.runs(None, MOST).await?;
+    let runs = setup::store(store).await?.runs(None, MOST).await?;
     if runs.is_empty() && !json {
         show::line("no runs yet; start one with `windlass -p \"…\"`");
     }

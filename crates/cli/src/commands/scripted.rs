@@ -12,10 +12,11 @@ use windlass::SystemClock;
 use windlass::scripted::server::{Served, Server, Watch};
 
 use crate::args::ScriptedArgs;
-use crate::{setup, show};
+use crate::settle::model;
+use crate::show;
 
 pub(crate) async fn scripted(args: &ScriptedArgs) -> anyhow::Result<ExitCode> {
-    let script = setup::read_script(&args.script)?;
+    let script = model::read_script(&args.script)?;
     // Listened for before anybody can know that we are here.
     let (terminate, interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
     let server = Server::bind(SocketAddr::new(host(&args.host)?, args.port)).await?;

@@ -1,30 +1,53 @@
-//! The result as one JSON object.
+//! The result as one JSON object, with every field the SDKs know.
 
-use serde::Serialize;
-use windlass::core::conversation::Ended;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use windlass::core::conversation::{Conversation, Ended};
+use windlass::core::ids::LaneId;
 use windlass::core::question::Question;
-use windlass::core::reply::Usage;
+use windlass::core::reply::{Reply, Usage};
+use windlass::core::settings::{Model, Settings};
 use windlass::core::stop::{RunState, Subtype};
 use windlass::{End, StopCause};
 
-#[derive(Serialize)]
-struct ResultObject<'a> {
-    r#type: &'static str,
-    subtype: Subtype,
-    is_error: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a str>,
-    terminal_reason: &'a str,
-    /// Set only where they say something: the model declined, or stopped for an unknown reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refusal: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unexpected: Option<bool>,
-    num_turns: u32,
-    session_id: &'a str,
-    usage: Usage,
-    #[serde(skip_serializing_if = "<[Question]>::is_empty")]
-    questions: &'a [Question],
+use super::frames::usage;
+
+/// Micro-dollars of a dollar.
+const MICROS: f64 = 1_000_000.0;
+
+/// What is counted for the result while the run goes on.
+pub(super) struct Tally {
+    since: Instant,
+    api_ms: u64,
+    stop_reason: Option<Arc<str>>,
+    model: Model,
+    /// Calls that were denied.
+    pub(super) denials: Vec<Value>,
+}
+
+impl Tally {
+    #[expect(clippy::disallowed_methods, reason = "a result says how long people have waited")]
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            since: Instant::now(),
+            api_ms: 0,
+            stop_reason: None,
+            model: settings.model.clone(),
+            denials: Vec::new(),
+        }
+    }
+
+    pub(super) fn replied(&mut self, reply: &Reply, ms: u64) {
+        self.api_ms = self.api_ms.saturating_add(ms);
+        self.stop_reason = Some(Arc::from(reply.stop_reason.as_str()));
+    }
+}
+
+/// The id a program knows the conversation by.
+pub(crate) fn session_id(lane: &LaneId) -> String {
+    lane.as_str().strip_prefix("conversation:").unwrap_or(lane.as_str()).to_owned()
 }
 
 /// Whether there is a result.
@@ -35,50 +58,110 @@ pub(super) fn is_success(end: &End) -> bool {
     }
 }
 
-/// The result as one JSON object.
-pub(super) fn json(end: &End, conversation: &str) -> anyhow::Result<String> {
-    let object = match end {
-        End::Finished(ended) => finished(ended, conversation),
-        End::Parked(questions) => without(conversation, "waiting_on_human", questions),
-        End::Refused(why) => without(conversation, why, &[]),
-        End::HandedOver => without(conversation, "handed_over", &[]),
+/// The result, without the fields every message has.
+pub(super) fn message(end: &End, tally: &Tally, now: &Conversation) -> anyhow::Result<Value> {
+    let mut message = match end {
+        End::Finished(ended) => return finished(ended, tally),
+        End::Parked(questions) => without("waiting_on_human", questions, tally)?,
+        End::Refused(why) => without(why, &[], tally)?,
+        End::HandedOver => without("handed_over", &[], tally)?,
     };
-    Ok(serde_json::to_string(&object)?)
+    if let (Some(fields), Some(run)) = (message.as_object_mut(), &now.run) {
+        let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+        put("num_turns", json!(run.counters.tool_rounds));
+        put("usage", usage(&run.counters.usage));
+        put("total_cost_usd", json!(dollars(run.spent.usd_micros)));
+    }
+    Ok(message)
 }
 
-fn finished<'a>(ended: &'a Ended, conversation: &'a str) -> ResultObject<'a> {
+fn finished(ended: &Ended, tally: &Tally) -> anyhow::Result<Value> {
     let subtype = ended.cause.subtype(ended.has_text());
-    ResultObject {
-        r#type: "result",
-        subtype,
-        is_error: subtype != Subtype::Success,
-        result: (subtype == Subtype::Success).then_some(&*ended.text),
-        terminal_reason: ended.cause.terminal(),
-        refusal: (ended.cause == StopCause::Refusal).then_some(true),
-        unexpected: (ended.cause == StopCause::Unexpected).then_some(true),
-        num_turns: ended.counters.tool_rounds,
-        session_id: conversation,
-        usage: ended.counters.usage,
-        questions: &[],
+    let mut message = common(subtype, ended.cause.terminal(), tally)?;
+    let fields = message.as_object_mut().into_iter();
+    for fields in fields {
+        let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+        put("num_turns", json!(ended.counters.tool_rounds));
+        put("total_cost_usd", json!(dollars(ended.spent.usd_micros)));
+        put("usage", usage(&ended.counters.usage));
+        put("modelUsage", model_usage(ended, tally));
+        put("active_ms", json!(ended.active_ms));
+        if subtype == Subtype::Success {
+            put("result", json!(ended.text));
+        } else {
+            put("errors", json!([error(ended)]));
+        }
+        if let Some(structured) = &ended.structured {
+            put("structured_output", structured.read().unwrap_or_default());
+        }
+        // Said only where they say something.
+        let flags = [
+            ("refusal", ended.cause == StopCause::Refusal),
+            ("unexpected", ended.cause == StopCause::Unexpected),
+            ("partial", ended.cause == StopCause::SoftTime),
+            ("suspect", ended.suspect.is_some()),
+        ];
+        for (name, _) in flags.into_iter().filter(|(_, set)| *set) {
+            put(name, json!(true));
+        }
+    }
+    Ok(message)
+}
+
+fn error(ended: &Ended) -> String {
+    match ended.has_text() {
+        windlass::core::stop::Text::Some => ended.text.to_string(),
+        windlass::core::stop::Text::Nothing => format!("stopped: {}", ended.cause.reason()),
     }
 }
 
-fn without<'a>(
-    conversation: &'a str,
-    reason: &'a str,
-    questions: &'a [Question],
-) -> ResultObject<'a> {
-    ResultObject {
-        r#type: "result",
-        subtype: Subtype::ErrorDuringExecution,
-        is_error: true,
-        result: None,
-        terminal_reason: reason,
-        refusal: None,
-        unexpected: None,
-        num_turns: 0,
-        session_id: conversation,
-        usage: Usage::default(),
-        questions,
+fn dollars(usd_micros: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a sum of money people can read")]
+    let micros = usd_micros as f64;
+    micros / MICROS
+}
+
+fn model_usage(ended: &Ended, tally: &Tally) -> Value {
+    let Usage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } =
+        ended.counters.usage;
+    json!({
+        &*tally.model.name: {
+            "inputTokens": input_tokens,
+            "outputTokens": output_tokens,
+            "cacheReadInputTokens": cache_read_tokens,
+            "cacheCreationInputTokens": cache_write_tokens,
+            "webSearchRequests": 0,
+            "costUSD": dollars(ended.spent.usd_micros),
+            "contextWindow": tally.model.window_tokens,
+            "maxOutputTokens": tally.model.most_output_tokens,
+        }
+    })
+}
+
+fn without(reason: &str, questions: &[Question], tally: &Tally) -> anyhow::Result<Value> {
+    let mut message = common(Subtype::ErrorDuringExecution, reason, tally)?;
+    if let Some(fields) = message.as_object_mut() {
+        fields.insert("errors".to_owned(), json!([reason]));
+        if !questions.is_empty() {
+            fields.insert("questions".to_owned(), serde_json::to_value(questions)?);
+        }
     }
+    Ok(message)
+}
+
+fn common(subtype: Subtype, terminal: &str, tally: &Tally) -> anyhow::Result<Value> {
+    Ok(json!({
+        "type": "result",
+        "subtype": serde_json::to_value(subtype)?,
+        "is_error": subtype != Subtype::Success,
+        "duration_ms": u64::try_from(tally.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        "duration_api_ms": tally.api_ms,
+        "num_turns": 0,
+        "stop_reason": tally.stop_reason,
+        "total_cost_usd": 0.0,
+        "usage": usage(&Usage::default()),
+        "modelUsage": {},
+        "permission_denials": tally.denials,
+        "terminal_reason": terminal,
+    }))
 }

@@ -38,8 +38,13 @@ impl Place {
         self.run_bare(&[args, &["--store", store.to_str().unwrap()]].concat())
     }
 
-    /// Runs a prompt against the script.
+    /// Runs a prompt against the script; what would have to be asked parks the run.
     pub(crate) fn ask(&self, prompt: &str, more: &[&str]) -> Ran {
+        self.alone(prompt, &[more, &["--when-asked", "park"]].concat())
+    }
+
+    /// The same as people type it where nobody can be asked.
+    pub(crate) fn alone(&self, prompt: &str, more: &[&str]) -> Ran {
         self.run(&[&["-p", prompt, "--script", "a.script"], more].concat())
     }
 
@@ -49,10 +54,27 @@ impl Place {
             .args(args)
             .current_dir(self.dir.path())
             .env("WINDLASS_HOME", self.path("home"))
+            .env("HOME", self.path("user"))
+            .env_remove("XDG_CONFIG_HOME")
             .stdin(Stdio::null())
             .output()
             .unwrap();
         Ran::from(output)
+    }
+}
+
+impl Place {
+    /// The same, and what it prints as one JSON value a line.
+    pub(crate) fn json(&self, args: &[&str]) -> Vec<serde_json::Value> {
+        let ran = self.run(&[args, &["--json"]].concat());
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Puts something else where an entry was.
+    pub(crate) fn damage(&self, seq: i64, body: &str) {
+        let store = rusqlite::Connection::open(self.path("w.db")).unwrap();
+        let changed = store.execute("UPDATE entry SET body = ?1 WHERE seq = ?2", (body, seq));
+        assert_eq!(changed, Ok(1));
     }
 }
 

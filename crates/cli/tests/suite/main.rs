@@ -1,9 +1,22 @@
 //! The real binary, as a person or a script runs it: output, exit codes, sentences.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod flags;
 mod kit;
+mod stage;
 
 mod bad_input;
+mod doctor;
+mod explain;
+mod explain_calls;
+mod explain_context;
+mod forking;
+mod leave;
+mod logs;
 mod looking_back;
 mod print;
+mod scenarios;
 mod scripted;
+mod show;
+mod stats;
+mod trace;

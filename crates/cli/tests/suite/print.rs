@@ -19,7 +19,8 @@ fn a_scripted_conversation_runs_with_a_read_and_a_shell_tool() {
     let ran = place.ask("what is it?", &["--allow", "Read", "--allow", "Bash"]);
     assert_eq!(ran.out, "Let me look.\nThe answer is 42.\n", "{}", ran.err);
     assert_eq!(ran.code, 0);
-    assert!(ran.err.contains("calls Read, Bash"), "{}", ran.err);
+    assert!(ran.err.contains("✓ Read a.txt"), "{}", ran.err);
+    assert!(ran.err.contains("✓ Bash echo from the shell"), "{}", ran.err);
 }
 
 #[test]
@@ -38,10 +39,11 @@ fn json_is_one_object_with_the_result() {
 
 #[test]
 fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
-    let place = Place::new(LOOK);
+    let place = Place::new(&LOOK.replace("echo from", "touch b.txt; echo from"));
     place.write("a.txt", "42");
-    let json = ["--allow", "Read", "--output-format", "json", "--conversation", "c1"];
-    let ran = place.ask("go", &json);
+    let park = ["--conversation", "c1"];
+    let json = ["--allow", "Read", "--output-format", "json"];
+    let ran = place.ask("go", &[json.as_slice(), &park].concat());
     assert_eq!(ran.code, 1);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["subtype"], "error_during_execution");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::boundary::{self, finish, finish_badly};
+use super::clock;
 use super::counsel;
 use super::draft::Draft;
 use crate::call::{Call, CallState};
@@ -22,6 +23,7 @@ use crate::words;
 /// not fulfilled, keep the run going.
 pub(super) fn complete(draft: &mut Draft<'_>, cause: StopCause) {
     let Some(settings) = draft.settings() else { return };
+    clock::look(draft);
     if has_steers(draft) && boundary::can_ask(draft) {
         return boundary::ask(draft, Transition::Steer);
     }
@@ -39,9 +41,12 @@ fn has_steers(draft: &Draft<'_>) -> bool {
     draft.run().is_some_and(|run| !run.steers.is_empty())
 }
 
-/// Whether nothing may hold the end up.
+/// Whether nothing may hold the end up: it is wanted, its time is up, or it waits for leave to go
+/// on, which an answer does not need.
 fn must_end(draft: &Draft<'_>) -> bool {
-    draft.run().is_some_and(|run| run.stop.is_some() || run.time_up.is_some())
+    draft
+        .run()
+        .is_some_and(|run| run.stop.is_some() || run.time_up.is_some() || run.halt().is_some())
 }
 
 fn is_looked_at(settings: &Settings) -> bool {
@@ -68,7 +73,7 @@ fn reject(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: &str) 
         Rejection::Schema => used.output_retries < settings.limits.output_retries,
         Rejection::Checklist | Rejection::Hook => used.rejections < settings.limits.rejections,
     };
-    if may && boundary::can_ask(draft) {
+    if may && !must_end(draft) && boundary::can_ask(draft) {
         draft.record(Record::Rejected { by, reason: reason.clone() });
         counsel::note(draft, &reason);
         let tool = settings.output.as_ref().map(|output| output.tool.clone());
@@ -83,6 +88,7 @@ fn reject(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: &str) 
 
 /// Hooks and the gate's command looked at the answer.
 pub(super) fn judged(draft: &mut Draft<'_>, cause: StopCause, advice: &Advice) {
+    clock::look(draft);
     match advice {
         Advice::Block { reason } => reject(draft, cause, Rejection::Hook, reason),
         Advice::Failed { why, .. } => unverified(draft, cause, why),

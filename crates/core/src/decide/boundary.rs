@@ -67,11 +67,13 @@ pub(super) fn can_ask(draft: &Draft<'_>) -> bool {
 
 /// Asks again with a larger cap. A last turn is not an attempt at the one before.
 pub(super) fn ask_with_cap(draft: &mut Draft<'_>, transition: Transition, cap_tokens: u64) {
-    if is_summing_up(draft) {
-        ask(draft, transition);
-    } else if !stops(draft, Fatality::GoesOn) {
-        ask_now(draft, transition, Some(cap_tokens), ToolChoice::Open);
+    if stops(draft, Fatality::GoesOn) {
+        return;
     }
+    if is_summing_up(draft) {
+        return ask(draft, transition);
+    }
+    ask_now(draft, transition, Some(cap_tokens), ToolChoice::Open);
 }
 
 /// Asks: nothing stops it, and there is room.

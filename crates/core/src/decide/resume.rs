@@ -16,7 +16,7 @@ use crate::ids::{CallId, Epoch};
 use crate::input::Finding;
 use crate::outcome::Shown;
 use crate::question::About;
-use crate::record::{Record, Transition};
+use crate::record::{Record, TimeLimit, Transition};
 use crate::run::{Leave, Run};
 
 pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str>) {
@@ -26,7 +26,7 @@ pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str
     draft.record(Record::Adopted { epoch });
     // A run that is to end asks the model nothing more: what it would be told does not matter.
     let changed = draft.now().prompt_hash.as_ref() != Some(prompt_hash);
-    let drifted = changed && !draft.is_stopping();
+    let drifted = changed && !draft.is_stopping() && !calls::is_fatal(draft) && !is_over(draft);
     let was_asking = give_up_attempt(draft);
     account_for_lost_calls(draft);
     match leave(draft) {
@@ -35,6 +35,11 @@ pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str
         None if drifted => ask_about_drift(draft),
         None => go_on(draft, was_asking),
     }
+}
+
+fn is_over(draft: &Draft<'_>) -> bool {
+    let up = draft.run().and_then(|run| run.time_up);
+    up.is_some_and(|up| up.limit == TimeLimit::Hard)
 }
 
 fn ask_about_drift(draft: &mut Draft<'_>) {

@@ -37,7 +37,8 @@ pub(super) fn go_on(draft: &mut Draft<'_>, watch: Watch, fatal: Fatality) {
         let found = found.as_ref().map(|d| Found { tier: d.tier, tool: d.tool.clone() });
         draft.record(Record::Watched { level, found });
     }
-    let ends = fatal == Fatality::Fatal || !boundary::can_ask(draft);
+    let halted = draft.run().is_some_and(|run| run.halt().is_some());
+    let ends = fatal == Fatality::Fatal || halted || !boundary::can_ask(draft);
     let summing_up = boundary::is_summing_up(draft);
     // A level that is held or falls says nothing: the calls brought something new.
     let speaks = (level > before || level == Level::Human) && !ends && !summing_up;

@@ -175,6 +175,9 @@ impl Permissions {
     }
 
     fn shell_let_go(&self, shell: &Shell, asked: Asked<'_>) -> Option<Ruling> {
+        if let Some(rule) = self.whole_tool(shell, asked) {
+            return Some(Ruling::Allow(rule));
+        }
         let is_clear = shell.doubts.is_empty() && !shell.commands.is_empty();
         if !is_clear || !all_in_workspace(&shell.writes) {
             return None;
@@ -186,6 +189,17 @@ impl Permissions {
         };
         let all = shell.commands.iter().all(covered);
         all.then(|| Ruling::Allow(Arc::from("every part of the command is allowed")))
+    }
+
+    /// A rule that lets every command run means it. Only where another rule holds some of them back
+    /// must a command be seen through first.
+    fn whole_tool(&self, shell: &Shell, asked: Asked<'_>) -> Option<Arc<str>> {
+        let rule =
+            self.allowing(asked).find(|rule| rule.is_unscoped() && rule.names(asked.tool))?;
+        let holds_back = self.disallowed.iter().chain(&self.deny).chain(&self.ask);
+        let scoped = |rule: &Rule| !rule.is_unscoped() && rule.is_heard_in_commands(asked.tool);
+        let is_clear = shell.doubts.is_empty() || !holds_back.into_iter().any(scoped);
+        is_clear.then(|| rule.text().clone())
     }
 
     fn is_allowed(&self, command: &SimpleCommand, asked: Asked<'_>) -> bool {

@@ -153,11 +153,22 @@ fn one_part_is_enough_to_deny_and_none_may_be_missing_to_allow() {
 
 // spec: PERMISSIONS-04
 #[test]
-fn no_rule_covers_what_cannot_be_parsed() {
-    let mut p = permissions(Mode::Default);
-    p.allow = rules(&["Bash", "Bash(*)", "*"]);
+fn what_cannot_be_parsed_is_covered_only_by_a_rule_for_every_command() {
     let doubted = Subject::Shell(Shell { doubts: vec![Arc::from("?")], ..shell(&["ls"]) });
+    let mut p = permissions(Mode::Default);
+    p.allow = rules(&["Bash(ls)", "Bash(ls:*)", "Bash(l*)"]);
     assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Open);
+    for every in ["Bash", "Bash(*)", "*"] {
+        p.allow = rules(&[every]);
+        assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Allow, "{every}");
+    }
+    // A rule that holds back may be about the part that cannot be seen.
+    for held in ["Bash(rm:*)", "Read(.env)", "Edit(src/**)"] {
+        p.deny = rules(&[held]);
+        assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Open, "{held}");
+    }
+    p.deny = rules(&["WebFetch(domain:a.org)"]);
+    assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Allow);
 }
 
 #[test]

@@ -117,6 +117,12 @@ impl Rule {
         files.iter().any(has_path)
     }
 
+    /// Whether it could speak of a part of a command: of the command itself, or of its files.
+    #[must_use]
+    pub(super) fn is_heard_in_commands(&self, tool: &str) -> bool {
+        self.names(tool) || matches!(&*self.tool, "Read" | "Edit" | "Write")
+    }
+
     /// The rule as it was written.
     #[must_use]
     pub fn text(&self) -> &Arc<str> {

@@ -23,6 +23,8 @@ impl Record {
             Self::Started { .. }
             | Self::Spawned { .. }
             | Self::Answered { .. }
+            // Asked again it may say otherwise, and the call may have run by then.
+            | Self::Classified { .. }
             | Self::CancelRequested { .. }
             | Self::Finished { .. } => Durability::Barrier,
             Self::Configured { .. }
@@ -67,7 +69,6 @@ impl Record {
             | Self::Guided { .. }
             | Self::FellBack { .. }
             | Self::Granted { .. }
-            | Self::Classified { .. }
             | Self::JournalChanged { .. }
             | Self::JournalShown { .. }
             | Self::Remembered { .. }

@@ -118,6 +118,12 @@ impl Usable {
         Self { tokens: window_tokens.saturating_sub(output).saturating_sub(margin) }
     }
 
+    /// How many tokens it holds.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
     /// How full it is with `tokens` in it.
     #[must_use]
     pub fn pressure(&self, tokens: u64, thresholds: &Thresholds) -> Pressure {

@@ -147,12 +147,11 @@ fn every_cause_has_its_place() {
         lane.prompt("hi")
     };
     // A finished answer comes first, whatever else applies.
-    all()
-        .cancel()
-        .later(2_000)
-        .reply(text("done").usage(9_000, 1))
-        .ends(EndTurn)
-        .also([UserCancel, BudgetTokens]);
+    all().cancel().later(2_000).reply(text("done").usage(9_000, 1)).ends(EndTurn).also([
+        UserCancel,
+        BudgetTokens,
+        HardTime,
+    ]);
     // Tools run on an empty purse where a human may fill it again.
     all()
         .reply(calls([call("t1", "write", "/a")]).usage(9_000, 1))

@@ -1,12 +1,12 @@
 //! What stands around the messages of a request. The part before them stays the same from call to
 //! call; whatever may change stands behind them.
 
-use windlass_core::settings::{Settings, ToolSpec};
+use windlass_core::settings::ToolSpec;
 
 use crate::json::{List, Object};
-use crate::options::{CacheLife, Delivery, Thinking, ToolChoice};
+use crate::options::{CacheLife, Delivery};
 use crate::plan::{Choice, Plan};
-use crate::wire::How;
+use crate::thinking::{Thinking, word};
 
 /// The smallest budget the API takes.
 const LEAST_BUDGET_TOKENS: u64 = 1_024;
@@ -21,22 +21,20 @@ pub(crate) fn marker(cache: CacheLife) -> Option<&'static str> {
 }
 
 /// Everything up to the messages.
-pub(crate) fn head(settings: &Settings, plan: &Plan) -> Vec<u8> {
+pub(crate) fn head(plan: &Plan<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut body = Object::open(&mut out);
-    body.string("model", &plan.model);
-    let tools: Vec<&ToolSpec> =
-        settings.tools.iter().filter(|tool| plan.offers(&tool.name)).collect();
+    body.string("model", &plan.known.model);
+    let tools: Vec<&ToolSpec> = plan.tools().collect();
     if !tools.is_empty() {
-        write_tools(body.key("tools"), &tools, plan);
-        write_choice(&mut body, plan);
+        write_tools(body.key("tools"), &tools, plan.known.cache);
     }
-    write_system(&mut body, settings, plan);
+    write_system(&mut body, plan);
     body.key("messages").push(b'[');
     out
 }
 
-fn write_tools(out: &mut Vec<u8>, tools: &[&ToolSpec], plan: &Plan) {
+fn write_tools(out: &mut Vec<u8>, tools: &[&ToolSpec], cache: CacheLife) {
     let mut list = List::open(out);
     for (at, tool) in tools.iter().enumerate() {
         let out = list.item();
@@ -45,30 +43,19 @@ fn write_tools(out: &mut Vec<u8>, tools: &[&ToolSpec], plan: &Plan) {
         object.string("description", &tool.description);
         object.raw("input_schema", tool.input_schema.text());
         if at + 1 == tools.len() {
-            mark(&mut object, plan.cache);
+            mark(&mut object, cache);
         }
         object.close();
     }
     list.close();
 }
 
-fn write_choice(body: &mut Object<'_>, plan: &Plan) {
-    match &plan.choice {
-        Choice::Asked(_) | Choice::Said(ToolChoice::Auto) => {}
-        Choice::Said(ToolChoice::Any) => body.raw("tool_choice", "{\"type\":\"any\"}"),
-        Choice::Said(ToolChoice::None) => body.raw("tool_choice", "{\"type\":\"none\"}"),
-        Choice::Said(ToolChoice::Tool(name)) => {
-            let mut choice = Object::open(body.key("tool_choice"));
-            choice.string("type", "tool");
-            choice.string("name", name);
-            choice.close();
-        }
-    }
-}
-
-fn write_system(body: &mut Object<'_>, settings: &Settings, plan: &Plan) {
+/// The digest and the directive change while the prompt stays: the marker stands before them, so
+/// that what is cached of tools and prompt outlives them.
+fn write_system(body: &mut Object<'_>, plan: &Plan<'_>) {
     let directive = plan.directive();
-    let texts = [Some(&*settings.system), directive.as_deref()];
+    let texts =
+        [Some(&*plan.request.settings.system), Some(&*plan.request.digest), directive.as_deref()];
     let texts: Vec<&str> =
         texts.into_iter().flatten().filter(|text| !text.trim().is_empty()).collect();
     if texts.is_empty() {
@@ -79,9 +66,8 @@ fn write_system(body: &mut Object<'_>, settings: &Settings, plan: &Plan) {
         let mut block = Object::open(list.item());
         block.string("type", "text");
         block.string("text", text);
-        // The directive changes from call to call: the marker stands before it.
         if at == 0 {
-            mark(&mut block, plan.cache);
+            mark(&mut block, plan.known.cache);
         }
         block.close();
     }
@@ -102,40 +88,58 @@ fn mark(object: &mut Object<'_>, cache: CacheLife) {
 const TAIL_BYTES: usize = 256;
 
 /// Everything behind the messages.
-pub(crate) fn tail(settings: &Settings, plan: &Plan, how: &How) -> Vec<u8> {
+pub(crate) fn tail(plan: &Plan<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(TAIL_BYTES);
     out.push(b']');
     let mut body = Object::resume(&mut out);
-    body.value("max_tokens", &how.max_tokens);
-    write_thinking(&mut body, plan, how.max_tokens);
+    body.value("max_tokens", &plan.how.max_tokens);
+    write_choice(&mut body, plan);
+    write_thinking(&mut body, plan);
     write_output_config(&mut body, plan);
-    if !settings.stop_map.is_empty() {
-        let stops: Vec<&str> = settings.stop_map.keys().map(|stop| &**stop).collect();
+    let stops = &plan.request.settings.stop_map;
+    if !stops.is_empty() {
+        let stops: Vec<&str> = stops.keys().map(|stop| &**stop).collect();
         body.value("stop_sequences", &stops);
     }
-    if let Some(user) = &plan.user {
+    if let Some(user) = &plan.known.user {
         let mut metadata = Object::open(body.key("metadata"));
         metadata.string("user_id", user);
         metadata.close();
     }
-    if how.delivery == Delivery::Streamed {
+    if plan.how.delivery == Delivery::Streamed {
         body.raw("stream", "true");
     }
     body.close();
     out
 }
 
-fn write_thinking(body: &mut Object<'_>, plan: &Plan, max_tokens: u64) {
+fn write_choice(body: &mut Object<'_>, plan: &Plan<'_>) {
+    // Without tools the API takes no choice.
+    if plan.request.settings.tools.is_empty() {
+        return;
+    }
+    match plan.choice {
+        Choice::Open | Choice::Asked(_) => {}
+        Choice::Nothing => body.raw("tool_choice", "{\"type\":\"none\"}"),
+        Choice::Alone(_) => body.raw("tool_choice", "{\"type\":\"any\"}"),
+        Choice::Named(name) => {
+            let mut choice = Object::open(body.key("tool_choice"));
+            choice.string("type", "tool");
+            choice.string("name", name);
+            choice.close();
+        }
+    }
+}
+
+fn write_thinking(body: &mut Object<'_>, plan: &Plan<'_>) {
     match plan.thinking {
         Thinking::Unset => {}
-        Thinking::Off if plan.off_between_tools => {
-            body.raw("thinking", "{\"type\":\"between_tools\"}");
-        }
         Thinking::Off => body.raw("thinking", "{\"type\":\"disabled\"}"),
+        Thinking::BetweenTools => body.raw("thinking", "{\"type\":\"between_tools\"}"),
         Thinking::Adaptive => body.raw("thinking", "{\"type\":\"adaptive\"}"),
         Thinking::Budget { tokens } => {
             // The budget is part of the output limit and must be less.
-            let tokens = tokens.min(max_tokens.saturating_sub(1));
+            let tokens = tokens.min(plan.how.max_tokens.saturating_sub(1));
             if tokens >= LEAST_BUDGET_TOKENS {
                 let mut thinking = Object::open(body.key("thinking"));
                 thinking.string("type", "enabled");
@@ -146,15 +150,15 @@ fn write_thinking(body: &mut Object<'_>, plan: &Plan, max_tokens: u64) {
     }
 }
 
-fn write_output_config(body: &mut Object<'_>, plan: &Plan) {
-    if plan.effort.is_none() && plan.task_budget_tokens.is_none() {
+fn write_output_config(body: &mut Object<'_>, plan: &Plan<'_>) {
+    if plan.effort.is_none() && plan.task_tokens.is_none() {
         return;
     }
     let mut config = Object::open(body.key("output_config"));
     if let Some(effort) = plan.effort {
-        config.string("effort", effort.as_str());
+        config.string("effort", word(effort));
     }
-    if let Some(tokens) = plan.task_budget_tokens {
+    if let Some(tokens) = plan.task_tokens {
         let mut budget = Object::open(config.key("task_budget"));
         budget.string("type", "tokens");
         budget.value("total", &tokens);

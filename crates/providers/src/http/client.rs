@@ -13,10 +13,12 @@ use super::body::Chunks;
 use super::connect::connect;
 use super::connection::Connection;
 use super::pool::Pool;
+use super::proxies::Proxies;
 use super::target::{Origin, Security, Target};
 use super::tls;
 use crate::fault::Fault;
 use crate::race::{First, first_of};
+use crate::secret::Secret;
 
 /// How long the end of a body is waited for once everything in it was read. A server that never
 /// ends it costs a new connection, not the reply.
@@ -27,6 +29,7 @@ pub struct Client {
     pool: Mutex<Pool>,
     tls: OnceLock<Result<TlsConnector, Fault>>,
     extra_roots: Vec<Vec<u8>>,
+    proxies: Proxies,
     clock: Arc<dyn Clock>,
     opened: AtomicU64,
     reused: AtomicU64,
@@ -53,23 +56,35 @@ pub(crate) struct Post<'a> {
 }
 
 impl Client {
-    /// A client that trusts the machine's certificates.
+    /// A client that trusts the machine's certificates and goes straight to every server.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self::trusting(clock, Vec::new())
-    }
-
-    /// A client that trusts these certificates, too, given as DER.
-    #[must_use]
-    pub fn trusting(clock: Arc<dyn Clock>, extra_roots: Vec<Vec<u8>>) -> Self {
         Self {
             pool: Mutex::default(),
             tls: OnceLock::new(),
-            extra_roots,
+            extra_roots: Vec::new(),
+            proxies: Proxies::default(),
             clock,
             opened: AtomicU64::new(0),
             reused: AtomicU64::new(0),
         }
+    }
+
+    /// The same client, trusting these certificates, too, given as DER.
+    #[must_use]
+    pub fn trusting(self, extra_roots: Vec<Vec<u8>>) -> Self {
+        Self { extra_roots, ..self }
+    }
+
+    /// The same client, going through these proxies.
+    #[must_use]
+    pub fn through(self, proxies: Proxies) -> Self {
+        Self { proxies, ..self }
+    }
+
+    /// What must not be shown.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        self.proxies.secrets()
     }
 
     /// What became of connections.
@@ -116,7 +131,9 @@ impl Client {
             Security::Tls => Some(self.tls()?),
         };
         self.opened.fetch_add(1, Ordering::Relaxed);
-        match first_of(connect(origin, tls), self.clock.sleep(connect_ms)).await {
+        match first_of(connect(origin, tls, self.proxies.of(origin)), self.clock.sleep(connect_ms))
+            .await
+        {
             First::Left(connected) => connected,
             First::Right(()) => Err(Fault::SlowConnect(connect_ms)),
         }

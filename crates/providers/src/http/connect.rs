@@ -8,7 +8,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::connection::Connection;
+use super::proxies::Proxy;
 use super::target::Origin;
+use super::tunnel;
 use crate::fault::Fault;
 
 /// Bytes both ways.
@@ -16,16 +18,16 @@ pub(super) trait Line: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Line for T {}
 
-/// Connects; with `tls`, encrypted.
+/// Connects; with `tls`, encrypted; with a proxy, through it.
 pub(super) async fn connect(
     origin: &Origin,
     tls: Option<&TlsConnector>,
+    proxy: Option<&Proxy>,
 ) -> Result<Connection, Fault> {
-    let stream = TcpStream::connect((&*origin.host, origin.port))
-        .await
-        .map_err(|error| unreachable(origin, &error))?;
-    // A request is written at once: waiting for more would only delay it.
-    let _ = stream.set_nodelay(true);
+    let stream = match proxy {
+        None => reach(&origin.host, origin.port).await?,
+        Some(proxy) => tunnel::through(proxy, origin).await?,
+    };
     let line: Box<dyn Line> = match tls {
         None => Box::new(stream),
         Some(tls) => {
@@ -43,7 +45,16 @@ pub(super) async fn connect(
     })
 }
 
-fn unreachable(origin: &Origin, error: &io::Error) -> Fault {
+/// A line to a port.
+pub(super) async fn reach(host: &str, port: u16) -> Result<TcpStream, Fault> {
+    let stream =
+        TcpStream::connect((host, port)).await.map_err(|error| unreachable(host, port, &error))?;
+    // A request is written at once: waiting for more would only delay it.
+    let _ = stream.set_nodelay(true);
+    Ok(stream)
+}
+
+fn unreachable(host: &str, port: u16, error: &io::Error) -> Fault {
     let advice = match error.kind() {
         io::ErrorKind::ConnectionRefused => "; is the server running, and is this its port?",
         io::ErrorKind::TimedOut
@@ -51,10 +62,7 @@ fn unreachable(origin: &Origin, error: &io::Error) -> Fault {
         | io::ErrorKind::HostUnreachable => "; check the network",
         _ => "; check the address and the network",
     };
-    Fault::Unreachable(format!(
-        "cannot connect to {}:{}: {error}{advice}",
-        origin.host, origin.port
-    ))
+    Fault::Unreachable(format!("cannot connect to {host}:{port}: {error}{advice}"))
 }
 
 /// What the other side sent makes a failure lasting; a line that broke may work next time.

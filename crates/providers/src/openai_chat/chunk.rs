@@ -8,6 +8,7 @@ use windlass_core::reply::Usage;
 
 use crate::few::Few;
 use crate::numbers::Count;
+use crate::openai;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Chunk<'a> {
@@ -76,28 +77,10 @@ pub(super) struct Used<'a> {
     prompt_tokens_details: Option<&'a RawValue>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-struct Details {
-    #[serde(default)]
-    cached_tokens: Count,
-    #[serde(default)]
-    cache_write_tokens: Count,
-}
-
 impl Used<'_> {
-    /// The prompt's tokens by cache class: the format counts the cached ones among the others.
     pub(super) fn usage(&self) -> Usage {
-        let details = self.prompt_tokens_details.map(RawValue::get);
-        let details: Details =
-            details.and_then(|details| serde_json::from_str(details).ok()).unwrap_or_default();
-        let read = details.cached_tokens.or(self.prompt_cache_hit_tokens.or(0));
-        let written = details.cache_write_tokens.or(0);
-        let prompt = self.prompt_tokens.or(0);
-        Usage {
-            input_tokens: prompt.saturating_sub(read).saturating_sub(written),
-            output_tokens: self.completion_tokens.or(0),
-            cache_read_tokens: read,
-            cache_write_tokens: written,
-        }
+        let details = self.prompt_tokens_details;
+        let beside = self.prompt_cache_hit_tokens;
+        openai::usage(self.prompt_tokens, self.completion_tokens, details, beside)
     }
 }

@@ -66,7 +66,7 @@ impl Decoder {
     }
 
     /// Takes a chunk of a stream, or an answer that came whole.
-    pub(super) fn chunk(&mut self, data: &str, stream: &dyn Stream) -> Result<Progress, Fault> {
+    pub(crate) fn chunk(&mut self, data: &str, stream: &dyn Stream) -> Result<Progress, Fault> {
         let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| {
             Fault::Malformed(format!("an event is not the JSON it should be: {error}"))
         })?;

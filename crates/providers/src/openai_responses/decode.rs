@@ -118,7 +118,7 @@ impl Decoder {
     }
 
     /// The last event, or an answer that came whole.
-    pub(super) fn response(&mut self, json: &str, stream: &dyn Stream) -> Result<Progress, Fault> {
+    pub(crate) fn response(&mut self, json: &str, stream: &dyn Stream) -> Result<Progress, Fault> {
         self.begun = Begun::Yes;
         let response: Response<'_> = serde_json::from_str(json)
             .map_err(|error| Fault::Malformed(format!("the answer is no response: {error}")))?;

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use windlass_core::reply::Usage;
 
 use crate::numbers::Count;
+use crate::openai;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Event<'a> {
@@ -53,27 +54,9 @@ pub(super) struct Used<'a> {
     input_tokens_details: Option<&'a RawValue>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-struct Details {
-    #[serde(default)]
-    cached_tokens: Count,
-    #[serde(default)]
-    cache_write_tokens: Count,
-}
-
 impl Used<'_> {
-    /// The input's tokens by cache class: the format counts the cached ones among the others.
     pub(super) fn usage(&self) -> Usage {
-        let details = self.input_tokens_details.map(RawValue::get);
-        let details: Details =
-            details.and_then(|details| serde_json::from_str(details).ok()).unwrap_or_default();
-        let (read, written) = (details.cached_tokens.or(0), details.cache_write_tokens.or(0));
-        let input = self.input_tokens.or(0);
-        Usage {
-            input_tokens: input.saturating_sub(read).saturating_sub(written),
-            output_tokens: self.output_tokens.or(0),
-            cache_read_tokens: read,
-            cache_write_tokens: written,
-        }
+        let details = self.input_tokens_details;
+        openai::usage(self.input_tokens, self.output_tokens, details, Count::default())
     }
 }

@@ -14,6 +14,8 @@ pub struct Seen<'a> {
     pub results: &'a [SeenResult<'a>],
     /// The names of the tools on offer.
     pub tools: &'a [&'a str],
+    /// Bytes of everything said before; 0 if nobody counted.
+    pub older_bytes: u64,
 }
 
 /// One tool result in the last message.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use windlass_core::block::{Block, ErrorFlag};
 use windlass_core::ids::Millis;
 use windlass_core::raw::Raw;
+use windlass_core::record::ToolChoice;
 use windlass_core::request::Request;
 use windlass_core::settings::{Model, Settings, ToolSpec};
 use windlass_core::transcript::Transcript;
@@ -70,7 +71,14 @@ impl Stream for Listener {
 pub(super) fn request(transcript: Transcript) -> Request {
     let mut settings = Settings::new(Model::named("scripted"));
     settings.tools = ["Read", "Bash"].map(tool).to_vec();
-    Request { ask: 7, settings: Arc::new(settings), transcript, max_tokens: 4_096 }
+    Request {
+        ask: 7,
+        settings: Arc::new(settings),
+        transcript,
+        max_tokens: 4_096,
+        choice: ToolChoice::Open,
+        digest: Arc::from(""),
+    }
 }
 
 fn tool(name: &str) -> ToolSpec {

@@ -167,10 +167,12 @@ fn usual_stop(steps: &[Step]) -> Stop {
 fn usage(given: GivenUsage, seen: &Seen<'_>, steps: &[Step]) -> Usage {
     let results = seen.results.iter().map(|result| result.text);
     let input = std::iter::once(seen.last_user_text).chain(results);
+    // What was said before is read from the cache, as with a provider that has one.
+    let older = seen.older_bytes / 4;
     Usage {
         input: given.input.unwrap_or_else(|| tokens(input)),
         output: given.output.unwrap_or_else(|| tokens(steps.iter().map(written))),
-        cache_read: given.cache_read.unwrap_or(0),
+        cache_read: given.cache_read.unwrap_or(if given.input.is_none() { older } else { 0 }),
         cache_write: given.cache_write.unwrap_or(0),
     }
 }

@@ -28,7 +28,13 @@ fn says(steps: &str, seen: &Seen<'_>) -> String {
 }
 
 fn seen() -> Seen<'static> {
-    Seen { ask: 3, last_user_text: "fix a.txt", results: &[], tools: &["Read", "Bash"] }
+    Seen {
+        ask: 3,
+        last_user_text: "fix a.txt",
+        results: &[],
+        tools: &["Read", "Bash"],
+        older_bytes: 0,
+    }
 }
 
 fn holds(condition: &str, seen: &Seen<'_>) -> bool {

@@ -18,6 +18,7 @@ pub(super) struct View {
     pub(super) last_user_text: String,
     pub(super) results: Vec<ViewedResult>,
     pub(super) tools: Vec<String>,
+    pub(super) older_bytes: u64,
 }
 
 /// One tool result that came back last.
@@ -34,7 +35,11 @@ impl View {
     pub(super) fn of(request: &Request) -> Self {
         let segments = request.transcript.segments();
         let replies = segments.iter().filter(|segment| segment.part == Part::Reply).count();
+        let last = segments.back().map_or(0, |segment| {
+            segment.blocks.iter().map(|block| block.raw().text().len() as u64).sum()
+        });
         Self {
+            older_bytes: request.transcript.bytes().saturating_sub(last),
             ask: u32::try_from(replies).unwrap_or(u32::MAX).saturating_add(1),
             last_user_text: last_user_text(segments.iter().rev()),
             results: results(segments.iter().rev()),
@@ -51,6 +56,7 @@ impl View {
             last_user_text: &self.last_user_text,
             results: &results,
             tools: &tools,
+            older_bytes: self.older_bytes,
         })
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::block::{Block, ErrorFlag};
 use windlass_core::raw::Raw;
+use windlass_core::record::ToolChoice;
 use windlass_core::request::Request;
 use windlass_core::settings::{Model as ModelSettings, Settings, StopAction, ToolSpec};
 use windlass_core::transcript::Transcript;
@@ -54,7 +55,24 @@ pub(crate) fn settings() -> Arc<Settings> {
 }
 
 pub(crate) fn request(transcript: Transcript) -> Request {
-    Request { ask: 1, settings: settings(), transcript, max_tokens: 1_000 }
+    Request {
+        ask: 1,
+        settings: settings(),
+        transcript,
+        max_tokens: 1_000,
+        choice: ToolChoice::Open,
+        digest: Arc::from(""),
+    }
+}
+
+/// A request with room for thoughts whose settings are changed.
+pub(crate) fn request_with(change: impl FnOnce(&mut Settings)) -> Request {
+    let mut request = request(prompt("go"));
+    let mut settings = (*request.settings).clone();
+    change(&mut settings);
+    request.settings = Arc::new(settings);
+    request.max_tokens = 4_000;
+    request
 }
 
 pub(crate) fn prompt(text: &str) -> Transcript {

@@ -55,7 +55,7 @@ fn a_kept_encoding_is_the_same_as_a_fresh_one() {
         let mut fork = request.clone();
         push_round(&mut request.transcript, 100);
         push_round(&mut fork.transcript, 200);
-        request.transcript.compact(10, "What was before is left out.");
+        request.transcript.compact(10, "What was before is left out.", &[], "");
         for request in [&request, &fork, &request] {
             let fresh = remote(format, NOWHERE, Options::default());
             assert_eq!(joined(&kept.body(request)), joined(&fresh.body(request)));

@@ -58,6 +58,32 @@ async fn a_wrong_key_is_said_and_not_shown() {
     }
 }
 
+/// Whatever a server sends back, and wherever it stands.
+#[tokio::test]
+async fn a_key_that_comes_back_is_not_shown() {
+    for format in FORMATS {
+        let error = error_body(format, "overloaded_error", &format!("busy with {KEY}"));
+        let page = format!("<!DOCTYPE html><title>Hello {KEY}</title>");
+        let torn = format!("data: {{\"type\":\"{KEY}\n\n");
+        let answers = [
+            whole("500 No", "", &error),
+            whole("500 No", "", KEY),
+            whole("200 OK", "", &page),
+            whole("200 OK", "content-type: application/json\r\n", &format!("{{\"{KEY}\"")),
+            streamed(format!("event: error\ndata: {error}\n\n").as_bytes()),
+            streamed(torn.as_bytes()),
+        ];
+        for answer in answers {
+            let server = Server::start(move |_, _| answer.clone()).await;
+            let failure = ask(format, &server.url).await.unwrap_err();
+            assert!(!failure.message.contains(KEY), "{format:?}: {}", failure.message);
+        }
+        let model = remote(format, "http://127.0.0.1:1", Options::default());
+        let shown = format!("{model:?} {:?}", model.endpoint());
+        assert!(shown.contains("[redacted]") && !shown.contains(KEY), "{shown}");
+    }
+}
+
 #[tokio::test]
 async fn an_unknown_model_is_said() {
     for format in FORMATS {

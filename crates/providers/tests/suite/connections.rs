@@ -2,10 +2,6 @@
 
 use std::sync::Arc;
 
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use windlass_core::input::FailureClass;
 use windlass_providers::names::Format;
 use windlass_providers::{Client, Options, Remote, Shared};
@@ -13,6 +9,7 @@ use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{Clock, Model};
 
 use crate::adapter::{endpoint, prompt, push_round, remote, request, shared};
+use crate::encrypted::encrypted;
 use crate::heard::Heard;
 use crate::scenarios::{FORMATS, cassette};
 use crate::server::{Act, Server, stream_head, streamed};
@@ -84,41 +81,13 @@ async fn a_connection_that_died_while_it_waited_is_replaced() {
     assert_eq!(server.connections(), 5);
 }
 
-/// A server with a certificate of its own, in front of a plain one.
-async fn encrypted(plain: &str) -> (String, Vec<u8>) {
-    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let certificate = made.cert.der().to_vec();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.clone().into()], key)
-        .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
-    let plain = plain.trim_start_matches("http://").to_owned();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let (acceptor, plain) = (acceptor.clone(), plain.clone());
-            tokio::spawn(async move {
-                let Ok(mut inside) = acceptor.accept(stream).await else { return };
-                let mut outside = tokio::net::TcpStream::connect(plain).await.unwrap();
-                let _ = tokio::io::copy_bidirectional(&mut inside, &mut outside).await;
-            });
-        }
-    });
-    (url, certificate)
-}
-
 #[tokio::test]
 async fn an_encrypted_connection_works_and_is_kept() {
     let bytes = cassette(Format::AnthropicMessages, "calls");
     let server = Server::start(move |_, _| streamed(&bytes)).await;
-    let (url, certificate) = encrypted(&server.url).await;
+    let (url, certificate) = encrypted(&server.url, "localhost").await;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-    let client = Arc::new(Client::trusting(Arc::clone(&clock), vec![certificate]));
+    let client = Arc::new(Client::new(Arc::clone(&clock)).trusting(vec![certificate]));
     let shared = Shared { client, ..Shared::new(clock) };
     let endpoint = endpoint(Format::AnthropicMessages, &url);
     let model = Remote::new(endpoint, shared.clone(), Options::default()).unwrap();
@@ -131,7 +100,7 @@ async fn an_encrypted_connection_works_and_is_kept() {
 #[tokio::test]
 async fn a_certificate_nobody_vouches_for_is_refused() {
     let server = Server::start(|_, _| Vec::new()).await;
-    let (url, _) = encrypted(&server.url).await;
+    let (url, _) = encrypted(&server.url, "localhost").await;
     let model =
         Remote::new(endpoint(Format::OpenAiChat, &url), shared(), Options::default()).unwrap();
     let failure = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();

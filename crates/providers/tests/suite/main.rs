@@ -6,17 +6,27 @@ mod adapter;
 #[cfg(test)]
 mod append_only;
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
+mod encrypted;
+#[cfg(test)]
 mod fuzz;
 #[cfg(test)]
 mod heard;
 #[cfg(test)]
+mod lane;
+#[cfg(test)]
+mod proxy;
+#[cfg(test)]
 mod rich;
+#[cfg(test)]
+mod runs;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]

@@ -11,7 +11,7 @@ use windlass_core::transcript::Transcript;
 use windlass_providers::names::Format;
 use windlass_providers::scripted::server::{Served, Server, Watch};
 use windlass_providers::scripted::{Script, ScriptedModel};
-use windlass_providers::{Options, Remote};
+use windlass_providers::{Delivery, Options, Remote};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Model;
 
@@ -67,11 +67,16 @@ async fn serve() -> String {
 }
 
 fn model(format: Format, url: &str) -> Remote {
+    delivered(format, url, Delivery::Streamed)
+}
+
+fn delivered(format: Format, url: &str, delivery: Delivery) -> Remote {
     let url = match format {
         Format::AnthropicMessages => url.to_owned(),
         Format::OpenAiChat | Format::OpenAiResponses => format!("{url}/v1"),
     };
-    Remote::new(endpoint(format, &url), shared(), Options::default()).unwrap()
+    let options = Options { delivery, ..Options::default() };
+    Remote::new(endpoint(format, &url), shared(), options).unwrap()
 }
 
 async fn ask(model: &dyn Model, transcript: &Transcript) -> Result<Reply, Failure> {
@@ -98,8 +103,20 @@ async fn a_conversation_is_the_same_in_every_format() {
     let wanted = conversation(&direct).await;
     assert_eq!(wanted[1].parts, [Part::Text("Both are read: content of it\n".to_owned())]);
     for format in FORMATS {
-        assert_eq!(conversation(&model(format, &url)).await, wanted, "{format:?}");
+        for delivery in [Delivery::Streamed, Delivery::Whole] {
+            let model = delivered(format, &url, delivery);
+            assert_eq!(conversation(&model).await, wanted, "{format:?} {delivery:?}");
+        }
     }
+}
+
+#[tokio::test]
+async fn tokens_are_counted_where_the_format_has_it() {
+    let url = serve().await;
+    let messages = model(Format::AnthropicMessages, &url);
+    let few = messages.count_tokens(&request(prompt("read"))).await.unwrap();
+    let many = messages.count_tokens(&request(prompt(&"read ".repeat(500)))).await.unwrap();
+    assert!(few > 0 && many > few, "{few} {many}");
 }
 
 #[tokio::test]

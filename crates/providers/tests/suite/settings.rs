@@ -6,29 +6,20 @@ use serde_json::{Value, json};
 use windlass_core::reply::Reply;
 use windlass_core::settings::{Model as ModelSettings, Settings};
 use windlass_providers::names::{Format, Providers};
-use windlass_providers::{Effort, Models, Notice, Options, Remote, Thinking, ToolChoice, notices};
+use windlass_providers::{Models, Notice, Options, Remote, notices};
 use windlass_runtime::ports::Model;
 
-use crate::adapter::{KEY, endpoint, joined, prompt, remote, request, shared};
+use crate::adapter::{KEY, endpoint, joined, prompt, remote, request, request_with, shared};
 use crate::heard::Heard;
 use crate::scenarios::{FORMATS, cassette};
 use crate::server::{Server, streamed, whole};
 
 const NOWHERE: &str = "http://127.0.0.1:1";
 
-fn body(format: Format, model: &str, options: Options) -> Value {
-    let mut endpoint = endpoint(format, NOWHERE);
-    endpoint.model = Arc::from(model);
-    let model = Remote::new(endpoint, shared(), options).unwrap();
-    serde_json::from_str(&joined(&model.body(&request(prompt("go"))))).unwrap()
-}
-
-async fn answered(format: Format, model: &str, options: Options, story: &str) -> Reply {
+async fn answered(format: Format, story: &str) -> Reply {
     let bytes = cassette(format, story);
     let server = Server::start(move |_, _| streamed(&bytes)).await;
-    let mut endpoint = endpoint(format, &server.url);
-    endpoint.model = Arc::from(model);
-    let model = Remote::new(endpoint, shared(), options).unwrap();
+    let model = remote(format, &server.url, Options::default());
     model.ask(request(prompt("go")), Heard::new()).await.unwrap()
 }
 
@@ -60,130 +51,23 @@ fn model_output_cap_and_stop_strings_are_sent_as_configured() {
 #[tokio::test]
 async fn output_ends_just_before_a_stop_string() {
     for format in FORMATS {
-        let reply = answered(format, "test-model", Options::default(), "stop_string").await;
+        let reply = answered(format, "stop_string").await;
         assert_eq!(reply.text(), "Done.", "{format:?}");
     }
-}
-
-#[test]
-fn every_option_of_anthropic_is_sent() {
-    let options = Options {
-        effort: Some(Effort::High),
-        thinking: Thinking::Adaptive,
-        tool_choice: ToolChoice::Tool("Read".into()),
-        user: Some("u-1".into()),
-        task_budget_tokens: Some(64_000),
-        ..Options::default()
-    };
-    let sent = body(Format::AnthropicMessages, "claude-opus-5", options);
-    assert_eq!(sent["thinking"], json!({"type": "adaptive"}));
-    let config = json!({"effort": "high", "task_budget": {"type": "tokens", "total": 64_000}});
-    assert_eq!(sent["output_config"], config);
-    assert_eq!(sent["tool_choice"], json!({"type": "tool", "name": "Read"}));
-    assert_eq!(sent["metadata"], json!({"user_id": "u-1"}));
-    assert_eq!(sent["stream"], true);
-}
-
-#[test]
-fn a_budget_for_thinking_stays_below_the_output_cap() {
-    let budget = |tokens| Options { thinking: Thinking::Budget { tokens }, ..Options::default() };
-    let mut asked = request(prompt("go"));
-    asked.max_tokens = 4_000;
-    let sent = |options| {
-        let mut endpoint = endpoint(Format::AnthropicMessages, NOWHERE);
-        endpoint.model = Arc::from("claude-haiku-4-5");
-        let model = Remote::new(endpoint, shared(), options).unwrap();
-        serde_json::from_str::<Value>(&joined(&model.body(&asked))).unwrap()
-    };
-    assert_eq!(sent(budget(2_000))["thinking"], json!({"type": "enabled", "budget_tokens": 2_000}));
-    assert_eq!(sent(budget(9_000))["thinking"]["budget_tokens"], 3_999);
-    assert_eq!(sent(budget(100)).get("thinking"), None);
-}
-
-/// What each model can do decides what it is asked with.
-#[test]
-fn what_a_model_cannot_do_is_not_asked_of_it() {
-    let forced = || Options { tool_choice: ToolChoice::Tool("Read".into()), ..Options::default() };
-    let anthropic = |model, options| body(Format::AnthropicMessages, model, options);
-    let newest = anthropic("claude-opus-5-5", forced());
-    assert_eq!(newest.get("tool_choice"), None);
-    assert_eq!(newest["tools"].as_array().unwrap().len(), 1, "only the wanted tool is left");
-    assert!(newest["system"][1]["text"].as_str().unwrap().contains("`Read`"));
-    let budget = Options { thinking: Thinking::Budget { tokens: 2_000 }, ..forced() };
-    assert_eq!(anthropic("claude-haiku-4-5", budget).get("tool_choice"), None);
-    assert!(anthropic("claude-haiku-4-5", forced()).get("tool_choice").is_some());
-    let off = || Options { thinking: Thinking::Off, ..Options::default() };
-    assert_eq!(anthropic("claude-opus-5-5", off()).get("thinking"), None);
-    assert_eq!(anthropic("claude-sonnet-5-5", off())["thinking"]["type"], "between_tools");
-    assert_eq!(anthropic("claude-opus-4-6", off())["thinking"]["type"], "disabled");
-}
-
-#[tokio::test]
-async fn effort_is_sent_where_it_is_known_and_told_where_it_is_not() {
-    let with = |effort| Options { effort, ..Options::default() };
-    for (effort, word) in [
-        (Effort::Low, "low"),
-        (Effort::Medium, "medium"),
-        (Effort::High, "high"),
-        (Effort::Xhigh, "xhigh"),
-        (Effort::Max, "max"),
-    ] {
-        let sent = body(Format::AnthropicMessages, "claude-opus-5", with(Some(effort)));
-        assert_eq!(sent["output_config"]["effort"], word);
-        assert_eq!(sent.get("thinking"), None, "effort and thinking are two things");
-    }
-    assert_eq!(
-        body(Format::AnthropicMessages, "claude-opus-5", with(None)).get("output_config"),
-        None
-    );
-    let sent = body(Format::OpenAiResponses, "gpt-5.5", with(Some(Effort::High)));
-    assert_eq!(sent["reasoning"], json!({"effort": "high"}));
-    let sent = body(Format::OpenAiChat, "gpt-5.5", with(Some(Effort::Low)));
-    assert_eq!(sent["reasoning_effort"], "low");
-    for format in FORMATS {
-        let reply = answered(format, "some-model", with(Some(Effort::High)), "text").await;
-        assert_eq!(notices(&reply), [Notice::EffortIgnored], "{format:?}");
-        let reply = answered(format, "some-model", with(None), "text").await;
-        assert_eq!(notices(&reply), [], "{format:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_server_that_ignores_a_tool_choice_is_noticed() {
-    for format in FORMATS {
-        for choice in [ToolChoice::Any, ToolChoice::Tool("Read".into())] {
-            let options = Options { tool_choice: choice, ..Options::default() };
-            let reply = answered(format, "test-model", options.clone(), "text").await;
-            assert_eq!(notices(&reply), [Notice::ToolChoiceIgnored], "{format:?}");
-            let reply = answered(format, "test-model", options, "calls").await;
-            assert_eq!(notices(&reply), [], "{format:?}");
-        }
-    }
-}
-
-#[test]
-fn a_server_that_takes_no_names_gets_the_one_tool() {
-    let mut endpoint = endpoint(Format::OpenAiChat, NOWHERE);
-    endpoint.dialect.named_choice.0 = false;
-    let options = Options { tool_choice: ToolChoice::Tool("Write".into()), ..Options::default() };
-    let model = Remote::new(endpoint, shared(), options).unwrap();
-    let sent: Value = serde_json::from_str(&joined(&model.body(&request(prompt("go"))))).unwrap();
-    assert_eq!(sent["tool_choice"], "required");
-    assert_eq!(sent["tools"][0]["function"]["name"], "Write");
-    assert_eq!(sent["tools"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn keys_versions_and_betas_travel_in_headers() {
     let bytes = cassette(Format::AnthropicMessages, "text");
     let server = Server::start(move |_, _| streamed(&bytes)).await;
-    let options = Options {
-        betas: vec!["one-2026".into()],
-        task_budget_tokens: Some(20_000),
-        ..Options::default()
-    };
-    let model = remote(Format::AnthropicMessages, &format!("{}/v1/", server.url), options);
-    model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+    let mut endpoint = endpoint(Format::AnthropicMessages, &format!("{}/v1/", server.url));
+    endpoint.model = Arc::from("claude-opus-5");
+    let model = Remote::new(endpoint, shared(), Options::default()).unwrap();
+    let request_with_betas = request_with(|settings| {
+        settings.thinking.betas = vec!["one-2026".into()];
+        settings.thinking.task_tokens = Some(20_000);
+    });
+    model.ask(request_with_betas, Heard::new()).await.unwrap();
     let head = &server.asked()[0].head;
     assert!(head.starts_with("POST /v1/messages HTTP/1.1\r\n"), "{head}");
     for line in [

@@ -65,6 +65,7 @@ async fn a_server_that_never_answers_is_given_up() {
     assert_eq!(failure.class, FailureClass::Passing);
 }
 
+// spec: MODELS-02
 #[tokio::test]
 async fn a_call_that_is_dropped_is_over() {
     let server = Server::start(|_, _| vec![stream_head(), Act::Pause(10_000)]).await;

@@ -38,6 +38,8 @@ pub(super) enum Woken {
     Time,
     /// The owner dropped its stream.
     OwnerLeft,
+    /// The lease ran out.
+    Lapsed,
     /// Another process is to go on.
     HandOver,
 }
@@ -52,6 +54,7 @@ impl Inbox {
         until_due: Option<u64>,
         owner: Option<&OwnerFeed>,
         hand_over: &CancellationToken,
+        lapsed: impl Future<Output = ()>,
     ) -> Woken {
         let nap = until_due.map_or(POLL_MS, |due| due.min(POLL_MS));
         let after_nap =
@@ -60,6 +63,7 @@ impl Inbox {
             biased;
             Some(first) = self.landed.recv() => Woken::Landed(self.drain(first)),
             () = hand_over.cancelled() => Woken::HandOver,
+            () = lapsed => Woken::Lapsed,
             () = owner_gone(owner) => Woken::OwnerLeft,
             () = self.ports.store.mail_hint(self.lane.clone()) => Woken::Mail,
             () = self.ports.clock.sleep(nap) => after_nap,

@@ -4,16 +4,18 @@
 use std::sync::Arc;
 
 use windlass_core::conversation::Conversation;
-use windlass_core::ids::MailId;
+use windlass_core::ids::{LaneId, MailId, Millis};
 use windlass_core::input::Input;
 use windlass_core::log::Entry;
 use windlass_core::project::{Row, project};
 use windlass_core::record::{Record, durability};
 use windlass_core::wanted::wanted;
 
+use super::letters::{Applied, recalls};
 use super::{DriveError, Driver, fault};
 use crate::feed::Item;
-use crate::ports::{Append, EncodedEntry};
+use crate::ports::{Append, EncodedEntry, Letter, Scene};
+use crate::telemetry;
 
 /// A step in the making.
 struct Draft {
@@ -22,6 +24,7 @@ struct Draft {
     items: Vec<Item>,
     rows: Vec<Row>,
     mail_read: Vec<MailId>,
+    mail_out: Vec<(LaneId, Letter)>,
 }
 
 impl Driver {
@@ -32,20 +35,40 @@ impl Driver {
             items: Vec::new(),
             rows: Vec::new(),
             mail_read: Vec::new(),
+            mail_out: Vec::new(),
         };
         for input in inputs {
             // A clock that goes backwards must not undo what was recorded.
             let at = self.now().max(draft.conversation.at);
             if let Some(entry) = Entry::decide(&draft.conversation, at, input) {
-                draft.take(&entry)?;
+                draft.take(&self.lane, &entry)?;
             }
         }
         if !draft.entries.is_empty() {
             self.append(&draft).await?;
         }
         self.conversation = draft.conversation;
+        self.notify(&draft.entries);
         self.publish(draft.items).await;
         Ok(())
+    }
+
+    /// Tells hooks that a human is asked. Nobody waits for them.
+    fn notify(&self, entries: &[Entry]) {
+        for record in entries.iter().flat_map(|entry| &entry.records) {
+            let Record::Questioned { question } = record else { continue };
+            let (hooks, clock) = (Arc::clone(&self.ports.hooks), Arc::clone(&self.ports.clock));
+            let limit = self.settings.limits.hook_ms;
+            let conversation = self.conversation.clone();
+            let (scene, question) =
+                (Scene { lane: self.lane.clone(), conversation }, question.clone());
+            tokio::spawn(async move {
+                tokio::select! {
+                    () = hooks.notified(scene, question) => {}
+                    () = clock.sleep(limit) => {}
+                }
+            });
+        }
     }
 
     async fn append(&mut self, draft: &Draft) -> Result<(), DriveError> {
@@ -57,15 +80,17 @@ impl Driver {
             head: self.conversation.head,
             entries: draft.entries.iter().map(encode).collect(),
             mail_read: draft.mail_read.clone(),
-            mail_out: Vec::new(),
+            mail_out: draft.mail_out.clone(),
             rows: draft.rows.clone(),
-            wake_at: wanted(&draft.conversation).wake_at,
+            wake_at: wake_at(&draft.conversation),
             active_run: draft.conversation.run.as_ref().map(|run| run.id.clone()),
             durability: durability(&records, self.settings.durability),
         };
         let lapses = self.lease.lapses();
         self.ports.store.append(append).await?;
         self.ours_since = lapses;
+        draft.mail_out.iter().for_each(|(to, _)| self.post(to));
+        telemetry::tell(&self.lane, &draft.rows);
         Ok(())
     }
 
@@ -82,7 +107,7 @@ impl Driver {
 }
 
 impl Draft {
-    fn take(&mut self, entry: &Entry) -> Result<(), DriveError> {
+    fn take(&mut self, lane: &LaneId, entry: &Entry) -> Result<(), DriveError> {
         let Some(durable) = fault::durable(entry) else {
             self.conversation.take(entry);
             return Ok(());
@@ -93,12 +118,22 @@ impl Draft {
         if let Input::Received { mail } = &entry.input {
             self.mail_read.extend(mail.iter().map(|mail| mail.id));
         }
+        self.mail_out.extend(recalls(lane, &self.conversation, &durable));
         self.conversation.fold(entry)?;
+        let applied = Applied { lane, after: &self.conversation, ends: &ends };
+        self.mail_out.extend(applied.letters(&durable));
         self.items.push(Item::Entry(Arc::new(durable.clone())));
         self.items.extend(ends.into_iter().map(|end| Item::Ended(Arc::new(end))));
         self.entries.push(durable);
         Ok(())
     }
+}
+
+/// When the lane wants to be looked at although nothing arrives: at once, if something is to be in
+/// the air and nobody is there to see to it.
+fn wake_at(conversation: &Conversation) -> Option<Millis> {
+    let wanted = wanted(conversation);
+    if wanted.effects.is_empty() { wanted.wake_at } else { Some(Millis(0)) }
 }
 
 fn encode(entry: &Entry) -> EncodedEntry {

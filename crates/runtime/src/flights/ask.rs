@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use windlass_core::block::Block;
 use windlass_core::conversation::Conversation;
-use windlass_core::ids::AskId;
+use windlass_core::ids::{AskId, LaneId};
 use windlass_core::input::{Failure, FailureClass, Input};
 use windlass_core::reply::Reply;
 
@@ -24,15 +24,17 @@ impl Flights {
         let tools = self.agent.ports.tools.clone();
         let model = Arc::clone(&self.agent.ports.model);
         let stream = Arc::new(ReplyStream {
+            lane: self.lane.clone(),
             ask,
             flight: self.flown,
             tools: tools.clone(),
             inbox: self.inbox.clone(),
             text: LiveText::new(ask, self.feed.clone(), self.owner.clone()),
         });
+        let lane = self.lane.clone();
         self.fly(async move {
             match caught(model.ask(request, stream)).await {
-                Ok(Ok(reply)) => replied(ask, reply, &tools),
+                Ok(Ok(reply)) => replied(ask, reply, &tools, &lane),
                 Ok(Err(failure)) => Input::ModelFailed { ask, failure },
                 Err(panic) => Input::ModelFailed { ask, failure: panicked(&panic) },
             }
@@ -40,8 +42,9 @@ impl Flights {
     }
 }
 
-fn replied(ask: AskId, reply: Reply, tools: &Toolbox) -> Input {
-    let facts = reply.tool_uses().map(|(_, call)| tools.assess(&call.name, &call.input)).collect();
+fn replied(ask: AskId, reply: Reply, tools: &Toolbox, lane: &LaneId) -> Input {
+    let calls = reply.tool_uses();
+    let facts = calls.map(|(_, call)| tools.assess(lane, &call.name, &call.input)).collect();
     Input::Replied { ask, reply: Arc::new(reply), facts }
 }
 
@@ -51,6 +54,7 @@ fn panicked(panic: &str) -> Failure {
 }
 
 struct ReplyStream {
+    lane: LaneId,
     ask: AskId,
     flight: FlightNo,
     tools: Toolbox,
@@ -69,7 +73,7 @@ impl Stream for ReplyStream {
 
     fn block(&self, index: u16, block: &Block) {
         if let Some(call) = block.as_tool_use() {
-            let facts = self.tools.assess(&call.name, &call.input);
+            let facts = self.tools.assess(&self.lane, &call.name, &call.input);
             let tool_use = call.clone();
             let input = Input::BlockReady { ask: self.ask, index, tool_use, facts };
             // An early start is a gift: without room in the inbox the call waits for its reply.

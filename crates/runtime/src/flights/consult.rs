@@ -6,7 +6,7 @@ use tokio::task::AbortHandle;
 use windlass_core::aside;
 use windlass_core::block::Block;
 use windlass_core::conversation::Conversation;
-use windlass_core::counsel::Advice;
+use windlass_core::counsel::{Advice, Counsel};
 use windlass_core::ids::CallId;
 use windlass_core::input::{Input, Opinion};
 use windlass_core::reply::{Reply, Usage};
@@ -16,7 +16,8 @@ use windlass_core::run::Run;
 use super::Flights;
 use super::catch::caught;
 use super::tool::within;
-use crate::ports::{Clock, Model, Stream};
+use crate::hook_chain;
+use crate::ports::{Clock, Hooks, Model, Scene, Stream};
 
 /// How long a summary or a classification may take.
 const SIDE_CALL_MS: u64 = 120_000;
@@ -37,15 +38,19 @@ impl Flights {
             });
         }
         let (hooks, limit) = (Arc::clone(&self.agent.ports.hooks), self.hook_ms());
-        let (about, conversation) = (consulting.about, conversation.clone());
+        let (about, scene) = (consulting.about, self.scene(conversation));
         self.fly(async move {
-            let heard = caught(hooks.counsel(about, conversation));
+            let heard = caught(ask_hooks(hooks.as_ref(), scene, about));
             let advice = within(clock.as_ref(), limit, heard).await.unwrap_or_else(failed);
             Input::Counselled { counsel, advice }
         })
     }
 
-    pub(super) fn classify(&self, conversation: &Conversation, call: CallId) -> Option<AbortHandle> {
+    pub(super) fn classify(
+        &self,
+        conversation: &Conversation,
+        call: CallId,
+    ) -> Option<AbortHandle> {
         let request = conversation.classify_request(call)?;
         let model = Arc::clone(&self.agent.ports.model);
         let clock = Arc::clone(&self.agent.ports.clock);
@@ -56,6 +61,24 @@ impl Flights {
             };
             Input::Classified { call, opinion, usage }
         })
+    }
+}
+
+/// Whoever listens to beginnings and to what was sampled comes before whoever is asked for counsel.
+async fn ask_hooks(hooks: &dyn Hooks, scene: Scene, about: Counsel) -> Advice {
+    let first = match &about {
+        Counsel::Prompt {} if scene.is_first_run() => hooks.began(scene.clone()).await,
+        Counsel::Answer { .. } => {
+            hooks.sampled(scene.clone()).await;
+            Advice::Pass { context: None }
+        }
+        Counsel::Prompt {} | Counsel::Compaction { .. } | Counsel::Summary { .. } => {
+            Advice::Pass { context: None }
+        }
+    };
+    match first {
+        stop @ (Advice::Stop { .. } | Advice::Block { .. }) => stop,
+        first => hook_chain::advice(vec![first, hooks.counsel(scene, about).await]),
     }
 }
 

@@ -41,7 +41,12 @@ impl Flights {
             )));
         };
         let clock = Arc::clone(&self.agent.ports.clock);
+        let (turns, lane) = (self.turns.clone(), self.lane.clone());
         self.fly(async move {
+            let _turn = match turns {
+                Some(turns) => Some(turns.take(&lane).await),
+                None => None,
+            };
             let started_at = clock.now();
             let outcome = run(ready, clock.as_ref()).await;
             Input::ToolReturned { call: id, attempt, started_at, outcome }
@@ -59,7 +64,7 @@ impl Flights {
         let tool = self.agent.ports.tools.get(&tool_use.name)?;
         let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
         let idempotency_key = key(run, id, &tool_use);
-        let context = CallContext { call: id, idempotency_key, attempt };
+        let context = CallContext { lane: self.lane.clone(), call: id, idempotency_key, attempt };
         Some(Ready { tool, context, tool_use, timeout_ms })
     }
 
@@ -83,11 +88,16 @@ impl Flights {
         id: CallId,
     ) -> Option<AbortHandle> {
         let call = call(conversation, id)?.clone();
-        let hooks = Arc::clone(&self.agent.ports.hooks);
+        let (scene, name) = (self.scene(conversation), call.tool_use.name.clone());
+        let lane = self.lane.clone();
+        let (hooks, tools) = (Arc::clone(&self.agent.ports.hooks), self.agent.ports.tools.clone());
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
-            let heard = within(clock.as_ref(), limit, caught(hooks.before(call))).await;
-            let heard = heard.unwrap_or_else(|problem| closed(&problem).into());
+            let heard = within(clock.as_ref(), limit, caught(hooks.before(scene, call))).await;
+            let mut heard = heard.unwrap_or_else(|problem| closed(&problem).into());
+            if let HookAnswer::Change { input, facts, .. } = &mut heard.answer {
+                **facts = tools.assess(&lane, &name, input);
+            }
             Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })
     }
@@ -99,10 +109,11 @@ impl Flights {
     ) -> Option<AbortHandle> {
         let call = call(conversation, id)?.clone();
         let CallState::AfterHook(outcome) = call.state.clone() else { return None };
-        let hooks = Arc::clone(&self.agent.ports.hooks);
+        let (hooks, scene) = (Arc::clone(&self.agent.ports.hooks), self.scene(conversation));
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
-            let heard = within(clock.as_ref(), limit, caught(hooks.after(call, outcome))).await;
+            let heard = caught(hooks.after(scene, call, outcome));
+            let heard = within(clock.as_ref(), limit, heard).await;
             let heard = heard.unwrap_or_else(|_| HookAnswer::Pass {}.into());
             Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })

@@ -54,12 +54,30 @@ pub trait Store: Send + Sync + 'static {
     /// processes are seen by polling.
     fn mail_hint(&self, lane: LaneId) -> Task<'_, ()>;
 
+    /// Waits until somebody may have delivered mail to any lane. A hint like the other one; a store
+    /// that gives none is polled.
+    fn any_mail_hint(&self) -> Task<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    /// The workers that own lanes, each with the beats it has sent.
+    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>>;
+
+    /// Lanes that want to be driven and that nobody alive has: they have mail, or were due. A lane
+    /// that was left while something was in the air is due. One tenant after the other.
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>>;
+
     /// What is known of a lane.
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>>;
 
     /// Runs, newest first, at most `most`.
     fn runs(&self, lane: Option<LaneId>, most: usize)
     -> Task<'_, Result<Vec<RunInfo>, StoreError>>;
+
+    /// The last trace row of every run that ended at `since` or later, newest run first, at most
+    /// `most`. A run that ended before it began has no row.
+    fn trace_ends(&self, since: Millis, most: usize)
+    -> Task<'_, Result<Vec<TraceEnd>, StoreError>>;
 }
 
 /// A process that owns lanes: a new random name at every start, never configured.
@@ -101,6 +119,26 @@ pub struct SeenBeat {
     pub beats: u64,
 }
 
+/// A look for lanes that want to be driven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// Which moment counts as now.
+    pub now: Millis,
+    /// Owners that do not count: each was seen to stand still at this beat.
+    pub dead: Vec<SeenBeat>,
+    /// How many lanes are wanted at most.
+    pub most: usize,
+}
+
+/// A lane that wants to be driven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanting {
+    /// Which.
+    pub lane: LaneId,
+    /// The dead owner it was left by.
+    pub left_by: Option<SeenBeat>,
+}
+
 /// One append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
@@ -118,7 +156,8 @@ pub struct Append {
     pub mail_out: Vec<(LaneId, Letter)>,
     /// The rows that belong to them.
     pub rows: Vec<Row>,
-    /// When the lane wants to be looked at again although nothing arrives.
+    /// When the lane wants to be looked at again although nothing arrives; at once, if something is
+    /// to be in the air.
     pub wake_at: Option<Millis>,
     /// The run that is active after them.
     pub active_run: Option<RunId>,
@@ -171,6 +210,19 @@ pub struct RunInfo {
     pub at: Millis,
 }
 
+/// How a run ended, as the last row of its trace says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceEnd {
+    /// Which run.
+    pub run: RunId,
+    /// Which model call of the run was its last.
+    pub iter: u32,
+    /// Why the run ended.
+    pub stop_reason: Arc<str>,
+    /// When.
+    pub at: Millis,
+}
+
 /// Why a store could not do it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -219,6 +271,14 @@ pub enum StoreError {
         place: String,
         /// How long it was tried.
         waited_ms: u64,
+    },
+    /// The store is somewhere else, and nobody answers there.
+    #[error("{place} cannot be reached ({reason}); start it or correct the address")]
+    Unreachable {
+        /// Which server.
+        place: String,
+        /// What was found.
+        reason: String,
     },
     /// What is stored is damaged.
     #[error("{place} is damaged ({reason}); restore it from a copy, nothing was changed")]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Task;
 use windlass_core::facts::Facts;
-use windlass_core::ids::CallId;
+use windlass_core::ids::{CallId, LaneId};
 use windlass_core::input::Finding;
 use windlass_core::outcome::Outcome;
 use windlass_core::raw::Raw;
@@ -19,6 +19,12 @@ pub trait Tool: Send + Sync + 'static {
     /// repeated. Quick, and without effects.
     fn assess(&self, input: &Raw) -> Facts;
 
+    /// The same for a call of the conversation on `lane`. A tool that keeps something for each
+    /// conversation, such as the folder of its shell, judges by that.
+    fn assess_on(&self, _lane: &LaneId, input: &Raw) -> Facts {
+        self.assess(input)
+    }
+
     /// Runs it.
     fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome>;
 
@@ -26,11 +32,17 @@ pub trait Tool: Send + Sync + 'static {
     fn verify(&self, _context: CallContext, _input: Raw) -> Task<'_, Finding> {
         Box::pin(std::future::ready(Finding::Unknown {}))
     }
+
+    /// This process drives the conversation on `lane` no longer: what the tool keeps running for it
+    /// ends. A parked conversation is not left.
+    fn leave(&self, _lane: &LaneId) {}
 }
 
 /// What a tool is told about the call.
 #[derive(Debug, Clone)]
 pub struct CallContext {
+    /// The conversation's lane.
+    pub lane: LaneId,
     /// The call's identity.
     pub call: CallId,
     /// Names this call for outside systems that can tell repeats: the same on every attempt.

@@ -12,7 +12,8 @@ use windlass_core::log::Entry;
 use windlass_core::mail::MailBody;
 use windlass_core::question::Question;
 use windlass_core::record::Record;
-use windlass_core::wanted::is_parked;
+use windlass_core::run::Run;
+use windlass_core::wanted::{is_parked, waits_for_children};
 
 use super::Session;
 use crate::driver::{DriveError, Rest};
@@ -34,12 +35,29 @@ enum Source {
         driving: JoinHandle<Result<Rest, DriveError>>,
     },
     /// Somebody else drives; this is one reader of many, and keeps its own copy.
-    Following { session: Session, conversation: Box<Conversation>, items: Box<Subscription> },
+    Following {
+        session: Session,
+        conversation: Box<Conversation>,
+        items: Box<Subscription>,
+        on_drop: OnDrop,
+    },
+    /// Somebody else drives from here on; the stream is about to watch.
+    Turning { place: Place, on_drop: OnDrop },
     /// Nothing more will come.
     Spent,
 }
 
+/// What becomes of the run when its stream is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OnDrop {
+    /// It goes on.
+    GoesOn,
+    /// It is cancelled: the stream owned it before it began to wait for its children.
+    Cancels,
+}
+
 /// Where in a conversation a stream begins.
+#[derive(Clone)]
 pub(super) struct Place {
     pub(super) session: Session,
     pub(super) head: Seq,
@@ -59,7 +77,8 @@ impl Place {
 pub enum End {
     /// It ended.
     Finished(Ended),
-    /// It waits for a human.
+    /// It waits for a human. Without a question it is one of its children that asks:
+    /// [`Session::asked_by_children`] says what.
     Parked(Vec<Question>),
     /// It never began, and this is why.
     Refused(Arc<str>),
@@ -78,7 +97,7 @@ impl RunStream {
     }
 
     pub(super) async fn following(run: Option<RunId>, place: Place) -> Result<Self, DriveError> {
-        Ok(Self { run, source: Source::follow(place).await?, ended: None })
+        Ok(Self { run, source: Source::follow(place, OnDrop::GoesOn).await?, ended: None })
     }
 
     /// The run it is about.
@@ -99,6 +118,10 @@ impl RunStream {
                     }
                     None => self.landed().await?,
                 },
+                Source::Turning { place, on_drop } => {
+                    self.source = Source::follow(place.clone(), *on_drop).await?;
+                    self.ask_for_children().await?;
+                }
                 Source::Following { session, items, .. } => {
                     tokio::select! {
                         biased;
@@ -107,7 +130,11 @@ impl RunStream {
                             self.fold(&item)?;
                             return Ok(Some(self.note(item)));
                         }
-                        () = session.silence() => self.step_in(),
+                        () = session.child_rested() => self.ask_for_children().await?,
+                        () = session.silence() => {
+                            self.step_in();
+                            self.ask_for_children().await?;
+                        }
                     }
                 }
             }
@@ -120,9 +147,26 @@ impl RunStream {
     /// is, the claim fails and we are back here.
     fn step_in(&mut self) {
         let Source::Following { session, conversation, .. } = &self.source else { return };
+        if waits_for_children(conversation) {
+            return session.look_after_family(conversation);
+        }
         if let Some(mut ours) = session.drive(self.run.clone(), conversation.head) {
             self.source = std::mem::replace(&mut ours.source, Source::Spent);
         }
+    }
+
+    /// A run that waits for children who all wait for a human waits for a human.
+    async fn ask_for_children(&mut self) -> Result<(), DriveError> {
+        let Source::Following { session, conversation, .. } = &self.source else { return Ok(()) };
+        if !waits_for_children(conversation) {
+            return Ok(());
+        }
+        let asked = session.asked_by(conversation).await?;
+        if asked.is_some_and(|asked| !asked.is_empty()) {
+            let own = conversation.run.iter().flat_map(Run::questions).cloned().collect();
+            self.ended = Some(End::Parked(own));
+        }
+        Ok(())
     }
 
     /// Waits for the end.
@@ -192,15 +236,21 @@ impl RunStream {
 
     /// The driver came to rest, or never came to drive: then somebody else does, and we watch.
     async fn landed(&mut self) -> Result<(), DriveError> {
+        let Source::Owning { driving, .. } = &mut self.source else { return Ok(()) };
+        let rest = driving.await;
         let source = std::mem::replace(&mut self.source, Source::Spent);
-        let Source::Owning { place, driving, .. } = source else { return Ok(()) };
+        let Source::Owning { place, .. } = source else { return Ok(()) };
         // A driver that was dropped with its runtime has left the lane to whoever comes next.
-        let Ok(rest) = driving.await else { return Ok(()) };
+        let Ok(rest) = rest else { return Ok(()) };
         if let Err(DriveError::Store(StoreError::Busy { .. } | StoreError::Fenced { .. })) = rest {
-            self.source = Source::follow(place).await?;
+            self.source = Source::Turning { place, on_drop: OnDrop::GoesOn };
             return Ok(());
         }
         self.ended = match rest? {
+            Rest::Parked(waiting) if waits_for_children(&waiting) && !is_parked(&waiting) => {
+                self.source = Source::Turning { place, on_drop: OnDrop::Cancels };
+                None
+            }
             Rest::Idle(conversation) | Rest::Parked(conversation) => {
                 end_of(self.run.as_ref(), &conversation)
             }
@@ -211,19 +261,34 @@ impl RunStream {
 }
 
 impl Source {
-    async fn follow(Place { session, head }: Place) -> Result<Self, DriveError> {
+    async fn follow(Place { session, head }: Place, on_drop: OnDrop) -> Result<Self, DriveError> {
         let conversation = Box::new(session.conversation_at(head).await?);
         let items = Box::new(session.subscribe(head));
-        Ok(Self::Following { session, conversation, items })
+        Ok(Self::Following { session, conversation, items, on_drop })
     }
 }
 
 impl Drop for RunStream {
     /// Dropped after the end, it leaves the driver to go on; dropped before, the driver finds its
-    /// owner gone and cancels the run.
+    /// owner gone and cancels the run. A run that waits for its children has no driver to do so.
     fn drop(&mut self) {
         if self.ended.is_some() {
-            self.let_go();
+            return self.let_go();
+        }
+        let Ok(runtime) = Handle::try_current() else { return };
+        let run = self.run.clone();
+        match std::mem::replace(&mut self.source, Source::Spent) {
+            Source::Owning { place, driving, .. } => {
+                runtime.spawn(async move {
+                    let _ = driving.await;
+                    place.session.cancel_waiting(run).await
+                });
+            }
+            Source::Following { session, on_drop: OnDrop::Cancels, .. }
+            | Source::Turning { place: Place { session, .. }, on_drop: OnDrop::Cancels } => {
+                runtime.spawn(async move { session.cancel_waiting(run).await });
+            }
+            Source::Following { .. } | Source::Turning { .. } | Source::Spent => {}
         }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use windlass_core::block::Block;
 use windlass_core::ids::{Epoch, LaneId, Millis, RunId, Seq};
 use windlass_core::mail::MailBody;
-use windlass_core::project::{Row, RunRow};
+use windlass_core::project::{Row, RunRow, TraceRow};
 use windlass_core::record::Durability;
+use windlass_core::reply::Usage;
 use windlass_core::run::Counters;
 use windlass_core::stop::RunState;
 use windlass_runtime::ports::{Append, EncodedEntry, Letter, Store, StoreError, WorkerId};
@@ -64,6 +65,18 @@ pub(super) fn run_row(run: &str, state: RunState, at: u64) -> Row {
         text: None,
         counters: Counters::default(),
         at: Millis(at),
+    })
+}
+
+pub(super) fn trace_row(run: &str, iter: u32, stop_reason: &str) -> Row {
+    Row::Trace(TraceRow {
+        run: RunId::from(run),
+        iter,
+        stop_reason: Arc::from(stop_reason),
+        tool_calls: Vec::new(),
+        usage: Usage::default(),
+        transition: "prompt",
+        at: Millis(1),
     })
 }
 

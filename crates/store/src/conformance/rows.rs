@@ -3,9 +3,9 @@
 use windlass_core::ids::Millis;
 use windlass_core::project::Row;
 use windlass_core::stop::{RunState, StopCause};
-use windlass_runtime::ports::{Append, StoreError};
+use windlass_runtime::ports::{Append, StoreError, TraceEnd};
 
-use super::material::{Subject, Verdict, append, entries, head, lane, owned, run_row};
+use super::material::{Subject, Verdict, append, entries, head, lane, owned, run_row, trace_row};
 
 fn with_rows(name: &str, epoch: u64, head: u64, rows: Vec<Row>) -> Append {
     Append { rows, ..append(&lane(name), epoch, head, entries("a", head + 1, head + 1)) }
@@ -99,5 +99,29 @@ pub async fn newest_first(store: Subject) -> Verdict {
     assert_eq!(names(None, 9).await?, ["r3", "r2", "r1"]);
     assert_eq!(names(None, 2).await?, ["r3", "r2"]);
     assert_eq!(names(Some(lane("a")), 9).await?, ["r3", "r1"]);
+    Ok(())
+}
+
+/// The health of runs is read off the last row of each that is over.
+pub async fn only_runs_that_are_over_have_ended(store: Subject) -> Verdict {
+    let (a, b) = (owned(&store, &lane("a")).await?, owned(&store, &lane("b")).await?);
+    let rows = |run: &str, last: &str, at| {
+        let calls = [trace_row(run, 1, "tool_use"), trace_row(run, 2, last)];
+        calls.into_iter().chain([ended(run, at)]).collect()
+    };
+    store.append(with_rows("a", a, 0, rows("r1", "end_turn", 1))).await?;
+    store.append(with_rows("a", a, 1, rows("r2", "max_iters", 2))).await?;
+    let goes_on = vec![trace_row("r3", 1, "end_turn"), run_row("r3", RunState::Running, 3)];
+    store.append(with_rows("b", b, 0, goes_on)).await?;
+    store.append(with_rows("a", a, 2, vec![ended("cancelled in the queue", 4)])).await?;
+    let ends = async |since, most| -> Result<Vec<String>, StoreError> {
+        let ends = store.trace_ends(Millis(since), most).await?;
+        let told =
+            |end: &TraceEnd| format!("{} {} {} {}", end.run, end.iter, end.stop_reason, end.at.0);
+        Ok(ends.iter().map(told).collect())
+    };
+    assert_eq!(ends(0, 9).await?, ["r2 2 max_iters 2", "r1 2 end_turn 1"]);
+    assert_eq!(ends(2, 9).await?, ["r2 2 max_iters 2"]);
+    assert_eq!(ends(0, 1).await?, ["r2 2 max_iters 2"]);
     Ok(())
 }

@@ -28,7 +28,7 @@ impl World {
         Ok(owner.map(|worker| SeenBeat { beats: self.beats(&worker), worker }))
     }
 
-    fn beats(&self, worker: &WorkerId) -> u64 {
+    pub(super) fn beats(&self, worker: &WorkerId) -> u64 {
         self.workers.get(worker).copied().unwrap_or_default()
     }
 

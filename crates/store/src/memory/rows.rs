@@ -1,9 +1,9 @@
 //! The rows that travel with entries. Only runs are asked for through the port; the others are
 //! kept as they came, for whoever checks them.
 
-use windlass_core::ids::LaneId;
+use windlass_core::ids::{LaneId, Millis};
 use windlass_core::project::{Row, RunRow};
-use windlass_runtime::ports::{RunInfo, StoreError};
+use windlass_runtime::ports::{RunInfo, StoreError, TraceEnd};
 
 use super::world::World;
 use crate::names::is_active;
@@ -50,6 +50,27 @@ impl World {
     pub(super) fn runs(&self, lane: Option<&LaneId>, most: usize) -> Vec<RunInfo> {
         let wanted = |run: &&RunInfo| lane.is_none_or(|lane| run.lane == *lane);
         self.runs.iter().rev().filter(wanted).take(most).cloned().collect()
+    }
+
+    pub(super) fn trace_ends(&self, since: Millis, most: usize) -> Vec<TraceEnd> {
+        let over = |run: &&RunInfo| run.cause.is_some() && run.at >= since;
+        let ended = self.runs.iter().rev().filter(over);
+        ended.filter_map(|run| self.trace_end(run)).take(most).collect()
+    }
+
+    fn trace_end(&self, run: &RunInfo) -> Option<TraceEnd> {
+        let rows = self.lanes.get(&run.lane)?.rows.iter().rev();
+        let mut mine = rows.filter_map(|row| match row {
+            Row::Trace(row) if row.run == run.run => Some(row),
+            _ => None,
+        });
+        let last = mine.next()?;
+        Some(TraceEnd {
+            run: run.run.clone(),
+            iter: last.iter,
+            stop_reason: last.stop_reason.clone(),
+            at: run.at,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use windlass_runtime::ports::{Claim, SeenBeat, StoreError, WorkerId};
 use super::clock;
 use super::error::Stop;
 use super::step::sql;
+use crate::fault;
 
 struct Found {
     owner: Option<SeenBeat>,
@@ -22,6 +23,7 @@ pub(super) fn claim(
     let Found { owner, claim } = find(connection, lane)?;
     if let Some(owner) = owner
         && dead != Some(&owner)
+        && !fault::lease_is_broken()
     {
         return Err(Stop::Refused(StoreError::Busy { lane: lane.clone(), owner }));
     }

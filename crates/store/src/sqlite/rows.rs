@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 use windlass_core::ids::{LaneId, Millis, RunId};
 use windlass_core::project::{CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceRow};
-use windlass_runtime::ports::RunInfo;
+use windlass_runtime::ports::{RunInfo, TraceEnd};
 
 use super::error::{Stop, is_conflict};
 use super::prepare::PreparedRow;
@@ -231,6 +231,32 @@ fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
         text: row.get(4)?,
         at: Millis(row.get::<_, i64>(5)?.cast_unsigned()),
     })
+}
+
+/// The run's own row tells that it is over: the reason of its last iteration alone does not.
+pub(super) fn trace_ends(
+    connection: &Connection,
+    since: Millis,
+    most: usize,
+) -> Result<Vec<TraceEnd>, Stop> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let since = i64::try_from(since.0).unwrap_or(i64::MAX);
+    let mut statement = sql(
+        connection,
+        "SELECT run_id, iter, coalesce(stop_reason, ''), at FROM run
+         JOIN agent_loop_trace AS last
+           ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id)
+         WHERE cause IS NOT NULL AND at >= ?1 ORDER BY run.no DESC LIMIT ?2",
+    )?;
+    let found = statement.query_map(params![since, most], |row| {
+        Ok(TraceEnd {
+            run: RunId::from(row.get::<_, String>(0)?),
+            iter: row.get(1)?,
+            stop_reason: row.get(2)?,
+            at: Millis(row.get::<_, i64>(3)?.cast_unsigned()),
+        })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 fn unknown(column: usize, name: &str) -> rusqlite::Error {

@@ -7,6 +7,24 @@ mod memory;
 #[cfg(test)]
 mod memory_crash;
 #[cfg(test)]
+mod postgres;
+#[cfg(test)]
+mod postgres_errors;
+#[cfg(test)]
+mod postgres_faults;
+#[cfg(test)]
+mod postgres_kit;
+#[cfg(test)]
+mod postgres_open;
+#[cfg(test)]
+mod postgres_points;
+#[cfg(test)]
+mod postgres_pooled;
+#[cfg(test)]
+mod postgres_shared;
+#[cfg(test)]
+mod postgres_tables;
+#[cfg(test)]
 mod sqlite;
 #[cfg(test)]
 mod sqlite_disk;

@@ -78,18 +78,35 @@ async fn the_second_hit_can_be_chosen() {
 }
 
 #[test]
+fn a_broken_lease_lets_anybody_claim() {
+    let folder = folder();
+    assert!(run_broken(&file(&folder), "unleased_victim", "lease").success());
+}
+
+/// Not a test: what a claimant can do that does not care whether the owner lives.
+#[tokio::test]
+async fn unleased_victim() {
+    let Some(place) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(place).unwrap();
+    store.deliver(lane("a"), letter("k")).await.unwrap();
+    store.claim(lane("a"), Arc::from("w"), None).await.unwrap();
+    store.beat(Arc::from("w")).await.unwrap();
+    store.claim(lane("a"), Arc::from("v"), None).await.unwrap();
+}
+
+#[test]
 fn a_broken_fence_lets_the_wrong_owner_write() {
     let folder = folder();
     let place = file(&folder);
-    let status = run_broken(&place);
+    let status = run_broken(&place, "unfenced_victim", "fence");
     assert!(status.success());
 }
 
 #[expect(clippy::disallowed_methods, reason = "the switch is read once per process")]
-fn run_broken(place: &Path) -> ExitStatus {
+fn run_broken(place: &Path, name: &str, broken: &str) -> ExitStatus {
     let mut victim = Command::new(std::env::current_exe().unwrap());
-    victim.args(["--exact", "sqlite_faults::unfenced_victim"]);
-    victim.env(PLACE, place).env("WINDLASS_BREAK", "fence");
+    victim.args(["--exact", &format!("sqlite_faults::{name}")]);
+    victim.env(PLACE, place).env("WINDLASS_BREAK", broken);
     victim.output().unwrap().status
 }
 

@@ -1,35 +1,14 @@
-//! Opening a file for reading, and nothing that only looks like one.
+//! What may be opened, and the words for what may not.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use windlass_core::outcome::ToolError;
 
-use super::path::is_kernels;
-
-/// Opens the regular file at `path`. It is looked at before it is opened, because opening a pipe
-/// or a device is felt on the other side, and again once it is open, because what was checked must
-/// be what is read. Opening never waits.
-pub(super) fn regular(path: &Path) -> Result<File, ToolError> {
-    let refused = |error: io::Error| refused(path, &error);
-    if is_kernels(path) {
-        return Err(special(path));
-    }
-    let real = fs::canonicalize(path).map_err(refused)?;
-    if is_kernels(&real) {
-        return Err(special(path));
-    }
-    check(path, &fs::metadata(&real).map_err(refused)?)?;
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(&real, flags | OFlags::NOFOLLOW, Mode::empty());
-    let file = File::from(opened.map_err(|error| refused(error.into()))?);
-    check(path, &file.metadata().map_err(refused)?)?;
-    Ok(file)
-}
-
-fn check(path: &Path, found: &fs::Metadata) -> Result<(), ToolError> {
+/// A regular file, and nothing that only looks like one.
+pub(super) fn check(path: &Path, found: &fs::Metadata) -> Result<(), ToolError> {
     match (found.is_file(), found.is_dir()) {
         (true, _) => Ok(()),
         (_, true) => Err(directory(path)),
@@ -38,13 +17,14 @@ fn check(path: &Path, found: &fs::Metadata) -> Result<(), ToolError> {
 }
 
 /// What went wrong, and what to do about it.
-pub(super) fn refused(path: &Path, error: &io::Error) -> ToolError {
+pub(crate) fn refused(path: &Path, error: &io::Error) -> ToolError {
     match error.kind() {
+        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => changed(path),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => missing(path),
         io::ErrorKind::PermissionDenied => ToolError::new(
             "permission_denied",
-            &format!("{} may not be read by this process", path.display()),
-            "read another file, or ask the user for access",
+            &format!("this process has no right to {}", path.display()),
+            "use another file, or ask the user for access",
         ),
         _ => ToolError::new(
             "read_failed",
@@ -54,7 +34,15 @@ pub(super) fn refused(path: &Path, error: &io::Error) -> ToolError {
     }
 }
 
-fn missing(path: &Path) -> ToolError {
+fn changed(path: &Path) -> ToolError {
+    ToolError::new(
+        "path_changed",
+        &format!("a link appeared on the way to {} while it was opened", path.display()),
+        "look again at what is there, and use the real path",
+    )
+}
+
+pub(super) fn missing(path: &Path) -> ToolError {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
     ToolError::new(
         "file_not_found",
@@ -67,14 +55,30 @@ fn directory(path: &Path) -> ToolError {
     ToolError::new(
         "is_a_directory",
         &format!("{} is a directory", path.display()),
-        "list it with Bash (ls) and read one of its files",
+        "list it with Bash (ls) and use one of its files",
     )
 }
 
-fn special(path: &Path) -> ToolError {
+pub(super) fn special(path: &Path) -> ToolError {
     ToolError::new(
         "special_file",
         &format!("{} is not a regular file (a pipe, a device or the kernel's)", path.display()),
-        "read a regular file; for the kernel's own files use Bash",
+        "use a regular file; for the kernel's own files use Bash",
+    )
+}
+
+pub(super) fn leads_nowhere(path: &Path) -> ToolError {
+    ToolError::new(
+        "read_failed",
+        &format!("{} cannot be read: its links go round in a circle", path.display()),
+        "check the path, or try again with another file",
+    )
+}
+
+pub(super) fn leads_outside(path: &Path, real: &Path) -> ToolError {
+    ToolError::new(
+        "outside_workspace",
+        &format!("{} is a way out of the workspace, to {}", path.display(), real.display()),
+        "name the real path if that file is meant, so that it can be judged by itself",
     )
 }

@@ -1,14 +1,13 @@
 //! A page of a file, its lines numbered as `cat -n` does.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead};
 use std::path::Path;
 
 use windlass_core::outcome::ToolError;
 
 use super::lines::{Line, Lines};
 use super::open::refused;
-use crate::limits::{MAX_PAGE_BYTES, MAX_SCAN_BYTES, PROBE_BYTES};
+use crate::limits::{MAX_PAGE_BYTES, MAX_SCAN_BYTES};
 
 /// Which lines are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -19,14 +18,10 @@ pub(super) struct Wanted {
     pub(super) count: u64,
 }
 
-/// Reads a page of an opened file; `path` is only for words.
-pub(super) fn read(file: File, path: &Path, wanted: Wanted) -> Result<String, ToolError> {
-    let mut file = BufReader::with_capacity(PROBE_BYTES, file);
+/// Reads a page of a text; `path` is only for words.
+pub(super) fn read(text: impl BufRead, path: &Path, wanted: Wanted) -> Result<String, ToolError> {
     let failed = |error: io::Error| failed(path, &error);
-    if file.fill_buf().map_err(failed)?.contains(&0) {
-        return Err(binary(path));
-    }
-    let mut lines = Lines::new(file);
+    let mut lines = Lines::new(text);
     let passed = pass(&mut lines, wanted.first.saturating_sub(1)).map_err(failed)?;
     let page = Page::read(&mut lines, wanted).map_err(failed)?;
     match (passed, page.lines) {
@@ -100,7 +95,7 @@ impl Page {
     }
 }
 
-fn numbered(number: u64, line: &Line) -> String {
+pub(super) fn numbered(number: u64, line: &Line) -> String {
     let text = String::from_utf8_lossy(&line.kept);
     match line.omitted {
         0 => format!("{number:>6}\t{text}\n"),
@@ -126,14 +121,6 @@ fn failed(path: &Path, error: &io::Error) -> ToolError {
         "file_too_large",
         &format!("{}: these lines are not within its first {mib} MiB", path.display()),
         "use Bash with tail, sed or grep to look at such a file",
-    )
-}
-
-fn binary(path: &Path) -> ToolError {
-    ToolError::new(
-        "binary_file",
-        &format!("{} is not a text file", path.display()),
-        "look at it with Bash (file, strings, xxd)",
     )
 }
 

@@ -1,8 +1,10 @@
 //! Which file a call means.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+use super::resolve::{Real, real};
+use super::zones::Zones;
 
 /// The path from the root, without `.` and `..`. A relative one begins in the workspace.
 pub(super) fn absolute(workspace: &Path, path: &Path) -> PathBuf {
@@ -19,14 +21,18 @@ pub(super) fn absolute(workspace: &Path, path: &Path) -> PathBuf {
     absolute
 }
 
+/// What a call about `path` touches, if it begins in the workspace.
+pub(crate) fn keys_of(zones: &Zones, path: &str) -> Vec<Arc<str>> {
+    keys(&absolute(zones.root(), Path::new(path)))
+}
+
 /// What a call about this path touches: the path as written and, behind links, the file itself.
 /// With both, calls that name one file in two ways are known to meet.
 pub(super) fn keys(path: &Path) -> Vec<Arc<str>> {
     let written = key(path);
-    let real = fs::canonicalize(path).map(|real| key(&real));
-    match real {
-        Ok(real) if real != written => vec![written, real],
-        Ok(_) | Err(_) => vec![written],
+    match real(path) {
+        Real::At(real) if real != path => vec![written, key(&real)],
+        Real::At(_) | Real::Nowhere => vec![written],
     }
 }
 

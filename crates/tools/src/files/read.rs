@@ -1,127 +1,120 @@
-//! `Read`: a page of a text file.
+//! `Read`: a page of a file, of whatever kind.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
+use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
-use windlass_core::order::Touches;
+use windlass_core::facts::Facts;
+use windlass_core::ids::LaneId;
 use windlass_core::outcome::{Outcome, ToolError};
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
 
-use super::page::{self, Wanted};
-use super::{open, path};
-use crate::input::{self, invalid, unfit};
-use crate::limits::{PAGE_LINES, TIMEOUT_MS};
+use super::blocking::blocking;
+use super::page::Wanted;
+use super::pages::Pages;
+use super::{digest, kind, path};
+use crate::desk::Desk;
+use crate::input::{self, Input, unfit};
+use crate::limits::PAGE_LINES;
+use crate::offer::offer;
+use crate::workplace::Workplace;
 
-/// Reads text files, a page at a time.
+/// Reads files: text a page at a time, pictures, pages of PDFs, notebooks.
 #[derive(Debug, Clone)]
 pub struct Read {
-    workspace: PathBuf,
+    workplace: Workplace,
 }
 
-const SCHEMA: &str = r#"{
-  "type": "object",
-  "properties": {
-    "file_path": {"type": "string", "minLength": 1, "description": "The file: absolute, or relative to the workspace"},
-    "offset": {"type": "integer", "minimum": 1, "description": "The first line, counted from 1"},
-    "limit": {"type": "integer", "minimum": 1, "description": "How many lines at most; 2000 if left out"}
-  },
-  "required": ["file_path"],
-  "additionalProperties": false
-}"#;
-
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct Asked {
+    /// The file: absolute, or relative to the workspace
+    #[schemars(length(min = 1))]
     file_path: String,
+    /// The first line (of a notebook: cell), counted from 1
+    #[schemars(range(min = 1))]
     offset: Option<u64>,
+    /// How many lines or cells at most; 2000 if left out
+    #[schemars(range(min = 1))]
     limit: Option<u64>,
+    /// Which pages of a PDF, such as "3" or "1-5"; at most 20
+    pages: Option<Pages>,
+    /// Taken for the sake of older callers: a long file always comes in pages
+    #[serde(rename = "allow_large")]
+    _allow_large: Option<bool>,
 }
 
-impl Input {
-    fn read(input: &Raw) -> Result<Self, ToolError> {
-        let read: Self = input::read(input)?;
-        match read.problem() {
-            Some(problem) => Err(invalid(problem)),
-            None => Ok(read),
-        }
-    }
-
-    fn problem(&self) -> Option<&'static str> {
+impl Input for Asked {
+    fn problem(&self) -> Option<String> {
         match (self.offset, self.limit) {
-            _ if self.file_path.is_empty() => Some("the file_path is empty"),
-            _ if self.file_path.contains('\0') => Some("the file_path holds a NUL byte"),
-            (Some(0), _) => Some("the offset is 0, and lines are counted from 1"),
-            (_, Some(0)) => Some("the limit is 0"),
-            _ => None,
+            (Some(0), _) => Some("the offset is 0, and lines are counted from 1".to_owned()),
+            (_, Some(0)) => Some("the limit is 0".to_owned()),
+            _ => input::path_problem("file_path", &self.file_path),
         }
     }
+}
 
-    fn wanted(&self) -> Wanted {
-        Wanted { first: self.offset.unwrap_or(1), count: self.limit.unwrap_or(PAGE_LINES) }
+impl Asked {
+    fn wanted(&self) -> kind::Wanted {
+        let lines =
+            Wanted { first: self.offset.unwrap_or(1), count: self.limit.unwrap_or(PAGE_LINES) };
+        kind::Wanted { lines, pages: self.pages }
     }
 }
 
 impl Read {
-    /// Reads files; paths that are not absolute begin in `workspace`.
+    /// Reads files in `workplace`, where paths that are not absolute begin.
     #[must_use]
-    pub fn new(workspace: impl Into<PathBuf>) -> Self {
-        Self { workspace: workspace.into() }
+    pub fn new(workplace: impl Into<Workplace>) -> Self {
+        Self { workplace: workplace.into() }
     }
 
-    fn path(&self, input: &Input) -> PathBuf {
-        path::absolute(&self.workspace, Path::new(&input.file_path))
+    fn desk(&self, lane: &LaneId) -> Desk {
+        self.workplace.desk(lane)
     }
 
-    fn facts(&self, input: &Input) -> Facts {
-        Facts {
-            touches: Touches::Reads(path::keys(&self.path(input))),
-            repeat: Repeat::Repeatable,
-            interrupt: Interrupt::Interruptible,
-            verify: Verify::CannotTell,
-            answered_by: AnsweredBy::Tool,
-            timeout_ms: TIMEOUT_MS,
-            problem: None,
-            summary: Some(input::summary(&input.file_path)),
-            ..Facts::default()
-        }
+    fn facts(&self, asked: &Asked) -> Facts {
+        let keys = path::keys_of(self.workplace.zones(), &asked.file_path);
+        let subject = self.workplace.looking(&asked.file_path);
+        input::looks(keys, &asked.file_path).about(subject)
     }
+}
 
-    async fn outcome(&self, input: Raw) -> Outcome {
-        let (path, wanted) = match Input::read(&input) {
-            Ok(input) => (self.path(&input), input.wanted()),
-            Err(problem) => return Outcome::Failed(problem),
-        };
-        let shown = path.clone();
-        let work = move || open::regular(&path).and_then(|file| page::read(file, &path, wanted));
-        match tokio::task::spawn_blocking(work).await {
-            Ok(Ok(page)) => Outcome::Done(Raw::string(&page)),
-            Ok(Err(error)) => Outcome::Failed(error),
-            Err(broken) => Outcome::Failed(open::refused(&shown, &broken.into())),
-        }
+/// Reads, and remembers as what the file was seen.
+fn look(workplace: &Workplace, desk: &Desk, asked: &Asked) -> Result<Raw, ToolError> {
+    let place = workplace.place_to_read(desk, &asked.file_path)?;
+    let mut file = place.open_file()?;
+    let refused = |error: std::io::Error| super::open::refused(&place.shown, &error);
+    // The hash comes first: should the file change now, the page is newer than what is remembered,
+    // and an edit is refused that need not have been. The other way round one would go through.
+    let hash = digest::of_file(&mut file).map_err(refused)?;
+    let content = kind::read(file, &place.shown, asked.wanted())?;
+    if let Some(hash) = hash {
+        // Without a note the file counts as not read, which an edit will say.
+        desk.note_seen(&place.real(), &hash).unwrap_or_default();
     }
+    Ok(content)
 }
 
 impl Tool for Read {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: Arc::from("Read"),
-            description: Arc::from(
-                "Reads a text file and returns its lines with their numbers. \
-                 A long file comes in pages: go on with offset.",
-            ),
-            input_schema: Raw::parse(SCHEMA).unwrap_or_else(|_| Raw::string(SCHEMA)),
-        }
+        offer::<Asked>(
+            "Read",
+            "Reads a file. Text comes as numbered lines, a long file in pages: go on with offset. \
+             Pictures are shown, PDFs come by page, notebooks by cell.",
+        )
     }
 
     fn assess(&self, input: &Raw) -> Facts {
-        Input::read(input).map_or_else(unfit, |input| self.facts(&input))
+        input::read(input).map_or_else(unfit, |asked| self.facts(&asked))
     }
 
-    fn run(&self, _context: CallContext, input: Raw) -> Task<'_, Outcome> {
-        Box::pin(self.outcome(input))
+    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
+        self.workplace.with_outputs(lane, self.assess(input))
+    }
+
+    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
+        let (workplace, desk) = (self.workplace.clone(), self.desk(&context.lane));
+        blocking(move || look(&workplace, &desk, &input::read(&input)?))
     }
 }

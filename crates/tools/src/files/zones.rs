@@ -107,6 +107,21 @@ impl Zones {
         }
     }
 
+    /// The path that `path` stands for in the workspace, as it was written.
+    pub(super) fn whole(&self, path: &str) -> PathBuf {
+        self.real_root(&self.root().join(path))
+    }
+
+    /// The folder of the session in which a real path lies.
+    pub(crate) fn root_of(&self, path: &Path) -> Option<&Path> {
+        self.roots.iter().map(PathBuf::as_path).find(|root| path.starts_with(root))
+    }
+
+    /// Whether writing to a real path would change what may run.
+    pub(super) fn protects(&self, path: &Path) -> bool {
+        self.protected.has(path)
+    }
+
     /// A path through another name of the workspace, as one through its real name.
     fn real_root(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.alias) {

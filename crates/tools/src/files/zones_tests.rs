@@ -112,11 +112,23 @@ fn a_denied_file_is_denied_under_all_its_names() {
     for path in [whole.to_str().unwrap(), "secrets/../secrets/k", "SECRETS/k", "open/k", "Secrets"]
     {
         let subject = Subject::Paths(zones.uses(path, Access::Read));
-        let asked = Asked { tool: "Read", subject: &subject, effect: Effect::None, lean: Lean::Neutral, grants: &[] };
+        let asked = Asked {
+            tool: "Read",
+            subject: &subject,
+            effect: Effect::None,
+            lean: Lean::Neutral,
+            grants: &[],
+        };
         assert!(matches!(permissions.judge(asked), Ruling::Deny(_)), "{path}");
     }
     let subject = Subject::Paths(zones.uses("secrets-not/k", Access::Read));
-    let asked = Asked { tool: "Read", subject: &subject, effect: Effect::None, lean: Lean::Neutral, grants: &[] };
+    let asked = Asked {
+        tool: "Read",
+        subject: &subject,
+        effect: Effect::None,
+        lean: Lean::Neutral,
+        grants: &[],
+    };
     assert!(matches!(permissions.judge(asked), Ruling::Allow(_)));
 }
 

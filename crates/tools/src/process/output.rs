@@ -7,6 +7,8 @@ use tokio::process::ChildStdout;
 use windlass_runtime::ports::Clock;
 
 use super::capture::Capture;
+use super::spill::SpillFile;
+use super::{Kept, Spill};
 use crate::limits::DRAIN_MS;
 
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -16,15 +18,22 @@ pub(super) struct Output {
     pipe: ChildStdout,
     buffer: Vec<u8>,
     captured: Capture,
+    spill: SpillFile,
 }
 
 impl Output {
-    pub(super) fn of(pipe: ChildStdout) -> Self {
-        Self { pipe, buffer: vec![0; BUFFER_BYTES], captured: Capture::default() }
+    pub(super) fn of(pipe: ChildStdout, spill: Spill) -> Self {
+        Self {
+            pipe,
+            buffer: vec![0; BUFFER_BYTES],
+            captured: Capture::default(),
+            spill: SpillFile::new(spill),
+        }
     }
 
-    pub(super) fn text(&self) -> String {
-        self.captured.text()
+    /// Head and tail, and the file with all of it.
+    pub(super) fn finish(self) -> (String, Option<Kept>) {
+        (self.captured.text(), self.spill.finish())
     }
 
     /// Reads for as long as somebody lets it, so that no writer ever blocks.
@@ -44,7 +53,9 @@ impl Output {
     async fn read_to_end(&mut self) {
         // A pipe that cannot be read has nothing more to say.
         while let Ok(read @ 1..) = self.pipe.read(&mut self.buffer).await {
-            self.captured.push(self.buffer.get(..read).unwrap_or_default());
+            let bytes = self.buffer.get(..read).unwrap_or_default();
+            self.spill.push(bytes);
+            self.captured.push(bytes);
         }
     }
 }

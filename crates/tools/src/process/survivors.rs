@@ -28,7 +28,7 @@ pub(super) fn look(group: Pid, proc: &Path) -> Vec<Pid> {
     pids.filter(|pid| *pid != group && belongs(*pid, group, &entry, proc)).collect()
 }
 
-fn pid(name: &std::ffi::OsStr) -> Option<Pid> {
+pub(super) fn pid(name: &std::ffi::OsStr) -> Option<Pid> {
     Pid::from_raw(name.to_str()?.parse().ok()?)
 }
 
@@ -45,20 +45,22 @@ fn carries(place: &Path, mark: &str) -> bool {
     environ.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
 }
 
-struct Stat {
-    life: Life,
-    group: Pid,
+pub(super) struct Stat {
+    pub(super) life: Life,
+    pub(super) group: Pid,
+    /// When it started, in the kernel's ticks.
+    pub(super) started: u64,
 }
 
 #[derive(PartialEq, Eq)]
-enum Life {
+pub(super) enum Life {
     Running,
     /// Ended, and only waiting to be asked for its status.
     Over,
 }
 
 /// `123 (any (name)) S 1 123 …`: the name may hold anything, so it is read from its last bracket.
-fn stat(bytes: &[u8]) -> Option<Stat> {
+pub(super) fn stat(bytes: &[u8]) -> Option<Stat> {
     let end = bytes.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(bytes.get(end.checked_add(1)?..)?).ok()?;
     let mut words = rest.split_ascii_whitespace();
@@ -67,5 +69,7 @@ fn stat(bytes: &[u8]) -> Option<Stat> {
         _ => Life::Running,
     };
     let group = Pid::from_raw(words.nth(1)?.parse().ok()?)?;
-    Some(Stat { life, group })
+    // Field 22 of the file; the group is field 5.
+    let started = words.nth(16).and_then(|word| word.parse().ok()).unwrap_or_default();
+    Some(Stat { life, group, started })
 }

@@ -3,61 +3,62 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
+use windlass_core::facts::{Facts, Repeat};
+use windlass_core::ids::LaneId;
 use windlass_core::order::Touches;
 use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Clock, Task, Tool};
 
-use super::report;
-use crate::input::{self, invalid, unfit};
-use crate::limits::{ENDING_MS, MAX_COMMAND_BYTES, MAX_TIMEOUT_MS, TIMEOUT_MS};
-use crate::process::{self, Environment, Job};
+use super::parse::take_apart_in;
+use super::{folder, report};
+use crate::desk::Desk;
+use crate::input::{self, Input, unfit};
+use crate::limits::{
+    BACKGROUND_MS, ENDING_MS, MAX_COMMAND_BYTES, MAX_TIMEOUT_MS, SPILL_BYTES, TIMEOUT_MS,
+};
+use crate::offer::offer;
+use crate::process::{self, Environment, Job, Rations, Spill};
+use crate::workplace::Workplace;
 
 /// Runs commands with `bash`, or with `sh` where there is no bash.
 ///
-/// Every call is a shell of its own: a change of folder or of a variable does not last. What a
-/// command leaves running is ended with the call.
+/// Every call is a shell of its own with the same environment; what lasts is the folder. What a
+/// command leaves running is ended with the call, unless it was started in the background.
 pub struct Bash {
-    workspace: PathBuf,
+    workplace: Workplace,
     shell: PathBuf,
     environment: Environment,
+    rations: Rations,
     clock: Arc<dyn Clock>,
 }
 
-const SCHEMA: &str = r#"{
-  "type": "object",
-  "properties": {
-    "command": {"type": "string", "minLength": 1, "description": "The command to run"},
-    "timeout": {"type": "integer", "minimum": 1, "maximum": 600000, "description": "How many milliseconds it may take; 120000 if left out"},
-    "description": {"type": "string", "description": "What it does, in a few words, for whoever approves it"}
-  },
-  "required": ["command"],
-  "additionalProperties": false
-}"#;
-
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct Asked {
+    /// The command to run
+    #[schemars(length(min = 1))]
     command: String,
+    /// How many milliseconds it may take; 120000 if left out
+    #[schemars(range(min = 1, max = 600_000))]
     timeout: Option<u64>,
+    /// What it does, in a few words, for whoever approves it
     description: Option<String>,
+    /// Whether to go on at once while it runs; look at it with BashOutput
+    run_in_background: Option<bool>,
+    /// Has no effect: commands run with the rights of this process
+    #[serde(rename = "dangerouslyDisableSandbox")]
+    _sandbox: Option<bool>,
 }
 
-impl Input {
-    fn read(input: &Raw) -> Result<Self, ToolError> {
-        let read: Self = input::read(input)?;
-        match read.problem() {
-            Some(problem) => Err(invalid(&problem)),
-            None => Ok(read),
-        }
-    }
-
+impl Input for Asked {
     fn problem(&self) -> Option<String> {
         let bytes = self.command.len();
-        match self.timeout_ms() {
+        match self.timeout.unwrap_or(TIMEOUT_MS) {
             _ if self.command.trim().is_empty() => Some("the command is empty".to_owned()),
             _ if self.command.contains('\0') => Some("the command holds a NUL byte".to_owned()),
             _ if bytes > MAX_COMMAND_BYTES => Some(format!(
@@ -68,23 +69,27 @@ impl Input {
             _ => Some(format!("the timeout is not between 1 and {MAX_TIMEOUT_MS} ms")),
         }
     }
+}
+
+impl Asked {
+    fn is_in_background(&self) -> bool {
+        self.run_in_background == Some(true)
+    }
 
     fn timeout_ms(&self) -> u64 {
-        self.timeout.unwrap_or(TIMEOUT_MS)
+        let otherwise = if self.is_in_background() { BACKGROUND_MS } else { TIMEOUT_MS };
+        self.timeout.unwrap_or(otherwise)
     }
 
     fn facts(&self) -> Facts {
+        let own_ms = if self.is_in_background() { TIMEOUT_MS } else { self.timeout_ms() };
         Facts {
             touches: Touches::Exclusive,
             repeat: Repeat::OnceOnly,
-            interrupt: Interrupt::Interruptible,
-            verify: Verify::CannotTell,
-            answered_by: AnsweredBy::Tool,
             // The command's own time, and then what it takes to end it properly.
-            timeout_ms: self.timeout_ms().saturating_add(ENDING_MS),
-            problem: None,
+            timeout_ms: own_ms.saturating_add(ENDING_MS),
             summary: Some(self.summary()),
-            ..Facts::default()
+            ..input::looks(Vec::new(), "")
         }
     }
 
@@ -98,34 +103,104 @@ impl Input {
 }
 
 impl Bash {
-    /// A shell that works in `workspace` and keeps time by `clock`.
+    /// A shell that works in `workplace` and keeps time by `clock`.
     #[must_use]
-    pub fn new(workspace: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(workplace: impl Into<Workplace>, clock: Arc<dyn Clock>) -> Self {
         let environment = Environment::inherited();
-        Self { workspace: workspace.into(), shell: shell(&environment), environment, clock }
+        Self {
+            workplace: workplace.into(),
+            shell: shell(&environment),
+            environment,
+            rations: Rations::of_this_machine(),
+            clock,
+        }
     }
 
-    fn job(&self, context: &CallContext, input: Input) -> Job {
+    /// The facts of a call that begins in `folder`.
+    fn facts(&self, input: &Raw, folder: &Path) -> Facts {
+        let facts = |asked: Asked| {
+            let shell = take_apart_in(&asked.command, self.workplace.zones(), folder);
+            asked.facts().about(Subject::Shell(shell))
+        };
+        input::read(input).map_or_else(unfit, facts)
+    }
+
+    fn job(&self, context: &CallContext, asked: &Asked, folder: PathBuf, spill: Spill) -> Job {
         let environment = self.environment.clone();
         Job {
             shell: self.shell.clone(),
-            timeout_ms: input.timeout_ms(),
-            command: input.command,
-            folder: self.workspace.clone(),
+            timeout_ms: asked.timeout_ms(),
+            command: asked.command.clone(),
+            folder,
             environment: environment.with("WINDLASS_CALL", &context.idempotency_key),
+            rations: self.rations,
+            spill,
+            ended_in: None,
         }
     }
 
     async fn outcome(&self, context: CallContext, input: Raw) -> Outcome {
-        let job = match Input::read(&input) {
-            Ok(input) => self.job(&context, input),
+        let asked: Asked = match input::read(&input) {
+            Ok(asked) => asked,
             Err(problem) => return Outcome::Failed(problem),
         };
-        match process::run(&job, self.clock.as_ref()).await {
-            Ok(ended) => report::ended(&ended),
-            Err(error) => Outcome::Failed(report::not_started(&error, &self.workspace)),
+        let desk = self.workplace.desk(&context.lane);
+        let folder = folder::of_reply(&desk, self.workplace.zones(), context.call.ask);
+        match asked.is_in_background() {
+            true => self.start(&context, &asked, &desk, folder),
+            false => self.wait(&context, &asked, &desk, folder).await,
         }
     }
+
+    async fn wait(
+        &self,
+        context: &CallContext,
+        asked: &Asked,
+        desk: &Desk,
+        folder: PathBuf,
+    ) -> Outcome {
+        // Where no file can be made, head and tail must do.
+        let outputs = desk.outputs().ok();
+        let path = outputs.as_deref().map(|outputs| output_file(outputs, context));
+        let mut job = self.job(context, asked, folder, Spill { path, from: SPILL_BYTES });
+        job.ended_in = outputs.and_then(|_| folder::slate(desk));
+        let ended = process::run(&job, self.clock.as_ref(), std::future::pending()).await;
+        let (zones, said) = (self.workplace.zones(), job.ended_in.as_deref());
+        let went = folder::remember(desk, zones, context.call.ask, said, &job.folder);
+        match ended {
+            Ok(ended) => report::ended(&ended, &went),
+            Err(error) => Outcome::Failed(report::not_started(&error, &job.folder)),
+        }
+    }
+
+    fn start(&self, context: &CallContext, asked: &Asked, desk: &Desk, folder: PathBuf) -> Outcome {
+        let output = match desk.outputs() {
+            Ok(outputs) => output_file(&outputs, context),
+            Err(error) => return Outcome::Failed(report::not_started(&error, &folder)),
+        };
+        let spill = Spill { path: Some(output.clone()), from: 0 };
+        let job = self.job(context, asked, folder, spill);
+        let id = format!("bash_{}_{}", context.call.ask, context.call.index);
+        let clock = Arc::clone(&self.clock);
+        let said = report::started(&id, &output);
+        match self.workplace.background().start(&context.lane, &id, job, output, clock) {
+            Some(()) => Outcome::Done(Raw::string(&said)),
+            None => Outcome::Failed(too_many()),
+        }
+    }
+}
+
+/// Where a call's output goes. The same call again begins it anew.
+fn output_file(outputs: &Path, context: &CallContext) -> PathBuf {
+    outputs.join(format!("bash-{}-{}.txt", context.call.ask, context.call.index))
+}
+
+fn too_many() -> ToolError {
+    ToolError::new(
+        "too_many_shells",
+        "too many commands run in the background",
+        "end one of them with KillShell first",
+    )
 }
 
 /// Where bash is, or else the shell that is everywhere.
@@ -142,29 +217,36 @@ fn shell(environment: &Environment) -> PathBuf {
 
 impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: Arc::from("Bash"),
-            description: Arc::from(
-                "Runs a command in a new shell in the workspace and returns what it printed. \
-                 Processes it leaves behind are ended with it.",
-            ),
-            input_schema: Raw::parse(SCHEMA).unwrap_or_else(|_| Raw::string(SCHEMA)),
-        }
+        offer::<Asked>(
+            "Bash",
+            "Runs a command in a new shell and returns what it printed. A change of folder within \
+             the workspace lasts from the next reply on; variables do not last. Processes that a \
+             command leaves behind are ended with it, unless it runs in the background.",
+        )
     }
 
     fn assess(&self, input: &Raw) -> Facts {
-        Input::read(input).map_or_else(unfit, |input| input.facts())
+        self.facts(input, self.workplace.zones().root())
+    }
+
+    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
+        let desk = self.workplace.desk(lane);
+        self.facts(input, &folder::now(&desk, self.workplace.zones()))
     }
 
     fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
         Box::pin(self.outcome(context, input))
+    }
+
+    fn leave(&self, lane: &LaneId) {
+        self.workplace.background().leave(lane);
     }
 }
 
 impl std::fmt::Debug for Bash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bash")
-            .field("workspace", &self.workspace)
+            .field("workplace", &self.workplace)
             .field("shell", &self.shell)
             .finish_non_exhaustive()
     }

@@ -31,6 +31,8 @@ mod parse_tests;
 #[cfg(test)]
 mod second_tests;
 
+use std::path::Path;
+
 use windlass_core::permission::Shell;
 
 use self::found::Found;
@@ -42,7 +44,12 @@ use crate::limits::{MAX_COMMAND_BYTES, MAX_SHELLS, MAX_WRAPPERS};
 /// Takes a command text apart, for a shell that starts in the workspace of `zones`.
 #[must_use]
 pub fn take_apart(command: &str, zones: &Zones) -> Shell {
-    let mut found = Found::new(zones);
+    take_apart_in(command, zones, zones.root())
+}
+
+/// The same for a shell that starts in `folder`.
+pub(super) fn take_apart_in(command: &str, zones: &Zones, folder: &Path) -> Shell {
+    let mut found = Found::new(zones, folder);
     text(command, 0, &mut found);
     found.into_shell()
 }

@@ -7,7 +7,7 @@ use windlass::core::log::Entry;
 use windlass::memory::MemoryStore;
 use windlass::{End, Item, StopCause};
 
-use crate::kit::{Probe, eventually, pause, windlass};
+use crate::kit::{Probe, builder, eventually, pause, windlass};
 
 const TEN_ROUNDS: &str = "when ask 10+\n  say \"done\"\nwhen any\n  call Look {}\n";
 
@@ -63,11 +63,7 @@ async fn a_slow_reader_misses_nothing_and_sees_nothing_twice() {
     let look = Probe::read("Look");
     let script = "when ask 200+\n  say \"done\"\nwhen any\n  call Look {}\n";
     let store = MemoryStore::default();
-    let w = windlass::Windlass::builder()
-        .scripted(windlass::scripted::Script::parse(script).unwrap())
-        .store(store)
-        .tool(look.clone())
-        .allow_everything_else()
+    let w = builder(script, store, std::slice::from_ref(&look))
         .settings(|s| s.limits = s.limits.clone().with_tool_rounds(300))
         .start()
         .await

@@ -3,8 +3,14 @@
 
 mod kit;
 
+mod children;
 mod consuming;
 mod crashing;
 mod examples;
+mod fencing;
+mod hooking;
 mod stopping;
 mod talking;
+mod tracing_events;
+mod workers;
+mod working;

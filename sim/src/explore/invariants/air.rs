@@ -5,18 +5,20 @@ use windlass_core::Conversation;
 use windlass_core::call::{Call, CallState};
 use windlass_core::facts::{AnsweredBy, Facts};
 use windlass_core::ids::CallId;
-use windlass_core::permission::Verdict as Judgement;
 use windlass_core::record::{Launch, Stop};
 use windlass_core::run::{EarlyCall, Run};
 use windlass_core::settings::Listening;
 use windlass_core::wanted::Effect;
 
 use super::{OfState, State, Verdict, ensure};
+use crate::explore::law;
 
 pub(super) const STATES: &[OfState] = &[
     ("conflicting calls are never in the air together", conflicts_are_apart),
     ("a call waits for earlier ones it conflicts with", order_is_kept),
     ("a once-only call is on disk before it runs", started_is_on_disk),
+    ("a denied call never runs", denied_stays_down),
+    ("an ask rule is passed by a human alone", asked_by_a_human),
     ("nothing runs without leave", leave_was_given),
     ("no more calls at once than allowed", few_at_once),
     ("only harmless calls run early", early_is_harmless),
@@ -89,6 +91,23 @@ fn started_is_on_disk(state: &State<'_>) -> Verdict {
     Ok(())
 }
 
+fn denied_stays_down(state: &State<'_>) -> Verdict {
+    let live = &state.world.live;
+    let Some(settings) = &live.settings else { return Ok(()) };
+    let mut calls = flying(state).filter_map(|(id, _)| call_of(live, id));
+    let denied = calls.find(|call| law::is_denied(&settings.rules, &call.tool_use.name));
+    ensure(denied.is_none(), || format!("{:?} runs", denied.map(|call| &call.tool_use.name)))
+}
+
+fn asked_by_a_human(state: &State<'_>) -> Verdict {
+    let live = &state.world.live;
+    let Some(settings) = &live.settings else { return Ok(()) };
+    let calls = flying(state).filter_map(|(id, _)| call_of(live, id));
+    let mut asked = calls.filter(|call| law::is_asked(&settings.rules, &call.tool_use.name));
+    let unasked = asked.find(|call| !state.world.ledger.is_approved(call.id));
+    ensure(unasked.is_none(), || format!("{:?} runs", unasked.map(|call| &call.tool_use.name)))
+}
+
 fn leave_was_given(state: &State<'_>) -> Verdict {
     let live = &state.world.live;
     let Some(settings) = &live.settings else { return Ok(()) };
@@ -97,11 +116,7 @@ fn leave_was_given(state: &State<'_>) -> Verdict {
         let fits = call.facts.problem.is_none()
             && call.tool_use.input.is_object()
             && call.facts.answered_by == AnsweredBy::Tool;
-        let allowed = match settings.rules.judge(&call.tool_use.name) {
-            Judgement::Allow { .. } => true,
-            Judgement::Ask { .. } => state.world.ledger.is_approved(id),
-            Judgement::Deny { .. } => false,
-        };
+        let allowed = law::has_leave(settings, call, &state.world.ledger);
         ensure(fits && allowed, || format!("{} runs without leave", call.tool_use.name))?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Asking the model, reading its reply, and what people say meanwhile.
 
+use windlass_core::mail::{Answer, MailBody};
 use windlass_core::record::{Launch, Record, Transition};
 use windlass_core::reply::StopReason;
 use windlass_core::run::{Phase, Run};
@@ -31,7 +32,7 @@ fn asked_from_between(fact: &Fact<'_>) -> Verdict {
     let Record::Asked { .. } = fact.record else { return Ok(()) };
     let ready = fact.now.run.as_ref().is_some_and(|run| match run.phase {
         Phase::Between | Phase::Deferred { .. } => run.stop.is_none(),
-        Phase::Asking(_) | Phase::Acting(_) | Phase::Halted(_) => false,
+        Phase::Asking(_) | Phase::Acting(_) | Phase::Consulting(_) | Phase::Halted(_) => false,
     });
     ensure(ready, || format!("asked while {}", fact.now.phase_name()))
 }
@@ -45,9 +46,10 @@ fn request_ends_with_user(fact: &Fact<'_>) -> Verdict {
     let Record::Asked { transition, .. } = fact.record else { return Ok(()) };
     let goes_on = match transition {
         Transition::Resume | Transition::Retry | Transition::RaiseCap => true,
-        Transition::Compacted | Transition::Adopted => true,
+        Transition::Compacted | Transition::Adopted | Transition::Guided => true,
         Transition::Prompt | Transition::ToolResults | Transition::ContinueText => false,
         Transition::ReissueToolUse | Transition::Reprompt | Transition::Steer => false,
+        Transition::Rejected | Transition::SumUp => false,
     };
     let steered = fact.now.run.as_ref().is_some_and(|run| !run.steers.is_empty());
     let last = fact.now.transcript.segments().last().map(|segment| segment.role);
@@ -71,9 +73,16 @@ fn pause_is_bounded(fact: &Fact<'_>) -> Verdict {
     let before = fact.now.run.as_ref().map_or(0, |run| run.counters.failures);
     let failed = matches!(fact.entry.input, Input::ModelFailed { .. });
     let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop.is_some());
-    let bounded =
-        pause <= longest && *failures == before + 1 && *failures <= settings.limits.model_retries;
+    let waits = is_waited_for(fact, settings.limits.provider_wait_ms);
+    let few = *failures <= settings.limits.model_retries || waits;
+    let bounded = pause <= longest && *failures == before + 1 && few;
     ensure(failed && bounded && !stopping, || format!("{failures} failures, {pause} ms"))
+}
+
+/// Whether the provider is down and was not waited for long enough.
+fn is_waited_for(fact: &Fact<'_>, most_ms: u64) -> bool {
+    let down = fact.now.run.as_ref().and_then(|run| run.down_since);
+    down.is_some_and(|since| fact.entry.at.since(since) < most_ms)
 }
 
 fn early_once(fact: &Fact<'_>) -> Verdict {
@@ -92,10 +101,20 @@ fn steers_are_heard(step: &Step<'_>) -> Verdict {
     }
     let added = records.iter().filter(|r| matches!(r, Record::Steered { .. })).count();
     let began = records.iter().filter(|r| matches!(r, Record::RunStarted { .. })).count();
-    let due = waiting(step.before) + added + began;
-    let heard = prompts(step.after) - prompts(step.before);
+    let guided = records.iter().filter(|r| says_words(step, r)).count();
+    let withdrawn = records.iter().filter(|r| matches!(r, Record::PromptWithdrawn {})).count();
+    let due = waiting(step.before) + added + began + guided;
+    let heard = prompts(step.after) + withdrawn - prompts(step.before);
     let kept = waiting(step.after);
     ensure(heard + kept == due, || format!("{heard} heard and {kept} kept of {due}"))
+}
+
+/// Whether a person answered with words: they are theirs, like a prompt.
+fn says_words(step: &Step<'_>, record: &Record) -> bool {
+    let Record::Guided { mail: id } = record else { return false };
+    let Input::Received { mail } = &step.entry.input else { return false };
+    let answer = mail.iter().find(|mail| mail.id == *id).map(|mail| &mail.body);
+    matches!(answer, Some(MailBody::Answer { answer: Answer::Text { .. }, .. }))
 }
 
 fn waiting(c: &Conversation) -> usize {
@@ -118,5 +137,11 @@ fn notes_are_single(step: &Step<'_>) -> Verdict {
     let count = |what: fn(&Record) -> bool| step.entry.records.iter().filter(|r| what(r)).count();
     let noted = count(|record| matches!(record, Record::Noted { .. }));
     let kept = count(|record| matches!(record, Record::ReplyKept {} | Record::RoundOpened { .. }));
-    ensure(noted <= 1 && kept <= 1, || format!("{noted} notes, {kept} times kept"))
+    // The time may be up while the reply is read: then the model is told so as well.
+    let summing_up = count(is_sum_up);
+    ensure(noted <= 1 + summing_up && kept <= 1, || format!("{noted} notes, {kept} times kept"))
+}
+
+fn is_sum_up(record: &Record) -> bool {
+    matches!(record, Record::Asked { transition: Transition::SumUp, .. })
 }

@@ -2,12 +2,13 @@
 
 use windlass_core::Input;
 use windlass_core::call::{Call, CallState};
-use windlass_core::facts::Interrupt;
+use windlass_core::facts::{AnsweredBy, Interrupt};
 use windlass_core::ids::CallId;
 use windlass_core::outcome::{Outcome, OutcomeKind};
-use windlass_core::record::{Record, Settlement, Stop};
+use windlass_core::record::{Record, Settlement, Stop, TimeLimit};
 use windlass_core::run::Run;
 
+use super::time;
 use super::{Fact, OfFact, Verdict, ensure};
 
 pub(super) const FACTS: &[OfFact] = &[
@@ -17,7 +18,7 @@ pub(super) const FACTS: &[OfFact] = &[
     ("a stopping run lets nothing go", stopping_lets_nothing_go),
     ("a result is final", settled_once),
     ("a result is what became of the call", result_is_earned),
-    ("only what may be interrupted is, and only by an abort", interrupted_rightly),
+    ("a call is interrupted by an abort or the end of its time", interrupted_rightly),
     ("a call that took effect is not called skipped", skipped_means_not_run),
     ("only a repeatable call that failed in passing is retried", retried_rightly),
     ("a call comes back from the air", completed_from_the_air),
@@ -64,7 +65,11 @@ fn let_go_when_ready(fact: &Fact<'_>) -> Verdict {
 }
 
 fn stopping_lets_nothing_go(fact: &Fact<'_>) -> Verdict {
-    let (Record::Launched { call: id } | Record::Started { call: id }) = fact.record else {
+    let (Record::Launched { call: id }
+    | Record::Started { call: id }
+    | Record::Spawned { call: id, .. }
+    | Record::JournalChanged { call: id, .. }) = fact.record
+    else {
         return Ok(());
     };
     let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop.is_some());
@@ -85,7 +90,7 @@ fn result_is_earned(fact: &Fact<'_>) -> Verdict {
     let back = matches!(state, CallState::AfterHook(_));
     let waits = matches!(state, CallState::Questioned(_));
     let fits = match kind(shown) {
-        OutcomeKind::Done => back || (probe && *state == CallState::Lost),
+        OutcomeKind::Done => back || (probe && *state == CallState::Lost) || is_ours(fact, *id),
         OutcomeKind::Answered => waits && mail,
         OutcomeKind::TimedOut => back,
         OutcomeKind::Interrupted => back || waits || may_have_flown(fact, state),
@@ -97,10 +102,20 @@ fn result_is_earned(fact: &Fact<'_>) -> Verdict {
 }
 
 /// It flies, or a new owner cannot know whether it did: that is stored for once-only calls alone.
+/// The journal answered, or every child came home.
+fn is_ours(fact: &Fact<'_>, id: CallId) -> bool {
+    let Some(call) = call(fact, id) else { return false };
+    match call.facts.answered_by {
+        AnsweredBy::Journal => call.state == CallState::Ready,
+        AnsweredBy::Children => call.away().is_some_and(|away| away.at_work() == 0),
+        AnsweredBy::Tool | AnsweredBy::Human => false,
+    }
+}
+
 fn may_have_flown(fact: &Fact<'_>, state: &CallState) -> bool {
     let halted = fact.now.run.as_ref().and_then(Run::halt).is_some();
     match state {
-        CallState::Running { .. } => true,
+        CallState::Running { .. } | CallState::Away(_) => true,
         CallState::Ready => halted || matches!(fact.entry.input, Input::Adopted { .. }),
         _ => false,
     }
@@ -109,7 +124,8 @@ fn may_have_flown(fact: &Fact<'_>, state: &CallState) -> bool {
 fn has_not_flown(state: &CallState) -> bool {
     match state {
         CallState::BeforeHook | CallState::Unjudged | CallState::Ready => true,
-        CallState::Resting { .. } => true,
+        CallState::Resting { .. } | CallState::Referred => true,
+        CallState::Away(_) => false,
         CallState::Questioned(_) | CallState::Running { .. } | CallState::Lost => false,
         CallState::AfterHook(_) | CallState::Settled(_) => false,
     }
@@ -125,7 +141,11 @@ fn interrupted_rightly(fact: &Fact<'_>) -> Verdict {
     let aborted = stop.is_some_and(|stop| stop.how == Stop::Abort);
     let may = call.facts.interrupt == Interrupt::Interruptible;
     let told = kind(shown) == OutcomeKind::Interrupted;
-    ensure(aborted && may && told, || format!("call {id} was taken out of the air"))
+    let over = time::is_up(fact, TimeLimit::Hard);
+    let late = time::is_out_of_grace(fact);
+    ensure((over || (may && (aborted || late))) && told, || {
+        format!("call {id} was taken out of the air")
+    })
 }
 
 fn kind(shown: &Settlement) -> OutcomeKind {

@@ -47,7 +47,9 @@ fn started_in_order(fact: &Fact<'_>) -> Verdict {
 /// The active run, if this record ends it.
 fn ended<'a>(fact: &'a Fact<'_>) -> Option<(&'a Run, StopCause, &'a [StopCause])> {
     let Record::Finished { run, cause, also, .. } = fact.record else { return None };
-    let active = fact.now.run.as_ref().filter(|active| active.id == *run)?;
+    // A prompt that waited may be over as soon as it begins, for reasons of its own.
+    let began_before = fact.world.live.run.as_ref().is_some_and(|live| live.id == *run);
+    let active = fact.now.run.as_ref().filter(|active| active.id == *run && began_before)?;
     Some((active, *cause, also))
 }
 
@@ -68,10 +70,12 @@ fn rank(cause: StopCause) -> u8 {
         StopCause::ToolFatal => 1,
         StopCause::UserCancel => 2,
         StopCause::BudgetUsd | StopCause::BudgetTokens => 3,
-        StopCause::SoftTime | StopCause::HardTime => 4,
+        // What it summed up is its answer.
+        StopCause::SoftTime => 0,
+        StopCause::HardTime => 4,
         StopCause::MaxToolRounds | StopCause::MaxModelCalls => 5,
         StopCause::BlockingLimit | StopCause::TruncationExhausted => 6,
-        StopCause::StructuredOutputRetries | StopCause::WorkerLost => 6,
+        StopCause::StructuredOutputRetries | StopCause::WorkerLost | StopCause::HookStopped => 6,
         StopCause::ProviderFailed | StopCause::ResumeUnsafe | StopCause::AskedHuman => 6,
     }
 }
@@ -95,7 +99,8 @@ fn cut_is_no_answer(fact: &Fact<'_>) -> Verdict {
     let Some((_, cause, _)) = ended(fact) else { return Ok(()) };
     let Input::Replied { reply, .. } = &fact.entry.input else { return Ok(()) };
     let cut = reply.stop_reason == StopReason::MaxTokens;
-    ensure(!(cut && rank(cause) == 0), || format!("a cut reply ended as {cause:?}"))
+    let answered = rank(cause) == 0 && cause != StopCause::SoftTime;
+    ensure(!(cut && answered), || format!("a cut reply ended as {cause:?}"))
 }
 
 fn refusal_is_told(fact: &Fact<'_>) -> Verdict {
@@ -104,7 +109,10 @@ fn refusal_is_told(fact: &Fact<'_>) -> Verdict {
         Input::Replied { reply, .. } => reply.stop_reason == StopReason::Refusal,
         _ => false,
     };
-    ensure(refused == (cause == StopCause::Refusal), || format!("{cause:?}, refused: {refused}"))
+    let summed_up = cause == StopCause::SoftTime;
+    ensure(summed_up || refused == (cause == StopCause::Refusal), || {
+        format!("{cause:?}, refused: {refused}")
+    })
 }
 
 fn fatal_is_told(fact: &Fact<'_>) -> Verdict {

@@ -1,16 +1,21 @@
 //! Humans are asked when they must be, and only then.
 
+use windlass_core::budget::AtCap;
 use windlass_core::call::{Call, CallState};
+use windlass_core::counsel::Counsel;
 use windlass_core::facts::{AnsweredBy, Verify};
 use windlass_core::ids::CallId;
-use windlass_core::input::{Finding, Input};
+use windlass_core::input::{Finding, Input, Opinion};
 use windlass_core::outcome::OutcomeKind;
-use windlass_core::permission::Verdict as Judgement;
 use windlass_core::question::{About, Question};
 use windlass_core::record::Record;
-use windlass_core::run::{Leave, Run};
+use windlass_core::run::{Consulting, Leave, Phase, Run};
+use windlass_core::thrash::Level;
+use windlass_core::window::Rung;
 
+use super::money;
 use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
+use crate::explore::law::{self, Standing};
 use crate::explore::ledger::answer_in;
 
 pub(super) const FACTS: &[OfFact] = &[
@@ -35,6 +40,8 @@ fn asked_only_when_needed(fact: &Fact<'_>) -> Verdict {
             call_of(fact, *call).is_some_and(|call| call.facts.answered_by == AnsweredBy::Human)
         }
         About::Drift { .. } => has_drifted(fact),
+        About::Guidance { .. } => is_lost(fact),
+        About::Budget { .. } => is_short(fact),
     };
     ensure(needed, || format!("{:?}", question.about))
 }
@@ -47,7 +54,13 @@ fn needs_leave(fact: &Fact<'_>, id: CallId) -> bool {
     let (Some(call), Some(settings)) = (call_of(fact, id), &fact.now.settings) else {
         return false;
     };
-    let asks = matches!(settings.rules.judge(&call.tool_use.name), Judgement::Ask { .. });
+    let unsure =
+        matches!(fact.entry.input, Input::Classified { opinion: Opinion::Unsure { .. }, .. });
+    let asks = match law::standing(settings, call, &fact.world.ledger) {
+        Standing::Human => true,
+        Standing::Classifier => unsure,
+        Standing::Never | Standing::Free => false,
+    };
     asks && call.facts.problem.is_none() && !fact.world.ledger.is_approved(id)
 }
 
@@ -92,12 +105,31 @@ fn drift_accepted_rightly(fact: &Fact<'_>) -> Verdict {
     ensure(awaited && fine, || "nobody accepted the change".to_owned())
 }
 
+/// Circles that were seen, or a window that fills up again and again.
+fn is_lost(fact: &Fact<'_>) -> bool {
+    fact.entry.records.iter().any(|record| match record {
+        Record::Watched { level, .. } => *level == Level::Human,
+        Record::Climbed { rung } => *rung == Rung::AskHuman,
+        _ => false,
+    })
+}
+
+/// Whoever set the cap wants to be asked, and what is left does not pay for a call.
+fn is_short(fact: &Fact<'_>) -> bool {
+    let Some(settings) = &fact.now.settings else { return false };
+    settings.budget.at_cap == AtCap::Ask && money::is_short(fact.now)
+}
+
 fn drift_is_asked(step: &Step<'_>) -> Verdict {
     let Input::Adopted { prompt_hash, .. } = &step.entry.input else { return Ok(()) };
     let Some(run) = &step.before.run else { return Ok(()) };
     let drifted = step.before.prompt_hash.as_ref() != Some(prompt_hash);
     let halted = step.after.run.as_ref().and_then(Run::halt).is_some();
-    ensure(!drifted || run.stop.is_some() || halted, || "the change went unnoticed".to_owned())
+    let answered =
+        matches!(run.phase, Phase::Consulting(Consulting { about: Counsel::Answer { .. }, .. }));
+    ensure(!drifted || run.stop.is_some() || halted || answered, || {
+        "the change went unnoticed".to_owned()
+    })
 }
 
 fn halt_needs_consent(step: &Step<'_>) -> Verdict {
@@ -105,7 +137,13 @@ fn halt_needs_consent(step: &Step<'_>) -> Verdict {
     let after = step.after.run.as_ref().filter(|after| after.id == before.id);
     let (Some(halt), Some(after)) = (before.halt(), after) else { return Ok(()) };
     let configured = step.entry.records.contains(&Record::Configured {});
-    let consent = halt.leave == Leave::Given && configured;
+    let drift = matches!(halt.question.about, About::Drift { .. });
+    let said =
+        |record: &Record| matches!(record, Record::Guided { .. } | Record::BudgetExtended {});
+    let consent = match drift {
+        true => halt.leave == Leave::Given && configured,
+        false => step.entry.records.iter().any(said),
+    };
     ensure(after.halt().is_some() || consent, || format!("{} without leave", after.phase_name()))
 }
 

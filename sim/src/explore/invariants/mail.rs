@@ -1,5 +1,7 @@
 //! Mail is answered for: whatever is drained leaves exactly one record that names it.
 
+use windlass_core::call::Call;
+use windlass_core::child::Homecoming;
 use windlass_core::ids::RunId;
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::record::{Record, Stop};
@@ -35,7 +37,13 @@ fn names(record: &Record, mail: &Mail) -> bool {
         (MailBody::Steer { .. }, Record::Queued { mail: id } | Record::Steered { mail: id }) => {
             *id == mail.id
         }
-        (MailBody::ChildFinished { .. }, Record::Steered { mail: id }) => *id == mail.id,
+        (MailBody::ChildFinished { home: None, .. }, Record::Steered { mail: id }) => {
+            *id == mail.id
+        }
+        (MailBody::ChildFinished { .. }, Record::ChildBack { mail: id }) => *id == mail.id,
+        (MailBody::Task { .. }, Record::Employed { mail: id }) => *id == mail.id,
+        (MailBody::Compact {}, Record::CompactionAsked { mail: id }) => *id == mail.id,
+        (MailBody::Memory { .. }, Record::Remembered { mail: id }) => *id == mail.id,
         (MailBody::Answer { .. }, Record::Answered { mail: id }) => *id == mail.id,
         (MailBody::Cancel { .. }, Record::CancelRequested { mail: id, how }) => {
             *id == mail.id && *how == Stop::Cancel
@@ -71,9 +79,25 @@ fn refused_rightly(fact: &Fact<'_>) -> Verdict {
             .is_some_and(|(question, answer)| question.about.takes(answer)),
         MailBody::Cancel { run } => can_stop(now, run.as_ref(), Stop::Cancel),
         MailBody::Abort { run } => can_stop(now, run.as_ref(), Stop::Abort),
+        MailBody::ChildFinished { home: Some(home), .. } => is_awaited(now, home),
         MailBody::ChildFinished { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
+        MailBody::Task { run, .. } => has_room(now, run) && now.parent.is_none(),
+        MailBody::Compact {} => true,
+        MailBody::Memory { text } => !text.trim().is_empty() && can_remember(now),
     };
     ensure(!useful, || format!("{:?}", mail.body))
+}
+
+/// Whether a call waits for this child.
+fn is_awaited(c: &Conversation, home: &Homecoming) -> bool {
+    let call = c.run.as_ref().and_then(Run::round).and_then(|round| round.call(home.call));
+    let place = call.and_then(Call::away).and_then(|away| away.back.get(usize::from(home.part)));
+    place.is_some_and(Option::is_none)
+}
+
+fn can_remember(c: &Conversation) -> bool {
+    let most = c.settings.as_ref().map_or(0, |settings| settings.limits.waiting_steers);
+    c.run.as_ref().is_none_or(|run| run.memories.len() < most as usize)
 }
 
 /// The active run, if nobody asked it to end.

@@ -7,6 +7,7 @@ use windlass_core::run::{Counters, Phase, Run};
 use windlass_core::{Conversation, Record};
 
 use super::{OfState, OfStep, State, Step, Verdict, ensure};
+use crate::explore::ledger::Kid;
 
 pub(super) const STATES: &[OfState] = &[
     ("a request is accepted by the API", request_is_accepted),
@@ -47,7 +48,8 @@ fn never_stuck(state: &State<'_>) -> Verdict {
     let Some(run) = &state.world.live.run else { return Ok(()) };
     let waits = !state.wanted.effects.is_empty()
         || state.wanted.wake_at.is_some()
-        || run.questions().next().is_some();
+        || run.questions().next().is_some()
+        || state.world.ledger.kids().iter().any(Kid::is_out);
     ensure(waits, || format!("run {} is {} and nothing will ever come", run.id, run.phase_name()))
 }
 
@@ -69,12 +71,20 @@ fn log_folds_to_the_state(state: &State<'_>) -> Verdict {
 fn transcript_grows(step: &Step<'_>) -> Verdict {
     let (before, after) = (&step.before.transcript, &step.after.transcript);
     if after.generation() != before.generation() {
-        let compacted = step.entry.records.iter().any(|r| matches!(r, Record::Compacted { .. }));
-        return ensure(compacted, || "a new generation without a compaction".to_owned());
+        let told = step.entry.records.iter().any(begins_generation);
+        return ensure(told, || "a new generation without a compaction".to_owned());
+    }
+    if step.entry.records.contains(&Record::PromptWithdrawn {}) {
+        // Nobody had read it.
+        return Ok(());
     }
     let kept = before.segments().iter().zip(after.segments()).all(|(a, b)| a == b);
     let longer = after.segments().len() >= before.segments().len();
     ensure(kept && longer, || "what was sent has changed".to_owned())
+}
+
+fn begins_generation(record: &Record) -> bool {
+    matches!(record, Record::Compacted { .. } | Record::Pruned { .. } | Record::FellBack { .. })
 }
 
 fn counters_never_fall(step: &Step<'_>) -> Verdict {

@@ -1,7 +1,7 @@
 //! Bugs of ends.
 
 use windlass_core::Input;
-use windlass_core::record::{OutputBound, Record, Transition};
+use windlass_core::record::{OutputBound, Record, ToolChoice, Transition};
 use windlass_core::reply::StopReason;
 use windlass_core::stop::StopCause;
 
@@ -23,7 +23,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("call an empty end a success", empty_success, &["answers"]),
 ];
 
-fn is_end(record: &Record) -> bool {
+pub(super) fn is_end(record: &Record) -> bool {
     matches!(record, Record::Finished { .. })
 }
 
@@ -97,10 +97,11 @@ fn wrong_order(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     })
 }
 
-fn asked(told: &Told<'_>, before: &[Record], transition: Transition) -> Record {
+pub(super) fn asked(told: &Told<'_>, before: &[Record], transition: Transition) -> Record {
     let ask = told.after(before).asks + 1;
     let bound = OutputBound::Cap;
-    Record::Asked { ask, max_tokens: 20, bound, reserved_tokens: 30, transition }
+    let choice = ToolChoice::Open;
+    Record::Asked { ask, max_tokens: 20, bound, reserved_tokens: 30, transition, choice }
 }
 
 /// Goes on where the run should end for `cause`.

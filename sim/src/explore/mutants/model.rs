@@ -1,6 +1,6 @@
 //! Bugs of asking the model and reading its reply.
 
-use windlass_core::record::{Record, Transition};
+use windlass_core::record::{Record, ToolChoice, Transition};
 use windlass_core::run::{Phase, Run};
 use windlass_core::{Input, decide};
 
@@ -40,9 +40,9 @@ fn keep_twice(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn reuse_number(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Asked { ask, max_tokens, bound, reserved_tokens, transition } => {
+        Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice } => {
             let ask = if told.state.asks > 0 { told.state.asks } else { ask };
-            vec![Record::Asked { ask, max_tokens, bound, reserved_tokens, transition }]
+            vec![Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice }]
         }
         record => vec![record],
     })
@@ -66,8 +66,15 @@ fn ask_halted(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
             let ask = told.state.asks + 1;
             let bound = windlass_core::record::OutputBound::Cap;
             let transition = Transition::Adopted;
-            let asked =
-                Record::Asked { ask, max_tokens: 9, bound, reserved_tokens: 10, transition };
+            let choice = ToolChoice::Open;
+            let asked = Record::Asked {
+                ask,
+                max_tokens: 9,
+                bound,
+                reserved_tokens: 10,
+                transition,
+                choice,
+            };
             records.into_iter().chain([asked]).collect()
         }
         _ => records,

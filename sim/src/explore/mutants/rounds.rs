@@ -55,7 +55,11 @@ fn run_asking(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     allow_instead(told, records, |about| matches!(about, About::Asking { .. }))
 }
 
-fn allow_instead(told: &Told<'_>, records: Vec<Record>, which: fn(&About) -> bool) -> Vec<Record> {
+pub(super) fn allow_instead(
+    told: &Told<'_>,
+    records: Vec<Record>,
+    which: fn(&About) -> bool,
+) -> Vec<Record> {
     let asks = records
         .iter()
         .any(|record| matches!(record, Record::Questioned { question } if which(&question.about)));
@@ -68,7 +72,7 @@ fn allow_instead(told: &Told<'_>, records: Vec<Record>, which: fn(&About) -> boo
     if asks { told.advanced(records) } else { records }
 }
 
-fn run_settled(told: &Told<'_>, records: Vec<Record>, kind: OutcomeKind) -> Vec<Record> {
+pub(super) fn run_settled(told: &Told<'_>, records: Vec<Record>, kind: OutcomeKind) -> Vec<Record> {
     let is_kind = |record: &Record| match record {
         Record::Settled { shown: Settlement::Shown(shown), .. } => shown.kind == kind,
         _ => false,

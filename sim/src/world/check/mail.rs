@@ -48,6 +48,8 @@ fn is_answered_for(step: &Step, mail: &Mail) -> bool {
         | Record::MailRefused { mail: named, .. }
         | Record::Steered { mail: named }
         | Record::Answered { mail: named }
+        | Record::CompactionAsked { mail: named }
+        | Record::Remembered { mail: named }
         | Record::CancelRequested { mail: named, .. } => *named == mail.id,
         // A prompt that is cancelled while it waits ends without having run.
         Record::Finished { run, .. } => ends(&mail.body, run),
@@ -61,6 +63,9 @@ fn ends(body: &MailBody, ended: &windlass_core::ids::RunId) -> bool {
         MailBody::Prompt { .. }
         | MailBody::Steer { .. }
         | MailBody::Answer { .. }
-        | MailBody::ChildFinished { .. } => false,
+        | MailBody::ChildFinished { .. }
+        | MailBody::Task { .. }
+        | MailBody::Compact {}
+        | MailBody::Memory { .. } => false,
     }
 }

@@ -1,6 +1,6 @@
 //! What was found so far, with a bound on everything.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_core::permission::{Access, PathUse, Seen, Shell, SimpleCommand, Zone};
@@ -18,8 +18,8 @@ pub(super) struct Found<'z> {
 }
 
 impl<'z> Found<'z> {
-    pub(super) fn new(zones: &'z Zones) -> Self {
-        Self { zones, folders: vec![zones.root().to_owned()], shell: Shell::default() }
+    pub(super) fn new(zones: &'z Zones, folder: &Path) -> Self {
+        Self { zones, folders: vec![folder.to_owned()], shell: Shell::default() }
     }
 
     /// Something rules do not understand.

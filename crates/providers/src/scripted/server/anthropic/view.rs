@@ -10,6 +10,7 @@ pub(super) fn of(messages: &[Message<'_>], tools: Vec<String>) -> View {
         last_user_text: messages.iter().rev().find_map(user_text).unwrap_or_default(),
         results: results(messages),
         tools,
+        older_bytes: 0,
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) fn of(messages: &[Message<'_>], tools: Vec<String>) -> View {
         last_user_text: user.map(|user| content_text(user.content)).unwrap_or_default(),
         results: results(messages),
         tools,
+        older_bytes: 0,
     }
 }
 

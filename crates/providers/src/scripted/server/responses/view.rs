@@ -11,6 +11,7 @@ pub(super) fn of(items: &[Item<'_>], tools: Vec<String>) -> View {
         last_user_text: user.map(|user| content_text(user.content)).unwrap_or_default(),
         results: results(items),
         tools,
+        older_bytes: 0,
     }
 }
 

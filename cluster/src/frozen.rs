@@ -1,0 +1,47 @@
+//! A server whose processes are all stopped: connections stay open, and nobody answers.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Goes on when dropped.
+#[derive(Debug)]
+pub struct Frozen(Vec<Pid>);
+
+impl Frozen {
+    pub(crate) fn with_children(parent: i32) -> Result<Self> {
+        let parent = Pid::from_raw(parent).context("the server has no number")?;
+        // The parent first, so that it starts no more.
+        kill_process(parent, Signal::STOP).context("the server cannot be frozen")?;
+        let mut frozen = Self(vec![parent]);
+        for child in children_of(parent) {
+            // Gone by itself is as good.
+            _ = kill_process(child, Signal::STOP);
+            frozen.0.push(child);
+        }
+        Ok(frozen)
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        for pid in &self.0 {
+            _ = kill_process(*pid, Signal::CONT);
+        }
+    }
+}
+
+fn children_of(parent: Pid) -> Vec<Pid> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let pids = names.filter_map(|name| Pid::from_raw(name.parse().ok()?));
+    pids.filter(|pid| parent_of(*pid) == Some(parent)).collect()
+}
+
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The name in brackets may hold anything, brackets too.
+    let (_, rest) = stat.rsplit_once(')')?;
+    Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?)
+}

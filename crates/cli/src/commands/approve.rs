@@ -1,0 +1,92 @@
+//! `windlass approve`: yes to a call that waits for leave, and then the run goes on.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+use windlass::Answer;
+use windlass::core::conversation::Conversation;
+use windlass::core::ids::{CallId, LaneId, QuestionId};
+use windlass::core::mail::MailBody;
+use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
+use windlass::core::question::{About, Question};
+use windlass::core::run::Run;
+use windlass::ports::Letter;
+
+use crate::args::OutputFormat;
+use crate::look::args::ApproveArgs;
+use crate::look::story::Story;
+use crate::look::{acts, find};
+use crate::{setup, show};
+
+/// What was sent, for programs.
+#[derive(Serialize)]
+struct Sent<'a> {
+    conversation: &'a LaneId,
+    question: QuestionId,
+}
+
+pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::store(&args.agent.store).await?;
+    let found = find::find(store.as_ref(), &args.id).await?;
+    let story = Story::read(store.as_ref(), found.lane.clone()).await?;
+    let (question, call) = meant(&story, args.question)?;
+    let rule = if args.rule { Some(rule(&story.now, call)?) } else { None };
+    if let Some(rule) = &rule {
+        show::note(&acts::kept(rule));
+    }
+    let answer = Answer::Allow { rule };
+    if args.detach {
+        let body = MailBody::Answer { question: question.id, answer };
+        let letter = Letter { key: Arc::from(setup::new_id()), body };
+        store.deliver(found.lane.clone(), letter).await?;
+        show::line(&match args.json {
+            true => {
+                serde_json::to_string(&Sent { conversation: &found.lane, question: question.id })?
+            }
+            false => acts::answered(&found.lane, question.id),
+        });
+        return Ok(ExitCode::SUCCESS);
+    }
+    // The one that drives opens the store for itself.
+    drop(store);
+    if args.json {
+        args.agent.output.output_format = OutputFormat::Json;
+    }
+    let setup = setup::start(&args.agent).await?;
+    let session = setup.windlass.session(found.lane);
+    session.answer(question.id, answer).await?;
+    let run = session.resume().await?;
+    show::watch(run, &session, &setup, &args.agent).await
+}
+
+/// The question that is meant, and the call that it is about.
+fn meant(story: &Story, id: Option<QuestionId>) -> anyhow::Result<(Question, CallId)> {
+    let lane = &story.lane;
+    let open: Vec<&Question> = story.now.run.iter().flat_map(Run::questions).collect();
+    let approval = |question: &&Question| matches!(question.about, About::Approval { .. });
+    let waiting: Vec<&Question> = open.iter().copied().filter(approval).collect();
+    let named = id.map(|id| (id, open.iter().copied().find(|question| question.id == id)));
+    let question = match (named, waiting.as_slice()) {
+        (None, [only]) => only,
+        (None, []) => bail!(acts::no_leave_wanted(lane)),
+        (None, _) => bail!(acts::several(lane, &waiting)),
+        (Some((_, Some(question))), _) if approval(&question) => question,
+        (Some((_, Some(question))), _) => bail!(acts::takes_others(lane, question)),
+        (Some((id, None)), _) => bail!(acts::not_open(lane, id, &open)),
+    };
+    Ok((question.clone(), question.about.call().context(acts::NO_CALL)?))
+}
+
+/// The rule that would let the same call run without asking.
+fn rule(now: &Conversation, id: CallId) -> anyhow::Result<Rule> {
+    let call = now.run.as_ref().and_then(Run::round).and_then(|round| round.call(id));
+    let settings = now.settings.as_ref();
+    let suggested = call.zip(settings).and_then(|(call, settings)| {
+        let effect = if call.facts.only_looks() { Effect::None } else { Effect::Some };
+        let (tool, subject, lean) = (&*call.tool_use.name, &call.facts.subject, Lean::Neutral);
+        suggest(&settings.rules, Asked { tool, subject, effect, lean, grants: &now.grants })
+    });
+    suggested.context(acts::NO_RULE)
+}

@@ -1,0 +1,42 @@
+//! `windlass compact`: makes room before the next model call, or says what that would do.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use windlass::core::mail::MailBody;
+use windlass::ports::Letter;
+
+use crate::look::args::CompactArgs;
+use crate::look::paper::Paper;
+use crate::look::room::{Preview, preview};
+use crate::look::story::Story;
+use crate::look::{acts, find, whole};
+use crate::{setup, show};
+
+#[derive(serde::Serialize)]
+struct Sent<'a> {
+    conversation: &'a str,
+    sent: bool,
+    before: &'a Preview,
+}
+
+pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::store(&args.store).await?;
+    let found = find::find(store.as_ref(), &args.id).await?;
+    let story = Story::read(store.as_ref(), found.lane).await?;
+    let planned = preview(&story.now).context(acts::NOTHING_SAID)?;
+    if !args.dry_run {
+        let letter = Letter { key: Arc::from(setup::new_id()), body: MailBody::Compact {} };
+        store.deliver(story.lane.clone(), letter).await?;
+    }
+    if args.json {
+        let (conversation, sent) = (story.lane.as_str(), !args.dry_run);
+        show::line(&serde_json::to_string(&Sent { conversation, sent, before: &planned })?);
+    } else if args.dry_run {
+        planned.lines(Paper::stdout()).iter().for_each(|line| show::line(line));
+    } else {
+        show::line(&acts::room_asked(&story.lane));
+    }
+    Ok(whole::told(&story))
+}

@@ -1,0 +1,88 @@
+//! One process of the demo: this very binary, shown line by line.
+
+use std::io::{BufRead, BufReader, PipeReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
+
+use crate::show::line;
+
+/// How long a stage may take before something is wrong.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often it is looked whether the deployment has begun.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A process and what it says.
+pub(super) struct Stage {
+    child: Child,
+    said: JoinHandle<()>,
+    deployments: PathBuf,
+}
+
+impl Stage {
+    #[expect(clippy::disallowed_methods, reason = "the demo runs this binary as people would")]
+    pub(super) fn start(
+        args: &[&Path],
+        folder: &Path,
+        deployments: PathBuf,
+    ) -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("this program cannot find itself")?;
+        // One pipe for both, so that everything is shown in the order it was said.
+        let (said, writer) = std::io::pipe()?;
+        let child = Command::new(program)
+            .args(args)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer)
+            .kill_on_drop(true)
+            .spawn()
+            .context("the demo cannot start another process of this program")?;
+        let said = tokio::task::spawn_blocking(move || shown(said));
+        Ok(Self { child, said, deployments })
+    }
+
+    /// Waits until the side effect has begun.
+    pub(super) async fn follow_until_deployed(&mut self) -> anyhow::Result<()> {
+        let deployments = self.deployments.clone();
+        let begun = async move {
+            while !std::fs::metadata(&deployments).is_ok_and(|found| found.len() > 0) {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        tokio::select! {
+            () = begun => Ok(()),
+            ended = self.child.wait() => bail!("the agent ended before it deployed ({})", ended?),
+            () = tokio::time::sleep(PATIENCE) => bail!("the agent did not deploy in time"),
+        }
+    }
+
+    /// Kills it: no warning, no clean-up.
+    pub(super) async fn kill(mut self) -> anyhow::Result<()> {
+        self.child.kill().await.context("the process could not be killed")?;
+        // Commands it ran may hold the pipe a moment longer.
+        let _ = tokio::time::timeout(LOOK, self.said).await;
+        Ok(())
+    }
+
+    /// Waits for its end and shows everything it says.
+    pub(super) async fn follow(mut self) -> anyhow::Result<()> {
+        tokio::select! {
+            ended = self.child.wait() => drop(ended?),
+            () = tokio::time::sleep(PATIENCE) => bail!("a step of the demo did not end in time"),
+        }
+        Ok(self.said.await?)
+    }
+}
+
+/// Shows what a process says, indented.
+fn shown(said: PipeReader) {
+    for text in BufReader::new(said).lines().map_while(Result::ok) {
+        line(&format!("   {text}"));
+    }
+}

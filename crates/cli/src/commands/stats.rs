@@ -1,0 +1,36 @@
+//! `windlass stats`: how runs end.
+
+use std::process::ExitCode;
+
+use windlass::SystemClock;
+use windlass::core::ids::Millis;
+use windlass::ports::Clock;
+
+use crate::look::args::StatsArgs;
+use crate::look::paper::Paper;
+use crate::look::stats;
+use crate::{setup, show};
+
+/// Runs counted at most.
+const MOST: usize = 1_000_000;
+
+const DAY_MS: u64 = 86_400_000;
+
+pub(crate) async fn stats(args: &StatsArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::store(&args.store).await?;
+    let ends = store.trace_ends(since(args.days), MOST).await?;
+    let stats = stats::count(&ends);
+    if args.json {
+        show::line(&serde_json::to_string(&stats)?);
+    } else {
+        let lines = stats.lines(Paper::stdout(), args.days);
+        lines.iter().for_each(|line| show::line(line));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn since(days: Option<u32>) -> Millis {
+    let now = SystemClock::start().now();
+    let back = days.map_or(u64::MAX, |days| u64::from(days).saturating_mul(DAY_MS));
+    Millis(now.0.saturating_sub(back))
+}

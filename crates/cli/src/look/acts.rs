@@ -1,0 +1,90 @@
+//! The words of commands that do something: fork, approve, compact.
+
+use windlass::core::ids::{LaneId, QuestionId, Seq};
+use windlass::core::permission::Rule;
+use windlass::core::question::Question;
+
+use super::words::go_on;
+
+/// No rule can be suggested.
+pub(crate) const NO_RULE: &str = "no rule covers just this call; approve it without --rule";
+
+/// A question that speaks of no call cannot be approved.
+pub(crate) const NO_CALL: &str = "the question is about no call; answer it with `windlass answer`";
+
+/// Nothing was said.
+pub(crate) const NOTHING_SAID: &str =
+    "nothing was said in this conversation yet; there is nothing to leave out";
+
+/// Nothing was run.
+pub(crate) const NOTHING_RUN: &str =
+    "nothing was run in this conversation yet; say something to it first";
+
+/// The entry does not exist.
+pub(crate) fn beyond(lane: &LaneId, head: Seq) -> String {
+    format!("{lane} has {head} entries; give an --at up to that")
+}
+
+/// There is no place to fork.
+pub(crate) fn no_rest(wanted: Seq) -> String {
+    format!("no round is closed by entry {wanted}; give a later one with --at")
+}
+
+/// The fork begins earlier than it was told.
+pub(crate) fn inside(wanted: Seq, at: Seq) -> String {
+    format!("entry {wanted} is inside a round; the fork begins after {at}")
+}
+
+/// What to do with a fork.
+pub(crate) fn forked(child: &LaneId, at: Seq) -> String {
+    format!("it shares {at} entries; go on with `{}`", go_on(child))
+}
+
+/// A rule was kept.
+pub(crate) fn kept(rule: &Rule) -> String {
+    format!("the rule {rule} is kept for this conversation")
+}
+
+/// The answer was sent.
+pub(crate) fn answered(lane: &LaneId, question: QuestionId) -> String {
+    format!("question {question} of {lane} is answered; whoever drives it next goes on")
+}
+
+/// Nobody asks for leave.
+pub(crate) fn no_leave_wanted(lane: &LaneId) -> String {
+    format!("{lane} asks for nobody's leave; `windlass explain {lane}` says how it stands")
+}
+
+/// Several questions ask for leave.
+pub(crate) fn several(lane: &LaneId, questions: &[&Question]) -> String {
+    format!("{lane} asks several questions; name one: {}", ids(questions))
+}
+
+/// The question takes other answers.
+pub(crate) fn takes_others(lane: &LaneId, question: &Question) -> String {
+    let (id, choices) = (question.id, question.about.choices());
+    format!("question {id} takes {choices}; use `windlass answer {lane} {id} …`")
+}
+
+/// The question is not open.
+pub(crate) fn not_open(lane: &LaneId, id: QuestionId, open: &[&Question]) -> String {
+    match open {
+        [] => format!("{lane} has no open question {id}; `windlass explain {lane}` says why"),
+        open => format!("{lane} has no open question {id}; open: {}", ids(open)),
+    }
+}
+
+fn ids(questions: &[&Question]) -> String {
+    let ids: Vec<String> = questions.iter().map(|question| question.id.to_string()).collect();
+    ids.join(", ")
+}
+
+/// Room will be made.
+pub(crate) fn room_asked(lane: &LaneId) -> String {
+    format!("room is made in {lane} before its next model call")
+}
+
+/// There is no such command.
+pub(crate) fn no_command(name: &str) -> String {
+    format!("there is no command `{name}`; see `windlass help`")
+}

@@ -1,0 +1,77 @@
+//! Whether everything is in order: keys, store, disk, leftovers, paths. Each finding says that it is
+//! fine or what to do. Nothing is changed, and nobody is asked over the network.
+
+mod keys;
+mod leftovers;
+mod paths;
+mod storage;
+mod words;
+
+use serde::Serialize;
+
+use super::args::DoctorArgs;
+use super::paper::{Ink, Paper};
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Health {
+    /// Fine.
+    Ok,
+    /// Not broken, but somebody may want to do something.
+    Note,
+    /// It does not work like this.
+    Broken,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Check {
+    /// What.
+    pub(crate) what: &'static str,
+    /// How it is.
+    pub(crate) health: Health,
+    /// What was found, and what to do.
+    pub(crate) says: String,
+}
+
+impl Check {
+    fn ok(what: &'static str, says: impl Into<String>) -> Self {
+        Self { what, health: Health::Ok, says: says.into() }
+    }
+
+    fn note(what: &'static str, says: impl Into<String>) -> Self {
+        Self { what, health: Health::Note, says: says.into() }
+    }
+
+    fn broken(what: &'static str, says: impl Into<String>) -> Self {
+        Self { what, health: Health::Broken, says: says.into() }
+    }
+
+    /// As one line.
+    pub(crate) fn line(&self, paper: Paper) -> String {
+        let (ink, word) = match self.health {
+            Health::Ok => (Ink::Good, "ok"),
+            Health::Note => (Ink::Notable, "note"),
+            Health::Broken => (Ink::Bad, "BROKEN"),
+        };
+        let word = paper.ink(ink, &format!("{word:<6}"));
+        format!("{word}  {:<10} {}", self.what, self.says)
+    }
+}
+
+/// Looks at everything.
+pub(crate) async fn examine(args: &DoctorArgs) -> Vec<Check> {
+    let mut checks = keys::check();
+    let place = match crate::setup::store_path(&args.store) {
+        Ok(place) => place,
+        Err(error) => {
+            checks.push(Check::broken("store", format!("{error:#}")));
+            return checks;
+        }
+    };
+    checks.extend(storage::check(&place).await);
+    checks.push(storage::disk(&place));
+    checks.extend(paths::check(&place));
+    checks
+}

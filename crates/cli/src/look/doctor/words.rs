@@ -1,0 +1,101 @@
+//! What the doctor says.
+
+use std::path::Path;
+
+use windlass::core::ids::LaneId;
+
+use crate::look::numbers::{bytes, counted};
+
+/// Conversations named in one line.
+const MOST_NAMES: usize = 5;
+
+pub(super) const MODELS: &str = "any name with a known provider (`claude-…`, `openai:…`, \
+     `ollama:…`); nothing was asked over the network";
+pub(super) const SOUND: &str = "the quick check of the whole file found nothing";
+pub(super) const NOBODY_WAITS: &str = "no run waits for you";
+
+pub(super) fn key(provider: &str, address: &str) -> String {
+    format!("{provider}: set; asked at {address}")
+}
+
+pub(super) fn no_key(missing: &[String]) -> String {
+    let missing = missing.join("; ");
+    format!("{missing}; a local model (`ollama:NAME`) and a script (--script FILE) need none")
+}
+
+pub(super) fn opens(place: &Path, schema: i64, size: u64) -> String {
+    format!("{} opens; schema {schema}, {}", place.display(), bytes(size))
+}
+
+pub(super) fn will_be_made(place: &Path) -> String {
+    format!("{} is not there yet; the first run makes it", place.display())
+}
+
+pub(super) fn cannot_be_made(place: &Path, folder: &Path) -> String {
+    let (place, folder) = (place.display(), folder.display());
+    format!(
+        "{place} cannot be made: {folder} is no folder that can be written; set WINDLASS_HOME or \
+         give --store FILE"
+    )
+}
+
+pub(super) fn disk_unknown(folder: &Path, error: &str) -> String {
+    format!("the space left at {} is not known ({error})", folder.display())
+}
+
+pub(super) fn no_space(folder: &Path, free: u64) -> String {
+    let (folder, free) = (folder.display(), bytes(free));
+    format!("only {free} left at {folder}; free some space before the next run")
+}
+
+pub(super) fn little_space(folder: &Path, free: u64) -> String {
+    format!("{} left at {}; free some space soon", bytes(free), folder.display())
+}
+
+pub(super) fn space(folder: &Path, free: u64) -> String {
+    format!("{} left at {}", bytes(free), folder.display())
+}
+
+pub(super) fn waiting(lanes: &[&LaneId]) -> String {
+    let runs = counted(lanes.len() as u64, "run");
+    format!("{runs} waiting for you: {}; see `windlass explain ID`", named(lanes))
+}
+
+pub(super) fn at_work(count: usize) -> String {
+    match count {
+        0 => "none was left in the middle".to_owned(),
+        count => format!("{} at work, none was left in the middle", counted(count as u64, "run")),
+    }
+}
+
+pub(super) fn left_running(lanes: &[&LaneId]) -> String {
+    let runs = counted(lanes.len() as u64, "run");
+    format!("{runs} left by a process that is gone: {}; `windlass resume ID`", named(lanes))
+}
+
+fn named(lanes: &[&LaneId]) -> String {
+    let names: Vec<&str> = lanes.iter().take(MOST_NAMES).map(|lane| lane.as_str()).collect();
+    let more = if lanes.len() > MOST_NAMES { ", …" } else { "" };
+    format!("{}{more}", names.join(", "))
+}
+
+pub(super) fn logs_read(count: usize) -> String {
+    format!("{} read to the end", counted(count as u64, "newest log"))
+}
+
+pub(super) fn path(what: &str, path: &Path) -> String {
+    let there = if path.exists() { "" } else { " (nothing there)" };
+    format!("{what}: {}{there}", path.display())
+}
+
+pub(super) fn too_large(file: &Path) -> String {
+    format!("{} is larger than 1 MiB; make it smaller", file.display())
+}
+
+pub(super) fn unreadable(file: &Path, error: &str) -> String {
+    format!("{} cannot be read ({error})", file.display())
+}
+
+pub(super) fn bad_json(file: &Path, error: &str) -> String {
+    format!("{} is no JSON ({error}); put it right or remove it", file.display())
+}

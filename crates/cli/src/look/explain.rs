@@ -1,0 +1,196 @@
+//! Why a run stopped or waits, and everything that had a part in it, in sentences with the entries
+//! that prove them.
+
+mod calls;
+mod ending;
+mod guards;
+mod limits;
+mod models;
+mod room;
+mod words;
+
+use serde::Serialize;
+use windlass::core::conversation::{Conversation, Ended};
+use windlass::core::ids::{LaneId, RunId, Seq};
+use windlass::core::record::Record;
+use windlass::core::stop::RunState;
+use windlass::core::wanted::is_parked;
+use windlass::ports::LaneInfo;
+
+use super::paper::{Ink, Paper};
+use super::story::{Moment, Story};
+
+/// Sentences of a section that are shown; programs get all of them.
+const MOST_SENTENCES: usize = 30;
+
+/// A sentence and where it can be looked up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Sentence {
+    text: String,
+    entries: Vec<Seq>,
+}
+
+/// What a section is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Topic {
+    Ending,
+    Limits,
+    Calls,
+    Context,
+    Recoveries,
+    Guards,
+    Journal,
+}
+
+/// Sentences about one thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Section {
+    about: Topic,
+    sentences: Vec<Sentence>,
+}
+
+/// What can be said about a run.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Account {
+    conversation: LaneId,
+    run: RunId,
+    state: RunState,
+    sections: Vec<Section>,
+}
+
+/// A run as the log leaves it.
+struct Past<'a> {
+    lane: &'a LaneId,
+    /// Who drives the lane, if it is known.
+    owner: Option<&'a LaneInfo>,
+    run: &'a RunId,
+    /// How things stood just before it ended.
+    before: Conversation,
+    /// How things stand, or stood when it ended.
+    at_end: Conversation,
+    /// The entry it ended with.
+    ended_in: Option<Seq>,
+    /// The last entry that belongs to it.
+    last: Seq,
+    /// The most replies that were cut in a row.
+    cut_in_a_row: u32,
+}
+
+impl Past<'_> {
+    /// How it ended.
+    fn ended(&self) -> Option<&Ended> {
+        self.at_end.last_end.as_ref().filter(|ended| ended.run == *self.run)
+    }
+
+    fn state(&self) -> RunState {
+        match (self.ended(), &self.at_end.run) {
+            (Some(ended), _) => ended.cause.state(ended.has_text()),
+            (None, Some(run)) if run.id != *self.run => RunState::Queued,
+            (None, None) => RunState::Queued,
+            (None, Some(_)) if is_parked(&self.at_end) => RunState::WaitingOnHuman,
+            (None, Some(_)) => RunState::Running,
+        }
+    }
+}
+
+/// Explains a run of a story.
+pub(crate) fn explain(story: &Story, run: &RunId, owner: Option<&LaneInfo>) -> Account {
+    let (mut calls, mut room, mut models, mut guards) = Default::default();
+    let mut past = Past {
+        lane: &story.lane,
+        owner,
+        run,
+        before: story.now.clone(),
+        at_end: story.now.clone(),
+        ended_in: None,
+        last: 0,
+        cut_in_a_row: 0,
+    };
+    story.walk(|moment| {
+        if moment.run() == Some(run) {
+            keep(&mut past, moment);
+            calls::hear(&mut calls, moment);
+            room::hear(&mut room, moment);
+            models::hear(&mut models, moment);
+            guards::hear(&mut guards, moment);
+        }
+    });
+    let sections = [
+        (Topic::Ending, ending::sentences(&past)),
+        (Topic::Limits, limits::sentences(&past)),
+        (Topic::Calls, calls),
+        (Topic::Context, room::with_state(room, &past)),
+        (Topic::Recoveries, models::with_count(models, &past)),
+        (Topic::Guards, guards),
+        (Topic::Journal, words::journal(&past.at_end.journal)),
+    ];
+    let spoken = sections.into_iter().filter(|(_, sentences)| !sentences.is_empty());
+    let sections = spoken.map(|(about, sentences)| Section { about, sentences }).collect();
+    Account { conversation: story.lane.clone(), run: run.clone(), state: past.state(), sections }
+}
+
+/// How a run stands, in a few sentences.
+pub(crate) fn standing(story: &Story, run: &RunId) -> Vec<String> {
+    let account = explain(story, run, None);
+    let title = words::title(&account.run, &account.conversation, account.state);
+    let wanted = |about: Topic| matches!(about, Topic::Ending | Topic::Limits);
+    let sections = account.sections.into_iter().filter(|section| wanted(section.about));
+    let said = sections.flat_map(|section| section.sentences).map(|said| said.text);
+    std::iter::once(title).chain(said).collect()
+}
+
+/// Keeps how things stood at the end of the run.
+fn keep(past: &mut Past<'_>, moment: Moment<'_>) {
+    past.last = moment.entry.seq;
+    if let Some(run) = &moment.now.run {
+        past.cut_in_a_row = past.cut_in_a_row.max(run.counters.truncations);
+    }
+    if matches!(moment.record, Record::Finished { .. }) {
+        past.before = moment.before.clone();
+        past.at_end = moment.now.clone();
+        past.ended_in = Some(moment.entry.seq);
+    }
+}
+
+impl Sentence {
+    fn new(text: impl Into<String>, entry: Seq) -> Self {
+        Self { text: text.into(), entries: vec![entry] }
+    }
+
+    /// Says it, or that it happened once more.
+    fn add(said: &mut Vec<Self>, text: Option<String>, entry: Seq) {
+        match (text, said.last_mut()) {
+            (Some(text), Some(last)) if last.text == text => last.entries.push(entry),
+            (Some(text), _) => said.push(Self::new(text, entry)),
+            (None, _) => {}
+        }
+    }
+
+    /// One that needs no proof beyond the state itself.
+    fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), entries: Vec::new() }
+    }
+
+    fn line(&self, paper: Paper) -> String {
+        paper.wrap(&format!("{}{}", self.text, words::proof(&self.entries)), 2)
+    }
+}
+
+impl Account {
+    /// As text.
+    pub(crate) fn lines(&self, paper: Paper) -> Vec<String> {
+        let title = words::title(&self.run, &self.conversation, self.state);
+        let mut lines = vec![paper.ink(Ink::Strong, &title)];
+        for section in &self.sections {
+            lines.push(String::new());
+            lines.push(paper.ink(Ink::Strong, words::heading(section.about)));
+            let hidden = section.sentences.len().saturating_sub(MOST_SENTENCES);
+            if hidden > 0 {
+                lines.push(words::earlier(hidden));
+            }
+            lines.extend(section.sentences.iter().skip(hidden).map(|said| said.line(paper)));
+        }
+        lines
+    }
+}

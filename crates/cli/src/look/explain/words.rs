@@ -1,0 +1,141 @@
+//! The sentences of an explanation.
+
+mod endings;
+mod happenings;
+
+pub(super) use endings::{
+    BETWEEN, acting, also, asking, consulting, deferred, driven, driver_is_gone, ended, next_step,
+    nobody_drives, queued, stopping, suspect, told_at_end, waits_for,
+};
+pub(super) use happenings::{
+    ADOPTED, BUDGET_EXTENDED, CAP_RAISED, CONTINUED, Decider, GUIDED, REISSUED, REPLY_CUT,
+    REPROMPTED, ROOM_ASKED, SLEPT, abandoned, anomaly, asked, budget_warned, circles, climbed,
+    compacted, denied, fell_back, granted, lost, model_retry, pruned, recoveries, refused,
+    rejected, skipped, time_up, tool_retry, truncations, unfit,
+};
+
+use windlass::core::budget::{Caps, Spent};
+use windlass::core::ids::{LaneId, RunId, Seq};
+use windlass::core::journal::{Journal, List};
+use windlass::core::run::Counters;
+use windlass::core::settings::Settings;
+use windlass::core::stop::RunState;
+
+use super::{Sentence, Topic};
+use crate::look::numbers::{counted, dollars, grouped};
+use crate::look::paper::clean;
+use crate::look::time::span;
+use crate::look::words;
+
+/// The heading of a section.
+pub(super) fn heading(about: Topic) -> &'static str {
+    match about {
+        Topic::Ending => "Why it stopped or waits",
+        Topic::Limits => "What was used",
+        Topic::Calls => "Calls that were held back",
+        Topic::Context => "The context",
+        Topic::Recoveries => "Retries and recoveries",
+        Topic::Guards => "Guards and gates",
+        Topic::Journal => "The journal",
+    }
+}
+
+/// Which run it is about.
+pub(super) fn title(run: &RunId, lane: &LaneId, state: RunState) -> String {
+    format!("run {run} of {lane} {}", words::state(state))
+}
+
+/// Where a sentence can be looked up; of many places the first and the last.
+pub(super) fn proof(entries: &[Seq]) -> String {
+    match entries {
+        [] => String::new(),
+        [entry] => format!(" [entry {entry}]"),
+        [one, two] => format!(" Twice. [entries {one}, {two}]"),
+        [first, .., last] => format!(" {} times. [entries {first} … {last}]", entries.len()),
+    }
+}
+
+/// Sentences that are not shown.
+pub(super) fn earlier(hidden: usize) -> String {
+    format!("  … {} before these; --json has all of them", counted(hidden as u64, "sentence"))
+}
+
+/// Whether it is known what the model costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Priced {
+    Yes,
+    No,
+}
+
+/// Rounds and model calls against their caps.
+pub(super) fn rounds(used: &Counters, settings: &Settings) -> String {
+    let limits = &settings.limits;
+    format!(
+        "{} of {} rounds with tool calls, {} of {} model calls, {}",
+        used.tool_rounds,
+        limits.tool_rounds,
+        used.model_calls,
+        limits.model_calls,
+        counted(u64::from(used.tool_calls), "tool call"),
+    )
+}
+
+/// Time at work against its limits.
+pub(super) fn time(active_ms: u64, settings: &Settings) -> String {
+    let limits = settings.times.map_or_else(
+        || "no limit".to_owned(),
+        |times| {
+            format!(
+                "it sums up at {}, and is ended at {}",
+                span(times.soft_ms),
+                span(times.hard_ms)
+            )
+        },
+    );
+    format!("{} at work ({limits})", span(active_ms))
+}
+
+/// Tokens and money against their caps.
+pub(super) fn spent(spent: Spent, caps: Caps, priced: Priced) -> String {
+    let money = match priced {
+        Priced::Yes => format!("{}{}", dollars(spent.usd_micros), of(caps.usd_micros.map(dollars))),
+        Priced::No => "nobody knows the price of the model".to_owned(),
+    };
+    format!("{} tokens{}; {money}", grouped(spent.tokens), of(caps.tokens.map(grouped)))
+}
+
+fn of(cap: Option<String>) -> String {
+    cap.map_or_else(|| " (no cap)".to_owned(), |cap| format!(" of {cap}"))
+}
+
+/// What all runs of the conversation spent.
+pub(super) fn conversation_spent(spent: Spent, caps: Caps) -> String {
+    format!(
+        "the whole conversation: {} tokens{}, {}{}",
+        grouped(spent.tokens),
+        of(caps.tokens.map(grouped)),
+        dollars(spent.usd_micros),
+        of(caps.usd_micros.map(dollars)),
+    )
+}
+
+/// What a person who takes over should know first.
+pub(super) fn journal(journal: &Journal) -> Vec<Sentence> {
+    let handoff = journal.handoff();
+    let line = |title: &str, text: Option<&str>| {
+        text.map(|text| Sentence::plain(format!("{title}: {}", clean(text))))
+    };
+    let mut said: Vec<Sentence> = [
+        line("objective", handoff.objective),
+        line("state", handoff.state),
+        line("next action", handoff.next_action),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    said.extend(journal.list(List::Blockers).filter_map(|text| line("blocker", Some(text))));
+    said.extend(
+        journal.list(List::OpenQuestions).filter_map(|text| line("open question", Some(text))),
+    );
+    said
+}

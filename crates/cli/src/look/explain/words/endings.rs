@@ -1,0 +1,149 @@
+//! Why it stopped, what it waits for, and what to do next.
+
+use windlass::StopCause;
+use windlass::core::call::Call;
+use windlass::core::conversation::{Conversation, Ended};
+use windlass::core::ids::{AskId, LaneId, Millis};
+use windlass::core::question::Question;
+use windlass::core::record::Stop;
+
+use crate::look::paper::one_line;
+use crate::look::time::stamp;
+use crate::look::words::{go_on, how_to_answer, question, tool_use, why};
+
+/// Between two steps.
+pub(in crate::look::explain) const BETWEEN: &str = "It is between two steps.";
+
+/// Characters of the last words.
+const LAST_WORDS: usize = 300;
+
+pub(in crate::look::explain) fn ended(cause: StopCause) -> String {
+    format!("It ended ({}): {}.", cause.reason(), why(cause))
+}
+
+pub(in crate::look::explain) fn also(cause: StopCause) -> String {
+    format!("At the same moment this would have ended it too ({}): {}.", cause.reason(), why(cause))
+}
+
+pub(in crate::look::explain) fn suspect(why: &str) -> String {
+    format!("The answer counts, but it is doubtful: {}", one_line(why, LAST_WORDS))
+}
+
+/// What was said at the end where the cause alone says too little.
+pub(in crate::look::explain) fn told_at_end(
+    ended: &Ended,
+    before: &Conversation,
+) -> Option<String> {
+    let says = matches!(
+        ended.cause,
+        StopCause::ProviderFailed | StopCause::ToolFatal | StopCause::HookStopped
+    );
+    let text = one_line(&ended.text, LAST_WORDS);
+    if says && !text.is_empty() {
+        return Some(format!("The last words: {text}"));
+    }
+    let unknown = before.last_reply.as_ref().filter(|_| ended.cause == StopCause::Unexpected);
+    unknown.map(|last| {
+        let reason = one_line(last.reply.stop_reason.as_str(), 60);
+        format!("The model's stop reason was `{reason}`.")
+    })
+}
+
+/// What to do next.
+pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> String {
+    let go_on = go_on(lane);
+    match cause {
+        StopCause::EndTurn | StopCause::StopSequence => {
+            format!("Nothing is left to do; to go on talking: `{go_on}`.")
+        }
+        StopCause::SoftTime => format!("What it has is the result; to let it go on: `{go_on}`."),
+        StopCause::Refusal => format!("Say it in other words: `{go_on}`."),
+        StopCause::Unexpected => {
+            format!("Look at the reply with `windlass show {lane}`; a newer version may know it.")
+        }
+        StopCause::ToolFatal => {
+            format!("Put right what the tool complains about, then `{go_on}`.")
+        }
+        StopCause::UserCancel => format!("To take it up again: `{go_on}`."),
+        StopCause::BudgetUsd | StopCause::BudgetTokens => {
+            format!("Raise the budget, or split the task; then `{go_on}`.")
+        }
+        StopCause::HardTime => format!("Raise the time limit, or split the task; then `{go_on}`."),
+        StopCause::MaxToolRounds | StopCause::MaxModelCalls => format!(
+            "See in the iterations whether it makes headway: if it does, `{go_on} --max-turns N` \
+             gives it more; if not, say what to do instead."
+        ),
+        StopCause::BlockingLimit => format!(
+            "Begin a new conversation, or fork an earlier point with `windlass fork {lane} --at \
+             ENTRY`; large tool results are what fills a window most often."
+        ),
+        StopCause::TruncationExhausted => {
+            format!("Ask for less at once, for instance file by file: `{go_on}`.")
+        }
+        StopCause::StructuredOutputRetries => {
+            "Simplify the schema, or say in the prompt how each field is filled.".to_owned()
+        }
+        StopCause::HookStopped => format!("Do what the hook asks for, then `{go_on}`."),
+        StopCause::WorkerLost => format!("Begin again: `{go_on}`."),
+        StopCause::ProviderFailed => format!(
+            "Check key, model and network with `windlass doctor`, then `{go_on}`; `windlass logs \
+             {lane}` shows the retries."
+        ),
+        StopCause::ResumeUnsafe | StopCause::AskedHuman => "Answer the question.".to_owned(),
+    }
+}
+
+pub(in crate::look::explain) fn queued(lane: &LaneId) -> String {
+    format!("It waits behind another run; if nobody is at work: `windlass resume {lane}`.")
+}
+
+pub(in crate::look::explain) fn waits_for(
+    asked: &Question,
+    now: &Conversation,
+    lane: &LaneId,
+) -> String {
+    let what = question(&asked.about, now);
+    let how = how_to_answer(asked, lane);
+    format!("It waits for you. Question {}: {} Answer with {how}.", asked.id, one_line(&what, 600))
+}
+
+pub(in crate::look::explain) fn stopping(how: Stop) -> &'static str {
+    match how {
+        Stop::Cancel => "Somebody asked it to end at the next safe boundary.",
+        Stop::Abort => "Somebody told it to end at once.",
+    }
+}
+
+pub(in crate::look::explain) fn asking(ask: AskId) -> String {
+    format!("The model is being asked (call {ask} of the conversation).")
+}
+
+pub(in crate::look::explain) fn deferred(until: Millis, failures: u32) -> String {
+    let until = stamp(until);
+    format!("The provider failed {failures} times in a row; it is asked again at {until} UTC.")
+}
+
+pub(in crate::look::explain) fn acting(open: &[&Call]) -> String {
+    let named = |call: &&Call| tool_use(&call.tool_use.name, &call.tool_use.input);
+    let names: Vec<String> = open.iter().map(named).collect();
+    match names.as_slice() {
+        [] => "A round is about to close.".to_owned(),
+        names => format!("Calls are at work: {}.", names.join("; ")),
+    }
+}
+
+pub(in crate::look::explain) fn consulting(about: &str) -> String {
+    format!("Somebody is asked about something else than the next step: {about}.")
+}
+
+pub(in crate::look::explain) fn nobody_drives(lane: &LaneId) -> String {
+    format!("Nobody drives it; go on with `windlass resume {lane}`.")
+}
+
+pub(in crate::look::explain) fn driver_is_gone(lane: &LaneId) -> String {
+    format!("The process that drove it is gone; go on with `windlass resume {lane}`.")
+}
+
+pub(in crate::look::explain) fn driven() -> &'static str {
+    "A process drives it."
+}

@@ -1,0 +1,40 @@
+//! Numbers as people read them.
+
+/// `12345` as `12,345`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Micro-dollars as dollars, to a hundredth of a cent.
+pub(crate) fn dollars(usd_micros: u64) -> String {
+    format!("${}.{:04}", usd_micros / 1_000_000, usd_micros % 1_000_000 / 100)
+}
+
+/// A share in per cent with two digits; nothing of nothing is nothing.
+pub(crate) fn percent(part: usize, whole: usize) -> String {
+    let basis_points = (part as u64).saturating_mul(10_000).checked_div(whole as u64).unwrap_or(0);
+    format!("{}.{:02} %", basis_points / 100, basis_points % 100)
+}
+
+/// Bytes in the unit that fits.
+pub(crate) fn bytes(count: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS.iter().find(|(size, _)| count >= *size) {
+        Some((size, unit)) => format!("{}.{} {unit}", count / size, count % size * 10 / size),
+        None => format!("{count} bytes"),
+    }
+}
+
+/// `1 round`, `2 rounds`.
+pub(crate) fn counted(count: u64, thing: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{ending}", grouped(count))
+}

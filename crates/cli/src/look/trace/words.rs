@@ -1,0 +1,62 @@
+//! The words around the column of iterations.
+
+use windlass::core::call::{Call, CallState};
+use windlass::core::ids::RunId;
+use windlass::core::project::TraceCall;
+use windlass::core::record::Record;
+
+use crate::look::paper::clean;
+use crate::look::story::Story;
+use crate::look::words::why;
+
+/// The names of the columns.
+pub(super) fn heading(room: usize) -> String {
+    let (iter, time, because, calls) = ("iter", "time UTC", "because of", "calls");
+    format!("{iter:>4}  {time}  {because:<16}  {calls:<room$}  {:>9} {:>7}  stop", "in", "out")
+}
+
+/// A call: its tool, how long it took, whether it worked.
+pub(super) fn call(call: &TraceCall) -> String {
+    let ok = if call.ok { "ok" } else { "failed" };
+    format!("{} {} ms {ok}", clean(&call.name), call.ms)
+}
+
+/// A call of a round that is not over.
+pub(super) fn open_call(call: &Call) -> String {
+    let doing = match &call.state {
+        CallState::BeforeHook | CallState::AfterHook(_) => "waits for a hook",
+        CallState::Unjudged | CallState::Ready => "waits its turn",
+        CallState::Referred => "waits for the classifier",
+        CallState::Questioned(_) => "waits for you",
+        CallState::Running { .. } => "runs",
+        CallState::Away(_) => "waits for children",
+        CallState::Resting { .. } => "is tried again soon",
+        CallState::Lost => "was lost",
+        CallState::Settled(shown) => shown.kind.as_str(),
+    };
+    format!("{} {doing}", clean(&call.tool_use.name))
+}
+
+/// Why the run ended, or what it does.
+pub(super) fn closing(story: &Story, run: &RunId) -> String {
+    for entry in &story.entries {
+        for record in &entry.records {
+            if let Record::Finished { run: ended, cause, .. } = record
+                && ended == run
+            {
+                let (reason, seq) = (cause.reason(), entry.seq);
+                return format!("ended: {reason}: {} [entry {seq}]", why(*cause));
+            }
+        }
+    }
+    match &story.now.run {
+        Some(active) if active.id == *run => {
+            let waits = active.questions().count();
+            match waits {
+                0 => format!("not over: {}", active.phase_name()),
+                _ => format!("not over: waits for you ({waits} open)"),
+            }
+        }
+        Some(_) | None => "not over: waits its turn".to_owned(),
+    }
+}

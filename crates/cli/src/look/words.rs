@@ -1,0 +1,184 @@
+//! The words of looking back that several commands share.
+
+use std::sync::Arc;
+
+use windlass::StopCause;
+use windlass::core::block::{Block, Kind};
+use windlass::core::conversation::Conversation;
+use windlass::core::ids::{CallId, LaneId};
+use windlass::core::mail::Answer;
+use windlass::core::outcome::Shown;
+use windlass::core::question::{About, Question};
+use windlass::core::raw::Raw;
+use windlass::core::run::Run;
+use windlass::core::stop::RunState;
+use windlass::core::window::Rung;
+
+use super::paper::one_line;
+
+/// Ids named when several fit.
+const MOST_NAMES: usize = 4;
+
+/// Characters of a call's arguments.
+const INPUT_CHARS: usize = 160;
+
+/// Nothing was typed.
+pub(crate) const NO_ID: &str = "give the id of a run or a conversation; `windlass runs` lists them";
+
+/// There is nothing to find anything in.
+pub(crate) fn no_runs_at_all(id: &str) -> String {
+    format!("there is no `{id}`: this store has no runs yet; start one with `windlass -p \"…\"`")
+}
+
+/// Nothing fits.
+pub(crate) fn unknown(id: &str) -> String {
+    format!("no run or conversation is called `{id}` or begins so; `windlass runs` lists them")
+}
+
+/// Several fit.
+pub(crate) fn ambiguous(id: &str, names: &[&str]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_NAMES).copied().collect();
+    let more = if names.len() > MOST_NAMES { ", …" } else { "" };
+    format!("`{id}` may be {}{more}; give more of it", shown.join(" or "))
+}
+
+/// What was typed to go on talking.
+pub(crate) fn go_on(lane: &LaneId) -> String {
+    format!("windlass -p \"…\" --conversation {lane}")
+}
+
+/// A run's state as people say it.
+pub(crate) fn state(state: RunState) -> &'static str {
+    match state {
+        RunState::Queued => "waits its turn",
+        RunState::Running => "is at work",
+        RunState::WaitingOnHuman => "waits for you",
+        RunState::Completed => "completed",
+        RunState::Failed => "failed",
+        RunState::Cancelled => "was cancelled",
+        RunState::TimedOut => "ran out of time",
+    }
+}
+
+/// Why a run ended, in a sentence.
+pub(crate) fn why(cause: StopCause) -> &'static str {
+    match cause {
+        StopCause::EndTurn => "the model said that it is done",
+        StopCause::StopSequence => "the model wrote a stop string that means the end",
+        StopCause::Refusal => "the model declined",
+        StopCause::Unexpected => "the model stopped for a reason this version does not know",
+        StopCause::ToolFatal => "a tool failed in a way that makes going on pointless",
+        StopCause::UserCancel => "somebody asked it to end",
+        StopCause::BudgetUsd => "the money cap is reached",
+        StopCause::BudgetTokens => "the token cap is reached",
+        StopCause::SoftTime => "its time was up, so it summed up what it had",
+        StopCause::HardTime => "its time was up for good",
+        StopCause::MaxToolRounds => "the cap on rounds with tool calls is reached",
+        StopCause::MaxModelCalls => "the cap on model calls is reached",
+        StopCause::BlockingLimit => "the context is full and nothing more could be left out",
+        StopCause::TruncationExhausted => "replies were cut by the output limit again and again",
+        StopCause::StructuredOutputRetries => "the answer never fitted its schema",
+        StopCause::HookStopped => "a hook ended it",
+        StopCause::WorkerLost => "its process was lost and nothing was left to resume",
+        StopCause::ProviderFailed => "the model's provider failed",
+        StopCause::ResumeUnsafe => "it cannot be proved safe to go on without you",
+        StopCause::AskedHuman => "a human was asked",
+    }
+}
+
+/// What a question asks.
+pub(crate) fn question(about: &About, now: &Conversation) -> String {
+    match about {
+        About::Approval { call } => format!("may {} run?", call_named(*call, now)),
+        About::Uncertain { call } => {
+            format!("{} was running when its process ended; did it happen?", call_named(*call, now))
+        }
+        About::Asking { call } => format!("the model asks through {}", call_named(*call, now)),
+        About::Guidance { question } => question.to_string(),
+        About::Budget { cap } => format!("{}; may as much again be spent?", why(*cap)),
+        About::Drift { what } => format!("{what}; go on?"),
+    }
+}
+
+/// How a question is answered.
+pub(crate) fn how_to_answer(question: &Question, lane: &LaneId) -> String {
+    let (id, choices) = (question.id, question.about.choices());
+    match question.about {
+        About::Approval { .. } => {
+            format!("`windlass approve {lane} {id}`, or `windlass answer {lane} {id} deny`")
+        }
+        _ => format!("`windlass answer {lane} {id} …` ({choices})"),
+    }
+}
+
+/// A call as a person knows it: the tool and its arguments.
+pub(crate) fn call_named(id: CallId, now: &Conversation) -> String {
+    let round = now.run.as_ref().and_then(Run::round);
+    match round.and_then(|round| round.call(id)) {
+        Some(call) => tool_use(&call.tool_use.name, &call.tool_use.input),
+        None => format!("call {id}"),
+    }
+}
+
+/// A tool with its arguments, on one line.
+pub(crate) fn tool_use(name: &str, input: &Raw) -> String {
+    format!("{} {}", one_line(name, 80), one_line(input.text(), INPUT_CHARS))
+}
+
+/// The text of blocks; what is no text is named.
+pub(crate) fn blocks(blocks: &[Block]) -> String {
+    let piece = |block: &Block| match block.kind() {
+        Kind::Text(text) => text.to_string(),
+        Kind::ToolUse(call) => tool_use(&call.name, &call.input),
+        Kind::ToolResult { .. } => block.raw().text().to_owned(),
+        Kind::Other(kind) => format!("[{kind}]"),
+    };
+    blocks.iter().map(piece).collect::<Vec<_>>().join("\n")
+}
+
+/// What a call brought, as text.
+pub(crate) fn result(shown: &Shown) -> String {
+    if let Ok(text) = shown.content.read::<String>() {
+        return text;
+    }
+    match shown.content.read::<Vec<Block>>() {
+        Ok(found) => blocks(&found),
+        Err(_) => shown.content.text().to_owned(),
+    }
+}
+
+/// The sentence of a result that tells of an error; the whole text of any other.
+pub(crate) fn reason(shown: &Shown) -> String {
+    let text = result(shown);
+    let object = serde_json::from_str::<serde_json::Value>(&text).ok();
+    let message = object.as_ref().and_then(|object| object.get("message"));
+    message.and_then(serde_json::Value::as_str).map_or(text.clone(), str::to_owned)
+}
+
+/// An answer of a human.
+pub(crate) fn answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Allow { rule: None } => "allow".to_owned(),
+        Answer::Allow { rule: Some(rule) } => format!("allow, and keep the rule {rule}"),
+        Answer::Deny { reason } => format!("deny: {reason}"),
+        Answer::Retry {} => "it did not happen; run it again".to_owned(),
+        Answer::MarkDone { text } => format!("it happened: {text}"),
+        Answer::Abandon {} => "leave it".to_owned(),
+        Answer::Continue {} => "go on".to_owned(),
+        Answer::Text { text } => text.to_string(),
+    }
+}
+
+/// A rung of the ladder.
+pub(crate) fn rung(rung: Rung) -> &'static str {
+    match rung {
+        Rung::Compact => "R1, standard compaction",
+        Rung::DeepPrune => "R2, deep prune",
+        Rung::AskHuman => "R3, ask a human",
+    }
+}
+
+/// The plain name that a value is stored under.
+pub(crate) fn stored_name(value: &impl serde::Serialize) -> Arc<str> {
+    Arc::from(Raw::encode(value).text().trim_matches('"'))
+}

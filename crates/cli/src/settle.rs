@@ -1,0 +1,13 @@
+//! From flags, files and the environment to the settings of a conversation. Each file here reads
+//! one kind of source; `setup` puts them together.
+
+pub(crate) mod config;
+pub(crate) mod hooks;
+pub(crate) mod limits;
+pub(crate) mod memory;
+pub(crate) mod model;
+pub(crate) mod paths;
+pub(crate) mod project;
+pub(crate) mod rules;
+pub(crate) mod sources;
+pub(crate) mod trust;

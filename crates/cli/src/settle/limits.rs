@@ -1,0 +1,112 @@
+//! Limits and budgets: the defaults, then the profile, then flags. A mechanism can be set, not
+//! switched off.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use serde::{Serialize, de::DeserializeOwned};
+use windlass::core::budget::{AtCap, Caps};
+use windlass::core::gate::Need;
+use windlass::core::settings::Settings;
+
+use super::config::Profile;
+use crate::args::LimitArgs;
+
+/// Micro-dollars of a dollar.
+const MICROS: f64 = 1_000_000.0;
+
+/// Applies a profile and flags to the settings.
+pub(crate) fn apply(
+    settings: &mut Settings,
+    profile: &Profile,
+    args: &LimitArgs,
+) -> anyhow::Result<()> {
+    settings.limits = overlaid(&settings.limits, &as_json(&profile.limits)?, "limit")?;
+    let times = settings.times.unwrap_or_default();
+    settings.times = Some(overlaid(&times, &as_json(&profile.times)?, "time")?);
+    settings.limits = overlaid(&settings.limits, &typed(&args.set)?, "limit")?;
+    if let Some(rounds) = args.max_turns.filter(|rounds| *rounds > 0) {
+        settings.limits = settings.limits.clone().with_tool_rounds(rounds);
+    }
+    if settings.limits.tool_rounds == 0 || settings.limits.model_calls == 0 {
+        bail!("a cap on rounds cannot be removed; give a number above 0");
+    }
+    settings.budget.run = Caps {
+        tokens: args.max_budget_tokens.or(profile.budget_tokens),
+        usd_micros: args.max_budget_usd.or(profile.budget_usd).map(micros).transpose()?,
+    };
+    if profile.ask_at_cap {
+        settings.budget.at_cap = AtCap::Ask;
+    }
+    let need = |(tool, at_least): (&String, &u32)| Need {
+        tool: Arc::from(tool.as_str()),
+        at_least: *at_least,
+    };
+    settings.gate.checklist = profile.checklist.iter().map(need).collect();
+    settings.gate.command = profile.gate_command.as_deref().map(Arc::from);
+    settings.guards.exempt = profile.exempt_tools.iter().map(|t| Arc::from(t.as_str())).collect();
+    settings.guards.lookup_tool = profile.lookup_tool.as_deref().map(Arc::from);
+    Ok(())
+}
+
+/// Dollars as micro-dollars.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be a number that fits"
+)]
+fn micros(usd: f64) -> anyhow::Result<u64> {
+    if !usd.is_finite() || usd <= 0.0 || usd > 1e9 {
+        bail!("{usd} is no budget in dollars; give a number above 0, such as 0.50");
+    }
+    Ok((usd * MICROS).round() as u64)
+}
+
+type Values = BTreeMap<String, serde_json::Value>;
+
+fn as_json(table: &BTreeMap<String, toml::Value>) -> anyhow::Result<Values> {
+    let value =
+        |(name, value): (&String, &toml::Value)| Ok((name.clone(), serde_json::to_value(value)?));
+    table.iter().map(value).collect()
+}
+
+/// `name=value` as typed.
+fn typed(set: &[String]) -> anyhow::Result<Values> {
+    let mut values = Values::new();
+    for pair in set {
+        let Some((name, value)) = pair.split_once('=') else {
+            bail!("`{pair}` sets nothing; write --set limit=value, such as --set tool_rounds=20");
+        };
+        let value = serde_json::from_str(value.trim())
+            .with_context(|| format!("`{value}` is no value for {name}; give a number"))?;
+        values.insert(name.trim().to_owned(), value);
+    }
+    Ok(values)
+}
+
+/// A table with some of its values replaced; a name that is not there is an error.
+fn overlaid<T: Serialize + DeserializeOwned>(
+    base: &T,
+    values: &Values,
+    what: &str,
+) -> anyhow::Result<T> {
+    let mut table = serde_json::to_value(base)?;
+    for (name, value) in values {
+        let known = table.as_object().is_some_and(|table| table.contains_key(name));
+        let place = table.get_mut(name.as_str()).filter(|_| known);
+        match place {
+            Some(place) => *place = value.clone(),
+            None => {
+                let names: Vec<&str> = table
+                    .as_object()
+                    .into_iter()
+                    .flat_map(|t| t.keys())
+                    .map(String::as_str)
+                    .collect();
+                bail!("there is no {what} called {name}; there are {}", names.join(", "));
+            }
+        }
+    }
+    serde_json::from_value(table).with_context(|| format!("a {what} has a value it cannot have"))
+}

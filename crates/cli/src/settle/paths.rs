@@ -1,0 +1,52 @@
+//! Where things are kept: `windlass doctor` prints every one of these.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+fn set(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The home folder.
+pub(crate) fn home() -> Option<PathBuf> {
+    set("HOME")
+}
+
+/// Where state lives: `$WINDLASS_HOME`, else the XDG state folder.
+pub(crate) fn state() -> anyhow::Result<PathBuf> {
+    if let Some(folder) = set("WINDLASS_HOME") {
+        return Ok(folder);
+    }
+    if let Some(state) = set("XDG_STATE_HOME") {
+        return Ok(state.join("windlass"));
+    }
+    match home() {
+        Some(home) => Ok(home.join(".local/state/windlass")),
+        None => bail!("no home folder is known; set WINDLASS_HOME or give --store FILE"),
+    }
+}
+
+/// Our own configuration: `$WINDLASS_HOME/config.toml`, else in the XDG configuration folder.
+pub(crate) fn config() -> Option<PathBuf> {
+    let folder = set("WINDLASS_HOME")
+        .or_else(|| set("XDG_CONFIG_HOME").map(|config| config.join("windlass")))
+        .or_else(|| home().map(|home| home.join(".config/windlass")))?;
+    Some(folder.join("config.toml"))
+}
+
+/// The folder of settings that people share with other agents.
+pub(crate) fn shared_settings() -> Option<PathBuf> {
+    set("CLAUDE_CONFIG_DIR").or_else(|| home().map(|home| home.join(".claude")))
+}
+
+/// A folder as it really is.
+pub(crate) fn folder(path: &std::path::Path, flag: &str) -> anyhow::Result<PathBuf> {
+    let real = path.canonicalize().with_context(|| {
+        format!("the folder {} cannot be opened; give another with {flag}", path.display())
+    })?;
+    if !real.is_dir() {
+        bail!("{} is not a folder; give one with {flag}", path.display());
+    }
+    Ok(real)
+}

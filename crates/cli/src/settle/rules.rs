@@ -1,0 +1,112 @@
+//! What may run: flags and files become one list of rules, a mode, and somebody to ask.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::bail;
+use windlass::core::permission::{Human, Mode, Permissions, Rights, Rule};
+
+use super::paths;
+use super::sources::Source;
+use crate::args::{OutputFormat, PermissionArgs, WhenAsked};
+
+/// The permissions of a conversation in `workspace`.
+pub(crate) fn permissions(
+    args: &PermissionArgs,
+    sources: &[Source],
+    workspace: &Path,
+    when_asked: WhenAsked,
+) -> anyhow::Result<Permissions> {
+    let mut permissions = Permissions {
+        root: Arc::from(workspace.to_string_lossy()),
+        home: paths::home().map_or_else(|| Arc::from(""), |home| Arc::from(home.to_string_lossy())),
+        human: match when_asked {
+            WhenAsked::Prompt | WhenAsked::Park => Human::Reachable,
+            WhenAsked::Deny => Human::Absent,
+        },
+        ..Permissions::default()
+    };
+    for source in sources {
+        permissions.allow.extend(read(&source.permissions.allow)?);
+        permissions.ask.extend(read(&source.permissions.ask)?);
+        permissions.deny.extend(read(&source.permissions.deny)?);
+    }
+    permissions.allow.extend(read(&split_all(&args.allow))?);
+    permissions.disallowed.extend(read(&split_all(&args.deny))?);
+    permissions.mode = mode(args, sources)?;
+    Ok(permissions)
+}
+
+fn read(rules: &[String]) -> anyhow::Result<Vec<Rule>> {
+    Ok(rules.iter().map(|rule| Rule::parse(rule)).collect::<Result<_, _>>()?)
+}
+
+/// Rules are separated by commas or spaces outside brackets.
+fn split_all(lists: &[String]) -> Vec<String> {
+    lists.iter().flat_map(|list| split(list)).collect()
+}
+
+fn split(list: &str) -> Vec<String> {
+    let mut rules = vec![String::new()];
+    let mut depth = 0_usize;
+    for c in list.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let separates = depth == 0 && (c == ',' || c.is_whitespace());
+        match rules.last_mut() {
+            Some(last) if !separates => last.push(c),
+            Some(_) | None => rules.push(String::new()),
+        }
+    }
+    rules.retain(|rule| !rule.is_empty());
+    rules
+}
+
+fn mode(args: &PermissionArgs, sources: &[Source]) -> anyhow::Result<Mode> {
+    let named = args.permission_mode.as_deref();
+    let by_file = sources.iter().rev().find_map(|s| s.permissions.default_mode.as_deref());
+    let mode = match named.or(by_file) {
+        _ if args.dangerously_skip_permissions => Mode::BypassPermissions,
+        None => Mode::Default,
+        Some(name) => read_mode(name)?,
+    };
+    Ok(mode.checked(rights())?)
+}
+
+fn read_mode(name: &str) -> anyhow::Result<Mode> {
+    Ok(match name {
+        "default" | "manual" => Mode::Default,
+        "acceptEdits" => Mode::AcceptEdits,
+        "plan" => Mode::Plan,
+        "plan:none" => Mode::PlanNone,
+        "dontAsk" => Mode::DontAsk,
+        "auto" => Mode::Auto,
+        "bypassPermissions" => Mode::BypassPermissions,
+        _ => bail!(
+            "`{name}` is no permission mode; use default, acceptEdits, plan, plan:none, dontAsk, auto \
+             or bypassPermissions"
+        ),
+    })
+}
+
+fn rights() -> Rights {
+    let sandboxed = std::env::var_os("IS_SANDBOX").is_some_and(|value| value == "1");
+    match (rustix::process::geteuid().is_root(), sandboxed) {
+        (false, _) => Rights::Ordinary,
+        (true, false) => Rights::Root,
+        (true, true) => Rights::RootInSandbox,
+    }
+}
+
+/// Who is asked: as said, else whoever sits at the terminal, else nobody.
+pub(crate) fn who_is_asked(args: &PermissionArgs, format: OutputFormat) -> WhenAsked {
+    let seated = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    args.when_asked.unwrap_or(match (format, seated) {
+        (OutputFormat::Text, true) => WhenAsked::Prompt,
+        (OutputFormat::Text | OutputFormat::Json | OutputFormat::StreamJson, _) => WhenAsked::Deny,
+    })
+}

@@ -1,0 +1,198 @@
+//! The run as text, live: what the model says on standard output, what is done on standard error.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
+
+use windlass::core::ids::CallId;
+use windlass::core::log::Entry;
+use windlass::core::record::Record;
+use windlass::{End, Item, Session};
+
+use super::terminal::{Colours, Style};
+use crate::words;
+
+/// The spinner's pictures.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// A run being shown.
+pub(super) struct Live {
+    printed: String,
+    thinking: bool,
+    verbose: bool,
+    spinner: Option<Spinner>,
+    names: BTreeMap<CallId, String>,
+    colours: Colours,
+}
+
+/// The line that shows that somebody is at work.
+struct Spinner {
+    since: Instant,
+    drawn: usize,
+    shown: bool,
+    tokens: u64,
+}
+
+impl Live {
+    pub(super) fn new(verbose: bool) -> Self {
+        let drawn = io::stderr().is_terminal() && Colours::of_stderr() == Colours::Shown;
+        let spinner = Spinner { since: now(), drawn: 0, shown: false, tokens: 0 };
+        Self {
+            printed: String::new(),
+            thinking: false,
+            verbose,
+            spinner: drawn.then_some(spinner),
+            names: BTreeMap::new(),
+            colours: Colours::of_stderr(),
+        }
+    }
+
+    pub(super) fn is_drawn(&self) -> bool {
+        self.spinner.is_some()
+    }
+
+    pub(super) fn draw(&mut self) {
+        // Never in the middle of a line of text.
+        if !self.printed.is_empty() || self.thinking {
+            return;
+        }
+        if let Some(spinner) = &mut self.spinner {
+            spinner.draw();
+        }
+    }
+
+    pub(super) fn pause(&mut self) {
+        self.clear();
+        let _ = self.end_line();
+    }
+
+    fn clear(&mut self) {
+        if let Some(spinner) = &mut self.spinner {
+            spinner.clear();
+        }
+    }
+
+    pub(super) fn show(&mut self, item: &Item) -> io::Result<()> {
+        match item {
+            Item::Text { piece, .. } => {
+                self.clear();
+                self.end_thoughts()?;
+                self.printed.push_str(piece);
+                let mut out = io::stdout().lock();
+                out.write_all(piece.as_bytes())?;
+                out.flush()
+            }
+            Item::Thinking { piece, .. } => self.think(piece),
+            Item::Entry(entry) => self.about(entry),
+            Item::Ended(_) => Ok(()),
+        }
+    }
+
+    /// Thoughts are dimmed, and only for people who watch.
+    fn think(&mut self, piece: &str) -> io::Result<()> {
+        if self.spinner.is_none() && !self.verbose {
+            return Ok(());
+        }
+        self.clear();
+        self.thinking = true;
+        let mut err = io::stderr().lock();
+        err.write_all(self.colours.paint(Style::Dim, piece).as_bytes())?;
+        err.flush()
+    }
+
+    fn end_thoughts(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.thinking) {
+            writeln!(io::stderr())?;
+        }
+        Ok(())
+    }
+
+    /// One line per thing worth knowing, on standard error.
+    fn about(&mut self, entry: &Entry) -> io::Result<()> {
+        self.clear();
+        self.learn(entry);
+        for record in &entry.records {
+            if let Some(about) = words::about(entry, record, &self.names) {
+                self.end_line()?;
+                writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &about))?;
+            }
+            if matches!(record, Record::Asked { .. } | Record::ReplyDropped {}) {
+                self.end_line()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, entry: &Entry) {
+        if let windlass::core::Input::Replied { ask, reply, .. } = &entry.input {
+            if let Some(spinner) = &mut self.spinner {
+                spinner.tokens = spinner.tokens.saturating_add(reply.usage.total());
+            }
+            for (index, call) in reply.tool_uses() {
+                self.names.insert(CallId { ask: *ask, index }, words::call(call));
+            }
+        }
+    }
+
+    /// Text of an iteration ends its line before anything else is said.
+    fn end_line(&mut self) -> io::Result<()> {
+        self.end_thoughts()?;
+        if !self.printed.is_empty() {
+            if !self.printed.ends_with('\n') {
+                writeln!(io::stdout())?;
+            }
+            self.printed.clear();
+        }
+        Ok(())
+    }
+
+    pub(super) async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
+        self.clear();
+        if let End::Finished(ended) = end {
+            let shown = !self.printed.is_empty() && ended.text.ends_with(self.printed.as_str());
+            if !shown && !ended.text.is_empty() {
+                self.end_line()?;
+                write!(io::stdout(), "{}", ended.text)?;
+                self.printed = ended.text.to_string();
+            }
+        }
+        self.end_line()?;
+        io::stdout().flush()?;
+        let sentence = match end {
+            End::Parked(questions) => {
+                Some(words::waiting(questions, &session.conversation().await?, session.lane()))
+            }
+            End::Finished(_) | End::Refused(_) | End::HandedOver => {
+                words::ending(end, session.lane().as_str())
+            }
+        };
+        if let Some(sentence) = sentence {
+            writeln!(io::stderr(), "{sentence}")?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a spinner shows how long people have waited")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+impl Spinner {
+    fn draw(&mut self) {
+        let picture = SPINNER.get(self.drawn % SPINNER.len()).unwrap_or(&"");
+        self.drawn = self.drawn.wrapping_add(1);
+        let seconds = self.since.elapsed().as_secs();
+        let line = format!("{picture} {seconds} s · {} tokens", self.tokens);
+        let _ = write!(io::stderr(), "\r\u{1b}[2K\u{1b}[2m{line}\u{1b}[0m");
+        let _ = io::stderr().flush();
+        self.shown = true;
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _ = write!(io::stderr(), "\r\u{1b}[2K");
+            let _ = io::stderr().flush();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The tools of a conversation: the standard set, as far as it is offered.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::bail;
+use windlass::Toolbox;
+use windlass::core::gate::Output;
+use windlass::core::permission::Permissions;
+use windlass::ports::Clock;
+use windlass::tools::{
+    Agent, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones, standard_only,
+};
+
+use crate::args::AgentArgs;
+use crate::settle::{paths, sources::Source};
+
+/// The name that offers children.
+const AGENT: &str = "Agent";
+
+/// The name that offers the run journal.
+const JOURNAL: &str = "Journal";
+
+/// The tools that are offered.
+pub(crate) fn toolbox(
+    args: &AgentArgs,
+    workspace: &Path,
+    (sources, rules): (&[Source], &Permissions),
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Toolbox> {
+    let names = offered(args.permissions.tools.as_deref())?;
+    // A tool that may never run is not offered either.
+    let blocked =
+        |name: &&str| rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.names(name));
+    let names: Vec<&str> = names.into_iter().filter(|name| !blocked(name)).collect();
+    let workplace = workplace(args, workspace, sources, clock)?.ruled_by(rules.clone());
+    let mut tools = standard_only(&workplace, names.iter().copied());
+    if names.contains(&AGENT) {
+        tools = tools.with(Agent::default()).with(SpawnChildRuns::default());
+    }
+    if names.contains(&JOURNAL) {
+        tools = JournalTool::all().into_iter().fold(tools, Toolbox::with);
+    }
+    Ok(match &args.prompt.json_schema {
+        Some(schema) => tools.with(StructuredOutput::new(schema)?),
+        None => tools,
+    })
+}
+
+/// How an answer that must fit a schema is given.
+pub(crate) fn output(args: &AgentArgs) -> Option<Output> {
+    args.prompt.json_schema.as_ref().map(|_| StructuredOutput::output())
+}
+
+fn workplace(
+    args: &AgentArgs,
+    workspace: &Path,
+    sources: &[Source],
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Workplace> {
+    let mut zones = Zones::new(workspace);
+    for folder in &args.permissions.add_dir {
+        zones = zones.with_folder(&paths::folder(folder, "--add-dir")?);
+    }
+    let added = sources.iter().flat_map(|source| &source.permissions.additional_directories);
+    // A folder of a settings file that is gone is nobody's mistake at the moment.
+    for folder in added.filter_map(|folder| workspace.join(folder).canonicalize().ok()) {
+        zones = zones.with_folder(&folder);
+    }
+    let workplace = Workplace::over(zones).timed_by(Arc::clone(clock));
+    Ok(match paths::state() {
+        Ok(state) => workplace.keeping_in(state.join("desks")),
+        Err(_) => workplace,
+    })
+}
+
+/// Names as they are typed: `default` means all.
+fn offered(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
+    let all = || STANDARD.iter().copied().chain([AGENT, JOURNAL]);
+    let Some(list) = list.filter(|list| list.trim() != "default") else {
+        return Ok(all().collect());
+    };
+    let mut names = Vec::new();
+    for typed in list.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()) {
+        match all().find(|name| *name == typed) {
+            Some(name) => names.push(name),
+            None => {
+                bail!(
+                    "there is no tool {typed}; there are {}",
+                    all().collect::<Vec<_>>().join(", ")
+                )
+            }
+        }
+    }
+    Ok(names)
+}

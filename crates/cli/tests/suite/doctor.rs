@@ -1,0 +1,68 @@
+//! `windlass doctor`.
+
+use crate::kit::Place;
+
+#[test]
+fn a_store_that_is_not_there_is_fine_and_stays_so() {
+    let place = Place::new("");
+    let ran = place.run(&["doctor"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(ran.out.contains("is not there yet; the first run makes it"), "{}", ran.out);
+    assert!(!place.path("w.db").exists(), "looking makes nothing");
+    assert!(ran.out.contains("store: ") && ran.out.contains("config: "), "every path: {}", ran.out);
+}
+
+#[test]
+fn each_line_says_that_it_is_fine_or_what_to_do() {
+    let place = Place::new("when any\n  call Bash {\"command\": \"touch x\"}\n");
+    place.ask("go", &["--conversation", "c"]);
+    let ran = place.run(&["doctor"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    for expected in [
+        "opens; schema ",
+        "the quick check of the whole file found nothing",
+        "1 run waiting for you: c; see `windlass explain ID`",
+        "none was left in the middle",
+        "1 newest log read to the end",
+        "left at ",
+    ] {
+        assert!(ran.out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
+    }
+    for line in ran.out.lines() {
+        assert!(line.starts_with("ok ") || line.starts_with("note "), "{line}");
+    }
+    let json = &place.json(&["doctor"])[0];
+    assert_eq!(json["healthy"], true);
+    assert!(json["checks"].as_array().unwrap().len() > 8);
+}
+
+#[test]
+fn what_is_broken_is_named_and_the_exit_code_is_1() {
+    let place = Place::new("when any\n  say \"x\"\n");
+    place.write("file", "x");
+    let ran = place.run_bare(&["doctor", "--store", "file/w.db"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("BROKEN  store") && ran.out.contains("WINDLASS_HOME"), "{}", ran.out);
+
+    place.write("list.db", &"this is my shopping list\n".repeat(400));
+    let ran = place.run_bare(&["doctor", "--store", "list.db"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("BROKEN  store") && ran.out.contains("list.db"), "{}", ran.out);
+
+    place.ask("hi", &["--conversation", "c"]);
+    place.damage(2, "{}");
+    let ran = place.run(&["doctor"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("BROKEN  logs       c: entry 2: malformed"), "{}", ran.out);
+    assert_eq!(place.json(&["doctor"])[0]["healthy"], false);
+}
+
+#[test]
+fn settings_that_are_no_json_are_named() {
+    let place = Place::new("");
+    std::fs::create_dir(place.path(".claude")).unwrap();
+    place.write(".claude/settings.json", "{ permissions: }");
+    let ran = place.run(&["doctor"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.out.contains(".claude/settings.json is no JSON"), "{}", ran.out);
+}

@@ -1,0 +1,119 @@
+//! `windlass explain`: the context, the fallback, cut replies. And what `windlass compact` does.
+
+use windlass::core::settings::{Model, Settings};
+use windlass::core::window::{Summariser, Switch};
+
+use crate::kit::Place;
+use crate::stage::{Act, played};
+
+/// Every prompt brings a large result. The model says nothing of tokens, so bytes are counted.
+const LARGE: &str = "when results 0\n  call Look {\"at\": \"${user}\"}\n  usage in 0 out 9\n\
+     when any\n  say \"seen\"\n  usage in 0 out 9\n";
+
+fn small_window(settings: &mut Settings) {
+    settings.model.window_tokens = 12_000;
+    settings.model.max_tokens = 1_024;
+}
+
+fn text(times: usize) -> String {
+    (0..times).map(|n| format!("line {n} of a long text. ")).collect()
+}
+
+// spec: CLI-08
+#[test]
+fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
+    let place = Place::new(LARGE);
+    let prompts = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
+    played(&place, "stages", &prompts, |b| {
+        b.tool(Act::look("Look", &text(200))).settings(small_window)
+    });
+    let ran = place.run(&["show", "stages"]);
+    assert!(ran.out.contains("micro: "), "{}", ran.out);
+    let runs = place.json(&["runs"]);
+    let told: Vec<String> =
+        runs.iter().map(|run| place.run(&["explain", run["run"].as_str().unwrap()]).out).collect();
+    let acted = told.iter().find(|out| out.contains("Stage micro cut")).unwrap();
+    assert!(acted.contains("tokens freed (") && acted.contains("[entry "), "{acted}");
+
+    // Nothing may be left out: the stages are off and there is only one message.
+    let place = Place::new(LARGE);
+    played(&place, "stuck", &["go"], |b| {
+        b.tool(Act::look("Look", &text(2_500))).settings(|settings| {
+            small_window(settings);
+            settings.window.auto = Switch::Off;
+            settings.limits.kept_messages = 1;
+            settings.limits.result_chars = 100_000;
+        })
+    });
+    let ran = place.run(&["explain", "stuck"]);
+    for expected in [
+        "It ended (blocking_limit): the context is full and nothing more could be left out.",
+        "Stage snip could cut 0 blocks, which leaves",
+        "The ladder has no rung left, or there is nothing that may be left out.",
+        "windlass fork stuck --at",
+    ] {
+        let out = ran.out.replace("\n  ", " ");
+        assert!(out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
+    }
+
+    let place =
+        Place::new("when ask 1\n  times 2\n  fail 529 \"overloaded\"\nwhen any\n  say \"x\"\n");
+    played(&place, "fallback", &["go"], |b| {
+        b.settings(|settings| {
+            settings.limits.model_retries = 1;
+            settings.limits.model_retry_ms = 1;
+            settings.fallback = Some(Model::named("the-other"));
+        })
+    });
+    let ran = place.run(&["explain", "fallback"]);
+    assert!(ran.out.contains("The model failed (1 in a row)"), "{}", ran.out);
+    let fell = "From here on the fallback model the-other is asked, because";
+    assert!(ran.out.contains(fell) && ran.out.contains("overloaded"), "{}", ran.out);
+
+    let place = Place::new(
+        "when user contains \"truncated\"\n  say \"two.\"\nwhen any\n  say \"One, \"\n  stop max_tokens\n",
+    );
+    place.ask("count", &["--conversation", "cut"]);
+    let ran = place.run(&["explain", "cut"]);
+    assert!(ran.out.contains("Cut replies: 2 of 3 recoveries in a row were used."), "{}", ran.out);
+    assert!(ran.out.contains("asked for again with a larger output cap. [entry"), "{}", ran.out);
+    assert!(ran.out.contains("Cut text was continued. [entry"), "{}", ran.out);
+}
+
+#[test]
+fn a_dry_run_says_what_the_compaction_then_does() {
+    let place = Place::new(
+        "when user contains \"windlass is\"\n  say \"the summary\"\nwhen any\n  say \"said ${user}\"\n",
+    );
+    let prompts: Vec<String> = (0..9).map(|n| format!("windlass is {n}")).collect();
+    let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+    let quiet = |settings: &mut Settings| settings.window.summariser = Summariser::Nobody;
+    played(&place, "c", &prompts, |b| b.settings(quiet));
+    let ran = place.run(&["compact", "c", "--dry-run"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("The window is 0 % full"), "{}", ran.out);
+    assert!(ran.out.contains("would act: compact; 8 message parts would give way"), "{}", ran.out);
+    assert!(ran.out.contains("the last 10 message parts"), "{}", ran.out);
+    let planned = &place.json(&["compact", "c", "--dry-run"])[0];
+    assert_eq!((&planned["sent"], &planned["before"]["left_out"]), (&false.into(), &8.into()));
+    assert!(!place.run(&["show", "c"]).out.contains("asked for room"), "nothing was sent");
+
+    let ran = place.run(&["compact", "c"]);
+    assert!(ran.out.contains("before its next model call"), "{}", ran.out);
+    played(&place, "c", &["go on"], |b| b.settings(quiet));
+    let shown = place.run(&["show", "c"]).out;
+    assert!(shown.contains("somebody asked for room to be made"), "{shown}");
+    // By then one more message stood at the end.
+    assert!(shown.contains("R1, standard compaction: 9 message parts gave way"), "{shown}");
+    let told = place.run(&["explain", "c"]).out;
+    assert!(told.contains("R1, standard compaction acted: about"), "{told}");
+    assert!(told.contains("1 of 4 recoveries of the ladder were used"), "{told}");
+}
+
+#[test]
+fn a_conversation_with_nothing_old_has_nothing_to_leave_out() {
+    let place = Place::new("when any\n  say \"x\"\n");
+    place.ask("hi", &["--conversation", "c"]);
+    let ran = place.run(&["compact", "c", "--dry-run"]);
+    assert!(ran.out.contains("nothing would act"), "{}", ran.out);
+}

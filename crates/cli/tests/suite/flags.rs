@@ -1,0 +1,199 @@
+//! Print mode's flags, files and formats.
+
+use serde_json::Value;
+
+use crate::kit::{Place, Ran};
+
+const WRITE: &str = r#"
+when results 0
+  call Write {"file_path": "new.txt", "content": "hello"}
+
+when error of Write
+  say "I was not allowed to."
+
+when any
+  say "Written."
+"#;
+
+fn result(ran: &Ran) -> Value {
+    let last = ran.out.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|_| panic!("{}\n{}", ran.out, ran.err))
+}
+
+#[test]
+fn each_permission_mode_does_what_it_says() {
+    let cases = [
+        ("default", false),
+        ("acceptEdits", true),
+        ("plan", false),
+        ("plan:none", false),
+        ("dontAsk", false),
+    ];
+    for (mode, written) in cases {
+        let place = Place::new(WRITE);
+        let ran = place.alone("go", &["--permission-mode", mode, "--output-format", "json"]);
+        assert_eq!(place.path("new.txt").exists(), written, "{mode}: {}", ran.err);
+        let result = result(&ran);
+        assert_eq!(result["subtype"], "success", "{mode}");
+        let denied = result["permission_denials"].as_array().map_or(0, Vec::len);
+        assert_eq!(denied == 0, written, "{mode}: {result}");
+    }
+}
+
+#[test]
+fn an_unknown_mode_and_an_unreadable_rule_are_told() {
+    let place = Place::new(WRITE);
+    let ran = place.alone("go", &["--permission-mode", "yolo"]);
+    assert!(ran.code == 1 && ran.err.contains("`yolo` is no permission mode"), "{}", ran.err);
+    let ran = place.alone("go", &["--allowedTools", "Bash(oops"]);
+    assert!(ran.code == 1 && ran.err.contains("the bracket is not closed"), "{}", ran.err);
+}
+
+#[test]
+fn stream_json_has_init_messages_and_one_result() {
+    let place = Place::new(WRITE);
+    let ran = place
+        .ask("go", &["--allowedTools", "Write", "--output-format", "stream-json", "--verbose"]);
+    let frames: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = frames.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["system", "assistant", "user", "assistant", "result"], "{}", ran.out);
+    assert_eq!(frames[0]["subtype"], "init");
+    assert!(frames[0]["tools"].as_array().unwrap().contains(&Value::from("Write")));
+    assert_eq!(frames[2]["message"]["content"][0]["tool_use_id"], "toolu_1_1");
+    let last = &frames[4];
+    for field in [
+        "duration_ms",
+        "duration_api_ms",
+        "is_error",
+        "num_turns",
+        "session_id",
+        "stop_reason",
+        "total_cost_usd",
+        "usage",
+        "modelUsage",
+        "permission_denials",
+        "result",
+        "uuid",
+    ] {
+        assert!(last.get(field).is_some(), "no {field} in {last}");
+    }
+    let same = frames.iter().all(|frame| frame["session_id"] == last["session_id"]);
+    assert!(same, "{}", ran.out);
+}
+
+#[test]
+fn stream_json_needs_verbose() {
+    let ran = Place::new(WRITE).alone("go", &["--output-format", "stream-json"]);
+    assert!(ran.code == 1 && ran.err.contains("needs --verbose"), "{}", ran.err);
+}
+
+#[test]
+fn a_conversation_is_continued_resumed_forked_and_named() {
+    let place = Place::new("when ask 1\n  say \"first\"\nwhen any\n  say \"later\"\n");
+    let id = "0190b2a0-0000-7000-8000-000000000001";
+    let first = result(&place.alone("one", &["--session-id", id, "--output-format", "json"]));
+    assert_eq!(first["session_id"], id);
+    let again = place.alone("one", &["--session-id", id]);
+    assert!(again.code == 1 && again.err.contains("is in use"), "{}", again.err);
+    assert_eq!(place.alone("two", &["--continue"]).out, "later\n");
+    assert_eq!(place.alone("three", &["--resume", id]).out, "later\n");
+    let forked = ["--resume", id, "--fork-session", "--output-format", "json"];
+    let forked = result(&place.alone("four", &forked));
+    assert_eq!(forked["result"], "later");
+    assert_ne!(forked["session_id"], id);
+    let gone = place.alone("five", &["--resume", "nobody"]);
+    assert!(gone.code == 1 && gone.err.contains("there is no conversation nobody"), "{}", gone.err);
+}
+
+#[test]
+fn settings_of_an_untrusted_folder_can_only_hold_back() {
+    let place = Place::new(WRITE);
+    std::fs::create_dir(place.path(".claude")).unwrap();
+    place.write(".claude/settings.json", r#"{"permissions": {"allow": ["Write"]}}"#);
+    place.alone("go", &[]);
+    assert!(!place.path("new.txt").exists(), "an untrusted allow rule counted");
+    let trusted = place.run_bare(&["trust", "."]);
+    assert_eq!(trusted.code, 0, "{}", trusted.err);
+    place.alone("go", &[]);
+    assert!(place.path("new.txt").exists(), "a trusted allow rule did not count");
+    let mode = ["--permission-mode", "acceptEdits"];
+    place.write(".claude/settings.json", r#"{"permissions": {"deny": ["Write"]}}"#);
+    assert_eq!(place.run_bare(&["trust", ".", "--revoke"]).code, 0);
+    std::fs::remove_file(place.path("new.txt")).unwrap();
+    place.alone("go", &mode);
+    assert!(!place.path("new.txt").exists(), "an untrusted deny rule did not count");
+}
+
+#[test]
+fn bad_settings_are_one_sentence() {
+    let place = Place::new(WRITE);
+    std::fs::create_dir(place.path(".claude")).unwrap();
+    place.write(".claude/settings.json", "{not json");
+    let ran = place.alone("go", &[]);
+    assert!(ran.code == 1 && ran.err.contains("settings.json are not valid"), "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    let ran = place.alone("go", &["--setting-sources", "", "--settings", "nowhere.json"]);
+    assert!(ran.code == 1 && ran.err.contains("do not exist"), "{}", ran.err);
+}
+
+#[test]
+fn memory_files_reach_the_model_and_say_what_a_summary_keeps() {
+    let place = Place::new("when any\n  say \"hi\"\n");
+    place.write("CLAUDE.md", "Always answer in verse.\n\n# Compact\nKeep the rhyme.\n");
+    place.alone("one", &["--conversation", "c"]);
+    let shown = place.run(&["replay", "c"]);
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    let store = std::fs::read(place.path("w.db")).unwrap();
+    let stored = String::from_utf8_lossy(&store);
+    assert!(stored.contains("Always answer in verse."));
+    assert!(stored.contains("\"preserve\":\"Keep the rhyme.\""));
+}
+
+#[test]
+fn limits_budgets_and_profiles_are_set_by_name() {
+    let place = Place::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
+    place.write("a.txt", "x");
+    std::fs::create_dir(place.path("home")).unwrap();
+    place.write("home/config.toml", "[profiles.short]\nlimits = { tool_rounds = 2 }\n");
+    let json = |more: &[&str]| place.alone("go", &[more, &["--output-format", "json"]].concat());
+    assert_eq!(result(&json(&["--profile", "short"]))["num_turns"], 2);
+    assert_eq!(result(&json(&["--set", "tool_rounds=1"]))["num_turns"], 1);
+    assert_eq!(result(&json(&["--profile", "short", "--max-turns", "0"]))["num_turns"], 2);
+    let circles = result(&json(&["--profile", "router"]));
+    assert_eq!(circles["terminal_reason"], "waiting_on_human", "{circles}");
+    assert!(circles["num_turns"].as_u64().unwrap() < 12, "{circles}");
+    let tokens = result(&json(&["--max-budget-tokens", "1500"]));
+    assert_eq!(tokens["terminal_reason"], "budget_tokens");
+    let dollars = result(&json(&["--max-budget-usd", "0.5"]));
+    assert_eq!(dollars["subtype"], "error_max_budget_usd");
+    assert!(dollars["errors"][0].as_str().unwrap().contains("price"), "{dollars}");
+    for (bad, says) in [
+        (["--profile", "nobody"], "no profile `nobody`"),
+        (["--set", "no_such=1"], "no limit called no_such"),
+        (["--set", "tool_rounds"], "sets nothing"),
+        (["--max-budget-usd", "-1"], "no budget in dollars"),
+    ] {
+        let ran = json(&bad);
+        assert!(ran.code != 0 && ran.err.contains(says), "{bad:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn the_tools_on_offer_are_chosen() {
+    let place = Place::new("when tools include Bash\n  say \"shell\"\nwhen any\n  say \"none\"\n");
+    assert_eq!(place.alone("go", &["--tools", "Read,Bash"]).out, "shell\n");
+    assert_eq!(place.alone("go", &["--tools", ""]).out, "none\n");
+    assert_eq!(place.alone("go", &["--disallowedTools", "Bash"]).out, "none\n");
+    let ran = place.alone("go", &["--tools", "Hammer"]);
+    assert!(ran.code == 1 && ran.err.contains("there is no tool Hammer"), "{}", ran.err);
+}
+
+#[test]
+fn the_demo_really_happens() {
+    let place = Place::new("");
+    let ran = place.run_bare(&["demo"]);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    assert!(ran.out.contains("✓ it was deployed exactly once"), "{}", ran.out);
+    assert!(!ran.out.contains('✗') || !ran.out.contains("   ✗ it"), "{}", ran.out);
+}

@@ -1,0 +1,70 @@
+//! `windlass logs`.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::kit::Place;
+use crate::stage::{Act, played};
+
+const CALL: &str = "when results 0\n  call Look {}\nwhen any\n  say \"seen\"\n";
+
+#[test]
+fn retries_are_events_and_the_newest_stands_last() {
+    let place = Place::new(CALL);
+    played(&place, "c", &["go"], |b| {
+        b.tool(Act::look("Look", "text").failing(2))
+            .settings(|settings| settings.limits.tool_retry_ms = vec![1, 1, 1])
+    });
+    let ran = place.run(&["logs", "c"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let names: Vec<&str> = ran.out.lines().map(|l| l.split_whitespace().nth(2).unwrap()).collect();
+    let expected =
+        ["agent_run.started", "agent.tool.retry", "agent.tool.retry", "agent_run.completed"];
+    assert_eq!(names, expected, "{}", ran.out);
+    let json = place.json(&["logs", "c"]);
+    assert_eq!(
+        (&json[1]["name"], &json[1]["fields"]["call"]),
+        (&"agent.tool.retry".into(), &"1.0".into())
+    );
+    assert_eq!(json[3]["fields"]["cause"], "end_turn");
+    assert_eq!(place.json(&["logs", "c", "--last", "1"]).len(), 1);
+    let told = place.run(&["explain", "c"]).out;
+    assert!(told.contains("Look {} failed in passing and was tried again"), "{told}");
+}
+
+#[test]
+fn without_a_name_all_conversations_are_told_in_order_of_time() {
+    let place = Place::new("when any\n  say \"x\"\n");
+    assert_eq!((place.run(&["logs"]).code, place.run(&["logs"]).out.as_str()), (0, ""));
+    for conversation in ["a", "b", "a"] {
+        place.ask("hi", &["--conversation", conversation]);
+    }
+    let lanes: Vec<String> =
+        place.json(&["logs"]).iter().map(|event| event["conversation"].to_string()).collect();
+    assert_eq!(lanes, ["\"a\"", "\"a\"", "\"b\"", "\"b\"", "\"a\"", "\"a\""]);
+    // A run's own events alone.
+    let run = place.json(&["runs"])[0]["run"].as_str().unwrap().to_owned();
+    assert_eq!(place.json(&["logs", &run]).len(), 2);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
+fn following_shows_what_happens_meanwhile() {
+    let place = Place::new("when any\n  say \"x\"\n");
+    place.ask("hi", &["--conversation", "a"]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
+        .args(["logs", "--follow", "--json", "--store", "w.db"])
+        .current_dir(place.path("."))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    assert!(next().contains("agent_run.started") && next().contains("agent_run.completed"));
+    place.ask("again", &["--conversation", "b"]);
+    let seen = (next(), next());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(seen.0.contains("\"b\"") && seen.0.contains("agent_run.started"), "{seen:?}");
+    assert!(seen.1.contains("agent_run.completed"), "{seen:?}");
+}

@@ -1,0 +1,178 @@
+//! `scenarios/*.md`, run as they are read: files are written, commands are typed, and what comes out
+//! is compared with what the page says.
+//!
+//! In a `console` block a line that begins with `$ ` is typed into a shell; the lines after it are
+//! what it prints on both streams. `…` stands for any text within a line, and alone for any lines.
+//! `[exit N]` is the exit code, if it is not 0.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A block of a page.
+struct Block {
+    /// What stands behind the fence.
+    kind: String,
+    text: String,
+    line: usize,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (number, line) in (1..).zip(page.lines()) {
+        match (&mut open, line.strip_prefix("```")) {
+            (Some(_), Some("")) => blocks.extend(open.take()),
+            (Some(block), _) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, Some(kind)) => {
+                open = Some(Block { kind: kind.to_owned(), text: String::new(), line: number });
+            }
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+/// A command and what it should print.
+struct Step {
+    command: String,
+    expected: Vec<String>,
+}
+
+fn steps(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix("$ "), steps.last_mut()) {
+            (Some(command), _) => {
+                steps.push(Step { command: command.to_owned(), expected: Vec::new() });
+            }
+            (None, Some(step)) => step.expected.push(line.trim_end().to_owned()),
+            (None, None) => {}
+        }
+    }
+    steps
+}
+
+/// Whether lines are as expected.
+fn fits(expected: &[String], found: &[&str]) -> bool {
+    match (expected.split_first(), found.split_first()) {
+        (None, None) => true,
+        (Some((first, rest)), _) if first.trim() == "…" => {
+            (0..=found.len()).any(|skipped| fits(rest, &found[skipped..]))
+        }
+        (Some((first, rest)), Some((line, others))) => {
+            line_fits(first, line.trim_end()) && fits(rest, others)
+        }
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+fn line_fits(expected: &str, found: &str) -> bool {
+    let mut parts = expected.split('…');
+    let Some(mut rest) = parts.next().and_then(|first| found.strip_prefix(first)) else {
+        return false;
+    };
+    let mut last = None;
+    for part in parts {
+        last = Some(part);
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    last.map_or(rest.is_empty(), |last| last.is_empty() || found.ends_with(last))
+}
+
+fn run(folder: &Path, command: &str) -> String {
+    let bin = Path::new(env!("CARGO_BIN_EXE_windlass")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    #[expect(clippy::disallowed_methods, reason = "a scenario is typed into a real shell")]
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("WINDLASS_HOME", folder.join(".windlass"))
+        .env("HOME", folder.join(".user"))
+        .env_remove("ANTHROPIC_MODEL")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let mut text = String::from_utf8(output.stdout).unwrap();
+    if !output.status.success() {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("[exit {}]\n", output.status.code().unwrap_or(-1)));
+    }
+    text
+}
+
+/// What is wrong with a page, if anything.
+fn tried(page: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(page).unwrap();
+    let folder = TempDir::new().unwrap();
+    let mut commands = 0;
+    for block in blocks(&text) {
+        match block.kind.split_once(' ') {
+            Some(("file" | "script" | "json" | "toml" | "markdown" | "sh", name)) => {
+                let path = folder.path().join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, &block.text).unwrap();
+            }
+            None if block.kind == "console" => {
+                for step in steps(&block.text) {
+                    commands += 1;
+                    let found = run(folder.path(), &step.command);
+                    let lines: Vec<&str> = found.lines().collect();
+                    if !fits(&step.expected, &lines) {
+                        let expected = step.expected.join("\n");
+                        return Err(format!(
+                            "{}, below line {}\n$ {}\n--- expected\n{expected}\n--- found\n{found}",
+                            page.display(),
+                            block.line,
+                            step.command
+                        ));
+                    }
+                }
+            }
+            Some(_) | None => {}
+        }
+    }
+    if commands == 0 { Err(format!("{} runs nothing", page.display())) } else { Ok(()) }
+}
+
+fn pages() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut pages: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ext| ext == "md")).collect();
+    pages.sort();
+    pages
+}
+
+#[test]
+fn every_scenario_goes_as_its_page_says() {
+    let pages = pages();
+    assert!(pages.len() >= 10, "only {} scenarios", pages.len());
+    let workers: Vec<_> =
+        pages.into_iter().map(|page| std::thread::spawn(move || tried(&page))).collect();
+    let wrong: Vec<String> =
+        workers.into_iter().filter_map(|worker| worker.join().unwrap().err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn the_reader_of_scenarios_is_not_fooled() {
+    let of = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert!(fits(&of("a\n…\nb"), &["a", "x", "y", "b"]));
+    assert!(fits(&of("took … ms"), &["took 12 ms"]));
+    assert!(!fits(&of("took … ms"), &["took 12 s"]));
+    assert!(!fits(&of("a"), &["a", "b"]));
+    assert!(!fits(&of("a\nb"), &["a"]));
+    assert!(!line_fits("ab", "abc"));
+}

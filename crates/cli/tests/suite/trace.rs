@@ -1,0 +1,49 @@
+//! `windlass trace`.
+
+use crate::kit::Place;
+
+#[test]
+fn the_whole_column_is_there_and_its_last_row_says_why_it_ended() {
+    let place = Place::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
+    place.write("a.txt", "x");
+    place.ask("loop", &["--max-turns", "3", "--conversation", "c"]);
+    let ran = place.run(&["trace", "c"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let rows: Vec<&str> = ran.out.lines().skip(2).collect();
+    assert_eq!(rows.len(), 5, "{}", ran.out);
+    assert!(rows[0].contains("prompt") && rows[0].contains("Read") && rows[0].contains("ms ok"));
+    assert!(rows[0].ends_with("tool_use") && rows[3].ends_with("max_iters"), "{}", ran.out);
+    assert!(rows[4].contains("the cap on rounds with tool calls is reached [entry"));
+
+    let json = place.json(&["trace", "c"]);
+    let reasons: Vec<&str> = json.iter().map(|row| row["stop_reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["tool_use", "tool_use", "tool_use", "max_iters"]);
+    let iterations: Vec<u64> = json.iter().map(|row| row["iter"].as_u64().unwrap()).collect();
+    assert_eq!(iterations, [1, 2, 3, 4]);
+    let call = &json[0]["tool_calls"][0];
+    assert_eq!((&call["name"], &call["ok"]), (&"Read".into(), &true.into()));
+    assert_eq!(call["input_hash"].as_str().unwrap().len(), 64);
+    assert_eq!(json[1]["transition"], "tool_results");
+}
+
+#[test]
+fn calls_that_failed_say_so_and_many_calls_take_several_lines() {
+    let place = Place::new(
+        "when results 0\n  call Read {\"file_path\": \"a\"}\n  call Nope {}\n  call Nope {\"a\": 1}\n  \
+         call Nope {\"a\": 2}\nwhen any\n  say \"done\"\n",
+    );
+    place.write("a", "x");
+    place.ask("go", &["--conversation", "c"]);
+    let ran = place.run(&["trace", "c"]);
+    assert_eq!(ran.out.matches("Nope 0 ms failed").count(), 3, "{}", ran.out);
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{}", ran.out);
+}
+
+#[test]
+fn the_iteration_in_which_a_run_stands_is_a_row_too() {
+    let place = Place::new("when any\n  call Bash {\"command\": \"rm -r x\"}\n");
+    place.ask("go", &["--conversation", "c"]);
+    let ran = place.run(&["trace", "c"]);
+    assert!(ran.out.contains("open") && ran.out.contains("Bash waits for you"), "{}", ran.out);
+    assert!(ran.out.contains("not over: waits for you (1 open)"), "{}", ran.out);
+}

@@ -1,0 +1,188 @@
+//! Whole runs: faults that happen on real sockets, judged by the core.
+
+use windlass_core::record::Record;
+use windlass_core::settings::{Model, Settings};
+use windlass_core::stop::StopCause;
+use windlass_providers::names::Format;
+use windlass_providers::{Deadlines, Options};
+
+use crate::lane::Lane;
+use crate::scenarios::{FORMATS, cassette};
+use crate::server::{Act, Asked, Server, stream_head, streamed, whole};
+
+const NAMES: [&str; 3] = ["claude-sonnet-4-6", "openai-chat:gpt-4o", "openai:gpt-5.5"];
+
+fn hasty() -> Options {
+    let deadlines = Deadlines { connect_ms: 1_000, idle_ms: 150, total_ms: 20_000 };
+    Options { deadlines, ..Options::default() }
+}
+
+fn settings(name: &str) -> Settings {
+    let mut settings = Settings::new(Model::named(name));
+    settings.stop_map.clear();
+    settings
+}
+
+fn lane(server: &Server, name: &str) -> Lane {
+    Lane::new(&server.url, hasty(), settings(name))
+}
+
+fn format_of(asked: &Asked) -> Format {
+    let paths = ["/messages", "/chat/completions", "/responses"];
+    FORMATS[paths.iter().position(|path| asked.head.contains(path)).unwrap()]
+}
+
+fn answered(asked: &Asked) -> Vec<Act> {
+    streamed(&cassette(format_of(asked), "text"))
+}
+
+/// A server that fails so often, and then answers.
+async fn failing(
+    times: usize,
+    fail: impl Fn(&Asked) -> Vec<Act> + Send + Sync + 'static,
+) -> Server {
+    Server::start(move |number, asked| if number <= times { fail(asked) } else { answered(asked) })
+        .await
+}
+
+// spec: MODELS-04
+#[tokio::test]
+async fn a_fault_that_may_pass_is_tried_again_and_no_other_is() {
+    for name in NAMES {
+        for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
+            let server = failing(1, move |_| whole(&format!("{status} No"), "", "{}")).await;
+            let mut lane = lane(&server, name);
+            let ended = lane.end().await;
+            assert_eq!(ended.cause, StopCause::EndTurn, "{name} {status}");
+            assert_eq!((server.asked().len(), lane.abandoned().len()), (2, 1), "{name} {status}");
+        }
+        for status in [400, 401, 402, 403, 404, 405, 422] {
+            let server = failing(1, move |_| whole(&format!("{status} No"), "", "{}")).await;
+            let ended = lane(&server, name).end().await;
+            assert_eq!(ended.cause, StopCause::ProviderFailed, "{name} {status}");
+            assert!(ended.cause.is_resumable());
+            assert_eq!(server.asked().len(), 1, "{name} {status}");
+        }
+    }
+}
+
+// spec: MODELS-04, MODELS-05
+#[tokio::test]
+async fn a_server_that_falls_silent_is_tried_again() {
+    for name in NAMES {
+        let reading = failing(1, |_| vec![Act::Pause(10_000)]).await;
+        let idle = failing(1, |asked| {
+            let text = String::from_utf8(cassette(format_of(asked), "text")).unwrap();
+            let begun: String = text.split_inclusive("\n\n").take(3).collect();
+            let mut acts = vec![stream_head(), Act::Chunk(begun.into_bytes())];
+            acts.extend(
+                (0..100).flat_map(|_| [Act::Chunk(b": ping\n\n".to_vec()), Act::Pause(20)]),
+            );
+            acts
+        })
+        .await;
+        for server in [reading, idle] {
+            let mut lane = lane(&server, name);
+            assert_eq!(lane.end().await.cause, StopCause::EndTurn, "{name}");
+            let abandoned = lane.abandoned();
+            assert!(abandoned[0].contains("nothing came for 150 ms"), "{abandoned:?}");
+        }
+        let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", nowhere.local_addr().unwrap());
+        drop(nowhere);
+        let mut refused = Lane::new(&url, hasty(), settings(name));
+        refused.step().await;
+        assert!(refused.pause_ms().is_some(), "{name}: a refused connection may pass");
+    }
+}
+
+// spec: MODELS-05
+#[tokio::test]
+async fn a_pause_is_what_the_server_asks_for_within_a_cap_or_grows_with_jitter() {
+    let pauses = async |header: &'static str, steps: usize| {
+        let fail = move |_: &Asked| whole("429 Slow", header, "{}");
+        let server = failing(usize::MAX, fail).await;
+        let mut lane = lane(&server, NAMES[0]);
+        let mut pauses = Vec::new();
+        for _ in 0..steps {
+            lane.step().await;
+            pauses.extend(lane.pause_ms());
+        }
+        pauses
+    };
+    assert_eq!(pauses("retry-after: 7\r\n", 1).await, [7_000]);
+    assert_eq!(pauses("retry-after: 999999\r\n", 1).await, [60_000], "no longer than the cap");
+    let grown = pauses("", 13).await;
+    assert_eq!(grown.len(), 7);
+    for (pause, most) in
+        grown.iter().copied().zip([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000])
+    {
+        assert!(pause.abs_diff(most) <= most / 5, "{pause} of {most}, a fifth either way");
+    }
+    assert!(grown.iter().any(|pause| pause % 1_000 != 0), "jitter: {grown:?}");
+}
+
+/// Not proven here is how a front end calls it while the run waits for its provider.
+#[tokio::test]
+async fn a_model_that_stays_down_is_waited_for_and_the_run_is_not_lost() {
+    for name in NAMES {
+        let server = failing(14, |_| whole("529 Overloaded", "", "{}")).await;
+        let mut lane = lane(&server, name);
+        let ended = lane.end().await;
+        assert_eq!(ended.cause, StopCause::EndTurn, "{name}: it came back");
+        assert_eq!(server.asked().len(), 15);
+    }
+}
+
+// spec: MODELS-07
+#[tokio::test]
+async fn another_model_takes_over_and_nothing_half_said_stays() {
+    for (first, other) in [(NAMES[0], NAMES[1]), (NAMES[1], NAMES[2]), (NAMES[2], NAMES[0])] {
+        let down = settings(first).limits.model_retries as usize + 1;
+        let server = failing(down, |asked| {
+            let text = String::from_utf8(cassette(format_of(asked), "calls")).unwrap();
+            let events: Vec<&str> = text.split_inclusive("\n\n").collect();
+            let half = events[..events.len() / 2].concat();
+            vec![stream_head(), Act::Chunk(half.into_bytes()), Act::Close]
+        })
+        .await;
+        let mut settings = settings(first);
+        settings.fallback = Some(Model::named(other));
+        let mut lane = Lane::new(&server.url, hasty(), settings);
+        let ended = lane.end().await;
+        assert_eq!(ended.cause, StopCause::EndTurn, "{first}");
+        assert_eq!(&*ended.text, "Grüße, 世界 😀\nZwei Zeilen \"und\" \\ mehr.");
+        let set_off = lane.records.iter().find_map(|record| match record {
+            Record::FellBack { why } => Some(why.to_string()),
+            _ => None,
+        });
+        assert!(set_off.unwrap().contains("the stream ended before the reply did"), "{first}");
+        assert_eq!(lane.abandoned().len(), down, "every attempt has its tombstone");
+        let last = server.asked().pop().unwrap();
+        assert_ne!(format_of(&last), format_of(&server.asked()[0]));
+        assert!(!last.body.contains("I will read"), "{}", last.body);
+    }
+}
+
+// spec: MODELS-08
+#[tokio::test]
+async fn a_stream_that_ends_early_is_asked_for_again_and_nothing_of_it_runs() {
+    for name in NAMES {
+        // Before the first block, inside a text, inside a call, and before the stop event.
+        for sixths in 1..6 {
+            let server = failing(1, move |asked| {
+                let text = String::from_utf8(cassette(format_of(asked), "calls")).unwrap();
+                let events: Vec<&str> = text.split_inclusive("\n\n").collect();
+                let part = events[..(events.len() - 3) * sixths / 5].concat();
+                vec![stream_head(), Act::Chunk(part.into_bytes()), Act::End]
+            })
+            .await;
+            let mut lane = lane(&server, name);
+            let ended = lane.end().await;
+            assert_eq!(ended.cause, StopCause::EndTurn, "{name} {sixths}");
+            assert_eq!((server.asked().len(), ended.counters.tool_calls), (2, 0), "{name}");
+            let shown = format!("{:?}", lane.now.transcript);
+            assert!(!shown.contains("tool_use") && !shown.contains("I will read"), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The agents of a process by name, and what becomes of one that works as a child: it spends what it
+//! was given, has no tools its parent has not, and may do nothing its parent may not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use windlass_core::budget::{Allowance, AtCap, Caps};
+use windlass_core::child::Parent;
+use windlass_core::gate::Gate;
+use windlass_core::permission::{Mode, Otherwise, Permissions, Rule};
+use windlass_core::settings::Settings;
+
+use crate::agent::Agent;
+
+#[cfg(test)]
+#[path = "agents_tests.rs"]
+mod agents_tests;
+
+/// The agents of a process.
+#[derive(Clone)]
+pub struct Agents {
+    own: Agent,
+    named: BTreeMap<Arc<str>, Agent>,
+}
+
+impl From<Agent> for Agents {
+    fn from(own: Agent) -> Self {
+        Self { own, named: BTreeMap::new() }
+    }
+}
+
+impl Agents {
+    /// The same agents and one more, for tasks that name it.
+    #[must_use]
+    pub fn with(mut self, name: &str, mut agent: Agent) -> Self {
+        let name: Arc<str> = Arc::from(name);
+        let settings = Settings { agent: name.clone(), ..(*agent.settings).clone() };
+        agent.settings = Arc::new(settings);
+        self.named.insert(name, agent);
+        self
+    }
+
+    /// The agent that drives conversations which are nobody's child.
+    #[must_use]
+    pub fn own(&self) -> &Agent {
+        &self.own
+    }
+
+    /// The names that tasks may give.
+    pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.named.keys()
+    }
+
+    fn get(&self, name: &str) -> Option<&Agent> {
+        let own = (*self.own.settings.agent == *name).then_some(&self.own);
+        self.named.get(name).or(own)
+    }
+
+    /// The agent of a child: the one its task names, or one like the parent.
+    #[must_use]
+    pub fn child(&self, name: &str, parent: &Parent, above: &Settings) -> Option<Agent> {
+        let name = if name.is_empty() { &*above.agent } else { name };
+        let base = self.get(name)?;
+        let mut child = base.clone();
+        let mut settings = (*base.settings).clone();
+        if *above.agent == *name {
+            // What the parent owes somebody is not what its child owes the parent.
+            settings.gate = Gate::default();
+            settings.output = None;
+        }
+        let offered: BTreeSet<&str> = above.tools.iter().map(|tool| &*tool.name).collect();
+        let owed = above.output.as_ref().map(|output| &*output.tool);
+        child.ports.tools =
+            base.ports.tools.only(|tool| offered.contains(tool) && owed != Some(tool));
+        settings.tools = child.ports.tools.specs();
+        settings.rules = no_wider(&settings.rules, &above.rules);
+        settings.depth = parent.depth;
+        settings.budget.run = parent.caps;
+        settings.budget.conversation = Caps::default();
+        settings.budget.profile = Allowance::default();
+        // Nobody but the parent's own human may raise what the parent granted.
+        settings.budget.at_cap = AtCap::Stop;
+        child.settings = Arc::new(settings);
+        Some(child)
+    }
+}
+
+/// The parent's permissions, and whatever more the child's own hold back.
+fn no_wider(own: &Permissions, above: &Permissions) -> Permissions {
+    let both = |above: &[Rule], own: &[Rule]| {
+        let more = own.iter().filter(|rule| !above.contains(rule));
+        above.iter().chain(more).cloned().collect()
+    };
+    Permissions {
+        disallowed: both(&above.disallowed, &own.disallowed),
+        deny: both(&above.deny, &own.deny),
+        ask: both(&above.ask, &own.ask),
+        mode: narrower(own.mode, above.mode),
+        otherwise: stricter(own.otherwise, above.otherwise),
+        ..above.clone()
+    }
+}
+
+/// The mode that lets less through. Two of them let different things through: then neither.
+fn narrower(a: Mode, b: Mode) -> Mode {
+    let width = |mode: Mode| match mode {
+        Mode::PlanNone => 0,
+        Mode::Plan => 1,
+        Mode::DontAsk => 2,
+        Mode::Default => 3,
+        Mode::Auto | Mode::AcceptEdits => 4,
+        Mode::BypassPermissions => 5,
+    };
+    if a != b && width(a) == width(b) {
+        return Mode::Default;
+    }
+    if width(a) <= width(b) { a } else { b }
+}
+
+fn stricter(a: Otherwise, b: Otherwise) -> Otherwise {
+    match (a, b) {
+        (Otherwise::Deny, _) | (_, Otherwise::Deny) => Otherwise::Deny,
+        (Otherwise::Ask, _) | (_, Otherwise::Ask) => Otherwise::Ask,
+        (Otherwise::Allow, Otherwise::Allow) => Otherwise::Allow,
+    }
+}

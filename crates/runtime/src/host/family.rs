@@ -1,0 +1,161 @@
+//! Children and parents: which agent a lane belongs to, and who drives it when mail comes.
+//!
+//! A parent that only waits for children holds nothing but its name here. When a child's mail
+//! arrives, whoever delivered it looks after the parent: drives it, unless somebody else does.
+
+use std::sync::Arc;
+
+use windlass_core::child::Parent;
+use windlass_core::conversation::Conversation;
+use windlass_core::ids::LaneId;
+use windlass_core::mail::{Mail, MailBody};
+use windlass_core::question::Question;
+use windlass_core::run::Run;
+use windlass_core::settings::Settings;
+use windlass_core::wanted::{is_parked, waits_for_children};
+
+use super::Host;
+use crate::agent::Agent;
+use crate::driver::{self, DriveError, letters};
+use crate::ports::{SeenBeat, StoreError};
+use crate::telemetry;
+
+/// Mail among which a child's task is looked for.
+const FIRST_MAIL: usize = 64;
+
+impl Host {
+    /// The agent that drives a lane.
+    pub(super) async fn agent_of(
+        &self,
+        lane: &LaneId,
+        conversation: &Conversation,
+    ) -> Result<Agent, DriveError> {
+        let Some((name, parent)) = self.employment(lane, conversation).await? else {
+            return Ok(self.agent().clone());
+        };
+        let above = driver::load(&self.agent().ports, &parent.lane).await?.settings;
+        let child = above.and_then(|above| self.agents.child(&name, &parent, &above));
+        child.ok_or_else(|| DriveError::NoAgent { name, lane: lane.clone() })
+    }
+
+    /// Whom a child works for, and as which agent.
+    async fn employment(
+        &self,
+        lane: &LaneId,
+        conversation: &Conversation,
+    ) -> Result<Option<(Arc<str>, Parent)>, StoreError> {
+        let agent = |settings: &Arc<Settings>| settings.agent.clone();
+        if let Some(parent) = &conversation.parent {
+            let name = conversation.settings.as_ref().map(agent).unwrap_or_default();
+            return Ok(Some((name, parent.clone())));
+        }
+        if conversation.run.is_some() || conversation.last_end.is_some() {
+            return Ok(None);
+        }
+        let mail = self.store().read_mail(lane.clone(), FIRST_MAIL).await?;
+        Ok(mail.into_iter().find_map(task))
+    }
+
+    /// Drives the lane if it wants to be driven and nobody does. Returns at once.
+    pub(crate) fn look_after(self: Arc<Self>, lane: LaneId) {
+        tokio::spawn(async move {
+            // What cannot be seen now is seen by whoever looks next.
+            if let Ok(true) = self.wants_driving(&lane).await {
+                self.attend(&lane);
+            }
+        });
+    }
+
+    /// Drives the lane for nobody in particular, unless somebody in this process does already.
+    pub(crate) fn attend(self: &Arc<Self>, lane: &LaneId) {
+        self.attend_left(lane, None);
+    }
+
+    /// The same for a lane that a dead owner may have left.
+    pub(crate) fn attend_left(self: &Arc<Self>, lane: &LaneId, left_by: Option<SeenBeat>) {
+        if self.hand_over.is_cancelled() {
+            return;
+        }
+        let Some(mut reservation) = self.reserve(lane) else { return };
+        reservation.left_by = left_by;
+        let (host, lane) = (Arc::clone(self), lane.clone());
+        tokio::spawn(async move {
+            match reservation.drive(None).await {
+                // Somebody else has it: that is what was wanted.
+                Ok(_) | Err(DriveError::Store(StoreError::Busy { .. })) => {}
+                Err(error) => {
+                    telemetry::not_driven(&lane, &error);
+                    host.shun(lane);
+                }
+            }
+        });
+    }
+
+    /// Whether the lane has mail, is due, or was left by its owner. An owner that lives keeps it:
+    /// that shows when it is claimed.
+    async fn wants_driving(&self, lane: &LaneId) -> Result<bool, StoreError> {
+        let Some(info) = self.store().lane(lane.clone()).await? else { return Ok(false) };
+        let due = info.wake_at.is_some_and(|at| at <= self.agent().ports.clock.now());
+        if due || info.owner.is_some() {
+            return Ok(true);
+        }
+        Ok(!self.store().read_mail(lane.clone(), 1).await?.is_empty())
+    }
+
+    /// A lane of this process rests, perhaps because it waits for its children.
+    pub(super) fn rests(&self, lane: &LaneId, waits: bool) {
+        if waits {
+            self.waiting().insert(lane.clone());
+        } else {
+            self.waiting().remove(lane);
+        }
+        self.rested.notify_waiters();
+    }
+
+    /// Whether the lane rests here because it waits for its children.
+    pub(crate) fn waits_for_children(&self, lane: &LaneId) -> bool {
+        self.waiting().contains(lane)
+    }
+
+    /// Resolves when a lane of this process has come to rest.
+    pub(crate) async fn rested(&self) {
+        self.rested.notified().await;
+    }
+
+    /// Looks after whoever a conversation waits for, and after itself.
+    pub(crate) fn look_after_family(self: &Arc<Self>, lane: &LaneId, waits: &Conversation) {
+        let children = letters::still_out(lane, waits);
+        for lane in children.into_iter().chain([lane.clone()]) {
+            Arc::clone(self).look_after(lane);
+        }
+    }
+
+    /// What humans are asked by the children a conversation waits for. `None` if some of them are
+    /// still at work.
+    pub(crate) async fn asked_by_children(
+        &self,
+        lane: &LaneId,
+        conversation: &Conversation,
+    ) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
+        let mut asked = Vec::new();
+        let mut family = letters::still_out(lane, conversation);
+        while let Some(child) = family.pop() {
+            let known = driver::load(&self.agent().ports, &child).await?;
+            if waits_for_children(&known) {
+                family.extend(letters::still_out(&child, &known));
+            } else if !is_parked(&known) {
+                return Ok(None);
+            }
+            let questions = known.run.iter().flat_map(Run::questions).cloned();
+            asked.extend(questions.map(|question| (child.clone(), question)));
+        }
+        Ok(Some(asked))
+    }
+}
+
+fn task(mail: Mail) -> Option<(Arc<str>, Parent)> {
+    if let MailBody::Task { task, parent, .. } = mail.body {
+        return Some((task.agent, parent));
+    }
+    None
+}

@@ -1,0 +1,113 @@
+//! The right to drive a lane in this process, and driving it.
+
+use std::sync::Arc;
+
+use windlass_core::conversation::Conversation;
+use windlass_core::ids::LaneId;
+use windlass_core::wanted::waits_for_children;
+
+use super::{Driving, Host};
+use crate::driver::{self, Claimed, DriveError, Driver, Post, Rest};
+use crate::feed::{Feed, OwnerFeed};
+use crate::ports::{Claim, SeenBeat, StoreError};
+
+/// The right to drive a lane in this process. Ends with the driver.
+pub(crate) struct Reservation {
+    pub(super) host: Arc<Host>,
+    pub(super) lane: LaneId,
+    pub(super) feed: Feed,
+    /// An owner that is known to be dead.
+    pub(super) left_by: Option<SeenBeat>,
+}
+
+impl Reservation {
+    /// Drives the lane until it rests and nobody poked it meanwhile.
+    pub(crate) async fn drive(self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
+        loop {
+            let rest = self.drive_once(owner.clone()).await?;
+            self.note(&rest);
+            if self.give_up() {
+                return Ok(rest);
+            }
+        }
+    }
+
+    async fn drive_once(&self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
+        let host = &self.host;
+        let claim = tokio::select! {
+            biased;
+            claim = self.claim() => claim?,
+            () = host.hand_over.cancelled() => return Ok(Rest::HandedOver(Conversation::default())),
+        };
+        let epoch = claim.epoch;
+        match self.driver(claim, owner).await {
+            Ok(driver) => driver.drive(host.hand_over.clone()).await,
+            Err(error) => {
+                // What cannot be read here may be readable elsewhere, or later.
+                host.store().release(self.lane.clone(), epoch).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the lane, from a dead owner if it still is the one.
+    async fn claim(&self) -> Result<Claim, StoreError> {
+        if let Some(dead) = &self.left_by {
+            match self.host.try_claim(&self.lane, Some(dead.clone())).await {
+                Err(StoreError::Busy { .. }) => {}
+                taken => return taken,
+            }
+        }
+        self.host.claim(&self.lane).await
+    }
+
+    async fn driver(&self, claim: Claim, owner: Option<OwnerFeed>) -> Result<Driver, DriveError> {
+        let host = &self.host;
+        let lane = self.lane.clone();
+        let conversation = driver::load(&host.agent().ports, &lane).await?;
+        let agent = host.agent_of(&lane, &conversation).await?;
+        let claimed = Claimed { lane, claim, conversation };
+        let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
+        Ok(driver.posting(self.post()).taking(host.turns.clone()))
+    }
+
+    /// Lanes that were sent mail are looked after by this process, as long as it is there.
+    fn post(&self) -> Post {
+        let host = Arc::downgrade(&self.host);
+        Arc::new(move |lane| {
+            if let Some(host) = host.upgrade() {
+                host.look_after(lane.clone());
+            }
+        })
+    }
+
+    /// Keeps in mind who waits for children, and tells whoever waits for this lane that it rests.
+    fn note(&self, rest: &Rest) {
+        if let Rest::Parked(conversation) = rest {
+            self.host.rests(&self.lane, waits_for_children(conversation));
+        }
+    }
+
+    /// Gives the reservation up, unless the driver was poked: then it is to look again.
+    fn give_up(&self) -> bool {
+        let mut slots = self.host.slots();
+        let Some(slot) = slots.get_mut(&self.lane) else { return true };
+        let poked = slot.driving == Driving::Poked && !self.host.hand_over.is_cancelled();
+        slot.driving = if poked { Driving::Yes } else { Driving::No };
+        !poked
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut slots = self.host.slots();
+        if let Some(slot) = slots.get_mut(&self.lane) {
+            slot.driving = Driving::No;
+            if slot.feed.is_unheard() {
+                slots.remove(&self.lane);
+            }
+        }
+        drop(slots);
+        self.host.rested.notify_waiters();
+    }
+}

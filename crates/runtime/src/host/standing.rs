@@ -1,0 +1,66 @@
+//! What a worker asks its host: who it is, what it drives, and whether it is to stop.
+
+use std::sync::PoisonError;
+
+use windlass_core::ids::LaneId;
+
+use super::{Driving, Host};
+use crate::workers::SHUNNED_MS;
+
+/// How often it is looked whether every driver has stopped, if nobody says so.
+const LOOK_MS: u64 = 20;
+
+impl Host {
+    /// This process's name.
+    pub(crate) fn worker(&self) -> &str {
+        &self.lease.worker
+    }
+
+    /// Silence after which others may take its lanes.
+    pub(crate) fn expiry_ms(&self) -> u64 {
+        self.lease.times.expiry_ms
+    }
+
+    pub(crate) fn is_handing_over(&self) -> bool {
+        self.hand_over.is_cancelled()
+    }
+
+    pub(crate) async fn handing_over(&self) {
+        self.hand_over.cancelled().await;
+    }
+
+    /// Whether a driver of this process has the lane.
+    pub(crate) fn is_driving(&self, lane: &LaneId) -> bool {
+        self.slots().get(lane).is_some_and(|slot| slot.driving != Driving::No)
+    }
+
+    /// Leaves a lane that could not be driven to others for a while.
+    pub(crate) fn shun(&self, lane: LaneId) {
+        let now = self.agent().ports.clock.monotonic_ms();
+        let mut shunned = self.shunned.lock().unwrap_or_else(PoisonError::into_inner);
+        shunned.retain(|_, until| *until > now);
+        shunned.insert(lane, now.saturating_add(SHUNNED_MS));
+    }
+
+    pub(crate) fn is_shunned(&self, lane: &LaneId) -> bool {
+        let now = self.agent().ports.clock.monotonic_ms();
+        let shunned = self.shunned.lock().unwrap_or_else(PoisonError::into_inner);
+        shunned.get(lane).is_some_and(|until| *until > now)
+    }
+
+    /// Waits until no driver of this process has a lane, but not for ever.
+    pub(crate) async fn settled(&self, most_ms: u64) {
+        let clock = &self.agent().ports.clock;
+        let until = clock.monotonic_ms().saturating_add(most_ms);
+        while self.drives_any() && clock.monotonic_ms() < until {
+            tokio::select! {
+                () = self.rested.notified() => {}
+                () = clock.sleep(LOOK_MS) => {}
+            }
+        }
+    }
+
+    fn drives_any(&self) -> bool {
+        self.slots().values().any(|slot| slot.driving != Driving::No)
+    }
+}

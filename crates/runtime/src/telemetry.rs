@@ -1,0 +1,58 @@
+//! Every event row is also a `tracing` event, once it is stored. Nothing is printed unless somebody
+//! subscribes to the target `windlass`.
+
+use tracing::Level;
+use windlass_core::ids::LaneId;
+use windlass_core::project::{EventRow, Row, alias};
+
+/// The target of all events.
+pub const TARGET: &str = "windlass";
+
+/// Tells whoever subscribed about the events among `rows`.
+pub(crate) fn tell(lane: &LaneId, rows: &[Row]) {
+    if !tracing::enabled!(target: TARGET, Level::WARN) {
+        return;
+    }
+    for row in rows {
+        if let Row::Event(event) = row {
+            told(lane, event);
+        }
+    }
+}
+
+fn told(lane: &LaneId, event: &EventRow) {
+    let run = event.run.as_ref().map(windlass_core::ids::RunId::as_str).unwrap_or_default();
+    let also = alias(event.name).unwrap_or_default();
+    let (name, seq, at_ms, fields) = (event.name, event.seq, event.at.0, event.fields.text());
+    let lane = lane.as_str();
+    // The level is part of an event's type, so it cannot be a value.
+    if is_trouble(name) {
+        tracing::warn!(target: TARGET, event = name, alias = also, lane, run, seq, at_ms, fields);
+    } else {
+        tracing::info!(target: TARGET, event = name, alias = also, lane, run, seq, at_ms, fields);
+    }
+}
+
+/// Whether somebody should look at it.
+fn is_trouble(name: &str) -> bool {
+    const TROUBLE: [&str; 6] = [
+        "agent_run.failed",
+        "agent_run.resume_unsafe",
+        "agent.loop.detected",
+        "agent.guardrail.escalated",
+        "agent.exhaustion.hard_limit",
+        "agent.model.fell_back",
+    ];
+    TROUBLE.contains(&name)
+}
+
+/// What a look at abandoned lanes found.
+pub(crate) fn reconciled(worker: &str, found: usize, taken: usize) {
+    tracing::info!(target: TARGET, event = "agent_run.reconcile", worker, found, taken);
+}
+
+/// A lane nobody watches could not be driven.
+pub(crate) fn not_driven(lane: &LaneId, error: &dyn std::error::Error) {
+    let lane = lane.as_str();
+    tracing::warn!(target: TARGET, event = "agent.lane.not_driven", lane, why = %error);
+}

@@ -1,0 +1,49 @@
+//! Who gets a turn, and when.
+
+use std::sync::{Arc, Mutex};
+
+use windlass_core::ids::LaneId;
+
+use super::Turns;
+
+async fn settle() {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn lanes_take_turns_whatever_one_of_them_asks_for() {
+    let turns = Turns::new(1);
+    let first = turns.take(&LaneId::from("busy")).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    for lane in ["busy", "busy", "busy", "other", "third"] {
+        let (turns, order) = (turns.clone(), Arc::clone(&order));
+        tokio::spawn(async move {
+            let _turn = turns.take(&LaneId::from(lane)).await;
+            order.lock().unwrap().push(lane);
+            tokio::task::yield_now().await;
+        });
+        settle().await;
+    }
+    drop(first);
+    settle().await;
+    assert_eq!(*order.lock().unwrap(), ["busy", "other", "third", "busy", "busy"]);
+}
+
+#[tokio::test]
+async fn a_turn_nobody_waits_for_any_more_goes_to_the_next() {
+    let turns = Turns::new(1);
+    let first = turns.take(&LaneId::from("a")).await;
+    let gone = tokio::spawn({
+        let turns = turns.clone();
+        async move { turns.take(&LaneId::from("b")).await }
+    });
+    settle().await;
+    gone.abort();
+    settle().await;
+    drop(first);
+    let again = turns.take(&LaneId::from("c")).await;
+    drop(again);
+    let _last = turns.take(&LaneId::from("d")).await;
+}

@@ -1,0 +1,108 @@
+//! A process that drives whatever wants to be driven. One loop looks for lanes that nobody alive
+//! has: those with mail, those that are due, those a dead process left. It is told by hints and looks
+//! by itself in between; what it finds is claimed through the store's fence like any other lane.
+
+mod watch;
+
+pub use watch::Watch;
+
+use std::sync::Arc;
+
+use windlass_core::ids::LaneId;
+
+use crate::host::Host;
+use crate::ports::{Look, StoreError, Wanting};
+use crate::telemetry;
+
+/// How often a worker looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkTimes {
+    /// Between two looks while there is something to do.
+    pub busy_ms: u64,
+    /// Between two looks at most.
+    pub idle_ms: u64,
+    /// Between two looks through everything that was left behind.
+    pub reconcile_ms: u64,
+    /// How long conversations may take to stop where they are.
+    pub hand_over_ms: u64,
+}
+
+impl Default for WorkTimes {
+    fn default() -> Self {
+        Self { busy_ms: 250, idle_ms: 2_000, reconcile_ms: 300_000, hand_over_ms: 10_000 }
+    }
+}
+
+/// Lanes found with one look.
+const BATCH: usize = 256;
+
+/// How long a lane that could not be driven is left to others.
+pub(crate) const SHUNNED_MS: u64 = 60_000;
+
+impl Host {
+    /// Drives whatever wants to be driven, until this host is told to hand over; returns when
+    /// every conversation has been given back.
+    pub async fn work(self: &Arc<Self>, times: WorkTimes) -> Result<(), StoreError> {
+        let clock = Arc::clone(&self.agent().ports.clock);
+        let mut watch = Watch::new(self.expiry_ms());
+        let mut pause = times.busy_ms;
+        let mut reconcile_at = 0;
+        // A store that fails now may answer later; one that fails at the start is told about.
+        self.store().owners().await?;
+        while !self.is_handing_over() {
+            let now = clock.monotonic_ms();
+            let found = self.look(&mut watch, now).await.unwrap_or_default();
+            if now >= reconcile_at {
+                self.reconciled(&found);
+                reconcile_at = now.saturating_add(times.reconcile_ms);
+            }
+            pause = match found.is_empty() {
+                true => pause.saturating_mul(2).clamp(times.busy_ms, times.idle_ms),
+                false => times.busy_ms,
+            };
+            if found.len() < BATCH {
+                self.pause(pause.min(self.expiry_ms())).await;
+            }
+        }
+        self.settled(times.hand_over_ms).await;
+        Ok(())
+    }
+
+    /// Looks once and drives what it finds.
+    async fn look(
+        self: &Arc<Self>,
+        watch: &mut Watch,
+        now: u64,
+    ) -> Result<Vec<Wanting>, StoreError> {
+        let mut dead = watch.dead(self.store().owners().await?, now, self.worker());
+        // Lanes of our own that nobody here drives were left by a driver that broke down.
+        dead.extend(watch.own(self.worker()));
+        let look = Look { now: self.agent().ports.clock.now(), dead, most: BATCH };
+        let mut found = self.store().claimable(look).await?;
+        found.retain(|wanting| self.may_drive(&wanting.lane));
+        for wanting in &found {
+            self.attend_left(&wanting.lane, wanting.left_by.clone());
+        }
+        Ok(found)
+    }
+
+    fn reconciled(&self, found: &[Wanting]) {
+        let left = found.iter().filter(|wanting| wanting.left_by.is_some()).count();
+        telemetry::reconciled(self.worker(), left, found.len());
+    }
+
+    /// Waits for a hint, for the next look, or to be told to hand over.
+    async fn pause(&self, ms: u64) {
+        let ports = &self.agent().ports;
+        tokio::select! {
+            () = self.handing_over() => {}
+            () = ports.store.any_mail_hint() => {}
+            () = ports.clock.sleep(ms) => {}
+        }
+    }
+
+    /// Whether nobody here drives the lane, and it did not just refuse to be driven.
+    fn may_drive(&self, lane: &LaneId) -> bool {
+        !self.is_driving(lane) && !self.is_shunned(lane)
+    }
+}

@@ -1,0 +1,45 @@
+use tokio_postgres::config::SslMode;
+
+use super::address::{Address, Statements, Trust, is_url};
+
+fn read(url: &str) -> Address {
+    Address::read(url).unwrap()
+}
+
+#[test]
+fn what_the_url_says_is_honoured() {
+    let plain = read("postgres://me:secret@db.example:6432/agents");
+    assert_eq!(plain.place, "postgres://me@db.example:6432/agents");
+    assert_eq!(plain.config.get_ssl_mode(), SslMode::Prefer);
+    assert_eq!(plain.trust, Trust::Anybody);
+    let verified = read("postgresql://me@h/d?sslmode=verify-full&connections=9&prepared=off");
+    assert_eq!(verified.config.get_ssl_mode(), SslMode::Require);
+    assert_eq!(verified.trust, Trust::Roots);
+    assert_eq!((verified.connections, verified.statements), (9, Statements::Unprepared));
+    let file = read("postgres://h/d?sslrootcert=ca.pem&sslmode=verify-ca");
+    assert_eq!(file.trust, Trust::File("ca.pem".into()));
+    let socket = read("postgres:///d?host=/run/pg&port=6000&user=me");
+    assert_eq!(socket.place, "postgres://me@/run/pg:6000/d");
+}
+
+#[test]
+fn a_url_that_means_nothing_is_one_sentence() {
+    for url in [
+        "postgres://h:notaport/d",
+        "postgres:///d",
+        "postgres://h/d?sslmode=perhaps",
+        "postgres://h/d?prepared=maybe",
+        "postgres://h/d?connections=0",
+        "postgres://h/d?colour=blue",
+    ] {
+        let error = Address::read(url).unwrap_err().to_string();
+        assert!(error.contains("postgres://user:password@host:5432/database"), "{url}: {error}");
+        assert!(!error.contains('\n'));
+    }
+}
+
+#[test]
+fn files_are_not_addresses() {
+    assert!(is_url("postgres://h") && is_url("postgresql://h"));
+    assert!(!is_url("windlass.db") && !is_url("postgres.db"));
+}

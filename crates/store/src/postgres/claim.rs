@@ -1,0 +1,135 @@
+//! Taking lanes, giving them back, and being alive.
+
+use std::sync::LazyLock;
+
+use tokio_postgres::types::Type;
+use tokio_postgres::{Error, Row};
+use windlass_core::ids::{Epoch, LaneId, Millis};
+use windlass_runtime::ports::{Claim, SeenBeat, StoreError, WorkerId};
+
+use super::link::{Link, Sql};
+use super::pool::Doubt;
+use super::trouble::{Trouble, sort};
+use crate::fault;
+
+/// How often a lane is looked at that changes while it is looked at.
+const LOOKS: u32 = 50;
+
+/// An owner that is named as dead must still show the very beat it was seen with. No clock is
+/// compared: the caller has watched it stand still on a clock of its own.
+static CLAIM: LazyLock<Sql> = LazyLock::new(|| {
+    // What the torture harness must notice: a lane taken from an owner that lives.
+    let anyway = if fault::lease_is_broken() { "true" } else { "false" };
+    let text = format!(
+        "UPDATE lane SET epoch = epoch + 1, owner = $2
+         WHERE id = $1 AND (owner IS NULL OR {anyway} OR ($5 AND owner = $2) OR (owner = $3
+             AND $4 = coalesce((SELECT beats FROM worker WHERE worker_id = $3), 0)))
+         RETURNING epoch, head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), parent_at"
+    );
+    Sql::new(&text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::BOOL])
+});
+
+static OWNER: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "SELECT lane.owner, coalesce(worker.beats, 0) FROM lane
+         LEFT JOIN worker ON worker.worker_id = lane.owner WHERE lane.id = $1";
+    Sql::new(text, &[Type::TEXT])
+});
+
+static RELEASE: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "UPDATE lane SET owner = NULL WHERE id = $1 AND epoch = $2";
+    Sql::new(text, &[Type::TEXT, Type::INT8])
+});
+
+static BEAT: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "INSERT INTO worker (worker_id, beats, pid) VALUES ($1, 1, $2)
+         ON CONFLICT (worker_id) DO UPDATE SET beats = worker.beats + 1, beat_at = now()";
+    Sql::new(text, &[Type::TEXT, Type::INT8])
+});
+
+/// Lanes that somebody else is claiming at this moment are passed over, not waited for.
+static CLAIM_WAITING: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "WITH chosen AS (
+            SELECT no FROM lane WHERE owner IS NULL AND no IN (
+                SELECT lane_no FROM mail WHERE read_seq IS NULL
+                UNION ALL SELECT no FROM lane WHERE owner IS NULL AND wake_at <= $2)
+            LIMIT $3 FOR UPDATE SKIP LOCKED)
+        UPDATE lane SET epoch = epoch + 1, owner = $1 FROM chosen WHERE lane.no = chosen.no
+        RETURNING lane.epoch, lane.head, (SELECT p.id FROM lane p WHERE p.no = lane.parent),
+            lane.parent_at, lane.id";
+    Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8])
+});
+
+pub(super) async fn claim(
+    link: &mut Link,
+    lane: &LaneId,
+    worker: &WorkerId,
+    dead: Option<&SeenBeat>,
+    doubt: Doubt,
+) -> Result<Claim, Trouble> {
+    let (who, beats) = dead.map_or((None, 0), |dead| (Some(&*dead.worker), dead.beats));
+    let mut seen = None;
+    for _ in 0..LOOKS {
+        // A claim whose answer was lost may have landed: then the owner is us.
+        let ours = doubt == Doubt::Yes;
+        let values: [super::link::Value<'_>; 5] =
+            [&lane.as_str(), &&**worker, &who, &beats.cast_signed(), &ours];
+        if let Some(row) = link.query(&CLAIM, &values).await?.first() {
+            return taken(row).map_err(|error| sort(link.place(), &error));
+        }
+        seen = owner(link, lane).await?;
+        if seen.is_some() && seen.as_ref() != dead {
+            break;
+        }
+    }
+    match seen {
+        Some(owner) => Err(Trouble::Refused(StoreError::Busy { lane: lane.clone(), owner })),
+        None => Err(Trouble::Again(StoreError::Broken {
+            place: link.place().to_owned(),
+            reason: format!("lane {lane} changed its owner {LOOKS} times while it was claimed"),
+        })),
+    }
+}
+
+fn taken(row: &Row) -> Result<Claim, Error> {
+    let parent = row.try_get::<_, Option<String>>(2)?.map(LaneId::from);
+    let parent_at = row.try_get::<_, Option<i64>>(3)?.map(i64::cast_unsigned);
+    Ok(Claim {
+        epoch: row.try_get::<_, i64>(0)?.cast_unsigned(),
+        head: row.try_get::<_, i64>(1)?.cast_unsigned(),
+        fork_of: parent.zip(parent_at),
+    })
+}
+
+async fn owner(link: &mut Link, lane: &LaneId) -> Result<Option<SeenBeat>, Trouble> {
+    let rows = link.query(&OWNER, &[&lane.as_str()]).await?;
+    let Some(row) = rows.first() else {
+        return Err(Trouble::Refused(StoreError::NoLane { lane: lane.clone() }));
+    };
+    let told = |error: Error| sort(link.place(), &error);
+    let worker = row.try_get::<_, Option<String>>(0).map_err(told)?;
+    let beats = row.try_get::<_, i64>(1).map_err(told)?.cast_unsigned();
+    Ok(worker.map(|worker| SeenBeat { worker: WorkerId::from(worker), beats }))
+}
+
+/// Takes up to `most` lanes that nobody owns and that have mail or are due.
+pub(super) async fn claim_waiting(
+    link: &mut Link,
+    worker: &WorkerId,
+    now: Millis,
+    most: usize,
+) -> Result<Vec<(LaneId, Claim)>, Trouble> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let now = i64::try_from(now.0).unwrap_or(i64::MAX);
+    let rows = link.query(&CLAIM_WAITING, &[&&**worker, &now, &most]).await?;
+    let read = |row: &Row| Ok((LaneId::from(row.try_get::<_, String>(4)?), taken(row)?));
+    let claims: Result<_, Error> = rows.iter().map(read).collect();
+    claims.map_err(|error| sort(link.place(), &error))
+}
+
+pub(super) async fn release(link: &mut Link, lane: &LaneId, epoch: Epoch) -> Result<(), Trouble> {
+    link.query(&RELEASE, &[&lane.as_str(), &epoch.cast_signed()]).await.map(drop)
+}
+
+pub(super) async fn beat(link: &mut Link, worker: &WorkerId) -> Result<(), Trouble> {
+    link.query(&BEAT, &[&&**worker, &i64::from(std::process::id())]).await.map(drop)
+}

@@ -1,0 +1,107 @@
+//! Accepting mail and reading what waits.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use windlass_core::ids::{LaneId, MailId};
+use windlass_core::mail::Mail;
+use windlass_runtime::ports::StoreError;
+
+use super::link::{Link, Sql};
+use super::prepare::PreparedLetter;
+use super::trouble::{Trouble, sort};
+
+/// How often an id is drawn that somebody else is drawing too.
+const DRAWS: u32 = 200;
+
+/// Makes the lane if it is new. The next id is drawn without a lock: of two who draw the same, one
+/// inserts nothing and draws again, so senders never wait for the lane's owner.
+static DELIVER: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "WITH made AS (
+            INSERT INTO lane (id) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM lane WHERE id = $1)
+            ON CONFLICT DO NOTHING RETURNING no),
+        place AS (SELECT no FROM lane WHERE id = $1 UNION ALL SELECT no FROM made),
+        known AS (
+            SELECT mail.mail_id FROM mail JOIN place ON mail.lane_no = place.no
+            WHERE mail.client_key = $2),
+        sent AS (
+            INSERT INTO mail (lane_no, mail_id, client_key, kind, body)
+            SELECT place.no, 1 + coalesce(
+                (SELECT max(m.mail_id) FROM mail m WHERE m.lane_no = place.no), 0), $2, $3, $4
+            FROM place WHERE NOT EXISTS (SELECT 1 FROM known)
+            ON CONFLICT DO NOTHING RETURNING mail_id)
+        SELECT mail_id FROM known UNION ALL SELECT mail_id FROM sent";
+    Sql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BYTEA])
+});
+
+/// A lane without mail gives one row of nothing; no lane gives no row.
+static WAITING: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "SELECT mail.mail_id, mail.body FROM lane
+         LEFT JOIN mail ON mail.lane_no = lane.no AND mail.read_seq IS NULL
+         WHERE lane.id = $1 ORDER BY mail.mail_id LIMIT $2";
+    Sql::new(text, &[Type::TEXT, Type::INT8])
+});
+
+/// A key that is known gives the mail it stood for first.
+pub(super) async fn deliver(
+    link: &mut Link,
+    lane: &LaneId,
+    letter: &PreparedLetter,
+) -> Result<MailId, Trouble> {
+    for _ in 0..DRAWS {
+        let values: [super::link::Value<'_>; 4] =
+            [&lane.as_str(), &letter.key, &letter.kind, &letter.body];
+        let rows = link.query(&DELIVER, &values).await?;
+        if let Some(row) = rows.first() {
+            return id(link, row);
+        }
+    }
+    let reason = format!("somebody else took the next place in lane {lane} {DRAWS} times");
+    Err(Trouble::Again(StoreError::Broken { place: link.place().to_owned(), reason }))
+}
+
+fn id(link: &Link, row: &Row) -> Result<MailId, Trouble> {
+    let id = row.try_get::<_, i64>(0).map_err(|error| sort(link.place(), &error))?;
+    Ok(id.cast_unsigned())
+}
+
+pub(super) async fn waiting(
+    link: &mut Link,
+    lane: &LaneId,
+    most: usize,
+) -> Result<Vec<Mail>, Trouble> {
+    let limit = i64::try_from(most).unwrap_or(i64::MAX).max(1);
+    let rows = link.query(&WAITING, &[&lane.as_str(), &limit]).await?;
+    if rows.is_empty() {
+        return Err(Trouble::Refused(StoreError::NoLane { lane: lane.clone() }));
+    }
+    let mut found = Vec::new();
+    for row in rows.iter().take(most) {
+        found.extend(mail(link, row)?);
+    }
+    Ok(found)
+}
+
+fn mail(link: &Link, row: &Row) -> Result<Option<Mail>, Trouble> {
+    let told = |error: tokio_postgres::Error| sort(link.place(), &error);
+    let Some(id) = row.try_get::<_, Option<i64>>(0).map_err(told)? else { return Ok(None) };
+    let body = row.try_get::<_, &[u8]>(1).map_err(told)?;
+    let body = serde_json::from_slice(body).map_err(|error| {
+        let (place, reason) = (link.place().to_owned(), error.to_string());
+        Trouble::Refused(StoreError::Corrupt { place, reason })
+    })?;
+    Ok(Some(Mail { id: id.cast_unsigned(), body }))
+}
+
+/// The first of these mails that nobody can read, because it is not there or was read.
+pub(super) async fn first_not_waiting(
+    link: &mut Link,
+    lane: &LaneId,
+    mails: &[MailId],
+) -> Result<Option<MailId>, Trouble> {
+    let there = waiting(link, lane, usize::MAX).await?;
+    let mut there: HashSet<MailId> = there.into_iter().map(|mail| mail.id).collect();
+    Ok(mails.iter().copied().find(|mail| !there.remove(mail)))
+}

@@ -1,0 +1,194 @@
+//! The statement that writes a batch, put together from one part per table.
+
+use std::sync::LazyLock;
+
+use super::batch::{Blobs, Entries, Given, Guard, Marks};
+use super::columns::Places;
+use super::link::Sql;
+use super::rows::{Checkpoints, Events, Results, Runs, Traces};
+use crate::fault;
+
+pub(super) fn guarded_by(guard: Guard) -> &'static Sql {
+    match guard {
+        Guard::Inside => &GUARDED,
+        Guard::Outside => &COUNTED,
+    }
+}
+
+static GUARDED: LazyLock<Sql> = LazyLock::new(|| statement(Guard::Inside));
+static COUNTED: LazyLock<Sql> = LazyLock::new(|| statement(Guard::Outside));
+
+fn statement(guard: Guard) -> Sql {
+    let mut places = Places::default();
+    let text = [
+        format!("WITH given AS (SELECT * FROM {})", places.table::<Given<'_>>("g")),
+        fenced().to_owned(),
+        blobs(&mut places),
+        entries(&mut places),
+        marked(&mut places),
+        runs(&mut places),
+        traces(&mut places),
+        results(&mut places),
+        checkpoints(&mut places),
+        events(&mut places),
+    ]
+    .join(",\n");
+    Sql { text: format!("{text}\n{}", answer(guard)), types: places.types }
+}
+
+/// `base` is the head before.
+fn fenced() -> &'static str {
+    if fault::fence_is_broken() {
+        // What the torture harness must notice: an owner that writes although it lost the lane.
+        return "fenced AS (
+            UPDATE lane SET head = lane.head + g.entries FROM given g WHERE lane.id = g.lane
+            RETURNING lane.no, g.ord, g.epoch, lane.head - g.entries AS base, g.entries, g.mails,
+                      g.runs)";
+    }
+    "fenced AS (
+        UPDATE lane SET head = lane.head + g.entries, wake_at = g.wake_at, active_run = g.active_run
+        FROM given g
+        WHERE lane.id = g.lane AND lane.epoch = g.epoch AND lane.head = g.head
+          AND lane.owner IS NOT NULL
+        RETURNING lane.no, g.ord, g.epoch, g.head AS base, g.entries, g.mails, g.runs)"
+}
+
+fn blobs(places: &mut Places) -> String {
+    let table = places.table::<Blobs<'_>>("b");
+    format!(
+        "blobs AS (
+            INSERT INTO blob (hash, size, bytes)
+            SELECT b.hash, length(b.bytes), b.bytes FROM {table} JOIN fenced f ON f.ord = b.ord
+            ON CONFLICT DO NOTHING)"
+    )
+}
+
+fn entries(places: &mut Places) -> String {
+    let table = places.table::<Entries<'_>>("e");
+    format!(
+        "entries AS (
+            INSERT INTO entry (lane_no, seq, epoch, at, body, blob)
+            SELECT f.no, f.base + e.nth, f.epoch, e.happened, e.body, e.hash
+            FROM {table} JOIN fenced f ON f.ord = e.ord)"
+    )
+}
+
+fn marked(places: &mut Places) -> String {
+    let table = places.table::<Marks<'_>>("m");
+    format!(
+        "marked AS (
+            UPDATE mail SET read_seq = f.base + f.entries, body = NULL
+            FROM {table} JOIN fenced f ON f.ord = m.ord
+            WHERE mail.lane_no = f.no AND mail.mail_id = m.mail_id AND mail.read_seq IS NULL
+            RETURNING mail.mail_id)"
+    )
+}
+
+fn runs(places: &mut Places) -> String {
+    let table = places.table::<Runs<'_>>("r");
+    format!(
+        "runs AS (
+            INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
+                model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at)
+            SELECT r.run_id, f.no, r.state, r.active, r.cause, r.also, r.said, r.tool_rounds,
+                r.model_calls, r.tool_calls, r.input_tokens, r.output_tokens, r.cache_read,
+                r.cache_write, r.happened
+            FROM {table} JOIN fenced f ON f.ord = r.ord ORDER BY r.pos
+            ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
+                cause = excluded.cause, also = excluded.also, text = excluded.text,
+                tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
+                tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
+                output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
+                cache_write = excluded.cache_write, at = excluded.at
+            WHERE run.lane_no = excluded.lane_no
+            RETURNING run.no)"
+    )
+}
+
+/// The number of a trace is drawn once and used in both of its tables.
+fn traces(places: &mut Places) -> String {
+    let table = places.table::<Traces<'_>>("t");
+    format!(
+        "numbered AS (
+            SELECT nextval('agent_loop_trace_id_seq') AS id, t.* FROM (
+                SELECT t.* FROM {table} JOIN fenced f ON f.ord = t.ord ORDER BY t.pos) t),
+        traces AS (
+            INSERT INTO agent_loop_trace (id, job_id, iter, stop_reason, tool_calls, input_tokens,
+                output_tokens, cache_read, cache_write, ts)
+            SELECT n.id, n.job_id, n.iter, n.stop_reason, n.calls::jsonb, n.input_tokens,
+                n.output_tokens, n.cache_read, n.cache_write,
+                coalesce(to_timestamp(n.ms / 1000.0), now())
+            FROM numbered n),
+        iterations AS (
+            INSERT INTO agent_loop_iteration (trace_id, transition, tool_rounds, model_calls,
+                tool_calls)
+            SELECT n.id, n.transition, coalesce(n.tool_rounds, run.tool_rounds),
+                coalesce(n.model_calls, run.model_calls), coalesce(n.tool_calls, run.tool_calls)
+            FROM numbered n LEFT JOIN run ON run.run_id = n.job_id)"
+    )
+}
+
+/// A call's row replaces the one before. The occurrence tells calls apart whose provider gave them
+/// the same id; it is 0 for every other.
+fn results(places: &mut Places) -> String {
+    let table = places.table::<Results<'_>>("r");
+    format!(
+        "results AS (
+            INSERT INTO agent_tool_results (run_id, tool_call_id, occurrence, call, tool, started_at,
+                completed_at, outcome, result_seq)
+            SELECT r.run_id, r.tool_call_id,
+                coalesce(known.occurrence,
+                    (SELECT count(*) FROM agent_tool_results c
+                     WHERE c.run_id = r.run_id AND c.tool_call_id = r.tool_call_id)
+                    + row_number() OVER (
+                        PARTITION BY r.run_id, r.tool_call_id, known.occurrence IS NULL
+                        ORDER BY r.pos) - 1),
+                r.call, r.tool, r.started_at, r.completed_at, r.outcome, r.result_seq
+            FROM {table} JOIN fenced f ON f.ord = r.ord
+            LEFT JOIN agent_tool_results known ON known.run_id = r.run_id
+                AND known.tool_call_id = r.tool_call_id AND known.call = r.call
+            ON CONFLICT (run_id, tool_call_id, occurrence) DO UPDATE SET
+                started_at = coalesce(excluded.started_at, agent_tool_results.started_at),
+                completed_at = excluded.completed_at, outcome = excluded.outcome,
+                result_seq = excluded.result_seq)"
+    )
+}
+
+fn checkpoints(places: &mut Places) -> String {
+    let table = places.table::<Checkpoints<'_>>("c");
+    format!(
+        "checkpoints AS (
+            INSERT INTO checkpoint (lane_no, seq, run_id, kind, iteration, message_cursor, persisted,
+                prompt_hash, completed_calls)
+            SELECT f.no, c.seq, c.run_id, c.kind, c.iteration, c.message_cursor, c.persisted,
+                c.prompt_hash, c.completed_calls
+            FROM {table} JOIN fenced f ON f.ord = c.ord
+            ON CONFLICT (lane_no, seq) DO UPDATE SET run_id = excluded.run_id,
+                kind = excluded.kind, iteration = excluded.iteration,
+                message_cursor = excluded.message_cursor, persisted = excluded.persisted,
+                prompt_hash = excluded.prompt_hash, completed_calls = excluded.completed_calls)"
+    )
+}
+
+fn events(places: &mut Places) -> String {
+    let table = places.table::<Events<'_>>("e");
+    format!(
+        "events AS (
+            INSERT INTO event (lane_no, seq, run_id, at, name, fields)
+            SELECT f.no, e.seq, e.run_id, e.happened, e.name, e.fields
+            FROM {table} JOIN fenced f ON f.ord = e.ord ORDER BY e.pos)"
+    )
+}
+
+fn answer(guard: Guard) -> String {
+    let marks = "(SELECT count(*) FROM marked)";
+    let runs = "(SELECT count(*) FROM runs)";
+    match guard {
+        Guard::Outside => format!("SELECT ord, {marks}, {runs} FROM fenced"),
+        Guard::Inside => format!(
+            "SELECT ord, {marks}, {runs} / CASE
+                WHEN {marks} = (SELECT sum(mails) FROM fenced)
+                 AND {runs} = (SELECT sum(runs) FROM fenced) THEN 1 ELSE 0 END FROM fenced"
+        ),
+    }
+}

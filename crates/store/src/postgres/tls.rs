@@ -1,0 +1,136 @@
+//! TLS as the rest of the program speaks it, handed to the driver of the database.
+
+use std::future::Future;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream as Encrypted;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, InvalidDnsNameError, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use windlass_runtime::ports::StoreError;
+
+use super::address::Trust;
+use super::believe::Believe;
+use crate::valid::invalid;
+
+/// Makes encrypted connections.
+#[derive(Clone)]
+pub(super) struct Tls(Arc<ClientConfig>);
+
+impl Tls {
+    pub(super) fn new(trust: &Trust) -> Result<Self, StoreError> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| invalid(format!("TLS cannot be set up ({error})")))?;
+        let config = match trust {
+            Trust::Anybody => builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Believe::new(provider)))
+                .with_no_client_auth(),
+            Trust::Roots => builder.with_root_certificates(machine()).with_no_client_auth(),
+            Trust::File(path) => builder.with_root_certificates(file(path)?).with_no_client_auth(),
+        };
+        Ok(Self(Arc::new(config)))
+    }
+}
+
+fn machine() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+fn file(path: &Path) -> Result<RootCertStore, StoreError> {
+    let refuse = |reason: String| {
+        let path = path.display();
+        invalid(format!("the certificates in {path} cannot be read ({reason}); fix sslrootcert"))
+    };
+    let certificates = CertificateDer::pem_file_iter(path).map_err(|e| refuse(e.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates {
+        let certificate = certificate.map_err(|error| refuse(error.to_string()))?;
+        roots.add(certificate).map_err(|error| refuse(error.to_string()))?;
+    }
+    if roots.is_empty() { Err(refuse("there are none".to_owned())) } else { Ok(roots) }
+}
+
+impl<S> MakeTlsConnect<S> for Tls
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    type Stream = Stream<S>;
+    type TlsConnect = Handshake;
+    type Error = InvalidDnsNameError;
+
+    fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, Self::Error> {
+        // A socket in a folder has no name; it is not encrypted either.
+        let name = if host.is_empty() { "localhost" } else { host };
+        Ok(Handshake { config: Arc::clone(&self.0), name: ServerName::try_from(name)?.to_owned() })
+    }
+}
+
+/// A connection about to be encrypted.
+pub(super) struct Handshake {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl<S> TlsConnect<S> for Handshake
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    type Stream = Stream<S>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Stream<S>>> + Send>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        let handshake = TlsConnector::from(self.config).connect(self.name, stream);
+        Box::pin(async { handshake.await.map(|stream| Stream(Box::new(stream))) })
+    }
+}
+
+/// An encrypted connection.
+pub(super) struct Stream<S>(Box<Encrypted<S>>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,46 @@
+//! PostgreSQL against the suite that every store passes.
+
+use std::sync::Arc;
+
+use windlass_runtime::ports::{Store, StoreError, Task};
+use windlass_store::{PostgresStore, conformance};
+
+use crate::postgres_kit::database;
+
+async fn fresh() -> (Arc<dyn Store>, ()) {
+    (Arc::new(PostgresStore::open(&database().await).await.unwrap()), ())
+}
+
+// spec: STORE-04, LANES-01, LANES-03
+windlass_store::conformance_tests!(
+    tokio::test(flavor = "multi_thread", worker_threads = 2) => super::fresh().await
+);
+
+mod reopen {
+    use super::*;
+
+    fn again(url: &str) -> Task<'_, Result<Arc<dyn Store>, StoreError>> {
+        Box::pin(async {
+            let store = PostgresStore::open(url).await?;
+            Ok(Arc::new(store) as Arc<dyn Store>)
+        })
+    }
+
+    #[tokio::test]
+    async fn accepted_mail() {
+        let url = database().await;
+        conformance::reopen::accepted_mail(&|| again(&url)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn everything() {
+        let url = database().await;
+        conformance::reopen::everything(&|| again(&url)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn epochs_go_on() {
+        let url = database().await;
+        conformance::reopen::epochs_go_on(&|| again(&url)).await.unwrap();
+    }
+}

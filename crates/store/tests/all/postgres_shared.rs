@@ -1,0 +1,210 @@
+//! One database, several stores.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use windlass_core::ids::Millis;
+use windlass_runtime::ports::{Append, Store, StoreError};
+
+use crate::kit::{barrier, lane, letter, owned, step};
+use crate::postgres_kit::{database, open};
+
+// spec: STORE-10
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stores_that_open_at_the_same_moment_all_progress() {
+    let url = database().await;
+    let mut drivers = Vec::new();
+    for no in 0..3 {
+        let url = url.clone();
+        drivers.push(tokio::spawn(async move {
+            let store = Arc::new(open(&url).await);
+            let lanes = (0..6).map(|part| {
+                let store = Arc::clone(&store);
+                tokio::spawn(async move {
+                    let name = format!("{no}-{part}");
+                    let epoch = owned(&*store, &name).await;
+                    for head in 0..30 {
+                        let step = if head % 10 == 0 { barrier } else { step };
+                        store.append(step(&name, epoch, head, &"x".repeat(800))).await.unwrap();
+                    }
+                })
+            });
+            for lane in lanes.collect::<Vec<_>>() {
+                lane.await.unwrap();
+            }
+        }));
+    }
+    for driver in drivers {
+        driver.await.unwrap();
+    }
+    let store = open(&url).await;
+    for name in (0..3).flat_map(|no| (0..6).map(move |part| format!("{no}-{part}"))) {
+        assert_eq!(store.read_log(lane(&name), 0, 999).await.unwrap().len(), 30);
+    }
+}
+
+/// Faults 37 and 38: of two owners one appends, and the other leaves no trace.
+// spec: STORE-03, STORE-10
+#[tokio::test]
+async fn a_lane_has_one_owner_across_stores() {
+    let url = database().await;
+    let (one, two) = (open(&url).await, open(&url).await);
+    let epoch = owned(&one, "a").await;
+    let refused = two.claim(lane("a"), Arc::from("v"), None).await;
+    let Err(StoreError::Busy { owner, .. }) = refused else { panic!("{refused:?}") };
+    two.deliver(lane("a"), letter("from two")).await.unwrap();
+    assert_eq!(one.read_mail(lane("a"), 9).await.unwrap().len(), 2);
+    let taken = two.claim(lane("a"), Arc::from("v"), Some(owner)).await.unwrap().epoch;
+    let stale = one.append(step("a", epoch, 0, "1")).await;
+    assert_eq!(stale, Err(StoreError::Fenced { lane: lane("a") }));
+    two.append(step("a", taken, 0, "1")).await.unwrap();
+    assert_eq!(one.read_log(lane("a"), 0, 9).await.unwrap().len(), 1);
+}
+
+/// Whatever the order in which they meet, every entry is of one of them and none is there twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn owners_that_race_write_one_log() {
+    let url = database().await;
+    let first = open(&url).await;
+    first.deliver(lane("a"), letter("k")).await.unwrap();
+    let racers = (0..4).map(|no| {
+        let url = url.clone();
+        tokio::spawn(async move {
+            let store = open(&url).await;
+            let worker: Arc<str> = Arc::from(format!("w{no}"));
+            let mut landed = 0;
+            for _ in 0..25 {
+                let dead = match store.claim(lane("a"), Arc::clone(&worker), None).await {
+                    Err(StoreError::Busy { owner, .. }) => Some(owner),
+                    _ => None,
+                };
+                let Ok(claim) = store.claim(lane("a"), Arc::clone(&worker), dead).await else {
+                    continue;
+                };
+                let line = format!("{no}");
+                landed += u64::from(
+                    store.append(step("a", claim.epoch, claim.head, &line)).await.is_ok(),
+                );
+            }
+            landed
+        })
+    });
+    let mut landed = 0;
+    for racer in racers.collect::<Vec<_>>() {
+        landed += racer.await.unwrap();
+    }
+    let log = first.read_log(lane("a"), 0, 999).await.unwrap();
+    assert_eq!(log.len() as u64, landed);
+    assert_eq!(first.lane(lane("a")).await.unwrap().unwrap().head, landed);
+    assert!(landed > 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn senders_to_one_lane_get_every_number_once() {
+    let url = database().await;
+    let stores = [Arc::new(open(&url).await), Arc::new(open(&url).await)];
+    let senders = (0..40_usize).map(|no| {
+        let store = Arc::clone(&stores[no % 2]);
+        tokio::spawn(async move { store.deliver(lane("a"), letter(&format!("k{no}"))).await })
+    });
+    let mut ids = Vec::new();
+    for sender in senders.collect::<Vec<_>>() {
+        ids.push(sender.await.unwrap().unwrap().mail);
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=40).collect::<Vec<_>>());
+}
+
+/// Two owners that mail each other at the same moment, many times.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lanes_that_mail_each_other_do_not_lock() {
+    let url = database().await;
+    let mut drivers = Vec::new();
+    for (name, other) in [("a", "b"), ("b", "a")] {
+        let store = open(&url).await;
+        drivers.push(tokio::spawn(async move {
+            let epoch = owned(&store, name).await;
+            for head in 0..25 {
+                let mail_out = vec![(lane(other), letter(&format!("{name}{head}")))];
+                let append = Append { mail_out, ..step(name, epoch, head, "x") };
+                store.append(append).await.unwrap();
+            }
+        }));
+    }
+    for driver in drivers {
+        driver.await.unwrap();
+    }
+    let store = open(&url).await;
+    for name in ["a", "b"] {
+        assert_eq!(store.read_mail(lane(name), 99).await.unwrap().len(), 26);
+    }
+}
+
+#[tokio::test]
+async fn a_batch_of_lanes_is_claimed_once() {
+    let url = database().await;
+    let (one, two) = (open(&url).await, open(&url).await);
+    for no in 0..20 {
+        one.deliver(lane(&format!("l{no}")), letter("k")).await.unwrap();
+    }
+    let epoch = owned(&one, "due").await;
+    let read = Append { mail_read: vec![1], ..step("due", epoch, 0, "x") };
+    one.append(Append { wake_at: Some(Millis(500)), ..read }).await.unwrap();
+    one.release(lane("due"), epoch).await.unwrap();
+    let ask = |store, name| {
+        let store: &windlass_store::PostgresStore = store;
+        store.claim_waiting(Arc::from(name), Millis(499), 15)
+    };
+    let (first, second) = tokio::join!(ask(&one, "w"), ask(&two, "v"));
+    let mut all: Vec<String> =
+        first.unwrap().into_iter().chain(second.unwrap()).map(|(l, _)| l.to_string()).collect();
+    let taken = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), taken, "a lane was claimed twice");
+    // Those that were passed over while the other held them are there for the next look.
+    let rest = two.claim_waiting(Arc::from("v"), Millis(499), 99).await.unwrap();
+    assert_eq!(taken + rest.len(), 20);
+    let due = two.claim_waiting(Arc::from("v"), Millis(500), 99).await.unwrap();
+    assert_eq!(due.len(), 1);
+    assert_eq!((due[0].0.as_str(), due[0].1.head, due[0].1.epoch), ("due", 1, epoch + 1));
+    let step = step("due", due[0].1.epoch, 1, "y");
+    two.append(step).await.unwrap();
+}
+
+#[tokio::test]
+async fn another_process_is_told_of_mail() {
+    let url = database().await;
+    let (one, two) = (open(&url).await, open(&url).await);
+    let hint = tokio::spawn(async move { two.mail_hint(lane("a")).await });
+    // The listener needs a moment to be there; a notice that comes too early is lost.
+    let told = async {
+        let mut no = 0;
+        while !hint.is_finished() {
+            one.deliver(lane("a"), letter(&format!("k{no}"))).await.unwrap();
+            no += 1;
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), told).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_lanes_share_commits() {
+    let url = database().await;
+    let store = Arc::new(open(&url).await);
+    let lanes = (0..32).map(|no| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move {
+            let name = format!("l{no}");
+            let epoch = owned(&*store, &name).await;
+            for head in 0..20 {
+                store.append(barrier(&name, epoch, head, "x")).await.unwrap();
+            }
+        })
+    });
+    for lane in lanes.collect::<Vec<_>>() {
+        lane.await.unwrap();
+    }
+    assert!(store.commits() < 32 * 20 / 2, "{} commits for 640 appends", store.commits());
+}

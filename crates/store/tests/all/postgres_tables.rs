@@ -1,0 +1,267 @@
+//! The tables people read.
+
+use windlass_core::ids::Millis;
+use windlass_core::project::{
+    CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow,
+};
+use windlass_core::raw::Raw;
+use windlass_core::reply::Usage;
+use windlass_core::run::Counters;
+use windlass_core::stop::RunState;
+use windlass_runtime::ports::{Append, Store, StoreError};
+
+use crate::kit::{lane, owned, step};
+use crate::postgres_kit::{database, open, strings};
+
+// spec: TRACE-02
+#[tokio::test]
+async fn trace_has_exactly_its_columns() {
+    let url = database().await;
+    drop(open(&url).await);
+    let columns = "SELECT column_name::text FROM information_schema.columns
+         WHERE table_name = 'agent_loop_trace' ORDER BY ordinal_position";
+    assert_eq!(
+        strings(&url, columns).await,
+        [
+            "id",
+            "job_id",
+            "iter",
+            "stop_reason",
+            "tool_calls",
+            "input_tokens",
+            "output_tokens",
+            "cache_read",
+            "cache_write",
+            "ts"
+        ]
+    );
+    let types = "SELECT data_type::text FROM information_schema.columns
+         WHERE table_name = 'agent_loop_trace' AND column_name IN ('tool_calls', 'ts') ORDER BY 1";
+    assert_eq!(strings(&url, types).await, ["jsonb", "timestamp with time zone"]);
+}
+
+fn run(run: &str, text: Option<&str>) -> Row {
+    let counters =
+        Counters { tool_rounds: 3, model_calls: 4, tool_calls: 5, ..Counters::default() };
+    Row::Run(RunRow {
+        run: run.into(),
+        state: RunState::Running,
+        cause: None,
+        also: Vec::new(),
+        text: text.map(Into::into),
+        counters,
+        at: Millis(1),
+    })
+}
+
+fn trace(name: &str, at: u64) -> Row {
+    let call = TraceCall { name: name.into(), input_hash: "ab".into(), ms: 12, ok: true };
+    Row::Trace(TraceRow {
+        run: "r".into(),
+        iter: 4,
+        stop_reason: "tool_use".into(),
+        tool_calls: vec![call],
+        usage: Usage {
+            input_tokens: 1,
+            output_tokens: 2,
+            cache_read_tokens: 3,
+            cache_write_tokens: 4,
+        },
+        transition: "tool_results",
+        at: Millis(at),
+    })
+}
+
+fn result(id: &str, call: &str, outcome: Option<&str>) -> Row {
+    Row::ToolResult(ToolResultRow {
+        run: "r".into(),
+        tool_call_id: id.into(),
+        call: call.to_owned(),
+        tool: "Bash".into(),
+        started_at: outcome.is_none().then_some(Millis(7)),
+        completed_at: outcome.map(|_| Millis(9)),
+        outcome: outcome.map(str::to_owned),
+        result_seq: outcome.map(|_| 2),
+    })
+}
+
+fn checkpoint(kind: CheckpointKind) -> Row {
+    Row::Checkpoint(CheckpointRow {
+        run: "r".into(),
+        seq: 1,
+        kind,
+        iteration: 4,
+        message_cursor: 6,
+        persisted: 1,
+        prompt_hash: Some("cd".into()),
+        completed_calls: vec!["toolu_1".into()],
+    })
+}
+
+fn event() -> Row {
+    let fields = Raw::parse(r#"{"why":"\ud800\u0000"}"#).unwrap();
+    Row::Event(EventRow { run: None, seq: 1, at: Millis(3), name: "agent.model.abandoned", fields })
+}
+
+// spec: TRACE-03, TRACE-05, TRACE-09
+#[tokio::test]
+async fn rows_land_with_their_entry() {
+    let url = database().await;
+    let store = open(&url).await;
+    let epoch = owned(&store, "a").await;
+    let rows = vec![
+        run("r", None),
+        trace("Read", 1_790_000_000_123),
+        checkpoint(CheckpointKind::Final),
+        checkpoint(CheckpointKind::ToolResult),
+        event(),
+    ];
+    store.append(Append { rows, ..step("a", epoch, 0, "1") }).await.unwrap();
+    let trace = "SELECT concat_ws('|', job_id, iter, stop_reason, tool_calls->0->>'name',
+         tool_calls->0->>'ms', input_tokens, output_tokens, cache_read, cache_write,
+         to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS')) FROM agent_loop_trace";
+    assert_eq!(
+        strings(&url, trace).await,
+        ["r|4|tool_use|Read|12|1|2|3|4|2026-09-21T14:13:20.123"]
+    );
+    let iteration =
+        "SELECT concat_ws('|', i.transition, i.tool_rounds, i.model_calls, i.tool_calls)
+         FROM agent_loop_iteration i JOIN agent_loop_trace t ON t.id = i.trace_id";
+    assert_eq!(strings(&url, iteration).await, ["tool_results|3|4|5"]);
+    let checkpoint = "SELECT concat_ws('|', lane.id, seq, run_id, kind, iteration, message_cursor,
+         persisted, prompt_hash, completed_calls) FROM checkpoint JOIN lane ON lane.no = lane_no";
+    assert_eq!(strings(&url, checkpoint).await, [r#"a|1|r|tool_result|4|6|1|cd|["toolu_1"]"#]);
+    let event = "SELECT concat_ws('|', seq, run_id, at, name, fields) FROM event";
+    assert_eq!(strings(&url, event).await, [r#"1|3|agent.model.abandoned|{"why":"\ud800\u0000"}"#]);
+}
+
+/// The counters of a run whose row came earlier are found in that row.
+#[tokio::test]
+async fn an_iteration_knows_its_run() {
+    let url = database().await;
+    let store = open(&url).await;
+    let epoch = owned(&store, "a").await;
+    let first = Append { rows: vec![run("r", None)], ..step("a", epoch, 0, "1") };
+    store.append(first).await.unwrap();
+    let second = Append { rows: vec![trace("Read", u64::MAX)], ..step("a", epoch, 1, "2") };
+    store.append(second).await.unwrap();
+    let iteration = "SELECT concat_ws('|', tool_rounds, model_calls) FROM agent_loop_iteration";
+    assert_eq!(strings(&url, iteration).await, ["3|4"]);
+    let ts = "SELECT (ts > now() - interval '1 hour')::text FROM agent_loop_trace";
+    assert_eq!(strings(&url, ts).await, ["true"], "a time that is nobody's becomes now");
+}
+
+#[tokio::test]
+async fn a_fenced_append_leaves_no_rows() {
+    let url = database().await;
+    let store = open(&url).await;
+    let epoch = owned(&store, "a").await;
+    let rows = vec![
+        run("r", None),
+        trace("Read", 1),
+        result("t", "1.0", None),
+        checkpoint(CheckpointKind::Input),
+        event(),
+    ];
+    let large = "x".repeat(70_000);
+    for append in [step("a", epoch + 1, 0, &large), step("a", epoch, 5, &large)] {
+        let refused = store.append(Append { rows: rows.clone(), ..append }).await;
+        assert!(matches!(refused, Err(StoreError::Fenced { .. })), "{refused:?}");
+    }
+    for table in [
+        "entry",
+        "blob",
+        "run",
+        "agent_loop_trace",
+        "agent_loop_iteration",
+        "agent_tool_results",
+        "checkpoint",
+        "event",
+    ] {
+        let count = strings(&url, &format!("SELECT count(*)::text FROM {table}")).await;
+        assert_eq!(count, ["0"], "{table}");
+    }
+}
+
+// spec: TRACE-07
+#[tokio::test]
+async fn results_are_replaced_and_repeated_ids_told_apart() {
+    let url = database().await;
+    let store = open(&url).await;
+    let epoch = owned(&store, "a").await;
+    let first = vec![result("t", "1.0", None), result("t", "1.1", None), result("u", "1.2", None)];
+    store.append(Append { rows: first, ..step("a", epoch, 0, "1") }).await.unwrap();
+    let second = vec![
+        result("t", "1.1", Some("done")),
+        result("t", "1.0", Some("failed")),
+        result("t", "2.0", None),
+        result("t", "2.0", Some("done")),
+    ];
+    store.append(Append { rows: second, ..step("a", epoch, 1, "2") }).await.unwrap();
+    let results = "SELECT concat_ws('|', run_id, tool_call_id, occurrence, call, tool, started_at,
+         completed_at, outcome, result_seq) FROM agent_tool_results ORDER BY 1";
+    assert_eq!(
+        strings(&url, results).await,
+        [
+            "r|t|0|1.0|Bash|7|9|failed|2",
+            "r|t|1|1.1|Bash|7|9|done|2",
+            "r|t|2|2.0|Bash|7|9|done|2",
+            "r|u|0|1.2|Bash|7"
+        ]
+    );
+}
+
+/// The log keeps NUL; rows for people show a picture of it; nothing is refused because of it.
+#[tokio::test]
+async fn nul_in_rows_costs_nothing() {
+    let url = database().await;
+    let store = open(&url).await;
+    let epoch = owned(&store, "a").await;
+    let rows = vec![
+        run("r\0", Some("before\0after")),
+        trace("Re\0ad\\u0000", 1),
+        result("t\0", "1.0", Some("\0")),
+    ];
+    store.append(Append { rows, ..step("a", epoch, 0, "line\0line") }).await.unwrap();
+    let log = store.read_log(lane("a"), 0, 9).await.unwrap();
+    assert_eq!(&*log[0].line, "line\0line");
+    let text = store.runs(None, 9).await.unwrap()[0].text.clone();
+    assert_eq!(text.as_deref(), Some("before\u{2400}after"));
+    let name = strings(&url, "SELECT tool_calls->0->>'name' FROM agent_loop_trace").await;
+    assert_eq!(name, ["Re\u{2400}ad\\u0000"]);
+}
+
+// spec: LANES-01
+#[tokio::test]
+async fn the_database_itself_refuses_a_second_active_run() {
+    let url = database().await;
+    drop(open(&url).await);
+    let insert = |run: &str, active: &str| {
+        let sql = format!(
+            "INSERT INTO run (run_id, lane_no, state, active, tool_rounds, model_calls, tool_calls,
+                 input_tokens, output_tokens, cache_read, cache_write, at)
+             VALUES ('{run}', 1, 'running', {active}, 0, 0, 0, 0, 0, 0, 0, 0)"
+        );
+        let url = url.clone();
+        async move { windlass_cluster::ask(&url, &sql).await.is_ok() }
+    };
+    assert!(insert("r", "true").await);
+    assert!(insert("q", "false").await);
+    assert!(!insert("s", "true").await);
+}
+
+#[tokio::test]
+async fn large_bodies_are_stored_once() {
+    let url = database().await;
+    let store = open(&url).await;
+    let epoch = owned(&store, "a").await;
+    let body = "x".repeat(65_537);
+    for head in 0..3 {
+        store.append(step("a", epoch, head, &body)).await.unwrap();
+    }
+    store.append(step("a", epoch, 3, &"x".repeat(65_536))).await.unwrap();
+    let blobs = "SELECT concat_ws('|', count(*), sum(size)) FROM blob";
+    assert_eq!(strings(&url, blobs).await, ["1|65537"]);
+    let outside = "SELECT count(*)::text FROM entry WHERE body IS NULL";
+    assert_eq!(strings(&url, outside).await, ["3"]);
+}

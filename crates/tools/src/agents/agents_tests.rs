@@ -1,0 +1,60 @@
+//! What the tools that begin children take, and what they say of the rest.
+
+use windlass_core::facts::{AnsweredBy, Facts};
+use windlass_core::raw::Raw;
+use windlass_runtime::ports::Tool;
+
+use super::{Agent, SpawnChildRuns};
+
+fn assessed(tool: &impl Tool, input: &str) -> Facts {
+    tool.assess(&Raw::parse(input).unwrap())
+}
+
+fn complaint(tool: &impl Tool, input: &str) -> String {
+    assessed(tool, input).problem.expect("it must not run").message.to_string()
+}
+
+#[test]
+fn a_task_goes_to_the_agent_it_names() {
+    let tool = Agent::default().with("reviewer", "reads changes");
+    let input = r#"{"description":"look","prompt":"look at it","subagent_type":"reviewer"}"#;
+    let facts = assessed(&tool, input);
+    assert_eq!(facts.answered_by, AnsweredBy::Children);
+    assert_eq!(&*facts.children[0].agent, "reviewer");
+    assert_eq!(&*facts.children[0].prompt, "look at it");
+    assert!(tool.spec().description.contains("- reviewer: reads changes"));
+}
+
+#[test]
+fn without_a_name_it_is_one_like_the_parent() {
+    for input in [
+        r#"{"description":"d","prompt":"p"}"#,
+        r#"{"description":"d","prompt":"p","subagent_type":"general-purpose"}"#,
+    ] {
+        assert_eq!(&*assessed(&Agent::default(), input).children[0].agent, "");
+    }
+}
+
+#[test]
+fn what_cannot_be_a_task_is_told_in_one_sentence() {
+    let tool = Agent::default().with("reviewer", "reads changes");
+    let unknown = r#"{"description":"d","prompt":"p","subagent_type":"poet"}"#;
+    assert!(complaint(&tool, unknown).contains("these are there: general-purpose, reviewer"));
+    assert!(complaint(&tool, r#"{"description":"d","prompt":"  "}"#).contains("empty"));
+    let background = r#"{"description":"d","prompt":"p","run_in_background":true}"#;
+    assert!(complaint(&tool, background).contains("background"));
+    assert!(complaint(&tool, r#"{"prompt":"p","poems":1}"#).contains("poems"));
+}
+
+// spec: CHILDREN-01
+#[test]
+fn several_tasks_are_handed_out_at_once_but_not_too_many() {
+    let tool = SpawnChildRuns::default();
+    let input = r#"{"tasks":[{"prompt":"a"},{"prompt":"b"}]}"#;
+    let prompts: Vec<String> =
+        assessed(&tool, input).children.iter().map(|task| task.prompt.to_string()).collect();
+    assert_eq!(prompts, ["a", "b"]);
+    let five = format!(r#"{{"tasks":[{}]}}"#, [r#"{"prompt":"x"}"#; 5].join(","));
+    assert!(complaint(&tool, &five).contains("between 1 and 4"));
+    assert!(complaint(&tool, r#"{"tasks":[]}"#).contains("between 1 and 4"));
+}

@@ -1,0 +1,41 @@
+//! The hash of a file's contents, by which a later change is noticed.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use sha2::{Digest, Sha256};
+
+use crate::limits::MAX_EDIT_BYTES;
+
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The hash of an opened file, from its beginning; it is wound back afterwards. `None` for a file
+/// that is too large to be edited anyway.
+pub(super) fn of_file(file: &mut File) -> io::Result<Option<String>> {
+    if file.metadata()?.len() > MAX_EDIT_BYTES {
+        return Ok(None);
+    }
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut limited = (&mut *file).take(MAX_EDIT_BYTES + 1);
+    let mut read = 0_u64;
+    loop {
+        let count = limited.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        hash.update(buffer.get(..count).unwrap_or_default());
+        read = read.saturating_add(count as u64);
+    }
+    file.seek(SeekFrom::Start(0))?;
+    Ok((read <= MAX_EDIT_BYTES).then(|| hex(&hash.finalize())))
+}
+
+/// The hash of contents in memory.
+pub(super) fn of_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,51 @@
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use tempfile::TempDir;
+
+use super::place::walk;
+use super::zones::Zones;
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir_all(folder.path().join("w/sub")).unwrap();
+    fs::write(folder.path().join("w/sub/a"), "inside").unwrap();
+    fs::write(folder.path().join("secret"), "outside").unwrap();
+    symlink("sub", folder.path().join("w/link")).unwrap();
+    symlink("..", folder.path().join("w/up")).unwrap();
+    folder
+}
+
+/// What a kernel without `openat2` gets must be as strict.
+#[test]
+fn a_walk_follows_no_link_and_leaves_no_folder() {
+    let folder = folder();
+    let root = OwnedFd::from(File::open(folder.path().join("w")).unwrap());
+    let open = |path: &str| walk(&root, Path::new(path), OFlags::RDONLY);
+    let mut text = String::new();
+    File::from(open("sub/a").unwrap()).read_to_string(&mut text).unwrap();
+    assert_eq!(text, "inside");
+    assert!(open(".").is_ok());
+    for path in ["link/a", "up/secret", "link", "../secret", "sub/../../secret", "/etc/passwd"] {
+        let error = open(path).unwrap_err();
+        let refused = [Errno::LOOP, Errno::XDEV, Errno::NOTDIR];
+        assert!(refused.contains(&error), "{path}: {error}");
+    }
+    assert_eq!(walk(&root, Path::new("link"), OFlags::PATH).unwrap_err(), Errno::LOOP);
+}
+
+#[test]
+fn a_place_is_where_the_kernel_would_end_up() {
+    let folder = folder();
+    let zones = Zones::bare(&folder.path().join("w"), None);
+    let real = |path: &str| zones.place(path).map(|place| place.real());
+    assert_eq!(real("link/a").unwrap(), zones.root().join("sub/a"));
+    assert_eq!(real("link/../sub/a").unwrap(), zones.root().join("sub/a"));
+    assert_eq!(&*real("up/secret").unwrap_err().code, "outside_workspace");
+    assert_eq!(real("../secret").unwrap(), zones.root().parent().unwrap().join("secret"));
+}

@@ -1,0 +1,261 @@
+//! Which command runs when, as `.claude/settings.json` says.
+
+use std::collections::BTreeMap;
+
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+use serde_json::Value;
+use windlass_core::raw::sha256_hex;
+use windlass_core::settings::{HookPoints, Listening};
+
+/// How long a hook may take unless it says otherwise.
+pub(super) const TIMEOUT_MS: u64 = 60_000;
+
+/// The longest time a hook may ask for.
+const MAX_TIMEOUT_MS: u64 = 600_000;
+
+/// Bytes of a configuration.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// Hooks of one configuration.
+const MAX_HOOKS: usize = 256;
+
+/// Bytes a matcher may take when it is made ready: one that needs more is not a matcher.
+const MATCHER_BYTES: usize = 256 * 1024;
+
+/// What happens that a hook can be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    SessionStart,
+    UserPromptSubmit,
+    PreToolUse,
+    PostToolUse,
+    PostToolUseFailure,
+    PostSampling,
+    Stop,
+    SubagentStart,
+    SubagentStop,
+    PreCompact,
+    Notification,
+}
+
+const EVENTS: [(Event, &str); 11] = [
+    (Event::SessionStart, "SessionStart"),
+    (Event::UserPromptSubmit, "UserPromptSubmit"),
+    (Event::PreToolUse, "PreToolUse"),
+    (Event::PostToolUse, "PostToolUse"),
+    (Event::PostToolUseFailure, "PostToolUseFailure"),
+    (Event::PostSampling, "PostSampling"),
+    (Event::Stop, "Stop"),
+    (Event::SubagentStart, "SubagentStart"),
+    (Event::SubagentStop, "SubagentStop"),
+    (Event::PreCompact, "PreCompact"),
+    (Event::Notification, "Notification"),
+];
+
+impl Event {
+    pub(super) fn name(self) -> &'static str {
+        EVENTS.iter().find(|(event, _)| *event == self).map_or("", |(_, name)| name)
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        EVENTS.iter().find(|(_, known)| *known == name).map(|(event, _)| *event)
+    }
+
+    /// Whether the event is about something a matcher can be about.
+    fn has_subject(self) -> bool {
+        !matches!(self, Self::UserPromptSubmit | Self::Stop | Self::PostSampling)
+    }
+}
+
+/// Which hooks run when. Read once; it does not change with its file.
+#[derive(Debug, Clone, Default)]
+pub struct HookConfig {
+    hooks: BTreeMap<Event, Vec<Hook>>,
+    ignored: Vec<String>,
+    hash: String,
+}
+
+/// One command.
+#[derive(Debug, Clone)]
+pub(super) struct Hook {
+    matcher: Matcher,
+    pub(super) command: String,
+    pub(super) timeout_ms: u64,
+    pub(super) on_failure: OnFailure,
+}
+
+/// What it means that a hook could not be run, took too long, or failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnFailure {
+    /// No: it may have been there for safety.
+    Block,
+    /// Nothing.
+    Ignore,
+}
+
+#[derive(Debug, Clone)]
+enum Matcher {
+    Everything,
+    Names(Vec<String>),
+    Pattern(Regex),
+}
+
+/// A configuration that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the hooks cannot be read: {0}")]
+pub struct BadHooks(String);
+
+#[derive(Deserialize)]
+struct Group {
+    matcher: Option<String>,
+    hooks: Vec<Value>,
+    #[serde(rename = "onFailure")]
+    on_failure: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Command {
+    command: String,
+    timeout: Option<f64>,
+}
+
+impl HookConfig {
+    /// Reads a settings file, or the object under its `hooks`.
+    pub fn parse(text: &str) -> Result<Self, BadHooks> {
+        if text.len() > MAX_BYTES {
+            return Err(BadHooks(format!("they have more than {MAX_BYTES} bytes")));
+        }
+        let whole: Value =
+            serde_json::from_str(text).map_err(|error| BadHooks(format!("{error}")))?;
+        let hooks = whole.get("hooks").unwrap_or(&whole);
+        let Some(events) = hooks.as_object() else {
+            return Err(BadHooks("they are an object of events, such as PreToolUse".to_owned()));
+        };
+        let mut config = Self { hash: sha256_hex(text.as_bytes()), ..Self::default() };
+        for (name, groups) in events {
+            match Event::named(name) {
+                Some(event) => config.take(event, groups)?,
+                None => config.ignored.push(name.clone()),
+            }
+        }
+        Ok(config)
+    }
+
+    fn take(&mut self, event: Event, groups: &Value) -> Result<(), BadHooks> {
+        let at = |why: String| BadHooks(format!("{}: {why}", event.name()));
+        let groups: Vec<Group> =
+            Deserialize::deserialize(groups).map_err(|error| at(format!("{error}")))?;
+        for group in groups {
+            let matcher = Matcher::parse(event, group.matcher.as_deref()).map_err(&at)?;
+            let on_failure = OnFailure::parse(event, group.on_failure.as_deref()).map_err(&at)?;
+            for hook in &group.hooks {
+                if hook.get("type").and_then(Value::as_str) != Some("command") {
+                    self.ignored.push(format!("{}: a hook that is no command", event.name()));
+                    continue;
+                }
+                let hook: Command =
+                    Deserialize::deserialize(hook).map_err(|error| at(format!("{error}")))?;
+                let hook = Hook::new(matcher.clone(), hook, on_failure).map_err(&at)?;
+                self.hooks.entry(event).or_default().push(hook);
+            }
+        }
+        if self.hooks.values().map(Vec::len).sum::<usize>() > MAX_HOOKS {
+            return Err(BadHooks(format!("there are more than {MAX_HOOKS} of them")));
+        }
+        Ok(())
+    }
+
+    /// What was left out because this program knows no such event or kind of hook.
+    #[must_use]
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
+    }
+
+    /// The SHA-256 of what was read.
+    #[must_use]
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    pub(super) fn fitting(&self, event: Event, subject: &str) -> impl Iterator<Item = &Hook> {
+        let hooks = self.hooks.get(&event).map(Vec::as_slice).unwrap_or_default();
+        hooks.iter().filter(move |hook| hook.matcher.fits(subject))
+    }
+
+    pub(super) fn longest_ms(&self) -> u64 {
+        self.hooks.values().flatten().map(|hook| hook.timeout_ms).max().unwrap_or(0)
+    }
+
+    /// Where somebody listens.
+    pub(super) fn points(&self) -> HookPoints {
+        let at = |events: &[Event]| match events.iter().any(|event| self.hooks.contains_key(event))
+        {
+            true => Listening::Hooked,
+            false => Listening::Nobody,
+        };
+        HookPoints {
+            before_tool: at(&[Event::PreToolUse]),
+            after_tool: at(&[Event::PostToolUse, Event::PostToolUseFailure]),
+            prompt: at(&[Event::UserPromptSubmit, Event::SessionStart, Event::SubagentStart]),
+            answer: at(&[Event::Stop, Event::SubagentStop, Event::PostSampling]),
+            compaction: at(&[Event::PreCompact]),
+        }
+    }
+}
+
+impl Hook {
+    fn new(matcher: Matcher, hook: Command, on_failure: OnFailure) -> Result<Self, String> {
+        if hook.command.trim().is_empty() || hook.command.contains('\0') {
+            return Err("a command is empty or holds a NUL byte".to_owned());
+        }
+        let timeout_ms = match hook.timeout {
+            None => TIMEOUT_MS,
+            Some(seconds) if seconds > 0.0 && seconds.is_finite() => {
+                // Seconds as people write them; anything larger is cut by the bound.
+                let ms = (seconds * 1_000.0).min(MAX_TIMEOUT_MS as f64);
+                (ms as u64).max(1)
+            }
+            Some(seconds) => return Err(format!("a timeout of {seconds} seconds is none")),
+        };
+        Ok(Self { matcher, command: hook.command, timeout_ms, on_failure })
+    }
+}
+
+impl OnFailure {
+    fn parse(event: Event, text: Option<&str>) -> Result<Self, String> {
+        match text {
+            Some("block") => Ok(Self::Block),
+            Some("ignore") => Ok(Self::Ignore),
+            Some(other) => Err(format!("onFailure is block or ignore, not {other}")),
+            None if event == Event::PreToolUse => Ok(Self::Block),
+            None => Ok(Self::Ignore),
+        }
+    }
+}
+
+impl Matcher {
+    fn parse(event: Event, text: Option<&str>) -> Result<Self, String> {
+        let text = text.unwrap_or_default();
+        if text.is_empty() || text == "*" || !event.has_subject() {
+            return Ok(Self::Everything);
+        }
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '|' | ' ' | ',');
+        if text.chars().all(plain) {
+            let names = text.split(['|', ',']).map(|name| name.trim().to_owned());
+            return Ok(Self::Names(names.collect()));
+        }
+        let whole = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(MATCHER_BYTES).build();
+        whole.map(Self::Pattern).map_err(|_| format!("the matcher {text} is no regular expression"))
+    }
+
+    /// A tool that others know by another name is matched by both.
+    fn fits(&self, subject: &str) -> bool {
+        let alias = (subject == "Agent").then_some("Task");
+        [Some(subject), alias].into_iter().flatten().any(|subject| match self {
+            Self::Everything => true,
+            Self::Names(names) => names.iter().any(|name| name == subject),
+            Self::Pattern(pattern) => pattern.is_match(subject),
+        })
+    }
+}

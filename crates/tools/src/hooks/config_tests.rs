@@ -1,0 +1,85 @@
+//! Configurations as people write them, and what is said of the others.
+
+use windlass_core::settings::Listening;
+
+use super::config::{Event, HookConfig};
+
+fn fitting(config: &HookConfig, event: Event, subject: &str) -> Vec<String> {
+    config.fitting(event, subject).map(|hook| hook.command.clone()).collect()
+}
+
+const SETTINGS: &str = r#"{
+    "permissions": {"allow": ["Read"]},
+    "hooks": {
+        "PreToolUse": [
+            {"matcher": "Bash|Edit", "hooks": [{"type": "command", "command": "a", "timeout": 2}]},
+            {"matcher": "mcp__.*", "hooks": [{"type": "command", "command": "b"}]},
+            {"hooks": [{"type": "command", "command": "c"}, {"type": "prompt", "prompt": "?"}]}
+        ],
+        "Stop": [{"matcher": "ignored", "hooks": [{"type": "command", "command": "d"}]}],
+        "WorktreeCreate": []
+    }
+}"#;
+
+#[test]
+fn matchers_are_names_patterns_or_nothing() {
+    let config = HookConfig::parse(SETTINGS).unwrap();
+    assert_eq!(fitting(&config, Event::PreToolUse, "Bash"), ["a", "c"]);
+    assert_eq!(fitting(&config, Event::PreToolUse, "BashOutput"), ["c"]);
+    assert_eq!(fitting(&config, Event::PreToolUse, "mcp__git__log"), ["b", "c"]);
+    assert_eq!(fitting(&config, Event::Stop, ""), ["d"]);
+    assert_eq!(config.fitting(Event::PreToolUse, "Edit").next().unwrap().timeout_ms, 2_000);
+    assert_eq!(config.ignored(), ["PreToolUse: a hook that is no command", "WorktreeCreate"]);
+}
+
+#[test]
+fn the_sub_agent_tool_is_known_by_both_its_names() {
+    let text =
+        r#"{"PreToolUse": [{"matcher": "Task", "hooks": [{"type": "command", "command": "a"}]}]}"#;
+    let config = HookConfig::parse(text).unwrap();
+    assert_eq!(fitting(&config, Event::PreToolUse, "Agent"), ["a"]);
+}
+
+#[test]
+fn only_where_somebody_listens_is_anybody_asked() {
+    let points = HookConfig::parse(SETTINGS).unwrap().points();
+    assert_eq!(points.before_tool, Listening::Hooked);
+    assert_eq!(points.answer, Listening::Hooked);
+    assert_eq!(points.after_tool, Listening::Nobody);
+    assert_eq!(points.prompt, Listening::Nobody);
+}
+
+#[test]
+fn the_hash_is_of_what_was_read() {
+    let config = HookConfig::parse(SETTINGS).unwrap();
+    assert_eq!(config.hash().len(), 64);
+    assert_ne!(config.hash(), HookConfig::parse("{}").unwrap().hash());
+}
+
+#[test]
+fn what_cannot_be_read_is_told_in_one_sentence() {
+    let huge = format!(r#"{{"Stop": "{}"}}"#, "x".repeat(2_000_000));
+    let bomb = "a{1000}".repeat(200);
+    let bomb = format!(r#"{{"PreToolUse": [{{"matcher": "{bomb}", "hooks": []}}]}}"#);
+    let many = [r#"{"type": "command", "command": "x"}"#; 300].join(",");
+    let many = format!(r#"{{"Stop": [{{"hooks": [{many}]}}]}}"#);
+    for (text, expected) in [
+        ("nonsense", "expected"),
+        ("[]", "an object of events"),
+        (r#"{"Stop": 3}"#, "Stop: "),
+        (r#"{"PreToolUse": [{"matcher": "(", "hooks": []}]}"#, "no regular expression"),
+        (r#"{"Stop": [{"hooks": [{"type": "command", "command": " "}]}]}"#, "empty"),
+        (r#"{"Stop": [{"hooks": [{"type": "command", "command": "x", "timeout": -1}]}]}"#, "-1"),
+        (r#"{"Stop": [{"onFailure": "panic", "hooks": []}]}"#, "block or ignore"),
+        (&huge, "more than"),
+        (&bomb, "no regular expression"),
+        (&many, "more than 256"),
+    ] {
+        let error = HookConfig::parse(text).unwrap_err().to_string();
+        assert!(
+            error.starts_with("the hooks cannot be read: ") && error.contains(expected),
+            "{error}"
+        );
+        assert!(!error.contains('\n'), "{error}");
+    }
+}

@@ -1,0 +1,121 @@
+//! Real processes: hangs, junk, floods, and what they leave behind.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use windlass_runtime::SystemClock;
+use windlass_runtime::ports::Clock;
+
+use super::shell::{Ended, How, Job, run};
+
+async fn ran(command: &str, input: &str, timeout_ms: u64) -> Ended {
+    let folder = Path::new("/tmp");
+    let clock = SystemClock::start();
+    let input = input.as_bytes().to_vec();
+    run(Job { command, folder, input, timeout_ms }, &clock).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_input_arrives_whole_and_the_streams_stay_apart() {
+    let input = format!(r#"{{"x": "{}"}}"#, "y".repeat(300_000));
+    let ended = ran("wc -c; echo oops >&2; exit 3", &input, 5_000).await;
+    assert_eq!(ended.how, How::Exited(3));
+    assert_eq!(ended.stdout.trim(), input.len().to_string());
+    assert_eq!(ended.stderr, "oops\n");
+}
+
+#[tokio::test]
+async fn a_hook_that_does_not_read_is_not_waited_for() {
+    let ended = ran("echo done", &"z".repeat(1_000_000), 5_000).await;
+    assert_eq!((ended.how, ended.stdout.as_str()), (How::Exited(0), "done\n"));
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the test measures how long it takes")]
+async fn a_hook_that_hangs_is_ended_with_all_it_started() {
+    let dir = tempfile::tempdir().unwrap();
+    let pids = dir.path().join("pids");
+    let command = format!(
+        "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! > {0}; echo $$ >> {0}; \
+         while :; do sleep 1; done",
+        pids.display()
+    );
+    let began = Instant::now();
+    let ended = ran(&command, "", 200).await;
+    assert_eq!(ended.how, How::TimedOut { after_ms: 200 });
+    assert!(began.elapsed().as_secs() < 5);
+    for pid in std::fs::read_to_string(&pids).unwrap().split_whitespace() {
+        assert!(is_gone(pid).await, "{pid} lives on");
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_leaves_in_the_background_is_ended_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let pid = dir.path().join("pid");
+    let ended = ran(&format!("sleep 60 & echo $! > {}", pid.display()), "", 5_000).await;
+    assert_eq!(ended.how, How::Exited(0));
+    let pid = std::fs::read_to_string(&pid).unwrap();
+    assert!(is_gone(pid.trim()).await);
+}
+
+#[tokio::test]
+async fn a_dropped_hook_is_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let pid = dir.path().join("pid");
+    let command = format!("echo $$ > {}; sleep 60", pid.display());
+    let clock = Arc::new(SystemClock::start());
+    let task = tokio::spawn({
+        let clock = Arc::clone(&clock);
+        async move {
+            let folder = Path::new("/tmp");
+            let job = Job { command: &command, folder, input: Vec::new(), timeout_ms: 60_000 };
+            run(job, clock.as_ref()).await
+        }
+    });
+    while std::fs::read_to_string(&pid).unwrap_or_default().is_empty() {
+        clock.sleep(5).await;
+    }
+    task.abort();
+    let _ = task.await;
+    let pid = std::fs::read_to_string(&pid).unwrap();
+    assert!(is_gone(pid.trim()).await);
+}
+
+#[tokio::test]
+async fn a_flood_is_bounded_and_junk_is_text() {
+    let ended =
+        ran("head -c 50000000 /dev/zero; head -c 50000000 /dev/urandom >&2", "", 30_000).await;
+    assert_eq!(ended.how, How::Exited(0));
+    assert!(ended.stdout.len() <= 128 * 1024);
+    assert!(ended.stderr.chars().count() <= 128 * 1024);
+}
+
+#[tokio::test]
+async fn a_signal_and_a_missing_program_are_told_apart() {
+    assert_eq!(ran("kill -9 $$", "", 5_000).await.how, How::Killed);
+    assert_eq!(ran("no-such-program-here", "", 5_000).await.how, How::Exited(127));
+}
+
+#[tokio::test]
+async fn secrets_of_this_process_stay_here() {
+    let ended = ran("env", "", 5_000).await;
+    let names: Vec<&str> = ended.stdout.lines().filter_map(|line| line.split('=').next()).collect();
+    assert!(names.contains(&"CLAUDE_PROJECT_DIR") && names.contains(&"PATH"), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with("CARGO")), "{names:?}");
+}
+
+/// Whether the process ends within a moment; one that only waits to be seen off has ended.
+async fn is_gone(pid: &str) -> bool {
+    let clock = SystemClock::start();
+    for _ in 0..200 {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+        if matches!(state, None | Some("Z" | "X")) {
+            return true;
+        }
+        clock.sleep(5).await;
+    }
+    false
+}

@@ -1,0 +1,168 @@
+//! Running one command: input on its standard input, both streams read and bounded, everything it
+//! started ended with it.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin};
+use windlass_runtime::ports::Clock;
+
+/// Bytes kept of each stream.
+const MAX_OUTPUT_BYTES: usize = 128 * 1024;
+
+/// Bytes read at once.
+const BUFFER_BYTES: usize = 16 * 1024;
+
+/// How long a command that is told to end may take before it is made to.
+const GRACE_MS: u64 = 500;
+
+/// How long output is awaited after the command itself has ended: a daemon may hold the pipe.
+const DRAIN_MS: u64 = 200;
+
+/// Variables of ours that a command sees; whatever else we have may be a secret.
+const ALLOWED: [&str; 5] = ["PATH", "HOME", "LANG", "USER", "TMPDIR"];
+
+/// Where programs are when nobody says.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A command to run.
+pub(super) struct Job<'a> {
+    pub(super) command: &'a str,
+    pub(super) folder: &'a Path,
+    pub(super) input: Vec<u8>,
+    pub(super) timeout_ms: u64,
+}
+
+/// A command that came to its end.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) how: How,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal that was not ours.
+    Killed,
+    /// Its time was up.
+    TimedOut {
+        /// After so long.
+        after_ms: u64,
+    },
+}
+
+/// Runs a command to its end. Dropping the future ends it, with all it started.
+pub(super) async fn run(job: Job<'_>, clock: &dyn Clock) -> io::Result<Ended> {
+    let mut child = start(&job)?;
+    let group = Group::of(&child);
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let (feeding, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let how = {
+        let talk = async {
+            tokio::join!(feed(feeding, &job.input), keep(out, &mut stdout), keep(err, &mut stderr))
+        };
+        tokio::pin!(talk);
+        let mut deadline = clock.sleep(job.timeout_ms);
+        let mut talking = true;
+        let how = loop {
+            tokio::select! {
+                status = child.wait() => break exited(status?),
+                () = &mut deadline => break How::TimedOut { after_ms: job.timeout_ms },
+                _ = &mut talk, if talking => talking = false,
+            }
+        };
+        if matches!(how, How::TimedOut { .. }) {
+            group.tell(Signal::TERM);
+            tokio::select! {
+                _ = child.wait() => {}
+                () = clock.sleep(GRACE_MS) => {}
+            }
+        }
+        if talking {
+            tokio::select! {
+                _ = &mut talk => {}
+                () = clock.sleep(DRAIN_MS) => {}
+            }
+        }
+        how
+    };
+    drop(group);
+    let _ = child.wait().await;
+    Ok(Ended { how, stdout: text(&stdout), stderr: text(&stderr) })
+}
+
+#[expect(clippy::disallowed_methods, reason = "a hook is a process, and this is where it is made")]
+fn start(job: &Job<'_>) -> io::Result<Child> {
+    let mut shell = tokio::process::Command::new("/bin/sh");
+    shell.arg("-c").arg(job.command).current_dir(job.folder);
+    shell.env_clear().envs(environment()).env("CLAUDE_PROJECT_DIR", job.folder);
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell.process_group(0).kill_on_drop(true).spawn()
+}
+
+fn environment() -> Vec<(OsString, OsString)> {
+    let allowed = std::env::vars_os().filter(|(name, _)| {
+        name.to_str().is_some_and(|name| ALLOWED.contains(&name) || name.starts_with("LC_"))
+    });
+    let mut all: Vec<_> = allowed.chain([("TERM".into(), "dumb".into())]).collect();
+    if !all.iter().any(|(name, _)| name == "PATH") {
+        all.push(("PATH".into(), PATH.into()));
+    }
+    all
+}
+
+fn exited(status: ExitStatus) -> How {
+    status.code().map_or(How::Killed, How::Exited)
+}
+
+/// A hook that does not care for its input need not read it.
+async fn feed(pipe: Option<ChildStdin>, input: &[u8]) {
+    if let Some(mut pipe) = pipe {
+        let _ = pipe.write_all(input).await;
+    }
+}
+
+/// Keeps the beginning of a stream and reads the rest too, so that no writer ever blocks.
+async fn keep(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
+    let Some(mut pipe) = pipe else { return };
+    let mut buffer = vec![0; BUFFER_BYTES];
+    // A pipe that cannot be read has nothing more to say.
+    while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
+        let room = MAX_OUTPUT_BYTES.saturating_sub(kept.len()).min(read);
+        kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The processes of a command. Dropping it ends whatever is left of them.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
+    }
+
+    fn tell(&self, signal: Signal) {
+        if let Some(group) = self.0 {
+            // A group that is gone is what was wanted.
+            kill_process_group(group, signal).unwrap_or_default();
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.tell(Signal::KILL);
+    }
+}

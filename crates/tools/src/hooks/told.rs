@@ -1,0 +1,142 @@
+//! What a hook is told, as JSON.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use windlass_core::call::Call;
+use windlass_core::conversation::Asked;
+use windlass_core::ids::LaneId;
+use windlass_core::outcome::Outcome;
+use windlass_core::question::{About, Question};
+use windlass_core::raw::Raw;
+use windlass_core::run::Run;
+use windlass_core::transcript::Part;
+use windlass_runtime::ports::Scene;
+
+use super::config::Event;
+
+/// Where a conversation takes place.
+pub(super) struct Place<'a> {
+    folder: &'a Path,
+    transcript: Option<PathBuf>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn new(folder: &'a Path, transcripts: Option<&Path>, lane: &LaneId) -> Self {
+        let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let name: String = lane.as_str().chars().map(safe).collect();
+        let transcript = transcripts.map(|folder| folder.join(format!("{name}.jsonl")));
+        Self { folder, transcript }
+    }
+}
+
+/// All a hook is told about an event.
+pub(super) fn json(event: Event, scene: &Scene, place: &Place<'_>, more: Value) -> String {
+    let mut all = Map::new();
+    let mut put = |name: &str, value: Value| _ = all.insert(name.to_owned(), value);
+    put("session_id", json!(scene.lane.as_str()));
+    let transcript = place.transcript.as_deref().map(Path::to_string_lossy);
+    put("transcript_path", json!(transcript.unwrap_or_default()));
+    put("cwd", json!(place.folder.to_string_lossy()));
+    put("hook_event_name", json!(event.name()));
+    if let Some(settings) = &scene.conversation.settings {
+        put("permission_mode", json!(settings.rules.mode));
+    }
+    if let Some(run) = &scene.conversation.run {
+        put("prompt_id", json!(run.id.as_str()));
+    }
+    if scene.parent().is_some() {
+        put("agent_id", json!(scene.lane.as_str()));
+        put("agent_type", json!(scene.agent()));
+    }
+    if let Value::Object(more) = more {
+        all.extend(more);
+    }
+    Value::Object(all).to_string()
+}
+
+pub(super) fn nothing() -> Value {
+    json!({})
+}
+
+pub(super) fn startup() -> Value {
+    json!({"source": "startup"})
+}
+
+pub(super) fn prompt(scene: &Scene) -> Value {
+    let segments = scene.conversation.transcript.segments();
+    let prompt = segments.iter().rev().find(|segment| segment.part == Part::Prompt);
+    let texts = prompt.into_iter().flat_map(|segment| &*segment.blocks);
+    let text: Vec<&str> = texts.filter_map(|block| block.as_text()).collect();
+    json!({"prompt": text.join("\n")})
+}
+
+pub(super) fn answer(scene: &Scene) -> Value {
+    json!({
+        "stop_hook_active": scene.was_sent_back(),
+        "last_assistant_message": scene.answer(),
+    })
+}
+
+pub(super) fn compaction(scene: &Scene) -> (&'static str, Value) {
+    let trigger = match scene.conversation.compaction {
+        Asked::Yes => "manual",
+        Asked::No => "auto",
+    };
+    (trigger, json!({"trigger": trigger, "custom_instructions": ""}))
+}
+
+pub(super) fn call(call: &Call) -> Value {
+    json!({
+        "tool_name": &*call.tool_use.name,
+        "tool_input": value(&call.tool_use.input),
+        "tool_use_id": &*call.tool_use.id,
+    })
+}
+
+pub(super) fn outcome(of: &Call, outcome: &Outcome) -> (Event, Value) {
+    let mut more = call(of);
+    let (event, name, said) = match outcome {
+        Outcome::Done(content) => (Event::PostToolUse, "tool_response", value(content)),
+        Outcome::Failed(error) => {
+            (Event::PostToolUseFailure, "error", json!(error.message.to_string()))
+        }
+        Outcome::Interrupted { after_ms } => {
+            let stopped = format!("it was stopped after {after_ms} ms");
+            (Event::PostToolUseFailure, "error", json!(stopped))
+        }
+        Outcome::TimedOut { after_ms } => {
+            let late = format!("it took longer than {after_ms} ms");
+            (Event::PostToolUseFailure, "error", json!(late))
+        }
+    };
+    if let Some(more) = more.as_object_mut() {
+        more.insert(name.to_owned(), said);
+        if let Some(ran) = of.ran {
+            more.insert("duration_ms".to_owned(), json!(ran.ended_at.since(ran.started_at)));
+        }
+    }
+    (event, more)
+}
+
+pub(super) fn question(scene: &Scene, question: &Question) -> (&'static str, Value) {
+    let call = question.about.call().and_then(|id| {
+        scene.conversation.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
+    });
+    let tool = call.map(|call| &*call.tool_use.name).unwrap_or_default();
+    let (kind, message) = match &question.about {
+        About::Approval { .. } => ("permission_prompt", format!("{tool} needs your permission")),
+        About::Uncertain { .. } => {
+            ("permission_prompt", format!("it is not known whether {tool} took effect"))
+        }
+        About::Asking { .. } => ("elicitation_dialog", "a question waits for you".to_owned()),
+        About::Guidance { question } => ("elicitation_dialog", question.to_string()),
+        About::Budget { .. } => ("permission_prompt", "the budget is spent".to_owned()),
+        About::Drift { what } => ("permission_prompt", what.to_string()),
+    };
+    (kind, json!({"message": message, "notification_type": kind, "title": "windlass"}))
+}
+
+fn value(raw: &Raw) -> Value {
+    raw.read().unwrap_or_else(|_| json!(raw.text()))
+}

@@ -1,0 +1,232 @@
+//! Hooks as commands, from a settings file to what the model sees. The commands are real.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::core::stop::StopCause;
+use windlass::core::transcript::Role;
+use windlass::memory::MemoryStore;
+use windlass::tools::{CommandHooks, HookConfig};
+use windlass::{Builder, End, SystemClock};
+
+use crate::kit::{Probe, builder};
+
+const ONE_CALL: &str = "when user is \"go\" and results 0\n  call Send {\"to\": \"all\"}\nwhen result\n  say \"${result}\"\nwhen any\n  say \"${user}\"\n";
+
+fn hooks(event: &str, command: &str, folder: &Path) -> CommandHooks {
+    let hook = serde_json::json!({"type": "command", "command": command, "timeout": 1});
+    let text = serde_json::json!({"hooks": {event: [{"matcher": "*", "hooks": [hook]}]}});
+    let config = HookConfig::parse(&text.to_string()).unwrap();
+    CommandHooks::new(config, folder, Arc::new(SystemClock::start()))
+}
+
+struct World {
+    folder: tempfile::TempDir,
+    send: Probe,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), send: Probe::once_only("Send") }
+    }
+
+    fn builder(&self, event: &str, command: &str) -> Builder {
+        builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&self.send))
+            .command_hooks(hooks(event, command, self.folder.path()))
+    }
+
+    async fn run(&self, event: &str, command: &str) -> (StopCause, String) {
+        go(self.builder(event, command)).await
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
+    }
+}
+
+async fn go(builder: Builder) -> (StopCause, String) {
+    let w = builder.start().await.unwrap();
+    let end = w.session("lane").send("go").await.unwrap().end().await.unwrap();
+    match end {
+        End::Finished(ended) => (ended.cause, ended.text.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+// spec: HOOKS-03
+#[tokio::test]
+async fn exit_code_two_prevents_the_call_and_the_model_sees_why() {
+    let world = World::new();
+    let (_, text) = world.run("PreToolUse", "echo not on a Friday >&2; exit 2").await;
+    assert!(text.contains("not on a Friday"), "{text}");
+    assert_eq!(world.send.count(), 0);
+}
+
+#[tokio::test]
+async fn a_hook_that_hangs_crashes_or_fails_before_a_call_counts_as_a_no() {
+    for command in ["sleep 30", "kill -9 $$", "exit 1", "no-such-program-here"] {
+        let world = World::new();
+        let (_, text) = world.run("PreToolUse", command).await;
+        assert!(text.contains("the hook"), "{command}: {text}");
+        assert_eq!(world.send.count(), 0, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn junk_and_floods_stand_in_nobodys_way() {
+    for command in ["echo hello", "head -c 3000000 /dev/urandom", "printf '{\"decision\": '"] {
+        let world = World::new();
+        world.run("PreToolUse", command).await;
+        assert_eq!(world.send.count(), 1, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_is_told_what_happens() {
+    let world = World::new();
+    world.run("PreToolUse", "cat > seen.json").await;
+    let seen: serde_json::Value = serde_json::from_str(&world.read("seen.json")).unwrap();
+    assert_eq!(seen["hook_event_name"], "PreToolUse");
+    assert_eq!(seen["session_id"], "lane");
+    assert_eq!(seen["tool_name"], "Send");
+    assert_eq!(seen["tool_input"]["to"], "all");
+    assert_eq!(seen["permission_mode"], "default");
+    assert_eq!(seen["cwd"], world.folder.path().to_string_lossy().as_ref());
+}
+
+#[tokio::test]
+async fn new_arguments_are_what_runs() {
+    let world = World::new();
+    let answer = r#"echo '{"hookSpecificOutput": {"updatedInput": {"to": "nobody"}}}'"#;
+    let w = world.builder("PreToolUse", answer).start().await.unwrap();
+    let session = w.session("lane");
+    session.send("go").await.unwrap().end().await.unwrap();
+    assert_eq!(world.send.count(), 1);
+    let log: String = session.log().await.unwrap().iter().map(|entry| entry.encode()).collect();
+    assert!(log.contains(r#""to":"nobody""#), "{log}");
+}
+
+// spec: HOOKS-04
+#[tokio::test]
+async fn after_a_call_a_hook_sees_the_result_and_may_replace_it() {
+    let world = World::new();
+    let answer =
+        r#"cat > seen.json; echo '{"hookSpecificOutput": {"updatedToolOutput": "redacted"}}'"#;
+    let (_, text) = world.run("PostToolUse", answer).await;
+    assert_eq!(text, "redacted");
+    let seen: serde_json::Value = serde_json::from_str(&world.read("seen.json")).unwrap();
+    assert_eq!(seen["tool_response"], "probed");
+}
+
+#[tokio::test]
+async fn a_blocked_prompt_is_never_sent() {
+    let world = World::new();
+    let (cause, text) = world.run("UserPromptSubmit", "echo no secrets >&2; exit 2").await;
+    assert_eq!((cause, text.as_str()), (StopCause::HookStopped, "no secrets"));
+    assert_eq!(world.send.count(), 0);
+}
+
+#[tokio::test]
+async fn words_at_the_beginning_of_a_session_reach_the_model() {
+    let world = World::new();
+    let w = world.builder("SessionStart", "echo the branch is main").start().await.unwrap();
+    let session = w.session("lane");
+    session.send("go").await.unwrap().end().await.unwrap();
+    session.send("again").await.unwrap().end().await.unwrap();
+    let known = session.conversation().await.unwrap();
+    let segments = known.transcript.segments().iter().filter(|s| s.role == Role::User);
+    let blocks = segments.flat_map(|segment| segment.blocks.to_vec());
+    let said = blocks.filter(|block| block.as_text() == Some("the branch is main")).count();
+    assert_eq!(said, 1, "a session begins once");
+}
+
+// spec: HOOKS-05
+#[tokio::test]
+async fn a_stop_hook_sends_the_run_on_after_whoever_heard_the_sample() {
+    let world = World::new();
+    let command = "grep -q '\"stop_hook_active\":true' || { echo tests first >&2; exit 2; }";
+    let sampled = hooks("PostSampling", "echo sampled >> order", world.folder.path());
+    let stop = hooks("Stop", &format!("echo stop >> order; {command}"), world.folder.path());
+    let script = "when user contains \"tests first\"\n  say \"tested\"\nwhen any\n  say \"done\"\n";
+    let builder = builder(script, MemoryStore::new(), &[]);
+    let (_, text) = go(builder.command_hooks(sampled).command_hooks(stop)).await;
+    assert_eq!(text, "tested");
+    assert_eq!(
+        world.read("order").split_whitespace().collect::<Vec<_>>(),
+        ["sampled", "stop", "sampled", "stop"]
+    );
+}
+
+#[tokio::test]
+async fn the_command_of_a_gate_must_succeed() {
+    let world = World::new();
+    let gate = format!(
+        "test -e {0}/ready || {{ touch {0}/ready; echo not ready; exit 1; }}",
+        world.folder.path().display()
+    );
+    let script =
+        "when user contains \"not ready\"\n  say \" and ready\"\nwhen any\n  say \"done\"\n";
+    let builder = builder(script, MemoryStore::new(), &[]);
+    let (cause, text) = go(builder.settings(|s| s.gate.command = Some(gate.into()))).await;
+    assert_eq!((cause, text.as_str()), (StopCause::EndTurn, " and ready"));
+}
+
+// spec: HOOKS-02
+#[tokio::test]
+async fn a_child_has_events_of_its_own() {
+    let world = World::new();
+    let note = |event: &str| hooks(event, &format!("echo {event} >> order"), world.folder.path());
+    let script = "when user is \"go\" and results 0\n  call Agent {\"description\": \"d\", \"prompt\": \"help\"}\nwhen any\n  say \"ok\"\n";
+    let mut builder = builder(script, MemoryStore::new(), &[]).children();
+    for event in ["SessionStart", "SubagentStart", "SubagentStop", "Stop"] {
+        builder = builder.command_hooks(note(event));
+    }
+    go(builder).await;
+    let order = world.read("order");
+    let order: Vec<&str> = order.split_whitespace().collect();
+    assert_eq!(order, ["SessionStart", "SubagentStart", "SubagentStop", "Stop"]);
+}
+
+#[tokio::test]
+async fn somebody_is_told_when_a_human_is_asked() {
+    let world = World::new();
+    let w = world
+        .builder("Notification", "cat > told.json")
+        .settings(|settings| settings.rules.otherwise = Default::default())
+        .start()
+        .await
+        .unwrap();
+    let end = w.session("lane").send("go").await.unwrap().end().await.unwrap();
+    assert!(matches!(end, End::Parked(_)));
+    while world.read("told.json").is_empty() {
+        crate::kit::pause(5).await;
+    }
+    let told: serde_json::Value = serde_json::from_str(&world.read("told.json")).unwrap();
+    assert_eq!(told["notification_type"], "permission_prompt");
+    assert_eq!(told["message"], "Send needs your permission");
+}
+
+#[tokio::test]
+async fn a_hook_that_edits_its_configuration_changes_nothing_for_this_process() {
+    let world = World::new();
+    let file = world.folder.path().join("settings.json");
+    let command = format!("echo '{{}}' > {}; exit 2", file.display());
+    let text = format!(
+        r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{{"type": "command", "command": "{command}"}}]}}]}}}}"#
+    );
+    std::fs::write(&file, &text).unwrap();
+    let config = HookConfig::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let hooks = CommandHooks::new(config, world.folder.path(), Arc::new(SystemClock::start()));
+    let hash = hooks.hash().to_owned();
+    let w = builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&world.send))
+        .command_hooks(hooks)
+        .start()
+        .await
+        .unwrap();
+    for lane in ["a", "b"] {
+        w.session(lane).send("go").await.unwrap().end().await.unwrap();
+    }
+    assert_eq!(world.read("settings.json").trim(), "{}", "the file changed");
+    assert_eq!(world.send.count(), 0, "what was read did not");
+    assert_ne!(hash, HookConfig::parse("{}").unwrap().hash());
+}

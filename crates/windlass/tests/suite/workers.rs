@@ -1,0 +1,194 @@
+//! Workers: hosts that drive whatever wants to be driven, on one SQLite file.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use windlass::core::block::Block;
+use windlass::core::ids::{LaneId, RunId};
+use windlass::core::mail::MailBody;
+use windlass::ports::{Letter, Store};
+use windlass::sqlite::SqliteStore;
+use windlass::{Windlass, WorkTimes};
+
+use crate::kit::{Probe, builder, eventually, pause};
+
+const ONE_CALL: &str = "when results 0\n  call Look {}\nwhen any\n  say \"seen\"\n";
+
+const TIMES: WorkTimes =
+    WorkTimes { busy_ms: 10, idle_ms: 40, reconcile_ms: 1_000, hand_over_ms: 5_000 };
+
+async fn on(path: &Path, look: &Probe) -> Windlass {
+    let store = SqliteStore::open(path).unwrap();
+    builder(ONE_CALL, store, std::slice::from_ref(look)).start().await.unwrap()
+}
+
+/// What a front end does that drives nothing itself.
+async fn send(store: &dyn Store, lane: &str) {
+    let run = RunId::from(format!("run-{lane}"));
+    let body = MailBody::Prompt { run, blocks: vec![Block::text("go")] };
+    let letter = Letter { key: Arc::from(lane), body };
+    store.deliver(LaneId::from(lane), letter).await.unwrap();
+}
+
+async fn finished(store: &dyn Store) -> usize {
+    let runs = store.runs(None, 1_000).await.unwrap();
+    runs.iter().filter(|run| run.text.as_deref() == Some("seen")).count()
+}
+
+async fn all_finish(store: &dyn Store, most: usize) {
+    for _ in 0..1_000 {
+        if finished(store).await == most {
+            return;
+        }
+        pause(10).await;
+    }
+    panic!("only {} of {most} ended", finished(store).await);
+}
+
+fn process() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+#[tokio::test]
+async fn mail_from_elsewhere_is_driven_by_whoever_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let look = Probe::read("Look");
+    let w = on(&path, &look).await;
+    let working = tokio::spawn({
+        let w = w.clone();
+        async move { w.work_with(TIMES).await }
+    });
+    let outside = SqliteStore::open(&path).unwrap();
+    for nth in 0..20 {
+        send(&outside, &format!("lane-{nth}")).await;
+    }
+    all_finish(&outside, 20).await;
+    assert_eq!(look.count(), 20);
+    w.hand_over();
+    working.await.unwrap().unwrap();
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test measures how long it takes")]
+fn what_a_dead_worker_had_goes_on_elsewhere_and_nothing_is_lost_or_done_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let outside = SqliteStore::open(&path).unwrap();
+    let hung = Probe::read("Look").gated(&Arc::new(Notify::new()));
+    let (dying, living) = (process(), process());
+    dying.block_on(async {
+        let w = on(&path, &hung).await;
+        tokio::spawn(async move { w.work_with(TIMES).await });
+        for nth in 0..10 {
+            send(&outside, &format!("lane-{nth}")).await;
+        }
+        eventually("all of them hang", || hung.count() == 10).await;
+    });
+    let look = Probe::read("Look");
+    let w = living.block_on(on(&path, &look));
+    let working = living.spawn({
+        let w = w.clone();
+        async move { w.work_with(TIMES).await }
+    });
+    living.block_on(pause(200));
+    assert_eq!(look.count(), 0, "a worker that beats keeps its lanes, however long they take");
+    // Dropped without giving anything back, as kill -9 would.
+    let died = Instant::now();
+    dying.shutdown_background();
+    living.block_on(all_finish(&outside, 10));
+    assert!(died.elapsed() < Duration::from_secs(5), "{:?}", died.elapsed());
+    assert_eq!(look.count(), 10);
+    w.hand_over();
+    living.block_on(working).unwrap().unwrap();
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test measures how long it takes")]
+fn a_worker_that_is_told_to_hands_over_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let outside = SqliteStore::open(&path).unwrap();
+    let hung = Probe::read("Look").gated(&Arc::new(Notify::new()));
+    let (first, second) = (process(), process());
+    let leaving = first.block_on(on(&path, &hung));
+    let working = first.spawn({
+        let w = leaving.clone();
+        async move { w.work_with(TIMES).await }
+    });
+    first.block_on(async {
+        for nth in 0..10 {
+            send(&outside, &format!("lane-{nth}")).await;
+        }
+        eventually("all of them hang", || hung.count() == 10).await;
+    });
+    let look = Probe::read("Look");
+    let staying = second.block_on(on(&path, &look));
+    second.spawn({
+        let w = staying.clone();
+        async move { w.work_with(TIMES).await }
+    });
+    let told = Instant::now();
+    leaving.hand_over();
+    first.block_on(working).unwrap().unwrap();
+    second.block_on(all_finish(&outside, 10));
+    assert!(told.elapsed() < Duration::from_secs(2), "{:?}", told.elapsed());
+    assert_eq!(look.count(), 10);
+    staying.hand_over();
+}
+
+#[tokio::test]
+async fn two_workers_share_the_work_and_no_lane_has_two() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let look = Probe::once_only("Look");
+    let both = [on(&path, &look).await, on(&path, &look).await];
+    for w in &both {
+        let w = w.clone();
+        tokio::spawn(async move { w.work_with(TIMES).await });
+    }
+    let outside = SqliteStore::open(&path).unwrap();
+    for nth in 0..50 {
+        send(&outside, &format!("lane-{nth}")).await;
+    }
+    all_finish(&outside, 50).await;
+    assert_eq!(look.count(), 50, "each was called exactly once");
+    both.iter().for_each(Windlass::hand_over);
+}
+
+#[test]
+fn a_worker_brings_back_a_family_that_died_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let script = r#"
+when user is "go" and results 0
+  call Agent {"description": "d", "prompt": "look"}
+when user is "look" and results 0
+  call Look {}
+when any
+  say "seen"
+"#;
+    let outside = SqliteStore::open(&path).unwrap();
+    let hung = Probe::read("Look").gated(&Arc::new(Notify::new()));
+    let dying = process();
+    dying.block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        let tools = [hung.clone()];
+        let w = builder(script, store, &tools).children().start().await.unwrap();
+        tokio::spawn(async move { w.work_with(TIMES).await });
+        send(&outside, "lane").await;
+        eventually("the child looks", || hung.count() == 1).await;
+    });
+    dying.shutdown_background();
+    process().block_on(async {
+        let look = Probe::read("Look");
+        let store = SqliteStore::open(&path).unwrap();
+        let w =
+            builder(script, store, std::slice::from_ref(&look)).children().start().await.unwrap();
+        tokio::spawn(async move { w.work_with(TIMES).await });
+        all_finish(&outside, 2).await;
+        assert_eq!(look.count(), 1);
+    });
+}

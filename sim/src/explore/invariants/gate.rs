@@ -1,0 +1,103 @@
+//! Answers: what must be true before one counts, how often it is sent back, and that it is not lost.
+
+use windlass_core::Input;
+use windlass_core::counsel::{Advice, Counsel};
+use windlass_core::record::{Record, Rejection};
+use windlass_core::run::Run;
+use windlass_core::settings::{Listening, Settings};
+use windlass_core::stop::StopCause;
+
+use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
+
+pub(super) const FACTS: &[OfFact] = &[
+    ("an answer is rejected for a reason and not for ever", rejected_rightly),
+    ("an answer that something speaks against is marked", suspect_is_marked),
+    ("hooks see a prompt before the model does", prompt_is_seen),
+];
+
+pub(super) const STEPS: &[OfStep] = &[
+    ("a finished answer is never lost", answer_is_kept),
+    ("a prompt that a hook blocks is not sent", blocked_is_not_sent),
+];
+
+fn rejected_rightly(fact: &Fact<'_>) -> Verdict {
+    let Record::Rejected { by, .. } = fact.record else { return Ok(()) };
+    let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
+    let (used, limits) = (&run.counters, &settings.limits);
+    let fits = match by {
+        Rejection::Schema => {
+            used.output_retries < limits.output_retries && lacks_structure(run, settings)
+        }
+        Rejection::Checklist => {
+            used.rejections < limits.rejections && settings.gate.missing(&run.done).is_some()
+        }
+        Rejection::Hook => used.rejections < limits.rejections && is_blocked(&fact.entry.input),
+    };
+    ensure(fits, || format!("{by:?} after {} and {}", used.rejections, used.output_retries))
+}
+
+fn prompt_is_seen(fact: &Fact<'_>) -> Verdict {
+    let Record::Asked { .. } = fact.record else { return Ok(()) };
+    let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
+    let first = run.counters.model_calls == 0;
+    let heard = matches!(fact.entry.input, Input::Counselled { .. });
+    let hooked = settings.hooks.prompt == Listening::Hooked;
+    ensure(!(first && hooked) || heard, || "nobody looked at the prompt".to_owned())
+}
+
+fn lacks_structure(run: &Run, settings: &Settings) -> bool {
+    settings.output.is_some() && run.structured.is_none()
+}
+
+fn is_blocked(input: &Input) -> bool {
+    matches!(input, Input::Counselled { advice: Advice::Block { .. }, .. })
+}
+
+/// Whether nothing may hold the end up any more.
+fn must_end(run: &Run) -> bool {
+    run.stop.is_some() || run.time_up.is_some()
+}
+
+fn suspect_is_marked(fact: &Fact<'_>) -> Verdict {
+    let Record::Finished { run: id, cause, .. } = fact.record else { return Ok(()) };
+    let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
+    let answers = matches!(cause, StopCause::EndTurn | StopCause::StopSequence);
+    if run.id != *id || !answers {
+        return Ok(());
+    }
+    let told = is_blocked(&fact.entry.input) || settings.gate.missing(&run.done).is_some();
+    let excused = must_end(run) && !is_blocked(&fact.entry.input);
+    let misfit = lacks_structure(run, settings) && !must_end(run);
+    ensure(!misfit, || "an answer that fits no schema counts".to_owned())?;
+    ensure(!told || excused || run.suspect.is_some(), || {
+        "a doubtful answer is not marked".to_owned()
+    })
+}
+
+/// A run that ends while its answer is looked at ends with it; one whose time is up does not go on.
+fn answer_is_kept(step: &Step<'_>) -> Verdict {
+    let Some(run) = &step.before.run else { return Ok(()) };
+    let sought = run.consulting().map(|sought| &sought.about);
+    let Some(Counsel::Answer { cause }) = sought else { return Ok(()) };
+    let ended = step.entry.records.iter().find_map(|record| match record {
+        Record::Finished { run: id, cause, .. } if *id == run.id => Some(*cause),
+        _ => None,
+    });
+    let asked = step.entry.records.iter().any(|r| matches!(r, Record::Asked { .. }));
+    let goes_on = ended.is_none() && asked && run.time_up.is_some() && run.steers.is_empty();
+    ensure(ended.is_none_or(|ended| ended == *cause), || format!("ended as {ended:?}"))?;
+    ensure(!goes_on, || "its time is up and it had an answer".to_owned())
+}
+
+fn blocked_is_not_sent(step: &Step<'_>) -> Verdict {
+    let Some(run) = &step.before.run else { return Ok(()) };
+    let sought = run.consulting().map(|sought| &sought.about);
+    let Input::Counselled { advice, .. } = &step.entry.input else { return Ok(()) };
+    let refused = matches!(advice, Advice::Block { .. } | Advice::Stop { .. });
+    let prompt = matches!(sought, Some(Counsel::Prompt {}));
+    let ended = step.entry.records.iter().any(
+        |r| matches!(r, Record::Finished { run: id, cause: StopCause::HookStopped, .. } if *id == run.id),
+    );
+    let withdrawn = step.entry.records.contains(&Record::PromptWithdrawn {});
+    ensure(!(refused && prompt) || (ended && withdrawn), || "the prompt stays".to_owned())
+}

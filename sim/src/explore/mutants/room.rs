@@ -1,0 +1,146 @@
+//! Bugs of the window and its ladder.
+
+use std::sync::Arc;
+
+use windlass_core::record::Record;
+use windlass_core::transcript::Part;
+use windlass_core::window::{Rewrite, Rung, Stage};
+
+use super::{Mutant, Told, records, replace, without};
+
+pub(super) const MUTANTS: &[Mutant] = &[
+    records("skip a rung of the ladder", skip_rung, &["window", "deep"]),
+    records("stay on the first rung", same_rung, &["window", "deep"]),
+    records("compact more often than allowed", ignore_limit, &["too-long", "window"]),
+    records("repeat a compaction that freed nothing", repeat_in_vain, &["window"]),
+    records("cut a call from its result", split_pair, &["window", "summaries"]),
+    records("leave out the prompt of the run", lose_prompt, &["window", "summaries"]),
+    records("leave out instructions", lose_memory, &["window", "on-request"]),
+    records("say another hash than that of what was kept", wrong_hash, &["window"]),
+    records("prune what a person said", prune_prompt, &["deep", "window"]),
+    records("send a window that is full", send_full, &["window", "no-window"]),
+    records("take a summary of any length", long_summary, &["summaries"]),
+    records("let a hook put a compaction off for nothing", free_block, &["put-off"]),
+    records("do not pay for a summary", unpaid, &["summaries"]),
+    records("ask for the summary of a counsel that is over", stale_counsel, &["summaries"]),
+];
+
+fn with_rung(records: Vec<Record>, change: impl Fn(Rung) -> Rung) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::Compacted { keep_from, note, rung: Some(rung), attached, kept } => {
+            let rung = Some(change(rung));
+            vec![Record::Compacted { keep_from, note, rung, attached, kept }]
+        }
+        record => vec![record],
+    })
+}
+
+fn skip_rung(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    with_rung(records, |_| Rung::DeepPrune)
+}
+
+fn same_rung(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    with_rung(records, |_| Rung::Compact)
+}
+
+fn ignore_limit(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+    told.decided_for(|run| run.recoveries.total = 0)
+}
+
+/// As if no rung had ever been climbed.
+fn repeat_in_vain(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+    told.decided_for(|run| run.recoveries = Default::default())
+}
+
+fn compacted(
+    records: Vec<Record>,
+    change: impl Fn(u64, Vec<u64>, Option<Arc<str>>) -> (u64, Vec<u64>, Option<Arc<str>>),
+) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::Compacted { keep_from, note, rung, attached, kept } => {
+            let (keep_from, attached, kept) = change(keep_from, attached, kept);
+            vec![Record::Compacted { keep_from, note, rung, attached, kept }]
+        }
+        record => vec![record],
+    })
+}
+
+fn split_pair(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let segments = told.state.transcript.segments().clone();
+    compacted(records, move |keep_from, attached, kept| {
+        let next = segments.get(keep_from as usize + 1).map(|segment| segment.part);
+        let keep_from = if next == Some(Part::Results) { keep_from + 1 } else { keep_from };
+        (keep_from, attached, kept)
+    })
+}
+
+fn keep_only(told: &Told<'_>, records: Vec<Record>, stays: fn(Part) -> bool) -> Vec<Record> {
+    let transcript = told.state.transcript.clone();
+    compacted(records, move |keep_from, attached, _| {
+        let part = |at: &u64| transcript.segments().get(*at as usize).map(|segment| segment.part);
+        let attached: Vec<u64> =
+            attached.into_iter().filter(|at| part(at).is_some_and(stays)).collect();
+        let places: Vec<usize> = attached.iter().map(|at| *at as usize).collect();
+        let kept = Some(Arc::from(transcript.hash_of(&places)));
+        (keep_from, attached, kept)
+    })
+}
+
+fn lose_prompt(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    keep_only(told, records, |part| part != Part::Prompt)
+}
+
+fn lose_memory(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    keep_only(told, records, |part| part != Part::Memory)
+}
+
+fn wrong_hash(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    compacted(records, |keep_from, attached, _| (keep_from, attached, Some(Arc::from("bug"))))
+}
+
+fn prune_prompt(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let place = told.state.transcript.segments().iter().position(|s| s.part == Part::Prompt);
+    let Some(segment) = place.and_then(|place| u32::try_from(place).ok()) else { return records };
+    replace(records, |record| match record {
+        Record::Compacted { .. } => {
+            let rewrites = vec![Rewrite { segment, block: 0, to: None }];
+            vec![Record::Pruned { stage: Stage::Snip, rewrites }]
+        }
+        record => vec![record],
+    })
+}
+
+fn send_full(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+    told.decided_with(|settings| {
+        settings.window.thresholds.compact = u64::MAX;
+        settings.window.thresholds.block = u64::MAX;
+    })
+}
+
+fn long_summary(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+    told.decided_with(|settings| settings.limits.summary_tokens = 10_000)
+}
+
+fn free_block(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    without(records, |record| matches!(record, Record::Climbed { .. }))
+}
+
+fn unpaid(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::CounselHeard { counsel, .. } => {
+            vec![Record::CounselHeard { counsel, charged: None }]
+        }
+        record => vec![record],
+    })
+}
+
+fn stale_counsel(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let open = told.run().and_then(|run| run.consulting()).map(|sought| sought.id);
+    match (told.input, open) {
+        (windlass_core::Input::Counselled { advice, .. }, Some(counsel)) => {
+            let input = windlass_core::Input::Counselled { counsel, advice: advice.clone() };
+            windlass_core::decide(told.state, told.at, &input)
+        }
+        _ => records,
+    }
+}
