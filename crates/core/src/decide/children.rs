@@ -80,8 +80,10 @@ fn too_deep(depth: u8) -> ToolError {
 /// A child came back with mail. Says whether anybody knew of it: one that was given up is only
 /// charged.
 pub(super) fn back(draft: &mut Draft<'_>, mail: MailId, home: &Homecoming) -> bool {
+    // Whoever sent it out, it did the work.
     let waits = |call: &Call| {
-        call.away().is_some_and(|away| away.at_work_parts().any(|part| part == home.part))
+        let place = call.away().and_then(|away| away.back.get(usize::from(home.part)));
+        place.is_some_and(Option::is_none)
     };
     let waited_for = draft.call(home.call).is_some_and(waits);
     if !waited_for && !draft.now().strays.contains(&(home.call, home.part)) {
