@@ -17,6 +17,10 @@ use crate::reply::{Reply, Usage};
 use crate::settings::Settings;
 
 /// An input.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an input lives for one decision; a box would only move its bytes"
+)]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Input {
     /// The settings the conversation is to run with from here on.

@@ -33,6 +33,7 @@ fn full() -> Journal {
     ])
 }
 
+// spec: JOURNAL-02
 #[test]
 fn every_section_is_rendered_in_its_place() {
     let expected = "# Run journal\n\n## Objective\nhaul it up\n\n## Current state\nhalf way\n\n\
@@ -44,6 +45,7 @@ fn every_section_is_rendered_in_its_place() {
     assert_eq!(Journal::default().render(), "# Run journal\n");
 }
 
+// spec: JOURNAL-02
 #[test]
 fn sections_have_the_names_they_are_known_by() {
     let names = |changes: &[Change]| serde_json::to_string(changes).unwrap();
@@ -71,6 +73,7 @@ fn sections_have_the_names_they_are_known_by() {
     }
 }
 
+// spec: JOURNAL-04
 #[test]
 fn the_digest_holds_what_matters_first() {
     assert_eq!(
@@ -81,6 +84,7 @@ fn the_digest_holds_what_matters_first() {
     assert_eq!(Journal::default().digest(), "");
 }
 
+// spec: JOURNAL-04
 #[test]
 fn the_digest_never_passes_five_hundred_characters_and_keeps_every_part() {
     let long = "ש".repeat(3_000);

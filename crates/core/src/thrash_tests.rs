@@ -15,6 +15,7 @@ fn watch(rounds: &[&[Seen]]) -> (Guard, Vec<Option<(Tier, Level)>>) {
     (guard, all)
 }
 
+// spec: GUARDS-02
 #[test]
 fn identical_is_three_in_the_last_six() {
     let same = [seen("read", 1, Some(9))];
@@ -27,6 +28,7 @@ fn identical_is_three_in_the_last_six() {
     assert!(found.last().is_some_and(|last| last.is_none_or(|(tier, _)| tier == Tier::Pattern)));
 }
 
+// spec: GUARDS-02
 #[test]
 fn pattern_is_four_in_the_last_six() {
     let empty = |nth: u64| [seen("read", nth, None)];

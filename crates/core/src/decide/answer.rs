@@ -44,9 +44,9 @@ fn has_steers(draft: &Draft<'_>) -> bool {
 /// Whether nothing may hold the end up: it is wanted, its time is up, or it waits for leave to go
 /// on, which an answer does not need.
 fn must_end(draft: &Draft<'_>) -> bool {
-    draft.run().is_some_and(|run| {
-        run.stop.is_some() || run.time_up.is_some() || run.halt().is_some()
-    })
+    draft
+        .run()
+        .is_some_and(|run| run.stop.is_some() || run.time_up.is_some() || run.halt().is_some())
 }
 
 fn is_looked_at(settings: &Settings) -> bool {

@@ -50,12 +50,10 @@ pub(super) fn judge(draft: &mut Draft<'_>, id: CallId, lean: Lean) {
         return settle(draft, id, Shown::error(OutcomeKind::Failed, &error, limits.result_chars));
     }
     let asked = asked(call, &draft.now().grants, lean);
-    let verdict = match settings.rules.decide(asked) {
-        Verdict::Refer {} if !budget::can_classify(draft) => {
-            Verdict::ask(&call.tool_use.name, Arc::from("budget"), settings.rules.human)
-        }
-        verdict => verdict,
-    };
+    let mut verdict = settings.rules.decide(asked);
+    if verdict == (Verdict::Refer {}) && !budget::can_classify(draft) {
+        verdict = Verdict::ask(&call.tool_use.name, Arc::from("budget"), settings.rules.human);
+    }
     let answered_by = call.facts.answered_by;
     follow(draft, id, verdict, answered_by);
 }
@@ -226,7 +224,7 @@ pub(super) fn is_fatal(draft: &Draft<'_>) -> bool {
 }
 
 pub(super) fn settle_completed(draft: &mut Draft<'_>, id: CallId) {
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     let Some(call) = draft.call(id) else { return };
     let CallState::AfterHook(outcome) = &call.state else { return };
     let shown = Shown::of(outcome, limit, call.reach());

@@ -14,7 +14,7 @@ use crate::record::Record;
 /// The journal answers at once.
 pub(super) fn ask_journal(draft: &mut Draft<'_>, id: CallId) {
     let wish = draft.call(id).and_then(|call| call.facts.journal.clone());
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     let text = match wish {
         Some(Wish::Change(changes)) => {
             for change in changes {
@@ -80,8 +80,10 @@ fn too_deep(depth: u8) -> ToolError {
 /// A child came back with mail. Says whether anybody knew of it: one that was given up is only
 /// charged.
 pub(super) fn back(draft: &mut Draft<'_>, mail: MailId, home: &Homecoming) -> bool {
+    // Whoever sent it out, it did the work.
     let waits = |call: &Call| {
-        call.away().is_some_and(|away| away.at_work_parts().any(|part| part == home.part))
+        let place = call.away().and_then(|away| away.back.get(usize::from(home.part)));
+        place.is_some_and(Option::is_none)
     };
     let waited_for = draft.call(home.call).is_some_and(waits);
     if !waited_for && !draft.now().strays.contains(&(home.call, home.part)) {
@@ -99,7 +101,7 @@ fn settle_if_all_back(draft: &mut Draft<'_>, id: CallId) {
     let Some(away) = draft.call(id).and_then(Call::away).filter(|away| away.is_over()) else {
         return;
     };
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     let text = away.text(limit);
     let shown = if away.failed() {
         let error = ToolError::new("child_failed", &text, "do the work here, or ask for less");

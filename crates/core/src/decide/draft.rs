@@ -13,6 +13,12 @@ use crate::record::{Durability, Record};
 use crate::run::Run;
 use crate::settings::Settings;
 
+/// Characters a token is taken for.
+const CHARS_PER_TOKEN: u64 = 4;
+
+/// Characters every result may have.
+const LEAST_RESULT_CHARS: u64 = 1_000;
+
 pub(super) struct Draft<'a> {
     pub(super) at: Millis,
     input: &'a Input,
@@ -59,6 +65,15 @@ impl<'a> Draft<'a> {
 
     pub(super) fn limits(&self) -> Limits {
         self.now.settings.as_ref().map(|settings| settings.limits.clone()).unwrap_or_default()
+    }
+
+    /// Characters of one result. Those of one message share half of the window, so that a reply with
+    /// many calls does not fill it before anybody could make room.
+    pub(super) fn result_chars(&self) -> u64 {
+        let Some(settings) = self.now.settings_in_use() else { return 0 };
+        let half = settings.model.window_tokens.saturating_mul(CHARS_PER_TOKEN) / 2;
+        let share = half / (self.calls().len() as u64).max(1);
+        settings.limits.result_chars.min(share.max(LEAST_RESULT_CHARS))
     }
 
     /// Calls of the open round, in order.

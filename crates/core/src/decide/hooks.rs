@@ -49,7 +49,7 @@ fn before(draft: &mut Draft<'_>, id: CallId, answer: &HookAnswer) {
 }
 
 fn after(draft: &mut Draft<'_>, id: CallId, answer: &HookAnswer) {
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     match answer {
         HookAnswer::Pass {} | HookAnswer::Allow {} | HookAnswer::Ask {} => {
             calls::settle_completed(draft, id);

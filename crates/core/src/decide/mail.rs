@@ -214,7 +214,7 @@ fn halt_answered(draft: &mut Draft<'_>, mail: MailId, about: &About, answer: &An
 }
 
 fn cleared_up(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     match answer {
         Answer::Retry {} => draft.record(Record::CallCleared { call }),
         Answer::MarkDone { text } => calls::settle(draft, call, Shown::answered(text, limit)),
@@ -227,7 +227,7 @@ fn cleared_up(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
 }
 
 fn told(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     let shown = match answer {
         Answer::Text { text } => Shown::answered(text, limit),
         Answer::Deny { reason } => Shown::denied(reason),

@@ -104,7 +104,7 @@ pub(super) fn probed(draft: &mut Draft<'_>, id: CallId, finding: &Finding) {
     }
     match finding {
         Finding::Happened { text } => {
-            let limit = draft.limits().result_chars;
+            let limit = draft.result_chars();
             calls::settle(draft, id, Shown::done(text, limit));
         }
         Finding::DidNotHappen {} => draft.record(Record::CallCleared { call: id }),

@@ -118,7 +118,7 @@ fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
 /// matter to a run that failed for good.
 fn recalled(draft: &Draft<'_>, away: &Away) -> Option<Shown> {
     let ends = is_urgent(draft) || waited_enough(draft) || calls::is_fatal(draft);
-    let limit = draft.limits().result_chars;
+    let limit = draft.result_chars();
     ends.then(|| {
         let message = children::given_up(away, limit / 20);
         let error = ToolError::new("interrupted", &message, INCOMPLETE);

@@ -51,6 +51,7 @@ fn write(path: &str, zone: Zone) -> PathUse {
     PathUse { path: Arc::from(path), access: Access::Write, zone }
 }
 
+// spec: PERMISSIONS-07, PERMISSIONS-08, PERMISSIONS-09
 #[test]
 fn every_mode_for_every_kind_of_call() {
     let read = paths("/w/a", Access::Read, Zone::Workspace);
@@ -103,6 +104,7 @@ fn every_mode_for_every_kind_of_call() {
     }
 }
 
+// spec: PERMISSIONS-01, PERMISSIONS-03
 #[test]
 fn deny_then_ask_then_mode_then_allow() {
     let run = Subject::Shell(shell(&["npm test"]));
@@ -125,6 +127,7 @@ fn deny_then_ask_then_mode_then_allow() {
     assert_eq!(judge(&all), Deny, "what is disallowed never runs");
 }
 
+// spec: PERMISSIONS-04
 #[test]
 fn one_part_is_enough_to_deny_and_none_may_be_missing_to_allow() {
     let mut p = permissions(Mode::Default);
@@ -148,6 +151,7 @@ fn one_part_is_enough_to_deny_and_none_may_be_missing_to_allow() {
     );
 }
 
+// spec: PERMISSIONS-04
 #[test]
 fn what_cannot_be_parsed_is_covered_only_by_a_rule_for_every_command() {
     let doubted = Subject::Shell(Shell { doubts: vec![Arc::from("?")], ..shell(&["ls"]) });

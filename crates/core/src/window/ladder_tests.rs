@@ -6,6 +6,7 @@ fn climbed(rungs: &[(Rung, u32)]) -> Recoveries {
     used
 }
 
+// spec: WINDOW-10, WINDOW-11
 #[test]
 fn rungs_come_in_order_within_twenty_iterations() {
     use Rung::{AskHuman, Compact, DeepPrune};

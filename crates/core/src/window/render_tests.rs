@@ -27,6 +27,7 @@ fn transcript() -> Transcript {
     transcript
 }
 
+// spec: WINDOW-16
 #[test]
 fn the_newest_success_of_each_tool_is_pinned() {
     let transcript = transcript();

@@ -78,7 +78,7 @@ proptest! {
         }
     }
 
-    // spec: TRANSCRIPT-04
+    // spec: TRANSCRIPT-04, WINDOW-09
     #[test]
     fn whatever_is_pushed_and_cut_the_api_accepts_it(transcript in transcript(), keep in 0..12_u32) {
         let whole = messages(transcript.segments().iter());

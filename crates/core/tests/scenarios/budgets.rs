@@ -132,6 +132,36 @@ fn causes_that_meet_keep_their_order() {
         .also([StopCause::MaxModelCalls]);
 }
 
+// spec: STOP-21
+#[test]
+fn every_cause_has_its_place() {
+    use StopCause::{BudgetTokens, EndTurn, HardTime, MaxModelCalls, ToolFatal, UserCancel};
+    let all = || {
+        let lane = Lane::with(|settings| {
+            settings.limits.run_tokens = Some(8_000);
+            settings.limits.model_calls = 1;
+            settings.budget.at_cap = windlass_core::budget::AtCap::Ask;
+            settings.times =
+                Some(windlass_core::limits::Times { soft_ms: 1_000, hard_ms: 2_000, grace_ms: 0 });
+        });
+        lane.prompt("hi")
+    };
+    // A finished answer comes first, whatever else applies.
+    all().cancel().later(2_000).reply(text("done").usage(9_000, 1)).ends(EndTurn).also([
+        UserCancel,
+        BudgetTokens,
+        HardTime,
+    ]);
+    // Tools run on an empty purse where a human may fill it again.
+    all()
+        .reply(calls([call("t1", "write", "/a")]).usage(9_000, 1))
+        .cancel()
+        .later(2_000)
+        .errs(0, ToolError::new("x", "y", "z").fatal())
+        .ends(ToolFatal)
+        .also([UserCancel, BudgetTokens, HardTime, MaxModelCalls]);
+}
+
 #[test]
 fn limits_of_nothing_still_end_the_run() {
     Lane::with(|settings| settings.limits.model_calls = 0)

@@ -27,6 +27,7 @@ fn sent(lane: &Lane) -> Vec<(u16, u16)> {
     lane.last.iter().filter_map(sent).collect()
 }
 
+// spec: CHILDREN-02
 #[test]
 fn a_call_waits_for_its_child_and_holds_nothing() {
     let lane = spawned("look").settles("replied round_opened judged spawned").calls_are("away");
@@ -45,11 +46,14 @@ fn several_come_back_in_any_order_and_are_told_in_theirs() {
     lane.shows_last("user: <t1 ok: [1] A\n\n[2] B\n\n[3] C>");
 }
 
+// spec: CHILDREN-06
 #[test]
 fn there_is_room_for_four_and_the_others_wait() {
     let lane = spawned("a b c d e f").so(|lane| assert_eq!(sent(lane), [(0, 4)]));
-    // Nobody comes back who was not sent out.
-    let lane = lane.child_back(0, 5, "F").refused("no run waits");
+    // One that was begun by mistake did its work nevertheless, and is not begun again for that.
+    let early = lane.clone().child_back(0, 5, "F").settles("child_back");
+    early.child_back(0, 5, "F again").refused("no run waits");
+    let lane = lane.child_back(0, 9, "?").refused("no run waits");
     let lane = lane.child_back(0, 1, "B").so(|lane| assert_eq!(sent(lane), [(4, 5)]));
     let lane = lane.child_back(0, 4, "E").so(|lane| assert_eq!(sent(lane), [(5, 6)]));
     let lane = lane.child_back(0, 0, "A").child_back(0, 2, "C").child_back(0, 3, "D");
@@ -96,6 +100,7 @@ fn long_answers_have_their_share_of_the_result() {
     lane.tells("[2] short");
 }
 
+// spec: CHILDREN-06
 #[test]
 fn children_of_children_have_an_end() {
     let deep = Lane::with(|settings| settings.depth = 2).prompt("go");
@@ -110,6 +115,7 @@ fn task(depth: u8, caps: Caps) -> MailBody {
     MailBody::Task { run: RunId::from("run:c"), task, parent }
 }
 
+// spec: CHILDREN-02
 #[test]
 fn a_child_begins_with_its_task_and_nothing_else() {
     let lane = Lane::new().mail(task(1, Caps::default()));
@@ -132,6 +138,7 @@ fn a_child_stands_as_deep_as_its_parent_says() {
     lane.reply(calls([call("t1", "spawn", "a")])).tells("too_deep");
 }
 
+// spec: BUDGETS-05
 #[test]
 fn a_child_never_outspends_what_it_was_granted() {
     let caps = Caps { tokens: Some(3_000), usd_micros: None };
@@ -151,6 +158,7 @@ fn capped(settings: &mut Settings) {
     settings.budget.run = Caps { tokens: Some(30_000), usd_micros: Some(3_000_000) };
 }
 
+// spec: BUDGETS-05
 #[test]
 fn children_draw_equal_shares_and_what_is_lent_is_spent_until_they_are_back() {
     let lane =

@@ -18,6 +18,7 @@ fn referred() -> Lane {
     Lane::with(auto).prompt("ship it").reply(calls([call("t1", "deploy", "prod")]))
 }
 
+// spec: PERMISSIONS-10
 #[test]
 fn what_rules_leave_open_is_put_to_a_classifier() {
     let lane = referred().settles("replied round_opened judged").calls_are("referred");
@@ -62,6 +63,7 @@ fn an_opinion_nobody_asked_for_changes_nothing() {
     referred().cancel().settles("cancel_requested settled round_closed finished");
 }
 
+// spec: BUDGETS-09
 #[test]
 fn what_a_classifier_costs_counts() {
     referred()

@@ -88,6 +88,7 @@ fn change(tool: &str, lean: Lean) -> HookAnswer {
     HookAnswer::Change { input, facts: Box::new(facts_for(&changed)), lean }
 }
 
+// spec: PERMISSIONS-01, PERMISSIONS-02, HOOKS-03
 #[test]
 fn a_hook_may_let_run_what_no_rule_holds_back_and_nothing_else() {
     let one = |tool: &str| hooked().reply(calls([call("t1", tool, "/a")]));
@@ -128,6 +129,7 @@ fn what_a_hook_says_is_told_after_the_results() {
         .shows_last("user: <t1 denied: no> | ask the boss");
 }
 
+// spec: HOOKS-03
 #[test]
 fn hooks_are_not_asked_about_calls_that_cannot_run() {
     let lane = hooked().reply(calls([call("t1", "teleport", "/moon"), call("t2", "write", "/a")]));

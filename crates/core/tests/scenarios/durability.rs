@@ -48,8 +48,7 @@ fn records() -> Vec<Record> {
 
 #[test]
 fn each_kind_of_record_survives_what_it_must() {
-    let barriers =
-        ["started", "spawned", "classified", "answered", "cancel_requested", "finished"];
+    let barriers = ["started", "spawned", "classified", "answered", "cancel_requested", "finished"];
     for record in records() {
         let expected = if barriers.contains(&&*tag(&record)) {
             Durability::Barrier

@@ -52,6 +52,7 @@ fn a_retry_names_the_call_and_when() {
     assert!(fields["until"].as_u64().unwrap() > lane.now.0);
 }
 
+// spec: GUARDS-03
 #[test]
 fn a_circle_names_tier_tool_and_level() {
     let round = |lane: Lane, nth: u32| {
@@ -65,6 +66,7 @@ fn a_circle_names_tier_tool_and_level() {
     assert_eq!(count(&lane, "agent.loop.detected"), 2);
 }
 
+// spec: WINDOW-19
 #[test]
 fn compactions_and_recoveries_say_what_they_freed() {
     let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("one");
@@ -101,6 +103,7 @@ fn a_stage_that_failed_is_named() {
     assert_eq!(last(&lane, "agent.compaction.failed"), json!({"stage": "hook", "why": "not now"}));
 }
 
+// spec: GUARDS-10
 #[test]
 fn guardrails_say_which_and_how_often() {
     let lane = Lane::with(|settings| {
@@ -130,6 +133,7 @@ fn guardrails_say_which_and_how_often() {
     assert_eq!(last(&lane, "agent.guardrail.escalated")["guardrail"], "schema");
 }
 
+// spec: GUARDS-12
 #[test]
 fn time_limits_are_told_and_the_soft_one_has_its_old_name() {
     let lane = Lane::with(|settings| settings.times = Some(Times::default())).prompt("hi").wake();
@@ -161,6 +165,7 @@ fn the_life_of_a_run_is_told() {
     assert!(last(&lane, "agent_run.asked_human")["approval"].is_object());
 }
 
+// spec: TRACE-12
 #[test]
 fn a_failure_carries_its_error_and_the_model_never_sees_it() {
     let mut failure = passing(FailureClass::Lasting);
@@ -260,6 +265,7 @@ fn hooks_that_failed_are_told_and_hooks_that_spoke_are_not_failures() {
     assert_eq!(last(&lane, "agent.hook.failed")["stage"], "answer");
 }
 
+// spec: TRACE-08
 #[test]
 fn a_journal_update_and_a_compaction_are_checkpoints() {
     use windlass_core::project::CheckpointKind::{Compaction, JournalUpdate};

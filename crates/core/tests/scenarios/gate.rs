@@ -61,6 +61,7 @@ fn failed_calls_do_not_fulfil_a_checklist() {
     lane.reply(text("done")).settles("replied reply_kept rejected noted asked");
 }
 
+// spec: GUARDS-09
 #[test]
 fn after_two_rejections_the_answer_counts_and_is_suspect() {
     gated()
@@ -80,6 +81,7 @@ fn after_two_rejections_the_answer_counts_and_is_suspect() {
     none.prompt("go").reply(text("one")).ends(StopCause::EndTurn);
 }
 
+// spec: GUARDS-09
 #[test]
 fn a_hook_and_the_checklist_share_the_limit() {
     let lane = Lane::with(|settings| {

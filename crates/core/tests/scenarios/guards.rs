@@ -36,6 +36,7 @@ fn choice(lane: &Lane) -> ToolChoice {
     lane.run().asking().unwrap().choice.clone()
 }
 
+// spec: GUARDS-02, GUARDS-05
 #[test]
 fn the_same_call_three_times_in_six_is_hinted_at() {
     let lane = circles(Lane::new().prompt("go"), 2);
@@ -49,6 +50,7 @@ fn the_same_call_three_times_in_six_is_hinted_at() {
         .tells("try a different approach or a different tool");
 }
 
+// spec: GUARDS-02
 #[test]
 fn the_same_tool_four_times_without_anything_new_is_hinted_at() {
     let lane = Lane::new().prompt("go");
@@ -74,6 +76,7 @@ fn a_circle_in_company_is_found_too() {
     });
 }
 
+// spec: GUARDS-06
 #[test]
 fn hint_directive_human_in_this_order() {
     let lane = Lane::with(|settings| settings.guards.lookup_tool = Some(Arc::from("send")));
@@ -121,6 +124,7 @@ fn a_model_that_cannot_be_forced_is_offered_nothing_else() {
     circles(lane, 1).parked();
 }
 
+// spec: GUARDS-03, GUARDS-04
 #[test]
 fn progress_holds_the_level_and_says_nothing() {
     // Twenty files are work.
@@ -141,6 +145,7 @@ fn progress_holds_the_level_and_says_nothing() {
     });
 }
 
+// spec: GUARDS-04
 #[test]
 fn failed_denied_and_empty_results_are_no_progress() {
     let lane = Lane::new().prompt("go");
@@ -167,6 +172,7 @@ fn looking_again_after_a_change_is_careful_work() {
     });
 }
 
+// spec: GUARDS-04
 #[test]
 fn exempt_tools_are_never_counted_and_never_raise_anything() {
     let lane = Lane::with(|settings| settings.guards.exempt = vec![Arc::from("read")]);

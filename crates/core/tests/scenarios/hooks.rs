@@ -25,7 +25,7 @@ fn change(tool: &str, input: &str) -> HookAnswer {
     HookAnswer::Change { input, facts: Box::new(facts_for(&changed)), lean: Lean::Neutral }
 }
 
-// spec: ROUNDS-07
+// spec: ROUNDS-07, HOOKS-04
 #[test]
 fn a_call_passes_hook_verdict_execution_hook() {
     hooked()
@@ -43,6 +43,7 @@ fn a_call_passes_hook_verdict_execution_hook() {
         .shows_last("user: <t1 ok: raw result>");
 }
 
+// spec: HOOKS-03
 #[test]
 fn a_hook_can_say_no_before() {
     hooked()
@@ -52,6 +53,7 @@ fn a_hook_can_say_no_before() {
         .shows_last("user: <t1 denied: policy 7>");
 }
 
+// spec: PERMISSIONS-02
 #[test]
 fn a_changed_input_is_judged_again() {
     hooked()

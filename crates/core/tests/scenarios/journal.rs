@@ -10,6 +10,7 @@ fn note(lane: Lane, what: &str) -> Lane {
     lane.reply(calls([call(&id, "note", what)]))
 }
 
+// spec: JOURNAL-01
 #[test]
 fn the_journal_answers_by_itself() {
     let lane = note(Lane::new().prompt("go"), "objective: haul it up");
@@ -44,6 +45,7 @@ fn a_call_that_changes_nothing_is_answered_too() {
     Lane::new().prompt("go").reply(calls([call("r", "notes", "")])).tells("# Run journal");
 }
 
+// spec: JOURNAL-04
 #[test]
 fn the_digest_changes_only_where_the_prefix_changes() {
     let lane = note(Lane::new().prompt("go"), "objective: haul");
@@ -60,6 +62,7 @@ fn the_digest_changes_only_where_the_prefix_changes() {
     lane.adopted().wants("ask 5");
 }
 
+// spec: JOURNAL-05
 #[test]
 fn the_whole_journal_is_shown_as_a_pair_when_a_run_starts_and_it_changed() {
     let lane = note(Lane::new().prompt("go"), "objective: haul").reply(text("done"));
@@ -75,6 +78,7 @@ fn the_whole_journal_is_shown_as_a_pair_when_a_run_starts_and_it_changed() {
     lane.reply(text("done")).prompt("again").settles("queued run_started asked");
 }
 
+// spec: JOURNAL-01
 #[test]
 fn the_journal_outlives_the_iteration_limit_and_every_other_end() {
     let limited = || Lane::with(|settings| settings.limits.tool_rounds = 1).prompt("go");

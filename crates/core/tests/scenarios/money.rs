@@ -30,6 +30,7 @@ fn bound(lane: &Lane) -> (u64, OutputBound) {
     (asking.max_tokens, asking.bound)
 }
 
+// spec: BUDGETS-01
 #[test]
 fn a_cap_at_any_scope_lowers_the_call_before_it_is_made() {
     let scopes: [fn(&mut Settings, Caps); 4] = [
@@ -51,6 +52,7 @@ fn a_cap_at_any_scope_lowers_the_call_before_it_is_made() {
     }
 }
 
+// spec: BUDGETS-01
 #[test]
 fn a_cap_of_the_conversation_outlives_its_runs_and_one_of_the_run_does_not() {
     let lane = priced(|settings| settings.budget.conversation = tokens(10_000));
@@ -78,6 +80,7 @@ fn money_is_counted_by_cache_class_and_rounded_up() {
     assert_eq!(lane.live.spent, lane.ended().spent);
 }
 
+// spec: BUDGETS-06
 #[test]
 fn a_reply_cut_by_the_lowering_ends_for_its_budget() {
     let lane = priced(|settings| settings.budget.run = dollars(10_000)).prompt("hi");
@@ -116,6 +119,7 @@ fn asks(settings: &mut Settings) {
     settings.budget.at_cap = AtCap::Ask;
 }
 
+// spec: BUDGETS-06
 #[test]
 fn a_human_may_let_it_spend_as_much_again() {
     let lane = priced(asks).prompt("hi").reply(calls([call("a", "read", "/a")]).usage(9_500, 10));
@@ -196,6 +200,7 @@ fn without_a_price_a_cap_in_dollars_is_refused_with_a_sentence() {
     .so(|lane| assert_eq!(lane.ended().spent.usd_micros, 0));
 }
 
+// spec: BUDGETS-09
 #[test]
 fn a_summary_and_a_classifier_are_charged_at_their_own_price() {
     let mut cheap = price();

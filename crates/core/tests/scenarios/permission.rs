@@ -7,6 +7,7 @@ use windlass_core::permission::{Human, Otherwise};
 
 use crate::kit::{Lane, call, calls};
 
+// spec: PERMISSIONS-05
 #[test]
 fn denied_is_answered_and_not_run() {
     Lane::new()
@@ -64,7 +65,7 @@ fn what_no_rule_names_falls_to_the_default() {
     lane(Otherwise::Deny).shows_last("user: <t1 denied: no rule allows deploy>");
 }
 
-// spec: TRANSCRIPT-06, LANES-13
+// spec: TRANSCRIPT-06, LANES-13, PERMISSIONS-13
 #[test]
 fn while_a_human_is_asked_no_request_is_made() {
     Lane::new()

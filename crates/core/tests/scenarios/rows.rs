@@ -166,7 +166,7 @@ fn a_lost_call_keeps_the_time_it_started() {
     assert_eq!((last.started_at, last.outcome.as_deref()), (started, Some("interrupted")));
 }
 
-// spec: TRACE-09
+// spec: TRACE-09, TRACE-08
 #[test]
 fn checkpoints_stand_at_the_safe_boundaries() {
     use CheckpointKind::{Compaction, Final, HumanPause, Input, LlmResponse, ToolResult};

@@ -124,6 +124,7 @@ fn the_hard_limit_ends_a_counsel_and_never_loses_an_answer() {
     lane.wake().wake().ends(StopCause::EndTurn).also([StopCause::HardTime]).saying("done");
 }
 
+// spec: GUARDS-14
 #[test]
 fn waiting_for_a_human_a_provider_or_children_does_not_count() {
     let hour = 60 * MINUTE;

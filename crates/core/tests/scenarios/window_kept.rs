@@ -62,6 +62,7 @@ fn memory_is_read_after_the_round_and_after_its_results() {
     full.remember("one").remember("two").refused("too many instructions");
 }
 
+// spec: WINDOW-16
 #[test]
 fn the_latest_successful_result_of_each_tool_is_pinned_as_text() {
     let lane = Lane::with(summed_up).prompt("go");
@@ -107,6 +108,7 @@ fn pins_give_way_when_there_is_no_room_for_them() {
     lane.so(|lane| assert!(lane.count("compacted") > 0)).hides("Last result of");
 }
 
+// spec: JOURNAL-04, JOURNAL-05
 #[test]
 fn the_journal_is_shown_again_right_after_the_summary() {
     let lane = Lane::with(summed_up).prompt("go");
@@ -123,6 +125,7 @@ fn the_journal_is_shown_again_right_after_the_summary() {
     .tells("## Decisions\n- by hand, because it is safer");
 }
 
+// spec: WINDOW-07
 #[test]
 fn a_compaction_is_one_step_for_a_reader_of_the_log() {
     let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000);
@@ -133,6 +136,7 @@ fn a_compaction_is_one_step_for_a_reader_of_the_log() {
     assert_eq!(after.clone().crash().live.transcript, after.live.transcript);
 }
 
+// spec: WINDOW-06
 #[test]
 fn within_a_generation_only_the_end_grows() {
     let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("so far");

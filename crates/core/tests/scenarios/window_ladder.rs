@@ -42,6 +42,7 @@ fn rung(lane: &Lane) -> Option<Rung> {
     found.flatten()
 }
 
+// spec: WINDOW-09
 #[test]
 fn the_first_crossing_sums_up_all_but_the_last_ten_messages() {
     nearly(|_| {})
@@ -65,6 +66,7 @@ fn the_first_crossing_sums_up_all_but_the_last_ten_messages() {
         .tells("go");
 }
 
+// spec: BUDGETS-09
 #[test]
 fn what_the_summary_costs_counts() {
     let lane = nearly(|_| {}).reads(8, 6_000);
@@ -75,6 +77,7 @@ fn what_the_summary_costs_counts() {
     });
 }
 
+// spec: WINDOW-14
 #[test]
 fn a_summary_that_fails_is_done_without() {
     for advice in [
@@ -144,6 +147,7 @@ fn lane_call() -> windlass_core::ids::CallId {
     windlass_core::ids::CallId { ask: 1, index: 0 }
 }
 
+// spec: WINDOW-10, WINDOW-11, WINDOW-12
 #[test]
 fn filling_up_again_soon_prunes_deep_and_then_asks_a_human() {
     let lane = nearly(|_| {}).reads(8, 6_000).summary("one").fills(9..13, 6_000);
@@ -198,6 +202,7 @@ fn guidance_from_a_human_is_theirs_and_is_kept() {
     lost().answer(Answer::Abandon {}).ends(StopCause::UserCancel);
 }
 
+// spec: WINDOW-15
 #[test]
 fn every_run_begins_at_the_foot_of_the_ladder() {
     let lane = nearly(|_| {}).reads(8, 6_000).summary("one").says(text("done"));
@@ -239,6 +244,7 @@ fn a_hook_cannot_put_a_compaction_off_for_ever() {
     lane.reads(8, 25_000).advise(block()).ends(StopCause::BlockingLimit);
 }
 
+// spec: WINDOW-07
 #[test]
 fn a_crash_while_somebody_sums_up_charges_it_and_does_without() {
     let lane = nearly(|_| {}).reads(8, 6_000);

@@ -2,10 +2,11 @@
 //! child brings home. It leaves in the entry's own transaction, and its keys are derived from what it
 //! is about, so that sending it twice is one letter.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use windlass_core::call::Call;
-use windlass_core::child::{self, Ending, Homecoming, Parent};
+use windlass_core::child::{self, Away, Ending, Homecoming, Parent};
 use windlass_core::conversation::{Conversation, Ended};
 use windlass_core::cut;
 use windlass_core::ids::{CallId, LaneId, MailId, RunId};
@@ -41,9 +42,8 @@ pub(crate) fn still_out(lane: &LaneId, conversation: &Conversation) -> Vec<LaneI
 }
 
 fn children_of(lane: &LaneId, call: &Call) -> Vec<LaneId> {
-    let back = call.away().map(|away| away.back.as_slice()).unwrap_or_default();
-    let out = (0_u16..).zip(back).filter(|(_, back)| back.is_none());
-    out.map(|(part, _)| child::lane_of(lane, call.id, part)).collect()
+    let out = call.away().into_iter().flat_map(Away::at_work_parts);
+    out.map(|part| child::lane_of(lane, call.id, part)).collect()
 }
 
 /// The word to stop, to the children of a call. `before` has the entry not yet applied: it may give
@@ -69,14 +69,14 @@ impl Applied<'_> {
     /// The other letters of the entry.
     pub(super) fn letters(&self, entry: &Entry) -> Vec<(LaneId, Letter)> {
         let of_records = entry.records.iter().flat_map(|record| match record {
-            Record::Spawned { call, .. } => self.tasks(*call),
+            Record::Spawned { call, from, to, .. } => self.tasks(*call, *from..*to),
             Record::MailRefused { mail, why } => self.unemployed(entry, *mail, why),
             _ => Vec::new(),
         });
         of_records.chain(self.ends.iter().filter_map(|ended| self.home(ended))).collect()
     }
 
-    fn tasks(&self, id: CallId) -> Vec<(LaneId, Letter)> {
+    fn tasks(&self, id: CallId, parts: Range<u16>) -> Vec<(LaneId, Letter)> {
         let Some(settings) = &self.after.settings else { return Vec::new() };
         let Some(call) = call(self.after, id) else { return Vec::new() };
         let Some(caps) = call.away().map(|away| away.granted) else { return Vec::new() };
@@ -88,7 +88,8 @@ impl Applied<'_> {
             let key = Arc::from(format!("task:{to}"));
             (to, Letter { key, body })
         };
-        (0_u16..).zip(&call.facts.children).map(letter).collect()
+        let tasks = (0_u16..).zip(&call.facts.children);
+        tasks.filter(|(part, _)| parts.contains(part)).map(letter).collect()
     }
 
     /// The end of the one run a child was begun for.
