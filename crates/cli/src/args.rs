@@ -38,6 +38,9 @@ pub(crate) struct Print {
     /// With --resume or --continue: goes on in a copy, and leaves the conversation as it is
     #[arg(long)]
     pub(crate) fork_session: bool,
+    /// Leaves the prompt for a worker, says where, and does not wait
+    #[arg(long)]
+    pub(crate) detach: bool,
     /// The id of the new conversation, a UUID that is not in use
     #[arg(long, value_name = "UUID")]
     pub(crate) session_id: Option<String>,
@@ -283,6 +286,8 @@ pub(crate) enum Command {
     },
     /// Watch an agent work, crash, come back and explain itself: no key, no network
     Demo,
+    /// Drive whatever in the store wants to be driven, until SIGTERM; any number of workers share a store
+    Worker(Box<AgentArgs>),
     /// Trust a folder: its allow rules, hooks and environment count from now on
     Trust {
         /// Which folder

@@ -20,6 +20,7 @@ mod show;
 mod stats;
 mod trace;
 mod trust;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Runs { store, json }) => runs::runs(&store, json).await,
         Some(Command::Replay { conversation, store }) => replay::replay(conversation, &store).await,
         Some(Command::Demo) => demo::demo().await,
+        Some(Command::Worker(agent)) => worker::worker(*agent).await,
         Some(Command::Trust { folder, revoke }) => trust::trust(&folder, revoke),
         Some(Command::Show(args)) => show::show(&args).await,
         Some(Command::Trace(args)) => trace::trace(&args).await,

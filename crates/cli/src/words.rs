@@ -28,6 +28,17 @@ pub(crate) const CANCELLING: &str =
 /// What is said when Ctrl-C is pressed again.
 pub(crate) const ABORTING: &str = "windlass: interrupting what runs";
 
+/// What a worker says when it is told to stop.
+pub(crate) const HANDING_OVER: &str = "windlass: handing over what is under way";
+
+/// What a worker says when it begins.
+pub(crate) fn working(store: &Path) -> String {
+    // A password in an address is nobody's to read.
+    let place = store.display().to_string();
+    let place = place.rsplit('@').next().unwrap_or(&place);
+    format!("windlass: working on {place}; SIGTERM hands over")
+}
+
 /// What is said to an answer that does not fit.
 pub(crate) const NOT_UNDERSTOOD: &str = "that is none of the answers; try again";
 

@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
-use windlass_runtime::ports::{Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Wanting, WorkerId};
+use windlass_runtime::ports::{
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
+    StoreError, Task, TraceEnd, Wanting, WorkerId,
+};
 
 use super::clock::nap;
 use super::dice::Dice;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Result, bail};
 
@@ -52,7 +52,7 @@ impl Running {
             if let Some(ended) = self.child.try_wait()? {
                 break ended;
             }
-            std::thread::sleep(Duration::from_micros(500));
+            time::breathe();
         };
         if !ended.success() {
             bail!("the binary ended with {ended}");

@@ -78,7 +78,8 @@ fn turns(binary: &Path) -> Result<()> {
     script.push_str("when any\n  say \"done\"\n");
     let server = Server::start(binary, place.path(), &script)?;
     let run = |script_of: &Server| -> Result<Ran> {
-        child::start(binary, place.path(), script_of.address(), &["--set", "tool_rounds=50"])?.finish()
+        child::start(binary, place.path(), script_of.address(), &["--set", "tool_rounds=50"])?
+            .finish()
     };
     let one = Server::start(binary, place.path(), "when any\n  say \"done\"\n")?;
     let (mut walls, mut cpus, mut peaks) = (Vec::new(), Vec::new(), Vec::new());
@@ -110,7 +111,9 @@ fn side_by_side(binary: &Path) -> Result<()> {
         let server = Server::start(binary, place.path(), &calls(count))?;
         let mut walls = Vec::new();
         for _ in 0..5 {
-            walls.push(child::start(binary, place.path(), server.address(), &flags)?.finish()?.wall_ms);
+            walls.push(
+                child::start(binary, place.path(), server.address(), &flags)?.finish()?.wall_ms,
+            );
         }
         Ok(time::median(walls))
     };

@@ -10,6 +10,12 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// Lets others run for a moment.
+#[expect(clippy::disallowed_methods, reason = "a benchmark looks again and again")]
+pub(crate) fn breathe() {
+    std::thread::sleep(std::time::Duration::from_micros(500));
+}
+
 /// CPU time of all children that were waited for.
 pub(crate) fn cpu_of_children_ms() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();

@@ -29,7 +29,10 @@ fn main() -> Result<()> {
         other => bail!("`{}`: the only option is --conversations NUMBER", other.join(" ")),
     };
     println!("load average: {}", place::load_average());
-    println!("{:>8} {:>8} {:>9} {:>14} {:>14}", "store", "number", "wall s", "CPU ms each", "KiB each");
+    println!(
+        "{:>8} {:>8} {:>9} {:>14} {:>14}",
+        "store", "number", "wall s", "CPU ms each", "KiB each"
+    );
     for size in sizes {
         let folder = tempfile::tempdir()?;
         let sqlite = SqliteStore::open(folder.path().join("scale.db"))?;

@@ -3,13 +3,16 @@
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use windlass::Session;
-use windlass::core::ids::LaneId;
+use windlass::core::block::Block;
+use windlass::core::ids::{LaneId, RunId};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
-use windlass::ports::Store;
+use windlass::core::mail::MailBody;
+use windlass::ports::{Letter, Store};
 
 use crate::args::{OutputFormat, Print};
 use crate::setup::{self, Setup};
@@ -26,8 +29,21 @@ pub(crate) async fn print(print: Print) -> anyhow::Result<ExitCode> {
     let prompt = prompt(print.prompt.as_deref())?;
     let setup = setup::start(&print.agent).await?;
     let session = session(&print, &setup).await?;
+    if print.detach {
+        return leave(&prompt, session.lane(), &print).await;
+    }
     let run = session.send(&prompt).await?;
     show::watch(run, &session, &setup, &print.agent).await
+}
+
+/// Leaves the prompt in the conversation's mailbox.
+async fn leave(prompt: &str, lane: &LaneId, print: &Print) -> anyhow::Result<ExitCode> {
+    let run = RunId::from(setup::new_id());
+    let body = MailBody::Prompt { run: run.clone(), blocks: vec![Block::text(prompt)] };
+    let letter = Letter { key: Arc::from(format!("prompt:{run}")), body };
+    setup::store(&print.agent.store).await?.deliver(lane.clone(), letter).await?;
+    show::line(lane.as_str());
+    Ok(ExitCode::SUCCESS)
 }
 
 fn check(print: &Print) -> anyhow::Result<()> {

@@ -3,13 +3,13 @@
 use std::process::{Child, Command, Stdio};
 
 use windlass::core::budget::Caps;
+use windlass::core::call::Call;
 use windlass::core::counsel::{Advice, Counsel};
 use windlass::core::gate::Need;
 use windlass::core::input::HookAnswer;
 use windlass::core::journal::Field;
 use windlass::core::outcome::Outcome;
 use windlass::core::settings::Listening;
-use windlass::core::call::Call;
 use windlass::ports::{Heard, Hooks, Scene, Task};
 
 use crate::kit::Place;

@@ -17,7 +17,7 @@ when any
 
 fn result(ran: &Ran) -> Value {
     let last = ran.out.lines().last().unwrap_or_default();
-    serde_json::from_str(last).unwrap_or_else(|_| panic!("{}\n{}", ran.out, ran.err))
+    serde_json::from_str(last).map_err(|_| format!("{}\n{}", ran.out, ran.err)).unwrap()
 }
 
 #[test]

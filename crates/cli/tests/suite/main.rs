@@ -20,3 +20,4 @@ mod scripted;
 mod show;
 mod stats;
 mod trace;
+mod workers;

@@ -62,9 +62,8 @@ fn steps(text: &str) -> Vec<Step> {
 fn fits(expected: &[String], found: &[&str]) -> bool {
     match (expected.split_first(), found.split_first()) {
         (None, None) => true,
-        (Some((first, rest)), _) if first.trim() == "…" => {
-            (0..=found.len()).any(|skipped| fits(rest, &found[skipped..]))
-        }
+        (Some((first, rest)), _) if first.trim() == "…" => (0..=found.len())
+            .any(|skipped| found.get(skipped..).is_some_and(|found| fits(rest, found))),
         (Some((first, rest)), Some((line, others))) => {
             line_fits(first, line.trim_end()) && fits(rest, others)
         }

@@ -52,13 +52,13 @@ impl Stage {
         let deployments = self.deployments.clone();
         let begun = async move {
             while !std::fs::metadata(&deployments).is_ok_and(|found| found.len() > 0) {
-                tokio::time::sleep(LOOK).await;
+                wait(LOOK).await;
             }
         };
         tokio::select! {
             () = begun => Ok(()),
             ended = self.child.wait() => bail!("the agent ended before it deployed ({})", ended?),
-            () = tokio::time::sleep(PATIENCE) => bail!("the agent did not deploy in time"),
+            () = wait(PATIENCE) => bail!("the agent did not deploy in time"),
         }
     }
 
@@ -74,7 +74,7 @@ impl Stage {
     pub(super) async fn follow(mut self) -> anyhow::Result<()> {
         tokio::select! {
             ended = self.child.wait() => drop(ended?),
-            () = tokio::time::sleep(PATIENCE) => bail!("a step of the demo did not end in time"),
+            () = wait(PATIENCE) => bail!("a step of the demo did not end in time"),
         }
         Ok(self.said.await?)
     }
@@ -85,4 +85,9 @@ fn shown(said: PipeReader) {
     for text in BufReader::new(said).lines().map_while(Result::ok) {
         line(&format!("   {text}"));
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the demo waits for processes, not for the driver")]
+async fn wait(time: Duration) {
+    tokio::time::sleep(time).await;
 }
