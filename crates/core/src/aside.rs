@@ -22,6 +22,10 @@ const OPINION_TOKENS: u64 = 64;
 /// Characters of the conversation a classifier reads.
 const CLASSIFIED_CHARS: u64 = 8_000;
 
+/// Tokens set aside for an opinion: what people said, the call, what the classifier is told, and
+/// its word.
+pub const OPINION_RESERVED_TOKENS: u64 = 2 * CLASSIFIED_CHARS / CHARS_PER_TOKEN + 200 + OPINION_TOKENS;
+
 /// Characters taken for a token when a text is cut to a window.
 const CHARS_PER_TOKEN: u64 = 3;
 

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use super::boundary;
 use super::calls;
 use super::draft::Draft;
+use crate::aside::OPINION_RESERVED_TOKENS;
 use crate::budget::{self, AtCap, Caps, Planned, Price, Room, Spent, Unpriced};
-use crate::call::Call;
+use crate::call::{Call, CallState};
 use crate::permission::Human;
 use crate::question::About;
 use crate::record::{OutputBound, Record};
+use crate::reply::Usage;
 use crate::run::Warned;
 use crate::stop::StopCause;
+use crate::window::Summariser;
 
 /// A share of the budget that is worth a warning, in per cent.
 const WARN_PERCENT: u64 = 80;
@@ -68,9 +71,13 @@ fn run_caps(draft: &Draft<'_>) -> Caps {
     settings.budget.run.tighter(&limit).times(u64::from(run.extensions).saturating_add(1))
 }
 
-/// What children that are at work may still spend.
+/// What children that are at work may still spend, and classifiers that are asked.
 fn lent(draft: &Draft<'_>) -> Spent {
     let mut lent = Spent::default();
+    let opinion = opinion(draft);
+    for _ in draft.calls().iter().filter(|call| call.state == CallState::Referred) {
+        lent.plus(&opinion);
+    }
     for away in draft.calls().iter().filter_map(Call::away) {
         for _ in 0..away.at_work() {
             lent.plus(&away.granted.as_spent());
@@ -94,6 +101,33 @@ pub(super) fn room(
     price: Option<&Price>,
 ) -> Result<u64, StopCause> {
     Ok(budget::room(planned, price, &scopes(draft))?.max_tokens)
+}
+
+/// What a classifier may cost.
+fn opinion(draft: &Draft<'_>) -> Spent {
+    let usage = Usage { input_tokens: OPINION_RESERVED_TOKENS, ..Usage::default() };
+    let mut spent = Spent::default();
+    spent.add(&usage, price_of_aside(draft).as_ref());
+    spent
+}
+
+/// What goes on beside the conversation may be done by another, cheaper model.
+fn price_of_aside(draft: &Draft<'_>) -> Option<Price> {
+    let settings = draft.now().settings_in_use()?;
+    match &settings.window.summariser {
+        Summariser::Model(model) => model.price,
+        Summariser::Own | Summariser::Nobody => settings.model.price,
+    }
+}
+
+/// Whether what is left pays for a classifier.
+pub(super) fn pays_for_opinion(draft: &Draft<'_>) -> bool {
+    let opinion = opinion(draft);
+    scopes(draft).iter().all(|(caps, spent)| {
+        let mut with_opinion = *spent;
+        with_opinion.plus(&opinion);
+        caps.is_passed(&with_opinion).is_none()
+    })
 }
 
 /// The caps that are passed.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::answer;
+use super::budget;
 use super::children;
 use super::draft::Draft;
 use super::stopping;
@@ -48,7 +49,13 @@ pub(super) fn judge(draft: &mut Draft<'_>, id: CallId, lean: Lean) {
         return settle(draft, id, Shown::error(OutcomeKind::Failed, &error, limits.result_chars));
     }
     let asked = asked(call, &draft.now().grants, lean);
-    let verdict = settings.rules.decide(asked);
+    let verdict = match settings.rules.decide(asked) {
+        // A classifier costs something too.
+        Verdict::Refer {} if !budget::pays_for_opinion(draft) => {
+            Verdict::ask(&call.tool_use.name, Arc::from("budget"), settings.rules.human)
+        }
+        verdict => verdict,
+    };
     let answered_by = call.facts.answered_by;
     follow(draft, id, verdict, answered_by);
 }
