@@ -49,13 +49,11 @@ pub(super) fn judge(draft: &mut Draft<'_>, id: CallId, lean: Lean) {
         return settle(draft, id, Shown::error(OutcomeKind::Failed, &error, limits.result_chars));
     }
     let asked = asked(call, &draft.now().grants, lean);
-    let verdict = match settings.rules.decide(asked) {
+    let mut verdict = settings.rules.decide(asked);
+    if verdict == (Verdict::Refer {}) && !budget::pays_for_opinion(draft) {
         // A classifier costs something too.
-        Verdict::Refer {} if !budget::pays_for_opinion(draft) => {
-            Verdict::ask(&call.tool_use.name, Arc::from("budget"), settings.rules.human)
-        }
-        verdict => verdict,
-    };
+        verdict = Verdict::ask(&call.tool_use.name, Arc::from("budget"), settings.rules.human);
+    }
     let answered_by = call.facts.answered_by;
     follow(draft, id, verdict, answered_by);
 }
