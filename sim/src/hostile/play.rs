@@ -64,7 +64,7 @@ impl Play {
         play
     }
 
-    pub(super) fn to_the_end(mut self) -> Figures {
+    pub(super) fn played(mut self) -> Figures {
         for _ in 0..MOST_INPUTS {
             if self.figures.rounds >= ROUNDS || !self.figures.failures.is_empty() {
                 return self.figures;
@@ -85,8 +85,9 @@ impl Play {
         let closed = entry.records.iter().filter(|r| **r == Record::RoundClosed {}).count();
         self.figures.rounds += closed as u64;
         let stored = entry.durable().is_some();
-        let folded = if stored { self.state.fold(&entry) } else { Ok(self.state.take(&entry)) };
-        if let Err(error) = folded {
+        if !stored {
+            self.state.take(&entry);
+        } else if let Err(error) = self.state.fold(&entry) {
             self.figures.failures.push(error.to_string());
         }
     }
@@ -136,7 +137,11 @@ impl Play {
             }
             About::Guidance { .. } | About::Drift { .. } => Answer::Continue {},
             About::Budget { .. } => {
-                self.dice.chance(50).then_some(Answer::Continue {}).unwrap_or(Answer::Abandon {})
+                if self.dice.chance(50) {
+                    Answer::Continue {}
+                } else {
+                    Answer::Abandon {}
+                }
             }
         }
     }
