@@ -19,5 +19,5 @@ use play::Play;
 #[must_use]
 pub fn hostile(seed: u64) -> Figures {
     let dice = Dice::about(seed, "hostile");
-    Play::new(dice).play()
+    Play::new(dice).played()
 }

@@ -1,9 +1,28 @@
 //! The seeded simulator, small enough for every test run: `cargo xtask simulate` plays more seeds.
 
+use windlass_sim::hostile::{Figures, hostile};
 use windlass_sim::world::{Break, Verdict, replay, simulate};
 
 /// Seeds a broken safeguard must be noticed within.
 const PATIENCE: u64 = 300;
+
+/// Records that show that the judgement was at work.
+const JUDGEMENT: [&str; 14] = [
+    "counsel_sought/1",
+    "counsel_heard/1",
+    "compacted/1",
+    "pruned/1",
+    "climbed/1",
+    "classified/1",
+    "prompt_withdrawn/1",
+    "rejected/1",
+    "suspected/1",
+    "watched/1",
+    "time_up/1",
+    "budget_warned/1",
+    "fell_back/1",
+    "guided/1",
+];
 
 fn first_failure(broken: Break) -> Option<Verdict> {
     let verdicts = (0..PATIENCE).map(|seed| simulate(seed, broken));
@@ -27,6 +46,10 @@ fn nothing_breaks_in_three_hundred_worlds() {
         seen.crashes += verdict.crashes;
         seen.effects += verdict.effects;
         seen.surfaced += verdict.surfaced;
+        seen.log.extend(verdict.log);
+    }
+    for kind in JUDGEMENT {
+        assert!(seen.log.iter().any(|line| line.contains(kind)), "no {kind} in any world");
     }
     assert!(seen.entries > 3_000 && seen.crashes > 100, "the worlds were empty: {seen:?}");
     assert!(seen.effects > 500 && seen.surfaced > 0, "the worlds were harmless: {seen:?}");
@@ -52,6 +75,19 @@ fn old_failures_stay_mended() {
         let verdict = simulate(seed, Break::Nothing);
         assert!(verdict.violations.is_empty(), "{verdict}");
     }
+}
+
+// spec: INV-04, INV-08
+#[test]
+fn a_hostile_model_changes_no_rule_and_passes_no_cap() {
+    let mut figures = Figures::default();
+    for seed in 0..20 {
+        figures.add(hostile(seed));
+    }
+    assert!(figures.failures.is_empty(), "{:?}", figures.failures);
+    assert_eq!(figures.rounds, 20 * 200, "{figures}");
+    assert!(figures.compactions > 100 && figures.humans > 10, "{figures}");
+    assert_eq!(figures.kept, figures.looked_for, "{figures}");
 }
 
 // spec: INV-07

@@ -31,6 +31,9 @@ pub(crate) const OPINION_COST: Usage = Usage {
     cache_write_tokens: 0,
 };
 
+/// Tokens set aside for an opinion.
+pub const OPINION_RESERVED_TOKENS: u64 = CLASSIFIED_CHARS + OPINION_TOKENS;
+
 /// The model that is asked beside the conversation: the cheaper one, if one is named.
 pub(crate) fn beside(settings: &Settings) -> &Model {
     match &settings.window.summariser {

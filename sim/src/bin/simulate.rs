@@ -11,6 +11,9 @@ use windlass_sim::world::{Break, Verdict, replay, simulate};
 /// Failing seeds named beside the first.
 const MOST_LINES: usize = 40;
 
+/// One long conversation with a hostile model for so many worlds.
+const SEEDS_PER_LONG_RUN: u64 = 200;
+
 struct Options {
     from: u64,
     seeds: u64,
@@ -38,7 +41,11 @@ fn main() -> ExitCode {
         Err(problem) => fail(&problem),
         Ok(Options { replay: Some(file), .. }) => replay_file(&file),
         Ok(Options { hostile: Some(runs), from, .. }) => hostile_runs(from, runs),
-        Ok(options) => report(run(&options)),
+        Ok(options) => {
+            let long = hostile_runs(options.from, options.seeds / SEEDS_PER_LONG_RUN);
+            let worlds = report(run(&options));
+            if long == ExitCode::SUCCESS { worlds } else { long }
+        }
     }
 }
 
@@ -143,7 +150,9 @@ fn hostile_runs(from: u64, runs: u64) -> ExitCode {
         }
         figures.add(played);
     }
-    println!("{figures}");
+    if figures.runs > 0 {
+        println!("{figures}");
+    }
     if figures.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use windlass_core::aside::OPINION_RESERVED_TOKENS;
 use windlass_core::block::Block;
 use windlass_core::budget::Caps;
 use windlass_core::child::{Ending, Homecoming, Parent, Task};
@@ -143,7 +144,11 @@ impl Sim<'_> {
                 Some(Input::Probed { call, finding: finding(&world.ledger, call, find) })
             }
             Move::Think(call, think) => {
-                let usage = Usage { input_tokens: 1, output_tokens: 1, ..Usage::default() };
+                let input_tokens = match self.config.billing {
+                    Billing::Little | Billing::Honest => 2,
+                    Billing::Full => OPINION_RESERVED_TOKENS,
+                };
+                let usage = Usage { input_tokens, ..Usage::default() };
                 Some(Input::Classified { call, opinion: menu::opinion(think), usage })
             }
             _ => None,

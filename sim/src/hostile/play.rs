@@ -64,7 +64,7 @@ impl Play {
         play
     }
 
-    pub(super) fn play(mut self) -> Figures {
+    pub(super) fn played(mut self) -> Figures {
         for _ in 0..MOST_INPUTS {
             if self.figures.rounds >= ROUNDS || !self.figures.failures.is_empty() {
                 return self.figures;
@@ -85,13 +85,9 @@ impl Play {
         let closed = entry.records.iter().filter(|r| **r == Record::RoundClosed {}).count();
         self.figures.rounds += closed as u64;
         let stored = entry.durable().is_some();
-        let folded = if stored {
-            self.state.fold(&entry)
-        } else {
+        if !stored {
             self.state.take(&entry);
-            Ok(())
-        };
-        if let Err(error) = folded {
+        } else if let Err(error) = self.state.fold(&entry) {
             self.figures.failures.push(error.to_string());
         }
     }

@@ -12,6 +12,7 @@ mod owners;
 mod readers;
 mod requests;
 mod results;
+mod room;
 mod runs;
 mod spend;
 mod surfaced;
@@ -57,6 +58,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("a recorded result is what the tool returned", results::as_returned),
     ("the transcript has the settled results", results::in_transcript),
     ("spend stays within the cap and one reserved call", spend::within_cap),
+    ("what must stay is there after every compaction", room::keeps_rules),
+    ("making room ends", room::ends),
     ("readers see every entry once and in order", readers::see_all),
     ("a stream ends once and nothing follows", owners::end_once),
 ];

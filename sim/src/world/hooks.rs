@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use windlass_core::Conversation;
 use windlass_core::call::Call;
+use windlass_core::counsel::{Advice, Counsel};
 use windlass_core::input::HookAnswer;
 use windlass_core::outcome::Outcome;
 use windlass_core::permission::Lean;
@@ -26,7 +28,9 @@ impl SimHooks {
         let mut dice = Dice::about(self.shared.plan.seed, &subject);
         nap(dice.below(30)).await;
         self.gate.pass(Door::Work).await;
-        match dice.below(12) {
+        match dice.below(14) {
+            12 => HookAnswer::Allow {},
+            13 => HookAnswer::Ask {},
             0 => HookAnswer::Deny { reason: format!("{point} says no").into() },
             1 | 2 => change(&call),
             // As `panic!`, without the message on the terminal.
@@ -42,7 +46,29 @@ fn change(call: &Call) -> HookAnswer {
     HookAnswer::Change { input, facts, lean: Lean::Neutral }
 }
 
+impl SimHooks {
+    async fn advise(&self, about: Counsel, conversation: Conversation) -> Advice {
+        let at_ms = self.shared.wall.elapsed_ms();
+        let subject = format!("{} {} {at_ms}", about.name(), conversation.counsels);
+        let mut dice = Dice::about(self.shared.plan.seed, &subject);
+        nap(dice.below(60)).await;
+        self.gate.pass(Door::Work).await;
+        match dice.below(12) {
+            0 | 1 => Advice::Block { reason: "not like this".into() },
+            2 => Advice::Stop { reason: "enough".into() },
+            3 | 4 => Advice::Pass { context: Some("mind the depth".into()) },
+            // As `panic!`, without the message on the terminal.
+            5 => std::panic::resume_unwind(Box::new("the hook broke".to_owned())),
+            _ => Advice::Pass { context: None },
+        }
+    }
+}
+
 impl Hooks for SimHooks {
+    fn counsel(&self, scene: Scene, about: Counsel) -> Task<'_, Advice> {
+        Box::pin(self.advise(about, scene.conversation))
+    }
+
     fn before(&self, _scene: Scene, call: Call) -> Task<'_, Heard> {
         Box::pin(async move { self.answer("before", call).await.into() })
     }

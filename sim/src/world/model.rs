@@ -7,7 +7,7 @@ mod reply;
 use std::sync::Arc;
 
 use windlass_core::block::Block;
-use windlass_core::ids::LaneId;
+use windlass_core::ids::{AskId, LaneId};
 use windlass_core::input::{Failure, FailureClass};
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
@@ -18,6 +18,9 @@ use super::dice::Dice;
 use super::gate::{Door, Gate, Life};
 use super::shared::{Shared, lane_in};
 
+/// The number of a call that stands beside the conversation.
+const BESIDE: AskId = 0;
+
 pub(crate) struct HostileModel {
     pub(crate) shared: Arc<Shared>,
     pub(crate) gate: Arc<Gate>,
@@ -27,6 +30,9 @@ impl HostileModel {
     async fn answer(&self, request: Request, stream: Arc<dyn Stream>) -> Result<Reply, Failure> {
         if self.gate.life() == Life::Dead {
             std::future::pending::<()>().await;
+        }
+        if request.ask == BESIDE {
+            return self.aside(request).await;
         }
         let lane = lane_of(&request);
         let subject = format!("{lane:?} {} {}", request.ask, self.shared.wall.elapsed_ms());
@@ -46,6 +52,19 @@ impl HostileModel {
             self.announce(&stream, &reply, &mut dice).await;
         }
         Ok(reply)
+    }
+
+    /// A summary or an opinion: short, long, junk, or nothing.
+    async fn aside(&self, request: Request) -> Result<Reply, Failure> {
+        let at_ms = self.shared.wall.elapsed_ms();
+        let subject = format!("aside {at_ms} {}", request.transcript.bytes());
+        let mut dice = Dice::about(self.shared.plan.seed, &subject);
+        self.shared.witness.request(None, request.clone());
+        self.think(dice.below(120)).await;
+        match self.failure(&mut dice) {
+            Some(failure) => Err(failure),
+            None => Ok(reply::aside(&mut dice, self.shared.plan.model, &request)),
+        }
     }
 
     async fn think(&self, ms: u64) {

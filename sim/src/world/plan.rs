@@ -1,5 +1,7 @@
 //! What will happen in the world of a seed: how large it is, how hostile, and when.
 
+mod judgement;
+
 use windlass_core::limits::Limits;
 use windlass_core::permission::{Otherwise, Permissions, Rule};
 use windlass_core::settings::{DurabilityMode, HookPoints, Listening, Model, Settings};
@@ -116,6 +118,7 @@ fn settings(dice: &mut Dice) -> Settings {
     if dice.chance(10) {
         settings.durability = DurabilityMode::Strict;
     }
+    judgement::draw(&mut Dice::new(dice.clone().throw()), &mut settings);
     settings
 }
 
@@ -123,7 +126,7 @@ fn rules_of(texts: &[&str]) -> Vec<Rule> {
     texts.iter().filter_map(|text| Rule::parse(text).ok()).collect()
 }
 
-fn listening(dice: &mut Dice) -> Listening {
+pub(super) fn listening(dice: &mut Dice) -> Listening {
     if dice.chance(15) { Listening::Hooked } else { Listening::Nobody }
 }
 

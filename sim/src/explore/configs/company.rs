@@ -19,16 +19,8 @@ fn journal() -> Config {
 }
 
 fn children() -> Config {
-    let bounds = Bounds {
-        prompts: 2,
-        strays: 1,
-        crashes: 1,
-        outages: 1,
-        cancels: 1,
-        aborts: 1,
-        steers: 1,
-        ..one_prompt()
-    };
+    let bounds =
+        Bounds { prompts: 2, strays: 1, crashes: 1, outages: 1, aborts: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:hire", "tool_use:hire read"];
     Config::new("children", "calls that children answer, late or twice", &lines, bounds)
 }

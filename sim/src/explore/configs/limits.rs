@@ -57,8 +57,7 @@ fn gate() -> Config {
 }
 
 fn structured() -> Config {
-    let bounds =
-        Bounds { answers: 1, crashes: 1, drifts: 1, steers: 1, mishaps: 1, ..one_prompt() };
+    let bounds = Bounds { answers: 1, crashes: 1, drifts: 1, mishaps: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:give", "tool_use:give!", "tool_use:pay give"];
     Config::new("structured", "answers that must fit a schema", &lines, bounds)
         .with(|settings| {
@@ -66,7 +65,7 @@ fn structured() -> Config {
             settings.limits.output_retries = 1;
             settings.limits.rejections = 1;
             settings.limits.tool_rounds = 2;
-            settings.limits.model_calls = 5;
+            settings.limits.model_calls = 4;
             answer_hook(settings);
         })
         .advices(&[Advise::Pass, Advise::Block])

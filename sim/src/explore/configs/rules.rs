@@ -1,5 +1,6 @@
 //! Permissions: lists, modes, hooks and classifiers.
 
+use windlass_core::aside::OPINION_RESERVED_TOKENS;
 use windlass_core::permission::{Mode, Otherwise, Permissions};
 use windlass_core::settings::{HookPoints, Listening, Settings};
 
@@ -8,7 +9,8 @@ use crate::explore::bounds::Bounds;
 use crate::explore::config::{Config, rules_of};
 use crate::explore::menu::{Say, Think};
 
-pub(super) const ALL: &[fn() -> Config] = &[lists, grants, hooked, plan, dont_ask, bypass, auto];
+pub(super) const ALL: &[fn() -> Config] =
+    &[lists, grants, hooked, plan, dont_ask, bypass, auto, short];
 
 /// Every list names something, and some name the same.
 fn all_lists(mode: Mode) -> Permissions {
@@ -97,4 +99,16 @@ fn auto() -> Config {
     Config::new("auto", "a classifier decides what would be asked", &lines, bounds)
         .with(|settings| settings.rules = all_lists(Mode::Auto))
         .thoughts(&[Think::Allow, Think::Deny, Think::Unsure])
+}
+
+fn short() -> Config {
+    let bounds = Bounds { answers: 1, crashes: 1, cancels: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:send put", "tool_use:put"];
+    Config::new("short", "a budget that pays for one classifier and not for two", &lines, bounds)
+        .with(|settings| {
+            settings.rules = all_lists(Mode::Auto);
+            settings.limits.run_tokens = Some(OPINION_RESERVED_TOKENS * 3 / 2);
+        })
+        .thoughts(&[Think::Allow, Think::Unsure])
+        .fully_billed()
 }

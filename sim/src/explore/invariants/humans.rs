@@ -58,7 +58,7 @@ fn needs_leave(fact: &Fact<'_>, id: CallId) -> bool {
         matches!(fact.entry.input, Input::Classified { opinion: Opinion::Unsure { .. }, .. });
     let asks = match law::standing(settings, call, &fact.world.ledger) {
         Standing::Human => true,
-        Standing::Classifier => unsure,
+        Standing::Classifier => unsure || !money::pays_for_opinion(fact.now),
         Standing::Never | Standing::Free => false,
     };
     asks && call.facts.problem.is_none() && !fact.world.ledger.is_approved(id)

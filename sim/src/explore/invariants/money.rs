@@ -1,7 +1,9 @@
 //! Limits and spend.
 
 use windlass_core::Conversation;
+use windlass_core::aside::OPINION_RESERVED_TOKENS;
 use windlass_core::budget::{Caps, Price, Spent};
+use windlass_core::call::CallState;
 use windlass_core::counsel::Counsel;
 use windlass_core::input::{FailureClass, Input};
 use windlass_core::record::Record;
@@ -71,6 +73,7 @@ fn in_the_air(state: &State<'_>) -> Spent {
     if let Some(Counsel::Summary { max_tokens, reserved_tokens, .. }) = sought {
         due.plus(&worst_case(*reserved_tokens, *max_tokens, price.as_ref()));
     }
+    due.tokens = due.tokens.saturating_add(opinions(live));
     for kid in state.world.ledger.kids().iter().filter(|kid| is_awaited(live, kid)) {
         due.plus(&kid.granted.as_spent());
     }
@@ -86,6 +89,23 @@ fn spend_is_capped(state: &State<'_>) -> Verdict {
         ensure(caps.is_passed(&all).is_none(), || format!("{all:?} of {caps:?}"))?;
     }
     Ok(())
+}
+
+/// What classifiers who are asked may cost.
+fn opinions(c: &Conversation) -> u64 {
+    let calls = c.run.as_ref().and_then(Run::round).into_iter().flat_map(|round| &round.calls);
+    let referred = calls.filter(|call| call.state == CallState::Referred).count() as u64;
+    referred.saturating_mul(OPINION_RESERVED_TOKENS)
+}
+
+/// Whether what is left pays for one more classifier.
+pub(super) fn pays_for_opinion(c: &Conversation) -> bool {
+    let due = Spent { tokens: opinions(c) + OPINION_RESERVED_TOKENS, usd_micros: 0 };
+    scopes(c).iter().all(|(caps, spent)| {
+        let mut all = *spent;
+        all.plus(&due);
+        caps.is_passed(&all).is_none()
+    })
 }
 
 /// Whether what is left does not pay for a call worth making.

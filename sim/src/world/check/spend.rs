@@ -1,5 +1,6 @@
 //! Tokens.
 
+use windlass_core::counsel::Counsel;
 use windlass_core::record::Record;
 
 use super::{Case, ensure};
@@ -14,8 +15,11 @@ pub(super) fn within_cap(case: &Case<'_>) -> Result<(), String> {
         let mut reserved = 0;
         for step in &history.steps {
             let limits = step.after.settings.as_ref().map(|settings| &settings.limits);
+            let run = step.after.run.as_ref();
+            let extended = u64::from(run.map_or(0, |run| run.extensions)).saturating_add(1);
             let cap = limits.and_then(|limits| limits.run_tokens);
-            let spent = step.after.run.as_ref().map_or(0, |run| run.counters.usage.total());
+            let cap = cap.map(|cap| cap.saturating_mul(extended));
+            let spent = run.map_or(0, |run| run.spent.tokens);
             if let Some(cap) = cap {
                 ensure(spent <= cap.saturating_add(reserved), || {
                     format!("{} entry {}: {spent} of {cap}", history.lane(), step.entry.seq)
@@ -29,7 +33,10 @@ pub(super) fn within_cap(case: &Case<'_>) -> Result<(), String> {
 
 fn asked(records: &[Record]) -> Option<u64> {
     records.iter().rev().find_map(|record| match record {
-        Record::Asked { reserved_tokens, .. } => Some(*reserved_tokens),
+        Record::Asked { reserved_tokens, .. }
+        | Record::CounselSought { about: Counsel::Summary { reserved_tokens, .. }, .. } => {
+            Some(*reserved_tokens)
+        }
         _ => None,
     })
 }

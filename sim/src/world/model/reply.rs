@@ -29,6 +29,27 @@ pub(super) fn draw(dice: &mut Dice, mood: ModelMood, lane: &str, request: &Reque
     }
 }
 
+/// What a summariser or a classifier says.
+pub(super) fn aside(dice: &mut Dice, mood: ModelMood, request: &Request) -> Reply {
+    let junk = "junk ".repeat(5_000);
+    let text = match dice.below(8) {
+        0..=2 => "allow",
+        3 => "deny",
+        4 => "ask",
+        5 => "",
+        6 => "It may run, I should think.",
+        _ => &junk,
+    };
+    Reply {
+        blocks: vec![Block::text(text)],
+        cut: None,
+        stop_reason: StopReason::EndTurn,
+        stop_sequence: None,
+        usage: usage(dice, mood, request),
+        envelope: None,
+    }
+}
+
 fn content(dice: &mut Dice, lane: &str, ask: u32, calls: u64, odd: bool) -> Vec<Block> {
     let mut content = Vec::new();
     if odd && dice.chance(15) && calls == 0 {
