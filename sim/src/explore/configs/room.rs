@@ -103,7 +103,7 @@ fn too_long() -> Config {
         .with(|settings| {
             settings.limits.tool_rounds = 3;
             settings.limits.model_calls = 7;
-            settings.limits.recoveries = 3;
+            settings.limits.recoveries = 2;
             settings.window.summariser = Summariser::Own;
         })
         .faults(&[Fault::TooLong])
