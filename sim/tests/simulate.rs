@@ -7,11 +7,10 @@ use windlass_sim::world::{Break, Verdict, replay, simulate};
 const PATIENCE: u64 = 300;
 
 /// Records that show that the judgement was at work.
-const JUDGEMENT: [&str; 14] = [
+const JUDGEMENT: [&str; 13] = [
     "counsel_sought/1",
     "counsel_heard/1",
     "compacted/1",
-    "pruned/1",
     "climbed/1",
     "classified/1",
     "prompt_withdrawn/1",

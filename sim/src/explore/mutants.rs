@@ -114,10 +114,11 @@ impl Told<'_> {
 
     /// What would be settled with other settings.
     fn decided_with(&self, change: impl FnOnce(&mut Settings)) -> Vec<Record> {
-        self.decided(|state| {
-            if let Some(settings) = &mut state.settings {
-                change(Arc::make_mut(settings));
-            }
+        let offered = matches!(self.input, Input::Configured { .. });
+        self.decided(|state| match &mut state.settings {
+            // Settings that are offered are compared with the ones in force.
+            Some(settings) if !offered => change(Arc::make_mut(settings)),
+            Some(_) | None => {}
         })
     }
 

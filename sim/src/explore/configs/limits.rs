@@ -23,6 +23,7 @@ pub(super) const ALL: &[fn() -> Config] = &[
     allowance,
     unpriced,
     fallback,
+    provider_wait,
 ];
 
 fn circles() -> Config {
@@ -44,7 +45,7 @@ fn answer_hook(settings: &mut Settings) {
 
 fn gate() -> Config {
     let bounds = Bounds { steers: 1, crashes: 1, cancels: 1, ..one_prompt() };
-    let lines = ["end_turn:text", "end_turn:", "tool_use:pay"];
+    let lines = ["end_turn:text", "tool_use:pay"];
     Config::new("gate", "answers that do not count yet", &lines, bounds)
         .with(|settings| {
             settings.limits.model_calls = 4;
@@ -107,7 +108,6 @@ fn counsels_in_time() -> Config {
             settings.times = Some(TIMES);
             settings.window.summariser = Summariser::Own;
             settings.hooks = HookPoints {
-                prompt: Listening::Hooked,
                 answer: Listening::Hooked,
                 compaction: Listening::Hooked,
                 ..HookPoints::default()
@@ -181,4 +181,15 @@ fn fallback() -> Config {
             settings.limits.model_calls = 7;
         })
         .faults(&[Fault::Passing, Fault::Cut])
+}
+
+fn provider_wait() -> Config {
+    let bounds = Bounds { failures: 4, crashes: 1, cancels: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:read"];
+    Config::new("provider-wait", "a provider that is waited for, and not for ever", &lines, bounds)
+        .with(|settings| {
+            settings.limits.provider_wait_ms = 15;
+            settings.limits.model_calls = 6;
+        })
+        .faults(&[Fault::Passing, Fault::PassingLater])
 }

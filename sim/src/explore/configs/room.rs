@@ -25,7 +25,7 @@ fn tiny(settings: &mut Settings) {
 const LINES: [&str; 3] = ["end_turn:text", "tool_use:read", "tool_use:look"];
 
 fn window() -> Config {
-    let bounds = Bounds { answers: 1, crashes: 1, memories: 1, ..one_prompt() };
+    let bounds = Bounds { answers: 1, memories: 1, ..one_prompt() };
     Config::new("window", "results that fill a small window", &LINES, bounds)
         .with(tiny)
         .backs(&[Back::Done, Back::Big])
@@ -34,11 +34,12 @@ fn window() -> Config {
 
 fn deep() -> Config {
     let bounds = Bounds { answers: 2, steers: 1, ..one_prompt() };
-    let lines = ["end_turn:text", "tool_use:read", "tool_use:thought look"];
+    let lines = ["end_turn:text", "tool_use:thought look"];
     Config::new("deep", "a window that fills again and again, up to the human", &lines, bounds)
         .with(|settings| {
             tiny(settings);
             settings.model.window_tokens = 1_100;
+            settings.window.collapse = Switch::Off;
             settings.limits.kept_messages = 10;
             settings.limits.tool_rounds = 9;
             settings.limits.model_calls = 12;
@@ -102,7 +103,7 @@ fn too_long() -> Config {
         .with(|settings| {
             settings.limits.tool_rounds = 3;
             settings.limits.model_calls = 7;
-            settings.limits.recoveries = 3;
+            settings.limits.recoveries = 2;
             settings.window.summariser = Summariser::Own;
         })
         .faults(&[Fault::TooLong])

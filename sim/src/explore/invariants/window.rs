@@ -20,6 +20,7 @@ pub(super) const FACTS: &[OfFact] = &[
 
 pub(super) const STEPS: &[OfStep] = &[
     ("a compaction makes room, or a further rung follows", room_or_further),
+    ("the last rung is a human", last_rung_is_human),
     ("a hook that puts a compaction off uses up a rung", block_uses_a_rung),
 ];
 
@@ -188,4 +189,14 @@ fn block_uses_a_rung(step: &Step<'_>) -> Verdict {
     let blocked = matches!(advice, windlass_core::counsel::Advice::Block { .. });
     let climbed = step.entry.records.iter().any(|r| matches!(r, Record::Climbed { .. }));
     ensure(!(compaction && blocked) || climbed, || "it costs nothing to say no".to_owned())
+}
+
+/// Unless the run ends with it.
+fn last_rung_is_human(step: &Step<'_>) -> Verdict {
+    let human = Record::Climbed { rung: Rung::AskHuman };
+    let Some(run) = step.after.run.as_ref().filter(|_| step.entry.records.contains(&human)) else {
+        return Ok(());
+    };
+    let same = step.before.run.as_ref().is_some_and(|before| before.id == run.id);
+    ensure(!same || run.halt().is_some(), || format!("the run is {}", run.phase_name()))
 }

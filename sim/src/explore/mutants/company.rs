@@ -4,12 +4,13 @@ use windlass_core::Input;
 use windlass_core::call::Call;
 use windlass_core::counsel::Advice;
 use windlass_core::outcome::Shown;
-use windlass_core::record::{Record, Settlement};
+use windlass_core::record::{Record, Settlement, Transition};
 use windlass_core::run::Run;
 use windlass_core::wanted::{Effect, Wanted};
 use windlass_core::{Conversation, decide};
 
-use super::{Mutant, Told, records, replace, twice, wants, without};
+use super::ending::asked;
+use super::{Mutant, Told, records, replace, twice, until, wants, without};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     records("lose a change of the journal", lose_change, &["journal"]),
@@ -157,13 +158,10 @@ fn unseen_prompt(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     if !records.iter().any(sought) {
         return records;
     }
-    replace(records, |record| match record {
-        Record::CounselSought { .. } => {
-            let ask = super::ending::asked(told, &[], windlass_core::record::Transition::Prompt);
-            vec![ask]
-        }
-        record => vec![record],
-    })
+    let mut records = until(records, sought);
+    let ask = asked(told, &records, Transition::Prompt);
+    records.push(ask);
+    records
 }
 
 fn forget(wanted: Wanted, unwanted: impl Fn(&Effect) -> bool) -> Wanted {

@@ -97,11 +97,13 @@ fn wrong_order(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     })
 }
 
+/// The model is asked, as if nothing stood in the way.
 pub(super) fn asked(told: &Told<'_>, before: &[Record], transition: Transition) -> Record {
-    let ask = told.after(before).asks + 1;
-    let bound = OutputBound::Cap;
-    let choice = ToolChoice::Open;
-    Record::Asked { ask, max_tokens: 20, bound, reserved_tokens: 30, transition, choice }
+    let now = told.after(before);
+    let (ask, max_tokens) = (now.asks + 1, 20);
+    let reserved_tokens = now.meter.estimate(now.request_bytes()) + max_tokens;
+    let (bound, choice) = (OutputBound::Cap, ToolChoice::Open);
+    Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice }
 }
 
 /// Goes on where the run should end for `cause`.

@@ -36,7 +36,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("ignore the cap of the conversation", free_conversation, &["allowance", "money"]),
     records("spend as much again unasked", extend_alone, &["money"]),
     records("fall back again and again", flip_flop, &["fallback"]),
-    records("wait for a provider beyond its time", wait_on, &["fallback"]),
+    records("wait for a provider beyond its time", wait_on, &["provider-wait"]),
 ];
 
 fn two_steps(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {

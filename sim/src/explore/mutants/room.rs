@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use windlass_core::record::Record;
-use windlass_core::transcript::Part;
+use windlass_core::record::{Record, Transition};
+use windlass_core::transcript::{Part, Transcript};
 use windlass_core::window::{Rewrite, Rung, Stage};
 
-use super::{Mutant, Told, records, replace, without};
+use super::ending::asked;
+use super::{Mutant, Told, records, replace, until, without};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     records("skip a rung of the ladder", skip_rung, &["window", "deep"]),
@@ -16,6 +17,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("cut a call from its result", split_pair, &["window", "summaries"]),
     records("leave out the prompt of the run", lose_prompt, &["window", "summaries"]),
     records("leave out instructions", lose_memory, &["window", "on-request"]),
+    records("climb to the last rung and ask nobody", nobody_asked, &["deep", "window"]),
     records("say another hash than that of what was kept", wrong_hash, &["window"]),
     records("prune what a person said", prune_prompt, &["deep", "window"]),
     records("send a window that is full", send_full, &["window", "no-window"]),
@@ -52,36 +54,45 @@ fn repeat_in_vain(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_for(|run| run.recoveries = Default::default())
 }
 
+/// What a compaction leaves out and keeps, changed with a look at what it is about to change.
 fn compacted(
+    told: &Told<'_>,
     records: Vec<Record>,
-    change: impl Fn(u64, Vec<u64>, Option<Arc<str>>) -> (u64, Vec<u64>, Option<Arc<str>>),
+    change: impl Fn(&Transcript, u64, Vec<u64>) -> (u64, Vec<u64>, Arc<str>),
 ) -> Vec<Record> {
-    replace(records, |record| match record {
-        Record::Compacted { keep_from, note, rung, attached, kept } => {
-            let (keep_from, attached, kept) = change(keep_from, attached, kept);
-            vec![Record::Compacted { keep_from, note, rung, attached, kept }]
-        }
-        record => vec![record],
-    })
+    let mut changed = Vec::new();
+    for record in records {
+        changed.push(match record {
+            Record::Compacted { keep_from, note, rung, attached, .. } => {
+                let now = told.after(&changed).transcript;
+                let (keep_from, attached, kept) = change(&now, keep_from, attached);
+                Record::Compacted { keep_from, note, rung, attached, kept: Some(kept) }
+            }
+            record => record,
+        });
+    }
+    changed
+}
+
+fn hash(transcript: &Transcript, attached: &[u64]) -> Arc<str> {
+    let places: Vec<usize> = attached.iter().map(|at| *at as usize).collect();
+    Arc::from(transcript.hash_of(&places))
 }
 
 fn split_pair(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    let segments = told.state.transcript.segments().clone();
-    compacted(records, move |keep_from, attached, kept| {
-        let next = segments.get(keep_from as usize + 1).map(|segment| segment.part);
+    compacted(told, records, |now, keep_from, attached| {
+        let next = now.segments().get(keep_from as usize + 1).map(|segment| segment.part);
         let keep_from = if next == Some(Part::Results) { keep_from + 1 } else { keep_from };
+        let kept = hash(now, &attached);
         (keep_from, attached, kept)
     })
 }
 
 fn keep_only(told: &Told<'_>, records: Vec<Record>, stays: fn(Part) -> bool) -> Vec<Record> {
-    let transcript = told.state.transcript.clone();
-    compacted(records, move |keep_from, attached, _| {
-        let part = |at: &u64| transcript.segments().get(*at as usize).map(|segment| segment.part);
-        let attached: Vec<u64> =
-            attached.into_iter().filter(|at| part(at).is_some_and(stays)).collect();
-        let places: Vec<usize> = attached.iter().map(|at| *at as usize).collect();
-        let kept = Some(Arc::from(transcript.hash_of(&places)));
+    compacted(told, records, |now, keep_from, mut attached| {
+        let part = |at: &u64| now.segments().get(*at as usize).map(|segment| segment.part);
+        attached.retain(|at| part(at).is_some_and(stays));
+        let kept = hash(now, &attached);
         (keep_from, attached, kept)
     })
 }
@@ -94,8 +105,19 @@ fn lose_memory(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     keep_only(told, records, |part| part != Part::Memory)
 }
 
-fn wrong_hash(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    compacted(records, |keep_from, attached, _| (keep_from, attached, Some(Arc::from("bug"))))
+fn wrong_hash(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    compacted(told, records, |_, keep_from, attached| (keep_from, attached, Arc::from("bug")))
+}
+
+fn nobody_asked(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let human = |record: &Record| *record == Record::Climbed { rung: Rung::AskHuman };
+    if !records.iter().any(human) {
+        return records;
+    }
+    let mut records = until(records, |record| matches!(record, Record::Questioned { .. }));
+    let ask = asked(told, &records, Transition::ToolResults);
+    records.push(ask);
+    records
 }
 
 fn prune_prompt(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {

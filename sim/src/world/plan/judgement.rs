@@ -37,7 +37,7 @@ pub(super) fn draw(dice: &mut Dice, settings: &mut Settings) {
         hard_ms: dice.within(1_500, 3_000),
         grace_ms: dice.pick(&[0, 100, 500]),
     });
-    if dice.chance(20) {
+    if dice.chance(50) {
         settings.fallback = Some(Model { max_tokens: 400, ..Model::named("other") });
     }
     settings.limits.provider_wait_ms = dice.pick(&[0, 0, 400]);
