@@ -201,7 +201,8 @@ impl Driver {
                 Woken::Mail => self.read_mail().await?,
                 Woken::Time => self.step(vec![Input::Ticked {}]).await?,
                 Woken::OwnerLeft => self.owner_left().await?,
-                Woken::Lapsed => self.renew().await?,
+                Woken::Lapsed if fault::heeds_lapses() => self.renew().await?,
+                Woken::Lapsed => self.lease.beat(self.ports.store.as_ref()).await?,
                 Woken::HandOver => return Ok(Rest::HandedOver(self.conversation.clone())),
             }
         }

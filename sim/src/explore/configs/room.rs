@@ -33,7 +33,7 @@ fn window() -> Config {
 }
 
 fn deep() -> Config {
-    let bounds = Bounds { answers: 2, steers: 1, ..one_prompt() };
+    let bounds = Bounds { answers: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:thought look"];
     Config::new("deep", "a window that fills again and again, up to the human", &lines, bounds)
         .with(|settings| {
