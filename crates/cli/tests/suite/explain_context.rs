@@ -38,7 +38,7 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     // Nothing may be left out: the stages are off and there is only one message.
     let place = Place::new(LARGE);
     let large = text(2_500);
-    played(&place, "stuck", &[&large], |b| {
+    played(&place, "stuck", &["go", &large], |b| {
         b.tool(Act::look("Look", "x")).settings(|settings| {
             small_window(settings);
             settings.window.auto = Switch::Off;

@@ -105,7 +105,7 @@ impl Project {
                 &*folder,
                 Path::new("park"),
                 Path::new("Edit Write Bash"),
-                Path::new("5000"),
+                Path::new("13500"),
                 Path::new("kept_messages=2"),
                 Path::new(""),
             ];
