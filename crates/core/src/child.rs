@@ -35,6 +35,25 @@ pub struct Parent {
     pub depth: u8,
 }
 
+/// A child that was given up: what it may spend counts until it comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stray {
+    /// The call that waited.
+    pub call: CallId,
+    /// Which task of it.
+    pub part: u16,
+    /// What it may spend.
+    pub granted: Caps,
+}
+
+impl Stray {
+    /// Whether it is this one.
+    #[must_use]
+    pub fn is(&self, call: CallId, part: u16) -> bool {
+        (self.call, self.part) == (call, part)
+    }
+}
+
 /// A call that waits for its children.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Away {

@@ -7,7 +7,7 @@ use imbl::Vector;
 
 use crate::block::Block;
 use crate::budget::{Price, Spent};
-use crate::child::Parent;
+use crate::child::{Parent, Stray};
 use crate::counsel::CounselId;
 use crate::ids::{AskId, CallId, Epoch, Millis, QuestionId, RunId, Seq};
 use crate::journal::Journal;
@@ -75,7 +75,7 @@ pub struct Conversation {
     /// Whether somebody asked for room to be made.
     pub compaction: Asked,
     /// Children that were given up and may still come back with what they spent.
-    pub strays: Vector<(CallId, u16)>,
+    pub strays: Vector<Stray>,
     /// The model whose thoughts the transcript may hold.
     pub thinker: Option<Arc<str>>,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::budget::Caps;
 use crate::call::{Call, CallState};
-use crate::child::{Away, Back, Recalled};
+use crate::child::{Away, Back, Recalled, Stray};
 use crate::conversation::Conversation;
 use crate::ids::{CallId, MailId};
 use crate::input::Input;
@@ -48,7 +48,7 @@ pub(super) fn back(c: &mut Conversation, input: &Input, mail: MailId) {
         return;
     };
     c.spent.plus(&home.spent);
-    if let Some(place) = c.strays.iter().position(|stray| *stray == (home.call, home.part)) {
+    if let Some(place) = c.strays.iter().position(|stray| stray.is(home.call, home.part)) {
         c.strays.remove(place);
         return;
     }
@@ -65,9 +65,10 @@ pub(super) fn back(c: &mut Conversation, input: &Input, mail: MailId) {
 /// Remembers who is still out when a call is given up.
 pub(super) fn given_up(c: &mut Conversation, id: CallId) {
     let call = c.run.as_ref().and_then(Run::round).and_then(|round| round.call(id));
-    let out = call.and_then(Call::away).into_iter().flat_map(Away::at_work_parts);
-    let out: Vec<u16> = out.collect();
-    c.strays.extend(out.into_iter().map(|part| (id, part)));
+    let Some(away) = call.and_then(Call::away) else { return };
+    let granted = away.granted;
+    let out: Vec<u16> = away.at_work_parts().collect();
+    c.strays.extend(out.into_iter().map(|part| Stray { call: id, part, granted }));
     while c.strays.len() > MOST_STRAYS {
         c.strays.pop_front();
     }

@@ -90,6 +90,9 @@ fn run_caps(draft: &Draft<'_>) -> Caps {
 /// What children that are at work, and classifiers, may still spend.
 fn lent(draft: &Draft<'_>) -> Spent {
     let mut lent = Spent::default();
+    for stray in &draft.now().strays {
+        lent.plus(&stray.granted.as_spent());
+    }
     for call in draft.calls() {
         if let Some(away) = call.away() {
             let granted = away.granted.as_spent();

@@ -86,7 +86,7 @@ pub(super) fn back(draft: &mut Draft<'_>, mail: MailId, home: &Homecoming) -> bo
         place.is_some_and(Option::is_none)
     };
     let waited_for = draft.call(home.call).is_some_and(waits);
-    if !waited_for && !draft.now().strays.contains(&(home.call, home.part)) {
+    if !waited_for && !draft.now().strays.iter().any(|stray| stray.is(home.call, home.part)) {
         return false;
     }
     draft.record(Record::ChildBack { mail });

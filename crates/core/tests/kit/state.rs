@@ -18,7 +18,7 @@ pub(crate) fn judgement_digest(c: &Conversation) -> String {
     let asked = c.compaction == windlass_core::conversation::Asked::Yes;
     let _ = writeln!(out, "parent: {}\nwants room: {asked}", json(&c.parent));
     let strays: Vec<String> =
-        c.strays.iter().map(|(call, part)| format!("{call}-{part}")).collect();
+        c.strays.iter().map(|stray| format!("{}-{}", stray.call, stray.part)).collect();
     let _ = writeln!(out, "strays: {}\nthinker: {}", strays.join(" "), json(&c.thinker));
     c.run.iter().for_each(|run| of_run(&mut out, run));
     for end in c.last_end.iter() {

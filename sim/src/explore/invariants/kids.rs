@@ -9,7 +9,7 @@ use windlass_core::ids::CallId;
 use windlass_core::journal::Wish;
 use windlass_core::outcome::OutcomeKind;
 use windlass_core::record::{Record, Settlement, Stop, TimeLimit};
-use windlass_core::run::Run;
+use windlass_core::run::{Fatality, Run};
 use windlass_core::wanted::Effect;
 
 use super::{Fact, OfFact, OfState, OfStep, State, Step, Verdict, ensure};
@@ -52,15 +52,21 @@ fn is_about(effect: &Effect, id: CallId) -> bool {
 }
 
 fn spawned_rightly(fact: &Fact<'_>) -> Verdict {
-    let Record::Spawned { call: id, .. } = fact.record else { return Ok(()) };
+    let Record::Spawned { call: id, from, to, .. } = fact.record else { return Ok(()) };
     let (Some(call), Some(settings)) = (call(fact, *id), &fact.now.settings) else {
         return Err(format!("no call {id}"));
     };
     let limits = &settings.limits;
     let depth = fact.now.parent.as_ref().map_or(0, |parent| parent.depth).max(settings.depth);
     let out = fact.world.ledger.kids().iter().filter(|kid| kid.is_out() && !kid.recalled).count();
-    let tasks = call.facts.children.len();
-    let fits = call.state == CallState::Ready
+    let tasks = usize::from(to.saturating_sub(*from));
+    let next = match &call.state {
+        CallState::Ready => *from == 0,
+        // More of them begin when others have come back.
+        CallState::Away(away) => away.sent == usize::from(*from),
+        _ => false,
+    };
+    let fits = next
         && call.facts.answered_by == AnsweredBy::Children
         && (out == 0 || out + tasks <= usize::from(limits.children))
         && depth < limits.child_depth
@@ -79,7 +85,9 @@ fn taken_once(fact: &Fact<'_>) -> Verdict {
         .kids()
         .iter()
         .any(|kid| (kid.call, kid.part) == (home.call, home.part) && is_awaited(fact.now, kid));
-    ensure(waits, || format!("nobody waits for {home:?}"))
+    // One that was given up is still heard for what it spent, once.
+    let strays = fact.now.strays.iter().any(|stray| stray.is(home.call, home.part));
+    ensure(waits || strays, || format!("nobody waits for {home:?}"))
 }
 
 /// Whether a call waits for this child.
@@ -104,17 +112,19 @@ fn given_up_rightly(fact: &Fact<'_>) -> Verdict {
     let told = matches!(shown, Settlement::Shown(s) if s.kind == OutcomeKind::Interrupted);
     let recalled =
         fact.world.ledger.kids().iter().filter(|kid| kid.call == *id).all(|k| k.recalled);
-    ensure(told && recalled && (waited || aborted || over) && is_paid(fact, away), || {
+    let fatal = run.round().is_some_and(|round| round.fatal == Fatality::Fatal);
+    let may = waited || aborted || over || fatal;
+    ensure(told && recalled && may && is_remembered(fact, *id, away), || {
         format!("{} children of {id} are given up", away.at_work())
     })
 }
 
-/// Whoever is given up may spend all that it was lent.
-fn is_paid(fact: &Fact<'_>, away: &Away) -> bool {
+/// Those who are still out are heard later for what they spent.
+fn is_remembered(fact: &Fact<'_>, id: CallId, away: &Away) -> bool {
     let mut after = fact.now.clone();
     apply(&mut after, fact.entry.at, &fact.entry.input, fact.record);
-    let lent = away.granted.as_spent().tokens.saturating_mul(away.at_work() as u64);
-    after.spent.tokens == fact.now.spent.tokens.saturating_add(lent)
+    let kept = |part| after.strays.iter().any(|stray| stray.is(id, part));
+    away.at_work_parts().all(kept)
 }
 
 fn recalled_at_the_end(fact: &Fact<'_>) -> Verdict {

@@ -82,7 +82,8 @@ fn refused_rightly(fact: &Fact<'_>) -> Verdict {
         MailBody::ChildFinished { home: Some(home), .. } => is_awaited(now, home),
         MailBody::ChildFinished { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
         MailBody::Task { run, .. } => has_room(now, run) && now.parent.is_none(),
-        MailBody::Compact {} => true,
+        // What may be left out, the invariants of the window know.
+        MailBody::Compact {} => false,
         MailBody::Memory { text } => !text.trim().is_empty() && can_remember(now),
     };
     ensure(!useful, || format!("{:?}", mail.body))

@@ -128,7 +128,8 @@ fn limits_hold(state: &State<'_>) -> Verdict {
     let (counters, limits) = (&run.counters, &settings.limits);
     let patient = counters.failures <= limits.model_retries || limits.provider_wait_ms > 0;
     let held = counters.tool_rounds <= limits.tool_rounds
-        && counters.model_calls <= limits.model_calls
+        // What had to be asked again does not count.
+        && counters.model_calls <= limits.model_calls.saturating_add(counters.retries)
         && patient
         && counters.reprompts <= limits.reprompts
         && counters.rejections <= limits.rejections

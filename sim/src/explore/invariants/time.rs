@@ -40,9 +40,10 @@ pub(super) fn is_out_of_grace(fact: &Fact<'_>) -> bool {
     up.is_some_and(|up| fact.entry.at >= up.at.plus(grace_ms))
 }
 
-/// How long the run was at work; what a dead process did not do does not count.
+/// How long the run was at work; what a dead process did not do, or one that slept, does not count.
 fn worked_ms(fact: &Fact<'_>) -> u64 {
-    let dead = matches!(fact.entry.input, Input::Adopted { .. });
+    let slept = fact.entry.records.contains(&Record::Slept {});
+    let dead = slept || matches!(fact.entry.input, Input::Adopted { .. });
     let run = fact.now.run.as_ref();
     // A run that began with this entry has not worked yet.
     let live = &fact.world.live;
