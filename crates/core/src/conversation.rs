@@ -9,7 +9,7 @@ use crate::block::Block;
 use crate::budget::{Price, Spent};
 use crate::child::{Parent, Stray};
 use crate::counsel::CounselId;
-use crate::ids::{AskId, CallId, Epoch, Millis, QuestionId, RunId, Seq};
+use crate::ids::{AskId, Epoch, Millis, QuestionId, RunId, Seq};
 use crate::journal::Journal;
 use crate::permission::Rule;
 use crate::raw::Raw;
