@@ -1,6 +1,7 @@
 //! Room in the window: the ladder is climbed rung by rung, ends, and forgets nothing that must stay.
 
 use windlass_core::apply::apply;
+use windlass_core::conversation::Asked;
 use windlass_core::counsel::{Counsel, Cut};
 use windlass_core::record::{Record, ToolChoice, Transition};
 use windlass_core::transcript::{Part, Segment};
@@ -39,6 +40,10 @@ fn rung_by_rung(fact: &Fact<'_>) -> Verdict {
     let Some(rung) = climbs(fact.record) else { return Ok(()) };
     let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
     let used = &run.recoveries;
+    if fact.now.compaction == Asked::Yes && rung == Rung::Compact {
+        // A person asked for it: that is no sign that the last one was not enough.
+        return Ok(());
+    }
     let iteration = run.counters.model_calls;
     let soon = |at: Option<u32>| at.is_some_and(|at| iteration.saturating_sub(at) <= TOO_SOON);
     let next = match (soon(used.last_prune), soon(used.last_compaction)) {
