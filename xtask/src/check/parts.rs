@@ -2,7 +2,7 @@
 //!
 //! A budget covers a clean clone on two cores. Together they stay under half an hour, for ever: a
 //! part that needs more takes it from another, or becomes faster. Going over is said; going over
-//! three times fails, because then it hangs.
+//! five times fails, because then it hangs.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ impl Part {
 }
 
 /// How many budgets a part may use before it is ended.
-pub(crate) const PATIENCE: u32 = 3;
+pub(crate) const PATIENCE: u32 = 5;
 
 pub(crate) const PARTS: &[Part] = &[
     Part {

@@ -41,7 +41,7 @@ fn a_failure_says_which_part_and_how_to_run_it_alone() {
 fn over_budget_is_a_failure_in_a_sentence() {
     let text = after(&LINT, &Ok(Ended::OverBudget), TOOK);
     assert!(text.starts_with("  FAILED  lint"));
-    assert!(text.contains("was ended after 3 times its budget of 300 s"));
+    assert!(text.contains("was ended after 5 times its budget of 300 s"));
 }
 
 #[test]

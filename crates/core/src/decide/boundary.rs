@@ -43,7 +43,7 @@ pub(super) fn ask_for(draft: &mut Draft<'_>, transition: Transition, tool: Optio
 }
 
 /// Ends the run if something stops it here, or leaves it halted.
-fn stops(draft: &mut Draft<'_>, fatal: Fatality) -> bool {
+pub(super) fn stops(draft: &mut Draft<'_>, fatal: Fatality) -> bool {
     clock::look(draft);
     match causes(draft, fatal).as_slice() {
         [] => return draft.run().is_none_or(|run| run.halt().is_some()),

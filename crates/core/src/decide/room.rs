@@ -16,6 +16,7 @@ use crate::counsel::{Counsel, Cut};
 use crate::cut;
 use crate::question::About;
 use crate::record::{Record, ToolChoice, Transition};
+use crate::run::Fatality;
 use crate::settings::{Listening, Settings};
 use crate::stop::StopCause;
 use crate::transcript::Transcript;
@@ -74,7 +75,10 @@ pub(super) fn is_possible(draft: &Draft<'_>) -> bool {
 fn ask(draft: &mut Draft<'_>, transition: Transition) {
     let is_last = transition == Transition::SumUp;
     let choice = if is_last { ToolChoice::Nothing } else { ToolChoice::Open };
-    boundary::ask_now(draft, transition, None, choice);
+    // Making room can come from where nothing was checked yet.
+    if !boundary::stops(draft, Fatality::GoesOn) {
+        boundary::ask_now(draft, transition, None, choice);
+    }
 }
 
 /// How full the window is.
