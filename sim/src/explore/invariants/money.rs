@@ -127,8 +127,8 @@ fn limits_hold(state: &State<'_>) -> Verdict {
     let (Some(run), Some(settings)) = (&live.run, &live.settings) else { return Ok(()) };
     let (counters, limits) = (&run.counters, &settings.limits);
     let patient = counters.failures <= limits.model_retries || limits.provider_wait_ms > 0;
-    // A call that gives the answer is the answer, also at the cap.
-    let answers = u32::from(settings.output.is_some());
+    // A call that gives the answer is the answer, also at the cap; one that is rejected is given again.
+    let answers = settings.output.as_ref().map_or(0, |_| limits.rejections.saturating_add(1));
     let held = counters.tool_rounds <= limits.tool_rounds.saturating_add(answers)
         // What had to be asked again does not count.
         && counters.model_calls <= limits.model_calls.saturating_add(counters.retries)
