@@ -25,8 +25,8 @@ pub(super) fn ask_after(draft: &mut Draft<'_>, transition: Transition, fatal: Fa
     if stops(draft, fatal) {
         return;
     }
-    let last = is_summing_up(draft).then(|| last_turn(draft));
-    room::before_asking(draft, last.unwrap_or(transition));
+    let transition = on_time(draft, transition);
+    room::before_asking(draft, transition);
 }
 
 /// Asks, with a tool that must be called. Where room must be made first, that comes first.
@@ -153,8 +153,11 @@ pub(super) fn is_summing_up(draft: &Draft<'_>) -> bool {
     up.is_some_and(|up| up.limit == TimeLimit::Soft)
 }
 
-/// The model is told once that this is the last turn.
-fn last_turn(draft: &mut Draft<'_>) -> Transition {
+/// Why the model is asked: after the soft time, to sum up. It is told once that this is the last turn.
+pub(super) fn on_time(draft: &mut Draft<'_>, transition: Transition) -> Transition {
+    if !is_summing_up(draft) {
+        return transition;
+    }
     if !draft.now().transcript.ends_in_note(words::SUM_UP) {
         draft.record(Record::Noted { text: Arc::from(words::SUM_UP) });
     }

@@ -7,6 +7,7 @@ use super::answer;
 use super::boundary::{self, finish_badly};
 use super::budget;
 use super::calls;
+use super::clock;
 use super::counsel;
 use super::draft::Draft;
 use crate::aside;
@@ -73,12 +74,14 @@ pub(super) fn is_possible(draft: &Draft<'_>) -> bool {
 }
 
 fn ask(draft: &mut Draft<'_>, transition: Transition) {
+    // Making room can come from where nothing was checked yet, and takes time.
+    if boundary::stops(draft, Fatality::GoesOn) {
+        return;
+    }
+    let transition = boundary::on_time(draft, transition);
     let is_last = transition == Transition::SumUp;
     let choice = if is_last { ToolChoice::Nothing } else { ToolChoice::Open };
-    // Making room can come from where nothing was checked yet.
-    if !boundary::stops(draft, Fatality::GoesOn) {
-        boundary::ask_now(draft, transition, None, choice);
-    }
+    boundary::ask_now(draft, transition, None, choice);
 }
 
 /// How full the window is.
@@ -161,7 +164,7 @@ fn take(
     let rung = rung.map(|rung| or_deeper(draft, &settings, rung, otherwise));
     match rung.map(|rung| (rung, place(draft, &settings, rung))) {
         // A run that sums up because its time is up asks nobody any more.
-        Some((Rung::AskHuman, _)) if transition != Transition::SumUp => {
+        Some((Rung::AskHuman, _)) if !is_late(draft) => {
             draft.record(Record::Climbed { rung: Rung::AskHuman });
             calls::question(draft, About::Guidance { question: words::LOSING_CONTEXT.into() });
         }
@@ -175,6 +178,12 @@ fn take(
         }
         Some(_) | None => stuck(draft, transition, otherwise),
     }
+}
+
+/// Whether the run only sums up. Hooks and summaries take time: it is looked at anew.
+fn is_late(draft: &mut Draft<'_>) -> bool {
+    clock::look(draft);
+    boundary::is_summing_up(draft)
 }
 
 /// A few large messages leave an ordinary compaction nothing: where a run would end for that, fewer
@@ -194,7 +203,7 @@ fn stuck(draft: &mut Draft<'_>, transition: Transition, otherwise: Option<StopCa
     match otherwise {
         None => ask(draft, transition),
         Some(StopCause::BlockingLimit) if tidy(draft, Target::OneCall) => ask(draft, transition),
-        Some(_) if transition == Transition::SumUp => {
+        Some(_) if is_late(draft) => {
             answer::finish_with(draft, StopCause::SoftTime);
         }
         Some(cause) => finish_badly(draft, &[cause]),

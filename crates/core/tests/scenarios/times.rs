@@ -231,3 +231,18 @@ fn the_last_turn_makes_room_and_is_not_made_over_the_blocking_limit() {
     lane.ends(StopCause::SoftTime)
         .saying("The time for this task was up before there was an answer.");
 }
+
+#[test]
+fn hooks_that_were_slow_to_put_a_compaction_off_leave_the_last_turn() {
+    let lane = Lane::with(|settings| {
+        crate::kit::paid_only(settings);
+        timed(settings);
+        settings.hooks.compaction = Listening::Hooked;
+    });
+    let lane = lane.prompt("go").fills(0..9, 6_000).consults("compaction");
+    let block = windlass_core::counsel::Advice::Block { reason: std::sync::Arc::from("not now") };
+    let lane = lane.wake().settles("time_up").advise(block);
+    lane.settles("counsel_heard climbed noted asked")
+        .tells("the time for this task is up; do not call tools")
+        .so(|lane| assert_eq!(choice(lane), ToolChoice::Nothing));
+}
