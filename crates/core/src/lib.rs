@@ -15,6 +15,7 @@ pub mod apply;
 pub mod aside;
 pub mod audit;
 pub mod block;
+pub mod bounds;
 pub mod budget;
 pub mod call;
 pub mod child;
@@ -44,6 +45,7 @@ pub mod request;
 pub mod run;
 pub mod settings;
 pub mod stop;
+pub mod task;
 pub mod thrash;
 pub mod transcript;
 pub mod wanted;
@@ -63,6 +65,8 @@ mod aside_tests;
 mod audit_tests;
 #[cfg(test)]
 mod block_tests;
+#[cfg(test)]
+mod bounds_tests;
 #[cfg(test)]
 mod budget_tests;
 #[cfg(test)]
@@ -91,6 +95,8 @@ mod question_tests;
 mod raw_tests;
 #[cfg(test)]
 mod settings_tests;
+#[cfg(test)]
+mod task_tests;
 #[cfg(test)]
 mod thrash_tests;
 #[cfg(test)]

@@ -159,7 +159,7 @@ impl Lane {
     }
 
     pub(crate) fn allow(self) -> Self {
-        self.answer(Answer::Allow { rule: None })
+        self.answer(Answer::allow())
     }
 
     pub(crate) fn deny(self, reason: &str) -> Self {

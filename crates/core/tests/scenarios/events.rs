@@ -243,7 +243,7 @@ fn budgets_grants_and_children_are_told() {
     assert_eq!(last(&lane, "agent_run.asked_human")["budget"]["cap"], "budget_tokens");
     last(&lane.answer(Answer::Continue {}), "agent.budget.extended");
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "a")]));
-    let lane = lane.answer(Answer::Allow { rule: Some(Rule::parse("deploy").unwrap()) });
+    let lane = lane.answer(Answer::granting(Rule::parse("deploy").unwrap()));
     assert_eq!(last(&lane, "agent.permission.granted"), json!({"rule": "deploy"}));
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "spawn", "a b")]));
     assert_eq!(

@@ -116,7 +116,7 @@ fn a_question_stays_open_over_crashes() {
         .parked()
         .adopted()
         .parked()
-        .answer_to(1, Answer::Allow { rule: None })
+        .answer_to(1, Answer::allow())
         .settles("answered judged started");
 }
 

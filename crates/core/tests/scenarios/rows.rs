@@ -261,7 +261,7 @@ fn events_are_named() {
     let lane = Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "x")]))
-        .answer_to(9, windlass_core::mail::Answer::Allow { rule: None });
+        .answer_to(9, windlass_core::mail::Answer::allow());
     assert_eq!(names(&lane), ["agent_run.started", "agent_run.asked_human", "agent.mail.refused"]);
     let lane = Lane::new().prompt("hi").reply(text("x").stop("odd"));
     assert_eq!(names(&lane), ["agent_run.started", "agent.reply.anomaly", "agent_run.completed"]);
