@@ -23,6 +23,7 @@ pub mod conversation;
 pub mod counsel;
 pub mod cut;
 pub mod decide;
+pub mod drift;
 pub mod facts;
 pub mod gate;
 pub mod ids;
@@ -73,6 +74,8 @@ mod budget_tests;
 mod child_tests;
 #[cfg(test)]
 mod cut_tests;
+#[cfg(test)]
+mod drift_tests;
 #[cfg(test)]
 mod gate_tests;
 #[cfg(test)]

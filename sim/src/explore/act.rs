@@ -216,7 +216,7 @@ impl Sim<'_> {
         world.owner = owner;
         let epoch = world.live.epoch.saturating_add(1);
         let prompt_hash = self.config.hash_of(owner).clone();
-        self.feed(world, Input::Adopted { epoch, prompt_hash })
+        self.feed(world, Input::Adopted { epoch, prompt_hash, offer: None })
     }
 
     /// The copy goes on; what the onlooker knew was about the other lane.

@@ -184,6 +184,22 @@ fn a_changed_prompt_halts_an_open_round_too() {
         .shows_last("user: <t1 skipped: the run was cancelled before this call ran> | <t2 ok: B>");
 }
 
+// spec: RESUME-10
+#[test]
+fn a_drift_names_what_changed() {
+    let mut other = settings();
+    other.system = "You drop.".into();
+    other.tools.pop();
+    let lane = Lane::new().prompt("hi").adopted_by(&other).parked();
+    let asked = format!("{:?}", lane.run().halt().unwrap().question.about);
+    assert!(
+        asked.contains("the system prompt (") && asked.contains("missing tools: send"),
+        "{asked}"
+    );
+    // The same owner without changes asks nothing.
+    Lane::new().prompt("hi").adopted_by(&settings()).wants("ask 2");
+}
+
 #[test]
 fn a_drift_that_went_away_asks_nobody() {
     Lane::new()
