@@ -116,7 +116,7 @@ impl Live {
                 self.end_line()?;
                 writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &about))?;
             }
-            if matches!(record, Record::Asked { .. } | Record::ReplyDropped {}) {
+            if matches!(record, Record::Asked { .. } | Record::ReplyDropped { .. }) {
                 self.end_line()?;
             }
         }

@@ -48,14 +48,20 @@ impl Place {
         self.run(&[&["-p", prompt, "--script", "a.script"], more].concat())
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
     pub(crate) fn run_bare(&self, args: &[&str]) -> Ran {
+        self.run_with(args, &[])
+    }
+
+    /// The same with more variables in its environment.
+    #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
+    pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
         let output = Command::new(env!("CARGO_BIN_EXE_windlass"))
             .args(args)
             .current_dir(self.dir.path())
             .env("WINDLASS_HOME", self.path("home"))
             .env("HOME", self.path("user"))
             .env_remove("XDG_CONFIG_HOME")
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .output()
             .unwrap();
