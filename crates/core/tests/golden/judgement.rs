@@ -221,7 +221,7 @@ fn leave() -> Lane {
     let seen = lane.live.input_hash(lane.call(0)).unwrap();
     let lane = lane.answer(Answer::allow().for_input("another"));
     let lane = lane.answer(Answer::allow().for_input(&seen)).returns(0, "A");
-    let lane = lane.reply(calls([call("t2", "deploy", "b")])).later(60_000).allow();
+    let lane = lane.reply(calls([call("t2", "deploy", "b")])).later(60_000).allow().wake();
     lane.reply(calls([call("t3", "deploy", "c")])).wake().reply(text("done"))
 }
 
