@@ -90,6 +90,7 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
         .shared_store(store(&args.store).await?)
         .tools(tools)
         .command_hooks(commands)
+        .workspace(&workspace)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|mine| *mine = settings.clone())
         .start()
