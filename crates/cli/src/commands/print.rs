@@ -30,18 +30,18 @@ pub(crate) async fn print(print: Print) -> anyhow::Result<ExitCode> {
     let setup = setup::start(&print.agent).await?;
     let session = session(&print, &setup).await?;
     if print.detach {
-        return leave(&prompt, session.lane(), &print).await;
+        return leave(&prompt, session.lane(), setup.store.as_ref()).await;
     }
     let run = session.send(&prompt).await?;
     show::watch(run, &session, &setup, &print.agent).await
 }
 
 /// Leaves the prompt in the conversation's mailbox.
-async fn leave(prompt: &str, lane: &LaneId, print: &Print) -> anyhow::Result<ExitCode> {
+async fn leave(prompt: &str, lane: &LaneId, store: &dyn Store) -> anyhow::Result<ExitCode> {
     let run = RunId::from(setup::new_id());
     let body = MailBody::Prompt { run: run.clone(), blocks: vec![Block::text(prompt)] };
     let letter = Letter { key: Arc::from(format!("prompt:{run}")), body };
-    setup::store(&print.agent.store).await?.deliver(lane.clone(), letter).await?;
+    store.deliver(lane.clone(), letter).await?;
     show::line(lane.as_str());
     Ok(ExitCode::SUCCESS)
 }
@@ -91,8 +91,7 @@ async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
     if let Some(name) = &print.conversation {
         return Ok(setup.windlass.session(name.as_str()));
     }
-    let store = setup::store(&print.agent.store).await?;
-    let store = store.as_ref();
+    let store = setup.store.as_ref();
     let old = match (&print.resume, print.go_on) {
         (Some(id), _) => Some(setup::find(store, id).await?),
         (None, true) => Some(newest(store, &setup.workspace).await?),
