@@ -58,6 +58,15 @@ pub fn is_parked(conversation: &Conversation) -> bool {
     waits && wanted(conversation).effects.is_empty()
 }
 
+/// Whether the retries of a model call are used up, and the run waits for its provider to come back.
+#[must_use]
+pub fn waits_on_provider(conversation: &Conversation) -> bool {
+    let Some(run) = &conversation.run else { return false };
+    let settings = conversation.settings.as_ref();
+    let used_up = settings.is_some_and(|own| run.counters.failures > own.limits.model_retries);
+    used_up && matches!(run.phase, Phase::Deferred { .. })
+}
+
 /// Whether the run waits for its children and nothing is in the air: it may leave memory too.
 #[must_use]
 pub fn waits_for_children(conversation: &Conversation) -> bool {

@@ -17,7 +17,7 @@ pub(crate) async fn answer(
 ) -> anyhow::Result<ExitCode> {
     let answer = read(word, text)?;
     let setup = setup::start(&agent).await?;
-    let lane = setup::find(setup::store(&agent.store).await?.as_ref(), &conversation).await?;
+    let lane = setup::find(setup.store.as_ref(), &conversation).await?;
     let session = setup.windlass.session(lane);
     session.answer(question, answer).await?;
     let run = session.resume().await?;

@@ -53,6 +53,7 @@ pub(crate) fn state(state: RunState) -> &'static str {
         RunState::Queued => "waits its turn",
         RunState::Running => "is at work",
         RunState::WaitingOnHuman => "waits for you",
+        RunState::WaitingOnProvider => "waits for its provider",
         RunState::Completed => "completed",
         RunState::Failed => "failed",
         RunState::Cancelled => "was cancelled",

@@ -77,6 +77,7 @@ fn is_asked(body: &Value) -> bool {
         && system.contains("Call the tool `Read` now.")
 }
 
+// spec: GUARDS-07
 #[test]
 fn a_model_that_cannot_be_forced_is_offered_the_one_tool() {
     let anthropic = |name, request: &Request| sent(Format::AnthropicMessages, name, request);
@@ -123,6 +124,7 @@ async fn a_server_that_ignores_a_tool_choice_is_noticed() {
 }
 
 /// Efforts are words of their own; whether and how a model thinks is another matter.
+// spec: MODELS-10
 #[tokio::test]
 async fn effort_is_sent_where_it_is_known_and_told_where_it_is_not() {
     let with = |effort| request_with(|settings| settings.thinking.effort = effort);
