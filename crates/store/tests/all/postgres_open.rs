@@ -144,6 +144,7 @@ async fn a_server_that_becomes_read_only() {
     assert_eq!(store.read_log(lane("a"), 0, 9_999).await.unwrap().len() as u64, head + 1);
 }
 
+// spec: FAULT-57
 #[tokio::test]
 async fn a_newer_schema_is_left_alone() {
     let url = database().await;
@@ -156,6 +157,7 @@ async fn a_newer_schema_is_left_alone() {
     assert_eq!(strings(&url, "SELECT version::text FROM windlass_schema").await, ["99"]);
 }
 
+// spec: FAULT-13
 #[tokio::test]
 async fn tables_of_another_program_stay() {
     let url = database().await;
