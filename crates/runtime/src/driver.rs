@@ -215,7 +215,10 @@ impl Driver {
             self.step(vec![Input::Forked { parent, at }]).await?;
         }
         let input = if self.conversation.run.is_some() {
-            Input::Adopted { epoch: self.epoch, prompt_hash: self.settings.prompt_hash() }
+            let prompt_hash = self.settings.prompt_hash();
+            let same = self.conversation.prompt_hash.as_ref() == Some(&prompt_hash);
+            let offer = (!same).then(|| self.settings.offer());
+            Input::Adopted { epoch: self.epoch, prompt_hash, offer }
         } else {
             Input::Configured { settings: Arc::clone(&self.settings) }
         };

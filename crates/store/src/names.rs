@@ -7,7 +7,7 @@ use windlass_core::stop::{RunState, StopCause};
 /// Whether a run in this state occupies its lane.
 pub(crate) fn is_active(state: RunState) -> bool {
     match state {
-        RunState::Running | RunState::WaitingOnHuman => true,
+        RunState::Running | RunState::WaitingOnHuman | RunState::WaitingOnProvider => true,
         RunState::Queued
         | RunState::Completed
         | RunState::Failed
@@ -21,6 +21,7 @@ pub(crate) fn state(state: RunState) -> &'static str {
         RunState::Queued => "queued",
         RunState::Running => "running",
         RunState::WaitingOnHuman => "waiting_on_human",
+        RunState::WaitingOnProvider => "waiting_on_provider",
         RunState::Completed => "completed",
         RunState::Failed => "failed",
         RunState::Cancelled => "cancelled",

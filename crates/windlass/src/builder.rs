@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass_core::bounds::BadSettings;
 use windlass_core::permission::{BadRule, Human, Otherwise, Rule};
 use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
 use windlass_providers::scripted::{Script, ScriptedModel};
@@ -49,6 +50,9 @@ pub enum BuildError {
     /// The schema of the answer is none.
     #[error(transparent)]
     Schema(#[from] BadSchema),
+    /// A setting that cannot be.
+    #[error(transparent)]
+    Settings(#[from] BadSettings),
     /// The store does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -252,6 +256,7 @@ impl Builder {
         if let Some(problem) = self.bad_schema {
             return Err(problem.into());
         }
+        self.settings.checked()?;
         let mut hooks = HookChain::default();
         for one in self.hooks {
             hooks = hooks.with(one);

@@ -81,8 +81,7 @@ async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
     if let Some(name) = &print.conversation {
         return Ok(setup.windlass.session(name.as_str()));
     }
-    let store = setup::store(&print.agent.store).await?;
-    let store = store.as_ref();
+    let store = setup.store.as_ref();
     let old = match (&print.resume, print.go_on) {
         (Some(id), _) => Some(setup::find(store, id).await?),
         (None, true) => Some(newest(store, &setup.workspace).await?),
