@@ -92,8 +92,7 @@ impl Host {
         if dead.is_empty() {
             return Ok(());
         }
-        let now = self.agent().ports.clock.now();
-        let left = self.store().reconcile(Reconcile { now, dead, resume, most: BATCH }).await?;
+        let left = self.store().reconcile(Reconcile { dead, resume, most: BATCH }).await?;
         self.tally().left(&left);
         Ok(())
     }

@@ -114,3 +114,26 @@ fn two_terminals_and_a_worker_share_one_file() {
     signal(&child, rustix::process::Signal::TERM);
     assert!(child.wait().unwrap().success());
 }
+
+// spec: SCALE-03
+#[test]
+fn what_a_killed_worker_had_goes_on_elsewhere_in_time() {
+    let place = Place::new("when any\n  delay 2s\n  say \"done\"\n");
+    let mut first = worker(&place);
+    for nth in 0..5 {
+        place.ask("go", &["--detach", "--conversation", &format!("c{nth}")]);
+    }
+    let runs = |state: &str| {
+        let runs = place.run(&["runs", "--json"]).out;
+        runs.lines().filter(|line| line.contains(state)).count()
+    };
+    until("all of them", || runs("\"running\"") == 5);
+    let mut second = worker(&place);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // The model alone takes two seconds.
+    let took = until("all of them, elsewhere", || runs("\"completed\"") == 5);
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    second.kill().unwrap();
+    second.wait().unwrap();
+}

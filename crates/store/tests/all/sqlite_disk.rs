@@ -84,6 +84,7 @@ async fn damage_found_while_reading_is_said() {
     assert!(matches!(log, Err(StoreError::Corrupt { .. })), "{log:?}");
 }
 
+// spec: STORE-06
 #[tokio::test]
 async fn only_a_barrier_syncs() {
     let folder = folder();

@@ -95,7 +95,7 @@ async fn unfenced_victim() {
     assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap().len(), 2);
 }
 
-// spec: FAULT-23
+// spec: FAULT-23, STORE-11
 #[tokio::test]
 async fn a_failed_sync_is_the_end() {
     let folder = folder();

@@ -214,7 +214,7 @@ async fn a_migration_that_breaks_off_leaves_the_old_schema() {
     let folder = folder();
     let raw = Connection::open(file(&folder)).unwrap();
     raw.execute_batch(include_str!("../../src/sqlite/schema/0001_lanes.sql")).unwrap();
-    raw.pragma_update(None, "application_id", application_id(&raw_copy())).unwrap();
+    raw.pragma_update(None, "application_id", application_id()).unwrap();
     raw.pragma_update(None, "user_version", 1).unwrap();
     // The second half of the next migration cannot be done.
     raw.execute_batch("CREATE INDEX lane_owned ON lane (owner)").unwrap();
@@ -231,13 +231,10 @@ async fn a_migration_that_breaks_off_leaves_the_old_schema() {
     assert_eq!((count(&raw), version(&raw)), (1, 3));
 }
 
-/// A store of this version, to read its mark from.
-fn raw_copy() -> Connection {
+/// The mark by which a file is known as ours.
+fn application_id() -> i32 {
     let folder = folder();
     drop(open(&folder));
-    Connection::open(file(&folder)).unwrap()
-}
-
-fn application_id(store: &Connection) -> i32 {
-    store.pragma_query_value(None, "application_id", |row| row.get(0)).unwrap()
+    let ours = Connection::open(file(&folder)).unwrap();
+    ours.pragma_query_value(None, "application_id", |row| row.get(0)).unwrap()
 }

@@ -8,6 +8,7 @@ mod consuming;
 mod crashing;
 mod examples;
 mod fencing;
+mod full_disk;
 mod hooking;
 mod panicking;
 mod reconciling;
