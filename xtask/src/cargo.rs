@@ -46,6 +46,15 @@ pub(crate) fn bench(name: &str, arguments: &[String]) -> Vec<Invocation> {
     vec![release_binary("windlass-bench", name, arguments)]
 }
 
+/// The real binary as worker processes that come and go.
+pub(crate) fn takeover(arguments: &[String]) -> Result<Vec<Invocation>> {
+    let worker = workspace::target_folder()?.join("release").join("windlass");
+    let build = cargo(&["build", "--release", "-p", "windlass-cli"]);
+    let given = ["--bin".to_owned(), worker.display().to_string()];
+    let run = release_binary("windlass-bench", "takeover", &given).with(arguments);
+    Ok(vec![build, run])
+}
+
 /// Torture kills the real binary, built with the fault switches that `--break` turns on.
 pub(crate) fn torture(arguments: &[String]) -> Result<Vec<Invocation>> {
     let victim = workspace::target_folder()?.join("release").join("windlass");

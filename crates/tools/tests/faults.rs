@@ -15,6 +15,7 @@ use crate::fixture::{Workspace, context, done, failed, input, is_alive};
 /// What a loaded machine may add to any wait.
 const SLACK_MS: u64 = 3_000;
 
+// spec: FAULT-41
 #[tokio::test]
 async fn fault_41_a_command_that_hangs_for_ever_is_ended_with_its_group() {
     let workspace = Workspace::new();
@@ -30,6 +31,7 @@ async fn fault_41_a_command_that_hangs_for_ever_is_ended_with_its_group() {
     }
 }
 
+// spec: FAULT-42
 #[tokio::test]
 async fn fault_42_a_daemon_does_not_hold_the_call_and_does_not_outlive_it() {
     let workspace = Workspace::new();
@@ -44,6 +46,7 @@ async fn fault_42_a_daemon_does_not_hold_the_call_and_does_not_outlive_it() {
     assert!(!is_alive(workspace.pid("daemon").await));
 }
 
+// spec: FAULT-43
 #[tokio::test]
 async fn fault_43_a_command_that_ignores_every_signal_is_killed() {
     let workspace = Workspace::new();
