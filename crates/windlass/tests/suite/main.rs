@@ -9,6 +9,7 @@ mod crashing;
 mod examples;
 mod fencing;
 mod hooking;
+mod rounds;
 mod stopping;
 mod talking;
 mod tracing_events;
