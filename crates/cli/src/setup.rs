@@ -54,10 +54,14 @@ pub(crate) async fn find(store: &dyn Store, id: &str) -> anyhow::Result<LaneId> 
 pub(crate) struct Setup {
     /// The running runtime.
     pub(crate) windlass: Windlass,
+    /// Where its conversations live.
+    pub(crate) store: Arc<dyn Store>,
     /// The settings it drives with.
     pub(crate) settings: Settings,
     /// The folder tools work in.
     pub(crate) workspace: PathBuf,
+    /// Whether somebody trusts it.
+    pub(crate) trust: trust::Trust,
     /// Who decides what would have to be asked.
     pub(crate) when_asked: WhenAsked,
 }
@@ -78,7 +82,9 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
     limits::apply(&mut settings, &profile, &args.limits)?;
     tell(&mut settings, args, &workspace);
 
-    let tools = toolset::toolbox(args, &workspace, (&sources, &settings.rules), &clock)?;
+    let store = store(&args.store).await?;
+    let around = toolset::Around { sources: &sources, rules: &settings.rules, store: &store };
+    let tools = toolset::toolbox(args, &workspace, around, &clock)?;
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
@@ -87,14 +93,15 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
     tokio::spawn(async move { windlass::tools::reap_orphans(reaper.as_ref()).await });
     let windlass = Windlass::builder()
         .shared_model(chosen)
-        .shared_store(store(&args.store).await?)
+        .shared_store(Arc::clone(&store))
         .tools(tools)
         .command_hooks(commands)
+        .workspace(&workspace)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|mine| *mine = settings.clone())
         .start()
         .await?;
-    Ok(Setup { windlass, settings, workspace, when_asked })
+    Ok(Setup { windlass, store, settings, workspace, trust, when_asked })
 }
 
 /// What the model is told before the conversation: the prompt, where it is, and memory files.

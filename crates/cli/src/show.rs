@@ -4,14 +4,16 @@
 mod follow;
 mod frames;
 mod live;
+mod markdown;
 mod prompter;
 mod result;
+mod signals;
 mod terminal;
 
 use std::io::{self, Write};
 
 pub(crate) use follow::watch;
-pub(crate) use terminal::{Colours, Style};
+pub(crate) use terminal::{Colours, Style, harmless};
 
 /// One line on standard output. A reader that went away is not an error.
 pub(crate) fn line(text: &str) {

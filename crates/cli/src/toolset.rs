@@ -7,9 +7,10 @@ use anyhow::bail;
 use windlass::Toolbox;
 use windlass::core::gate::Output;
 use windlass::core::permission::Permissions;
-use windlass::ports::Clock;
+use windlass::ports::{Clock, Store};
 use windlass::tools::{
-    Agent, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones, standard_only,
+    Agent, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones, remembering,
+    standard_only,
 };
 
 use crate::args::AgentArgs;
@@ -21,11 +22,18 @@ const AGENT: &str = "Agent";
 /// The name that offers the run journal.
 const JOURNAL: &str = "Journal";
 
+/// What tools are made of besides what was typed.
+pub(crate) struct Around<'a> {
+    pub(crate) sources: &'a [Source],
+    pub(crate) rules: &'a Permissions,
+    pub(crate) store: &'a Arc<dyn Store>,
+}
+
 /// The tools that are offered.
 pub(crate) fn toolbox(
     args: &AgentArgs,
     workspace: &Path,
-    (sources, rules): (&[Source], &Permissions),
+    Around { sources, rules, store }: Around<'_>,
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<Toolbox> {
     let names = offered(args.permissions.tools.as_deref())?;
@@ -34,7 +42,8 @@ pub(crate) fn toolbox(
         |name: &&str| rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.names(name));
     let names: Vec<&str> = names.into_iter().filter(|name| !blocked(name)).collect();
     let workplace = workplace(args, workspace, sources, clock)?.ruled_by(rules.clone());
-    let mut tools = standard_only(&workplace, names.iter().copied());
+    let standard = standard_only(&workplace, names.iter().copied());
+    let mut tools = remembering(&standard, &workplace, store);
     if names.contains(&AGENT) {
         tools = tools.with(Agent::default()).with(SpawnChildRuns::default());
     }

@@ -15,6 +15,8 @@ use windlass::core::record::Record;
 use windlass::core::thrash::Level;
 use windlass::{End, StopCause};
 
+use crate::settle::trust::Trust;
+
 /// Characters of a call's arguments that are shown in a question.
 const INPUT_CHARS: usize = 500;
 
@@ -189,12 +191,17 @@ pub(crate) fn waiting(questions: &[Question], now: &Conversation, lane: &LaneId)
 }
 
 /// The answers a person can type.
-pub(crate) fn choices(about: &About, rule: Option<&Rule>) -> String {
+pub(crate) fn choices(about: &About, rule: Option<&Rule>, trust: Trust) -> String {
     match (about, rule) {
-        (About::Approval { .. }, Some(rule)) => format!(
-            "[y] once, [c] `{rule}` for this conversation, [p] `{rule}` for this project, [n] no, or \
-             `n` and why:"
-        ),
+        (About::Approval { .. }, Some(rule)) => {
+            let project = match trust {
+                Trust::Given => format!("[p] `{rule}` for this project, "),
+                Trust::Missing => String::new(),
+            };
+            format!(
+                "[y] once, [c] `{rule}` for this conversation, {project}[n] no, or `n` and why:"
+            )
+        }
         (About::Approval { .. }, None) => "[y] once, [n] no, or `n` and why:".to_owned(),
         (About::Uncertain { .. }, _) => {
             "[r] it did not happen, run it again, [d] it happened, [a] leave it:".to_owned()

@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod event;
+mod lane_event;
 mod rows;
 mod trace;
 
@@ -33,6 +34,7 @@ pub fn project(before: &Conversation, entry: &Entry) -> Vec<Row> {
         apply(&mut now, entry.at, &entry.input, record);
         rows.extend(rows::run(&now, entry, record).map(Row::Run));
         rows.extend(event::event(&was, &now, entry, record).map(Row::Event));
+        rows.extend(lane_event::lane_event(&now, entry, record).map(Row::Event));
         rows.extend(event::warning(&now, entry, record).map(Row::Event));
         rows.extend(checkpoint.after(&now, entry, record).map(Row::Checkpoint));
     }

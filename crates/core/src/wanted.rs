@@ -124,6 +124,7 @@ fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
         .into_iter()
         .chain(rested(conversation, run))
         .chain(cancel_deadline(conversation, run))
+        .chain(expiry(run))
         .chain(time_limit(conversation, run))
         .chain(grace(conversation, run))
         .min()
@@ -169,6 +170,12 @@ fn rested(conversation: &Conversation, run: &Run) -> Option<Millis> {
     });
     let free = pauses.filter(|(before, call, _)| !before.iter().any(|b| b.stands_before(call)));
     free.map(|(_, _, until)| until).min().filter(|_| running < usize::from(most))
+}
+
+/// When the first question expires.
+fn expiry(run: &Run) -> Option<Millis> {
+    let calls = run.round().into_iter().flat_map(|round| &round.calls);
+    calls.filter_map(|call| call.question()?.expires_at).min()
 }
 
 /// A run that is to end waits only so long for a human who was asked about unknown effects, and for

@@ -136,3 +136,12 @@ pub const MAX_QUESTIONS: usize = 4;
 pub const MAX_CHOICES: usize = 8;
 /// Characters of a call's one-line summary.
 pub const SUMMARY_CHARS: usize = 200;
+
+/// Bytes read of one memory file.
+pub const MAX_MEMORY_BYTES: u64 = 64 * 1024;
+/// Folders of one call in which memory files are looked for.
+pub const MAX_MEMORY_FOLDERS: usize = 64;
+/// Memory files this process remembers to have told; more are asked of the store.
+pub const MAX_MEMORY_FILES: usize = 10_000;
+/// How long a call waits until its conversation has read a memory file that it found.
+pub const MEMORY_READ_MS: u64 = 1_000;

@@ -17,7 +17,7 @@ pub(crate) async fn answer(
 ) -> anyhow::Result<ExitCode> {
     let answer = read(word, text)?;
     let setup = setup::start(&agent).await?;
-    let lane = setup::find(setup::store(&agent.store).await?.as_ref(), &conversation).await?;
+    let lane = setup::find(setup.store.as_ref(), &conversation).await?;
     let session = setup.windlass.session(lane);
     session.answer(question, answer).await?;
     let run = session.resume().await?;
@@ -27,7 +27,7 @@ pub(crate) async fn answer(
 fn read(word: AnswerWord, text: Option<String>) -> anyhow::Result<Answer> {
     let words = text.map(Arc::<str>::from);
     Ok(match (word, words) {
-        (AnswerWord::Allow, _) => Answer::Allow { rule: None },
+        (AnswerWord::Allow, _) => Answer::allow(),
         (AnswerWord::Retry, _) => Answer::Retry {},
         (AnswerWord::Abandon, _) => Answer::Abandon {},
         (AnswerWord::Continue, _) => Answer::Continue {},

@@ -36,7 +36,12 @@ pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
     if let Some(rule) = &rule {
         show::note(&acts::kept(rule));
     }
-    let answer = Answer::Allow { rule };
+    // What is approved is what was shown: an input that changes meanwhile is not meant.
+    let yes = rule.map_or_else(Answer::allow, Answer::granting);
+    let answer = match story.now.input_hash(call) {
+        Some(hash) => yes.for_input(&hash),
+        None => yes,
+    };
     if args.detach {
         let body = MailBody::Answer { question: question.id, answer };
         let letter = Letter { key: Arc::from(setup::new_id()), body };

@@ -7,7 +7,7 @@ use crate::{setup, show};
 
 pub(crate) async fn resume(conversation: String, agent: AgentArgs) -> anyhow::Result<ExitCode> {
     let setup = setup::start(&agent).await?;
-    let lane = setup::find(setup::store(&agent.store).await?.as_ref(), &conversation).await?;
+    let lane = setup::find(setup.store.as_ref(), &conversation).await?;
     let session = setup.windlass.session(lane);
     let run = session.resume().await?;
     show::watch(run, &session, &setup, &agent).await

@@ -3,6 +3,8 @@
 
 use std::io::IsTerminal;
 
+use crate::show::harmless;
+
 /// Characters of a line where nobody says how wide it is.
 const WIDTH: usize = 100;
 
@@ -102,15 +104,9 @@ fn fit(line: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// The text without anything a terminal would obey.
+/// The text without anything a terminal would obey, in columns.
 pub(crate) fn clean(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\n' => '\n',
-        '\t' => ' ',
-        c if c.is_control() => '\u{fffd}',
-        c => c,
-    };
-    text.replace("\r\n", "\n").chars().map(shown).collect()
+    harmless(text).replace('\t', " ")
 }
 
 /// The text on one line, cut after so many characters.

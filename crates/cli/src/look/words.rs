@@ -159,8 +159,8 @@ pub(crate) fn reason(shown: &Shown) -> String {
 /// An answer of a human.
 pub(crate) fn answer(answer: &Answer) -> String {
     match answer {
-        Answer::Allow { rule: None } => "allow".to_owned(),
-        Answer::Allow { rule: Some(rule) } => format!("allow, and keep the rule {rule}"),
+        Answer::Allow { rule: None, .. } => "allow".to_owned(),
+        Answer::Allow { rule: Some(rule), .. } => format!("allow, and keep the rule {rule}"),
         Answer::Deny { reason } => format!("deny: {reason}"),
         Answer::Retry {} => "it did not happen; run it again".to_owned(),
         Answer::MarkDone { text } => format!("it happened: {text}"),

@@ -1,13 +1,16 @@
 //! Follows a run to its end: shows what happens, passes Ctrl-C on, and asks whoever sits there.
 
+use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use windlass::core::question::Question;
 use windlass::{End, Item, RunStream, Session};
 
 use super::frames::Frames;
 use super::live::Live;
+use super::prompter::Project;
+use super::signals::{Sign, Signals};
 use super::{note, prompter, result};
 use crate::args::{AgentArgs, OutputFormat, WhenAsked};
 use crate::setup::Setup;
@@ -16,8 +19,9 @@ use crate::{setup, words};
 /// How often a waiting terminal is drawn.
 const DRAW: Duration = Duration::from_millis(120);
 
-/// Exit code of a process that SIGTERM ended.
+/// Exit codes of processes that a signal ended, as shells know them.
 const TERMINATED: u8 = 143;
+const HUNG_UP: u8 = 129;
 
 /// Follows `run` and prints it. Exit code 0 means that there is a result.
 pub(crate) async fn watch(
@@ -33,20 +37,19 @@ pub(crate) async fn watch(
         let end = run.end().await?;
         if let (End::Parked(questions), WhenAsked::Prompt) = (&end, setup.when_asked) {
             view.pause();
-            let now = session.conversation().await?;
-            for question in questions {
-                let answer = prompter::ask(question, &now, &setup.workspace)?;
-                session.answer(question.id, answer).await?;
+            if answered(questions, session, setup, &mut signals).await? {
+                run = session.resume().await?;
+                continue;
             }
-            run = session.resume().await?;
-            continue;
         }
-        view.finish(&end, session).await?;
-        return Ok(match told {
-            Told::Terminate => ExitCode::from(TERMINATED),
-            Told::Nothing if result::is_success(&end) => ExitCode::SUCCESS,
-            Told::Nothing => ExitCode::FAILURE,
-        });
+        let shown = view.finish(&end, session).await;
+        return match told {
+            Told::Terminate => Ok(ExitCode::from(TERMINATED)),
+            Told::HungUp => Ok(ExitCode::from(HUNG_UP)),
+            Told::NobodyReads => Ok(ExitCode::FAILURE),
+            Told::Nothing if result::is_success(&end) => shown.map(|()| ExitCode::SUCCESS),
+            Told::Nothing => shown.map(|()| ExitCode::FAILURE),
+        };
     }
 }
 
@@ -55,6 +58,30 @@ pub(crate) async fn watch(
 enum Told {
     Nothing,
     Terminate,
+    /// The terminal is gone.
+    HungUp,
+    /// Whoever read what is printed went away.
+    NobodyReads,
+}
+
+/// Asks whoever sits there. Somebody who leaves instead leaves the run waiting.
+async fn answered(
+    questions: &[Question],
+    session: &Session,
+    setup: &Setup,
+    signals: &mut Signals,
+) -> anyhow::Result<bool> {
+    let now = session.conversation().await?;
+    for question in questions {
+        let project = Project { folder: setup.workspace.clone(), trust: setup.trust };
+        let asking = prompter::ask(question.clone(), now.clone(), project);
+        tokio::select! {
+            biased;
+            _ = signals.next() => return Ok(false),
+            answer = asking => session.answer(question.id, answer?).await?,
+        };
+    }
+    Ok(true)
 }
 
 async fn follow(
@@ -69,13 +96,16 @@ async fn follow(
     loop {
         tokio::select! {
             biased;
-            _ = signals.interrupt.recv() => signals.interrupted(session).await?,
-            _ = signals.terminate.recv() => {
-                told = Told::Terminate;
-                setup.windlass.hand_over();
-            }
+            sign = signals.next() => match sign {
+                Sign::Cancel => cancel(session).await?,
+                Sign::Abort => abort(session).await?,
+                Sign::Terminate => told = leave(setup, Told::Terminate),
+                Sign::HangUp => told = leave(setup, Told::HungUp),
+            },
             item = run.next() => match item? {
-                Some(item) => view.show(&item)?,
+                Some(_) if told != Told::Nothing => {}
+                Some(item) if view.show(&item).is_ok() => {}
+                Some(_) => told = leave(setup, Told::NobodyReads),
                 None => return Ok(told),
             },
             _ = draw.tick(), if view.is_drawn() => view.draw(),
@@ -83,37 +113,21 @@ async fn follow(
     }
 }
 
-/// Signals, listened for from the beginning.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    interrupts: u32,
+async fn cancel(session: &Session) -> anyhow::Result<()> {
+    note(words::CANCELLING);
+    Ok(session.cancel(None).await?)
 }
 
-impl Signals {
-    fn new() -> anyhow::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            interrupts: 0,
-        })
-    }
+async fn abort(session: &Session) -> anyhow::Result<()> {
+    note(words::ABORTING);
+    Ok(session.abort(None).await?)
+}
 
-    /// Once cancels cooperatively, twice aborts.
-    async fn interrupted(&mut self, session: &Session) -> anyhow::Result<()> {
-        self.interrupts = self.interrupts.saturating_add(1);
-        match self.interrupts {
-            1 => {
-                note(words::CANCELLING);
-                session.cancel(None).await?;
-            }
-            _ => {
-                note(words::ABORTING);
-                session.abort(None).await?;
-            }
-        }
-        Ok(())
-    }
+/// Stops here and now; whoever resumes the conversation goes on with it. Nothing is lost: what
+/// happened is in the store.
+fn leave(setup: &Setup, told: Told) -> Told {
+    setup.windlass.hand_over();
+    told
 }
 
 /// How the run is shown.
@@ -133,9 +147,9 @@ impl View {
         Ok(Self::Frames(Box::new(frames)))
     }
 
-    fn show(&mut self, item: &Item) -> anyhow::Result<()> {
+    fn show(&mut self, item: &Item) -> io::Result<()> {
         match self {
-            Self::Text(live) => Ok(live.show(item)?),
+            Self::Text(live) => live.show(item),
             Self::Frames(frames) => frames.show(item),
         }
     }

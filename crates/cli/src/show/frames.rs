@@ -1,5 +1,6 @@
 //! The run as messages for programs: one JSON object a line, in the shapes the SDKs read.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use windlass::core::apply::apply;
 use windlass::core::call::CallState;
 use windlass::core::conversation::Conversation;
-use windlass::core::ids::{CallId, Millis};
+use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::outcome::Outcome;
@@ -27,6 +28,7 @@ const PROTOCOL: &str = "2.1.265";
 
 /// Turns what happens into messages.
 pub(super) struct Frames {
+    lane: LaneId,
     session_id: String,
     model: Arc<str>,
     mode: Value,
@@ -37,6 +39,8 @@ pub(super) struct Frames {
     now: Conversation,
     asked_at: Option<Millis>,
     tally: Tally,
+    /// Why the last message could not be written: whoever read them is gone.
+    unread: Cell<Option<io::ErrorKind>>,
 }
 
 impl Frames {
@@ -48,6 +52,7 @@ impl Frames {
     ) -> anyhow::Result<Self> {
         let settings = &setup.settings;
         Ok(Self {
+            lane: session.lane().clone(),
             session_id: result::session_id(session.lane()),
             model: settings.model.name.clone(),
             mode: serde_json::to_value(settings.rules.mode)?,
@@ -58,6 +63,7 @@ impl Frames {
             now: session.conversation().await.unwrap_or_default(),
             asked_at: None,
             tally: Tally::new(settings),
+            unread: Cell::default(),
         })
     }
 
@@ -95,11 +101,13 @@ impl Frames {
             fields.insert("session_id".to_owned(), json!(self.session_id));
             fields.insert("uuid".to_owned(), json!(setup::new_id()));
         }
-        let _ = writeln!(io::stdout(), "{message}");
-        let _ = io::stdout().flush();
+        let mut out = io::stdout();
+        if let Err(error) = writeln!(out, "{message}").and_then(|()| out.flush()) {
+            self.unread.set(Some(error.kind()));
+        }
     }
 
-    pub(super) fn show(&mut self, item: &Item) -> anyhow::Result<()> {
+    pub(super) fn show(&mut self, item: &Item) -> io::Result<()> {
         match item {
             Item::Text { piece, .. } if self.partial => self.piece("text_delta", "text", piece),
             Item::Thinking { piece, .. } if self.partial => {
@@ -108,7 +116,7 @@ impl Frames {
             Item::Text { .. } | Item::Thinking { .. } | Item::Ended(_) => {}
             Item::Entry(entry) => self.entry(entry),
         }
-        Ok(())
+        self.unread.get().map_or(Ok(()), |kind| Err(kind.into()))
     }
 
     fn piece(&self, kind: &str, field: &str, piece: &str) {
@@ -272,7 +280,7 @@ impl Frames {
 
     /// The one result.
     pub(super) fn finish(&mut self, end: &End) -> anyhow::Result<()> {
-        let mut message = result::message(end, &self.tally, &self.now)?;
+        let mut message = result::message(end, &self.tally, &self.now, &self.lane)?;
         if let Some(fields) = message.as_object_mut() {
             fields.insert("session_id".to_owned(), json!(self.session_id));
             fields.insert("uuid".to_owned(), json!(setup::new_id()));

@@ -9,7 +9,8 @@ use windlass::core::log::Entry;
 use windlass::core::record::Record;
 use windlass::{End, Item, Session};
 
-use super::terminal::{Colours, Style};
+use super::markdown::Markdown;
+use super::terminal::{Colours, Style, harmless};
 use crate::words;
 
 /// The spinner's pictures.
@@ -23,6 +24,7 @@ pub(super) struct Live {
     spinner: Option<Spinner>,
     names: BTreeMap<CallId, String>,
     colours: Colours,
+    markdown: Option<Markdown>,
 }
 
 /// The line that shows that somebody is at work.
@@ -44,6 +46,7 @@ impl Live {
             spinner: drawn.then_some(spinner),
             names: BTreeMap::new(),
             colours: Colours::of_stderr(),
+            markdown: (Colours::of_stdout() == Colours::Shown).then(Markdown::default),
         }
     }
 
@@ -77,15 +80,22 @@ impl Live {
             Item::Text { piece, .. } => {
                 self.clear();
                 self.end_thoughts()?;
-                self.printed.push_str(piece);
-                let mut out = io::stdout().lock();
-                out.write_all(piece.as_bytes())?;
-                out.flush()
+                self.say(piece)
             }
             Item::Thinking { piece, .. } => self.think(piece),
             Item::Entry(entry) => self.about(entry),
             Item::Ended(_) => Ok(()),
         }
+    }
+
+    /// What the model says, as a terminal shows it or plain.
+    fn say(&mut self, piece: &str) -> io::Result<()> {
+        self.printed.push_str(piece);
+        let shown = harmless(piece);
+        let shown = self.markdown.as_mut().map(|markdown| markdown.push(&shown)).unwrap_or(shown);
+        let mut out = io::stdout().lock();
+        out.write_all(shown.as_bytes())?;
+        out.flush()
     }
 
     /// Thoughts are dimmed, and only for people who watch.
@@ -96,7 +106,7 @@ impl Live {
         self.clear();
         self.thinking = true;
         let mut err = io::stderr().lock();
-        err.write_all(self.colours.paint(Style::Dim, piece).as_bytes())?;
+        err.write_all(self.colours.paint(Style::Dim, &harmless(piece)).as_bytes())?;
         err.flush()
     }
 
@@ -114,7 +124,7 @@ impl Live {
         for record in &entry.records {
             if let Some(about) = words::about(entry, record, &self.names) {
                 self.end_line()?;
-                writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &about))?;
+                writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(&about)))?;
             }
             if matches!(record, Record::Asked { .. } | Record::ReplyDropped {}) {
                 self.end_line()?;
@@ -138,6 +148,8 @@ impl Live {
     fn end_line(&mut self) -> io::Result<()> {
         self.end_thoughts()?;
         if !self.printed.is_empty() {
+            let rest = self.markdown.as_mut().map(Markdown::end).unwrap_or_default();
+            write!(io::stdout(), "{rest}")?;
             if !self.printed.ends_with('\n') {
                 writeln!(io::stdout())?;
             }
@@ -152,8 +164,7 @@ impl Live {
             let shown = !self.printed.is_empty() && ended.text.ends_with(self.printed.as_str());
             if !shown && !ended.text.is_empty() {
                 self.end_line()?;
-                write!(io::stdout(), "{}", ended.text)?;
-                self.printed = ended.text.to_string();
+                self.say(&ended.text)?;
             }
         }
         self.end_line()?;
@@ -167,7 +178,7 @@ impl Live {
             }
         };
         if let Some(sentence) = sentence {
-            writeln!(io::stderr(), "{sentence}")?;
+            writeln!(io::stderr(), "{}", harmless(&sentence))?;
         }
         Ok(())
     }

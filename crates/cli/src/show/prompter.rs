@@ -1,7 +1,7 @@
 //! Asks whoever sits at the terminal, and shows the exact rule an answer would write.
 
 use std::io::{self, BufRead, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -11,28 +11,52 @@ use windlass::core::conversation::Conversation;
 use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
 use windlass::core::question::{About, Question};
 
-use super::terminal::{Colours, Style};
+use super::terminal::{Colours, Style, harmless};
 use crate::settle::project;
+use crate::settle::trust::Trust;
 use crate::words;
 
-/// Asks a question until the answer fits.
-pub(super) fn ask(
-    question: &Question,
-    now: &Conversation,
-    workspace: &Path,
+/// The project that rules could be kept for.
+#[derive(Debug, Clone)]
+pub(super) struct Project {
+    pub(super) folder: PathBuf,
+    /// A rule in a folder that nobody trusts would not count, so it is not offered there.
+    pub(super) trust: Trust,
+}
+
+/// Asks a question until the answer fits. Typing is waited for in a thread of its own, which ends
+/// with the process: nobody can take back a read from a terminal.
+pub(super) async fn ask(
+    question: Question,
+    now: Conversation,
+    project: Project,
 ) -> anyhow::Result<Answer> {
+    let (sender, answer) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || drop(sender.send(asked(&question, &now, &project))));
+    answer.await.context("nobody can be asked")?
+}
+
+fn asked(question: &Question, now: &Conversation, project: &Project) -> anyhow::Result<Answer> {
     let colours = Colours::of_stderr();
-    let what = words::what(&question.about, now);
+    let what = harmless(&words::what(&question.about, now));
     writeln!(io::stderr(), "{}", colours.paint(Style::Bold, &what))?;
     let rule = question.about.call().and_then(|call| rule_for(now, call));
     loop {
-        write!(io::stderr(), "{} ", words::choices(&question.about, rule.as_ref()))?;
+        write!(io::stderr(), "{} ", words::choices(&question.about, rule.as_ref(), project.trust))?;
         io::stderr().flush()?;
         let typed = line()?;
-        match read(&question.about, typed.trim(), rule.as_ref(), workspace)? {
-            Some(answer) => return Ok(answer),
+        match read(&question.about, typed.trim(), rule.as_ref(), project)? {
+            Some(answer) => return Ok(for_what_was_shown(answer, question, now)),
             None => writeln!(io::stderr(), "{}", words::NOT_UNDERSTOOD)?,
         }
+    }
+}
+
+/// What is approved is what was shown.
+fn for_what_was_shown(answer: Answer, question: &Question, now: &Conversation) -> Answer {
+    match question.about.call().and_then(|call| now.input_hash(call)) {
+        Some(hash) => answer.for_input(&hash),
+        None => answer,
     }
 }
 
@@ -64,16 +88,16 @@ fn read(
     about: &About,
     typed: &str,
     rule: Option<&Rule>,
-    workspace: &Path,
+    project: &Project,
 ) -> anyhow::Result<Option<Answer>> {
     let text = || Arc::<str>::from(typed);
     Ok(match about {
         About::Approval { .. } => match (typed, rule) {
-            ("y" | "yes" | "once", _) => Some(Answer::Allow { rule: None }),
-            ("c" | "conversation", Some(rule)) => Some(Answer::Allow { rule: Some(rule.clone()) }),
-            ("p" | "project", Some(rule)) => {
-                project::allow(workspace, rule)?;
-                Some(Answer::Allow { rule: Some(rule.clone()) })
+            ("y" | "yes" | "once", _) => Some(Answer::allow()),
+            ("c" | "conversation", Some(rule)) => Some(Answer::granting(rule.clone())),
+            ("p" | "project", Some(rule)) if project.trust == Trust::Given => {
+                project::allow(&project.folder, rule)?;
+                Some(Answer::granting(rule.clone()))
             }
             ("n" | "no", _) => Some(Answer::Deny { reason: Arc::from("the user said no") }),
             (other, _) => {
@@ -99,3 +123,7 @@ fn read(
         },
     })
 }
+
+#[cfg(test)]
+#[path = "prompter_tests.rs"]
+mod prompter_tests;

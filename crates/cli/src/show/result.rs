@@ -13,6 +13,7 @@ use windlass::core::stop::{RunState, Subtype};
 use windlass::{End, StopCause};
 
 use super::frames::usage;
+use crate::words;
 
 /// Micro-dollars of a dollar.
 const MICROS: f64 = 1_000_000.0;
@@ -59,12 +60,17 @@ pub(super) fn is_success(end: &End) -> bool {
 }
 
 /// The result, without the fields every message has.
-pub(super) fn message(end: &End, tally: &Tally, now: &Conversation) -> anyhow::Result<Value> {
+pub(super) fn message(
+    end: &End,
+    tally: &Tally,
+    now: &Conversation,
+    lane: &LaneId,
+) -> anyhow::Result<Value> {
     let mut message = match end {
         End::Finished(ended) => return finished(ended, tally),
-        End::Parked(questions) => without("waiting_on_human", questions, tally)?,
-        End::Refused(why) => without(why, &[], tally)?,
-        End::HandedOver => without("handed_over", &[], tally)?,
+        End::Parked(questions) => waiting(questions, tally, now, lane)?,
+        End::Refused(why) => without(why, &[why.to_string()], tally)?,
+        End::HandedOver => without("handed_over", &["handed_over".to_owned()], tally)?,
     };
     if let (Some(fields), Some(run)) = (message.as_object_mut(), &now.run) {
         let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
@@ -138,13 +144,26 @@ fn model_usage(ended: &Ended, tally: &Tally) -> Value {
     })
 }
 
-fn without(reason: &str, questions: &[Question], tally: &Tally) -> anyhow::Result<Value> {
+/// What a parked run asks, and how to answer it.
+fn waiting(
+    questions: &[Question],
+    tally: &Tally,
+    now: &Conversation,
+    lane: &LaneId,
+) -> anyhow::Result<Value> {
+    let asked = |question: &Question| words::waiting(std::slice::from_ref(question), now, lane);
+    let asked: Vec<String> = questions.iter().map(asked).collect();
+    let mut message = without("waiting_on_human", &asked, tally)?;
+    if let Some(fields) = message.as_object_mut() {
+        fields.insert("questions".to_owned(), serde_json::to_value(questions)?);
+    }
+    Ok(message)
+}
+
+fn without(reason: &str, errors: &[String], tally: &Tally) -> anyhow::Result<Value> {
     let mut message = common(Subtype::ErrorDuringExecution, reason, tally)?;
     if let Some(fields) = message.as_object_mut() {
-        fields.insert("errors".to_owned(), json!([reason]));
-        if !questions.is_empty() {
-            fields.insert("questions".to_owned(), serde_json::to_value(questions)?);
-        }
+        fields.insert("errors".to_owned(), json!(errors));
     }
     Ok(message)
 }

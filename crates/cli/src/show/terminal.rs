@@ -60,3 +60,20 @@ impl Colours {
         }
     }
 }
+
+/// The text without anything that a terminal would obey, and nothing that turns the direction of
+/// writing: what a model or a tool says must not be able to write over what we say. Programs that
+/// want every byte read JSON.
+pub(crate) fn harmless(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => Some(c),
+        '\r' => None,
+        c if c.is_control() || turns_writing(c) => Some('\u{fffd}'),
+        c => Some(c),
+    };
+    text.chars().filter_map(shown).collect()
+}
+
+fn turns_writing(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

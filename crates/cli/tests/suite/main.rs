@@ -19,5 +19,6 @@ mod scenarios;
 mod scripted;
 mod show;
 mod stats;
+mod terminal;
 mod trace;
 mod workers;

@@ -1,0 +1,219 @@
+//! The binary at a real terminal: what Ctrl-C does, what is drawn, and what is left when the
+//! terminal goes away.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::kit::Place;
+
+/// A program that has a terminal to itself.
+struct Seat {
+    terminal: File,
+    screen: String,
+    child: Child,
+}
+
+impl Seat {
+    #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
+    fn take(place: &Place, args: &[&str]) -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC);
+        let terminal = terminal.unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        fcntl_setfl(&terminal, fcntl_getfl(&terminal).unwrap() | OFlags::NONBLOCK).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+        let desk = File::options().read(true).write(true).open(name).unwrap();
+        let stream = || Stdio::from(desk.try_clone().unwrap());
+        // `setsid -c` makes it the terminal of the program: without that no key sends a signal.
+        let child = Command::new("setsid")
+            .args(["-c", "-w", env!("CARGO_BIN_EXE_windlass")])
+            .args(args)
+            .args(["--script", "a.script", "--store", "w.db"])
+            .current_dir(place.path("."))
+            .env("WINDLASS_HOME", place.path("home"))
+            .env("HOME", place.path("user"))
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .stdin(stream())
+            .stdout(stream())
+            .stderr(stream())
+            .spawn()
+            .unwrap();
+        Self { terminal: terminal.into(), screen: String::new(), child }
+    }
+
+    /// Everything that was shown so far.
+    fn seen(&mut self) -> &str {
+        let mut buffer = [0; 4_096];
+        while let Ok(read @ 1..) = self.terminal.read(&mut buffer) {
+            self.screen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+        &self.screen
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
+    fn until(&mut self, what: &str, holds: impl Fn(&mut Self) -> bool) {
+        let begin = Instant::now();
+        while !holds(self) {
+            let waited = begin.elapsed();
+            assert!(waited < Duration::from_secs(30), "{what} did not come:\n{}", self.seen());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn until_seen(&mut self, text: &str) {
+        self.until(text, |seat| seat.seen().contains(text));
+    }
+
+    fn type_in(&mut self, keys: &str) {
+        self.terminal.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// How it ended, and everything it showed.
+    fn end(mut self) -> (ExitStatus, String) {
+        self.until("the end", |seat| {
+            seat.seen();
+            seat.child.try_wait().unwrap().is_some()
+        });
+        let status = self.child.wait().unwrap();
+        (status, self.seen().to_owned())
+    }
+}
+
+const TWO_COMMANDS: &str = "when user is \"go\" and results 0\n  \
+    call Bash {\"command\": \"echo one >> done; sleep 1\"}\n  \
+    call Bash {\"command\": \"echo two >> done\"}\n\
+    when user is \"and now?\"\n  say \"Going on.\"\nwhen any\n  say \"Both done.\"\n";
+
+// spec: CLI-04
+#[test]
+fn ctrl_c_ends_at_the_next_safe_point_and_the_conversation_goes_on() {
+    let place = Place::new(TWO_COMMANDS);
+    let mut seat = Seat::take(&place, &["-p", "go", "--allowedTools", "Bash"]);
+    seat.until("the first command", |_| place.path("done").exists());
+    seat.type_in("\u{3}");
+    let (status, seen) = seat.end();
+    assert_eq!(status.code(), Some(1), "{seen}");
+    assert!(seen.contains("ending at the next safe point"), "{seen}");
+    assert!(seen.contains("✓ Bash echo one"), "what ran was waited for: {seen}");
+    assert!(seen.contains("stopped (user_cancel)"), "{seen}");
+    assert_eq!(std::fs::read_to_string(place.path("done")).unwrap(), "one\n");
+    let ran = place.alone("and now?", &["--continue"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Going on.\n"), "{}", ran.err);
+}
+
+// spec: CLI-04
+#[test]
+fn ctrl_c_twice_interrupts_what_runs_and_the_conversation_goes_on() {
+    let place = Place::new(&TWO_COMMANDS.replace("sleep 1", "sleep 60"));
+    let mut seat = Seat::take(&place, &["-p", "go", "--allowedTools", "Bash"]);
+    seat.until("the first command", |_| place.path("done").exists());
+    seat.type_in("\u{3}");
+    seat.until_seen("ending at the next safe point");
+    seat.type_in("\u{3}");
+    let (status, seen) = seat.end();
+    assert_eq!(status.code(), Some(1), "{seen}");
+    assert!(seen.contains("interrupting what runs"), "{seen}");
+    assert!(seen.contains("stopped (user_cancel)"), "{seen}");
+    assert_eq!(std::fs::read_to_string(place.path("done")).unwrap(), "one\n");
+    let ran = place.alone("and now?", &["--continue"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Going on.\n"), "{}", ran.err);
+}
+
+#[test]
+fn a_terminal_that_goes_away_takes_nothing_with_it() {
+    let place = Place::new(
+        "when results 0\n  call Read {\"file_path\": \"a.txt\"}\n\
+         when any\n  delay 60s\n  say \"late\"\n",
+    );
+    place.write("a.txt", "42\n");
+    let mut seat = Seat::take(&place, &["-p", "go", "--conversation", "c"]);
+    seat.until_seen("✓ Read a.txt");
+    let Seat { terminal, mut child, .. } = seat;
+    drop(terminal);
+    child.wait().unwrap();
+    place.write("a.script", "when any\n  say \"It says 42.\"\n");
+    let ran = place.run(&["resume", "c", "--script", "a.script"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "It says 42.\n"), "{}", ran.err);
+    let calls = place.json(&["show", "c"]);
+    let reads = calls.iter().filter(|scene| scene["kind"] == "call").count();
+    assert_eq!(reads, 1, "what was done is not done again");
+}
+
+/// Whoever read the output is gone, as after `windlass -p … | head -1`.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
+fn a_reader_that_goes_away_takes_nothing_with_it() {
+    for format in
+        [&["--output-format", "text"][..], &["--output-format", "stream-json", "--verbose"]]
+    {
+        let place = Place::new(
+            "when ask 1\n  say \"Looking.\"\n  call Read {\"file_path\": \"a.txt\"}\n\
+             when ask 2\n  delay 300ms\n  say \"Again.\"\n  call Read {\"file_path\": \"a.txt\"}\n\
+             when any\n  delay 60s\n  say \"late\"\n",
+        );
+        place.write("a.txt", "42\n");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
+            .args(["-p", "go", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
+            .args(format)
+            .current_dir(place.path("."))
+            .env("WINDLASS_HOME", place.path("home"))
+            .env("HOME", place.path("user"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 1];
+        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+        place.write("a.script", "when any\n  say \"It says 42.\"\n");
+        let ran = place.run(&["resume", "c", "--script", "a.script"]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, "It says 42.\n"), "{format:?} {}", ran.err);
+    }
+}
+
+// spec: CLI-03
+#[test]
+fn at_a_terminal_text_is_rendered_thoughts_are_dimmed_and_escapes_are_not_obeyed() {
+    let place = Place::new(
+        "when any\n  think \"Let me see.\"\n  say \"# Result\\n**done** \\u001b]0;title\\u0007\"\n",
+    );
+    let (status, seen) = Seat::take(&place, &["-p", "go"]).end();
+    assert!(status.success(), "{seen}");
+    assert!(seen.contains("\u{1b}[2mLet \u{1b}[0m"), "{seen:?}");
+    assert!(seen.contains("\u{1b}[1mResult\u{1b}[0m"), "{seen:?}");
+    assert!(seen.contains("\u{1b}[1mdone\u{1b}[0m"), "{seen:?}");
+    assert!(!seen.contains("\u{1b}]0;") && seen.contains("]0;title"), "{seen:?}");
+}
+
+#[test]
+fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
+    let script =
+        "when results 0\n  call Bash {\"command\": \"touch made\"}\nwhen any\n  say \"Made.\"\n";
+    let place = Place::new(script);
+    let mut seat = Seat::take(&place, &["-p", "go", "--conversation", "c"]);
+    seat.until_seen("[n] no");
+    assert!(!seat.seen().contains("[p]"), "nobody trusts this folder: {}", seat.seen());
+    seat.type_in("\u{3}");
+    let (status, seen) = seat.end();
+    assert_eq!(status.code(), Some(1), "{seen}");
+    assert!(seen.contains("windlass answer c 1"), "{seen}");
+    assert!(!place.path("made").exists());
+
+    let mut seat = Seat::take(&place, &["resume", "c"]);
+    seat.until_seen("[n] no");
+    seat.type_in("y\n");
+    let (status, seen) = seat.end();
+    assert!(status.success() && seen.contains("Made."), "{seen}");
+    assert!(place.path("made").exists());
+}
