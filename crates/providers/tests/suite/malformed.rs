@@ -6,7 +6,7 @@ use windlass_providers::names::Format;
 use windlass_providers::{Recorded, replay};
 
 use crate::heard::Heard;
-use crate::scenarios::{FORMATS, cassette};
+use crate::scenarios::{FORMATS, cassette, scenarios};
 
 fn decode(format: Format, stream: &[u8]) -> Result<Reply, Failure> {
     replay(format, &Recorded::default(), [stream], &*Heard::new())
@@ -153,5 +153,19 @@ fn an_error_inside_the_stream_has_its_class() {
         assert_eq!(class(error(format, "overloaded_error")), FailureClass::Passing);
         assert_eq!(class(begun.clone() + &error(format, "overloaded_error")), FailureClass::Cut);
         assert_eq!(class(begun + &error(format, "invalid_request_error")), FailureClass::Lasting);
+    }
+}
+
+/// Usual events are read on a short way; written a little differently they take the long one. Both
+/// lead to the same reply.
+#[test]
+fn the_short_way_and_the_long_way_lead_to_the_same_reply() {
+    for scenario in scenarios() {
+        let usual = String::from_utf8(cassette(Format::AnthropicMessages, scenario.name)).unwrap();
+        let unusual = usual.replace("data: {\"type", "data: { \"type");
+        let read = |stream: &str| decode(Format::AnthropicMessages, stream.as_bytes()).unwrap();
+        let (short, long) = (read(&usual), read(&unusual));
+        assert_eq!(short.blocks, long.blocks, "{}", scenario.name);
+        assert_eq!((&short.cut, &short.stop_reason), (&long.cut, &long.stop_reason));
     }
 }
