@@ -102,6 +102,7 @@ pub(crate) fn about(
         Record::BudgetWarned { percent } => Some(format!("  ! {percent} % of the budget is spent")),
         Record::TimeUp { .. } => Some("  ! the time for the run is up".to_owned()),
         Record::FellBack { why } => Some(format!("  ! another model is asked: {why}")),
+        Record::Remembered { .. } => Some("  instructions were found and read".to_owned()),
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
         Record::Deferred { failures, .. } => {
             Some(format!("  the model failed ({failures} in a row); again soon"))

@@ -151,6 +151,34 @@ fn memory_files_reach_the_model_and_say_what_a_summary_keeps() {
 }
 
 #[test]
+fn memory_files_of_folders_on_the_way_are_told_once() {
+    let place = Place::new(
+        "when user is \"look\" and results 0\n  call Read {\"file_path\": \"src/deep/a.txt\"}\n\
+         when user contains \"of deep\"\n  say \"Told.\"\nwhen any\n  say \"Not told.\"\n",
+    );
+    std::fs::create_dir_all(place.path("src/deep/secrets")).unwrap();
+    for (name, text) in [
+        ("src/CLAUDE.md", "of src"),
+        ("src/AGENTS.md", "of src"),
+        ("src/deep/AGENTS.md", "of deep"),
+        ("src/deep/a.txt", "x"),
+        ("src/deep/secrets/CLAUDE.md", "of secrets"),
+    ] {
+        place.write(name, text);
+    }
+    // A link that leads out of the workspace is nobody's memory.
+    std::os::unix::fs::symlink("/etc/passwd", place.path("src/deep/CLAUDE.md")).unwrap();
+    let ran = place.alone("look", &["--conversation", "c"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Told.\n"), "{}", ran.err);
+    assert_eq!(ran.err.matches("instructions were found").count(), 2, "{}", ran.err);
+    // Another process finds them again and tells nobody.
+    let ran = place.alone("look", &["--conversation", "c"]);
+    assert!(!ran.err.contains("instructions were found"), "{}", ran.err);
+    let log = place.run(&["logs", "c", "--json"]).out + &place.run(&["show", "c", "--json"]).out;
+    assert!(!log.contains("root:") && !log.contains("of secrets"), "{log}");
+}
+
+#[test]
 fn limits_budgets_and_profiles_are_set_by_name() {
     let place = Place::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
     place.write("a.txt", "x");
@@ -195,5 +223,6 @@ fn the_demo_really_happens() {
     let ran = place.run_bare(&["demo"]);
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
     assert!(ran.out.contains("✓ it was deployed exactly once"), "{}", ran.out);
-    assert!(!ran.out.contains('✗') || !ran.out.contains("   ✗ it"), "{}", ran.out);
+    // A call that failed stands deeper; a step of the demo that did not happen stands here.
+    assert!(!ran.out.lines().any(|line| line.starts_with("   ✗ ")), "{}", ran.out);
 }
