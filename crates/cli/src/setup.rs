@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass::core::ids::LaneId;
 use windlass::core::settings::Settings;
-use windlass::ports::{Store, StoreError};
+use windlass::ports::Store;
 use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
 use windlass::{LeaseTimes, SystemClock, Windlass};
@@ -39,17 +38,6 @@ pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// The conversation of an id: its whole name, or the part a program knows it by.
-pub(crate) async fn find(store: &dyn Store, id: &str) -> anyhow::Result<LaneId> {
-    for name in [id.to_owned(), format!("conversation:{id}")] {
-        let lane = LaneId::from(name);
-        if store.lane(lane.clone()).await?.is_some() {
-            return Ok(lane);
-        }
-    }
-    Err(StoreError::NoLane { lane: LaneId::from(id) }.into())
-}
-
 /// Everything a conversation is driven with.
 pub(crate) struct Setup {
     /// The running runtime.
@@ -66,8 +54,27 @@ pub(crate) struct Setup {
     pub(crate) when_asked: WhenAsked,
 }
 
+/// Who is asked for replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// The model that was chosen.
+    Model,
+    /// Nobody: what is to be done needs no reply.
+    Nobody,
+}
+
 /// Starts driving.
 pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
+    let store = store(&args.store).await?;
+    start_on(store, args, Asks::Model).await
+}
+
+/// The same on a store that is open.
+pub(crate) async fn start_on(
+    store: Arc<dyn Store>,
+    args: &AgentArgs,
+    asks: Asks,
+) -> anyhow::Result<Setup> {
     let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
     let trust = trust::of(&workspace);
     let sources = sources::all(&args.permissions, &workspace, trust)?;
@@ -77,12 +84,16 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
-    let chosen = model::choose(&mut settings, &args.model, (&config, &profile, &sources), &clock)?;
+    let chosen = match asks {
+        Asks::Model => {
+            model::choose(&mut settings, &args.model, (&config, &profile, &sources), &clock)?
+        }
+        Asks::Nobody => model::silent(&clock)?,
+    };
     settings.rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked)?;
     limits::apply(&mut settings, &profile, &args.limits)?;
     tell(&mut settings, args, &workspace);
 
-    let store = store(&args.store).await?;
     let around = toolset::Around { sources: &sources, rules: &settings.rules, store: &store };
     let tools = toolset::toolbox(args, &workspace, around, &clock)?;
     settings.tools = tools.specs();
