@@ -21,10 +21,15 @@ pub(crate) fn new_id() -> String {
 /// Opens the store: a server if an address was given, else a file.
 pub(crate) async fn store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
     let path = store_path(args)?;
-    match path.to_str().filter(|text| PostgresStore::is_address(text)) {
+    match server(&path) {
         Some(url) => Ok(Arc::new(PostgresStore::open(url).await?)),
         None => Ok(Arc::new(SqliteStore::open(path)?)),
     }
+}
+
+/// The address, if the store is on a server.
+pub(crate) fn server(place: &Path) -> Option<&str> {
+    place.to_str().filter(|text| PostgresStore::is_address(text))
 }
 
 /// Where the store is.

@@ -35,10 +35,13 @@ pub(crate) const HANDING_OVER: &str = "windlass: handing over what is under way"
 
 /// What a worker says when it begins.
 pub(crate) fn working(store: &Path) -> String {
-    // A password in an address is nobody's to read.
-    let place = store.display().to_string();
-    let place = place.rsplit('@').next().unwrap_or(&place);
+    let place = without_password(&store.display().to_string());
     format!("windlass: working on {place}; SIGTERM hands over")
+}
+
+/// The place of a store. A password in an address is nobody's to read.
+pub(crate) fn without_password(place: &str) -> String {
+    place.rsplit('@').next().unwrap_or(place).to_owned()
 }
 
 /// What is said to an answer that does not fit.

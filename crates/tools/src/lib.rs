@@ -43,7 +43,7 @@ pub use journal::JournalTool;
 pub use memory::{MemoryFile, memory_files, remembering};
 pub use output::{BadSchema, StructuredOutput};
 pub use paging::paged;
-pub use process::{Reaped, reap_orphans};
+pub use process::{Reaped, count_orphans, reap_orphans};
 pub use schemars;
 pub use search::{Glob, Grep};
 pub use shape::shape;
