@@ -107,8 +107,11 @@ pub(crate) fn about(
         Record::FellBack { why } => Some(format!("  ! another model is asked: {why}")),
         Record::Remembered { .. } => Some("  instructions were found and read".to_owned()),
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
+        Record::AttemptAbandoned { why, .. } => {
+            Some(format!("  a model call brought nothing: {}", first_line(why)))
+        }
         Record::Deferred { failures, .. } => {
-            Some(format!("  the model failed ({failures} in a row); again soon"))
+            Some(format!("  it is asked again soon ({failures} in a row)"))
         }
         Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
         Record::CallLost { call } => Some(format!(

@@ -103,7 +103,7 @@ fn a_conversation_is_continued_resumed_forked_and_named() {
     assert_eq!(forked["result"], "later");
     assert_ne!(forked["session_id"], id);
     let gone = place.alone("five", &["--resume", "nobody"]);
-    assert!(gone.code == 1 && gone.err.contains("there is no conversation nobody"), "{}", gone.err);
+    assert!(gone.code == 1 && gone.err.contains("is called `nobody`"), "{}", gone.err);
 }
 
 #[test]
