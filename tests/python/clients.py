@@ -451,6 +451,19 @@ def responses_bad_request(_, gpt):
     assert "No tool output found for function call c." in str(error), error
 
 
+@check
+def examples_of_the_page(claude, _):
+    """Every Python example of docs/scripted.md that talks to a server, as it stands there."""
+    page = (HERE.parent.parent / "docs" / "scripted.md").read_text(encoding="utf-8")
+    examples = [block.split("```")[0] for block in page.split("```python\n")[1:]]
+    address = str(claude.base_url).rstrip("/")
+    printed = []
+    for example in (example for example in examples if "base_url=" in example):
+        example = example.replace("http://127.0.0.1:8123", address)
+        exec(example, {"print": printed.append})
+    assert printed == [HELLO, HELLO, HELLO], printed
+
+
 def run(address):
     claude = anthropic.Anthropic(base_url=address, api_key="none", timeout=20)
     gpt = openai.OpenAI(base_url=f"{address}/v1", api_key="none", timeout=20)

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use crate::ledger::Ledger;
-use crate::plan::{FILES, Plan};
+use crate::plan::Plan;
 use crate::store::Where;
 
 /// Databases, each shared by many conversations.
@@ -72,7 +72,7 @@ impl Ground {
         let folder = self.root.join("runs").join(&plan.conversation);
         let work = folder.join("work");
         fs::create_dir_all(&work).with_context(|| format!("the folder {}", work.display()))?;
-        for file in 0..FILES {
+        for file in 0..plan.files() {
             fs::write(work.join(note(file)), format!("note {file} of {}\n", plan.conversation))?;
         }
         Ok(Place {

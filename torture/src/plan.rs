@@ -51,7 +51,8 @@ impl Plan {
         let steps = dice.between(2, 6);
         let mut steps: Vec<Step> =
             (1..=steps).map(|step| draw_step(&conversation, step, dice)).collect();
-        spare_the_ladder(&mut steps, dice);
+        spare_the_ladder(&mut steps);
+        spare_the_guards(&mut steps);
         if !steps.iter().any(|step| step.effects().next().is_some()) {
             // A run without effects would prove nothing about them.
             let place = steps.len().saturating_add(1);
@@ -70,6 +71,11 @@ impl Plan {
         self.steps.iter().flat_map(Step::effects)
     }
 
+    /// How many files it reads, each once.
+    pub(crate) fn files(&self) -> u64 {
+        self.steps.iter().flat_map(Step::calls).filter(|call| !call.is_effect()).count() as u64
+    }
+
     /// About how long it takes when nobody disturbs it.
     pub(crate) fn lasts_ms(&self) -> u64 {
         let asleep: u64 = self.effects().map(|effect| effect.before_ms + effect.after_ms).sum();
@@ -79,14 +85,23 @@ impl Plan {
 
 impl Step {
     pub(crate) fn effects(&self) -> impl Iterator<Item = &Effect> {
-        let calls = match self {
-            Self::Calls(calls) => calls.as_slice(),
-            Self::CutText | Self::CutCall => &[],
-        };
-        calls.iter().filter_map(|call| match call {
+        self.calls().iter().filter_map(|call| match call {
             Call::Read { .. } => None,
             Call::Effect(effect) => Some(effect),
         })
+    }
+
+    fn calls(&self) -> &[Call] {
+        match self {
+            Self::Calls(calls) => calls,
+            Self::CutText | Self::CutCall => &[],
+        }
+    }
+}
+
+impl Call {
+    fn is_effect(&self) -> bool {
+        matches!(self, Self::Effect(_))
     }
 }
 
@@ -99,27 +114,36 @@ fn draw_step(conversation: &str, step: u64, dice: &mut Dice) -> Step {
     match dice.between(1, 100) {
         1..=30 => Step::Calls(vec![effect(dice)]),
         31..=50 => Step::Calls(vec![effect(dice), effect(dice)]),
-        51..=70 => Step::Calls(vec![read(dice), effect(dice), read(dice)]),
-        71..=88 => Step::Calls((0..dice.between(1, 4)).map(|_| read(dice)).collect()),
+        51..=70 => Step::Calls(vec![READ, effect(dice), READ]),
+        71..=88 => Step::Calls((0..dice.between(1, 4)).map(|_| READ).collect()),
         89..=94 => Step::CutText,
         _ => Step::CutCall,
     }
 }
 
 /// A run ends, and rightly, when its replies are cut again and again: one cut is enough.
-fn spare_the_ladder(steps: &mut [Step], dice: &mut Dice) {
+fn spare_the_ladder(steps: &mut [Step]) {
     let cut = |step: &&mut Step| matches!(step, Step::CutText | Step::CutCall);
     for step in steps.iter_mut().filter(cut).skip(1) {
-        *step = Step::Calls(vec![read(dice)]);
+        *step = Step::Calls(vec![READ]);
     }
 }
 
-fn read(dice: &mut Dice) -> Call {
-    Call::Read { file: dice.between(0, FILES - 1) }
+/// A human is asked, and rightly, when the same files are read again and again: each read has a file
+/// of its own.
+fn spare_the_guards(steps: &mut [Step]) {
+    let calls = steps.iter_mut().filter_map(|step| match step {
+        Step::Calls(calls) => Some(calls),
+        Step::CutText | Step::CutCall => None,
+    });
+    let mut next = 0..;
+    for call in calls.flatten().filter(|call| !call.is_effect()) {
+        *call = Call::Read { file: next.next().unwrap_or_default() };
+    }
 }
 
-/// Files there are to read.
-pub(crate) const FILES: u64 = 4;
+/// A read whose file is chosen when the whole plan is known.
+const READ: Call = Call::Read { file: 0 };
 
 fn draw_effect(conversation: &str, step: u64, place: u64, dice: &mut Dice) -> Effect {
     let line = format!("{conversation} {step}.{place}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::dice::Dice;
-use crate::plan::{Plan, Step};
+use crate::plan::{Call, Plan, Step};
 
 fn plans() -> Vec<Plan> {
     (0..500).map(|number| Plan::draw(number, &mut Dice::new(7, number))).collect()
@@ -41,5 +41,21 @@ fn no_plan_wears_out_the_truncation_ladder() {
     let is_cut = |step: &&Step| matches!(step, Step::CutText | Step::CutCall);
     for plan in plans() {
         assert!(plan.steps.iter().filter(is_cut).count() <= 1, "{plan:?}");
+    }
+}
+
+#[test]
+fn no_plan_reads_in_circles() {
+    for plan in plans() {
+        let mut seen = BTreeSet::new();
+        let calls = plan.steps.iter().filter_map(|step| match step {
+            Step::Calls(calls) => Some(calls),
+            Step::CutText | Step::CutCall => None,
+        });
+        for call in calls.flatten() {
+            if let Call::Read { file } = call {
+                assert!(*file < plan.files() && seen.insert(*file), "{plan:?}");
+            }
+        }
     }
 }

@@ -18,7 +18,15 @@ pub(crate) fn clippy() -> Vec<Invocation> {
 }
 
 pub(crate) fn test() -> Vec<Invocation> {
-    vec![cargo(&["test", "--workspace", "--profile", "ci"])]
+    vec![cargo(&["test", "--workspace", "--profile", "ci"]), crash_points()]
+}
+
+/// The tests that die at every write boundary of the stores: the switches they need are in no other
+/// build.
+fn crash_points() -> Invocation {
+    let test = ["test", "-p", "windlass-store", "--features", "faults", "--profile", "ci"];
+    let which = ["--test", "all", "--", "sqlite_faults::", "postgres_points::"];
+    cargo(&test).with(&which.map(str::to_owned))
 }
 
 pub(crate) fn document() -> Vec<Invocation> {

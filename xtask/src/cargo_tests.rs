@@ -16,6 +16,13 @@ fn clippy_denies_warnings() {
 }
 
 #[test]
+fn no_test_is_left_out_for_want_of_a_feature() {
+    let points = "cargo test -p windlass-store --features faults --profile ci --test all \
+                  -- sqlite_faults:: postgres_points::";
+    assert_eq!(shown(&cargo::test()), ["cargo test --workspace --profile ci", points]);
+}
+
+#[test]
 fn documentation_denies_warnings() {
     let command = "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --profile ci";
     assert_eq!(shown(&cargo::document()), [command]);

@@ -13,6 +13,9 @@ use crate::args::{AgentArgs, OutputFormat, StoreArgs, WhenAsked};
 use crate::settle::{config, hooks, limits, memory, model, paths, rules, sources, trust};
 use crate::{toolset, words};
 
+/// How long after the start commands of dead processes are looked for.
+const REAP_AFTER_MS: u64 = 100;
+
 /// A new random id.
 pub(crate) fn new_id() -> String {
     uuid::Uuid::now_v7().to_string()
@@ -105,13 +108,18 @@ pub(crate) async fn start_on(
     settings.output = toolset::output(args);
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
     // Commands of processes that died are ended beside the work: their owners' names are not ours.
+    // Every process of the machine is looked at for that, so the first request goes first.
     let reaper = Arc::clone(&clock);
-    tokio::spawn(async move { windlass::tools::reap_orphans(reaper.as_ref()).await });
+    tokio::spawn(async move {
+        reaper.sleep(REAP_AFTER_MS).await;
+        windlass::tools::reap_orphans(reaper.as_ref()).await
+    });
     let windlass = Windlass::builder()
         .shared_model(chosen)
         .shared_store(Arc::clone(&store))
         .tools(tools)
         .command_hooks(commands)
+        .workspace(&workspace)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|mine| *mine = settings.clone())
         .start()

@@ -71,7 +71,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         }
         Record::Compacted { .. } => room::compacted(c, record),
         Record::CompactionAsked { .. } => c.compaction = crate::conversation::Asked::Yes,
-        Record::Pruned { rewrites, .. } => c.transcript.rewrite(rewrites),
+        Record::Pruned { rewrites, .. } => room::pruned(c, rewrites),
         Record::Climbed { rung } => room::climbed(c, *rung),
         Record::CounselSought { counsel, about } => halt::counsel_sought(c, *counsel, about),
         Record::CounselHeard { charged, .. } => halt::counsel_heard(c, charged.as_ref()),

@@ -12,7 +12,7 @@ use crate::record::ToolChoice;
 use crate::reply::Usage;
 use crate::request::Request;
 use crate::run::Run;
-use crate::settings::{Model, Settings};
+use crate::settings::{Model, Settings, Thinking};
 use crate::transcript::{Part, Transcript};
 use crate::window::{Summariser, render};
 use crate::words;
@@ -96,6 +96,8 @@ fn aside(settings: &Settings, model: &Model, system: &str, text: &str, max_token
         system: Arc::from(system),
         tools: Vec::new(),
         stop_map: std::collections::BTreeMap::new(),
+        // The budget is the task's, not that of whoever is asked beside it.
+        thinking: Thinking { task_tokens: None, ..settings.thinking.clone() },
         ..settings.clone()
     };
     Request {
@@ -105,6 +107,7 @@ fn aside(settings: &Settings, model: &Model, system: &str, text: &str, max_token
         max_tokens,
         choice: ToolChoice::Nothing,
         digest: Arc::from(""),
+        task_left_tokens: None,
     }
 }
 

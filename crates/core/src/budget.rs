@@ -19,6 +19,25 @@ pub struct Price {
     pub cache_read_usd_micros: u64,
     /// Input written to the cache.
     pub cache_write_usd_micros: u64,
+    /// Other prices for long prompts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<PriceAbove>,
+}
+
+/// The prices of a whole call whose prompt, cached or not, is longer than a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceAbove {
+    /// The bound.
+    pub input_tokens: u64,
+    /// Input that is not cached.
+    pub input_usd_micros: u64,
+    /// Output.
+    pub output_usd_micros: u64,
+    /// Input read from the cache.
+    pub cache_read_usd_micros: u64,
+    /// Input written to the cache.
+    pub cache_write_usd_micros: u64,
 }
 
 /// Caps; `None` means no cap.
@@ -115,22 +134,38 @@ impl Price {
     /// What the usage cost, rounded up.
     #[must_use]
     pub fn of(&self, usage: &Usage) -> u64 {
+        let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
+        let price = self.at(usage.input_tokens.saturating_add(cached));
         let parts = [
-            (usage.input_tokens, self.input_usd_micros),
-            (usage.output_tokens, self.output_usd_micros),
-            (usage.cache_read_tokens, self.cache_read_usd_micros),
-            (usage.cache_write_tokens, self.cache_write_usd_micros),
+            (usage.input_tokens, price.input_usd_micros),
+            (usage.output_tokens, price.output_usd_micros),
+            (usage.cache_read_tokens, price.cache_read_usd_micros),
+            (usage.cache_write_tokens, price.cache_write_usd_micros),
         ];
         let costs = parts.iter().map(|(n, price)| u128::from(*n) * u128::from(*price));
         let total = costs.fold(0, u128::saturating_add);
         u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 
+    /// The price of a call with so long a prompt.
+    fn at(&self, prompt_tokens: u64) -> Self {
+        match self.above {
+            Some(above) if prompt_tokens > above.input_tokens => Self {
+                input_usd_micros: above.input_usd_micros,
+                output_usd_micros: above.output_usd_micros,
+                cache_read_usd_micros: above.cache_read_usd_micros,
+                cache_write_usd_micros: above.cache_write_usd_micros,
+                above: None,
+            },
+            Some(_) | None => *self,
+        }
+    }
+
     /// Output tokens that `usd_micros` can pay for after the input is paid.
     fn output_for(&self, usd_micros: u64, input_tokens: u64) -> u64 {
         let input = Usage { input_tokens, ..Usage::default() };
         let left = u128::from(usd_micros.saturating_sub(self.of(&input))) * 1_000_000;
-        match u128::from(self.output_usd_micros) {
+        match u128::from(self.at(input_tokens).output_usd_micros) {
             0 => u64::MAX,
             price => u64::try_from(left / price).unwrap_or(u64::MAX),
         }

@@ -1,4 +1,4 @@
-use crate::budget::{Budget, Caps, Planned, Price, Room, Spent, room};
+use crate::budget::{Budget, Caps, Planned, Price, PriceAbove, Room, Spent, room};
 use crate::reply::Usage;
 use crate::stop::StopCause;
 
@@ -7,6 +7,7 @@ const PRICE: Price = Price {
     output_usd_micros: 15_000_000,
     cache_read_usd_micros: 300_000,
     cache_write_usd_micros: 3_750_000,
+    above: None,
 };
 
 fn planned(input_tokens: u64, cap_tokens: u64) -> Planned {
@@ -43,6 +44,33 @@ fn a_price_is_counted_by_class_and_rounded_up() {
         cache_write_tokens: u64::MAX,
     };
     assert_eq!(PRICE.of(&all), u64::MAX);
+}
+
+#[test]
+fn a_long_prompt_is_counted_at_its_own_price_cached_or_not() {
+    let above = PriceAbove {
+        input_tokens: 1_000,
+        input_usd_micros: 6_000_000,
+        output_usd_micros: 30_000_000,
+        cache_read_usd_micros: 600_000,
+        cache_write_usd_micros: 7_500_000,
+    };
+    let price = Price { above: Some(above), ..PRICE };
+    let usage = |input_tokens, cache_read_tokens| Usage {
+        input_tokens,
+        cache_read_tokens,
+        output_tokens: 100,
+        ..Usage::default()
+    };
+    assert_eq!(price.of(&usage(1_000, 0)), 3_000 + 1_500, "at the bound it is not long");
+    assert_eq!(price.of(&usage(1_001, 0)), 6_006 + 3_000);
+    assert_eq!(price.of(&usage(1, 1_000)), 6 + 600 + 3_000);
+    // A cap counts with it before the call is made: 12 cents buy 3,800 tokens, not 7,800.
+    let caps = [(dollars(120_000), spent(0, 0))];
+    let found = room(planned(1_001, 8_000), Some(&price), &caps).unwrap();
+    assert_eq!(found.max_tokens, (120_000 - 6_006) / 30);
+    let old: Price = serde_json::from_str(&serde_json::to_string(&PRICE).unwrap()).unwrap();
+    assert_eq!(old, PRICE, "settings of before have no step");
 }
 
 #[test]

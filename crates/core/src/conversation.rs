@@ -9,7 +9,7 @@ use crate::block::Block;
 use crate::budget::{Price, Spent};
 use crate::child::{Parent, Stray};
 use crate::counsel::CounselId;
-use crate::ids::{AskId, Epoch, Millis, QuestionId, RunId, Seq};
+use crate::ids::{AskId, CallId, Epoch, Millis, QuestionId, RunId, Seq};
 use crate::journal::Journal;
 use crate::permission::Rule;
 use crate::raw::Raw;
@@ -144,6 +144,7 @@ impl Conversation {
             max_tokens: asking.max_tokens,
             choice: asking.choice.clone(),
             digest: self.digest.clone(),
+            task_left_tokens: self.task_left_tokens(),
         })
     }
 
@@ -155,6 +156,36 @@ impl Conversation {
         match settings.fallback.clone().filter(|_| fell_back) {
             Some(model) => Some(Arc::new(Settings { model, ..(*settings).clone() })),
             None => Some(settings),
+        }
+    }
+
+    /// What the model is told to be left of its task's budget.
+    fn task_left_tokens(&self) -> Option<u64> {
+        let total = self.task_tokens()?;
+        self.run.as_ref().and_then(|run| run.task.left(total))
+    }
+
+    fn task_tokens(&self) -> Option<u64> {
+        self.settings.as_ref().and_then(|settings| settings.thinking.task_tokens)
+    }
+
+    /// The messages the model has seen are about to change: what they were is counted. Without a
+    /// budget nothing is.
+    pub(crate) fn end_generation(&mut self) {
+        let context = self.meter.estimate(self.request_bytes());
+        if self.task_tokens().is_some()
+            && let Some(run) = &mut self.run
+        {
+            run.task.generation_over(context);
+        }
+    }
+
+    /// Counts a reply for the task's budget.
+    pub(crate) fn count_for_task(&mut self, usage: &Usage) {
+        if self.task_tokens().is_some()
+            && let Some(run) = &mut self.run
+        {
+            run.task.replied(usage);
         }
     }
 
@@ -177,6 +208,13 @@ impl Conversation {
     #[must_use]
     pub fn journal_to_show(&self) -> String {
         if self.journal.is_empty() { String::new() } else { self.journal.render() }
+    }
+
+    /// Hash of the input of a call of the open round, for whoever approves it.
+    #[must_use]
+    pub fn input_hash(&self, call: CallId) -> Option<String> {
+        let round = self.run.as_ref().and_then(Run::round)?;
+        round.call(call).map(|call| call.tool_use.input.hash_hex())
     }
 
     /// Bytes of the next request.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::ToolUse;
 use crate::counsel::{Advice, CounselId};
+use crate::drift::Offer;
 use crate::facts::Facts;
 use crate::ids::{AskId, CallId, Epoch, LaneId, Millis, Seq};
 use crate::mail::Mail;
@@ -42,6 +43,9 @@ pub enum Input {
         epoch: Epoch,
         /// Hash of the prompt and tools it has.
         prompt_hash: Arc<str>,
+        /// What they are, part by part, if they are not what the run began with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        offer: Option<Offer>,
     },
     /// A block of the reply is complete while the model still streams.
     #[serde(rename = "block_ready/1")]

@@ -15,6 +15,7 @@ pub mod apply;
 pub mod aside;
 pub mod audit;
 pub mod block;
+pub mod bounds;
 pub mod budget;
 pub mod call;
 pub mod child;
@@ -22,6 +23,7 @@ pub mod conversation;
 pub mod counsel;
 pub mod cut;
 pub mod decide;
+pub mod drift;
 pub mod facts;
 pub mod gate;
 pub mod ids;
@@ -44,6 +46,7 @@ pub mod request;
 pub mod run;
 pub mod settings;
 pub mod stop;
+pub mod task;
 pub mod thrash;
 pub mod transcript;
 pub mod wanted;
@@ -64,11 +67,15 @@ mod audit_tests;
 #[cfg(test)]
 mod block_tests;
 #[cfg(test)]
+mod bounds_tests;
+#[cfg(test)]
 mod budget_tests;
 #[cfg(test)]
 mod child_tests;
 #[cfg(test)]
 mod cut_tests;
+#[cfg(test)]
+mod drift_tests;
 #[cfg(test)]
 mod gate_tests;
 #[cfg(test)]
@@ -91,6 +98,8 @@ mod question_tests;
 mod raw_tests;
 #[cfg(test)]
 mod settings_tests;
+#[cfg(test)]
+mod task_tests;
 #[cfg(test)]
 mod thrash_tests;
 #[cfg(test)]

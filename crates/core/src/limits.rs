@@ -56,6 +56,9 @@ pub struct Limits {
     pub child_depth: u8,
     /// How long a hook may take.
     pub hook_ms: u64,
+    /// How long a human may take to approve a call; `None` means as long as they like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_ms: Option<u64>,
 }
 
 /// How long a run may be at work.
@@ -104,6 +107,7 @@ impl Default for Limits {
             children: 4,
             child_depth: 2,
             hook_ms: 60_000,
+            approval_ms: None,
         }
     }
 }

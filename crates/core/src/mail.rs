@@ -99,6 +99,9 @@ pub enum Answer {
         /// A rule to keep for the rest of the conversation, exactly as it was shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<Rule>,
+        /// Hash of the input that was looked at: a call with another one is not meant.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input_hash: Option<Arc<str>>,
     },
     /// No.
     Deny {
@@ -145,6 +148,26 @@ impl Answer {
     /// Yes, this once.
     #[must_use]
     pub fn allow() -> Self {
-        Self::Allow { rule: None }
+        Self::Allow { rule: None, input_hash: None }
+    }
+
+    /// Yes, and this rule is kept for the rest of the conversation.
+    #[must_use]
+    pub fn granting(rule: Rule) -> Self {
+        Self::Allow { rule: Some(rule), input_hash: None }
+    }
+
+    /// The same, if it is a yes, for this input alone.
+    #[must_use]
+    pub fn for_input(self, hash: &str) -> Self {
+        match self {
+            Self::Allow { rule, .. } => Self::Allow { rule, input_hash: Some(Arc::from(hash)) },
+            Self::Deny { .. }
+            | Self::Retry {}
+            | Self::MarkDone { .. }
+            | Self::Abandon {}
+            | Self::Continue {}
+            | Self::Text { .. } => self,
+        }
     }
 }

@@ -3,12 +3,15 @@
 
 mod checkpoint;
 mod event;
+mod lane_event;
 mod rows;
 mod trace;
 
 pub use checkpoint::CheckpointKind;
 pub use event::alias;
-pub use rows::{CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow};
+pub use rows::{
+    CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow, active_state,
+};
 
 use crate::apply::{Worked, apply};
 use crate::conversation::Conversation;
@@ -31,6 +34,8 @@ pub fn project(before: &Conversation, entry: &Entry) -> Vec<Row> {
         apply(&mut now, entry.at, &entry.input, record);
         rows.extend(rows::run(&now, entry, record).map(Row::Run));
         rows.extend(event::event(&was, &now, entry, record).map(Row::Event));
+        rows.extend(lane_event::lane_event(&now, entry, record).map(Row::Event));
+        rows.extend(event::warning(&now, entry, record).map(Row::Event));
         rows.extend(checkpoint.after(&now, entry, record).map(Row::Checkpoint));
     }
     rows.extend(trace.finish().map(Row::Trace));

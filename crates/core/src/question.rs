@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{CallId, QuestionId};
+use crate::ids::{CallId, Millis, QuestionId};
 use crate::mail::Answer;
 use crate::stop::StopCause;
 
@@ -16,6 +16,23 @@ pub struct Question {
     pub id: QuestionId,
     /// What it is about.
     pub about: About,
+    /// From when on an approval comes too late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Millis>,
+}
+
+impl Question {
+    /// A question that waits for as long as it takes.
+    #[must_use]
+    pub fn new(id: QuestionId, about: About) -> Self {
+        Self { id, about, expires_at: None }
+    }
+
+    /// Whether an answer at this time comes too late.
+    #[must_use]
+    pub fn is_expired(&self, at: Millis) -> bool {
+        self.expires_at.is_some_and(|expiry| at >= expiry)
+    }
 }
 
 /// What a question is about.

@@ -19,7 +19,7 @@ fn questions() -> [(About, &'static str); 4] {
 fn each_question_takes_its_answers_and_no_other() {
     let text: Arc<str> = Arc::from("x");
     let answers = [
-        ("allow", Answer::Allow { rule: None }),
+        ("allow", Answer::allow()),
         ("deny", Answer::Deny { reason: text.clone() }),
         ("retry", Answer::Retry {}),
         ("done", Answer::MarkDone { text: text.clone() }),

@@ -48,6 +48,18 @@ impl Reply {
         self.indexed().filter_map(|(index, block)| Some((index, block.as_tool_use()?)))
     }
 
+    /// What the model's adapter had to do differently from what it was asked, by name.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        #[derive(Deserialize)]
+        struct Told {
+            #[serde(default)]
+            notices: Vec<String>,
+        }
+        let told = self.envelope.as_ref().and_then(|envelope| envelope.read::<Told>().ok());
+        told.map(|told| told.notices).unwrap_or_default()
+    }
+
     /// The text of all text blocks, joined.
     #[must_use]
     pub fn text(&self) -> String {

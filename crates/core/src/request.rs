@@ -24,6 +24,8 @@ pub struct Request {
     pub choice: ToolChoice,
     /// What the journal says, in a few lines; belongs to the system prompt.
     pub digest: Arc<str>,
+    /// What is left of the task's budget, where the model cannot see it for itself any more.
+    pub task_left_tokens: Option<u64>,
 }
 
 /// One message of a request: neighbouring segments of one role, joined.

@@ -13,6 +13,7 @@ use crate::question::Question;
 use crate::raw::Raw;
 use crate::record::{Launch, OutputBound, Stop, TimeLimit, ToolChoice, Transition, Truncation};
 use crate::reply::{Reply, Usage};
+use crate::task::TaskLedger;
 use crate::thrash::Guard;
 use crate::window::Recoveries;
 
@@ -61,6 +62,8 @@ pub struct Run {
     pub model: InUse,
     /// Since when its provider is down.
     pub down_since: Option<Millis>,
+    /// What it used of its task's budget, if it has one.
+    pub task: TaskLedger,
 }
 
 /// A time that is up.
@@ -272,6 +275,7 @@ impl Run {
             prompts: 1,
             model: InUse::First,
             down_since: None,
+            task: TaskLedger::default(),
         }
     }
 

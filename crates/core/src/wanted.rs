@@ -58,6 +58,15 @@ pub fn is_parked(conversation: &Conversation) -> bool {
     waits && wanted(conversation).effects.is_empty()
 }
 
+/// Whether the retries of a model call are used up, and the run waits for its provider to come back.
+#[must_use]
+pub fn waits_on_provider(conversation: &Conversation) -> bool {
+    let Some(run) = &conversation.run else { return false };
+    let settings = conversation.settings.as_ref();
+    let used_up = settings.is_some_and(|own| run.counters.failures > own.limits.model_retries);
+    used_up && matches!(run.phase, Phase::Deferred { .. })
+}
+
 /// Whether the run waits for its children and nothing is in the air: it may leave memory too.
 #[must_use]
 pub fn waits_for_children(conversation: &Conversation) -> bool {
@@ -115,6 +124,7 @@ fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
         .into_iter()
         .chain(rested(conversation, run))
         .chain(cancel_deadline(conversation, run))
+        .chain(expiry(run))
         .chain(time_limit(conversation, run))
         .chain(grace(conversation, run))
         .min()
@@ -160,6 +170,12 @@ fn rested(conversation: &Conversation, run: &Run) -> Option<Millis> {
     });
     let free = pauses.filter(|(before, call, _)| !before.iter().any(|b| b.stands_before(call)));
     free.map(|(_, _, until)| until).min().filter(|_| running < usize::from(most))
+}
+
+/// When the first question expires.
+fn expiry(run: &Run) -> Option<Millis> {
+    let calls = run.round().into_iter().flat_map(|round| &round.calls);
+    calls.filter_map(|call| call.question()?.expires_at).min()
 }
 
 /// A run that is to end waits only so long for a human who was asked about unknown effects, and for

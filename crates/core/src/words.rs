@@ -20,6 +20,9 @@ pub const REPROMPT: &str = "previous response went on to write the user's turn a
 /// Stands before a foreign history that begins with the model.
 pub const BEGINS_WITH_REPLY: &str = "[the conversation begins with a reply]";
 
+/// Nobody let a call run before the question expired.
+pub const NOT_APPROVED_IN_TIME: &str = "nobody approved the call in time; it was not run";
+
 /// Level 1 of the watch for circles.
 pub const NUDGE: &str = "the last calls were much the same and brought nothing new; try a different approach or a different \
      tool";

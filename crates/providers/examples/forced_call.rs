@@ -78,6 +78,7 @@ async fn ask(
         max_tokens: 200,
         choice,
         digest: Arc::from(""),
+        task_left_tokens: None,
     };
     model
         .ask(request, Arc::new(Nobody))

@@ -126,6 +126,7 @@ async fn ask(
         max_tokens: 200,
         choice,
         digest: Arc::from(""),
+        task_left_tokens: None,
     };
     model.ask(request, Arc::new(Nobody)).await.map_err(|failure| failure.message.to_string().into())
 }

@@ -53,6 +53,22 @@ pub struct Abilities {
     /// Where this was read.
     #[serde(default)]
     pub source: String,
+    /// Whose word it is.
+    #[serde(default)]
+    pub evidence: Evidence,
+}
+
+/// Whose word a row is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// The provider's own pages.
+    Provider,
+    /// What others wrote of them: not verified.
+    Others,
+    /// The user's, or nobody's.
+    #[default]
+    Nobody,
 }
 
 /// A way of thinking.
@@ -221,6 +237,7 @@ fn unknown(model: &str) -> Abilities {
         task_budget: false,
         prices: None,
         source: "unknown".to_owned(),
+        evidence: Evidence::Nobody,
     }
 }
 

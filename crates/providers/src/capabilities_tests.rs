@@ -1,8 +1,8 @@
 use windlass_core::reply::Usage;
 
-use crate::capabilities::{Capabilities, ForcedChoice, Knowledge, Learned};
+use crate::capabilities::{Capabilities, Evidence, ForcedChoice, Knowledge, Learned};
 use crate::overrides::Overrides;
-use crate::prices::Written;
+use crate::prices::{Step, Written};
 
 #[test]
 fn the_table_is_read_and_has_prices_of_every_class() {
@@ -13,6 +13,32 @@ fn the_table_is_read_and_has_prices_of_every_class() {
         let prices = knowledge.prices().unwrap();
         assert!(prices.output > prices.input && prices.input > prices.cache_read, "{model}");
         assert!(!knowledge.abilities().source.is_empty());
+    }
+}
+
+/// Every row says whose word it is: the provider's own pages, or what others wrote of them.
+#[test]
+fn a_price_says_where_it_was_read_and_by_whom() {
+    let table: serde_json::Value = serde_json::from_str(include_str!("models.json")).unwrap();
+    assert_eq!(table["checked"].as_str().unwrap().len(), "2026-11-15".len());
+    for row in table["models"].as_array().unwrap() {
+        let id = row["id"].as_str().unwrap();
+        let knowledge = Capabilities::built_in().of(id);
+        let abilities = knowledge.abilities();
+        assert!(abilities.source.contains('.'), "{id}: {}", abilities.source);
+        let own = abilities.source.starts_with("https://platform.claude.com/");
+        assert_eq!(abilities.evidence == Evidence::Provider, own, "{id}");
+        let prices = knowledge.prices().unwrap();
+        let step = prices.above.unwrap_or(Step {
+            input_tokens: 0,
+            input: prices.input,
+            output: prices.output,
+            cache_read: prices.cache_read,
+            cache_write: prices.cache_write,
+            cache_write_hour: prices.cache_write_hour,
+        });
+        assert!(step.input >= prices.input && step.output >= prices.output, "{id}");
+        assert!(prices.cache_write_hour >= prices.cache_write, "{id}");
     }
 }
 
@@ -76,16 +102,18 @@ fn a_call_is_priced_by_cache_class_and_length() {
         cache_read_tokens: 1_000_000,
         cache_write_tokens: 1_000_000,
     };
-    let sonnet = *table.of("claude-sonnet-4-6").prices().unwrap();
-    assert_eq!(sonnet.usd_micros(&usage, Written::Minutes), 22_050_000);
-    assert_eq!(sonnet.usd_micros(&usage, Written::Hour), 24_300_000);
+    let sonnet = table.of("claude-sonnet-4-6").prices().copied().unwrap();
+    assert_eq!(sonnet.price(Written::Minutes).of(&usage), 22_050_000);
+    assert_eq!(sonnet.price(Written::Hour).of(&usage), 24_300_000);
     let small = Usage { input_tokens: 1, ..Usage::default() };
-    assert_eq!(sonnet.usd_micros(&small, Written::Minutes), 3);
-    let gpt = *table.of("gpt-5.4").prices().unwrap();
+    assert_eq!(sonnet.price(Written::Minutes).of(&small), 3);
+    let gpt = table.of("gpt-5.4").prices().unwrap().price(Written::Minutes);
     let short = Usage { input_tokens: 100_000, ..Usage::default() };
     let long = Usage { input_tokens: 300_000, ..Usage::default() };
-    assert_eq!(gpt.usd_micros(&short, Written::Minutes), 250_000);
-    assert_eq!(gpt.usd_micros(&long, Written::Minutes), 1_500_000);
+    assert_eq!(gpt.of(&short), 250_000);
+    assert_eq!(gpt.of(&long), 1_500_000);
+    let cached = Usage { cache_read_tokens: 272_000, input_tokens: 1, ..Usage::default() };
+    assert_eq!(gpt.of(&cached), 136_005, "what is cached makes a prompt long, too");
     let absurd = Usage { input_tokens: u64::MAX, ..Usage::default() };
-    assert_eq!(sonnet.usd_micros(&absurd, Written::Minutes), u64::MAX);
+    assert_eq!(sonnet.price(Written::Minutes).of(&absurd), u64::MAX);
 }

@@ -47,7 +47,7 @@ pub(crate) enum Fault {
     #[error("the stream ended before the reply did ({0})")]
     Cut(String),
     /// What came cannot be understood.
-    #[error("{0}")]
+    #[error("{0}; if it happens again, check that the address is a model's")]
     Malformed(String),
     /// Something other than a model answered.
     #[error("{0}")]
@@ -65,7 +65,7 @@ pub(crate) enum Fault {
     #[error("the call took longer than {0} ms")]
     Late(u64),
     /// The connection was not made in time.
-    #[error("no connection within {0} ms")]
+    #[error("no connection within {0} ms; check the address and the network")]
     SlowConnect(u64),
     /// The limiter asks the run to come back later.
     #[error("{why}")]

@@ -63,14 +63,7 @@ impl Notice {
 /// The notices in a reply's envelope.
 #[must_use]
 pub fn notices(reply: &Reply) -> Vec<Notice> {
-    #[derive(serde::Deserialize)]
-    struct Told {
-        #[serde(default)]
-        notices: Vec<String>,
-    }
-    let told = reply.envelope.as_ref().and_then(|envelope| envelope.read::<Told>().ok());
-    told.map(|told| told.notices.iter().filter_map(|name| Notice::named(name)).collect())
-        .unwrap_or_default()
+    reply.notices().iter().filter_map(|name| Notice::named(name)).collect()
 }
 
 /// What the provider said besides its blocks, and what we have to add.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use windlass_core::settings::Effort;
 
-use crate::capabilities::{Abilities, ForcedChoice, StopStrings, ThinkingKind};
+use crate::capabilities::{Abilities, Evidence, ForcedChoice, StopStrings, ThinkingKind};
 use crate::names::{Dialect, Error, Format, Provider};
 use crate::prices::Prices;
 
@@ -68,6 +68,7 @@ impl ModelRow {
         put_if(put.task_budget, &mut abilities.task_budget);
         put_if(put.prices.map(Some), &mut abilities.prices);
         "the user".clone_into(&mut abilities.source);
+        abilities.evidence = Evidence::Nobody;
     }
 }
 

@@ -1,8 +1,7 @@
 //! What calls cost.
 
 use serde::Deserialize;
-use windlass_core::budget::Price;
-use windlass_core::reply::Usage;
+use windlass_core::budget::{Price, PriceAbove};
 
 /// Micro-dollars per million tokens, by cache class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -51,41 +50,36 @@ pub enum Written {
 }
 
 impl Prices {
-    /// The price as budgets count it. They know no step: it is the price of a usual prompt.
+    /// The price as budgets count it.
     #[must_use]
     pub fn price(&self, written: Written) -> Price {
-        let write = match written {
-            Written::Minutes => self.cache_write,
-            Written::Hour => self.cache_write_hour,
-        };
         Price {
             input_usd_micros: self.input,
             output_usd_micros: self.output,
             cache_read_usd_micros: self.cache_read,
-            cache_write_usd_micros: write,
+            cache_write_usd_micros: written.of(self.cache_write, self.cache_write_hour),
+            above: self.above.map(|step| step.price(written)),
         }
     }
+}
 
-    /// What a call cost, in micro-dollars, rounded up.
-    #[must_use]
-    pub fn usd_micros(&self, usage: &Usage, written: Written) -> u64 {
-        let prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
-        let (input, output, read, write, hour) = match self.above {
-            Some(step) if prompt > step.input_tokens => {
-                (step.input, step.output, step.cache_read, step.cache_write, step.cache_write_hour)
-            }
-            Some(_) | None => {
-                (self.input, self.output, self.cache_read, self.cache_write, self.cache_write_hour)
-            }
-        };
-        let write = if written == Written::Hour { hour } else { write };
-        let parts = [
-            (usage.input_tokens, input),
-            (usage.output_tokens, output),
-            (usage.cache_read_tokens, read),
-            (usage.cache_write_tokens, write),
-        ];
-        let total: u128 = parts.iter().map(|(n, price)| u128::from(*n) * u128::from(*price)).sum();
-        u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+impl Step {
+    fn price(&self, written: Written) -> PriceAbove {
+        PriceAbove {
+            input_tokens: self.input_tokens,
+            input_usd_micros: self.input,
+            output_usd_micros: self.output,
+            cache_read_usd_micros: self.cache_read,
+            cache_write_usd_micros: written.of(self.cache_write, self.cache_write_hour),
+        }
+    }
+}
+
+impl Written {
+    fn of(self, minutes: u64, hour: u64) -> u64 {
+        match self {
+            Self::Minutes => minutes,
+            Self::Hour => hour,
+        }
     }
 }

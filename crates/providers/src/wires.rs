@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue};
 use windlass_runtime::ports::Stream;
 
 use crate::asked::Asked;
-use crate::encodings::Encodings;
+use crate::encodings::{Encode, Encodings};
 use crate::fault::Fault;
 use crate::heads::Heads;
 use crate::names::Format;
@@ -30,13 +30,23 @@ pub(crate) fn wire(format: Format, model: &str) -> Arc<dyn Wire> {
             messages: Encodings::new(anthropic::Messages { thoughts: Thoughts::Returned }),
             thoughtless: Encodings::new(anthropic::Messages { thoughts: Thoughts::LeftOut }),
         }),
-        Format::OpenAiChat => Arc::new(Chat {
+        Format::OpenAiChat => Arc::new(OpenAi {
+            format,
+            path: "/chat/completions",
             heads: Heads::default(),
-            messages: Encodings::new(openai_chat::Chat { model }),
+            encodings: Encodings::new(openai_chat::Chat { model }),
+            head: openai_chat::head,
+            tail: openai_chat::tail,
+            whole: whole_chat,
         }),
-        Format::OpenAiResponses => Arc::new(Responses {
+        Format::OpenAiResponses => Arc::new(OpenAi {
+            format,
+            path: "/responses",
             heads: Heads::default(),
-            items: Encodings::new(openai_responses::Items { model }),
+            encodings: Encodings::new(openai_responses::Items { model }),
+            head: openai_responses::head,
+            tail: openai_responses::tail,
+            whole: whole_response,
         }),
     }
 }
@@ -102,62 +112,49 @@ impl Anthropic {
     }
 }
 
-struct Chat {
+/// Either of OpenAI's formats: they differ in what is written, not in how it is put together.
+struct OpenAi<E: Encode> {
+    format: Format,
+    path: &'static str,
     heads: Heads,
-    messages: Encodings<openai_chat::Chat>,
+    encodings: Encodings<E>,
+    head: fn(&Plan<'_>) -> Vec<u8>,
+    tail: fn(&Plan<'_>) -> Vec<u8>,
+    whole: fn(&str, Asked, &dyn Stream) -> Result<Closed, Fault>,
 }
 
-impl Wire for Chat {
+impl<E: Encode> Wire for OpenAi<E> {
     fn path(&self) -> &'static str {
-        "/chat/completions"
+        self.path
     }
 
     fn headers(&self, _headers: &mut HeaderMap) {}
 
     fn body(&self, plan: &Plan<'_>) -> Vec<Bytes> {
-        let mut out = vec![self.heads.of(plan, || openai_chat::head(plan))];
-        self.messages.of(&plan.request.transcript).share(None, &mut out);
-        out.push(Bytes::from(openai_chat::tail(plan)));
+        let mut out = Vec::with_capacity(USUAL_PIECES);
+        out.push(self.heads.of(plan, || (self.head)(plan)));
+        self.encodings.of(&plan.request.transcript).share(None, &mut out);
+        out.push(Bytes::from((self.tail)(plan)));
         out
     }
 
     fn decoder(&self, asked: Asked) -> Box<dyn Decode> {
-        decoder(Format::OpenAiChat, asked)
+        decoder(self.format, asked)
     }
 
     fn whole(&self, body: &str, asked: Asked, stream: &dyn Stream) -> Result<Closed, Fault> {
-        let mut decoder = Box::new(openai_chat::Decoder::new(asked));
-        decoder.chunk(body, stream)?;
-        decoder.close(stream)
+        (self.whole)(body, asked, stream)
     }
 }
 
-struct Responses {
-    heads: Heads,
-    items: Encodings<openai_responses::Items>,
+fn whole_chat(body: &str, asked: Asked, stream: &dyn Stream) -> Result<Closed, Fault> {
+    let mut decoder = Box::new(openai_chat::Decoder::new(asked));
+    decoder.chunk(body, stream)?;
+    decoder.close(stream)
 }
 
-impl Wire for Responses {
-    fn path(&self) -> &'static str {
-        "/responses"
-    }
-
-    fn headers(&self, _headers: &mut HeaderMap) {}
-
-    fn body(&self, plan: &Plan<'_>) -> Vec<Bytes> {
-        let mut out = vec![self.heads.of(plan, || openai_responses::head(plan))];
-        self.items.of(&plan.request.transcript).share(None, &mut out);
-        out.push(Bytes::from(openai_responses::tail(plan)));
-        out
-    }
-
-    fn decoder(&self, asked: Asked) -> Box<dyn Decode> {
-        decoder(Format::OpenAiResponses, asked)
-    }
-
-    fn whole(&self, body: &str, asked: Asked, stream: &dyn Stream) -> Result<Closed, Fault> {
-        let mut decoder = Box::new(openai_responses::Decoder::new(asked));
-        decoder.response(body, stream)?;
-        decoder.close(stream)
-    }
+fn whole_response(body: &str, asked: Asked, stream: &dyn Stream) -> Result<Closed, Fault> {
+    let mut decoder = Box::new(openai_responses::Decoder::new(asked));
+    decoder.response(body, stream)?;
+    decoder.close(stream)
 }

@@ -11,6 +11,7 @@ use windlass_core::permission::{Mode, Otherwise, Permissions, Rule};
 use windlass_core::settings::Settings;
 
 use crate::agent::Agent;
+use crate::ports::{Reach, Whose};
 
 #[cfg(test)]
 #[path = "agents_tests.rs"]
@@ -21,11 +22,12 @@ mod agents_tests;
 pub struct Agents {
     own: Agent,
     named: BTreeMap<Arc<str>, Agent>,
+    workspace: Arc<str>,
 }
 
 impl From<Agent> for Agents {
     fn from(own: Agent) -> Self {
-        Self { own, named: BTreeMap::new() }
+        Self { own, named: BTreeMap::new(), workspace: Arc::from("") }
     }
 }
 
@@ -38,6 +40,27 @@ impl Agents {
         agent.settings = Arc::new(settings);
         self.named.insert(name, agent);
         self
+    }
+
+    /// The same agents, which work in a workspace that other processes may not reach: conversations
+    /// begun here are driven only by those that work in it too.
+    #[must_use]
+    pub fn working_in(mut self, workspace: &str) -> Self {
+        self.workspace = Arc::from(workspace);
+        self
+    }
+
+    /// Whose a conversation is that begins here.
+    pub(crate) fn whose(&self) -> Whose {
+        let agent = self.own.settings.agent.clone();
+        Whose { tenant: Arc::from(""), agent, affinity: self.workspace.clone() }
+    }
+
+    /// Which conversations can be driven here.
+    pub(crate) fn reach(&self) -> Reach {
+        let own = self.own.settings.agent.clone();
+        let agents = self.named.keys().cloned().chain([own]).collect();
+        Reach { agents, affinities: vec![self.workspace.clone()] }
     }
 
     /// The agent that drives conversations which are nobody's child.

@@ -183,7 +183,6 @@ impl Driver {
 
     async fn drive_claimed(&mut self, hand_over: &CancellationToken) -> Result<Rest, DriveError> {
         self.open().await?;
-        self.read_mail().await?;
         loop {
             self.ensure_lease().await?;
             let wanted = wanted(&self.conversation);
@@ -208,18 +207,24 @@ impl Driver {
         }
     }
 
-    /// Brings settings and ownership up to date before anything else happens.
+    /// Brings settings and ownership up to date before anything else happens, and takes in the mail:
+    /// one append for both.
     async fn open(&mut self) -> Result<(), DriveError> {
         if let Some((parent, at)) = self.fork_of.take_if(|(_, at)| *at == self.conversation.head) {
             // A copy begins by saying so: nothing of the parent's run goes on in it.
             self.step(vec![Input::Forked { parent, at }]).await?;
         }
         let input = if self.conversation.run.is_some() {
-            Input::Adopted { epoch: self.epoch, prompt_hash: self.settings.prompt_hash() }
+            let prompt_hash = self.settings.prompt_hash();
+            let same = self.conversation.prompt_hash.as_ref() == Some(&prompt_hash);
+            let offer = (!same).then(|| self.settings.offer());
+            Input::Adopted { epoch: self.epoch, prompt_hash, offer }
         } else {
             Input::Configured { settings: Arc::clone(&self.settings) }
         };
-        self.step(vec![input]).await
+        let mail = self.inbox.read_mail().await?;
+        let received = (!mail.is_empty()).then_some(Input::Received { mail });
+        self.step([input].into_iter().chain(received).collect()).await
     }
 
     /// Whether there is nothing left to wait for here.
@@ -243,7 +248,7 @@ impl Driver {
     /// Results of calls that ran ahead wait until their reply is recorded.
     async fn land(&mut self, landed: Vec<Landed>) -> Result<(), DriveError> {
         let current = landed.into_iter().filter(|one| self.flights.is_in_the_air(one.flight));
-        let mut inputs: Vec<Input> = current.map(|one| one.input).collect();
+        let mut inputs: Vec<Input> = current.map(|one| *one.input).collect();
         let ghosts = ghosts(&self.conversation, &inputs);
         ghosts.iter().for_each(|call| self.flights.recall(*call));
         self.held.forget(&ghosts);

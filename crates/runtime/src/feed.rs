@@ -12,6 +12,8 @@ pub use item::Item;
 pub use live_text::LiveText;
 pub use subscription::{Subscription, SubscriptionError};
 
+use std::sync::{Arc, OnceLock};
+
 use tokio::sync::{broadcast, mpsc};
 use windlass_core::ids::RunId;
 
@@ -21,34 +23,30 @@ pub const READER_ITEMS: usize = 256;
 /// Items the owner may leave unread before the run waits for it.
 pub const OWNER_ITEMS: usize = 16;
 
-/// The sending side.
-#[derive(Clone)]
+/// The sending side. Most lanes are never listened to: the queue is made for the first reader.
+#[derive(Clone, Default)]
 pub struct Feed {
-    readers: broadcast::Sender<Item>,
-}
-
-impl Default for Feed {
-    fn default() -> Self {
-        Self { readers: broadcast::channel(READER_ITEMS).0 }
-    }
+    readers: Arc<OnceLock<broadcast::Sender<Item>>>,
 }
 
 impl Feed {
     /// A reader of what comes from here on.
     #[must_use]
     pub fn listen(&self) -> broadcast::Receiver<Item> {
-        self.readers.subscribe()
+        self.readers.get_or_init(|| broadcast::channel(READER_ITEMS).0).subscribe()
     }
 
     /// Whether nobody listens.
     #[must_use]
     pub fn is_unheard(&self) -> bool {
-        self.readers.receiver_count() == 0
+        self.readers.get().is_none_or(|readers| readers.receiver_count() == 0)
     }
 
     /// Gives an item to every reader; none of them can hold it up.
-    pub fn publish(&self, item: Item) {
-        let _ = self.readers.send(item);
+    pub fn publish(&self, item: &Item) {
+        if let Some(readers) = self.readers.get().filter(|_| !self.is_unheard()) {
+            let _ = readers.send(item.clone());
+        }
     }
 }
 

@@ -49,8 +49,8 @@ struct Flight {
 pub(crate) struct Landed {
     /// Which flight.
     pub(crate) flight: FlightNo,
-    /// What it brought.
-    pub(crate) input: Input,
+    /// What it brought; boxed, because the inbox keeps room for many.
+    pub(crate) input: Box<Input>,
 }
 
 impl Flights {
@@ -137,7 +137,7 @@ impl Flights {
         let task = tokio::spawn(async move {
             let input = flight.await;
             // The driver is gone if this fails, and with it everybody who cared.
-            let _ = inbox.send(Landed { flight: no, input }).await;
+            let _ = inbox.send(Landed { flight: no, input: Box::new(input) }).await;
         });
         Some(task.abort_handle())
     }

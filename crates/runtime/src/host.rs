@@ -2,6 +2,7 @@
 
 mod family;
 mod reservation;
+mod rounds;
 mod standing;
 
 pub(crate) use reservation::Reservation;
@@ -12,16 +13,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use windlass_core::ids::LaneId;
+use windlass_core::ids::{Epoch, LaneId};
 
 use crate::agent::Agent;
 use crate::agents::Agents;
 use crate::feed::Feed;
 use crate::identity;
 use crate::lease::{Lease, LeaseTimes};
-use crate::ports::{Claim, SeenBeat, Store, StoreError};
+use crate::ports::{Claim, Reach, SeenBeat, Store, StoreError, Whose};
 use crate::session::Session;
 use crate::turns::Turns;
+use crate::workers::Tally;
 
 /// A process that drives conversations.
 pub struct Host {
@@ -31,9 +33,12 @@ pub struct Host {
     /// Lanes that came to rest here because they wait for their children.
     waiting: Mutex<HashSet<LaneId>>,
     rested: Notify,
+    /// Lanes of this process that nobody drives, because they could not be given back.
+    kept: Mutex<HashMap<LaneId, Epoch>>,
     /// Lanes that could not be driven, and until when they are left to others.
     shunned: Mutex<HashMap<LaneId, u64>>,
     turns: Turns,
+    tally: Mutex<Tally>,
     hand_over: CancellationToken,
     beating: JoinHandle<()>,
 }
@@ -74,17 +79,21 @@ impl Host {
         let lease = Lease::new(identity::new_worker(), times, Arc::clone(&ports.clock));
         lease.beat(ports.store.as_ref()).await?;
         let beating = tokio::spawn(lease.clone().keep(Arc::clone(&ports.store)));
-        Ok(Arc::new(Self {
+        let host = Arc::new(Self {
             agents,
             lease,
             lanes: Mutex::default(),
             waiting: Mutex::default(),
             rested: Notify::new(),
+            kept: Mutex::default(),
             shunned: Mutex::default(),
             turns: Turns::default(),
+            tally: Mutex::default(),
             hand_over: CancellationToken::new(),
             beating,
-        }))
+        });
+        tokio::spawn(rounds::walk(Arc::downgrade(&host)));
+        Ok(host)
     }
 
     /// A handle to the conversation on `lane`, which need not exist yet.
@@ -100,6 +109,16 @@ impl Host {
 
     pub(crate) fn agent(&self) -> &Agent {
         self.agents.own()
+    }
+
+    /// Whose a conversation is that begins here.
+    pub(crate) fn whose(&self) -> Whose {
+        self.agents.whose()
+    }
+
+    /// Which conversations can be driven here.
+    pub(crate) fn reach(&self) -> Reach {
+        self.agents.reach()
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -139,11 +158,16 @@ impl Host {
         let feed = slot.feed.clone();
         drop(slots);
         self.waiting().remove(lane);
-        Some(Reservation { host: Arc::clone(self), lane: lane.clone(), feed, left_by: None })
+        self.kept().remove(lane);
+        Some(Reservation::new(Arc::clone(self), lane.clone(), feed))
     }
 
     fn waiting(&self) -> MutexGuard<'_, HashSet<LaneId>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<LaneId, Epoch>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn slots(&self) -> MutexGuard<'_, HashMap<LaneId, Slot>> {

@@ -2,18 +2,21 @@
 //! knows which vendor, disk or clock is behind it.
 
 mod clock;
+mod finding;
 mod hooks;
 mod model;
 mod store;
+mod store_error;
 mod tool;
 
 pub use clock::Clock;
+pub use finding::{Left, Look, Reach, Reconcile, Resume, SeenBeat, Whose};
 pub use hooks::{Heard, Hooks, NoHooks, Scene};
 pub use model::{Model, Stream};
 pub use store::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
-    StoreError, TraceEnd, Wanting, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, RunInfo, Store, TraceEnd, WorkerId,
 };
+pub use store_error::StoreError;
 pub use tool::{CallContext, Tool};
 
 use std::future::Future;

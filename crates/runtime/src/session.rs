@@ -52,10 +52,22 @@ impl Session {
     /// The same as the run of this id, which the caller minted: sent again after a failure, it is
     /// still one prompt.
     pub async fn send_as(&self, run: RunId, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
-        let head = self.head().await?;
+        let head = self.post(&run, blocks).await?;
+        self.stream(Some(run), head).await
+    }
+
+    /// Leaves a prompt for whoever works on the lane next, and gives the run it will become.
+    pub async fn leave(&self, text: &str) -> Result<RunId, StoreError> {
+        let run = RunId::from(uuid::Uuid::now_v7().to_string());
+        self.post(&run, vec![Block::text(text)]).await?;
+        Ok(run)
+    }
+
+    async fn post(&self, run: &RunId, blocks: Vec<Block>) -> Result<Seq, StoreError> {
+        let head = self.begin().await?;
         let key = Arc::from(format!("prompt:{run}"));
         self.deliver_as(key, MailBody::Prompt { run: run.clone(), blocks }).await?;
-        self.stream(Some(run), head).await
+        Ok(head)
     }
 
     /// Takes the lane up where it was left and gives the stream of what happens.
@@ -188,9 +200,16 @@ impl Session {
         driver::load(&self.host.agent().ports, &self.lane).await
     }
 
-    async fn head(&self) -> Result<Seq, StoreError> {
-        let lane = self.host.agent().ports.store.lane(self.lane.clone()).await?;
-        Ok(lane.map_or(0, |lane| lane.head))
+    /// The lane's head; a lane that is new is said to be this process's.
+    async fn begin(&self) -> Result<Seq, StoreError> {
+        let store = &self.host.agent().ports.store;
+        match store.lane(self.lane.clone()).await? {
+            Some(lane) => Ok(lane.head),
+            None => {
+                store.introduce(self.lane.clone(), self.host.whose()).await?;
+                Ok(0)
+            }
+        }
     }
 
     async fn deliver(&self, body: MailBody) -> Result<(), StoreError> {

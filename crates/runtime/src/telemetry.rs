@@ -5,6 +5,8 @@ use tracing::Level;
 use windlass_core::ids::LaneId;
 use windlass_core::project::{EventRow, Row, alias};
 
+use crate::workers::Tally;
+
 /// The target of all events.
 pub const TARGET: &str = "windlass";
 
@@ -46,9 +48,11 @@ fn is_trouble(name: &str) -> bool {
     TROUBLE.contains(&name)
 }
 
-/// What a look at abandoned lanes found.
-pub(crate) fn reconciled(worker: &str, found: usize, taken: usize) {
-    tracing::info!(target: TARGET, event = "agent_run.reconcile", worker, found, taken);
+/// What a pass of the reconciler did.
+pub(crate) fn reconciled(worker: &str, tally: &Tally) {
+    let Tally { timed_out, resume_available, failed, cancelled } = tally;
+    let event = "agent_run.reconcile";
+    tracing::info!(target: TARGET, event, worker, timed_out, resume_available, failed, cancelled);
 }
 
 /// A lane nobody watches could not be driven.

@@ -2,8 +2,10 @@
 //! has: those with mail, those that are due, those a dead process left. It is told by hints and looks
 //! by itself in between; what it finds is claimed through the store's fence like any other lane.
 
+mod tally;
 mod watch;
 
+pub(crate) use tally::Tally;
 pub use watch::Watch;
 
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 use windlass_core::ids::LaneId;
 
 use crate::host::Host;
-use crate::ports::{Look, StoreError, Wanting};
+use crate::ports::{Look, Reconcile, Resume, StoreError};
 use crate::telemetry;
 
 /// How often a worker looks.
@@ -25,11 +27,14 @@ pub struct WorkTimes {
     pub reconcile_ms: u64,
     /// How long conversations may take to stop where they are.
     pub hand_over_ms: u64,
+    /// What becomes of runs that a dead process left.
+    pub resume: Resume,
 }
 
 impl Default for WorkTimes {
     fn default() -> Self {
-        Self { busy_ms: 250, idle_ms: 2_000, reconcile_ms: 300_000, hand_over_ms: 10_000 }
+        let resume = Resume::AtOnce;
+        Self { busy_ms: 250, idle_ms: 2_000, reconcile_ms: 300_000, hand_over_ms: 10_000, resume }
     }
 }
 
@@ -46,21 +51,26 @@ impl Host {
         let clock = Arc::clone(&self.agent().ports.clock);
         let mut watch = Watch::new(self.expiry_ms());
         let mut pause = times.busy_ms;
-        let mut reconcile_at = 0;
+        let (mut owners_at, mut reconcile_at) = (0, 0);
         // A store that fails now may answer later; one that fails at the start is told about.
         self.store().owners().await?;
         while !self.is_handing_over() {
             let now = clock.monotonic_ms();
-            let found = self.look(&mut watch, now).await.unwrap_or_default();
+            if now >= owners_at {
+                // What cannot be seen now is seen at the next look.
+                _ = self.settle_dead(&mut watch, now, times.resume).await;
+                owners_at = now.saturating_add(times.busy_ms);
+            }
+            let found = self.look().await.unwrap_or_default();
             if now >= reconcile_at {
-                self.reconciled(&found);
+                telemetry::reconciled(self.worker(), &self.tally().take());
                 reconcile_at = now.saturating_add(times.reconcile_ms);
             }
-            pause = match found.is_empty() {
-                true => pause.saturating_mul(2).clamp(times.busy_ms, times.idle_ms),
-                false => times.busy_ms,
+            pause = match found {
+                0 => pause.saturating_mul(2).clamp(times.busy_ms, times.idle_ms),
+                _ => times.busy_ms,
             };
-            if found.len() < BATCH {
+            if found < BATCH {
                 self.pause(pause.min(self.expiry_ms())).await;
             }
         }
@@ -68,27 +78,31 @@ impl Host {
         Ok(())
     }
 
-    /// Looks once and drives what it finds.
-    async fn look(
-        self: &Arc<Self>,
+    /// Settles what dead processes left.
+    async fn settle_dead(
+        &self,
         watch: &mut Watch,
         now: u64,
-    ) -> Result<Vec<Wanting>, StoreError> {
-        let mut dead = watch.dead(self.store().owners().await?, now, self.worker());
-        // Lanes of our own that nobody here drives were left by a driver that broke down.
-        dead.extend(watch.own(self.worker()));
-        let look = Look { now: self.agent().ports.clock.now(), dead, most: BATCH };
-        let mut found = self.store().claimable(look).await?;
-        found.retain(|wanting| self.may_drive(&wanting.lane));
-        for wanting in &found {
-            self.attend_left(&wanting.lane, wanting.left_by.clone());
+        resume: Resume,
+    ) -> Result<(), StoreError> {
+        let dead = watch.dead(self.store().owners().await?, now, self.worker());
+        if dead.is_empty() {
+            return Ok(());
         }
-        Ok(found)
+        let now = self.agent().ports.clock.now();
+        let left = self.store().reconcile(Reconcile { now, dead, resume, most: BATCH }).await?;
+        self.tally().left(&left);
+        Ok(())
     }
 
-    fn reconciled(&self, found: &[Wanting]) {
-        let left = found.iter().filter(|wanting| wanting.left_by.is_some()).count();
-        telemetry::reconciled(self.worker(), left, found.len());
+    /// Looks once and drives what it finds.
+    async fn look(self: &Arc<Self>) -> Result<usize, StoreError> {
+        let now = self.agent().ports.clock.now();
+        let look = Look { now, most: BATCH, reach: self.reach() };
+        let mut found = self.store().claimable(look).await?;
+        found.retain(|lane| self.may_drive(lane));
+        found.iter().for_each(|lane| self.attend(lane));
+        Ok(found.len())
     }
 
     /// Waits for a hint, for the next look, or to be told to hand over.

@@ -10,6 +10,7 @@ pub mod fork;
 pub mod log;
 pub mod mail;
 pub mod many;
+pub mod reconcile;
 pub mod reopen;
 pub mod rows;
 pub mod text;
@@ -38,8 +39,11 @@ macro_rules! conformance_tests {
             rows: run_is_replaced, one_active_run, next_run_in_one_append, run_of_another_lane,
                 newest_first, only_runs_that_are_over_have_ended;
             text: comes_back_byte_for_byte, large_bodies, same_large_body_twice;
-            wanting: mail_waits, due_lanes_wait, the_dead_leave_their_lanes, a_look_is_bounded,
-                mail_to_anybody_is_hinted_at;
+            wanting: mail_waits, due_lanes_wait, a_look_is_bounded,
+                mail_to_anybody_is_hinted_at, only_within_reach, introduced_once,
+                tenants_take_turns, mail_that_lies_is_hinted_at;
+            reconcile: checkpoints_decide, left_lanes_go_on, offered_runs_wait,
+                the_living_and_the_waiting;
             many: lanes_at_once, two_owners_one_winner;
         );
     };

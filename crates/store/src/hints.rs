@@ -35,6 +35,13 @@ impl Hints {
         }
     }
 
+    /// Mail still lies in a lane of this process: whoever waits for it is told again.
+    pub(crate) fn remind(&self, lane: &LaneId) {
+        if let Some(waiting) = self.lock().get(lane) {
+            waiting.notify_one();
+        }
+    }
+
     /// Waits until somebody is told of any lane.
     pub(crate) async fn wait_any(&self) {
         self.any.notified().await;

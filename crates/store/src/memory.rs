@@ -7,6 +7,7 @@ mod disk;
 mod fork;
 mod mail;
 mod read;
+mod reconcile;
 mod rows;
 mod wanting;
 mod world;
@@ -20,8 +21,8 @@ use windlass_core::mail::Mail;
 use windlass_core::project::Row;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
-    StoreError, Task, TraceEnd, Wanting, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Left, Letter, Look, Reconcile, RunInfo,
+    SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -187,11 +188,39 @@ impl Store for MemoryStore {
         Box::pin(self.hints.wait_any())
     }
 
+    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let lanes = self.read(|world| world.mailed(&owner)).await;
+            lanes.iter().for_each(|lane| self.hints.remind(lane));
+            Ok(())
+        })
+    }
+
+    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::lane(&lane)?;
+            valid::whose(&whose)?;
+            self.reach(Operation::Introduce).await;
+            let change = |world: &mut World| {
+                world.introduce(&lane, &whose);
+                Ok(())
+            };
+            self.disk().commit(Durability::Commit, change)
+        })
+    }
+
+    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
+        Box::pin(async move {
+            self.reach(Operation::Reconcile).await;
+            self.disk().commit(Durability::Commit, |world: &mut World| Ok(world.reconcile(&pass)))
+        })
+    }
+
     fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
         Box::pin(async move { Ok(self.read(World::owners).await) })
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(async move { Ok(self.read(|world| world.claimable(&look)).await) })
     }
 

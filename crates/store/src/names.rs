@@ -1,11 +1,13 @@
 //! Run states and stop causes as tables and dashboards write them.
 
+use windlass_core::project::CheckpointKind;
+use windlass_core::raw::Raw;
 use windlass_core::stop::{RunState, StopCause};
 
 /// Whether a run in this state occupies its lane.
 pub(crate) fn is_active(state: RunState) -> bool {
     match state {
-        RunState::Running | RunState::WaitingOnHuman => true,
+        RunState::Running | RunState::WaitingOnHuman | RunState::WaitingOnProvider => true,
         RunState::Queued
         | RunState::Completed
         | RunState::Failed
@@ -19,6 +21,7 @@ pub(crate) fn state(state: RunState) -> &'static str {
         RunState::Queued => "queued",
         RunState::Running => "running",
         RunState::WaitingOnHuman => "waiting_on_human",
+        RunState::WaitingOnProvider => "waiting_on_provider",
         RunState::Completed => "completed",
         RunState::Failed => "failed",
         RunState::Cancelled => "cancelled",
@@ -29,6 +32,19 @@ pub(crate) fn state(state: RunState) -> &'static str {
 pub(crate) fn parse_state(text: &str) -> Option<RunState> {
     serde_json::from_value(text.into()).ok()
 }
+
+/// Whether a run whose last checkpoint is of this kind goes on by itself.
+pub(crate) fn is_resumable(kind: &str) -> bool {
+    serde_json::from_value::<CheckpointKind>(kind.into()).is_ok_and(CheckpointKind::is_resumable)
+}
+
+/// What the row of an event says about a run that its dead owner left.
+pub(crate) fn left_fields(resume_available: bool) -> Raw {
+    Raw::encode(&serde_json::json!({ "timed_out": 1, "resume_available": resume_available }))
+}
+
+/// The event of a run that its dead owner left.
+pub(crate) const RECONCILED: &str = "agent_run.reconcile";
 
 /// The cause by its own name; `StopCause::reason` maps several causes to one.
 pub(crate) fn cause(cause: StopCause) -> String {

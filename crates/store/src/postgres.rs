@@ -24,6 +24,7 @@ mod pool;
 mod prepare;
 mod pulse;
 mod read;
+mod reconcile;
 mod rows;
 mod server;
 mod settle;
@@ -48,8 +49,8 @@ use std::sync::Arc;
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
-    StoreError, Task, TraceEnd, Wanting, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Left, Letter, Look, Reconcile, RunInfo,
+    SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -242,11 +243,36 @@ impl Store for PostgresStore {
         Box::pin(self.hints.wait_any())
     }
 
+    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let owner = &owner;
+            let lanes = with_link!(self.pool, |link, _| wanting::mailed(link, owner)).await?;
+            lanes.iter().for_each(|lane| self.hints.remind(lane));
+            Ok(())
+        })
+    }
+
+    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::lane(&lane)?;
+            valid::whose(&whose)?;
+            let (lane, whose) = (&lane, &whose);
+            with_link!(self.pool, |link, _| reconcile::introduce(link, lane, whose)).await
+        })
+    }
+
+    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
+        Box::pin(async move {
+            let pass = &pass;
+            with_link!(self.pool, |link, _| reconcile::reconcile(link, pass)).await
+        })
+    }
+
     fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
         Box::pin(async move { with_link!(self.pool, |link, _| wanting::owners(link)).await })
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(async move {
             let look = &look;
             with_link!(self.pool, |link, _| wanting::claimable(link, look)).await

@@ -20,6 +20,7 @@ mod open;
 mod prepare;
 mod read;
 mod readers;
+mod reconcile;
 mod rows;
 mod step;
 mod sync;
@@ -35,8 +36,8 @@ use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
-    StoreError, Task, TraceEnd, Wanting, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Left, Letter, Look, Reconcile, RunInfo,
+    SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -182,11 +183,35 @@ impl Store for SqliteStore {
         Box::pin(self.hints.wait_any())
     }
 
+    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let query = move |connection: &_| wanting::mailed(connection, &owner);
+            let lanes = self.readers.ask(query).await?;
+            lanes.iter().for_each(|lane| self.hints.remind(lane));
+            Ok(())
+        })
+    }
+
+    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::lane(&lane)?;
+            valid::whose(&whose)?;
+            let work = Work::Introduce { lane, whose };
+            self.writer.submit(work, Durability::Commit).await.map(drop)
+        })
+    }
+
+    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
+        Box::pin(async move {
+            self.writer.submit(Work::Reconcile(pass), Durability::Commit).await?.left()
+        })
+    }
+
     fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
         Box::pin(self.readers.ask(wanting::owners))
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(self.readers.ask(move |connection| wanting::claimable(connection, &look)))
     }
 

@@ -1,7 +1,7 @@
 //! Arguments that would corrupt a store, refused before they reach one.
 
 use windlass_core::ids::{LaneId, Seq};
-use windlass_runtime::ports::{Append, Letter, StoreError};
+use windlass_runtime::ports::{Append, Letter, StoreError, Whose};
 
 /// Longest lane id or mail key, in bytes.
 const LONGEST_NAME: usize = 512;
@@ -16,6 +16,12 @@ pub(crate) fn worker(worker: &str) -> Result<(), StoreError> {
 
 pub(crate) fn letter(letter: &Letter) -> Result<(), StoreError> {
     name("a mail key", &letter.key)
+}
+
+pub(crate) fn whose(whose: &Whose) -> Result<(), StoreError> {
+    let names = [("a tenant", &whose.tenant), ("an agent", &whose.agent)];
+    let names = names.into_iter().chain([("an affinity", &whose.affinity)]);
+    names.filter(|(_, text)| !text.is_empty()).try_for_each(|(what, text)| name(what, text))
 }
 
 /// The shape of an append; whether it may land is the fence's question.

@@ -132,7 +132,8 @@ impl Workplace {
     /// conversation's commands printed.
     pub(crate) fn place_to_read(&self, desk: &Desk, path: &str) -> Result<Place, ToolError> {
         let zones = self.zones.as_ref();
-        match desk.outputs_path() {
+        let outputs = Desk::may_be_output(Path::new(path)).then(|| desk.outputs_path());
+        match outputs.flatten() {
             Some(outputs) => zones.place_or_beneath(path, &outputs),
             None => zones.place(path),
         }
@@ -177,11 +178,11 @@ impl Workplace {
 
     /// The same facts, knowing that a conversation may look at what its own commands printed.
     pub(crate) fn with_outputs(&self, lane: &LaneId, mut facts: Facts) -> Facts {
-        let (Some(outputs), Subject::Paths(uses)) =
-            (self.desk(lane).outputs_path(), &mut facts.subject)
-        else {
+        let Subject::Paths(uses) = &mut facts.subject else { return facts };
+        if !uses.iter().all(|used| Desk::may_be_output(Path::new(&*used.path))) {
             return facts;
-        };
+        }
+        let Some(outputs) = self.desk(lane).outputs_path() else { return facts };
         if uses.iter().all(|used| Path::new(&*used.path).starts_with(&outputs)) {
             uses.iter_mut().for_each(|used| used.zone = Zone::Workspace);
         }

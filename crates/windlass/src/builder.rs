@@ -1,10 +1,13 @@
 //! Puts a Windlass together from parts.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use windlass_core::bounds::BadSettings;
 use windlass_core::permission::{BadRule, Human, Otherwise, Rule};
 use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
 use windlass_providers::scripted::{Script, ScriptedModel};
+use windlass_runtime::identity;
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
 use windlass_runtime::{Agent, Agents, HookChain, Host, SystemClock, Toolbox};
@@ -24,6 +27,7 @@ pub struct Builder {
     tools: Toolbox,
     settings: Settings,
     lease: LeaseTimes,
+    workspace: String,
     hooks: Vec<Arc<dyn Hooks>>,
     runs_commands: bool,
     bad_rule: Option<BadRule>,
@@ -46,6 +50,9 @@ pub enum BuildError {
     /// The schema of the answer is none.
     #[error(transparent)]
     Schema(#[from] BadSchema),
+    /// A setting that cannot be.
+    #[error(transparent)]
+    Settings(#[from] BadSettings),
     /// The store does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -60,6 +67,7 @@ impl Default for Builder {
             tools: Toolbox::default(),
             settings: Settings::new(ModelSettings::named("scripted")),
             lease: LeaseTimes::default(),
+            workspace: String::new(),
             hooks: Vec::new(),
             runs_commands: false,
             bad_rule: None,
@@ -225,6 +233,14 @@ impl Builder {
         self
     }
 
+    /// The folder its tools work in: conversations begun here are driven only by workers that have
+    /// the same folder of the same machine. Without one they may be driven anywhere.
+    #[must_use]
+    pub fn workspace(mut self, folder: &Path) -> Self {
+        self.workspace = identity::workspace(folder);
+        self
+    }
+
     /// Another clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
@@ -240,6 +256,7 @@ impl Builder {
         if let Some(problem) = self.bad_schema {
             return Err(problem.into());
         }
+        self.settings.checked()?;
         let mut hooks = HookChain::default();
         for one in self.hooks {
             hooks = hooks.with(one);
@@ -259,6 +276,7 @@ impl Builder {
             Some(named) => parts.family(self.tools, self.settings, named),
             None => parts.agent(self.tools, self.settings).into(),
         };
+        let agents = agents.working_in(&self.workspace);
         Ok(Windlass { host: Host::start(agents, self.lease).await? })
     }
 }

@@ -216,7 +216,7 @@ impl Sim<'_> {
         world.owner = owner;
         let epoch = world.live.epoch.saturating_add(1);
         let prompt_hash = self.config.hash_of(owner).clone();
-        self.feed(world, Input::Adopted { epoch, prompt_hash })
+        self.feed(world, Input::Adopted { epoch, prompt_hash, offer: None })
     }
 
     /// The copy goes on; what the onlooker knew was about the other lane.
@@ -320,8 +320,8 @@ fn granted(world: &World, question: QuestionId) -> Option<Rule> {
 
 fn answer(world: &World, question: QuestionId, choice: Choice) -> Answer {
     match choice {
-        Choice::Grant => Answer::Allow { rule: granted(world, question) },
-        Choice::Allow => Answer::Allow { rule: None },
+        Choice::Grant => granted(world, question).map_or_else(Answer::allow, Answer::granting),
+        Choice::Allow => Answer::allow(),
         Choice::Deny => Answer::Deny { reason: Arc::from("n") },
         Choice::Retry => Answer::Retry {},
         Choice::MarkDone => Answer::MarkDone { text: Arc::from("d") },

@@ -170,7 +170,7 @@ impl Ledger {
     fn answered(&mut self, now: &Conversation, input: &Input, mail: MailId) {
         let Some((question, answer)) = answer_in(now, input, mail) else { return };
         match (question.about.call(), answer) {
-            (Some(call), Answer::Allow { rule }) => {
+            (Some(call), Answer::Allow { rule, .. }) => {
                 self.approved.push(call);
                 self.grants.extend(rule.clone());
             }

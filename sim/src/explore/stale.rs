@@ -178,7 +178,7 @@ fn letters(world: &World) -> Vec<MailBody> {
     let known = world.live.run.as_ref().map(|run| run.id.clone());
     let known = known.or(world.live.last_end.as_ref().map(|end| end.run.clone()));
     let mut letters = vec![
-        MailBody::Answer { question: 999, answer: Answer::Allow { rule: None } },
+        MailBody::Answer { question: 999, answer: Answer::allow() },
         MailBody::Cancel { run: Some(RunId::from("nobody")) },
         MailBody::Abort { run: Some(RunId::from("nobody")) },
         MailBody::Prompt { run: RunId::from("empty"), blocks: vec![Block::text(" ")] },
@@ -221,7 +221,7 @@ fn second_answer(world: &World) -> Option<MailBody> {
 /// An answer that each open question does not take.
 fn unfit_answers(world: &World) -> Vec<MailBody> {
     let questions = world.live.run.iter().flat_map(Run::questions);
-    let all = [Answer::Allow { rule: None }, Answer::Retry {}, Answer::Continue {}];
+    let all = [Answer::allow(), Answer::Retry {}, Answer::Continue {}];
     questions
         .flat_map(|question| {
             let unfit = all.iter().filter(|answer| !question.about.takes(answer)).cloned();

@@ -205,7 +205,7 @@ impl Play {
         self.state = self.state.without_volatile();
         self.epoch += 1;
         let prompt_hash = self.state.prompt_hash.clone().unwrap_or_default();
-        Input::Adopted { epoch: self.epoch, prompt_hash }
+        Input::Adopted { epoch: self.epoch, prompt_hash, offer: None }
     }
 }
 

@@ -105,7 +105,7 @@ impl Word {
     fn answer(self, lane: &LaneId) -> Answer {
         let text = lane.as_str().replace("conversation:", "");
         match self {
-            Self::Allow => Answer::Allow { rule: None },
+            Self::Allow => Answer::allow(),
             Self::Deny => Answer::Deny { reason: format!("{text}- no").into() },
             Self::Retry => Answer::Retry {},
             Self::MarkDone => Answer::MarkDone { text: format!("{text}- did it").into() },

@@ -172,7 +172,7 @@ impl Stage {
     }
 
     fn stray_answer(&mut self, lane: usize, question: u32) {
-        let body = MailBody::Answer { question, answer: Answer::Allow { rule: None } };
+        let body = MailBody::Answer { question, answer: Answer::allow() };
         self.mail(lane, format!("stray {}", self.scheduled), body);
     }
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, Look, RunInfo, SeenBeat, Store,
-    StoreError, Task, TraceEnd, Wanting, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Left, Letter, Look, Reconcile, RunInfo,
+    SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
 };
 
 use super::clock::nap;
@@ -177,11 +177,24 @@ impl Store for ProcessStore {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.lane(lane)))
     }
 
+    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.hint_at_mail(owner)))
+    }
+
+    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>> {
+        let introduced = self.shared.disk.introduce(lane, whose);
+        Box::pin(self.attempt("an introduction", self.rarely(), introduced))
+    }
+
+    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
+        Box::pin(self.attempt("a pass", self.rarely(), self.shared.disk.reconcile(pass)))
+    }
+
     fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.owners()))
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>> {
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.claimable(look)))
     }
 

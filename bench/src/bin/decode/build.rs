@@ -99,7 +99,15 @@ fn request() -> Request {
     transcript.push_prompt(&[Block::text("Read the files.")]);
     let settings = Arc::new(Settings::new(Model::named("bench")));
     let (choice, digest) = (ToolChoice::Open, Arc::from(""));
-    Request { ask: 1, settings, transcript, max_tokens: 1_000, choice, digest }
+    Request {
+        ask: 1,
+        settings,
+        transcript,
+        max_tokens: 1_000,
+        choice,
+        digest,
+        task_left_tokens: None,
+    }
 }
 
 fn push_round(transcript: &mut Transcript, number: usize) -> Result<()> {

@@ -58,6 +58,7 @@ impl Loop {
                 max_tokens: 1_000,
                 choice: ToolChoice::Open,
                 digest: Arc::clone(&self.digest),
+                task_left_tokens: None,
             };
             let asked = self.model.ask(request, Arc::new(Deaf)).await;
             let reply = asked.map_err(|failure| anyhow!("{}", failure.message))?;

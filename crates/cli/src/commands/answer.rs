@@ -30,7 +30,7 @@ pub(crate) async fn answer(
 pub(crate) fn read(word: AnswerWord, text: Option<String>) -> anyhow::Result<Answer> {
     let words = text.map(Arc::<str>::from);
     Ok(match (word, words) {
-        (AnswerWord::Allow, _) => Answer::Allow { rule: None },
+        (AnswerWord::Allow, _) => Answer::allow(),
         (AnswerWord::Retry, _) => Answer::Retry {},
         (AnswerWord::Abandon, _) => Answer::Abandon {},
         (AnswerWord::Continue, _) => Answer::Continue {},

@@ -36,7 +36,12 @@ pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
     if let Some(rule) = &rule {
         show::note(&acts::kept(rule));
     }
-    let answer = Answer::Allow { rule };
+    // What is approved is what was shown: an input that changes meanwhile is not meant.
+    let yes = rule.map_or_else(Answer::allow, Answer::granting);
+    let answer = match story.now.input_hash(call) {
+        Some(hash) => yes.for_input(&hash),
+        None => yes,
+    };
     if args.json {
         args.agent.output.output_format = OutputFormat::Json;
     }

@@ -3,16 +3,13 @@
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use windlass::Session;
-use windlass::core::block::Block;
-use windlass::core::ids::{LaneId, RunId};
+use windlass::core::ids::LaneId;
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
-use windlass::core::mail::MailBody;
-use windlass::ports::{Letter, Store};
+use windlass::ports::Store;
 
 use crate::args::{OutputFormat, Print};
 use crate::look::find;
@@ -31,20 +28,13 @@ pub(crate) async fn print(print: Print) -> anyhow::Result<ExitCode> {
     let setup = setup::start(&print.agent).await?;
     let session = session(&print, &setup).await?;
     if print.detach {
-        return leave(&prompt, session.lane(), setup.store.as_ref()).await;
+        // Whoever works on it next finds it in the conversation's mailbox.
+        session.leave(&prompt).await?;
+        show::line(session.lane().as_str());
+        return Ok(ExitCode::SUCCESS);
     }
     let run = session.send(&prompt).await?;
     show::watch(run, &session, &setup, &print.agent).await
-}
-
-/// Leaves the prompt in the conversation's mailbox.
-async fn leave(prompt: &str, lane: &LaneId, store: &dyn Store) -> anyhow::Result<ExitCode> {
-    let run = RunId::from(setup::new_id());
-    let body = MailBody::Prompt { run: run.clone(), blocks: vec![Block::text(prompt)] };
-    let letter = Letter { key: Arc::from(format!("prompt:{run}")), body };
-    store.deliver(lane.clone(), letter).await?;
-    show::line(lane.as_str());
-    Ok(ExitCode::SUCCESS)
 }
 
 fn check(print: &Print) -> anyhow::Result<()> {

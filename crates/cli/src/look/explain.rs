@@ -12,9 +12,9 @@ mod words;
 use serde::Serialize;
 use windlass::core::conversation::{Conversation, Ended};
 use windlass::core::ids::{LaneId, RunId, Seq};
+use windlass::core::project::active_state;
 use windlass::core::record::Record;
 use windlass::core::stop::RunState;
-use windlass::core::wanted::is_parked;
 use windlass::ports::LaneInfo;
 
 use super::paper::{Ink, Paper};
@@ -88,8 +88,7 @@ impl Past<'_> {
             (Some(ended), _) => ended.cause.state(ended.has_text()),
             (None, Some(run)) if run.id != *self.run => RunState::Queued,
             (None, None) => RunState::Queued,
-            (None, Some(_)) if is_parked(&self.at_end) => RunState::WaitingOnHuman,
-            (None, Some(_)) => RunState::Running,
+            (None, Some(_)) => active_state(&self.at_end),
         }
     }
 }

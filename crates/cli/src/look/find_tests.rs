@@ -12,6 +12,7 @@ fn run(run: &str, lane: &str) -> RunInfo {
         cause: None,
         text: None,
         at: Millis(1),
+        resume_available: false,
     }
 }
 

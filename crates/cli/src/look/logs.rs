@@ -109,6 +109,7 @@ impl Event {
         let row = &self.row;
         let ink = match row.name {
             "agent.tool.retry" | "agent.model.retry" | "agent.model.fell_back" => Ink::Notable,
+            "agent.model.warning" | "agent_run.waiting_on_provider" => Ink::Notable,
             "agent_run.failed" | "agent_run.resume_unsafe" => Ink::Bad,
             "agent_run.completed" => Ink::Good,
             _ => Ink::Strong,

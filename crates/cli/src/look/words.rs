@@ -53,6 +53,7 @@ pub(crate) fn state(state: RunState) -> &'static str {
         RunState::Queued => "waits its turn",
         RunState::Running => "is at work",
         RunState::WaitingOnHuman => "waits for you",
+        RunState::WaitingOnProvider => "waits for its provider",
         RunState::Completed => "completed",
         RunState::Failed => "failed",
         RunState::Cancelled => "was cancelled",
@@ -158,8 +159,8 @@ pub(crate) fn reason(shown: &Shown) -> String {
 /// An answer of a human.
 pub(crate) fn answer(answer: &Answer) -> String {
     match answer {
-        Answer::Allow { rule: None } => "allow".to_owned(),
-        Answer::Allow { rule: Some(rule) } => format!("allow, and keep the rule {rule}"),
+        Answer::Allow { rule: None, .. } => "allow".to_owned(),
+        Answer::Allow { rule: Some(rule), .. } => format!("allow, and keep the rule {rule}"),
         Answer::Deny { reason } => format!("deny: {reason}"),
         Answer::Retry {} => "it did not happen; run it again".to_owned(),
         Answer::MarkDone { text } => format!("it happened: {text}"),

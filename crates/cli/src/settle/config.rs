@@ -17,6 +17,7 @@
 //! limits = { tool_rounds = 20 }
 //! budget_usd = 0.5
 //! checklist = { Write = 1 }
+//! window = { thresholds = { compact = 60 }, collapse = "off" }
 //! ```
 
 use std::collections::BTreeMap;
@@ -69,6 +70,11 @@ pub(crate) struct Profile {
     pub(crate) gate_command: Option<String>,
     /// The model of the profile.
     pub(crate) model: Option<String>,
+    /// The model that sums up for it.
+    pub(crate) summary_model: Option<String>,
+    /// How its context is kept small, where that differs: `thresholds`, `snip`, `micro`, `collapse`,
+    /// `auto`.
+    pub(crate) window: BTreeMap<String, toml::Value>,
     /// Tools that may be called as often as they like.
     pub(crate) exempt_tools: Vec<String>,
     /// The tool a model that goes in circles is made to call.

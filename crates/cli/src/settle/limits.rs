@@ -25,6 +25,7 @@ pub(crate) fn apply(
     settings.limits = overlaid(&settings.limits, &as_json(&profile.limits)?, "limit")?;
     let times = settings.times.unwrap_or_default();
     settings.times = Some(overlaid(&times, &as_json(&profile.times)?, "time")?);
+    settings.window = overlaid(&settings.window, &as_json(&profile.window)?, "window setting")?;
     settings.limits = overlaid(&settings.limits, &typed(&args.set)?, "limit")?;
     if let Some(rounds) = args.max_turns.filter(|rounds| *rounds > 0) {
         settings.limits = settings.limits.clone().with_tool_rounds(rounds);
@@ -47,7 +48,7 @@ pub(crate) fn apply(
     settings.gate.command = profile.gate_command.as_deref().map(Arc::from);
     settings.guards.exempt = profile.exempt_tools.iter().map(|t| Arc::from(t.as_str())).collect();
     settings.guards.lookup_tool = profile.lookup_tool.as_deref().map(Arc::from);
-    Ok(())
+    Ok(settings.checked()?)
 }
 
 /// Dollars as micro-dollars.

@@ -51,8 +51,9 @@ pub(crate) fn choose(
     settings.model = known(&name)?;
     let fallback = args.fallback_model.as_deref().or(config.fallback_model.as_deref());
     settings.fallback = fallback.map(|name| known(&full(name))).transpose()?;
-    if let Some(name) = config.summary_model.as_deref() {
-        settings.window.summariser = Summariser::Model(known(&full(name))?);
+    let summaries = profile.summary_model.as_deref().or(config.summary_model.as_deref());
+    if let Some(name) = summaries.map(full).or_else(|| cheaper(&name)) {
+        settings.window.summariser = Summariser::Model(known(&name)?);
     }
     widen(settings, args);
     think(settings, args);
@@ -70,6 +71,16 @@ pub(crate) fn silent(clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Model>> {
 fn full(name: &str) -> String {
     let alias = ALIASES.iter().find(|(short, _)| *short == name);
     alias.map_or(name, |(_, full)| full).to_owned()
+}
+
+/// The cheap model of the same family, asked where the name says; nobody knows one for other families.
+fn cheaper(name: &str) -> Option<String> {
+    let (provider, model) = match name.split_once(':') {
+        Some((provider, model)) => (format!("{provider}:"), model),
+        None => (String::new(), name),
+    };
+    let is_dearer = model.starts_with("claude-") && !model.contains("haiku");
+    is_dearer.then(|| format!("{provider}{}", full("haiku")))
 }
 
 /// Every model that a name can choose, with what the configuration says of them.

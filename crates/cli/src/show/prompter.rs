@@ -46,9 +46,17 @@ fn asked(question: &Question, now: &Conversation, project: &Project) -> anyhow::
         io::stderr().flush()?;
         let typed = line()?;
         match read(&question.about, typed.trim(), rule.as_ref(), project)? {
-            Some(answer) => return Ok(answer),
+            Some(answer) => return Ok(for_what_was_shown(answer, question, now)),
             None => writeln!(io::stderr(), "{}", words::NOT_UNDERSTOOD)?,
         }
+    }
+}
+
+/// What is approved is what was shown.
+fn for_what_was_shown(answer: Answer, question: &Question, now: &Conversation) -> Answer {
+    match question.about.call().and_then(|call| now.input_hash(call)) {
+        Some(hash) => answer.for_input(&hash),
+        None => answer,
     }
 }
 
@@ -85,11 +93,11 @@ fn read(
     let text = || Arc::<str>::from(typed);
     Ok(match about {
         About::Approval { .. } => match (typed, rule) {
-            ("y" | "yes" | "once", _) => Some(Answer::Allow { rule: None }),
-            ("c" | "conversation", Some(rule)) => Some(Answer::Allow { rule: Some(rule.clone()) }),
+            ("y" | "yes" | "once", _) => Some(Answer::allow()),
+            ("c" | "conversation", Some(rule)) => Some(Answer::granting(rule.clone())),
             ("p" | "project", Some(rule)) if project.trust == Trust::Given => {
                 project::allow(&project.folder, rule)?;
-                Some(Answer::Allow { rule: Some(rule.clone()) })
+                Some(Answer::granting(rule.clone()))
             }
             ("n" | "no", _) => Some(Answer::Deny { reason: Arc::from("the user said no") }),
             (other, _) => {

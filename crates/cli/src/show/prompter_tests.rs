@@ -33,7 +33,7 @@ fn yes_no_and_why() {
     let folder = tempfile::tempdir().unwrap();
     let project = Project { folder: folder.path().to_owned(), trust: Trust::Missing };
     let said = |typed: &str| read(&ABOUT, typed, None, &project).unwrap();
-    assert_eq!(said("y"), Some(Answer::Allow { rule: None }));
+    assert_eq!(said("y"), Some(Answer::allow()));
     assert_eq!(said("n not today"), Some(Answer::Deny { reason: Arc::from("not today") }));
     assert_eq!(said("c"), None, "there is no rule to keep");
     assert_eq!(said("perhaps"), None);

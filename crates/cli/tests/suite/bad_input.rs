@@ -142,3 +142,31 @@ fn tools_that_fail_are_told_to_the_model_and_not_to_the_user() {
     let ran = place.ask("go", &["--allow", "*"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "noted\n"), "{}", ran.err);
 }
+
+// spec: WINDOW-08
+#[test]
+fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
+    let place = Place::new(HELLO);
+    std::fs::create_dir(place.path("home")).unwrap();
+    let profiles = "[profiles.late]\nwindow = { thresholds = { compact = 99 } }\n\
+                    [profiles.odd]\nwindow = { squeeze = \"on\" }\n\
+                    [profiles.never]\ntimes = { hard_ms = 1 }\n\
+                    [profiles.forever]\nlimits = { recoveries = 0 }\n";
+    place.write("home/config.toml", profiles);
+    let said = [
+        (["--profile", "late"], "compaction at 99 % must come before calls are blocked at 98 %"),
+        (["--profile", "odd"], "there is no window setting called squeeze"),
+        (["--profile", "never"], "make soft_ms the smaller one"),
+        (["--profile", "forever"], "recoveries is 0; give a number from 1 to 100"),
+        (["--window-tokens", "0"], "window_tokens of the model scripted is 0"),
+        (["--set", "tool_retry_ms=[]"], "tool_retry_ms has 0 pauses"),
+        (["--set", "kept_messages=-1"], "a limit has a value it cannot have"),
+    ];
+    for (flags, expected) in said {
+        one_sentence(&place.ask("hi", &flags), expected);
+    }
+    assert!(!place.path("w.db").exists(), "nothing is stored");
+    place.write("home/config.toml", "[models.m.prices]\ninput = -5\n");
+    let ran = place.ask("hi", &[]);
+    assert!(ran.code == 1 && ran.err.contains("mend it"), "{}", ran.err);
+}

@@ -95,6 +95,7 @@ pub(super) fn replied(c: &mut Conversation, input: &Input, truncation: Truncatio
     c.meter.learn(sent_bytes, &reply.usage);
     let price = c.price_in_use();
     charge(c, &reply.usage, price.as_ref());
+    c.count_for_task(&reply.usage);
     let Some(run) = &mut c.run else { return };
     run.counters.failures = 0;
     run.down_since = None;

@@ -2,7 +2,7 @@
 
 use crate::conversation::{Asked, Conversation};
 use crate::record::Record;
-use crate::window::Rung;
+use crate::window::{Rewrite, Rung};
 
 use super::talk::refresh_digest;
 use super::with_run;
@@ -12,6 +12,7 @@ pub(super) fn compacted(c: &mut Conversation, record: &Record) {
     let place = |at: &u64| usize::try_from(*at).unwrap_or(usize::MAX);
     let attached: Vec<usize> = attached.iter().map(place).collect();
     let journal = if rung.is_some() { c.journal_to_show() } else { String::new() };
+    c.end_generation();
     c.transcript.compact(place(keep_from), note, &attached, &journal);
     with_run(c, |run| {
         run.counters.reactive_compactions = run.counters.reactive_compactions.saturating_add(1);
@@ -22,6 +23,11 @@ pub(super) fn compacted(c: &mut Conversation, record: &Record) {
         refresh_digest(c);
     }
     c.compaction = Asked::No;
+}
+
+pub(super) fn pruned(c: &mut Conversation, rewrites: &[Rewrite]) {
+    c.end_generation();
+    c.transcript.rewrite(rewrites);
 }
 
 pub(super) fn climbed(c: &mut Conversation, rung: Rung) {

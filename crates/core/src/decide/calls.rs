@@ -20,10 +20,12 @@ use crate::record::{Record, Settlement};
 use crate::run::{Fatality, Phase, Round, Run};
 use crate::settings::Listening;
 use crate::stop::StopCause;
+use crate::words;
 
 /// Brings the open round as far as it goes without the world.
 pub(super) fn advance(draft: &mut Draft<'_>) {
     stopping::wind_down(draft);
+    expire_all(draft);
     judge_all(draft);
     let_go_all(draft);
     close_if_complete(draft);
@@ -98,7 +100,21 @@ pub(super) fn classified(draft: &mut Draft<'_>, id: CallId, opinion: &Opinion) {
 /// Asks a human.
 pub(super) fn question(draft: &mut Draft<'_>, about: About) {
     let id = draft.now().questions.saturating_add(1);
-    draft.record(Record::Questioned { question: Question { id, about } });
+    let leave = matches!(about, About::Approval { .. });
+    let expires_at = draft.limits().approval_ms.filter(|_| leave).map(|ms| draft.at.plus(ms));
+    draft.record(Record::Questioned { question: Question { id, about, expires_at } });
+}
+
+/// Leave that nobody gave in time is not given any more.
+fn expire_all(draft: &mut Draft<'_>) {
+    let at = draft.at;
+    let late = |call: &&Call| call.question().is_some_and(|question| question.is_expired(at));
+    let ids: Vec<CallId> = draft.calls().iter().filter(late).map(|call| call.id).collect();
+    for call in ids {
+        let reason: Arc<str> = Arc::from(words::NOT_APPROVED_IN_TIME);
+        draft.record(Record::Judged { call, verdict: Verdict::Deny { reason: reason.clone() } });
+        settle(draft, call, Shown::denied(&reason));
+    }
 }
 
 /// Makes a result final.

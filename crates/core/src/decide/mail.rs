@@ -15,7 +15,7 @@ use crate::ids::{CallId, MailId, QuestionId, RunId};
 use crate::mail::{Answer, Mail, MailBody};
 use crate::outcome::{Reach, Shown};
 use crate::permission::{MAX_RULES, Rule, Verdict};
-use crate::question::{About, Question};
+use crate::question::About;
 use crate::record::{Record, Stop, Transition};
 use crate::transcript::Transcript;
 
@@ -155,11 +155,23 @@ fn stop(draft: &mut Draft<'_>, mail: MailId, target: Option<&RunId>, how: Stop) 
 
 fn answered(draft: &mut Draft<'_>, mail: MailId, id: QuestionId, answer: &Answer) {
     let question = draft.run().and_then(|run| run.questions().find(|q| q.id == id)).cloned();
-    let Some(Question { about, .. }) = question else {
+    let Some(question) = question else {
         return refuse(draft, mail, "the question is not open; it was answered or its run ended");
     };
+    if question.is_expired(draft.at) {
+        refuse(draft, mail, "the question has expired; the call was not run");
+        return calls::advance(draft);
+    }
+    let about = question.about;
     if !about.takes(answer) {
         return refuse(draft, mail, &format!("question {id} takes {}", about.choices()));
+    }
+    if !is_for_what_runs(draft, &about, answer) {
+        return refuse(
+            draft,
+            mail,
+            "another input was approved than the call has; look at it again",
+        );
     }
     draft.record(Record::Answered { mail });
     match about {
@@ -174,13 +186,20 @@ fn answered(draft: &mut Draft<'_>, mail: MailId, id: QuestionId, answer: &Answer
     calls::advance(draft);
 }
 
+/// Whether what would run is what somebody looked at and approved.
+fn is_for_what_runs(draft: &Draft<'_>, about: &About, answer: &Answer) -> bool {
+    let Answer::Allow { input_hash: Some(seen), .. } = answer else { return true };
+    let call = about.call().and_then(|call| draft.call(call));
+    call.is_some_and(|call| call.tool_use.input.hash_hex() == **seen)
+}
+
 fn approved(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
     if let Answer::Deny { reason } = answer {
         let verdict = Verdict::Deny { reason: reason.clone() };
         draft.record(Record::Judged { call, verdict });
         calls::settle(draft, call, Shown::denied(reason));
     } else {
-        if let Answer::Allow { rule: Some(rule) } = answer {
+        if let Answer::Allow { rule: Some(rule), .. } = answer {
             grant(draft, rule);
         }
         let verdict = Verdict::Allow { by: Arc::from("human") };

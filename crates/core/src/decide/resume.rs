@@ -11,6 +11,7 @@ use super::draft::Draft;
 use super::stopping;
 use crate::call::{Call, CallState};
 use crate::counsel::Counsel;
+use crate::drift::{self, Offer};
 use crate::facts::Verify;
 use crate::ids::{CallId, Epoch};
 use crate::input::Finding;
@@ -19,7 +20,12 @@ use crate::question::About;
 use crate::record::{Record, TimeLimit, Transition};
 use crate::run::{Leave, Run};
 
-pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str>) {
+pub(super) fn adopted(
+    draft: &mut Draft<'_>,
+    epoch: Epoch,
+    prompt_hash: &Arc<str>,
+    offer: Option<&Offer>,
+) {
     if draft.run().is_none() {
         return;
     }
@@ -32,7 +38,7 @@ pub(super) fn adopted(draft: &mut Draft<'_>, epoch: Epoch, prompt_hash: &Arc<str
     match leave(draft) {
         Some(Leave::Awaited) if !changed => draft.record(Record::DriftAccepted {}),
         Some(Leave::Awaited | Leave::Given) => {}
-        None if drifted => ask_about_drift(draft),
+        None if drifted => ask_about_drift(draft, offer),
         None => go_on(draft, was_asking),
     }
 }
@@ -42,14 +48,19 @@ fn is_over(draft: &Draft<'_>) -> bool {
     up.is_some_and(|up| up.limit == TimeLimit::Hard)
 }
 
-fn ask_about_drift(draft: &mut Draft<'_>) {
+fn ask_about_drift(draft: &mut Draft<'_>, offer: Option<&Offer>) {
     // A complete answer needs no model any more.
     if let Some((_, Counsel::Answer { cause })) = counsel::sought(draft) {
         counsel::give_up(draft);
         return answer::finish_with(draft, cause);
     }
     counsel::give_up(draft);
-    let what = Arc::from("the system prompt or the tools changed since the run began");
+    let what = match (draft.settings(), offer) {
+        (Some(settings), Some(offer)) => drift::what(&settings.offer(), offer),
+        (Some(_) | None, _) => {
+            Arc::from("the system prompt or the tools changed since the run began")
+        }
+    };
     calls::question(draft, About::Drift { what });
 }
 

@@ -104,7 +104,7 @@ fn every_mode_for_every_kind_of_call() {
     }
 }
 
-// spec: PERMISSIONS-01, PERMISSIONS-03
+// spec: PERMISSIONS-01, PERMISSIONS-03, PERMISSIONS-11
 #[test]
 fn deny_then_ask_then_mode_then_allow() {
     let run = Subject::Shell(shell(&["npm test"]));

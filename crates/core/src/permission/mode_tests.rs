@@ -18,6 +18,7 @@ fn modes_have_the_names_people_know() {
     }
 }
 
+// spec: PERMISSIONS-11
 #[test]
 fn only_bypass_is_refused_and_only_for_root() {
     for (mode, _) in MODES {

@@ -21,6 +21,7 @@ use crate::raw::Raw;
 use crate::record::{Record, TimeLimit, Transition, Truncation};
 use crate::run::Run;
 use crate::stop::RunState;
+use crate::wanted::waits_on_provider;
 use crate::window::Rung;
 
 #[derive(Serialize)]
@@ -68,6 +69,11 @@ struct Children<'a> {
 #[derive(Serialize)]
 struct Granted<'a> {
     rule: &'a str,
+}
+
+#[derive(Serialize)]
+struct Warning {
+    notices: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -150,6 +156,17 @@ pub(super) fn event(
     Some(EventRow { run, seq: entry.seq, at: entry.at, name, fields })
 }
 
+/// What the model's adapter had to do differently from what it was asked.
+pub(super) fn warning(now: &Conversation, entry: &Entry, record: &Record) -> Option<EventRow> {
+    let (Record::Replied { .. }, Input::Replied { reply, .. }) = (record, &entry.input) else {
+        return None;
+    };
+    let notices = Some(reply.notices()).filter(|notices| !notices.is_empty())?;
+    let (name, fields) = ("agent.model.warning", Raw::encode(&Warning { notices }));
+    let run = now.run.as_ref().map(|run| run.id.clone());
+    Some(EventRow { run, seq: entry.seq, at: entry.at, name, fields })
+}
+
 type Named = (&'static str, Raw);
 
 fn of_model(now: &Conversation, record: &Record) -> Option<Named> {
@@ -160,8 +177,12 @@ fn of_model(now: &Conversation, record: &Record) -> Option<Named> {
             Some(("agent.reply.truncated", Raw::encode(&Truncated { used, of })))
         }
         Record::Deferred { until, failures } => {
-            let fields = ModelRetry { failures: *failures, until: until.0 };
-            Some(("agent.model.retry", Raw::encode(&fields)))
+            let name = if waits_on_provider(now) {
+                "agent_run.waiting_on_provider"
+            } else {
+                "agent.model.retry"
+            };
+            Some((name, Raw::encode(&ModelRetry { failures: *failures, until: until.0 })))
         }
         Record::AttemptAbandoned { why, .. } => {
             Some(("agent.model.abandoned", Raw::encode(&Why { why })))

@@ -20,7 +20,7 @@ use crate::record::Record;
 use crate::reply::Usage;
 use crate::run::Counters;
 use crate::stop::{RunState, StopCause};
-use crate::wanted::is_parked;
+use crate::wanted::{is_parked, waits_on_provider};
 
 /// A row of one of the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,17 +179,27 @@ fn ended(now: &Conversation, entry: &Entry) -> Option<RunRow> {
     })
 }
 
+/// The state of the run that occupies its lane.
+#[must_use]
+pub fn active_state(conversation: &Conversation) -> RunState {
+    match conversation {
+        _ if is_parked(conversation) => RunState::WaitingOnHuman,
+        _ if waits_on_provider(conversation) => RunState::WaitingOnProvider,
+        _ => RunState::Running,
+    }
+}
+
 /// The active run's row, when the whole entry changed what it says.
 pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -> Option<RunRow> {
     let run = now.run.as_ref()?;
     let was = before.run.as_ref().filter(|was| was.id == run.id);
     // What the last owner had in the air is not in the log: a new one says how things stand.
     let adopted = matches!(entry.input, Input::Adopted { .. });
-    let same =
-        was.is_some_and(|was| was.counters == run.counters) && is_parked(before) == is_parked(now);
+    let same = was.is_some_and(|was| was.counters == run.counters)
+        && active_state(before) == active_state(now);
     (adopted || !same).then(|| RunRow {
         run: run.id.clone(),
-        state: if is_parked(now) { RunState::WaitingOnHuman } else { RunState::Running },
+        state: active_state(now),
         cause: None,
         also: Vec::new(),
         text: None,

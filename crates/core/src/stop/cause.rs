@@ -58,6 +58,8 @@ pub enum RunState {
     Running,
     /// Waiting for a human, costing nothing.
     WaitingOnHuman,
+    /// Waiting for a provider that is down; its lane is kept, and it goes on by itself.
+    WaitingOnProvider,
     /// Ended well.
     Completed,
     /// Ended badly.

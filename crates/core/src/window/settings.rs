@@ -14,7 +14,7 @@ use crate::settings::Model;
 pub struct Window {
     /// From when on.
     pub thresholds: Thresholds,
-    /// Old thoughts and notes go.
+    /// Turns beyond a sliding window, old thoughts and notes go.
     pub snip: Switch,
     /// Old results are cut.
     pub micro: Switch,

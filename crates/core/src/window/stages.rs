@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use imbl::Vector;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -15,11 +14,15 @@ use crate::transcript::{Part, Role, Segment, Transcript};
 /// Characters an old tool result is cut to.
 const MICRO_CHARS: u64 = 1_000;
 
+/// Messages of the sliding window: whole turns before them go when room is needed.
+const SLIDING_MESSAGES: u32 = 100;
+
 /// A stage, in the order they act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Old thoughts, notes of the runtime and journals that were shown again later go.
+    /// Turns beyond a sliding window go; of the others old thoughts, notes of the runtime and
+    /// journals that were shown again later.
     Snip,
     /// Old tool results are cut.
     Micro,
@@ -94,25 +97,40 @@ fn each_block(
 }
 
 fn snip(transcript: &Transcript, keep_from: usize) -> Vec<Rewrite> {
+    let goes = snipped(transcript, keep_from);
+    each_block(transcript, keep_from, |at, block| {
+        (goes.contains(&at) || block.is_thought()).then_some(None)
+    })
+}
+
+/// The segments that go. What people said, instructions and summaries are never among them.
+fn snipped(transcript: &Transcript, keep_from: usize) -> BTreeSet<usize> {
     let segments = transcript.segments();
+    let window = transcript.cut_point(SLIDING_MESSAGES).unwrap_or(0).min(keep_from);
+    // A reply and its results go together or not at all.
+    let parted = segments.get(window).is_some_and(|first| first.part == Part::Results);
+    let window = if parted { window.saturating_sub(1) } else { window };
     let shown = segments.iter().rposition(|segment| segment.part == Part::Journal);
     // The last journal is a pair.
     let journal = shown.map_or(0, |read| read.saturating_sub(1));
-    let goes = |at: usize| match segments.get(at).map(|segment| segment.part) {
-        Some(Part::Note) => !separates(segments, at),
-        // Both halves of a pair or neither.
-        Some(Part::Journal) => at > 0 && at < journal && journal <= keep_from,
-        Some(Part::Prompt | Part::Summary | Part::Memory | Part::Reply | Part::Results) | None => {
-            false
+    let mut goes = BTreeSet::new();
+    let mut before: Option<&Segment> = None;
+    for (at, segment) in segments.iter().enumerate().take(keep_from) {
+        let is_gone = match segment.part {
+            Part::Reply | Part::Results => at < window,
+            // A note that keeps two replies apart, or a reply from being the first, stays.
+            Part::Note => before.is_some_and(|before| before.role == Role::User),
+            // Both halves of a pair or neither.
+            Part::Journal => at > 0 && at < journal && journal <= keep_from,
+            Part::Prompt | Part::Summary | Part::Memory => false,
+        };
+        if is_gone {
+            goes.insert(at);
+        } else {
+            before = Some(segment);
         }
-    };
-    each_block(transcript, keep_from, |at, block| (goes(at) || block.is_thought()).then_some(None))
-}
-
-/// Whether what stands there keeps two replies apart, or a reply from being the first.
-fn separates(segments: &Vector<Segment>, at: usize) -> bool {
-    let before = at.checked_sub(1).and_then(|before| segments.get(before));
-    before.is_none_or(|before| before.role == Role::Assistant)
+    }
+    goes
 }
 
 fn micro(block: &Block) -> Change {

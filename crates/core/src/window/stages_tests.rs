@@ -30,7 +30,8 @@ fn acted(stage: Stage, transcript: &Transcript, keep_from: usize) -> Transcript 
     changed.rewrite(&stage.propose(transcript, keep_from));
     assert_eq!(audit(&messages(changed.segments().iter())), Ok(()));
     // Acting twice changes nothing more.
-    assert_eq!(stage.propose(&changed, keep_from.min(changed.segments().len())), []);
+    let tail = transcript.segments().len().saturating_sub(keep_from);
+    assert_eq!(stage.propose(&changed, changed.segments().len().saturating_sub(tail)), []);
     changed
 }
 
@@ -113,4 +114,45 @@ fn collapse_leaves_the_latest_of_equal_calls() {
 fn stages_have_names() {
     let names = [Stage::Snip, Stage::Micro, Stage::Collapse, Stage::Auto].map(Stage::name);
     assert_eq!(names, ["snip", "micro", "collapse", "auto"]);
+}
+
+/// So many rounds, and what people and the runtime said among them.
+fn long(rounds: usize) -> Transcript {
+    let mut transcript = Transcript::default();
+    transcript.push_prompt(&[Block::text("the first thing")]);
+    transcript.push_memory("Never push.");
+    transcript.push_reply(&[Block::text("an early half")]);
+    transcript.push_note("go on");
+    for nth in 0..rounds {
+        round(&mut transcript, &format!("t{nth}"), "/a", &format!("result {nth}."));
+    }
+    transcript.push_prompt(&[Block::text("the last thing")]);
+    transcript
+}
+
+// spec: WINDOW-04
+#[test]
+fn snip_drops_whole_turns_beyond_the_sliding_window() {
+    let transcript = long(80);
+    let after = acted(Stage::Snip, &transcript, transcript.segments().len());
+    let told = format!("{after:?}");
+    assert!(told.contains("the first thing") && told.contains("Never push."));
+    assert!(!told.contains("an early half") && !told.contains("result 29."));
+    assert!(told.contains("result 30.") && told.contains("result 79."));
+    assert_eq!(messages(after.segments().iter()).len(), 1 + 100);
+    // What is inside the window keeps its turns, and the tail is never touched.
+    let short = long(40);
+    let kept = acted(Stage::Snip, &short, short.segments().len());
+    assert!(format!("{kept:?}").contains("result 0."));
+    assert!(format!("{:?}", acted(Stage::Snip, &transcript, 10)).contains("result 3."));
+}
+
+// spec: WINDOW-04
+#[test]
+fn no_pair_is_cut_wherever_the_window_falls() {
+    for rounds in 49..53 {
+        for keep_from in (0..=long(rounds).segments().len()).step_by(3) {
+            acted(Stage::Snip, &long(rounds), keep_from);
+        }
+    }
 }

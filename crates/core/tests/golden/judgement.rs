@@ -201,7 +201,7 @@ fn classifier() -> Lane {
 
 fn grants() -> Lane {
     let lane = Lane::with(|settings| settings.rules.ask.clear());
-    let granted = Answer::Allow { rule: Some(Rule::parse("deploy").unwrap()) };
+    let granted = Answer::granting(Rule::parse("deploy").unwrap());
     lane.prompt("go")
         .reply(calls([call("t1", "deploy", "a")]))
         .answer(granted)

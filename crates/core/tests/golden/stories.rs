@@ -82,7 +82,7 @@ fn permission() -> Lane {
         .answer_to(2, Answer::Text { text: Arc::from("blue") })
         .answer_to(2, Answer::Text { text: Arc::from("red") })
         .answer_to(1, Answer::Retry {})
-        .answer_to(1, Answer::Allow { rule: None })
+        .answer_to(1, Answer::allow())
         .returns(0, "deployed")
         .reply(calls([call("t4", "deploy", "again")]))
         .deny("once is enough")

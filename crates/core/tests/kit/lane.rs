@@ -159,7 +159,7 @@ impl Lane {
     }
 
     pub(crate) fn allow(self) -> Self {
-        self.answer(Answer::Allow { rule: None })
+        self.answer(Answer::allow())
     }
 
     pub(crate) fn deny(self, reason: &str) -> Self {
@@ -303,7 +303,14 @@ impl Lane {
     pub(crate) fn adopted_with(mut self, hash: &str) -> Self {
         self.epoch += 1;
         let epoch = self.epoch;
-        self.crash().input(Input::Adopted { epoch, prompt_hash: Arc::from(hash) })
+        self.crash().input(Input::Adopted { epoch, prompt_hash: Arc::from(hash), offer: None })
+    }
+
+    /// The process dies and another takes over with these settings.
+    pub(crate) fn adopted_by(mut self, settings: &Settings) -> Self {
+        self.epoch += 1;
+        let (epoch, offer) = (self.epoch, Some(settings.offer()));
+        self.crash().input(Input::Adopted { epoch, prompt_hash: settings.prompt_hash(), offer })
     }
 
     pub(crate) fn fork(self, parent: &str) -> Self {

@@ -38,6 +38,7 @@ pub(crate) fn price() -> Price {
         output_usd_micros: 5_000_000,
         cache_read_usd_micros: 100_000,
         cache_write_usd_micros: 1_250_000,
+        above: None,
     }
 }
 

@@ -140,8 +140,8 @@ fn opinion() -> BoxedStrategy<Opinion> {
 
 fn answer() -> BoxedStrategy<Answer> {
     prop_oneof![
-        3 => Just(Answer::Allow { rule: None }),
-        1 => Just(Answer::Allow { rule: Some(crate::kit::rule("deploy")) }),
+        3 => Just(Answer::allow()),
+        1 => Just(Answer::granting(crate::kit::rule("deploy"))),
         1 => text().prop_map(|reason| Answer::Deny { reason: arc(reason) }),
         2 => Just(Answer::Retry {}),
         1 => text().prop_map(|text| Answer::MarkDone { text: arc(text) }),
@@ -363,11 +363,7 @@ fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
 fn fitting(about: &About, pick: usize, text: &str) -> Answer {
     let text: Arc<str> = Arc::from(text);
     let (a, b, c) = match about {
-        About::Approval { .. } => (
-            Answer::Allow { rule: None },
-            Answer::Allow { rule: None },
-            Answer::Deny { reason: text },
-        ),
+        About::Approval { .. } => (Answer::allow(), Answer::allow(), Answer::Deny { reason: text }),
         About::Uncertain { .. } => {
             (Answer::Retry {}, Answer::MarkDone { text }, Answer::Abandon {})
         }

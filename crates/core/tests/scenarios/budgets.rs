@@ -2,9 +2,10 @@
 
 use windlass_core::outcome::ToolError;
 use windlass_core::record::OutputBound;
+use windlass_core::settings::Settings;
 use windlass_core::stop::StopCause;
 
-use crate::kit::{Lane, call, calls, text};
+use crate::kit::{Lane, call, calls, paid_only, summed_up, text};
 
 fn capped(tokens: u64) -> Lane {
     Lane::with(|settings| settings.limits.run_tokens = Some(tokens))
@@ -191,4 +192,45 @@ fn absurd_numbers_stay_numbers() {
     })
     .prompt("hi")
     .so(|lane| assert_eq!(lane.run().asking().unwrap().max_tokens, 1));
+}
+
+// spec: BUDGETS-08
+#[test]
+fn a_task_budget_goes_on_after_a_compaction_where_it_was() {
+    let task = |settings: &mut Settings| {
+        paid_only(settings);
+        settings.thinking.task_tokens = Some(100_000);
+    };
+    let left = |lane: &Lane| lane.live.request().unwrap().task_left_tokens;
+    let before = Lane::with(task).prompt("go").fills(0..8, 6_000);
+    assert_eq!(left(&before), None, "the model still sees all of it");
+    let after = before.reads(8, 6_000).settles("completed settled round_closed compacted asked");
+    let told = left(&after).unwrap();
+    // Nine pages of 6,000 bytes are about 13,500 tokens, and the calls are not free.
+    assert!((84_000..87_000).contains(&told), "{told}");
+    // It lasts as long as the generation, and the next one takes from what was left.
+    let later = after.fills(9..12, 6_000);
+    assert_eq!(left(&later), Some(told));
+    let again = later.fills(12..14, 6_000);
+    assert!(again.live.transcript.generation() > 1);
+    let told_again = left(&again).unwrap();
+    assert!(told_again + 6_000 < told, "{told_again} after {told}");
+    // A crash changes nothing of it, and another task begins with all of it.
+    let again = again.crash();
+    assert_eq!(left(&again), Some(told_again));
+    let next = again.reply(text("done")).prompt("more");
+    assert_eq!(left(&next), None);
+}
+
+#[test]
+fn a_task_budget_is_no_cap_and_the_summary_has_none() {
+    let task = |settings: &mut Settings| {
+        summed_up(settings);
+        settings.thinking.task_tokens = Some(10);
+    };
+    let lane = Lane::with(task).prompt("go").fills_up(6_000).consults("summary");
+    let summary = lane.live.summary_request().unwrap();
+    assert_eq!((summary.settings.thinking.task_tokens, summary.task_left_tokens), (None, None));
+    let lane = lane.summary("short");
+    assert_eq!(lane.live.request().unwrap().task_left_tokens, Some(0));
 }

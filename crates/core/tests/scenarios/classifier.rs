@@ -72,7 +72,7 @@ fn what_a_classifier_costs_counts() {
 }
 
 fn grant(text: &str) -> Answer {
-    Answer::Allow { rule: Some(Rule::parse(text).unwrap()) }
+    Answer::granting(Rule::parse(text).unwrap())
 }
 
 #[test]

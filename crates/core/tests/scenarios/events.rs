@@ -13,9 +13,10 @@ use windlass_core::permission::{Mode, Rule};
 use windlass_core::project::alias;
 use windlass_core::reply::Usage;
 use windlass_core::settings::{Listening, Model};
+use windlass_core::stop::RunState;
 
 use super::rows::events;
-use crate::kit::{Lane, call, calls, paid_only, passing, summed_up, text};
+use crate::kit::{Lane, call, calls, paid_only, passing, settings, summed_up, text};
 
 /// The fields of the last event of this name.
 #[track_caller]
@@ -243,7 +244,7 @@ fn budgets_grants_and_children_are_told() {
     assert_eq!(last(&lane, "agent_run.asked_human")["budget"]["cap"], "budget_tokens");
     last(&lane.answer(Answer::Continue {}), "agent.budget.extended");
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "a")]));
-    let lane = lane.answer(Answer::Allow { rule: Some(Rule::parse("deploy").unwrap()) });
+    let lane = lane.answer(Answer::granting(Rule::parse("deploy").unwrap()));
     assert_eq!(last(&lane, "agent.permission.granted"), json!({"rule": "deploy"}));
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "spawn", "a b")]));
     assert_eq!(
@@ -277,4 +278,50 @@ fn a_journal_update_and_a_compaction_are_checkpoints() {
     assert_eq!(kinds(&Lane::new().prompt("hi").reply(both)).last(), Some(&JournalUpdate));
     let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("one");
     assert_eq!(kinds(&lane).last(), Some(&Compaction));
+}
+
+#[test]
+fn a_run_that_lost_its_owner_is_told_with_what_became_of_it() {
+    let counts = |lane: &Lane| last(lane, "agent_run.reconcile");
+    let gone_on = Lane::new().prompt("hi").adopted();
+    assert_eq!(counts(&gone_on), json!({"timed_out": 1, "failed": 0, "cancelled": 0}));
+    let cancelled = Lane::new().prompt("hi").cancel().adopted();
+    assert_eq!(counts(&cancelled), json!({"timed_out": 1, "failed": 0, "cancelled": 1}));
+    let failed = Lane::with(|settings| settings.limits.model_calls = 1).prompt("hi").adopted();
+    assert_eq!(counts(&failed), json!({"timed_out": 1, "failed": 1, "cancelled": 0}));
+    // A human who was asked and never answered does not hold up a cancel for ever.
+    let asked = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted();
+    let waited = asked.cancel().wake();
+    assert_eq!(counts(&waited), json!({"timed_out": 0, "failed": 0, "cancelled": 1}));
+}
+
+// spec: LANES-05
+#[test]
+fn a_waiting_prompt_that_cannot_begin_is_told_and_the_next_one_begins() {
+    let lane = Lane::with(|settings| {
+        settings.model.window_tokens = 4_000;
+        settings.model.max_tokens = 100;
+    });
+    let lane = lane.prompt("one").prompt(&"long ".repeat(10_000)).prompt("three");
+    // The second is too long, and stands in the way of the third.
+    let lane = lane.says(text("done"));
+    let told = last(&lane, "agent_run.dispatch_next_failed");
+    assert_eq!(told, json!({"cause": "blocking_limit", "waiting": 0}));
+    assert_eq!(count(&lane, "agent_run.dispatch_next_failed"), 2);
+    // The lane is free: whoever asks next is heard.
+    lane.configure(settings()).prompt("four").wants("ask 2");
+}
+
+// spec: LANES-09
+#[test]
+fn a_cancelled_run_says_nothing() {
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")]).text("On it."));
+    let shown = lane.live.transcript.clone();
+    let lane = lane.cancel().returns(0, "ok");
+    assert_eq!(last(&lane, "agent_run.cancelled")["cause"], "user_cancel");
+    let ended = lane.ended();
+    assert_eq!((&*ended.text, ended.cause.state(ended.has_text())), ("", RunState::Cancelled));
+    // The round that was in the air is kept, and nothing is said after it.
+    assert_eq!(lane.live.transcript.segments().len(), shown.segments().len() + 2);
+    assert!(!lane.live.transcript.ends_in_reply());
 }

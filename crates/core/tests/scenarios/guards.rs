@@ -112,6 +112,7 @@ fn without_a_lookup_tool_the_directive_is_words_alone() {
     circles(lane.prompt("go"), 4).so(|lane| assert_eq!(choice(lane), ToolChoice::Open));
 }
 
+// spec: GUARDS-07
 #[test]
 fn a_model_that_cannot_be_forced_is_offered_nothing_else() {
     let lane = Lane::with(|settings| {

@@ -242,6 +242,7 @@ fn absurd_prices_and_caps_stay_numbers() {
         output_usd_micros: u64::MAX,
         cache_read_usd_micros: u64::MAX,
         cache_write_usd_micros: u64::MAX,
+        above: None,
     };
     let lane = |caps: Caps| {
         Lane::with(move |settings| {
@@ -258,6 +259,7 @@ fn absurd_prices_and_caps_stay_numbers() {
         output_usd_micros: 0,
         cache_read_usd_micros: 0,
         cache_write_usd_micros: 0,
+        above: None,
     };
     Lane::with(|settings| {
         settings.model.price = Some(free);

@@ -97,8 +97,68 @@ fn two_questions_are_answered_in_any_order() {
         .so(|lane| assert_eq!(lane.run().questions().count(), 2))
         .answer_to(2, Answer::Deny { reason: Arc::from("no") })
         .settles("answered judged settled")
-        .answer_to(1, Answer::Allow { rule: None })
+        .answer_to(1, Answer::allow())
         .settles("answered judged started")
         .returns(0, "A")
         .shows_last("user: <t1 ok: A> | <t2 denied: no>");
+}
+
+// spec: PERMISSIONS-12
+#[test]
+fn an_approval_is_for_the_input_that_was_looked_at() {
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "prod")]));
+    let seen = lane.live.input_hash(lane.call(0)).unwrap();
+    let other = lane.clone().answer(Answer::allow().for_input("another"));
+    other.settles("mail_refused").refused("another input was approved").calls_are("questioned");
+    let lane = lane.answer(Answer::allow().for_input(&seen)).settles("answered judged started");
+    // It is used up: what the model wants next is asked about again, also if it is the same.
+    lane.answer_to(1, Answer::allow().for_input(&seen))
+        .refused("not open")
+        .returns(0, "ok")
+        .reply(calls([call("t2", "deploy", "prod")]))
+        .calls_are("questioned")
+        .answer_to(1, Answer::allow().for_input(&seen))
+        .refused("not open")
+        .answer(Answer::Deny { reason: Arc::from("no") })
+        .shows_last("user: <t2 denied: no>");
+}
+
+// spec: PERMISSIONS-12
+#[test]
+fn an_approval_expires_only_if_so_configured() {
+    let asked = |ms: Option<u64>| {
+        let lane = Lane::with(|settings| settings.limits.approval_ms = ms);
+        lane.prompt("hi").reply(calls([call("t1", "read", "/a"), call("t2", "deploy", "b")]))
+    };
+    asked(None)
+        .returns(0, "A")
+        .parked()
+        .wakes_at(None)
+        .later(u64::MAX / 2)
+        .allow()
+        .settles("answered judged started");
+    let lane = asked(Some(60_000)).returns(0, "A").parked();
+    let due = Some(lane.now.plus(59_999));
+    let lane = lane.wakes_at(due);
+    lane.clone().later(59_000).allow().settles("answered judged started");
+    // Somebody looks when the time has come, or the answer itself comes too late.
+    let gone = "user: <t1 ok: A> | <t2 denied: nobody approved the call in time; it was not run>";
+    lane.clone().wake().settles("judged settled round_closed asked").shows_last(gone);
+    lane.later(60_000)
+        .allow()
+        .settles("mail_refused judged settled round_closed asked")
+        .refused("expired")
+        .shows_last(gone)
+        .allow()
+        .refused("not open");
+}
+
+#[test]
+fn only_leave_expires() {
+    let asks = |tool: &str| {
+        let lane = Lane::with(|settings| settings.limits.approval_ms = Some(1_000));
+        lane.prompt("hi").reply(calls([call("t1", tool, "x")]))
+    };
+    asks("ask_human").parked().wakes_at(None);
+    asks("write").adopted().parked().wakes_at(None);
 }

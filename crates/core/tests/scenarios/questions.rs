@@ -12,7 +12,7 @@ fn words(text: &str) -> Answer {
 
 fn all_answers() -> Vec<(&'static str, Answer)> {
     vec![
-        ("allow", Answer::Allow { rule: None }),
+        ("allow", Answer::allow()),
         ("deny", Answer::Deny { reason: Arc::from("no") }),
         ("retry", Answer::Retry {}),
         ("mark done", Answer::MarkDone { text: Arc::from("it did") }),
@@ -50,22 +50,22 @@ fn an_answer_sent_twice_is_applied_once() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "x")]))
-        .answer_to(1, Answer::Allow { rule: None })
+        .answer_to(1, Answer::allow())
         .settles("answered judged started")
-        .answer_to(1, Answer::Allow { rule: None })
+        .answer_to(1, Answer::allow())
         .refused("not open")
         .returns(0, "done")
         .answer_to(1, Answer::Deny { reason: Arc::from("too late") })
         .refused("not open")
         .reply(text("ok"))
-        .answer_to(1, Answer::Allow { rule: None })
+        .answer_to(1, Answer::allow())
         .refused("not open");
 }
 
 #[test]
 fn an_answer_to_no_question_is_refused() {
-    Lane::new().answer_to(0, Answer::Allow { rule: None }).refused("not open");
-    Lane::new().prompt("hi").answer_to(u32::MAX, Answer::Allow { rule: None }).refused("not open");
+    Lane::new().answer_to(0, Answer::allow()).refused("not open");
+    Lane::new().prompt("hi").answer_to(u32::MAX, Answer::allow()).refused("not open");
 }
 
 // spec: LANES-13

@@ -116,7 +116,7 @@ fn a_question_stays_open_over_crashes() {
         .parked()
         .adopted()
         .parked()
-        .answer_to(1, Answer::Allow { rule: None })
+        .answer_to(1, Answer::allow())
         .settles("answered judged started");
 }
 
@@ -182,6 +182,22 @@ fn a_changed_prompt_halts_an_open_round_too() {
         .answer(Answer::Abandon {})
         .ends(StopCause::UserCancel)
         .shows_last("user: <t1 skipped: the run was cancelled before this call ran> | <t2 ok: B>");
+}
+
+// spec: RESUME-10
+#[test]
+fn a_drift_names_what_changed() {
+    let mut other = settings();
+    other.system = "You drop.".into();
+    other.tools.pop();
+    let lane = Lane::new().prompt("hi").adopted_by(&other).parked();
+    let asked = format!("{:?}", lane.run().halt().unwrap().question.about);
+    assert!(
+        asked.contains("the system prompt (") && asked.contains("missing tools: send"),
+        "{asked}"
+    );
+    // The same owner without changes asks nothing.
+    Lane::new().prompt("hi").adopted_by(&settings()).wants("ask 2");
 }
 
 #[test]

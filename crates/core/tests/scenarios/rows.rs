@@ -253,15 +253,22 @@ fn events_are_named() {
             "agent.model.abandoned",
             "agent.model.retry",
             "agent_run.resumed",
+            "agent_run.reconcile",
             "agent_run.cancelled"
         ]
     );
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted();
-    assert_eq!(names(&lane), ["agent_run.started", "agent_run.resumed", "agent_run.resume_unsafe"]);
+    let unsafe_now = [
+        "agent_run.started",
+        "agent_run.resumed",
+        "agent_run.reconcile",
+        "agent_run.resume_unsafe",
+    ];
+    assert_eq!(names(&lane), unsafe_now);
     let lane = Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "x")]))
-        .answer_to(9, windlass_core::mail::Answer::Allow { rule: None });
+        .answer_to(9, windlass_core::mail::Answer::allow());
     assert_eq!(names(&lane), ["agent_run.started", "agent_run.asked_human", "agent.mail.refused"]);
     let lane = Lane::new().prompt("hi").reply(text("x").stop("odd"));
     assert_eq!(names(&lane), ["agent_run.started", "agent.reply.anomaly", "agent_run.completed"]);

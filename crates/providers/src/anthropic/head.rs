@@ -162,6 +162,9 @@ fn write_output_config(body: &mut Object<'_>, plan: &Plan<'_>) {
         let mut budget = Object::open(config.key("task_budget"));
         budget.string("type", "tokens");
         budget.value("total", &tokens);
+        if let Some(left) = plan.request.task_left_tokens {
+            budget.value("remaining", &left);
+        }
         budget.close();
     }
     config.close();

@@ -78,6 +78,7 @@ pub(super) fn request(transcript: Transcript) -> Request {
         max_tokens: 4_096,
         choice: ToolChoice::Open,
         digest: Arc::from(""),
+        task_left_tokens: None,
     }
 }
 

@@ -202,6 +202,9 @@ fn usage_is_given_or_derived() {
     for (steps, expected) in table {
         assert_eq!(ask(&format!("when any\n{steps}"), &seen).usage, expected, "{steps}");
     }
+    let later = Seen { older_bytes: 400, ..seen };
+    assert_eq!(ask("when any\nsay \"a\"", &later).usage, usage(4, 1, 100, 0));
+    assert_eq!(ask("when any\nsay \"a\"\nusage in 9", &later).usage, usage(9, 1, 0, 0));
 }
 
 #[test]

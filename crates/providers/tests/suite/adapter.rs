@@ -62,6 +62,7 @@ pub(crate) fn request(transcript: Transcript) -> Request {
         max_tokens: 1_000,
         choice: ToolChoice::Open,
         digest: Arc::from(""),
+        task_left_tokens: None,
     }
 }
 

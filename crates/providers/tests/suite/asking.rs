@@ -77,6 +77,7 @@ fn is_asked(body: &Value) -> bool {
         && system.contains("Call the tool `Read` now.")
 }
 
+// spec: GUARDS-07
 #[test]
 fn a_model_that_cannot_be_forced_is_offered_the_one_tool() {
     let anthropic = |name, request: &Request| sent(Format::AnthropicMessages, name, request);
@@ -123,6 +124,7 @@ async fn a_server_that_ignores_a_tool_choice_is_noticed() {
 }
 
 /// Efforts are words of their own; whether and how a model thinks is another matter.
+// spec: MODELS-10
 #[tokio::test]
 async fn effort_is_sent_where_it_is_known_and_told_where_it_is_not() {
     let with = |effort| request_with(|settings| settings.thinking.effort = effort);
@@ -351,4 +353,17 @@ fn the_digest_belongs_to_the_system_prompt_and_changes_only_the_head() {
         }
         assert_eq!(model.body(&request)[0].as_ptr(), after[0].as_ptr(), "the head is kept");
     }
+}
+
+// spec: BUDGETS-08
+#[test]
+fn what_is_left_of_a_task_budget_is_sent() {
+    let mut endpoint = endpoint(Format::AnthropicMessages, NOWHERE);
+    endpoint.model = Arc::from("claude-opus-5");
+    let model = Remote::new(endpoint, shared(), Options::default()).unwrap();
+    let request = request_with(|settings| settings.thinking.task_tokens = Some(64_000));
+    let request = Request { task_left_tokens: Some(9_000), ..request };
+    let body: Value = serde_json::from_str(&joined(&model.body(&request))).unwrap();
+    let budget = json!({"type": "tokens", "total": 64_000, "remaining": 9_000});
+    assert_eq!(body["output_config"]["task_budget"], budget);
 }

@@ -9,8 +9,10 @@ use windlass_core::ids::{Millis, RunId};
 use windlass_core::input::Input;
 use windlass_core::log::Entry;
 use windlass_core::mail::{Mail, MailBody};
+use windlass_core::project::{EventRow, Row, project};
 use windlass_core::record::Record;
 use windlass_core::settings::Settings;
+use windlass_core::stop::RunState;
 use windlass_core::wanted::{Effect, wanted};
 use windlass_providers::names::Providers;
 use windlass_providers::{Models, Options};
@@ -26,6 +28,7 @@ pub(crate) struct Lane {
     pub(crate) now: Conversation,
     pub(crate) at: Millis,
     pub(crate) records: Vec<Record>,
+    rows: Vec<Row>,
     url: String,
     options: Options,
 }
@@ -37,6 +40,7 @@ impl Lane {
             now: Conversation::default(),
             at: Millis(1_000_000),
             records: Vec::new(),
+            rows: Vec::new(),
             url: url.to_owned(),
             options,
         };
@@ -51,6 +55,7 @@ impl Lane {
         self.at = self.at.plus(1);
         if let Some(entry) = Entry::decide(&self.now, self.at, input) {
             self.records.extend(entry.records.iter().cloned());
+            self.rows.extend(project(&self.now, &entry));
             self.now.fold(&entry).unwrap();
         }
     }
@@ -102,6 +107,25 @@ impl Lane {
             Record::Deferred { until, .. } => Some(until.since(self.at)),
             _ => None,
         })
+    }
+
+    /// What dashboards were told, in order.
+    pub(crate) fn events(&self) -> impl Iterator<Item = &EventRow> {
+        self.rows.iter().filter_map(|row| match row {
+            Row::Event(event) => Some(event),
+            _ => None,
+        })
+    }
+
+    /// The states the run went through.
+    pub(crate) fn states(&self) -> Vec<RunState> {
+        let state = |row: &Row| match row {
+            Row::Run(row) => Some(row.state),
+            _ => None,
+        };
+        let mut states: Vec<RunState> = self.rows.iter().filter_map(state).collect();
+        states.dedup();
+        states
     }
 
     /// Why attempts were given up, one after another.

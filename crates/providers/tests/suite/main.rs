@@ -22,6 +22,8 @@ mod heard;
 #[cfg(test)]
 mod lane;
 #[cfg(test)]
+mod malformed;
+#[cfg(test)]
 mod proxy;
 #[cfg(test)]
 mod rich;

@@ -1,8 +1,9 @@
 //! Whole runs: faults that happen on real sockets, judged by the core.
 
+use windlass_core::ids::Millis;
 use windlass_core::record::Record;
-use windlass_core::settings::{Model, Settings};
-use windlass_core::stop::StopCause;
+use windlass_core::settings::{Effort, Model, Settings};
+use windlass_core::stop::{RunState, StopCause};
 use windlass_providers::names::Format;
 use windlass_providers::{Deadlines, Options};
 
@@ -45,6 +46,7 @@ async fn failing(
         .await
 }
 
+// fault: 30, 31
 // spec: MODELS-04
 #[tokio::test]
 async fn a_fault_that_may_pass_is_tried_again_and_no_other_is() {
@@ -96,6 +98,7 @@ async fn a_server_that_falls_silent_is_tried_again() {
     }
 }
 
+// fault: 29
 // spec: MODELS-05
 #[tokio::test]
 async fn a_pause_is_what_the_server_asks_for_within_a_cap_or_grows_with_jitter() {
@@ -122,19 +125,91 @@ async fn a_pause_is_what_the_server_asks_for_within_a_cap_or_grows_with_jitter()
     assert!(grown.iter().any(|pause| pause % 1_000 != 0), "jitter: {grown:?}");
 }
 
-/// Not proven here is how a front end calls it while the run waits for its provider.
+// fault: 30
+// spec: MODELS-06
 #[tokio::test]
 async fn a_model_that_stays_down_is_waited_for_and_the_run_is_not_lost() {
     for name in NAMES {
         let server = failing(14, |_| whole("529 Overloaded", "", "{}")).await;
         let mut lane = lane(&server, name);
+        let retries = settings(name).limits.model_retries as usize;
         let ended = lane.end().await;
         assert_eq!(ended.cause, StopCause::EndTurn, "{name}: it came back");
         assert_eq!(server.asked().len(), 15);
+        let told = |event: &str| lane.events().filter(|row| row.name == event).count();
+        assert_eq!(told("agent.model.retry"), retries, "{name}");
+        assert_eq!(told("agent_run.waiting_on_provider"), 14 - retries, "{name}");
+        let [_, running, waiting, .., completed] = lane.states()[..] else { panic!("{name}") };
+        assert_eq!((running, completed), (RunState::Running, RunState::Completed), "{name}");
+        assert_eq!(waiting, RunState::WaitingOnProvider, "{name}");
     }
 }
 
-// spec: MODELS-07
+/// The answer had begun with 200, and what was said so far counts for nothing.
+// fault: 33
+#[tokio::test]
+async fn an_error_after_the_beginning_is_tried_again() {
+    for name in NAMES {
+        let server = failing(2, |asked| {
+            let format = format_of(asked);
+            let text = String::from_utf8(cassette(format, "text")).unwrap();
+            let begun: String = text.split_inclusive("\n\n").take(3).collect();
+            let error = match format {
+                Format::AnthropicMessages => {
+                    r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#
+                }
+                Format::OpenAiChat => r#"{"error":{"message":"busy","type":"overloaded_error"}}"#,
+                Format::OpenAiResponses => {
+                    r#"{"type":"error","code":"overloaded_error","message":"busy"}"#
+                }
+            };
+            streamed(format!("{begun}event: error\ndata: {error}\n\n").as_bytes())
+        })
+        .await;
+        let mut lane = lane(&server, name);
+        assert_eq!(lane.end().await.cause, StopCause::EndTurn, "{name}");
+        let abandoned = lane.abandoned();
+        assert_eq!(abandoned.len(), 2, "{name}");
+        assert!(abandoned[0].contains("busy"), "{abandoned:?}");
+    }
+}
+
+/// Whoever waits too long is told so, and can go on from there.
+// spec: MODELS-06
+#[tokio::test]
+async fn waiting_for_a_provider_ends_at_a_limit_and_can_be_resumed() {
+    let server = failing(usize::MAX, |_| whole("503 Down", "", "{}")).await;
+    let mut settings = settings(NAMES[0]);
+    settings.limits.provider_wait_ms = 600_000;
+    let mut lane = Lane::new(&server.url, hasty(), settings);
+    let (ended, waited) = (lane.end().await, lane.at.since(Millis(1_000_000)));
+    assert_eq!(ended.cause, StopCause::ProviderFailed);
+    assert!(ended.cause.is_resumable());
+    assert!((600_000..1_200_000).contains(&waited), "{waited}");
+    assert!(lane.states().contains(&RunState::WaitingOnProvider));
+}
+
+// spec: MODELS-10
+#[tokio::test]
+async fn an_effort_that_a_model_does_not_know_is_a_warning_event_once() {
+    let server = failing(0, |_| Vec::new()).await;
+    let mut settings = settings("openai-chat:some-model");
+    settings.thinking.effort = Some(Effort::High);
+    let mut lane = Lane::new(&server.url, hasty(), settings);
+    assert_eq!(lane.end().await.cause, StopCause::EndTurn);
+    let warnings: Vec<&str> = lane
+        .events()
+        .filter(|row| row.name == "agent.model.warning")
+        .map(|row| row.fields.text())
+        .collect();
+    assert_eq!(warnings, [r#"{"notices":["effort_ignored"]}"#]);
+    assert!(!server.asked()[0].body.contains("effort"));
+    let mut quiet = self::lane(&server, "openai-chat:some-model");
+    quiet.end().await;
+    assert!(quiet.events().all(|row| row.name != "agent.model.warning"));
+}
+
+// spec: MODELS-06, MODELS-07
 #[tokio::test]
 async fn another_model_takes_over_and_nothing_half_said_stays() {
     for (first, other) in [(NAMES[0], NAMES[1]), (NAMES[1], NAMES[2]), (NAMES[2], NAMES[0])] {
@@ -164,6 +239,7 @@ async fn another_model_takes_over_and_nothing_half_said_stays() {
     }
 }
 
+// fault: 27, 28
 // spec: MODELS-08
 #[tokio::test]
 async fn a_stream_that_ends_early_is_asked_for_again_and_nothing_of_it_runs() {

@@ -20,6 +20,7 @@ fn hasty(idle_ms: u64, total_ms: u64) -> Options {
 
 const PING: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n: comment\n\n";
 
+// fault: 32
 #[tokio::test]
 async fn pings_do_not_keep_a_silent_stream_alive() {
     for format in FORMATS {
@@ -39,6 +40,39 @@ async fn pings_do_not_keep_a_silent_stream_alive() {
     }
 }
 
+/// Bytes that never make an event say nothing.
+// fault: 32
+#[tokio::test]
+async fn a_stream_of_single_bytes_is_silent() {
+    for format in FORMATS {
+        let bytes = cassette(format, "text");
+        let server = Server::start(move |_, _| {
+            let drip = bytes.iter().flat_map(|byte| [Act::Chunk(vec![*byte]), Act::Pause(20)]);
+            std::iter::once(stream_head()).chain(drip).collect()
+        })
+        .await;
+        let model = remote(format, &server.url, hasty(150, 60_000));
+        let failure = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Passing, "{}", failure.message);
+        assert!(failure.message.contains("nothing came for 150 ms"), "{}", failure.message);
+    }
+}
+
+/// Somebody takes the call and never says a word of the encryption.
+// fault: 32
+#[tokio::test]
+async fn a_connection_that_does_not_come_about_ends_at_its_deadline() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let deadlines = Deadlines { connect_ms: 150, idle_ms: 60_000, total_ms: 60_000 };
+    let options = Options { deadlines, ..Options::default() };
+    let model = remote(Format::AnthropicMessages, &url, options);
+    let failure = model.ask(request(prompt("go")), Heard::new()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Passing);
+    assert!(failure.message.contains("no connection within 150 ms; check"), "{}", failure.message);
+}
+
+// fault: 32
 #[tokio::test]
 async fn a_reply_that_drips_ends_at_the_total_deadline() {
     let text = String::from_utf8(cassette(Format::AnthropicMessages, "text")).unwrap();

@@ -11,16 +11,13 @@ use windlass_core::mail::{Mail, MailBody};
 use crate::agent::Ports;
 use crate::feed::OwnerFeed;
 use crate::flights::Landed;
-use crate::ports::{Letter, StoreError};
+use crate::ports::{Clock, Letter, StoreError};
 
 /// Mail read at once.
 const MAIL_PAGE: usize = 64;
 
 /// Inputs decided in one step.
 const BATCH: usize = 64;
-
-/// How long mail from other processes may lie unseen.
-const POLL_MS: u64 = 500;
 
 pub(super) struct Inbox {
     lane: LaneId,
@@ -56,9 +53,6 @@ impl Inbox {
         hand_over: &CancellationToken,
         lapsed: impl Future<Output = ()>,
     ) -> Woken {
-        let nap = until_due.map_or(POLL_MS, |due| due.min(POLL_MS));
-        let after_nap =
-            if until_due.is_some_and(|due| due <= nap) { Woken::Time } else { Woken::Mail };
         tokio::select! {
             biased;
             Some(first) = self.landed.recv() => Woken::Landed(self.drain(first)),
@@ -66,7 +60,7 @@ impl Inbox {
             () = lapsed => Woken::Lapsed,
             () = owner_gone(owner) => Woken::OwnerLeft,
             () = self.ports.store.mail_hint(self.lane.clone()) => Woken::Mail,
-            () = self.ports.clock.sleep(nap) => after_nap,
+            () = due(self.ports.clock.as_ref(), until_due) => Woken::Time,
         }
     }
 
@@ -99,6 +93,13 @@ impl Inbox {
 async fn owner_gone(owner: Option<&OwnerFeed>) {
     match owner {
         Some(owner) => owner.closed().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn due(clock: &dyn Clock, until_due: Option<u64>) {
+    match until_due {
+        Some(ms) => clock.sleep(ms).await,
         None => std::future::pending().await,
     }
 }

@@ -97,7 +97,7 @@ impl Driver {
     /// Tells the readers. Only the owner of the run can make it wait.
     async fn publish(&mut self, items: Vec<Item>) {
         for item in items {
-            self.feed.publish(item.clone());
+            self.feed.publish(&item);
             if let Some(owner) = &self.owner {
                 // An owner that left is noticed where the driver waits.
                 let _ = owner.item(item).await;

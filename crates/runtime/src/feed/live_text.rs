@@ -24,7 +24,9 @@ impl LiveText {
 
     /// A piece of the answer.
     pub fn text(&self, piece: &str) {
-        self.feed.publish(self.item(piece));
+        if !self.feed.is_unheard() {
+            self.feed.publish(&self.item(piece));
+        }
         if let Some(owner) = &self.owner {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             waiting.push_str(piece);
@@ -37,7 +39,7 @@ impl LiveText {
     /// A piece of thinking: shown if there is room, never waited for.
     pub fn thinking(&self, piece: &str) {
         let item = Item::Thinking { ask: self.ask, piece: piece.into() };
-        self.feed.publish(item.clone());
+        self.feed.publish(&item);
         if let Some(owner) = &self.owner {
             let _ = owner.try_item(item);
         }

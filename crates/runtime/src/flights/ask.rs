@@ -77,7 +77,7 @@ impl Stream for ReplyStream {
             let tool_use = call.clone();
             let input = Input::BlockReady { ask: self.ask, index, tool_use, facts };
             // An early start is a gift: without room in the inbox the call waits for its reply.
-            let _ = self.inbox.try_send(Landed { flight: self.flight, input });
+            let _ = self.inbox.try_send(Landed { flight: self.flight, input: Box::new(input) });
         }
     }
 }

@@ -17,7 +17,7 @@ use windlass_core::wanted::{is_parked, waits_for_children};
 use super::Host;
 use crate::agent::Agent;
 use crate::driver::{self, DriveError, letters};
-use crate::ports::{SeenBeat, StoreError};
+use crate::ports::StoreError;
 use crate::telemetry;
 
 /// Mail among which a child's task is looked for.
@@ -68,22 +68,18 @@ impl Host {
 
     /// Drives the lane for nobody in particular, unless somebody in this process does already.
     pub(crate) fn attend(self: &Arc<Self>, lane: &LaneId) {
-        self.attend_left(lane, None);
-    }
-
-    /// The same for a lane that a dead owner may have left.
-    pub(crate) fn attend_left(self: &Arc<Self>, lane: &LaneId, left_by: Option<SeenBeat>) {
         if self.hand_over.is_cancelled() {
             return;
         }
-        let Some(mut reservation) = self.reserve(lane) else { return };
-        reservation.left_by = left_by;
+        let Some(reservation) = self.reserve(lane) else { return };
         let (host, lane) = (Arc::clone(self), lane.clone());
         tokio::spawn(async move {
             match reservation.drive(None).await {
                 // Somebody else has it: that is what was wanted.
-                Ok(_) | Err(DriveError::Store(StoreError::Busy { .. })) => {}
+                Err(DriveError::Store(StoreError::Busy { .. })) => {}
+                Ok(rest) => host.tally().rested(&rest),
                 Err(error) => {
+                    host.tally().failed += 1;
                     telemetry::not_driven(&lane, &error);
                     host.shun(lane);
                 }

@@ -1,6 +1,7 @@
 //! The right to drive a lane in this process, and driving it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use windlass_core::conversation::Conversation;
 use windlass_core::ids::LaneId;
@@ -9,18 +10,22 @@ use windlass_core::wanted::waits_for_children;
 use super::{Driving, Host};
 use crate::driver::{self, Claimed, DriveError, Driver, Post, Rest};
 use crate::feed::{Feed, OwnerFeed};
-use crate::ports::{Claim, SeenBeat, StoreError};
+use crate::ports::{Claim, StoreError};
 
 /// The right to drive a lane in this process. Ends with the driver.
 pub(crate) struct Reservation {
     pub(super) host: Arc<Host>,
     pub(super) lane: LaneId,
     pub(super) feed: Feed,
-    /// An owner that is known to be dead.
-    pub(super) left_by: Option<SeenBeat>,
+    /// The claim that was not given back yet; 0 is none.
+    claimed: AtomicU64,
 }
 
 impl Reservation {
+    pub(super) fn new(host: Arc<Host>, lane: LaneId, feed: Feed) -> Self {
+        Self { host, lane, feed, claimed: AtomicU64::new(0) }
+    }
+
     /// Drives the lane until it rests and nobody poked it meanwhile.
     pub(crate) async fn drive(self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
         loop {
@@ -36,29 +41,23 @@ impl Reservation {
         let host = &self.host;
         let claim = tokio::select! {
             biased;
-            claim = self.claim() => claim?,
+            claim = host.claim(&self.lane) => claim?,
             () = host.hand_over.cancelled() => return Ok(Rest::HandedOver(Conversation::default())),
         };
         let epoch = claim.epoch;
-        match self.driver(claim, owner).await {
+        self.claimed.store(epoch, Ordering::SeqCst);
+        let rest = match self.driver(claim, owner).await {
             Ok(driver) => driver.drive(host.hand_over.clone()).await,
             Err(error) => {
                 // What cannot be read here may be readable elsewhere, or later.
-                host.store().release(self.lane.clone(), epoch).await?;
-                Err(error)
+                let released = host.store().release(self.lane.clone(), epoch).await;
+                released.map_err(DriveError::from).and(Err(error))
             }
+        };
+        if !is_kept(&rest) {
+            self.claimed.store(0, Ordering::SeqCst);
         }
-    }
-
-    /// Takes the lane, from a dead owner if it still is the one.
-    async fn claim(&self) -> Result<Claim, StoreError> {
-        if let Some(dead) = &self.left_by {
-            match self.host.try_claim(&self.lane, Some(dead.clone())).await {
-                Err(StoreError::Busy { .. }) => {}
-                taken => return taken,
-            }
-        }
-        self.host.claim(&self.lane).await
+        rest
     }
 
     async fn driver(&self, claim: Claim, owner: Option<OwnerFeed>) -> Result<Driver, DriveError> {
@@ -108,6 +107,20 @@ impl Drop for Reservation {
             }
         }
         drop(slots);
+        let claimed = self.claimed.load(Ordering::SeqCst);
+        if claimed > 0 {
+            self.host.kept().insert(self.lane.clone(), claimed);
+        }
         self.host.rested.notify_waiters();
+    }
+}
+
+/// Whether the lane may still be ours after driving it: only what the store refused for good was
+/// given back for certain.
+fn is_kept(rest: &Result<Rest, DriveError>) -> bool {
+    match rest {
+        Ok(_) => false,
+        Err(DriveError::Store(StoreError::Fenced { .. })) => false,
+        Err(DriveError::Store(_) | DriveError::Log(_) | DriveError::NoAgent { .. }) => true,
     }
 }

@@ -1,11 +1,11 @@
 //! What a worker asks its host: who it is, what it drives, and whether it is to stop.
 
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 
 use windlass_core::ids::LaneId;
 
 use super::{Driving, Host};
-use crate::workers::SHUNNED_MS;
+use crate::workers::{SHUNNED_MS, Tally};
 
 /// How often it is looked whether every driver has stopped, if nobody says so.
 const LOOK_MS: u64 = 20;
@@ -48,6 +48,11 @@ impl Host {
         shunned.get(lane).is_some_and(|until| *until > now)
     }
 
+    /// What the reconciler did since it last told.
+    pub(crate) fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits until no driver of this process has a lane, but not for ever.
     pub(crate) async fn settled(&self, most_ms: u64) {
         let clock = &self.agent().ports.clock;
@@ -60,7 +65,7 @@ impl Host {
         }
     }
 
-    fn drives_any(&self) -> bool {
+    pub(super) fn drives_any(&self) -> bool {
         self.slots().values().any(|slot| slot.driving != Driving::No)
     }
 }

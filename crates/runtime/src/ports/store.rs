@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use super::Task;
+use super::finding::{Left, Look, Reconcile, SeenBeat, Whose};
+use super::store_error::StoreError;
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::project::Row;
@@ -63,9 +65,20 @@ pub trait Store: Send + Sync + 'static {
     /// The workers that own lanes, each with the beats it has sent.
     fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>>;
 
-    /// Lanes that want to be driven and that nobody alive has: they have mail, or were due. A lane
-    /// that was left while something was in the air is due. One tenant after the other.
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<Wanting>, StoreError>>;
+    /// Hints at every lane of `owner` in which mail lies that no entry has read: what other
+    /// processes delivered shows itself so, for all lanes of a process at once.
+    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>>;
+
+    /// Says whose a lane is, making it if it is new. One that is known keeps what it has.
+    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>>;
+
+    /// Takes note that owners are dead: their lanes are fenced and have no owner from here on, and a
+    /// run that was at work on one is `timed_out`, to be resumed if its last checkpoint allows it.
+    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>>;
+
+    /// Lanes that want to be driven and that nobody has: they have mail, or are due. A lane that was
+    /// left while something was in the air is due. One tenant after the other.
+    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>>;
 
     /// What is known of a lane.
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>>;
@@ -108,35 +121,6 @@ pub struct Claim {
     pub head: Seq,
     /// The lane this one continues, and the last entry they share.
     pub fork_of: Option<(LaneId, Seq)>,
-}
-
-/// A worker's beat as somebody saw it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenBeat {
-    /// Whose.
-    pub worker: WorkerId,
-    /// How many it had sent.
-    pub beats: u64,
-}
-
-/// A look for lanes that want to be driven.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
-    /// Which moment counts as now.
-    pub now: Millis,
-    /// Owners that do not count: each was seen to stand still at this beat.
-    pub dead: Vec<SeenBeat>,
-    /// How many lanes are wanted at most.
-    pub most: usize,
-}
-
-/// A lane that wants to be driven.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanting {
-    /// Which.
-    pub lane: LaneId,
-    /// The dead owner it was left by.
-    pub left_by: Option<SeenBeat>,
 }
 
 /// One append.
@@ -208,6 +192,8 @@ pub struct RunInfo {
     pub text: Option<Arc<str>>,
     /// When that was.
     pub at: Millis,
+    /// Its owner died, and it can be resumed.
+    pub resume_available: bool,
 }
 
 /// How a run ended, as the last row of its trace says it.
@@ -221,89 +207,4 @@ pub struct TraceEnd {
     pub stop_reason: Arc<str>,
     /// When.
     pub at: Millis,
-}
-
-/// Why a store could not do it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StoreError {
-    /// Another owner has the lane: stop, end what is in the air, do not retry.
-    #[error("lane {lane} has another owner; this one must stop")]
-    Fenced {
-        /// Which lane.
-        lane: LaneId,
-    },
-    /// The lane has a living owner.
-    #[error("lane {lane} is being driven by another process; wait, or send it mail")]
-    Busy {
-        /// Which lane.
-        lane: LaneId,
-        /// Who, and how alive.
-        owner: SeenBeat,
-    },
-    /// There is no such lane.
-    #[error("there is no conversation {lane}; `windlass runs` lists them")]
-    NoLane {
-        /// Which lane.
-        lane: LaneId,
-    },
-    /// An argument that would corrupt the store.
-    #[error("{what}")]
-    Invalid {
-        /// What is wrong and what to do.
-        what: String,
-    },
-    /// The disk is full.
-    #[error("the disk holding {place} is full; free some space, nothing was lost")]
-    Full {
-        /// Which file.
-        place: String,
-    },
-    /// The store cannot be written.
-    #[error("{place} is read-only; make it writable or choose another with --store")]
-    ReadOnly {
-        /// Which file.
-        place: String,
-    },
-    /// Somebody else holds the store for too long.
-    #[error("{place} stayed locked for {waited_ms} ms; end the program that holds it")]
-    Locked {
-        /// Which file.
-        place: String,
-        /// How long it was tried.
-        waited_ms: u64,
-    },
-    /// The store is somewhere else, and nobody answers there.
-    #[error("{place} cannot be reached ({reason}); start it or correct the address")]
-    Unreachable {
-        /// Which server.
-        place: String,
-        /// What was found.
-        reason: String,
-    },
-    /// What is stored is damaged.
-    #[error("{place} is damaged ({reason}); restore it from a copy, nothing was changed")]
-    Corrupt {
-        /// Which file.
-        place: String,
-        /// What was found.
-        reason: String,
-    },
-    /// The store is of a newer version.
-    #[error("{place} has schema {found}, this program knows {known}; upgrade windlass")]
-    FromTheFuture {
-        /// Which file.
-        place: String,
-        /// Its version.
-        found: i64,
-        /// The newest version known here.
-        known: i64,
-    },
-    /// It is not known whether the last append landed: the owner must reload.
-    #[error("{place} failed ({reason}); reload the lane before going on")]
-    Broken {
-        /// Which file.
-        place: String,
-        /// What happened.
-        reason: String,
-    },
 }

@@ -46,10 +46,4 @@ impl Watch {
         }
         dead
     }
-
-    /// This process itself, as the store last showed it.
-    pub fn own(&self, own: &str) -> Option<SeenBeat> {
-        let (worker, seen) = self.seen.get_key_value(own)?;
-        Some(SeenBeat { worker: worker.clone(), beats: seen.beats })
-    }
 }

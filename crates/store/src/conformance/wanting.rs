@@ -1,28 +1,28 @@
 //! Lanes that want to be driven.
 
 use windlass_core::ids::{LaneId, Millis};
-use windlass_runtime::ports::{Look, SeenBeat, StoreError, Wanting};
+use windlass_runtime::ports::{Look, Reach, StoreError, Task, Whose};
 
 use super::material::{Subject, Verdict, append, entries, lane, letter, owned, worker};
 
 const NOW: Millis = Millis(1_000);
 
-async fn look(store: &Subject, dead: &[SeenBeat]) -> Result<Vec<Wanting>, StoreError> {
-    store.claimable(Look { now: NOW, dead: dead.to_vec(), most: 10 }).await
+async fn look(store: &Subject) -> Result<Vec<LaneId>, StoreError> {
+    store.claimable(looking(10)).await
 }
 
-fn free(lane: &LaneId) -> Wanting {
-    Wanting { lane: lane.clone(), left_by: None }
+fn looking(most: usize) -> Look {
+    Look { now: NOW, most, reach: Reach::default() }
 }
 
 /// A lane with mail wants an owner until it has one.
 pub async fn mail_waits(store: Subject) -> Verdict {
     let a = lane("a");
-    assert_eq!(look(&store, &[]).await?, []);
+    assert_eq!(look(&store).await?, []);
     store.deliver(a.clone(), letter("k")).await?;
-    assert_eq!(look(&store, &[]).await?, [free(&a)]);
+    assert_eq!(look(&store).await?, [a.clone()]);
     store.claim(a.clone(), worker("w"), None).await?;
-    assert_eq!(look(&store, &[]).await?, []);
+    assert_eq!(look(&store).await?, []);
     Ok(())
 }
 
@@ -38,22 +38,7 @@ pub async fn due_lanes_wait(store: Subject) -> Verdict {
         store.append(step).await?;
         store.release(lane, epoch).await?;
     }
-    assert_eq!(look(&store, &[]).await?, [free(&lane("due"))]);
-    Ok(())
-}
-
-/// What a dead owner left is found, as long as its beat stands still.
-pub async fn the_dead_leave_their_lanes(store: Subject) -> Verdict {
-    let a = lane("a");
-    store.beat(worker("w")).await?;
-    owned(&store, &a).await?;
-    let seen = SeenBeat { worker: worker("w"), beats: 1 };
-    assert_eq!(store.owners().await?.first(), Some(&seen));
-    assert_eq!(look(&store, &[]).await?, []);
-    let left = Wanting { lane: a, left_by: Some(seen.clone()) };
-    assert_eq!(look(&store, std::slice::from_ref(&seen)).await?, [left]);
-    store.beat(worker("w")).await?;
-    assert_eq!(look(&store, &[seen]).await?, [], "it beats again");
+    assert_eq!(look(&store).await?, [lane("due")]);
     Ok(())
 }
 
@@ -62,7 +47,7 @@ pub async fn a_look_is_bounded(store: Subject) -> Verdict {
     for nth in 0..5 {
         store.deliver(lane(&nth.to_string()), letter("k")).await?;
     }
-    let found = store.claimable(Look { now: NOW, dead: Vec::new(), most: 3 }).await?;
+    let found = store.claimable(looking(3)).await?;
     assert_eq!(found.len(), 3);
     Ok(())
 }
@@ -72,4 +57,67 @@ pub async fn mail_to_anybody_is_hinted_at(store: Subject) -> Verdict {
     store.deliver(lane("a"), letter("k")).await?;
     store.any_mail_hint().await;
     Ok(())
+}
+
+/// Only lanes of known agents in workspaces within reach are found, and those that are anybody's.
+pub async fn only_within_reach(store: Subject) -> Verdict {
+    let places = [("anybody", "", ""), ("ours", "a", "here"), ("agent", "b", "here")];
+    for (name, agent, affinity) in places.into_iter().chain([("place", "a", "there")]) {
+        let whose = Whose { tenant: "".into(), agent: agent.into(), affinity: affinity.into() };
+        store.introduce(lane(name), whose).await?;
+        store.deliver(lane(name), letter("k")).await?;
+    }
+    let reach = Reach { agents: vec!["a".into()], affinities: vec!["here".into()] };
+    let found = store.claimable(Look { reach, ..looking(10) }).await?;
+    assert_eq!(found, [lane("anybody"), lane("ours")]);
+    Ok(())
+}
+
+/// Who a lane belongs to is said once.
+pub async fn introduced_once(store: Subject) -> Verdict {
+    let whose = |agent: &str| Whose { agent: agent.into(), ..Whose::default() };
+    store.introduce(lane("x"), whose("b")).await?;
+    store.introduce(lane("x"), whose("")).await?;
+    store.deliver(lane("x"), letter("k")).await?;
+    assert_eq!(look(&store).await?, []);
+    Ok(())
+}
+
+/// A tenant with a thousand lanes does not come before one with a single one.
+pub async fn tenants_take_turns(store: Subject) -> Verdict {
+    for (tenant, names) in [("greedy", 0..20), ("modest", 20..21)] {
+        for nth in names {
+            let lane = lane(&format!("{nth:02}"));
+            let whose = Whose { tenant: tenant.into(), ..Whose::default() };
+            store.introduce(lane.clone(), whose).await?;
+            store.deliver(lane, letter("k")).await?;
+        }
+    }
+    let found = store.claimable(looking(2)).await?;
+    assert!(found.contains(&lane("20")), "{found:?}");
+    Ok(())
+}
+
+/// Mail that lies in a lane of somebody is hinted at until it is read, and no other's.
+pub async fn mail_that_lies_is_hinted_at(store: Subject) -> Verdict {
+    let (a, b) = (lane("a"), lane("b"));
+    owned(&store, &a).await?;
+    store.deliver(b.clone(), letter("k")).await?;
+    store.claim(b.clone(), worker("other"), None).await?;
+    // The hints of the deliveries themselves are used up.
+    store.mail_hint(a.clone()).await;
+    store.mail_hint(b.clone()).await;
+    let (mut waits_a, mut waits_b) = (store.mail_hint(a), store.mail_hint(b));
+    assert!(is_pending(&mut waits_a).await && is_pending(&mut waits_b).await);
+    store.hint_at_mail(worker("w")).await?;
+    waits_a.await;
+    assert!(is_pending(&mut waits_b).await);
+    Ok(())
+}
+
+async fn is_pending(waits: &mut Task<'_, ()>) -> bool {
+    std::future::poll_fn(|context| {
+        std::task::Poll::Ready(waits.as_mut().poll(context).is_pending())
+    })
+    .await
 }

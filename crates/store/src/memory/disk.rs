@@ -66,6 +66,10 @@ pub enum Operation {
     Append,
     /// A lane is forked.
     Fork,
+    /// A lane is said to be somebody's.
+    Introduce,
+    /// What dead owners left is settled.
+    Reconcile,
     /// Something is read.
     Read,
 }

@@ -82,5 +82,6 @@ fn info(lane: &LaneId, row: &RunRow) -> RunInfo {
         cause: row.cause,
         text: row.text.clone(),
         at: row.at,
+        resume_available: false,
     }
 }

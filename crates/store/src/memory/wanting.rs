@@ -1,8 +1,10 @@
 //! Lanes that want to be driven.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use windlass_runtime::ports::{Look, SeenBeat, Wanting, WorkerId};
+use windlass_core::ids::LaneId;
+use windlass_runtime::ports::{Look, Reach, SeenBeat, Whose, WorkerId};
 
 use super::world::{Lane, World};
 
@@ -15,16 +17,37 @@ impl World {
         owners.into_iter().map(seen).collect()
     }
 
-    pub(super) fn claimable(&self, look: &Look) -> Vec<Wanting> {
-        let wants =
-            |lane: &Lane| !lane.waiting.is_empty() || lane.wake_at.is_some_and(|at| at <= look.now);
-        let wanting = self.lanes.iter().filter(|(_, lane)| wants(lane));
-        let free = wanting.filter_map(|(id, lane)| {
-            let owner = lane.owner.as_ref();
-            let left_by = owner.map(|w| SeenBeat { beats: self.beats(w), worker: w.clone() });
-            let dead = left_by.as_ref().is_none_or(|owner| look.dead.contains(owner));
-            dead.then(|| Wanting { lane: id.clone(), left_by })
-        });
-        free.take(look.most).collect()
+    /// One lane of each tenant, then another of each.
+    pub(super) fn claimable(&self, look: &Look) -> Vec<LaneId> {
+        let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut found: Vec<(usize, &LaneId)> = Vec::new();
+        for (id, lane) in self.lanes.iter().filter(|(_, lane)| is_wanting(look, lane)) {
+            let turn = taken.entry(&lane.whose.tenant).or_default();
+            found.push((*turn, id));
+            *turn += 1;
+        }
+        found.sort_by_key(|(turn, _)| *turn);
+        found.into_iter().map(|(_, id)| id.clone()).take(look.most).collect()
     }
+
+    /// Lanes of `owner` in which mail lies.
+    pub(super) fn mailed(&self, owner: &WorkerId) -> Vec<LaneId> {
+        let owned = self.lanes.iter().filter(|(_, lane)| lane.owner.as_ref() == Some(owner));
+        owned.filter(|(_, lane)| !lane.waiting.is_empty()).map(|(id, _)| id.clone()).collect()
+    }
+
+    pub(super) fn introduce(&mut self, lane: &LaneId, whose: &Whose) {
+        let new = || Lane { whose: whose.clone(), ..Lane::default() };
+        self.lanes.entry(lane.clone()).or_insert_with(new);
+    }
+}
+
+fn is_wanting(look: &Look, lane: &Lane) -> bool {
+    let wants = !lane.waiting.is_empty() || lane.wake_at.is_some_and(|at| at <= look.now);
+    wants && lane.owner.is_none() && is_within(&look.reach, &lane.whose)
+}
+
+fn is_within(reach: &Reach, whose: &Whose) -> bool {
+    let is = |name: &Arc<str>, known: &[Arc<str>]| name.is_empty() || known.contains(name);
+    is(&whose.agent, &reach.agents) && is(&whose.affinity, &reach.affinities)
 }

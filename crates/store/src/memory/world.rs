@@ -7,7 +7,7 @@ use imbl::{OrdMap, Vector};
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::MailBody;
 use windlass_core::project::Row;
-use windlass_runtime::ports::{EncodedEntry, RunInfo, StoreError, WorkerId};
+use windlass_runtime::ports::{EncodedEntry, RunInfo, StoreError, Whose, WorkerId};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct World {
@@ -22,6 +22,7 @@ pub(super) struct World {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lane {
+    pub(super) whose: Whose,
     pub(super) epoch: Epoch,
     pub(super) owner: Option<WorkerId>,
     pub(super) head: Seq,

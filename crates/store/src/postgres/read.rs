@@ -34,13 +34,13 @@ static ENTRIES: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 static RUNS: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT run_id, lane.id, state, cause, text, at FROM run
+    let text = "SELECT run_id, lane.id, state, cause, text, at, resume_available FROM run
          JOIN lane ON lane.no = run.lane_no ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8])
 });
 
 static RUNS_OF: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT run_id, lane.id, state, cause, text, at FROM run
+    let text = "SELECT run_id, lane.id, state, cause, text, at, resume_available FROM run
          JOIN lane ON lane.no = run.lane_no WHERE lane.id = $2 ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8, Type::TEXT])
 });
@@ -159,6 +159,7 @@ fn run_info(link: &Link, row: &Row) -> Result<RunInfo, Trouble> {
             .transpose()?,
         text: text(4).map_err(told)?.map(Arc::from),
         at: Millis(row.try_get::<_, i64>(5).map_err(told)?.cast_unsigned()),
+        resume_available: row.try_get(6).map_err(told)?,
     })
 }
 

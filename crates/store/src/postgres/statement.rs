@@ -99,7 +99,7 @@ fn runs(places: &mut Places) -> String {
                 tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
                 tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
                 output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
-                cache_write = excluded.cache_write, at = excluded.at
+                cache_write = excluded.cache_write, at = excluded.at, resume_available = false
             WHERE run.lane_no = excluded.lane_no
             RETURNING run.no)"
     )

@@ -11,8 +11,11 @@ use super::open::{APPLICATION_ID, patiently};
 use crate::valid::invalid;
 
 /// Each brings the schema of its place to the next.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema/0001_lanes.sql"), include_str!("schema/0002_wanting.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/0001_lanes.sql"),
+    include_str!("schema/0002_wanting.sql"),
+    include_str!("schema/0003_left.sql"),
+];
 
 /// The version that every open file has.
 pub(super) fn newest() -> i64 {

@@ -45,7 +45,7 @@ fn run(
              tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
              tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
              output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
-             cache_write = excluded.cache_write, at = excluded.at
+             cache_write = excluded.cache_write, at = excluded.at, resume_available = 0
          WHERE run.lane_no = excluded.lane_no",
     )?
     .execute(params![
@@ -203,11 +203,11 @@ pub(super) fn runs(
 ) -> Result<Vec<RunInfo>, Stop> {
     let text = match lane {
         None => {
-            "SELECT run_id, lane.id, state, cause, text, at FROM run
+            "SELECT run_id, lane.id, state, cause, text, at, resume_available FROM run
              JOIN lane ON lane.no = run.lane_no WHERE ?1 IS NULL ORDER BY run.no DESC LIMIT ?2"
         }
         Some(_) => {
-            "SELECT run_id, lane.id, state, cause, text, at FROM run
+            "SELECT run_id, lane.id, state, cause, text, at, resume_available FROM run
              JOIN lane ON lane.no = run.lane_no
              WHERE run.lane_no = (SELECT no FROM lane WHERE id = ?1) ORDER BY run.no DESC LIMIT ?2"
         }
@@ -230,6 +230,7 @@ fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
             .transpose()?,
         text: row.get(4)?,
         at: Millis(row.get::<_, i64>(5)?.cast_unsigned()),
+        resume_available: row.get(6)?,
     })
 }
 

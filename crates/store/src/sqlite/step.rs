@@ -2,11 +2,13 @@
 
 use rusqlite::{CachedStatement, Connection};
 use windlass_core::ids::{Epoch, LaneId, MailId, Seq};
-use windlass_runtime::ports::{Claim, Delivered, SeenBeat, StoreError, WorkerId};
+use windlass_runtime::ports::{
+    Claim, Delivered, Left, Reconcile, SeenBeat, StoreError, Whose, WorkerId,
+};
 
 use super::error::Stop;
 use super::prepare::{PreparedAppend, PreparedLetter};
-use super::{append, claim, fork, mail};
+use super::{append, claim, fork, mail, reconcile};
 use crate::fault;
 use crate::hints::Hints;
 
@@ -18,12 +20,15 @@ pub(super) enum Work {
     Beat { worker: WorkerId },
     Append(Box<PreparedAppend>),
     Fork { parent: LaneId, at: Seq, child: LaneId },
+    Introduce { lane: LaneId, whose: Whose },
+    Reconcile(Reconcile),
 }
 
 #[derive(Debug)]
 pub(super) enum Answer {
     Delivered(MailId),
     Claimed(Claim),
+    Left(Vec<Left>),
     Done,
 }
 
@@ -31,14 +36,21 @@ impl Answer {
     pub(super) fn delivered(self) -> Result<Delivered, StoreError> {
         match self {
             Self::Delivered(mail) => Ok(Delivered { mail }),
-            Self::Claimed(_) | Self::Done => Err(crossed()),
+            Self::Claimed(_) | Self::Left(_) | Self::Done => Err(crossed()),
         }
     }
 
     pub(super) fn claimed(self) -> Result<Claim, StoreError> {
         match self {
             Self::Claimed(claim) => Ok(claim),
-            Self::Delivered(_) | Self::Done => Err(crossed()),
+            Self::Delivered(_) | Self::Left(_) | Self::Done => Err(crossed()),
+        }
+    }
+
+    pub(super) fn left(self) -> Result<Vec<Left>, StoreError> {
+        match self {
+            Self::Left(left) => Ok(left),
+            Self::Delivered(_) | Self::Claimed(_) | Self::Done => Err(crossed()),
         }
     }
 }
@@ -65,6 +77,10 @@ impl Work {
             Self::Fork { parent, at, child } => {
                 fork::fork(connection, parent, *at, child).map(|()| Answer::Done)
             }
+            Self::Introduce { lane, whose } => {
+                reconcile::introduce(connection, lane, whose).map(|()| Answer::Done)
+            }
+            Self::Reconcile(pass) => reconcile::reconcile(connection, pass).map(Answer::Left),
         }
     }
 
@@ -73,7 +89,8 @@ impl Work {
         match self {
             Self::Deliver { lane, .. } => hints.tell(lane),
             Self::Append(append) => append.mail_out.iter().for_each(|(to, _)| hints.tell(to)),
-            Self::Claim { .. } | Self::Release { .. } | Self::Beat { .. } | Self::Fork { .. } => (),
+            Self::Claim { .. } | Self::Release { .. } | Self::Beat { .. } => (),
+            Self::Fork { .. } | Self::Introduce { .. } | Self::Reconcile(_) => (),
         }
     }
 
@@ -84,7 +101,7 @@ impl Work {
             Self::Release { .. } => fault::point(fault::RELEASE_BEFORE),
             Self::Beat { .. } => fault::point(fault::BEAT_BEFORE),
             Self::Append(_) => fault::point(fault::APPEND_BEFORE_COMMIT),
-            Self::Fork { .. } => (),
+            Self::Fork { .. } | Self::Introduce { .. } | Self::Reconcile(_) => (),
         }
     }
 
@@ -95,7 +112,7 @@ impl Work {
             Self::Release { .. } => fault::point(fault::RELEASE_AFTER),
             Self::Beat { .. } => fault::point(fault::BEAT_AFTER),
             Self::Append(_) => fault::point(fault::APPEND_AFTER_COMMIT),
-            Self::Fork { .. } => (),
+            Self::Fork { .. } | Self::Introduce { .. } | Self::Reconcile(_) => (),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Lanes that want to be driven. What is asked here is asked twice a second, so it only walks lanes
 //! that have mail, are due, or belong to somebody dead: never all of them.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, Row, params};
 use windlass_core::ids::LaneId;
-use windlass_runtime::ports::{Look, SeenBeat, Wanting, WorkerId};
+use windlass_runtime::ports::{Look, SeenBeat, WorkerId};
 
 use super::error::Stop;
 use super::step::sql;
@@ -19,34 +21,42 @@ pub(super) fn owners(connection: &Connection) -> Result<Vec<SeenBeat>, Stop> {
     Ok(owners.into_iter().flatten().collect())
 }
 
-pub(super) fn claimable(connection: &Connection, look: &Look) -> Result<Vec<Wanting>, Stop> {
+pub(super) fn claimable(connection: &Connection, look: &Look) -> Result<Vec<LaneId>, Stop> {
     let mut statement = sql(
         connection,
-        "WITH dead (worker) AS (SELECT value FROM json_each(?2)),
-              wants (no) AS (
-                  SELECT lane_no FROM mail WHERE read_seq IS NULL
-                  UNION
-                  SELECT no FROM lane WHERE owner IS NULL AND wake_at <= ?1
-                  UNION
-                  SELECT no FROM lane WHERE owner IN (SELECT worker FROM dead) AND wake_at <= ?1)
-         SELECT lane.id, lane.owner, coalesce(worker.beats, 0)
-         FROM wants JOIN lane ON lane.no = wants.no
-         LEFT JOIN worker ON worker.worker_id = lane.owner
-         WHERE lane.owner IS NULL OR lane.owner IN (SELECT worker FROM dead)
+        "WITH wants (no) AS (
+             SELECT lane_no FROM mail WHERE read_seq IS NULL
+             UNION
+             SELECT no FROM lane WHERE owner IS NULL AND wake_at <= ?1)
+         SELECT lane.id FROM wants JOIN lane ON lane.no = wants.no
+         WHERE lane.owner IS NULL
+           AND (lane.agent = '' OR lane.agent IN (SELECT value FROM json_each(?3)))
+           AND (lane.affinity = '' OR lane.affinity IN (SELECT value FROM json_each(?4)))
          ORDER BY row_number() OVER (PARTITION BY lane.tenant ORDER BY lane.wake_at, lane.no)
-         LIMIT ?3",
+         LIMIT ?2",
     )?;
-    let names: Vec<&str> = look.dead.iter().map(|dead| &*dead.worker).collect();
-    let dead = serde_json::to_string(&names).unwrap_or_else(|_| "[]".to_owned());
     let most = i64::try_from(look.most).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![look.now.0.cast_signed(), dead, most], wanting)?;
-    let found: Vec<Wanting> = rows.collect::<Result<_, _>>()?;
-    let still = |owner: &SeenBeat| look.dead.contains(owner);
-    Ok(found.into_iter().filter(|found| found.left_by.as_ref().is_none_or(still)).collect())
+    let (agents, affinities) = (list(&look.reach.agents), list(&look.reach.affinities));
+    let given = params![look.now.0.cast_signed(), most, agents, affinities];
+    let lanes = statement.query_map(given, |row| row.get::<_, String>(0))?;
+    Ok(lanes.map(|lane| lane.map(LaneId::from)).collect::<Result<_, _>>()?)
 }
 
-fn wanting(row: &Row<'_>) -> rusqlite::Result<Wanting> {
-    Ok(Wanting { lane: LaneId::from(row.get::<_, String>(0)?), left_by: seen(row, 1)? })
+/// Lanes of `owner` in which mail lies.
+pub(super) fn mailed(connection: &Connection, owner: &WorkerId) -> Result<Vec<LaneId>, Stop> {
+    let mut statement = sql(
+        connection,
+        "SELECT DISTINCT lane.id FROM mail JOIN lane ON lane.no = mail.lane_no
+         WHERE mail.read_seq IS NULL AND lane.owner = ?1",
+    )?;
+    let lanes = statement.query_map(params![&**owner], |row| row.get::<_, String>(0))?;
+    Ok(lanes.map(|lane| lane.map(LaneId::from)).collect::<Result<_, _>>()?)
+}
+
+/// Names as one value.
+fn list(names: &[Arc<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    serde_json::to_string(&names).unwrap_or_else(|_| "[]".to_owned())
 }
 
 fn seen(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<SeenBeat>> {

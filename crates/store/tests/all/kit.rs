@@ -1,5 +1,8 @@
 //! What the tests of one engine share.
 
+#[cfg(feature = "faults")]
+pub(crate) mod points;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

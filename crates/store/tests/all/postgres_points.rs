@@ -5,10 +5,11 @@
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 
-use windlass_runtime::ports::{Store, StoreError};
-use windlass_store::{PostgresStore, fault};
+use windlass_runtime::ports::Store;
+use windlass_store::fault;
 
-use crate::kit::{barrier, lane, letter, step};
+use crate::kit::points::{is_sound_after, suffer};
+use crate::kit::{lane, letter, step};
 use crate::postgres_kit::{database, open};
 
 const PLACE: &str = "WINDLASS_TEST_DATABASE";
@@ -18,14 +19,7 @@ const PLACE: &str = "WINDLASS_TEST_DATABASE";
 async fn victim() {
     let Ok(place) = std::env::var(PLACE) else { return };
     let store = open(&place).await;
-    store.beat(Arc::from("w")).await.unwrap();
-    store.deliver(lane("a"), letter("k")).await.unwrap();
-    let claim = store.claim(lane("a"), Arc::from("w"), None).await.unwrap();
-    for head in 0..3 {
-        let step = if head == 1 { barrier } else { step };
-        store.append(step("a", claim.epoch, head, "x")).await.unwrap();
-    }
-    store.release(lane("a"), claim.epoch).await.unwrap();
+    suffer(&store).await;
 }
 
 #[expect(clippy::disallowed_methods, reason = "somebody has to die")]
@@ -43,29 +37,8 @@ async fn every_crash_point_leaves_a_sound_store() {
         let status = run_victim("victim", &url, "WINDLASS_FAULT", &format!("{point}:1"));
         assert!(!status.success(), "nobody died at {point}");
         let store = open(&url).await;
-        store.deliver(lane("a"), letter("k")).await.unwrap();
-        assert_eq!(store.read_mail(lane("a"), 9).await.unwrap().len(), 1, "{point}");
-        let head = store.lane(lane("a")).await.unwrap().unwrap().head;
-        assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap().len() as u64, head, "{point}");
-        let wanted = match *point {
-            fault if fault.starts_with("release") => 3,
-            "append.after_commit" | "append.after_reply" => 1,
-            _ => 0,
-        };
-        // After its reply the victim may get on before it dies.
-        let near = *point == "append.after_reply" && head >= wanted;
-        assert!(head == wanted || near, "{point}: {head}");
-        take(&store).await;
+        is_sound_after(point, &store).await;
     }
-}
-
-/// Whoever comes next can go on.
-async fn take(store: &PostgresStore) {
-    let dead = match store.claim(lane("a"), Arc::from("v"), None).await {
-        Err(StoreError::Busy { owner, .. }) => Some(owner),
-        other => return drop(other.unwrap()),
-    };
-    store.claim(lane("a"), Arc::from("v"), dead).await.unwrap();
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ async fn a_question_parks_the_run_and_the_answer_takes_it_up() {
         panic!("it should wait");
     };
     assert_eq!(send.count(), 0);
-    session.answer(questions[0].id, Answer::Allow { rule: None }).await.unwrap();
+    session.answer(questions[0].id, Answer::allow()).await.unwrap();
     let end = session.resume().await.unwrap().end().await.unwrap();
     assert_eq!(text(&end), "sent");
     assert_eq!(send.count(), 1);

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use windlass::core::block::Block;
 use windlass::core::ids::{LaneId, RunId};
 use windlass::core::mail::MailBody;
-use windlass::ports::{Letter, Store};
+use windlass::ports::{Letter, Resume, Store};
 use windlass::sqlite::SqliteStore;
 use windlass::{Windlass, WorkTimes};
 
@@ -16,8 +16,13 @@ use crate::kit::{Probe, builder, eventually, pause};
 
 const ONE_CALL: &str = "when results 0\n  call Look {}\nwhen any\n  say \"seen\"\n";
 
-const TIMES: WorkTimes =
-    WorkTimes { busy_ms: 10, idle_ms: 40, reconcile_ms: 1_000, hand_over_ms: 5_000 };
+const TIMES: WorkTimes = WorkTimes {
+    busy_ms: 10,
+    idle_ms: 40,
+    reconcile_ms: 1_000,
+    hand_over_ms: 5_000,
+    resume: Resume::AtOnce,
+};
 
 async fn on(path: &Path, look: &Probe) -> Windlass {
     let store = SqliteStore::open(path).unwrap();

@@ -122,6 +122,7 @@ const PRICE: Price = Price {
     output_usd_micros: 2_000_000,
     cache_read_usd_micros: 0,
     cache_write_usd_micros: 0,
+    above: None,
 };
 
 fn money() -> Config {

@@ -72,7 +72,7 @@ fn unprobed(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     let asks = records.iter().any(is_uncertain);
     replace(records, |record| match record {
         Record::CallLost { call } if !asks => {
-            let question = Question { id, about: About::Uncertain { call } };
+            let question = Question::new(id, About::Uncertain { call });
             vec![record, Record::Questioned { question }]
         }
         record => vec![record],
@@ -86,7 +86,7 @@ fn surface(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     let id = told.state.questions + 1;
     replace(records, |record| match record {
         Record::Launched { call } => {
-            let question = Question { id, about: About::Uncertain { call } };
+            let question = Question::new(id, About::Uncertain { call });
             vec![Record::Questioned { question }]
         }
         record => vec![record],
@@ -96,7 +96,7 @@ fn surface(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 fn adopted_with(told: &Told<'_>, records: Vec<Record>, hash: Option<Arc<str>>) -> Vec<Record> {
     match (told.input, hash) {
         (Input::Adopted { epoch, .. }, Some(prompt_hash)) => {
-            decide(told.state, told.at, &Input::Adopted { epoch: *epoch, prompt_hash })
+            decide(told.state, told.at, &Input::Adopted { epoch: *epoch, prompt_hash, offer: None })
         }
         _ => records,
     }

@@ -16,6 +16,7 @@ const PRICE: Price = Price {
     output_usd_micros: 10_000_000,
     cache_read_usd_micros: 200_000,
     cache_write_usd_micros: 2_500_000,
+    above: None,
 };
 
 pub(super) fn draw(dice: &mut Dice, settings: &mut Settings) {

@@ -1,0 +1,60 @@
+use crate::settings::{Model, Settings};
+use crate::window::Summariser;
+
+fn said(change: impl FnOnce(&mut Settings)) -> String {
+    let mut settings = Settings::new(Model::named("m"));
+    change(&mut settings);
+    settings.checked().err().map_or_else(String::new, |bad| bad.to_string())
+}
+
+#[test]
+fn what_ships_makes_sense() {
+    assert_eq!(said(|_| {}), "");
+    assert_eq!(said(|settings| settings.limits = crate::limits::Limits::router()), "");
+    // A conversation that is older than time limits has none.
+    assert_eq!(said(|settings| settings.times = None), "");
+}
+
+// spec: WINDOW-08
+#[test]
+fn a_window_that_cannot_be_is_refused_in_one_sentence() {
+    let none = "window_tokens of the model m is 0; give a number from 1000 to 1000000000";
+    assert_eq!(said(|settings| settings.model.window_tokens = 0), none);
+    let nothing = Model { window_tokens: 0, ..Model::named("m") };
+    assert_eq!(said(|settings| settings.fallback = Some(nothing.clone())), none);
+    assert_eq!(said(|settings| settings.window.summariser = Summariser::Model(nothing)), none);
+    let late = said(|settings| settings.window.thresholds.compact = 99);
+    assert!(
+        late.contains("compaction at 99 % must come before calls are blocked at 98 %"),
+        "{late}"
+    );
+}
+
+// spec: GUARDS-01
+#[test]
+fn no_mechanism_is_switched_off_by_a_number() {
+    type Change = fn(&mut Settings);
+    let off: [(&str, Change); 12] = [
+        ("tool_rounds is 0", |s| s.limits.tool_rounds = 0),
+        ("tool_rounds is 4294967295", |s| s.limits.tool_rounds = u32::MAX),
+        ("model_calls is 0", |s| s.limits.model_calls = 0),
+        ("model_retries is 0", |s| s.limits.model_retries = 0),
+        ("tool_retry_ms has 0 pauses", |s| s.limits.tool_retry_ms = Vec::new()),
+        ("tool_retry_ms has 11 pauses", |s| s.limits.tool_retry_ms = vec![1; 11]),
+        ("recoveries is 0", |s| s.limits.recoveries = 0),
+        ("rejections is 0", |s| s.limits.rejections = 0),
+        ("truncations is 0", |s| s.limits.truncations = 0),
+        ("queued_prompts is 0", |s| s.limits.queued_prompts = 0),
+        ("hard_ms is 18446744073709551615", |s| times(s, 1, u64::MAX)),
+        ("sums up after 5 ms and is ended after 5 ms", |s| times(s, 5, 5)),
+    ];
+    for (expected, change) in off {
+        let said = said(change);
+        assert!(said.contains(expected), "{said:?} should say {expected:?}");
+        assert!(said.contains("give") || said.contains("make"), "{said:?} says what to do");
+    }
+}
+
+fn times(settings: &mut Settings, soft_ms: u64, hard_ms: u64) {
+    settings.times = Some(crate::limits::Times { soft_ms, hard_ms, grace_ms: 0 });
+}

@@ -1,0 +1,81 @@
+//! How processes find work: whose a lane is, which lanes want to be driven, and what dead owners left.
+
+use std::sync::Arc;
+
+use windlass_core::ids::{LaneId, Millis, RunId};
+
+use super::store::WorkerId;
+
+/// A worker's beat as somebody saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenBeat {
+    /// Whose.
+    pub worker: WorkerId,
+    /// How many it had sent.
+    pub beats: u64,
+}
+
+/// Whose a lane is, and who may drive it. An empty name is anybody's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Whose {
+    /// Who shares a fair part of the workers with the other tenants.
+    pub tenant: Arc<str>,
+    /// Which registered set of tools and prompt drives it.
+    pub agent: Arc<str>,
+    /// Which workspace it needs, on which host.
+    pub affinity: Arc<str>,
+}
+
+/// One pass over what dead owners left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reconcile {
+    /// Which moment counts as now.
+    pub now: Millis,
+    /// The dead, each seen to stand still at this beat.
+    pub dead: Vec<SeenBeat>,
+    /// What becomes of runs that can be resumed.
+    pub resume: Resume,
+    /// How many lanes are settled at most.
+    pub most: usize,
+}
+
+/// What becomes of a run that its owner left and that can be resumed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Resume {
+    /// Whoever works takes it up at once.
+    #[default]
+    AtOnce,
+    /// It waits for somebody to say so.
+    Offered,
+}
+
+/// A lane that a dead owner left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// Which.
+    pub lane: LaneId,
+    /// The run that was at work and is `timed_out` now.
+    pub timed_out: Option<RunId>,
+    /// Whether its last checkpoint is one that a run goes on from.
+    pub resume_available: bool,
+}
+
+/// A look for lanes that want to be driven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// Which moment counts as now.
+    pub now: Millis,
+    /// How many lanes are wanted at most.
+    pub most: usize,
+    /// Which lanes count, besides those that are anybody's.
+    pub reach: Reach,
+}
+
+/// What a process can drive.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// The agents that are registered with it.
+    pub agents: Vec<Arc<str>>,
+    /// The workspaces it can reach.
+    pub affinities: Vec<Arc<str>>,
+}

@@ -1,0 +1,64 @@
+//! Settling what dead owners left.
+
+use windlass_core::ids::{LaneId, Millis, RunId, Seq};
+use windlass_core::project::{EventRow, Row};
+use windlass_core::stop::RunState;
+use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat};
+
+use super::world::{Lane, World};
+use crate::names;
+
+impl World {
+    pub(super) fn reconcile(&mut self, pass: &Reconcile) -> Vec<Left> {
+        let dead = |lane: &Lane| {
+            let owner = lane.owner.as_ref();
+            let seen = owner.map(|w| SeenBeat { beats: self.beats(w), worker: w.clone() });
+            seen.is_some_and(|seen| pass.dead.contains(&seen))
+        };
+        let lanes = self.lanes.iter().filter(|(_, lane)| dead(lane)).map(|(id, _)| id.clone());
+        let lanes: Vec<LaneId> = lanes.take(pass.most).collect();
+        lanes.into_iter().map(|lane| self.settle(lane, pass)).collect()
+    }
+
+    fn settle(&mut self, id: LaneId, pass: &Reconcile) -> Left {
+        let (at_work, resume_available) = self.at_work(&id);
+        if let Some(run) = &at_work
+            && let Some(place) = self.run_places.get(run).copied()
+            && let Some(info) = self.runs.get_mut(place)
+        {
+            info.state = RunState::TimedOut;
+            info.resume_available = resume_available;
+        }
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            let told = at_work.clone().map(|run| event(run, lane.head, pass.now, resume_available));
+            lane.rows.extend(told);
+            lane.owner = None;
+            lane.epoch = lane.epoch.saturating_add(1);
+            if at_work.is_some() && pass.resume == Resume::Offered {
+                lane.wake_at = None;
+            }
+        }
+        Left { lane: id, timed_out: at_work, resume_available }
+    }
+
+    /// The run that is at work on a lane, and whether its last checkpoint is one to go on from.
+    fn at_work(&self, id: &LaneId) -> (Option<RunId>, bool) {
+        let Some(lane) = self.lanes.get(id) else { return (None, false) };
+        let place = lane.occupied_by.as_ref().and_then(|run| self.run_places.get(run));
+        let info = place.and_then(|place| self.runs.get(*place));
+        let Some(info) = info.filter(|info| info.state == RunState::Running) else {
+            return (None, false);
+        };
+        let mut kinds = lane.rows.iter().rev().filter_map(|row| match row {
+            Row::Checkpoint(checkpoint) if checkpoint.run == info.run => Some(checkpoint.kind),
+            _ => None,
+        });
+        let resumable = kinds.next().is_some_and(|kind| kind.is_resumable());
+        (Some(info.run.clone()), resumable)
+    }
+}
+
+fn event(run: RunId, seq: Seq, at: Millis, resume_available: bool) -> Row {
+    let (name, fields) = (names::RECONCILED, names::left_fields(resume_available));
+    Row::Event(EventRow { run: Some(run), seq, at, name, fields })
+}

@@ -1,0 +1,124 @@
+//! Settling what dead owners left, and saying whose a lane is.
+
+use std::sync::LazyLock;
+
+use tokio_postgres::types::Type;
+use tokio_postgres::{Error, Row};
+use windlass_core::ids::{LaneId, RunId};
+use windlass_core::project::CheckpointKind;
+use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat, Whose};
+
+use super::link::{Link, Sql};
+use super::trouble::{Trouble, sort};
+use crate::names;
+
+/// One statement: the lanes of an owner that still shows the very beat it was seen with are fenced,
+/// and the runs at work on them marked. Lanes that somebody is writing to are passed over.
+static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "WITH left_lanes AS (
+            SELECT no, id, head FROM lane WHERE owner = $1
+                AND $2 = coalesce((SELECT beats FROM worker WHERE worker_id = $1), 0)
+            ORDER BY no LIMIT $3 FOR UPDATE SKIP LOCKED),
+        stood AS (
+            SELECT l.no, l.id, l.head, run.run_id, coalesce(
+                (SELECT c.kind FROM checkpoint c WHERE c.lane_no = l.no AND c.run_id = run.run_id
+                 ORDER BY c.seq DESC LIMIT 1) = ANY($4), false) AS resumable
+            FROM left_lanes l LEFT JOIN run
+                ON run.lane_no = l.no AND run.active AND run.state = 'running'),
+        marked AS (
+            UPDATE run SET state = 'timed_out', resume_available = stood.resumable
+            FROM stood WHERE run.run_id = stood.run_id),
+        told AS (
+            INSERT INTO event (lane_no, seq, run_id, at, name, fields)
+            SELECT no, head, run_id, $6, $7, CASE WHEN resumable THEN $8 ELSE $9 END
+            FROM stood WHERE run_id IS NOT NULL),
+        freed AS (
+            UPDATE lane SET owner = NULL, epoch = lane.epoch + 1,
+                wake_at = CASE WHEN $5 AND stood.run_id IS NOT NULL THEN NULL ELSE wake_at END
+            FROM stood WHERE lane.no = stood.no)
+        SELECT id, run_id, resumable FROM stood";
+    let (text_type, number) = (Type::TEXT, Type::INT8);
+    Sql::new(
+        text,
+        &[
+            text_type.clone(),
+            number.clone(),
+            number.clone(),
+            Type::TEXT_ARRAY,
+            Type::BOOL,
+            number,
+            text_type.clone(),
+            text_type.clone(),
+            text_type,
+        ],
+    )
+});
+
+static INTRODUCE: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "INSERT INTO lane (id, tenant, agent, affinity)
+         VALUES ($1, coalesce(nullif($2, ''), 'default'), $3, $4) ON CONFLICT DO NOTHING";
+    Sql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT])
+});
+
+pub(super) async fn reconcile(link: &mut Link, pass: &Reconcile) -> Result<Vec<Left>, Trouble> {
+    let mut left = Vec::new();
+    for dead in &pass.dead {
+        left.extend(lanes_of(link, pass, dead, pass.most.saturating_sub(left.len())).await?);
+    }
+    Ok(left)
+}
+
+async fn lanes_of(
+    link: &mut Link,
+    pass: &Reconcile,
+    dead: &SeenBeat,
+    most: usize,
+) -> Result<Vec<Left>, Trouble> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let now = i64::try_from(pass.now.0).unwrap_or(i64::MAX);
+    let (offered, kinds) = (pass.resume == Resume::Offered, resumable_kinds());
+    let (yes, no) = (names::left_fields(true), names::left_fields(false));
+    let values: [super::link::Value<'_>; 9] = [
+        &&*dead.worker,
+        &dead.beats.cast_signed(),
+        &most,
+        &kinds,
+        &offered,
+        &now,
+        &names::RECONCILED,
+        &yes.text(),
+        &no.text(),
+    ];
+    let rows = link.query(&RECONCILE, &values).await?;
+    let left = rows.iter().map(left).collect::<Result<_, _>>();
+    left.map_err(|error| sort(link.place(), &error))
+}
+
+fn left(row: &Row) -> Result<Left, Error> {
+    let timed_out = row.try_get::<_, Option<String>>(1)?.map(RunId::from);
+    let resume_available = row.try_get(2)?;
+    Ok(Left { lane: LaneId::from(row.try_get::<_, String>(0)?), timed_out, resume_available })
+}
+
+fn resumable_kinds() -> Vec<&'static str> {
+    let kinds = [
+        CheckpointKind::Input,
+        CheckpointKind::LlmResponse,
+        CheckpointKind::ToolResult,
+        CheckpointKind::Compaction,
+        CheckpointKind::JournalUpdate,
+        CheckpointKind::HumanPause,
+        CheckpointKind::Final,
+    ];
+    kinds.into_iter().filter(|kind| kind.is_resumable()).map(CheckpointKind::as_str).collect()
+}
+
+pub(super) async fn introduce(
+    link: &mut Link,
+    lane: &LaneId,
+    whose: &Whose,
+) -> Result<(), Trouble> {
+    let values: [super::link::Value<'_>; 4] =
+        [&lane.as_str(), &&*whose.tenant, &&*whose.agent, &&*whose.affinity];
+    link.query(&INTRODUCE, &values).await.map(drop)
+}

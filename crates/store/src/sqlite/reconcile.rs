@@ -1,0 +1,96 @@
+//! Settling what dead owners left, and saying whose a lane is.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use windlass_core::ids::{LaneId, RunId};
+use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat, Whose};
+
+use super::error::Stop;
+use super::step::sql;
+use crate::names;
+
+/// A lane as its dead owner left it.
+struct Found {
+    no: i64,
+    lane: LaneId,
+    /// The run that was at work, and its last checkpoint.
+    at_work: Option<(RunId, Option<String>)>,
+}
+
+pub(super) fn reconcile(connection: &Connection, pass: &Reconcile) -> Result<Vec<Left>, Stop> {
+    let mut left = Vec::new();
+    for dead in &pass.dead {
+        for found in lanes_of(connection, dead, pass.most.saturating_sub(left.len()))? {
+            left.push(settle(connection, found, pass)?);
+        }
+    }
+    Ok(left)
+}
+
+/// The lanes of an owner that still shows the very beat it was seen with.
+fn lanes_of(connection: &Connection, dead: &SeenBeat, most: usize) -> Result<Vec<Found>, Stop> {
+    let mut statement = sql(
+        connection,
+        "SELECT lane.no, lane.id, run.run_id,
+             (SELECT kind FROM checkpoint WHERE lane_no = lane.no AND run_id = run.run_id
+              ORDER BY seq DESC LIMIT 1)
+         FROM lane LEFT JOIN run
+             ON run.lane_no = lane.no AND run.active = 1 AND run.state = 'running'
+         WHERE lane.owner = ?1
+           AND ?2 = coalesce((SELECT beats FROM worker WHERE worker_id = ?1), 0)
+         ORDER BY lane.no LIMIT ?3",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let found =
+        statement.query_map(params![&*dead.worker, dead.beats.cast_signed(), most], found)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    let kind: Option<String> = row.get(3)?;
+    let run = row.get::<_, Option<String>>(2)?.map(RunId::from);
+    let lane = LaneId::from(row.get::<_, String>(1)?);
+    Ok(Found { no: row.get(0)?, lane, at_work: run.map(|run| (run, kind)) })
+}
+
+fn settle(connection: &Connection, found: Found, pass: &Reconcile) -> Result<Left, Stop> {
+    let Found { no, lane, at_work } = found;
+    let stays = at_work.is_some() && pass.resume == Resume::Offered;
+    sql(
+        connection,
+        "UPDATE lane SET owner = NULL, epoch = epoch + 1, wake_at = iif(?2, NULL, wake_at)
+         WHERE no = ?1",
+    )?
+    .execute(params![no, stays])?;
+    let Some((run, kind)) = at_work else {
+        return Ok(Left { lane, timed_out: None, resume_available: false });
+    };
+    let resume_available = kind.is_some_and(|kind| names::is_resumable(&kind));
+    sql(connection, "UPDATE run SET state = 'timed_out', resume_available = ?2 WHERE run_id = ?1")?
+        .execute(params![run.as_str(), resume_available])?;
+    sql(
+        connection,
+        "INSERT INTO event (lane_no, seq, run_id, at, name, fields)
+         SELECT no, head, ?2, ?3, ?4, ?5 FROM lane WHERE no = ?1",
+    )?
+    .execute(params![
+        no,
+        run.as_str(),
+        pass.now.0.cast_signed(),
+        names::RECONCILED,
+        names::left_fields(resume_available).text()
+    ])?;
+    Ok(Left { lane, timed_out: Some(run), resume_available })
+}
+
+pub(super) fn introduce(connection: &Connection, lane: &LaneId, whose: &Whose) -> Result<(), Stop> {
+    let known = sql(connection, "SELECT 1 FROM lane WHERE id = ?1")?
+        .query_row(params![lane.as_str()], |_| Ok(()))
+        .optional()?;
+    if known.is_some() {
+        return Ok(());
+    }
+    let tenant = if whose.tenant.is_empty() { "default" } else { &whose.tenant };
+    sql(connection, "INSERT INTO lane (id, tenant, agent, affinity) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![lane.as_str(), tenant, &*whose.agent, &*whose.affinity])?;
+    Ok(())
+}
