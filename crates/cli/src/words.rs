@@ -15,10 +15,14 @@ use windlass::core::record::Record;
 use windlass::core::thrash::Level;
 use windlass::{End, StopCause};
 
+use crate::look::paper::one_line;
 use crate::settle::trust::Trust;
 
 /// Characters of a call's arguments that are shown in a question.
 const INPUT_CHARS: usize = 500;
+
+/// Characters that take no room.
+const UNSEEN: [char; 6] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{ad}', '\u{feff}'];
 
 /// Characters of a call that are shown on its line.
 const CALL_CHARS: usize = 72;
@@ -242,12 +246,9 @@ fn described(id: CallId, now: &Conversation) -> String {
     let round = now.run.as_ref().and_then(|run| run.round());
     match round.and_then(|round| round.call(id)) {
         Some(call) => {
-            let input: String = call.tool_use.input.text().chars().take(INPUT_CHARS).collect();
-            format!(
-                "{} {}",
-                call.tool_use.name,
-                input.escape_debug().to_string().replace("\\\"", "\"")
-            )
+            let input = one_line(call.tool_use.input.text(), INPUT_CHARS);
+            // What cannot be seen must not stand in what somebody is asked to allow.
+            format!("{} {}", call.tool_use.name, input.replace(UNSEEN, "\u{fffd}"))
         }
         None => format!("call {id}"),
     }

@@ -129,7 +129,7 @@ impl Desk {
 
     /// Whether a path may lie there: asked before every look at a file, so nothing is looked up.
     pub(crate) fn may_be_output(path: &Path) -> bool {
-        path.parent().and_then(Path::file_name).is_some_and(|folder| folder == OUTPUTS)
+        path.ancestors().take(2).any(|part| part.file_name().is_some_and(|name| name == OUTPUTS))
     }
 
     /// Where a note lies or would lie.

@@ -26,6 +26,7 @@ pub struct Workplace {
     rules: Option<Arc<Permissions>>,
     clock: Arc<dyn Clock>,
     background: Arc<Background>,
+    variables: Arc<Vec<(String, String)>>,
 }
 
 impl Workplace {
@@ -46,7 +47,17 @@ impl Workplace {
             rules: None,
             clock: Arc::new(SystemClock::start()),
             background: Arc::default(),
+            variables: Arc::default(),
         }
+    }
+
+    /// The same, where commands find these variables in their environment too.
+    #[must_use]
+    pub fn with_variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        // A name that no environment can hold would keep every command from starting.
+        let fits = |(name, _): &(String, String)| !name.is_empty() && !name.contains(['=', '\0']);
+        self.variables = Arc::new(variables.into_iter().filter(fits).collect());
+        self
     }
 
     /// The same, keeping what belongs to a conversation in `folder`, so that whoever resumes it
@@ -102,6 +113,11 @@ impl Workplace {
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
+    }
+
+    /// Variables for commands.
+    pub(crate) fn variables(&self) -> &[(String, String)] {
+        &self.variables
     }
 
     /// The commands in the background.

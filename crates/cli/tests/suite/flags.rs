@@ -125,6 +125,36 @@ fn settings_of_an_untrusted_folder_can_only_hold_back() {
     assert!(!place.path("new.txt").exists(), "an untrusted deny rule did not count");
 }
 
+// spec: PERMISSIONS-14
+#[test]
+fn an_untrusted_folder_gives_text_and_nothing_else() {
+    let place = Place::new(
+        "when results 0\n  call Bash {\"command\": \"echo [$GREETING] > said\"}\n  \
+         call Write {\"file_path\": \"new.txt\", \"content\": \"x\"}\n  \
+         call Bash {\"command\": \"touch forbidden\"}\nwhen any\n  say \"done\"\n",
+    );
+    std::fs::create_dir(place.path(".claude")).unwrap();
+    place.write(
+        ".claude/settings.json",
+        r#"{"permissions": {"allow": ["Write"], "deny": ["Bash(touch:*)"]},
+            "env": {"GREETING": "hi"},
+            "hooks": {"PreToolUse": [{"matcher": "Bash",
+                "hooks": [{"type": "command", "command": "echo hooked > hooked"}]}]}}"#,
+    );
+    place.write("CLAUDE.md", "Always answer in verse.");
+    let allow = ["--allowedTools", "Bash", "--conversation"];
+    let left = |name: &str| std::fs::read_to_string(place.path(name)).unwrap_or_default();
+    place.alone("go", &[&allow[..], &["untrusted"]].concat());
+    assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("[]\n", ""));
+    assert!(!place.path("hooked").exists() && !place.path("forbidden").exists());
+    let store = std::fs::read(place.path("w.db")).unwrap();
+    assert!(String::from_utf8_lossy(&store).contains("Always answer in verse."));
+    assert_eq!(place.run_bare(&["trust", "."]).code, 0);
+    place.alone("go", &[&allow[..], &["trusted"]].concat());
+    assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("[hi]\n", "x"));
+    assert!(place.path("hooked").exists() && !place.path("forbidden").exists());
+}
+
 #[test]
 fn bad_settings_are_one_sentence() {
     let place = Place::new(WRITE);

@@ -14,6 +14,12 @@ pub(super) const MODELS: &str = "any name with a known provider (`claude-…`, `
 pub(super) const SOUND: &str = "the quick check of the whole file found nothing";
 pub(super) const NOBODY_WAITS: &str = "no run waits for you";
 
+pub(super) fn model(name: &str) -> String {
+    format!(
+        "{name}, as config.toml says; --model NAME asks another; nothing was asked over the network"
+    )
+}
+
 pub(super) fn key(provider: &str, address: &str) -> String {
     format!("{provider}: set; asked at {address}")
 }
