@@ -144,6 +144,7 @@ fn everything_on() -> Settings {
         output_usd_micros: 15_000_000,
         cache_read_usd_micros: 300_000,
         cache_write_usd_micros: 3_750_000,
+        above: None,
     };
     let mut settings = Settings::new(Model {
         price: Some(price),
