@@ -13,8 +13,7 @@ use crate::{cargo, process, workspace};
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     match arguments.split_first() {
-        Some((name, rest)) if name == "takeover" => process::run_all(&cargo::takeover(rest)?),
-        Some((name, rest)) => process::run_all(&cargo::bench(name, rest)),
+        Some((name, rest)) => process::run_all(&cargo::bench(name, rest)?),
         None => list(),
     }
 }

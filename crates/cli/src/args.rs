@@ -243,14 +243,17 @@ pub(crate) enum EffortWord {
 pub(crate) enum Command {
     /// Go on with a conversation that was left in the middle
     Resume {
-        /// Which conversation
+        /// A run or a conversation; a unique beginning of its id is enough
         conversation: String,
+        /// Leaves it to a worker, and does not wait
+        #[arg(long)]
+        detach: bool,
         #[command(flatten)]
-        agent: AgentArgs,
+        agent: Box<AgentArgs>,
     },
     /// Answer a question a conversation waits for, and go on with it
     Answer {
-        /// Which conversation
+        /// A run or a conversation; a unique beginning of its id is enough
         conversation: String,
         /// Which question
         question: u32,
@@ -259,15 +262,21 @@ pub(crate) enum Command {
         answer: AnswerWord,
         /// Words that go with it: a reason, a result, an answer
         text: Option<String>,
+        /// Only sends the answer; whoever drives the conversation next goes on
+        #[arg(long)]
+        detach: bool,
         #[command(flatten)]
-        agent: AgentArgs,
+        agent: Box<AgentArgs>,
     },
     /// Ask the active run of a conversation to end at the next safe boundary
     Cancel {
-        /// Which conversation
+        /// A run or a conversation; a unique beginning of its id is enough
         conversation: String,
+        /// Only asks; whoever drives the conversation next ends it
+        #[arg(long)]
+        detach: bool,
         #[command(flatten)]
-        store: StoreArgs,
+        agent: Box<AgentArgs>,
     },
     /// List runs, newest first
     Runs {
@@ -277,13 +286,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Decide every recorded step again and compare: no model, no tools, no money
-    Replay {
-        /// Which conversation
-        conversation: String,
-        #[command(flatten)]
-        store: StoreArgs,
-    },
+    /// Step through a run, decide every recorded step again and compare: no model, no tools, no money
+    Replay(look::LookArgs),
     /// Watch an agent work, crash, come back and explain itself: no key, no network
     Demo,
     /// Drive whatever in the store wants to be driven, until SIGTERM; any number of workers share a store

@@ -16,6 +16,7 @@ mod replay;
 mod resume;
 mod runs;
 mod scripted;
+mod sending;
 mod show;
 mod stats;
 mod trace;
@@ -27,6 +28,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use crate::args::{Args, Command};
+use sending::Then;
 
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -40,13 +42,18 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         None => print::print(args.print).await,
-        Some(Command::Resume { conversation, agent }) => resume::resume(conversation, agent).await,
-        Some(Command::Answer { conversation, question, answer, text, agent }) => {
-            answer::answer(conversation, question, (answer, text), agent).await
+        Some(Command::Resume { conversation, detach, agent }) => {
+            resume::resume(&conversation, &agent, Then::of(detach)).await
         }
-        Some(Command::Cancel { conversation, store }) => cancel::cancel(conversation, &store).await,
+        Some(Command::Answer { conversation, question, answer, text, detach, agent }) => {
+            let answer = answer::read(answer, text)?;
+            answer::answer((&conversation, question), answer, &agent, Then::of(detach)).await
+        }
+        Some(Command::Cancel { conversation, detach, agent }) => {
+            cancel::cancel(&conversation, &agent, Then::of(detach)).await
+        }
         Some(Command::Runs { store, json }) => runs::runs(&store, json).await,
-        Some(Command::Replay { conversation, store }) => replay::replay(conversation, &store).await,
+        Some(Command::Replay(args)) => replay::replay(&args).await,
         Some(Command::Demo) => demo::demo().await,
         Some(Command::Worker(agent)) => worker::worker(*agent).await,
         Some(Command::Trust { folder, revoke }) => trust::trust(&folder, revoke),

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass::core::ids::LaneId;
 use windlass::core::settings::Settings;
-use windlass::ports::{Store, StoreError};
+use windlass::ports::Store;
 use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
 use windlass::{LeaseTimes, SystemClock, Windlass};
@@ -13,6 +12,9 @@ use windlass::{LeaseTimes, SystemClock, Windlass};
 use crate::args::{AgentArgs, OutputFormat, StoreArgs, WhenAsked};
 use crate::settle::{config, hooks, limits, memory, model, paths, rules, sources, trust};
 use crate::{toolset, words};
+
+/// How long after the start commands of dead processes are looked for.
+const REAP_AFTER_MS: u64 = 100;
 
 /// A new random id.
 pub(crate) fn new_id() -> String {
@@ -22,10 +24,15 @@ pub(crate) fn new_id() -> String {
 /// Opens the store: a server if an address was given, else a file.
 pub(crate) async fn store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
     let path = store_path(args)?;
-    match path.to_str().filter(|text| PostgresStore::is_address(text)) {
+    match server(&path) {
         Some(url) => Ok(Arc::new(PostgresStore::open(url).await?)),
         None => Ok(Arc::new(SqliteStore::open(path)?)),
     }
+}
+
+/// The address, if the store is on a server.
+pub(crate) fn server(place: &Path) -> Option<&str> {
+    place.to_str().filter(|text| PostgresStore::is_address(text))
 }
 
 /// Where the store is.
@@ -37,17 +44,6 @@ pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
             None => Ok(paths::state()?.join("windlass.db")),
         },
     }
-}
-
-/// The conversation of an id: its whole name, or the part a program knows it by.
-pub(crate) async fn find(store: &dyn Store, id: &str) -> anyhow::Result<LaneId> {
-    for name in [id.to_owned(), format!("conversation:{id}")] {
-        let lane = LaneId::from(name);
-        if store.lane(lane.clone()).await?.is_some() {
-            return Ok(lane);
-        }
-    }
-    Err(StoreError::NoLane { lane: LaneId::from(id) }.into())
 }
 
 /// Everything a conversation is driven with.
@@ -66,8 +62,27 @@ pub(crate) struct Setup {
     pub(crate) when_asked: WhenAsked,
 }
 
+/// Who is asked for replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// The model that was chosen.
+    Model,
+    /// Nobody: what is to be done needs no reply.
+    Nobody,
+}
+
 /// Starts driving.
 pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
+    let store = store(&args.store).await?;
+    start_on(store, args, Asks::Model).await
+}
+
+/// The same on a store that is open.
+pub(crate) async fn start_on(
+    store: Arc<dyn Store>,
+    args: &AgentArgs,
+    asks: Asks,
+) -> anyhow::Result<Setup> {
     let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
     let trust = trust::of(&workspace);
     let sources = sources::all(&args.permissions, &workspace, trust)?;
@@ -77,20 +92,28 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
-    let chosen = model::choose(&mut settings, &args.model, (&config, &profile, &sources), &clock)?;
+    let chosen = match asks {
+        Asks::Model => {
+            model::choose(&mut settings, &args.model, (&config, &profile, &sources), &clock)?
+        }
+        Asks::Nobody => model::silent(&clock)?,
+    };
     settings.rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked)?;
     limits::apply(&mut settings, &profile, &args.limits)?;
     tell(&mut settings, args, &workspace);
 
-    let store = store(&args.store).await?;
     let around = toolset::Around { sources: &sources, rules: &settings.rules, store: &store };
     let tools = toolset::toolbox(args, &workspace, around, &clock)?;
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
     // Commands of processes that died are ended beside the work: their owners' names are not ours.
+    // Every process of the machine is looked at for that, so the first request goes first.
     let reaper = Arc::clone(&clock);
-    tokio::spawn(async move { windlass::tools::reap_orphans(reaper.as_ref()).await });
+    tokio::spawn(async move {
+        reaper.sleep(REAP_AFTER_MS).await;
+        windlass::tools::reap_orphans(reaper.as_ref()).await
+    });
     let windlass = Windlass::builder()
         .shared_model(chosen)
         .shared_store(Arc::clone(&store))

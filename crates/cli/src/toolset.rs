@@ -76,7 +76,8 @@ fn workplace(
     for folder in added.filter_map(|folder| workspace.join(folder).canonicalize().ok()) {
         zones = zones.with_folder(&folder);
     }
-    let workplace = Workplace::over(zones).timed_by(Arc::clone(clock));
+    let variables = sources.iter().flat_map(|source| source.env.clone());
+    let workplace = Workplace::over(zones).timed_by(Arc::clone(clock)).with_variables(variables);
     Ok(match paths::state() {
         Ok(state) => workplace.keeping_in(state.join("desks")),
         Err(_) => workplace,

@@ -15,10 +15,14 @@ use windlass::core::record::Record;
 use windlass::core::thrash::Level;
 use windlass::{End, StopCause};
 
+use crate::look::paper::one_line;
 use crate::settle::trust::Trust;
 
 /// Characters of a call's arguments that are shown in a question.
 const INPUT_CHARS: usize = 500;
+
+/// Characters that take no room.
+const UNSEEN: [char; 6] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{ad}', '\u{feff}'];
 
 /// Characters of a call that are shown on its line.
 const CALL_CHARS: usize = 72;
@@ -35,10 +39,13 @@ pub(crate) const HANDING_OVER: &str = "windlass: handing over what is under way"
 
 /// What a worker says when it begins.
 pub(crate) fn working(store: &Path) -> String {
-    // A password in an address is nobody's to read.
-    let place = store.display().to_string();
-    let place = place.rsplit('@').next().unwrap_or(&place);
+    let place = without_password(&store.display().to_string());
     format!("windlass: working on {place}; SIGTERM hands over")
+}
+
+/// The place of a store. A password in an address is nobody's to read.
+pub(crate) fn without_password(place: &str) -> String {
+    place.rsplit('@').next().unwrap_or(place).to_owned()
 }
 
 /// What is said to an answer that does not fit.
@@ -102,9 +109,13 @@ pub(crate) fn about(
         Record::BudgetWarned { percent } => Some(format!("  ! {percent} % of the budget is spent")),
         Record::TimeUp { .. } => Some("  ! the time for the run is up".to_owned()),
         Record::FellBack { why } => Some(format!("  ! another model is asked: {why}")),
+        Record::Remembered { .. } => Some("  instructions were found and read".to_owned()),
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
+        Record::AttemptAbandoned { why, .. } => {
+            Some(format!("  a model call brought nothing: {}", first_line(why)))
+        }
         Record::Deferred { failures, .. } => {
-            Some(format!("  the model failed ({failures} in a row); again soon"))
+            Some(format!("  it is asked again soon ({failures} in a row)"))
         }
         Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
         Record::CallLost { call } => Some(format!(
@@ -164,7 +175,11 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::HardTime => "the time limit is reached",
         StopCause::MaxToolRounds => "the cap on tool rounds is reached; raise it with --max-turns",
         StopCause::MaxModelCalls => "the cap on model calls is reached",
-        StopCause::BlockingLimit => "the context is full and nothing more can be left out",
+        StopCause::BlockingLimit => {
+            "the prompt is too long: the context is full and nothing more can be left out; give a \
+             model with a larger window, or begin anew with what `windlass explain` says of the \
+             journal"
+        }
         StopCause::TruncationExhausted => "the model's replies were cut again and again",
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
         StopCause::HookStopped => "a hook ended it",
@@ -235,12 +250,9 @@ fn described(id: CallId, now: &Conversation) -> String {
     let round = now.run.as_ref().and_then(|run| run.round());
     match round.and_then(|round| round.call(id)) {
         Some(call) => {
-            let input: String = call.tool_use.input.text().chars().take(INPUT_CHARS).collect();
-            format!(
-                "{} {}",
-                call.tool_use.name,
-                input.escape_debug().to_string().replace("\\\"", "\"")
-            )
+            let input = one_line(call.tool_use.input.text(), INPUT_CHARS);
+            // What cannot be seen must not stand in what somebody is asked to allow.
+            format!("{} {}", call.tool_use.name, input.replace(UNSEEN, "\u{fffd}"))
         }
         None => format!("call {id}"),
     }

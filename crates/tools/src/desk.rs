@@ -24,6 +24,9 @@ use windlass_core::raw::sha256_hex;
 
 use crate::limits::{MAX_NOTE_BYTES, MAX_SEEN};
 
+/// The folder for what commands print.
+const OUTPUTS: &str = "outputs";
+
 /// Where the desks stand.
 #[derive(Debug)]
 pub(crate) enum Desks {
@@ -87,6 +90,10 @@ impl Desk {
     /// Notes that `path` was seen with contents of this hash.
     pub(crate) fn note_seen(&self, path: &Path, hash: &str) -> io::Result<()> {
         let name = seen_name(path);
+        // The same file is read again and again, and looking is cheaper than writing.
+        if self.get::<String>(&name).as_deref() == Some(hash) {
+            return Ok(());
+        }
         if let Some(folder) = self.path(&name)?.parent() {
             make_room(folder, MAX_SEEN);
         }
@@ -109,15 +116,20 @@ impl Desk {
 
     /// The folder for what commands print; it is made if it is not there.
     pub(crate) fn outputs(&self) -> io::Result<PathBuf> {
-        let folder = self.path("outputs")?;
+        let folder = self.path(OUTPUTS)?;
         private_folder(&folder)?;
         Ok(folder)
     }
 
-    /// The same, where it would be.
+    /// The same, where it really is.
     pub(crate) fn outputs_path(&self) -> Option<PathBuf> {
-        let path = self.path("outputs").ok()?;
+        let path = self.path(OUTPUTS).ok()?;
         path.canonicalize().ok()
+    }
+
+    /// Whether a path may lie there: asked before every look at a file, so nothing is looked up.
+    pub(crate) fn may_be_output(path: &Path) -> bool {
+        path.ancestors().take(2).any(|part| part.file_name().is_some_and(|name| name == OUTPUTS))
     }
 
     /// Where a note lies or would lie.

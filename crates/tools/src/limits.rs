@@ -69,8 +69,9 @@ pub const MAX_LINKS: usize = 40;
 pub const MAX_PATH_BYTES: usize = 4_096;
 /// Bytes of a file that only says where another one is.
 pub const MAX_POINTER_BYTES: u64 = 8_192;
-/// Bytes of one page of a file.
-pub const MAX_PAGE_BYTES: usize = 256 * 1024;
+/// Bytes of one page of a file: a page is to be shown whole, so that the next one begins where it
+/// ends.
+pub const MAX_PAGE_BYTES: usize = SPILL_BYTES;
 /// Lines of one page of a file, unless the call says otherwise.
 pub const PAGE_LINES: u64 = 2_000;
 /// Bytes shown of one line.

@@ -35,7 +35,7 @@ use std::process::ExitStatus;
 use windlass_runtime::ports::Clock;
 
 pub(crate) use environment::Environment;
-pub use orphans::{Reaped, reap_orphans};
+pub use orphans::{Reaped, count_orphans, reap_orphans};
 pub(crate) use rations::Rations;
 
 /// A command to run.

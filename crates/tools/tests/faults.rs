@@ -59,6 +59,7 @@ async fn fault_43_a_command_that_ignores_every_signal_is_killed() {
     assert!(!is_alive(workspace.pid("child").await));
 }
 
+// spec: FAULT-44
 #[tokio::test]
 async fn fault_44_a_greedy_command_meets_its_bounds_and_we_do_not() {
     let workspace = Workspace::new();
@@ -115,12 +116,14 @@ fn flood(command: &str) {
     assert!(status.unwrap().success(), "{command}");
 }
 
+// spec: FAULT-45
 #[test]
 fn fault_45_a_flood_is_held_in_bounded_memory() {
     flood("head -c 1000000000 /dev/zero");
     flood("yes abcdefg | head -c 1000000000");
 }
 
+// spec: FAULT-46
 #[tokio::test]
 async fn fault_46_any_bytes_are_told_and_none_is_lost() {
     let workspace = Workspace::new();

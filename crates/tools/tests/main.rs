@@ -19,6 +19,8 @@ mod human;
 #[cfg(test)]
 mod kinds;
 #[cfg(test)]
+mod paging;
+#[cfg(test)]
 mod paths;
 #[cfg(test)]
 mod read;

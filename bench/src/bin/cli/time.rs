@@ -16,7 +16,8 @@ pub(crate) fn breathe() {
     std::thread::sleep(std::time::Duration::from_micros(500));
 }
 
-/// CPU time of all children that were waited for.
+/// CPU time of all children that were waited for. The kernel adds it up exactly and tells it in
+/// ticks: only sums over many processes mean something.
 pub(crate) fn cpu_of_children_ms() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -42,4 +43,8 @@ pub(crate) fn load_average() -> String {
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+pub(crate) fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
 }

@@ -5,26 +5,29 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use windlass::Answer;
+use windlass::core::ids::QuestionId;
+use windlass::core::mail::MailBody;
 
 use crate::args::{AgentArgs, AnswerWord};
-use crate::{setup, show};
+use crate::commands::sending::{Sending, Then};
+use crate::look::{acts, find};
+use crate::setup::{self, Asks};
 
 pub(crate) async fn answer(
-    conversation: String,
-    question: u32,
-    (word, text): (AnswerWord, Option<String>),
-    agent: AgentArgs,
+    (id, question): (&str, QuestionId),
+    answer: Answer,
+    agent: &AgentArgs,
+    then: Then,
 ) -> anyhow::Result<ExitCode> {
-    let answer = read(word, text)?;
-    let setup = setup::start(&agent).await?;
-    let lane = setup::find(setup.store.as_ref(), &conversation).await?;
-    let session = setup.windlass.session(lane);
-    session.answer(question, answer).await?;
-    let run = session.resume().await?;
-    show::watch(run, &session, &setup, &agent).await
+    let store = setup::store(&agent.store).await?;
+    let lane = find::find(store.as_ref(), id).await?.lane;
+    let left = acts::answered(&lane, question);
+    let mail = Some(MailBody::Answer { question, answer });
+    Sending { lane, mail, left, asks: Asks::Model }.send(store, agent, then).await
 }
 
-fn read(word: AnswerWord, text: Option<String>) -> anyhow::Result<Answer> {
+/// An answer as it is typed.
+pub(crate) fn read(word: AnswerWord, text: Option<String>) -> anyhow::Result<Answer> {
     let words = text.map(Arc::<str>::from);
     Ok(match (word, words) {
         (AnswerWord::Allow, _) => Answer::allow(),

@@ -1,7 +1,6 @@
 //! `windlass approve`: yes to a call that waits for leave, and then the run goes on.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use serde::Serialize;
@@ -12,13 +11,14 @@ use windlass::core::mail::MailBody;
 use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
 use windlass::core::question::{About, Question};
 use windlass::core::run::Run;
-use windlass::ports::Letter;
 
 use crate::args::OutputFormat;
+use crate::commands::sending::{Sending, Then};
 use crate::look::args::ApproveArgs;
 use crate::look::story::Story;
 use crate::look::{acts, find};
-use crate::{setup, show};
+use crate::setup::{self, Asks};
+use crate::show;
 
 /// What was sent, for programs.
 #[derive(Serialize)]
@@ -42,28 +42,16 @@ pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
         Some(hash) => yes.for_input(&hash),
         None => yes,
     };
-    if args.detach {
-        let body = MailBody::Answer { question: question.id, answer };
-        let letter = Letter { key: Arc::from(setup::new_id()), body };
-        store.deliver(found.lane.clone(), letter).await?;
-        show::line(&match args.json {
-            true => {
-                serde_json::to_string(&Sent { conversation: &found.lane, question: question.id })?
-            }
-            false => acts::answered(&found.lane, question.id),
-        });
-        return Ok(ExitCode::SUCCESS);
-    }
-    // The one that drives opens the store for itself.
-    drop(store);
     if args.json {
         args.agent.output.output_format = OutputFormat::Json;
     }
-    let setup = setup::start(&args.agent).await?;
-    let session = setup.windlass.session(found.lane);
-    session.answer(question.id, answer).await?;
-    let run = session.resume().await?;
-    show::watch(run, &session, &setup, &args.agent).await
+    let left = match args.json {
+        true => serde_json::to_string(&Sent { conversation: &found.lane, question: question.id })?,
+        false => acts::answered(&found.lane, question.id),
+    };
+    let mail = Some(MailBody::Answer { question: question.id, answer });
+    let sending = Sending { lane: found.lane, mail, left, asks: Asks::Model };
+    sending.send(store, &args.agent, Then::of(args.detach)).await
 }
 
 /// The question that is meant, and the call that it is about.

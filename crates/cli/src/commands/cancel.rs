@@ -1,24 +1,27 @@
 //! `windlass cancel`: asks the active run to end.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use windlass::core::ids::LaneId;
 use windlass::core::mail::MailBody;
-use windlass::ports::{Letter, StoreError};
 
-use crate::args::StoreArgs;
-use crate::{setup, show};
+use crate::args::AgentArgs;
+use crate::commands::sending::{Sending, Then};
+use crate::look::{acts, find};
+use crate::setup::{self, Asks};
+use crate::show;
 
-pub(crate) async fn cancel(conversation: String, store: &StoreArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(store).await?;
-    let lane = LaneId::from(conversation);
-    if store.lane(lane.clone()).await?.is_none() {
-        return Err(StoreError::NoLane { lane }.into());
+pub(crate) async fn cancel(id: &str, agent: &AgentArgs, then: Then) -> anyhow::Result<ExitCode> {
+    let store = setup::store(&agent.store).await?;
+    let lane = find::find(store.as_ref(), id).await?.lane;
+    let active = store.lane(lane.clone()).await?.and_then(|lane| lane.active_run);
+    if active.is_none() {
+        show::line(&acts::nothing_to_end(&lane));
+        return Ok(ExitCode::SUCCESS);
     }
-    let key = Arc::from(setup::new_id());
-    let letter = Letter { key, body: MailBody::Cancel { run: None } };
-    store.deliver(lane.clone(), letter).await?;
-    show::line(&format!("asked the active run of {lane} to end"));
+    let left = acts::asked_to_end(&lane);
+    // A run that ends asks no model.
+    let mail = Some(MailBody::Cancel { run: None });
+    let ended = Sending { lane: lane.clone(), mail, left, asks: Asks::Nobody };
+    ended.send(store, agent, then).await?;
     Ok(ExitCode::SUCCESS)
 }

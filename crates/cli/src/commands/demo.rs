@@ -33,10 +33,8 @@ pub(crate) async fn demo() -> anyhow::Result<ExitCode> {
 
     title("5. Why did it do what it did?");
     project.explain().await?;
-    title("6. Every iteration");
-    project.trace().await?;
 
-    title("7. Did all of that really happen?");
+    title("6. Did all of that really happen?");
     let verdict = verdict::verdict(&project).await?;
     for (what, holds) in &verdict {
         let (mark, style) = if *holds { ("✓", Style::Green) } else { ("✗", Style::Red) };

@@ -12,6 +12,7 @@ use windlass::core::log::Entry;
 use windlass::ports::Store;
 
 use crate::args::{OutputFormat, Print};
+use crate::look::find;
 use crate::setup::{self, Setup};
 use crate::show;
 
@@ -83,7 +84,7 @@ async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
     }
     let store = setup.store.as_ref();
     let old = match (&print.resume, print.go_on) {
-        (Some(id), _) => Some(setup::find(store, id).await?),
+        (Some(id), _) => Some(find::find(store, id).await?.lane),
         (None, true) => Some(newest(store, &setup.workspace).await?),
         (None, false) => None,
     };

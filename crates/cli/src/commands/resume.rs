@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use crate::args::AgentArgs;
-use crate::{setup, show};
+use crate::commands::sending::{Sending, Then};
+use crate::look::{acts, find};
+use crate::setup::{self, Asks};
 
-pub(crate) async fn resume(conversation: String, agent: AgentArgs) -> anyhow::Result<ExitCode> {
-    let setup = setup::start(&agent).await?;
-    let lane = setup::find(setup.store.as_ref(), &conversation).await?;
-    let session = setup.windlass.session(lane);
-    let run = session.resume().await?;
-    show::watch(run, &session, &setup, &agent).await
+pub(crate) async fn resume(id: &str, agent: &AgentArgs, then: Then) -> anyhow::Result<ExitCode> {
+    let store = setup::store(&agent.store).await?;
+    let lane = find::find(store.as_ref(), id).await?.lane;
+    let left = acts::left_to_others(&lane);
+    let sending = Sending { lane, mail: None, left, asks: Asks::Model };
+    sending.send(store, agent, then).await
 }

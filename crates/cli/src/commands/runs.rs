@@ -6,6 +6,8 @@ use serde::Serialize;
 use windlass::ports::RunInfo;
 
 use crate::args::StoreArgs;
+use crate::look::time;
+use crate::look::words::stored_name;
 use crate::{setup, show};
 
 /// Runs listed at most.
@@ -45,5 +47,6 @@ fn as_json(run: &RunInfo) -> anyhow::Result<String> {
 
 fn as_text(run: &RunInfo) -> String {
     let cause = run.cause.map_or("", windlass::StopCause::reason);
-    format!("{}  {:<16} {:<12} {}", run.run, format!("{:?}", run.state), cause, run.lane)
+    let (when, state) = (time::stamp(run.at), stored_name(&run.state));
+    format!("{}  {when}  {state:<16} {cause:<12} {}", run.run, run.lane)
 }

@@ -1,4 +1,4 @@
-//! The words of commands that do something: fork, approve, compact.
+//! The words of commands that do something: fork, answer, approve, cancel, resume, compact, replay.
 
 use windlass::core::ids::{LaneId, QuestionId, Seq};
 use windlass::core::permission::Rule;
@@ -48,6 +48,26 @@ pub(crate) fn kept(rule: &Rule) -> String {
 /// The answer was sent.
 pub(crate) fn answered(lane: &LaneId, question: QuestionId) -> String {
     format!("question {question} of {lane} is answered; whoever drives it next goes on")
+}
+
+/// Somebody else goes on.
+pub(crate) fn left_to_others(lane: &LaneId) -> String {
+    format!("{lane} is left to whoever drives it next: a worker, or `windlass resume {lane}`")
+}
+
+/// A run was asked to end.
+pub(crate) fn asked_to_end(lane: &LaneId) -> String {
+    format!("asked the active run of {lane} to end")
+}
+
+/// There is no run to end.
+pub(crate) fn nothing_to_end(lane: &LaneId) -> String {
+    format!("no run of {lane} is active; there is nothing to end")
+}
+
+/// Every decision is the same.
+pub(crate) fn replayed(lane: &LaneId, entries: usize) -> String {
+    format!("replayed {entries} entries of {lane}: every decision is the same")
 }
 
 /// Nobody asks for leave.

@@ -1,9 +1,11 @@
-//! Whether everything is in order: keys, store, disk, leftovers, paths. Each finding says that it is
+//! Whether everything is in order: keys, store, disk, leftovers, configuration, paths. Each finding says that it is
 //! fine or what to do. Nothing is changed, and nobody is asked over the network.
 
+mod files;
 mod keys;
 mod leftovers;
 mod paths;
+mod processes;
 mod storage;
 mod words;
 
@@ -11,6 +13,7 @@ use serde::Serialize;
 
 use super::args::DoctorArgs;
 use super::paper::{Ink, Paper};
+use crate::setup;
 
 /// How something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -63,15 +66,23 @@ impl Check {
 /// Looks at everything.
 pub(crate) async fn examine(args: &DoctorArgs) -> Vec<Check> {
     let mut checks = keys::check();
-    let place = match crate::setup::store_path(&args.store) {
+    let place = match setup::store_path(&args.store) {
         Ok(place) => place,
         Err(error) => {
             checks.push(Check::broken("store", format!("{error:#}")));
             return checks;
         }
     };
-    checks.extend(storage::check(&place).await);
-    checks.push(storage::disk(&place));
+    match setup::server(&place) {
+        Some(url) => checks.extend(storage::server(url).await),
+        None => {
+            checks.extend(storage::check(&place).await);
+            checks.push(storage::disk(&place));
+        }
+    }
+    checks.push(processes::check().await);
+    checks.extend(processes::desks());
+    checks.extend(files::check());
     checks.extend(paths::check(&place));
     checks
 }

@@ -183,3 +183,10 @@ pub(crate) fn rung(rung: Rung) -> &'static str {
 pub(crate) fn stored_name(value: &impl serde::Serialize) -> Arc<str> {
     Arc::from(Raw::encode(value).text().trim_matches('"'))
 }
+
+/// The kind of an input or a record, as its tag in the log says it, without the version.
+pub(crate) fn tag(value: &impl serde::Serialize) -> String {
+    let text = Raw::encode(value);
+    let tag = text.text().split('"').nth(1).unwrap_or_default();
+    tag.split('/').next().unwrap_or_default().to_owned()
+}

@@ -62,6 +62,12 @@ pub(crate) fn choose(
     Ok(Arc::new(models))
 }
 
+/// A model for what needs no reply: whoever asks it gets an empty one.
+pub(crate) fn silent(clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Model>> {
+    let script = Script::parse("when any\n  say \"\"\n")?;
+    Ok(Arc::new(ScriptedModel::new(script, Arc::clone(clock))))
+}
+
 fn full(name: &str) -> String {
     let alias = ALIASES.iter().find(|(short, _)| *short == name);
     alias.map_or(name, |(_, full)| full).to_owned()

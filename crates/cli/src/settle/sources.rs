@@ -78,7 +78,8 @@ fn as_trusted(source: Source, trust: Trust) -> Source {
     }
 }
 
-fn file(path: &Path) -> anyhow::Result<Option<Source>> {
+/// One file, if it is there.
+pub(crate) fn file(path: &Path) -> anyhow::Result<Option<Source>> {
     match std::fs::metadata(path) {
         Err(_) => return Ok(None),
         Ok(found) if found.len() > FILE_BYTES => {

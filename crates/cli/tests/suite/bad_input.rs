@@ -40,6 +40,57 @@ fn a_missing_workspace_is_named() {
 }
 
 #[test]
+fn a_folder_to_add_that_is_missing_or_none_is_named() {
+    let place = Place::new(HELLO);
+    one_sentence(&place.ask("hi", &["--add-dir", "gone"]), "gone");
+    place.write("file", "x");
+    one_sentence(&place.ask("hi", &["--add-dir", "file"]), "is not a folder");
+}
+
+const FED: &[&str] = &["-p", "-", "--script", "a.script", "--store", "w.db", "--conversation", "c"];
+
+#[test]
+fn a_prompt_of_ten_megabytes_is_taken_whole_and_kept() {
+    let place = Place::new("when any\n  say \"read\"\n");
+    let prompt = "0123456789".repeat(1 << 20);
+    let ran = place.run_fed(&[FED, &["--window-tokens", "8000000"]].concat(), prompt.as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (0, "read\n"), "{}", ran.err);
+    let told = place.json(&["show", "c"]);
+    assert_eq!(told[0]["text"].as_str().unwrap().len(), prompt.len());
+}
+
+#[test]
+fn a_prompt_that_no_window_holds_ends_the_run_in_words() {
+    let place = Place::new("when any\n  say \"read\"\n");
+    let ran = place.run_fed(FED, "0123456789".repeat(1 << 20).as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    assert!(ran.err.contains("the context is full"), "{}", ran.err);
+}
+
+#[test]
+fn a_prompt_beyond_all_bounds_is_refused_before_anything_is_stored() {
+    let place = Place::new(HELLO);
+    let ran = place.run_fed(FED, &vec![b'x'; 17 << 20]);
+    one_sentence(&ran, "larger than 16 MiB; put it into a file");
+    assert!(!place.path("w.db").exists());
+}
+
+#[test]
+fn standard_input_that_is_no_text_is_one_sentence() {
+    one_sentence(&Place::new(HELLO).run_fed(FED, b"abc\xff\xfe"), "not valid UTF-8; convert it");
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_named_and_another_place_works() {
+    let place = Place::new(HELLO);
+    place.write("home", "not a folder");
+    let bare = ["-p", "hi", "--script", "a.script"];
+    one_sentence(&place.run_bare(&bare), "choose another with --store");
+    let ran = place.ask("hi", &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
+}
+
+#[test]
 fn unknown_flags_are_refused_with_exit_code_2() {
     let ran = Place::new(HELLO).run_bare(&["--frobnicate"]);
     assert_eq!(ran.code, 2);

@@ -58,11 +58,58 @@ fn what_is_broken_is_named_and_the_exit_code_is_1() {
 }
 
 #[test]
-fn settings_that_are_no_json_are_named() {
-    let place = Place::new("");
+fn files_that_cannot_be_understood_are_named_with_what_is_wrong() {
+    for (file, text, says) in [
+        (".claude/settings.json", "{ permissions: }", ".claude/settings.json are not valid"),
+        (
+            ".claude/settings.local.json",
+            r#"{"permissions": 7}"#,
+            "settings.local.json are not valid",
+        ),
+        (
+            ".claude/settings.json",
+            r#"{"permissions": {"deny": ["Bash(x"]}}"#,
+            "bracket is not closed",
+        ),
+        ("home/config.toml", "model = [", "config.toml is not valid"),
+    ] {
+        let place = Place::new("");
+        for folder in [".claude", "home"] {
+            std::fs::create_dir(place.path(folder)).unwrap();
+        }
+        place.write(file, text);
+        let ran = place.run(&["doctor"]);
+        assert_eq!(ran.code, 1, "{file}: {}", ran.out);
+        let broken: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("BROKEN")).collect();
+        assert!(broken.len() == 1 && broken[0].contains(says), "{file}: {broken:?}");
+    }
+}
+
+#[test]
+fn every_path_is_named_and_what_an_untrusted_folder_loses() {
+    let place = Place::new("when any\n  call Bash {\"command\": \"seq 20000\"}\n");
     std::fs::create_dir(place.path(".claude")).unwrap();
-    place.write(".claude/settings.json", "{ permissions: }");
+    place.write(".claude/settings.json", "{}");
+    place.write("CLAUDE.md", "Be kind.");
+    place.alone("go", &["--allow", "Bash", "--max-turns", "1"]);
     let ran = place.run(&["doctor"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    for expected in [
+        "is not trusted, so of its settings only deny and ask rules count; `windlass trust`",
+        "settings: .claude/settings.json",
+        "CLAUDE.md",
+        "store: ",
+        "state: ",
+        "trusted folders: ",
+        "no command outlived its process",
+        "1 conversation left ",
+    ] {
+        assert!(ran.out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
+    }
+    assert_eq!(place.run_bare(&["trust", "."]).code, 0);
+    assert!(!place.run(&["doctor"]).out.contains("is not trusted"));
+    let ran = place.run_bare(&["doctor", "--store", "postgres://u:secret@127.0.0.1:1/x"]);
     assert_eq!(ran.code, 1, "{}", ran.out);
-    assert!(ran.out.contains(".claude/settings.json is no JSON"), "{}", ran.out);
+    assert!(ran.out.contains("127.0.0.1:1/x does not answer"), "{}", ran.out);
+    assert!(!ran.out.contains("secret"), "{}", ran.out);
 }

@@ -103,7 +103,7 @@ fn a_conversation_is_continued_resumed_forked_and_named() {
     assert_eq!(forked["result"], "later");
     assert_ne!(forked["session_id"], id);
     let gone = place.alone("five", &["--resume", "nobody"]);
-    assert!(gone.code == 1 && gone.err.contains("there is no conversation nobody"), "{}", gone.err);
+    assert!(gone.code == 1 && gone.err.contains("is called `nobody`"), "{}", gone.err);
 }
 
 #[test]
@@ -123,6 +123,36 @@ fn settings_of_an_untrusted_folder_can_only_hold_back() {
     std::fs::remove_file(place.path("new.txt")).unwrap();
     place.alone("go", &mode);
     assert!(!place.path("new.txt").exists(), "an untrusted deny rule did not count");
+}
+
+// spec: PERMISSIONS-14
+#[test]
+fn an_untrusted_folder_gives_text_and_nothing_else() {
+    let place = Place::new(
+        "when results 0\n  call Bash {\"command\": \"echo [$GREETING] > said\"}\n  \
+         call Write {\"file_path\": \"new.txt\", \"content\": \"x\"}\n  \
+         call Bash {\"command\": \"touch forbidden\"}\nwhen any\n  say \"done\"\n",
+    );
+    std::fs::create_dir(place.path(".claude")).unwrap();
+    place.write(
+        ".claude/settings.json",
+        r#"{"permissions": {"allow": ["Write"], "deny": ["Bash(touch:*)"]},
+            "env": {"GREETING": "hi"},
+            "hooks": {"PreToolUse": [{"matcher": "Bash",
+                "hooks": [{"type": "command", "command": "echo hooked > hooked"}]}]}}"#,
+    );
+    place.write("CLAUDE.md", "Always answer in verse.");
+    let allow = ["--allowedTools", "Bash", "--conversation"];
+    let left = |name: &str| std::fs::read_to_string(place.path(name)).unwrap_or_default();
+    place.alone("go", &[&allow[..], &["untrusted"]].concat());
+    assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("[]\n", ""));
+    assert!(!place.path("hooked").exists() && !place.path("forbidden").exists());
+    let store = std::fs::read(place.path("w.db")).unwrap();
+    assert!(String::from_utf8_lossy(&store).contains("Always answer in verse."));
+    assert_eq!(place.run_bare(&["trust", "."]).code, 0);
+    place.alone("go", &[&allow[..], &["trusted"]].concat());
+    assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("[hi]\n", "x"));
+    assert!(place.path("hooked").exists() && !place.path("forbidden").exists());
 }
 
 #[test]
@@ -148,6 +178,34 @@ fn memory_files_reach_the_model_and_say_what_a_summary_keeps() {
     let stored = String::from_utf8_lossy(&store);
     assert!(stored.contains("Always answer in verse."));
     assert!(stored.contains("\"preserve\":\"Keep the rhyme.\""));
+}
+
+#[test]
+fn memory_files_of_folders_on_the_way_are_told_once() {
+    let place = Place::new(
+        "when user is \"look\" and results 0\n  call Read {\"file_path\": \"src/deep/a.txt\"}\n\
+         when user contains \"of deep\"\n  say \"Told.\"\nwhen any\n  say \"Not told.\"\n",
+    );
+    std::fs::create_dir_all(place.path("src/deep/secrets")).unwrap();
+    for (name, text) in [
+        ("src/CLAUDE.md", "of src"),
+        ("src/AGENTS.md", "of src"),
+        ("src/deep/AGENTS.md", "of deep"),
+        ("src/deep/a.txt", "x"),
+        ("src/deep/secrets/CLAUDE.md", "of secrets"),
+    ] {
+        place.write(name, text);
+    }
+    // A link that leads out of the workspace is nobody's memory.
+    std::os::unix::fs::symlink("/etc/passwd", place.path("src/deep/CLAUDE.md")).unwrap();
+    let ran = place.alone("look", &["--conversation", "c"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Told.\n"), "{}", ran.err);
+    assert_eq!(ran.err.matches("instructions were found").count(), 2, "{}", ran.err);
+    // Another process finds them again and tells nobody.
+    let ran = place.alone("look", &["--conversation", "c"]);
+    assert!(!ran.err.contains("instructions were found"), "{}", ran.err);
+    let log = place.run(&["logs", "c", "--json"]).out + &place.run(&["show", "c", "--json"]).out;
+    assert!(!log.contains("root:") && !log.contains("of secrets"), "{log}");
 }
 
 #[test]
@@ -195,5 +253,59 @@ fn the_demo_really_happens() {
     let ran = place.run_bare(&["demo"]);
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
     assert!(ran.out.contains("✓ it was deployed exactly once"), "{}", ran.out);
-    assert!(!ran.out.contains('✗') || !ran.out.contains("   ✗ it"), "{}", ran.out);
+    // A call that failed stands deeper; a step of the demo that did not happen stands here.
+    assert!(!ran.out.lines().any(|line| line.starts_with("   ✗ ")), "{}", ran.out);
+}
+
+// spec: STOP-18, WINDOW-05
+#[test]
+fn profiles_and_models_bring_their_settings() {
+    let place = Place::new("when any\n  say \"hi\"\n");
+    let stored = |name: &str| {
+        let store = std::fs::read(place.path("w.db")).unwrap();
+        String::from_utf8_lossy(&store).contains(name)
+    };
+    place.alone("one", &["--profile", "builder", "--conversation", "b"]);
+    assert!(stored("\"tool_rounds\":50,") && !stored("\"tool_rounds\":12,"));
+    place.alone("one", &["--profile", "router", "--conversation", "r"]);
+    assert!(stored("\"tool_rounds\":12,"));
+    // Nobody listens there: the settings are stored, and the call fails at once.
+    let asked = ["-p", "hi", "--model", "sonnet", "--set", "model_retries=1"];
+    let quick = ["--set", "model_retry_ms=1", "--set", "provider_wait_ms=0"];
+    let nowhere = [("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")];
+    let here = ["--store", "w.db"];
+    let ran = place.run_with(&[&asked[..], &quick[..], &here[..]].concat(), &nowhere);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let cheap = "\"summariser\":{\"model\":{\"name\":\"claude-haiku-4-5\"";
+    assert!(stored(cheap), "{}", ran.err);
+}
+
+// spec: GUARDS-11, GUARDS-13
+#[test]
+fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
+    let place = Place::new(
+        "when results 0\n  call Bash {\"command\": \"echo $$ > pid; sleep 60\"}\n\
+         when any\n  say \"so far so good\"\n",
+    );
+    std::fs::create_dir(place.path("home")).unwrap();
+    let profiles = "[profiles.soft]\ntimes = { soft_ms = 300, hard_ms = 60000, grace_ms = 0 }\n\
+                    [profiles.hard]\ntimes = { soft_ms = 200, hard_ms = 700, grace_ms = 60000 }\n";
+    place.write("home/config.toml", profiles);
+    let json = |profile: &str| {
+        let flags = ["--profile", profile, "--allow", "Bash", "--output-format", "json"];
+        result(&place.alone("go", &flags))
+    };
+    let soft = json("soft");
+    assert_eq!((&soft["subtype"], &soft["partial"]), (&"success".into(), &true.into()), "{soft}");
+    assert_eq!(soft["result"], "so far so good");
+    std::fs::remove_file(place.path("pid")).unwrap();
+    let hard = json("hard");
+    assert_eq!(hard["terminal_reason"], "hard_time", "{hard}");
+    let pid = std::fs::read_to_string(place.path("pid")).unwrap();
+    let gone = || !std::path::Path::new(&format!("/proc/{}", pid.trim())).exists();
+    let waited = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        gone()
+    });
+    assert!(waited, "process {pid} outlived its run");
 }

@@ -48,18 +48,38 @@ impl Place {
         self.run(&[&["-p", prompt, "--script", "a.script"], more].concat())
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
     pub(crate) fn run_bare(&self, args: &[&str]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_windlass"))
+        self.run_with(args, &[])
+    }
+
+    /// The same with more variables in its environment.
+    pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let mut command = self.command(args);
+        let command = command.envs(variables.iter().copied()).stdin(Stdio::null());
+        Ran::from(command.output().unwrap())
+    }
+
+    /// The same with something to read on standard input.
+    pub(crate) fn run_fed(&self, args: &[&str], input: &[u8]) -> Ran {
+        self.write_bytes("input", input);
+        let input = std::fs::File::open(self.path("input")).unwrap();
+        Ran::from(self.command(args).stdin(input).output().unwrap())
+    }
+
+    fn write_bytes(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.path(name), bytes).unwrap();
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command
             .args(args)
             .current_dir(self.dir.path())
             .env("WINDLASS_HOME", self.path("home"))
             .env("HOME", self.path("user"))
-            .env_remove("XDG_CONFIG_HOME")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        Ran::from(output)
+            .env_remove("XDG_CONFIG_HOME");
+        command
     }
 }
 

@@ -17,6 +17,7 @@ mod looking_back;
 mod print;
 mod scenarios;
 mod scripted;
+mod sending;
 mod show;
 mod stats;
 mod terminal;

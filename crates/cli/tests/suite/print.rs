@@ -37,6 +37,7 @@ fn json_is_one_object_with_the_result() {
     assert_eq!(result["terminal_reason"], "end_turn");
 }
 
+// spec: CLI-01
 #[test]
 fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
     let place = Place::new(&LOOK.replace("echo from", "touch b.txt; echo from"));
@@ -49,6 +50,9 @@ fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
     assert_eq!(result["subtype"], "error_during_execution");
     assert_eq!(result["terminal_reason"], "waiting_on_human");
     let question = result["questions"][0]["id"].to_string();
+    let how = result["errors"][0].as_str().unwrap();
+    assert!(how.contains("may Bash") && how.contains("`windlass answer c1 1 …`: allow"), "{how}");
+    assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
     let answer = ["answer", "c1", &question, "allow", "--script", "a.script", "--allow", "Read"];
     let ran = place.run(&answer);
     assert_eq!((ran.code, ran.out.as_str()), (0, "The answer is 42.\n"), "{}", ran.err);

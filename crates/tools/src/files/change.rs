@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use windlass_core::facts::{Facts, Verify};
 use windlass_core::ids::CallId;
 use windlass_core::input::Finding;
 use windlass_core::outcome::ToolError;
@@ -12,6 +13,8 @@ use super::place::Place;
 use super::target::Before;
 use super::{digest, replace, target};
 use crate::desk::Desk;
+use crate::input;
+use crate::workplace::Workplace;
 
 /// What a call is about to do, written down before it does.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,8 +47,21 @@ pub(super) fn carry_out(
     Ok(())
 }
 
-/// What became of a change that was interrupted.
-pub(super) fn find_out(context: &CallContext, desk: &Desk, place: &Place) -> Finding {
+/// What is known of a call that changes the file at `path`.
+pub(super) fn facts(workplace: &Workplace, path: &str) -> Facts {
+    let changes = input::changes(workplace.keys(path), path);
+    Facts { verify: Verify::CanTell, ..changes.about(workplace.changing(path)) }
+}
+
+/// What became of a change of the file at `path` that was interrupted.
+pub(super) fn find_out(workplace: &Workplace, context: &CallContext, path: &str) -> Finding {
+    match target::place(workplace.zones(), path) {
+        Ok(place) => found(context, &workplace.desk(&context.lane), &place),
+        Err(_) => Finding::Unknown {},
+    }
+}
+
+fn found(context: &CallContext, desk: &Desk, place: &Place) -> Finding {
     let intent = desk.get::<Intent>(&note(context.call));
     let Some(intent) = intent.filter(|intent| intent.key == *context.idempotency_key) else {
         return Finding::Unknown {};

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::{Facts, Verify};
+use windlass_core::facts::Facts;
 use windlass_core::input::Finding;
 use windlass_core::outcome::{Outcome, ToolError};
 use windlass_core::raw::Raw;
@@ -13,7 +13,7 @@ use super::blocking::blocking;
 use super::encoding::{Encoding, Endings};
 use super::place::Place;
 use super::substitute::{self, Wish};
-use super::{change, open, path, target};
+use super::{change, open, target};
 use crate::input::{self, Input, unfit};
 use crate::limits::MAX_EDIT_BYTES;
 use crate::offer::offer;
@@ -101,11 +101,7 @@ impl Tool for Edit {
     }
 
     fn assess(&self, input: &Raw) -> Facts {
-        let facts = |asked: Asked| {
-            let path = &asked.file_path;
-            let changes = input::changes(path::keys_of(self.workplace.zones(), path), path);
-            Facts { verify: Verify::CanTell, ..changes.about(self.workplace.changing(path)) }
-        };
+        let facts = |asked: Asked| change::facts(&self.workplace, &asked.file_path);
         input::read(input).map_or_else(unfit, facts)
     }
 
@@ -115,10 +111,8 @@ impl Tool for Edit {
     }
 
     fn verify(&self, context: CallContext, input: Raw) -> Task<'_, Finding> {
-        let found = input::read::<Asked>(&input).and_then(|asked| {
-            let place = target::place(self.workplace.zones(), &asked.file_path)?;
-            Ok(change::find_out(&context, &self.workplace.desk(&context.lane), &place))
-        });
+        let path = input::read(&input).map(|asked: Asked| asked.file_path);
+        let found = path.map(|path| change::find_out(&self.workplace, &context, &path));
         Box::pin(std::future::ready(found.unwrap_or(Finding::Unknown {})))
     }
 }

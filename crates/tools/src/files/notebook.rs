@@ -48,7 +48,7 @@ pub(super) fn read(file: impl Read, path: &Path, wanted: Wanted) -> Result<Raw, 
 
 impl Cell {
     fn text(&self, number: usize, total: usize) -> String {
-        let source = cut::text(&joined(&self.source), MAX_PAGE_BYTES as u64 / 4).into_owned();
+        let source = cut::text(&joined(&self.source), MAX_PAGE_BYTES as u64 / 2).into_owned();
         let mut text = format!("[cell {number} of {total}: {}]\n{source}\n", self.cell_type);
         for output in &self.outputs {
             let said = cut::text(&said(output), MAX_CELL_OUTPUT_BYTES as u64).into_owned();

@@ -43,7 +43,7 @@ pub(super) fn read(file: impl Read, path: &Path, pages: Option<Pages>) -> Result
 fn page_text(document: &Document, page: u32) -> String {
     match document.extract_text_with_limit(&[page], MAX_UNPACKED_BYTES) {
         Ok(text) if text.trim().is_empty() => "(no text on this page)".to_owned(),
-        Ok(text) => text.trim().chars().take(MAX_PAGE_BYTES / 4).collect(),
+        Ok(text) => text.trim().chars().take(MAX_PAGE_BYTES).collect(),
         Err(error) => format!("(this page cannot be read: {error})"),
     }
 }

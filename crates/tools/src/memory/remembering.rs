@@ -17,6 +17,7 @@ use windlass_runtime::ports::{CallContext, Letter, Store, Task, Tool};
 
 use super::{MemoryFile, found_in_workspace};
 use crate::limits::{MAX_MEMORY_FILES, MAX_MEMORY_FOLDERS, MEMORY_READ_MS, POLL_MS};
+use crate::paging::each;
 use crate::workplace::Workplace;
 
 /// Mail looked at to see whether ours was read.
@@ -31,9 +32,7 @@ pub fn remembering(tools: &Toolbox, workplace: &Workplace, store: &Arc<dyn Store
         store: Arc::clone(store),
         told: Mutex::default(),
     });
-    let wrapped = |tool: Arc<dyn Tool>| Remembering { tool, finder: Arc::clone(&finder) };
-    let names = tools.specs().into_iter().map(|spec| spec.name);
-    names.filter_map(|name| tools.get(&name)).map(wrapped).fold(Toolbox::default(), Toolbox::with)
+    each(tools, |tool| Remembering { tool, finder: Arc::clone(&finder) })
 }
 
 /// A tool, and who looks around where it worked.

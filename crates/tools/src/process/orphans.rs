@@ -41,6 +41,11 @@ fn name_of(pid: Pid, proc: &Path) -> Option<String> {
     is_alive.then(|| format!("{}.{}.{world}", pid.as_raw_nonzero(), found.started))
 }
 
+/// How many commands on this machine have lost their owner. Nothing is done about them.
+pub async fn count_orphans() -> usize {
+    orphans().await.len()
+}
+
 /// Ends every command on this machine whose owner is gone: asked first, then made to. Called when a
 /// process starts, before it runs commands of its own.
 pub async fn reap_orphans(clock: &dyn Clock) -> Reaped {

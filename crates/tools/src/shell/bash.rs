@@ -106,9 +106,11 @@ impl Bash {
     /// A shell that works in `workplace` and keeps time by `clock`.
     #[must_use]
     pub fn new(workplace: impl Into<Workplace>, clock: Arc<dyn Clock>) -> Self {
-        let environment = Environment::inherited();
+        let workplace = workplace.into();
+        let with = |known: Environment, (name, value): &(String, String)| known.with(name, value);
+        let environment = workplace.variables().iter().fold(Environment::inherited(), with);
         Self {
-            workplace: workplace.into(),
+            workplace,
             shell: shell(&environment),
             environment,
             rations: Rations::of_this_machine(),

@@ -12,6 +12,7 @@ mod full_disk;
 mod hooking;
 mod panicking;
 mod reconciling;
+mod rounds;
 mod sharing;
 mod stopping;
 mod talking;

@@ -80,10 +80,6 @@ impl Project {
         self.run(&["explain", CONVERSATION], Driven::No)?.follow().await
     }
 
-    pub(super) async fn trace(&self) -> anyhow::Result<()> {
-        self.run(&["trace", CONVERSATION], Driven::No)?.follow().await
-    }
-
     /// This binary, in the project.
     fn run(&self, words: &[&str], driven: Driven) -> anyhow::Result<Stage> {
         let store = self.store();

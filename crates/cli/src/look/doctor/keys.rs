@@ -3,6 +3,7 @@
 use windlass_providers::names::Providers;
 
 use super::{Check, words};
+use crate::settle::config;
 
 /// A name of each provider that many people use.
 const ASKED: [&str; 2] = ["claude-", "openai:"];
@@ -26,6 +27,10 @@ pub(super) fn check() -> Vec<Check> {
     if checks.is_empty() {
         checks.push(Check::note("key", words::no_key(&missing)));
     }
-    checks.push(Check::ok("model", words::MODELS));
+    let model = config::read().ok().and_then(|config| config.model);
+    checks.push(match model {
+        Some(model) => Check::ok("model", words::model(&model)),
+        None => Check::ok("model", words::MODELS),
+    });
     checks
 }

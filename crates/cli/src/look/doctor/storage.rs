@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access, statvfs};
+use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
 
 use super::{Check, leftovers, words};
@@ -28,6 +29,23 @@ pub(super) async fn check(place: &Path) -> Vec<Check> {
         Ok(()) => checks.push(Check::ok("integrity", words::SOUND)),
         Err(error) => checks.push(Check::broken("integrity", error.to_string())),
     }
+    match leftovers::check(&store).await {
+        Ok(found) => checks.extend(found),
+        Err(error) => checks.push(Check::broken("runs", error.to_string())),
+    }
+    checks
+}
+
+/// The same for a store on a server.
+pub(super) async fn server(url: &str) -> Vec<Check> {
+    let shown = crate::words::without_password(url);
+    let store = match PostgresStore::open(url).await {
+        Ok(store) => store,
+        Err(error) => {
+            return vec![Check::broken("store", words::unreachable(&shown, &error.to_string()))];
+        }
+    };
+    let mut checks = vec![Check::ok("store", words::answers(&shown))];
     match leftovers::check(&store).await {
         Ok(found) => checks.extend(found),
         Err(error) => checks.push(Check::broken("runs", error.to_string())),

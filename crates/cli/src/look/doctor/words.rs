@@ -14,6 +14,12 @@ pub(super) const MODELS: &str = "any name with a known provider (`claude-…`, `
 pub(super) const SOUND: &str = "the quick check of the whole file found nothing";
 pub(super) const NOBODY_WAITS: &str = "no run waits for you";
 
+pub(super) fn model(name: &str) -> String {
+    format!(
+        "{name}, as config.toml says; --model NAME asks another; nothing was asked over the network"
+    )
+}
+
 pub(super) fn key(provider: &str, address: &str) -> String {
     format!("{provider}: set; asked at {address}")
 }
@@ -88,14 +94,40 @@ pub(super) fn path(what: &str, path: &Path) -> String {
     format!("{what}: {}{there}", path.display())
 }
 
-pub(super) fn too_large(file: &Path) -> String {
-    format!("{} is larger than 1 MiB; make it smaller", file.display())
+pub(super) const NO_CONFIG: &str = "no home folder is known, so there is no config.toml";
+pub(super) const NO_ORPHANS: &str = "no command outlived its process";
+
+pub(super) fn bad_settings(file: &Path, problem: &str) -> String {
+    format!("{}: {problem}", file.display())
 }
 
-pub(super) fn unreadable(file: &Path, error: &str) -> String {
-    format!("{} cannot be read ({error})", file.display())
+pub(super) fn untrusted(folder: &Path) -> String {
+    format!(
+        "{} is not trusted, so of its settings only deny and ask rules count; `windlass trust` if it \
+         is yours",
+        folder.display()
+    )
 }
 
-pub(super) fn bad_json(file: &Path, error: &str) -> String {
-    format!("{} is no JSON ({error}); put it right or remove it", file.display())
+pub(super) fn orphans(count: usize) -> String {
+    let commands = counted(count as u64, "process");
+    format!("{commands} outlived the run that started it; the next run ends what was left")
+}
+
+pub(super) fn desks(folder: &Path, desks: usize, size: u64, more: bool) -> String {
+    let conversations = counted(desks as u64, "conversation");
+    let at_least = if more { "at least " } else { "" };
+    let (folder, size) = (folder.display(), bytes(size));
+    format!(
+        "{conversations} left {at_least}{size} of printed output in {folder}; what is old can be \
+         removed while nothing runs"
+    )
+}
+
+pub(super) fn answers(place: &str) -> String {
+    format!("{place} answers")
+}
+
+pub(super) fn unreachable(place: &str, error: &str) -> String {
+    format!("{place} does not answer ({error}); check the address and the server")
 }

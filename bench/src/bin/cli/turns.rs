@@ -1,0 +1,75 @@
+//! What a turn with a tool costs, beside a bare loop that does the same and keeps nothing.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
+
+use crate::child::Ran;
+use crate::server::Server;
+use crate::{beside, child, time};
+
+/// Turns of the long run.
+const TURNS: usize = 20;
+
+/// How often each figure is taken.
+const REPEATS: usize = 30;
+
+/// Bytes of the file that is read in every turn.
+const FILE_BYTES: usize = 886;
+
+pub(crate) fn report(binary: &Path) -> Result<()> {
+    let place = TempDir::new()?;
+    std::fs::write(place.path().join("a.txt"), "x\n".repeat(FILE_BYTES / 2))?;
+    let long = Server::start(binary, place.path(), &script())?;
+    let short = Server::start(binary, place.path(), "when any\n  say \"done\"\n")?;
+    let run = |server: &Server| -> Result<Ran> {
+        child::start(binary, place.path(), server.address(), &[])?.finish()
+    };
+    let (mut walls, mut cpu, mut peaks) = (Vec::new(), 0.0, Vec::new());
+    for _ in 0..REPEATS {
+        let (long, short) = (run(&long)?, run(&short)?);
+        walls.push((long.wall_ms - short.wall_ms) / TURNS as f64);
+        cpu += long.cpu_ms - short.cpu_ms;
+        peaks.push(long.peak_kb as f64 / 1024.0);
+    }
+    let (bare_wall, bare_cpu) = bare(long.address())?;
+    println!(
+        "a turn with a tool: {:.2} ms wall in the middle, {:.2} ms at least, {:.2} ms CPU \
+         ({TURNS} turns, {REPEATS} times, an answer alone taken off)",
+        time::median(walls.clone()),
+        time::least(&walls),
+        cpu / (TURNS * REPEATS) as f64
+    );
+    println!("the same in a bare loop: {bare_wall:.2} ms wall, {bare_cpu:.2} ms CPU");
+    println!("peak memory of {TURNS} turns: {:.1} MiB", time::median(peaks));
+    Ok(())
+}
+
+/// Each turn reads other lines: nobody is to go in circles.
+fn script() -> String {
+    let call = |turn: usize| {
+        format!(
+            "when ask {turn}\n  call Read {{\"file_path\": \"a.txt\", \"offset\": {turn}, \
+             \"limit\": 400}}\n"
+        )
+    };
+    let calls: String = (1..=TURNS).map(call).collect();
+    calls + "when any\n  say \"done\"\n"
+}
+
+/// Wall and CPU milliseconds of a turn of the bare loop that `bench turn` has.
+#[expect(clippy::disallowed_methods, reason = "the benchmark starts real processes")]
+fn bare(address: &str) -> Result<(f64, f64)> {
+    let turn = beside("turn")?;
+    let output = Command::new(&turn)
+        .args(["one", "bare", address])
+        .output()
+        .with_context(|| format!("{} is not there; `cargo xtask bench cli`", turn.display()))?;
+    ensure!(output.status.success(), "the bare loop failed");
+    let text = String::from_utf8(output.stdout)?;
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+    let of = |place: usize| numbers.get(place).map(|us| us / 1e3).context("no figures");
+    Ok((of(0)?, of(1)?))
+}

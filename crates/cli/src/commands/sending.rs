@@ -1,0 +1,74 @@
+//! What a person sends to a conversation, and who goes on with it then: whoever drives it already,
+//! else this process, unless the person does not want to wait.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use windlass::core::ids::LaneId;
+use windlass::core::mail::MailBody;
+use windlass::ports::{Letter, Store};
+use windlass_runtime::identity::is_gone;
+
+use crate::args::AgentArgs;
+use crate::setup::{self, Asks};
+use crate::show;
+
+/// What happens after the mail is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// This process goes on with the conversation if nobody else does.
+    GoOn,
+    /// Whoever drives it next does.
+    Leave,
+}
+
+impl Then {
+    pub(crate) fn of(detach: bool) -> Self {
+        if detach { Self::Leave } else { Self::GoOn }
+    }
+}
+
+/// A conversation to go on with.
+pub(crate) struct Sending {
+    pub(crate) lane: LaneId,
+    pub(crate) mail: Option<MailBody>,
+    /// What is said if somebody else goes on.
+    pub(crate) left: String,
+    pub(crate) asks: Asks,
+}
+
+impl Sending {
+    /// Sends the mail and goes on.
+    pub(crate) async fn send(
+        self,
+        store: Arc<dyn Store>,
+        agent: &AgentArgs,
+        then: Then,
+    ) -> anyhow::Result<ExitCode> {
+        if then == Then::Leave || is_driven(store.as_ref(), &self.lane).await? {
+            self.deliver(store.as_ref()).await?;
+            show::line(&self.left);
+            return Ok(ExitCode::SUCCESS);
+        }
+        // What cannot be driven is told before anything is sent.
+        let setup = setup::start_on(Arc::clone(&store), agent, self.asks).await?;
+        self.deliver(store.as_ref()).await?;
+        let session = setup.windlass.session(self.lane);
+        let run = session.resume().await?;
+        show::watch(run, &session, &setup, agent).await
+    }
+
+    async fn deliver(&self, store: &dyn Store) -> anyhow::Result<()> {
+        if let Some(body) = self.mail.clone() {
+            let letter = Letter { key: Arc::from(setup::new_id()), body };
+            store.deliver(self.lane.clone(), letter).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether somebody alive drives the conversation.
+async fn is_driven(store: &dyn Store, lane: &LaneId) -> anyhow::Result<bool> {
+    let owner = store.lane(lane.clone()).await?.and_then(|lane| lane.owner);
+    Ok(owner.is_some_and(|owner| !is_gone(&owner)))
+}

@@ -1,0 +1,119 @@
+//! `windlass answer`, `resume`, `cancel`: mail, and whoever goes on then; and `replay`.
+
+use std::process::{Child, Command, Stdio};
+
+use crate::kit::Place;
+
+const ASKS: &str =
+    "when results 0\n  call Bash {\"command\": \"touch made\"}\nwhen any\n  say \"Made.\"\n";
+
+/// A conversation that waits for leave to run a command.
+fn parked() -> Place {
+    let place = Place::new(ASKS);
+    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 1);
+    place
+}
+
+fn state(place: &Place) -> String {
+    place.json(&["runs"])[0]["state"].as_str().unwrap().to_owned()
+}
+
+// spec: CLI-10
+#[test]
+fn an_answer_goes_on_unless_it_is_only_to_be_sent() {
+    let place = parked();
+    let ran = place.run(&["answer", "c", "1", "allow", "--detach"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("whoever drives it next goes on"), "{}", ran.out);
+    assert!(!place.path("made").exists() && state(&place) == "waiting_on_human");
+    let ran = place.run(&["resume", "c", "--detach"]);
+    assert!(ran.code == 0 && ran.out.contains("a worker, or `windlass resume c`"), "{}", ran.err);
+    assert!(!place.path("made").exists());
+    let ran = place.run(&["resume", "c", "--script", "a.script"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Made.\n"), "{}", ran.err);
+    assert!(place.path("made").exists());
+}
+
+// spec: CLI-10
+#[test]
+fn a_run_that_nobody_drives_is_ended_by_whoever_cancels_it_and_needs_no_model() {
+    let place = parked();
+    let ran = place.run(&["cancel", "c", "--detach"]);
+    assert!(ran.code == 0 && ran.out.contains("asked the active run"), "{}", ran.err);
+    assert_eq!(state(&place), "waiting_on_human");
+    let ran = place.run(&["cancel", "c"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(state(&place), "cancelled", "{}", ran.err);
+    assert!(!place.path("made").exists());
+    let ran = place.run(&["cancel", "c"]);
+    assert!(ran.code == 0 && ran.out.contains("there is nothing to end"), "{}", ran.err);
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
+fn busy(place: &Place) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_windlass"))
+        .args(["-p", "go", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
+        .args(["--allowedTools", "Bash"])
+        .current_dir(place.path("."))
+        .env("WINDLASS_HOME", place.path("home"))
+        .env("HOME", place.path("user"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+// spec: CLI-10
+#[test]
+fn a_run_that_somebody_drives_is_only_told() {
+    let place = Place::new(
+        "when results 0\n  call Bash {\"command\": \"touch begun; sleep 1\"}\n  \
+         call Bash {\"command\": \"touch never\"}\nwhen any\n  say \"x\"\n",
+    );
+    let mut child = busy(&place);
+    while !place.path("begun").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended early");
+    }
+    let ran = place.run(&["cancel", "c"]);
+    assert!(ran.code == 0 && ran.out.contains("asked the active run of c to end"), "{}", ran.err);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(!place.path("never").exists());
+    assert_eq!(state(&place), "cancelled");
+}
+
+// spec: CLI-09
+#[test]
+fn a_run_is_stepped_through_without_a_model_and_a_changed_past_is_noticed() {
+    let place = Place::new(
+        "when user is \"look\" and results 0\n  call Read {\"file_path\": \"a\"}\nwhen any\n  say \"x\"\n",
+    );
+    place.write("a", "x");
+    place.ask("one", &["--conversation", "c"]);
+    place.ask("look", &["--conversation", "c"]);
+    std::fs::remove_file(place.path("a.script")).unwrap();
+    let ran = place.run(&["replay", "c"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("received → queued"), "{}", ran.out);
+    assert!(ran.out.contains("tool_returned → completed"), "{}", ran.out);
+    let last = ran.out.lines().last().unwrap();
+    assert!(
+        last.starts_with("replayed ") && last.ends_with("every decision is the same"),
+        "{last}"
+    );
+    let steps = place.json(&["replay", "c"]);
+    assert_eq!(steps.len() + 1, ran.out.lines().count());
+    // One run of it alone, by the beginning of its id.
+    let run = place.json(&["runs"])[0]["run"].as_str().unwrap().to_owned();
+    let own = place.json(&["replay", &run]);
+    assert!(!own.is_empty() && own.len() < steps.len(), "{} of {}", own.len(), steps.len());
+    // A reply that is not what was decided on.
+    let log = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    let body: String =
+        log.query_row("SELECT body FROM entry WHERE seq = 3", [], |row| row.get(0)).unwrap();
+    drop(log);
+    place.damage(3, &body.replace("end_turn", "max_tokens"));
+    let ran = place.run(&["replay", "c"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.err.contains("entry 3"), "{}", ran.err);
+}
