@@ -4,18 +4,36 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 use super::{Lane, Row};
 
 /// How long a writer may keep us waiting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Looks at a file that a frozen process keeps locked; SQLite itself waits ten seconds each time.
+const LOOKS: usize = 6;
+
 /// The lane of a conversation; none if no prompt for it was ever accepted.
 pub(super) fn lane(store: &Path, conversation: &str) -> Result<Option<Lane>> {
-    let what = || format!("{conversation} in {}", store.display());
-    let Some(connection) = open(store, PATIENCE).with_context(what)? else { return Ok(None) };
-    read(&connection, conversation).with_context(what)
+    let look = || match open(store, PATIENCE)? {
+        Some(connection) => read(&connection, conversation),
+        None => Ok(None),
+    };
+    let mut seen = look();
+    for _ in 1..LOOKS {
+        match &seen {
+            Err(error) if is_kept_locked(error) => seen = look(),
+            Ok(_) | Err(_) => break,
+        }
+    }
+    seen.with_context(|| format!("{conversation} in {}", store.display()))
+}
+
+/// Whether a process that was stopped in the middle of a recovery keeps everybody out.
+fn is_kept_locked(error: &anyhow::Error) -> bool {
+    let code = error.downcast_ref().and_then(rusqlite::Error::sqlite_error_code);
+    code == Some(ErrorCode::FileLockingProtocolFailed)
 }
 
 /// The epoch of a lane, if it can be read at once; 0 if there is no such lane.

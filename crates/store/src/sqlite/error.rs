@@ -48,7 +48,7 @@ pub(super) fn explain(
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full { place },
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { place },
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+        _ if is_busy(error) => {
             let waited_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
             StoreError::Locked { place, waited_ms }
         }
@@ -83,9 +83,17 @@ pub(super) fn is_conflict(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == unique)
 }
 
-/// Whether somebody else holds the lock that was wanted.
+/// Whether somebody else holds the lock that was wanted. A process that stands still while it recovers
+/// the file keeps everybody out, which SQLite calls a failure of the protocol.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::FileLockingProtocolFailed
+        )
+    )
 }
 
 /// Whether the file underneath failed, after which nothing about it is certain.
