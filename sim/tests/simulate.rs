@@ -35,6 +35,7 @@ fn has(verdict: &Verdict, invariant: &str) -> bool {
 // spec: INV-01, INV-02, INV-03, INV-04, INV-05, INV-06, INV-07, INV-09, INV-11, INV-12
 // spec: RESUME-01, RESUME-02, RESUME-03, RESUME-04, RESUME-05, RESUME-06
 // spec: FEED-03, FEED-09, LANES-01, LANES-02, LANES-03, LANES-06
+// spec: FAULT-04, FAULT-15, FAULT-36, FAULT-38, FAULT-39
 #[test]
 fn nothing_breaks_in_three_hundred_worlds() {
     let mut seen = Verdict::default();

@@ -2,6 +2,7 @@
 //!
 //! What a clean campaign shows:
 // spec: INV-02, INV-03, INV-07, INV-10, INV-12, STORE-02, STORE-05
+// spec: FAULT-06, FAULT-07, FAULT-08, FAULT-11, FAULT-14, FAULT-15, FAULT-18, FAULT-38
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -46,19 +46,29 @@ pub(crate) fn bench(name: &str, arguments: &[String]) -> Result<Vec<Invocation>>
     let run = release_binary("windlass-bench", name, arguments);
     Ok(match (name, arguments) {
         ("cli", []) => measured_binary(run)?,
+        ("takeover", _) => working_binary(run)?,
         _ => vec![run],
     })
 }
 
 /// The binary as it is given to people, beside the bare loop of another benchmark.
 fn measured_binary(run: Invocation) -> Result<Vec<Invocation>> {
-    let binary = workspace::target_folder()?.join("dist").join("windlass");
-    let flag = ["--bin".to_owned(), binary.display().to_string()];
     Ok(vec![
         cargo(&["build", "--profile", "dist", "-p", "windlass-cli"]),
         cargo(&["build", "--release", "-p", "windlass-bench", "--bin", "turn"]),
-        run.with(&flag),
+        run.with(&binary_of("dist")?),
     ])
+}
+
+/// The binary as worker processes that come and go.
+fn working_binary(run: Invocation) -> Result<Vec<Invocation>> {
+    let build = cargo(&["build", "--release", "-p", "windlass-cli"]);
+    Ok(vec![build, run.with(&binary_of("release")?)])
+}
+
+fn binary_of(profile: &str) -> Result<[String; 2]> {
+    let binary = workspace::target_folder()?.join(profile).join("windlass");
+    Ok(["--bin".to_owned(), binary.display().to_string()])
 }
 
 /// Torture kills the real binary, built with the fault switches that `--break` turns on.

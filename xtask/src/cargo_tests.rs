@@ -35,6 +35,15 @@ fn arguments_reach_the_program_and_not_cargo() {
 }
 
 #[test]
+fn takeover_is_given_the_binary_that_was_built_for_it() {
+    let commands =
+        shown(&cargo::bench("takeover", &words("--conversations 3")).expect("a workspace"));
+    assert_eq!(commands[0], "cargo build --release -p windlass-cli");
+    assert!(commands[1].contains(" --bin takeover -- --conversations 3 --bin "), "{}", commands[1]);
+    assert!(commands[1].ends_with("/release/windlass"), "{}", commands[1]);
+}
+
+#[test]
 fn torture_builds_the_binary_it_kills() {
     let commands = shown(&cargo::torture(&words("--kills 3")).expect("a workspace"));
     assert_eq!(commands[0], "cargo build --release -p windlass-cli --features faults");

@@ -1,7 +1,8 @@
 //! One step of the core (decide, fold, next request) at 10 to 10,000 rounds of history: must be flat.
 //!
-//! A step is one tool round: the model replies with a call, the tool comes back, the next request
-//! is built. Each is measured from the same state, so the history has exactly the size it says.
+//! A step is one tool round with everything switched on: the model replies with a call and a note for
+//! the journal, hooks look at them, the tool comes back, hooks look again, the next request is built.
+//! Each is measured from the same state, so the history has exactly the size it says.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,9 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use windlass_core::block::Block;
-use windlass_core::facts::{Facts, Repeat};
+use windlass_core::budget::Price;
+use windlass_core::facts::{AnsweredBy, Facts, Repeat};
 use windlass_core::ids::{CallId, Millis, RunId};
-use windlass_core::input::Input;
+use windlass_core::input::{HookAnswer, Input};
+use windlass_core::journal::{Change, Field, Wish};
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::order::Touches;
 use windlass_core::outcome::Outcome;
@@ -20,7 +23,7 @@ use windlass_core::permission::Rule;
 use windlass_core::raw::Raw;
 use windlass_core::reply::{Reply, StopReason, Usage};
 use windlass_core::request::Request;
-use windlass_core::settings::{Model, Settings};
+use windlass_core::settings::{Listening, Model, Settings};
 use windlass_core::{Conversation, Entry};
 
 #[global_allocator]
@@ -29,6 +32,9 @@ static COUNTING: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 const ROUNDS: [u32; 4] = [10, 100, 1_000, 10_000];
 const STEPS: usize = 4_000;
 const WARM_UP: usize = 200;
+
+/// Rules of each list.
+const RULES: usize = 20;
 
 /// How much dearer the longest history may be than the shortest.
 const FLAT: f64 = 1.5;
@@ -89,7 +95,7 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-fn allocations(base: &Conversation, inputs: [Input; 2]) -> Result<(usize, usize)> {
+fn allocations(base: &Conversation, inputs: Vec<Input>) -> Result<(usize, usize)> {
     let mut now = base.clone();
     let before = COUNTING.stats();
     let request = step(&mut now, inputs)?;
@@ -98,8 +104,8 @@ fn allocations(base: &Conversation, inputs: [Input; 2]) -> Result<(usize, usize)
     Ok((used.allocations, used.bytes_allocated))
 }
 
-/// Decides and folds both inputs and builds the next request.
-fn step(now: &mut Conversation, inputs: [Input; 2]) -> Result<Request> {
+/// Decides and folds the inputs and builds the next request.
+fn step(now: &mut Conversation, inputs: Vec<Input>) -> Result<Request> {
     for input in inputs {
         let at = now.at.plus(1);
         let entry = Entry::decide(now, at, input).context("the input settled nothing")?;
@@ -110,9 +116,7 @@ fn step(now: &mut Conversation, inputs: [Input; 2]) -> Result<Request> {
 
 /// A conversation with so many rounds, whose model is asked once more.
 fn history(rounds: u32) -> Result<Conversation> {
-    let mut settings = Settings::new(Model::named("bench"));
-    settings.rules.allow.extend(Rule::parse("read"));
-    settings.limits = settings.limits.with_tool_rounds(u32::MAX);
+    let settings = everything_on();
     let blocks = vec![Block::text("read everything")];
     let body = MailBody::Prompt { run: RunId::from("bench"), blocks };
     let mut now = Conversation::default();
@@ -127,23 +131,79 @@ fn history(rounds: u32) -> Result<Conversation> {
         let inputs = inputs(now.asks);
         step(&mut now, inputs)?;
     }
+    ensure!(!now.journal.is_empty() || rounds == 0, "nothing was written down");
     let run = now.run.as_ref().context("the run ended")?;
     ensure!(run.counters.tool_rounds == rounds, "built {} rounds", run.counters.tool_rounds);
     Ok(now)
 }
 
-/// A reply with one call, and what its tool brings.
-fn inputs(ask: u32) -> [Input; 2] {
-    let arguments = Raw::encode(&std::collections::BTreeMap::from([("path", "src/lib.rs")]));
+/// Everything a run can have switched on: rules, hooks, stages, guards, budgets, times.
+fn everything_on() -> Settings {
+    let price = Price {
+        input_usd_micros: 3_000_000,
+        output_usd_micros: 15_000_000,
+        cache_read_usd_micros: 300_000,
+        cache_write_usd_micros: 3_750_000,
+        above: None,
+    };
+    let mut settings = Settings::new(Model {
+        price: Some(price),
+        window_tokens: 100_000_000,
+        ..Model::named("bench")
+    });
+    let rules = |name: &str| (0..RULES).flat_map(|n| Rule::parse(&format!("{name}{n}"))).collect();
+    settings.rules.deny = rules("never");
+    settings.rules.ask = rules("perhaps");
+    settings.rules.allow = rules("always");
+    settings.rules.allow.extend(Rule::parse("read"));
+    settings.limits = settings.limits.with_tool_rounds(u32::MAX);
+    settings.limits.run_tokens = Some(u64::MAX / 4);
+    settings.limits.approval_ms = Some(60_000);
+    settings.budget.run.usd_micros = Some(u64::MAX / 4);
+    settings.budget.conversation.tokens = Some(u64::MAX / 4);
+    settings.thinking.task_tokens = Some(u64::MAX / 4);
+    settings.guards.lookup_tool = Some(Arc::from("search"));
+    let listening = Listening::Hooked;
+    settings.hooks.before_tool = listening;
+    settings.hooks.after_tool = listening;
+    settings.hooks.compaction = listening;
+    settings
+}
+
+/// What the journal is told now and then.
+fn note() -> (Block, Facts) {
+    let change = Change::Set { field: Field::CurrentState, text: Arc::from("reading") };
     let facts = Facts {
-        touches: Touches::Reads(vec![Arc::from("/src/lib.rs")]),
+        answered_by: AnsweredBy::Journal,
+        journal: Some(Wish::Change(vec![change])),
+        touches: Touches::Reads(Vec::new()),
+        repeat: Repeat::Repeatable,
+        problem: None,
+        ..Facts::unknown("update_run_journal")
+    };
+    let input = Raw::encode(&std::collections::BTreeMap::from([("current_state", "reading")]));
+    (Block::tool_use("toolu_2", "update_run_journal", &input), facts)
+}
+
+/// A reply with a call and a note for the journal, what hooks say of them, and what the tool brings.
+/// Each reads another file, as work that gets on does.
+fn inputs(ask: u32) -> Vec<Input> {
+    let path = format!("src/{ask}.rs");
+    let arguments = Raw::encode(&std::collections::BTreeMap::from([("path", &path)]));
+    let facts = Facts {
+        touches: Touches::Reads(vec![Arc::from(path.as_str())]),
         repeat: Repeat::Repeatable,
         timeout_ms: 120_000,
         problem: None,
         ..Facts::unknown("read")
     };
+    let (note, noting) = note();
     let reply = Reply {
-        blocks: vec![Block::text("Let me look."), Block::tool_use("toolu_1", "read", &arguments)],
+        blocks: vec![
+            Block::text("Let me look."),
+            Block::tool_use("toolu_1", "read", &arguments),
+            note,
+        ],
         cut: None,
         stop_reason: StopReason::ToolUse,
         stop_sequence: None,
@@ -151,9 +211,17 @@ fn inputs(ask: u32) -> [Input; 2] {
         envelope: None,
     };
     let call = CallId { ask, index: 1 };
-    let outcome = Outcome::Done(Raw::string(&"a line of a file\n".repeat(100)));
-    [
-        Input::Replied { ask, reply: Arc::new(reply), facts: vec![facts] },
+    let outcome = Outcome::Done(Raw::string(&format!("a line of {path}\n").repeat(100)));
+    let passes = |index| Input::HookAnswered {
+        call: CallId { ask, index },
+        answer: HookAnswer::Pass {},
+        context: None,
+    };
+    vec![
+        Input::Replied { ask, reply: Arc::new(reply), facts: vec![facts, noting] },
+        passes(1),
+        passes(2),
         Input::ToolReturned { call, attempt: 1, started_at: Millis(1), outcome },
+        passes(1),
     ]
 }

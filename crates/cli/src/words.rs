@@ -175,7 +175,11 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::HardTime => "the time limit is reached",
         StopCause::MaxToolRounds => "the cap on tool rounds is reached; raise it with --max-turns",
         StopCause::MaxModelCalls => "the cap on model calls is reached",
-        StopCause::BlockingLimit => "the context is full and nothing more can be left out",
+        StopCause::BlockingLimit => {
+            "the prompt is too long: the context is full and nothing more can be left out; give a \
+             model with a larger window, or begin anew with what `windlass explain` says of the \
+             journal"
+        }
         StopCause::TruncationExhausted => "the model's replies were cut again and again",
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
         StopCause::HookStopped => "a hook ended it",

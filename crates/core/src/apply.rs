@@ -25,7 +25,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::Queued { mail } => talk::queued(c, input, *mail),
         Record::MailRefused { .. }
         | Record::Anomaly { .. }
-        | Record::ReplyDropped {}
+        | Record::ReplyDropped { .. }
         | Record::Slept {}
         | Record::Answered { .. } => {}
         Record::Steered { mail } => talk::steered(c, input, *mail),

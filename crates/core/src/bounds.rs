@@ -38,6 +38,9 @@ pub enum BadSettings {
     /// Shares of the window that contradict each other.
     #[error(transparent)]
     Thresholds(#[from] BadThresholds),
+    /// A run without an end.
+    #[error("the time of a run has no limit; give soft_ms and hard_ms")]
+    NoTimes,
     /// The soft limit does not come before the hard one.
     #[error(
         "a run sums up after {soft_ms} ms and is ended after {hard_ms} ms; make soft_ms the smaller one"
@@ -70,7 +73,7 @@ impl Settings {
         }
         self.window.thresholds.checked()?;
         check_limits(&self.limits)?;
-        self.times.as_ref().map_or(Ok(()), check_times)
+        self.times.as_ref().map_or(Err(BadSettings::NoTimes), check_times)
     }
 }
 
@@ -88,7 +91,7 @@ fn check_model(model: &Model) -> Result<(), BadSettings> {
 }
 
 fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
-    let numbers: [(&str, u64, RangeInclusive<u64>); 25] = [
+    let numbers: [(&str, u64, RangeInclusive<u64>); 26] = [
         ("tool_rounds", limits.tool_rounds.into(), 1..=10_000),
         ("model_calls", limits.model_calls.into(), 1..=100_000),
         ("run_tokens", limits.run_tokens.unwrap_or(u64::MAX), 1..=u64::MAX),
@@ -104,6 +107,7 @@ fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
         ("truncations", limits.truncations.into(), 1..=100),
         ("reprompts", limits.reprompts.into(), 1..=100),
         ("kept_messages", limits.kept_messages.into(), 1..=1_000),
+        ("sliding_messages", limits.sliding_messages.into(), 2..=100_000),
         ("cancel_wait_ms", limits.cancel_wait_ms, 1..=LONG_MS),
         ("provider_wait_ms", limits.provider_wait_ms, 0..=LONG_MS),
         ("rejections", limits.rejections.into(), 1..=100),

@@ -54,11 +54,22 @@ pub struct Limits {
     pub children: u16,
     /// How deep children may have children.
     pub child_depth: u8,
+    /// Messages of the sliding window: when room is needed, whole turns before them go first.
+    #[serde(skip_serializing_if = "is_usual_window")]
+    pub sliding_messages: u32,
     /// How long a hook may take.
     pub hook_ms: u64,
     /// How long a human may take to approve a call; `None` means as long as they like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_ms: Option<u64>,
+}
+
+/// More than the two for every round that a run has by default.
+const SLIDING_MESSAGES: u32 = 100;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_usual_window(messages: &u32) -> bool {
+    *messages == SLIDING_MESSAGES
 }
 
 /// How long a run may be at work.
@@ -106,6 +117,7 @@ impl Default for Limits {
             recoveries: 4,
             children: 4,
             child_depth: 2,
+            sliding_messages: SLIDING_MESSAGES,
             hook_ms: 60_000,
             approval_ms: None,
         }

@@ -1,6 +1,6 @@
-use crate::limits::Limits;
+use crate::limits::{Limits, Times};
 
-// spec: STOP-19
+// spec: STOP-19, STOP-18, GUARDS-11, GUARDS-13
 #[test]
 fn the_defaults_are_the_agreed_ones() {
     let limits = Limits::default();
@@ -10,6 +10,9 @@ fn the_defaults_are_the_agreed_ones() {
     assert_eq!((limits.parallel_calls, limits.result_chars), (8, 32_000));
     assert_eq!((limits.reprompts, limits.truncations, limits.kept_messages), (2, 3, 10));
     assert_eq!((limits.least_output_tokens, limits.cancel_wait_ms), (1_024, 180_000));
+    let minutes = |minutes: u64| minutes * 60_000;
+    let times = Times { soft_ms: minutes(15), hard_ms: minutes(20), grace_ms: 30_000 };
+    assert_eq!(Times::default(), times);
 }
 
 #[test]

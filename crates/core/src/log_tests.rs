@@ -60,6 +60,7 @@ struct Seqs {
     found: u64,
 }
 
+// spec: LOG-04, FAULT-57
 #[test]
 fn unknown_kinds_and_versions_are_named() {
     let line = log()[1].encode();

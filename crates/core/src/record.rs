@@ -122,7 +122,11 @@ pub enum Record {
     ReplyKept {},
     /// The reply was thrown away: it is in the log and not in the transcript.
     #[serde(rename = "reply_dropped/1")]
-    ReplyDropped {},
+    ReplyDropped {
+        /// Which guard wanted it, if one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<Arc<str>>,
+    },
     /// The runtime said something on the user's side.
     #[serde(rename = "noted/1")]
     Noted {

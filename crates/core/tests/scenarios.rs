@@ -19,6 +19,7 @@ mod mail;
 mod money;
 mod order;
 mod permission;
+mod promises;
 mod questions;
 mod resume;
 mod retries;

@@ -6,8 +6,12 @@ mod encode;
 mod event;
 mod faults;
 mod head;
+mod quick;
 mod usage;
 mod whole;
+
+#[cfg(test)]
+mod quick_tests;
 
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Messages;

@@ -39,30 +39,6 @@ pub(crate) struct Written<Open> {
     pub(crate) splice: Option<usize>,
 }
 
-/// A conversation as it is to be sent.
-#[derive(Debug)]
-pub(crate) struct Encoded {
-    rope: Rope,
-    close: &'static [u8],
-    /// Where cache markers go: the end of the request before this one, and the end of this one.
-    splices: Vec<usize>,
-}
-
-impl Encoded {
-    /// The messages, shared with what is kept; `marker` goes in where the cache is to be marked.
-    pub(crate) fn share(&self, marker: Option<&Bytes>, out: &mut Vec<Bytes>) {
-        let mut sent = 0;
-        for (splice, marker) in self.splices.iter().zip(std::iter::repeat(marker)) {
-            let Some(marker) = marker else { break };
-            self.rope.share(sent, *splice, out);
-            out.push(marker.clone());
-            sent = *splice;
-        }
-        self.rope.share(sent, self.rope.bytes(), out);
-        out.push(Bytes::from_static(self.close));
-    }
-}
-
 /// The encodings of many conversations.
 pub(crate) struct Encodings<E: Encode> {
     encode: E,
@@ -109,17 +85,22 @@ impl<E: Encode> Encodings<E> {
         Self { encode, most, kept: Mutex::new(kept) }
     }
 
-    /// The transcript's messages.
-    pub(crate) fn of(&self, transcript: &Transcript) -> Encoded {
-        let Some(first) = transcript.segments().front().map(address) else {
-            return Encoded { rope: Rope::default(), close: b"", splices: Vec::new() };
-        };
+    /// Appends the transcript's messages to `out`, shared with what is kept; `marker` goes in
+    /// where the cache is to be marked.
+    pub(crate) fn share(
+        &self,
+        transcript: &Transcript,
+        marker: Option<&Bytes>,
+        out: &mut Vec<Bytes>,
+    ) {
+        let Some(first) = transcript.segments().front().map(address) else { return };
         let mut entry = self.taken(first).unwrap_or_default();
         entry.keep_common(transcript);
         self.append_rest(&mut entry, transcript);
-        let encoded = self.encoded(&entry, transcript);
+        let sent = marker.map_or(0, |marker| entry.share_marked(transcript, marker, out));
+        entry.rope.share(sent, entry.rope.bytes(), out);
+        out.push(Bytes::from_static(self.encode.close(entry.open())));
         self.put(first, entry);
-        encoded
     }
 
     /// Writes what is new, in one piece.
@@ -144,15 +125,6 @@ impl<E: Encode> Encodings<E> {
         }
         entry.segments.append(&mut done);
         entry.rope.push(Bytes::from(out));
-    }
-
-    fn encoded(&self, entry: &Entry<E::Open>, transcript: &Transcript) -> Encoded {
-        let open = entry.open();
-        let ends = [previous_end(transcript), entry.segments.len()];
-        let mut splices: Vec<usize> =
-            ends.iter().filter_map(|end| entry.splice_before(*end)).collect();
-        splices.dedup();
-        Encoded { rope: entry.rope.clone(), close: self.encode.close(open), splices }
     }
 
     fn taken(&self, first: usize) -> Option<Entry<E::Open>> {
@@ -238,6 +210,20 @@ impl<Open> Entry<Open> {
     fn all_common(&self, transcript: &Transcript, count: usize) -> bool {
         let pairs = self.segments.iter().zip(transcript.segments());
         pairs.take(count).all(|(done, segment)| done.is(segment))
+    }
+
+    /// Appends everything up to the last marker: one stands at the end of the request before this
+    /// one, one at the end of this one. Says how many bytes that is.
+    fn share_marked(&self, transcript: &Transcript, marker: &Bytes, out: &mut Vec<Bytes>) -> usize {
+        let mut sent = 0;
+        for end in [previous_end(transcript), self.segments.len()] {
+            if let Some(splice) = self.splice_before(end).filter(|splice| *splice > sent) {
+                self.rope.share(sent, splice, out);
+                out.push(marker.clone());
+                sent = splice;
+            }
+        }
+        sent
     }
 
     /// The last place for a marker in the first `count` segments.

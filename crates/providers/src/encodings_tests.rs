@@ -42,8 +42,8 @@ fn a_segment_is_written_once() {
     let mut transcript = said("first");
     for round in 0..100 {
         transcript.push_note(&format!("note {round}"));
-        encodings.of(&transcript);
-        encodings.of(&transcript);
+        encodings.share(&transcript, None, &mut Vec::new());
+        encodings.share(&transcript, None, &mut Vec::new());
     }
     assert_eq!(plain.written.load(std::sync::atomic::Ordering::Relaxed), 101);
 }
@@ -54,7 +54,7 @@ fn only_so_many_conversations_are_kept() {
     let encodings = Encodings::keeping(most, plain());
     let all: Vec<Transcript> = (0..25).map(|_| said("x")).collect();
     all.iter().for_each(|transcript| {
-        encodings.of(transcript);
+        encodings.share(transcript, None, &mut Vec::new());
     });
     assert_eq!(encodings.kept().0, 10);
 }
@@ -65,7 +65,7 @@ fn only_so_many_bytes_are_kept() {
     let encodings = Encodings::keeping(most, plain());
     let all: Vec<Transcript> = (0..6).map(|_| said(&"x".repeat(240))).collect();
     all.iter().for_each(|transcript| {
-        encodings.of(transcript);
+        encodings.share(transcript, None, &mut Vec::new());
     });
     let (count, bytes) = encodings.kept();
     assert!((2..5).contains(&count) && bytes <= 1_000, "{count} with {bytes} bytes");

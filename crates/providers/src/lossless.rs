@@ -16,11 +16,16 @@ pub(crate) fn escaped(raw: &RawValue) -> Option<&str> {
 /// The text of a string; surrogates that stand alone read as the replacement character. A value
 /// that is no string has no text.
 pub(crate) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    let inside = escaped(raw)?;
+    text_of(raw.get())
+}
+
+/// The same of a value given as its JSON.
+pub(crate) fn text_of(json: &str) -> Option<Cow<'_, str>> {
+    let inside = json.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inside));
     }
-    Some(Cow::Owned(unescaped(raw.get())))
+    Some(Cow::Owned(unescaped(json)))
 }
 
 /// The text of a string given as what stands between its quotes.

@@ -1,5 +1,7 @@
 //! What an adapter had to do differently from what it was asked, told in the reply's envelope.
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
 use windlass_core::raw::Raw;
 use windlass_core::reply::Reply;
 
@@ -69,15 +71,22 @@ pub fn notices(reply: &Reply) -> Vec<Notice> {
 /// What the provider said besides its blocks, and what we have to add.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
-    parts: Vec<(&'static str, String)>,
+    parts: Vec<(&'static str, Box<RawValue>)>,
     notices: Vec<Notice>,
 }
 
 impl Envelope {
-    /// Keeps a piece of JSON as it came.
+    /// Keeps a piece of JSON as it came; what is none is left out.
     pub(crate) fn keep(&mut self, name: &'static str, json: &str) {
+        if let Ok(value) = serde_json::from_str(json) {
+            self.keep_value(name, value);
+        }
+    }
+
+    /// The same with a piece that was read already.
+    pub(crate) fn keep_value(&mut self, name: &'static str, value: &RawValue) {
         self.parts.retain(|(kept, _)| *kept != name);
-        self.parts.push((name, json.to_owned()));
+        self.parts.push((name, value.to_owned()));
     }
 
     pub(crate) fn notice(&mut self, notice: Notice) {
@@ -87,20 +96,21 @@ impl Envelope {
     }
 
     /// One JSON object; nothing if there is nothing to tell.
-    pub(crate) fn close(mut self) -> Option<Raw> {
+    pub(crate) fn close(self) -> Option<Raw> {
+        (!self.parts.is_empty() || !self.notices.is_empty()).then(|| Raw::encode(&self))
+    }
+}
+
+impl Serialize for Envelope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in &self.parts {
+            map.serialize_entry(name, value)?;
+        }
         if !self.notices.is_empty() {
             let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();
-            self.parts.push(("notices", Raw::encode(&names).text().to_owned()));
+            map.serialize_entry("notices", &names)?;
         }
-        if self.parts.is_empty() {
-            return None;
-        }
-        let bytes: usize = self.parts.iter().map(|(name, json)| name.len() + json.len() + 4).sum();
-        let mut text = String::with_capacity(bytes + 2);
-        for (name, json) in &self.parts {
-            text.extend([if text.is_empty() { "{\"" } else { ",\"" }, name, "\":", json]);
-        }
-        text.push('}');
-        Raw::parse(text).ok()
+        map.end()
     }
 }

@@ -11,6 +11,18 @@ pub(crate) enum First<A, B> {
     Right(B),
 }
 
+/// Waits for the left one; the right one is made only if that is not there at once.
+pub(crate) async fn first_or<A, B, R: Future<Output = B>>(
+    left: impl Future<Output = A>,
+    right: impl FnOnce() -> R,
+) -> First<A, B> {
+    let mut left = pin!(left);
+    match poll_fn(|cx| Poll::Ready(left.as_mut().poll(cx))).await {
+        Poll::Ready(value) => First::Left(value),
+        Poll::Pending => first_of(left, right()).await,
+    }
+}
+
 /// Waits for either; the left one wins a tie, the other is dropped.
 pub(crate) async fn first_of<A, B>(
     left: impl Future<Output = A>,

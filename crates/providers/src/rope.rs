@@ -5,7 +5,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Rope {
     pieces: Vec<Bytes>,
     bytes: usize,

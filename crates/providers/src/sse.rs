@@ -14,9 +14,6 @@ use memchr::memchr2;
 /// The mark that may open a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Room for the data of a usual event, made at once.
-const USUAL_DATA_BYTES: usize = 512;
-
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event<'a> {
@@ -46,6 +43,9 @@ pub struct Decoder {
     opening: Opening,
     after_cr: bool,
     name: Vec<u8>,
+    /// Where the data stands in the buffer, as long as it is one line that came in one piece.
+    data_at: Option<Range<usize>>,
+    /// The data otherwise.
     data: Vec<u8>,
     has_data: bool,
     delivered: bool,
@@ -71,7 +71,8 @@ impl Decoder {
             opening: Opening::Expected,
             after_cr: false,
             name: Vec::new(),
-            data: Vec::with_capacity(USUAL_DATA_BYTES),
+            data_at: None,
+            data: Vec::new(),
             has_data: false,
             delivered: false,
             over: false,
@@ -80,6 +81,8 @@ impl Decoder {
 
     /// Takes bytes as they came.
     pub fn push(&mut self, bytes: &[u8]) {
+        self.forget_delivered();
+        self.keep_data();
         if self.line_start > 0 {
             self.buffer.drain(..self.line_start);
             self.searched -= self.line_start;
@@ -118,13 +121,29 @@ impl Decoder {
 
     fn deliver(&mut self) -> Event<'_> {
         self.delivered = true;
-        Event { name: text(&self.name), data: text(&self.data) }
+        let data = match &self.data_at {
+            Some(place) => self.buffer.get(place.clone()).unwrap_or_default(),
+            None => &self.data,
+        };
+        Event { name: text(&self.name), data: text(data) }
+    }
+
+    /// The buffer is about to change, or the data goes on: what it holds of the data is kept.
+    fn keep_data(&mut self) {
+        if let Some(place) = self.data_at.take() {
+            self.data.extend_from_slice(self.buffer.get(place).unwrap_or_default());
+        }
+    }
+
+    fn data_bytes(&self) -> usize {
+        self.data_at.as_ref().map_or(self.data.len(), Range::len)
     }
 
     fn forget_delivered(&mut self) {
         if self.delivered {
             self.name.clear();
             self.data.clear();
+            self.data_at = None;
             self.has_data = false;
             self.delivered = false;
         }
@@ -141,7 +160,7 @@ impl Decoder {
         let unread = self.buffer.get(self.searched..).unwrap_or_default();
         let end = memchr2(b'\r', b'\n', unread).map(|at| self.searched + at);
         let line = self.line_start..end.unwrap_or(self.buffer.len());
-        if self.data.len() + line.len() > self.cap_bytes {
+        if self.data_bytes() + line.len() > self.cap_bytes {
             self.over = true;
             return Err(self.too_large());
         }
@@ -188,24 +207,28 @@ impl Decoder {
     }
 
     fn read_field(&mut self, line: Range<usize>) {
-        let Self { buffer, name, data, has_data, .. } = self;
-        let line = buffer.get(line).unwrap_or_default();
-        let (field, value) = split(line);
+        let (field, value) = split(self.buffer.get(line.clone()).unwrap_or_default());
+        let place = line.end - value.len()..line.end;
         match field {
+            b"data" if self.has_data => self.go_on_with(place),
             b"data" => {
-                if *has_data {
-                    data.push(b'\n');
-                }
-                data.extend_from_slice(value);
-                *has_data = true;
+                self.data_at = Some(place);
+                self.has_data = true;
             }
             b"event" => {
-                name.clear();
-                name.extend_from_slice(value);
+                self.name.clear();
+                self.name.extend_from_slice(value);
             }
             // Comments, ids and reconnection times mean nothing to a model call.
             _ => {}
         }
+    }
+
+    /// Another line of data.
+    fn go_on_with(&mut self, place: Range<usize>) {
+        self.keep_data();
+        self.data.push(b'\n');
+        self.data.extend_from_slice(self.buffer.get(place).unwrap_or_default());
     }
 
     fn too_large(&self) -> TooLarge {

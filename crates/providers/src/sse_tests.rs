@@ -35,7 +35,7 @@ fn event(name: &str, data: &str) -> (String, String) {
     (name.to_owned(), data.to_owned())
 }
 
-// fault: 47
+// spec: FAULT-47
 #[test]
 fn every_line_end_is_a_line_end() {
     let wanted = vec![event("a", "1"), event("", "2")];
@@ -50,7 +50,7 @@ fn lines_of_data_are_joined_and_one_space_is_dropped() {
     assert_eq!(whole(b"data: a\ndata:  b\ndata:c\ndata\n\n"), [event("", "a\n b\nc\n")]);
 }
 
-// fault: 47
+// spec: FAULT-47
 #[test]
 fn a_mark_comments_ids_and_unknown_fields_say_nothing() {
     let text = b"\xef\xbb\xbf: hello\nid: \0\nretry: x\nnonsense\ndata: a\n\n:\n:\n\nevent: b\n\n";
@@ -62,7 +62,7 @@ fn a_name_without_data_does_not_stick_to_the_next_event() {
     assert_eq!(whole(b"event: lost\n\ndata: a\n\n"), [event("", "a")]);
 }
 
-// fault: 47
+// spec: FAULT-47
 #[test]
 fn a_last_event_without_its_blank_line_counts_and_a_torn_line_does_not() {
     assert_eq!(whole(b"data: a\n"), [event("", "a")]);
@@ -90,7 +90,7 @@ fn many_small_lines_of_one_event_are_too_large_as_well() {
     assert!(decode([text.as_slice()]).1.is_some());
 }
 
-// fault: 47
+// spec: FAULT-47
 #[test]
 fn a_flood_of_comments_needs_no_memory() {
     let mut decoder = Decoder::new(CAP);

@@ -107,7 +107,7 @@ impl Anthropic {
             anthropic::marker(plan.known.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
         let mut out = Vec::with_capacity(USUAL_PIECES);
         out.push(self.heads.of(plan, || anthropic::head(plan)));
-        encodings.of(&plan.request.transcript).share(marker.as_ref(), &mut out);
+        encodings.share(&plan.request.transcript, marker.as_ref(), &mut out);
         out
     }
 }
@@ -133,7 +133,7 @@ impl<E: Encode> Wire for OpenAi<E> {
     fn body(&self, plan: &Plan<'_>) -> Vec<Bytes> {
         let mut out = Vec::with_capacity(USUAL_PIECES);
         out.push(self.heads.of(plan, || (self.head)(plan)));
-        self.encodings.of(&plan.request.transcript).share(None, &mut out);
+        self.encodings.share(&plan.request.transcript, None, &mut out);
         out.push(Bytes::from((self.tail)(plan)));
         out
     }

@@ -8,7 +8,7 @@ mod standing;
 pub(crate) use reservation::Reservation;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -39,6 +39,7 @@ pub struct Host {
     shunned: Mutex<HashMap<LaneId, u64>>,
     turns: Turns,
     tally: Mutex<Tally>,
+    ruin: OnceLock<StoreError>,
     hand_over: CancellationToken,
     beating: JoinHandle<()>,
 }
@@ -89,6 +90,7 @@ impl Host {
             shunned: Mutex::default(),
             turns: Turns::default(),
             tally: Mutex::default(),
+            ruin: OnceLock::new(),
             hand_over: CancellationToken::new(),
             beating,
         });

@@ -5,6 +5,7 @@ fn a_living_process_is_not_gone() {
     assert!(!is_gone(&new_worker()));
 }
 
+// spec: SCALE-01
 #[test]
 fn names_differ_at_every_start() {
     assert_ne!(new_worker(), new_worker());

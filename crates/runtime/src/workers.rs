@@ -55,6 +55,9 @@ impl Host {
         // A store that fails now may answer later; one that fails at the start is told about.
         self.store().owners().await?;
         while !self.is_handing_over() {
+            if let Some(ruin) = self.ruin() {
+                return Err(ruin.clone());
+            }
             let now = clock.monotonic_ms();
             if now >= owners_at {
                 // What cannot be seen now is seen at the next look.
@@ -89,8 +92,7 @@ impl Host {
         if dead.is_empty() {
             return Ok(());
         }
-        let now = self.agent().ports.clock.now();
-        let left = self.store().reconcile(Reconcile { now, dead, resume, most: BATCH }).await?;
+        let left = self.store().reconcile(Reconcile { dead, resume, most: BATCH }).await?;
         self.tally().left(&left);
         Ok(())
     }

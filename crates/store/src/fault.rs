@@ -49,6 +49,15 @@ pub fn lease_is_broken() -> bool {
     false
 }
 
+/// Whether `WINDLASS_BREAK=sync` asks for a disk that cannot be synced.
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+pub(crate) fn sync_is_broken() -> bool {
+    false
+}
+
+#[cfg(feature = "faults")]
+pub(crate) use armed::sync_is_broken;
 #[cfg(feature = "faults")]
 pub use armed::{fence_is_broken, lease_is_broken, point};
 
@@ -84,6 +93,13 @@ mod armed {
     #[must_use]
     pub fn fence_is_broken() -> bool {
         BROKEN.as_deref() == Some("fence")
+    }
+
+    /// Whether `WINDLASS_BREAK=sync` asks for a disk that cannot be synced: from the second time
+    /// on, so that the file can be opened.
+    pub(crate) fn sync_is_broken() -> bool {
+        static SYNCS: AtomicU64 = AtomicU64::new(0);
+        BROKEN.as_deref() == Some("sync") && SYNCS.fetch_add(1, Ordering::SeqCst) > 0
     }
 
     /// Whether `WINDLASS_BREAK=lease` asks for claims that do not care whether the owner lives.

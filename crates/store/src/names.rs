@@ -1,7 +1,6 @@
 //! Run states and stop causes as tables and dashboards write them.
 
 use windlass_core::project::CheckpointKind;
-use windlass_core::raw::Raw;
 use windlass_core::stop::{RunState, StopCause};
 
 /// Whether a run in this state occupies its lane.
@@ -37,14 +36,6 @@ pub(crate) fn parse_state(text: &str) -> Option<RunState> {
 pub(crate) fn is_resumable(kind: &str) -> bool {
     serde_json::from_value::<CheckpointKind>(kind.into()).is_ok_and(CheckpointKind::is_resumable)
 }
-
-/// What the row of an event says about a run that its dead owner left.
-pub(crate) fn left_fields(resume_available: bool) -> Raw {
-    Raw::encode(&serde_json::json!({ "timed_out": 1, "resume_available": resume_available }))
-}
-
-/// The event of a run that its dead owner left.
-pub(crate) const RECONCILED: &str = "agent_run.reconcile";
 
 /// The cause by its own name; `StopCause::reason` maps several causes to one.
 pub(crate) fn cause(cause: StopCause) -> String {

@@ -15,7 +15,7 @@ use crate::fixture::{Workspace, context, done, failed, input, is_alive};
 /// What a loaded machine may add to any wait.
 const SLACK_MS: u64 = 3_000;
 
-// fault: 41
+// spec: FAULT-41
 #[tokio::test]
 async fn fault_41_a_command_that_hangs_for_ever_is_ended_with_its_group() {
     let workspace = Workspace::new();
@@ -31,7 +31,7 @@ async fn fault_41_a_command_that_hangs_for_ever_is_ended_with_its_group() {
     }
 }
 
-// fault: 42
+// spec: FAULT-42
 #[tokio::test]
 async fn fault_42_a_daemon_does_not_hold_the_call_and_does_not_outlive_it() {
     let workspace = Workspace::new();
@@ -46,7 +46,7 @@ async fn fault_42_a_daemon_does_not_hold_the_call_and_does_not_outlive_it() {
     assert!(!is_alive(workspace.pid("daemon").await));
 }
 
-// fault: 43
+// spec: FAULT-43
 #[tokio::test]
 async fn fault_43_a_command_that_ignores_every_signal_is_killed() {
     let workspace = Workspace::new();
@@ -59,7 +59,7 @@ async fn fault_43_a_command_that_ignores_every_signal_is_killed() {
     assert!(!is_alive(workspace.pid("child").await));
 }
 
-// fault: 44
+// spec: FAULT-44
 #[tokio::test]
 async fn fault_44_a_greedy_command_meets_its_bounds_and_we_do_not() {
     let workspace = Workspace::new();
@@ -116,14 +116,14 @@ fn flood(command: &str) {
     assert!(status.unwrap().success(), "{command}");
 }
 
-// fault: 45
+// spec: FAULT-45
 #[test]
 fn fault_45_a_flood_is_held_in_bounded_memory() {
     flood("head -c 1000000000 /dev/zero");
     flood("yes abcdefg | head -c 1000000000");
 }
 
-// fault: 46
+// spec: FAULT-46
 #[tokio::test]
 async fn fault_46_any_bytes_are_told_and_none_is_lost() {
     let workspace = Workspace::new();

@@ -86,7 +86,9 @@ fn closing_line(world: &World) -> u8 {
 }
 
 fn answer(world: &World, humans: Humans) -> Option<Move> {
-    let question = world.live.run.as_ref()?.questions().next()?;
+    // What has expired nobody answers any more: its time comes.
+    let mut open = world.live.run.as_ref()?.questions();
+    let question = open.find(|question| !question.is_expired(world.now))?;
     let choice = match (&question.about, humans) {
         (About::Approval { .. }, Humans::GoOn) => Choice::Allow,
         (About::Approval { .. } | About::Asking { .. }, _) => Choice::Deny,

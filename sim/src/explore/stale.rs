@@ -222,9 +222,12 @@ fn second_answer(world: &World) -> Option<MailBody> {
 fn unfit_answers(world: &World) -> Vec<MailBody> {
     let questions = world.live.run.iter().flat_map(Run::questions);
     let all = [Answer::allow(), Answer::Retry {}, Answer::Continue {}];
+    // Leave for another input than the call has is no leave.
+    let other = Answer::allow().for_input("another");
     questions
         .flat_map(|question| {
             let unfit = all.iter().filter(|answer| !question.about.takes(answer)).cloned();
+            let unfit = unfit.chain([other.clone()]);
             unfit.map(|answer| MailBody::Answer { question: question.id, answer })
         })
         .collect()

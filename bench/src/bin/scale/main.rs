@@ -4,6 +4,7 @@
 //! token. The ideal is six such waits: 1.2 s.
 
 mod model;
+mod parked;
 mod place;
 
 use std::sync::Arc;
@@ -42,6 +43,11 @@ fn main() -> Result<()> {
         ] {
             measure(name, store, size)?;
         }
+    }
+    if arguments.is_empty() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let folder = tempfile::tempdir()?;
+        runtime.block_on(parked::measure(folder.path()))?;
     }
     println!("load average afterwards: {}", place::load_average());
     Ok(())

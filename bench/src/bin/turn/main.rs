@@ -2,7 +2,7 @@
 //!
 //! `usual` is what most agents do: reqwest, and the history encoded anew for every turn. `bare` is
 //! the least that works: a body that only grows, on one kept connection. `ours` is the adapter.
-//! Each runs in a process of its own, turn about, against a server in a third.
+//! They take turns in one process; of the thousand each has one of its own. The server is another.
 
 mod bare;
 mod child;
@@ -23,7 +23,7 @@ fn main() -> Result<()> {
         [] => report(&[100, 1_000]),
         ["--sessions", number] => report(&[number.parse()?]),
         ["serve"] => server::run(),
-        ["one", name, url] => one::child(name, url),
+        ["one"] => one::report(&child::Server::start()?),
         ["many", name, url, sessions] => many::child(name, url, sessions.parse()?),
         other => bail!("`{}`: the only option is --sessions NUMBER", other.join(" ")),
     }

@@ -1,66 +1,77 @@
-//! One conversation at a time.
+//! One conversation at a time, everybody in turn and in one process: whatever else the machine does
+//! meanwhile hits them alike, so the ratios within a lap hold on a busy machine, too.
 
 use anyhow::{Context, Result};
 
-use crate::child::{Server, measured};
+use crate::child::Server;
 use crate::clock::{self, median};
 use crate::job::{Contender, FILE_BYTES, TURNS};
 
 const NAMES: [&str; 3] = ["usual", "bare", "ours"];
-const ROUNDS: usize = 7;
-const CONVERSATIONS: usize = 40;
+const LAPS: usize = 150;
 
-/// Prints wall and CPU microseconds per turn.
-pub(crate) fn child(name: &str, url: &str) -> Result<()> {
-    let file = tempfile::NamedTempFile::new()?;
-    std::fs::write(file.path(), "x".repeat(FILE_BYTES))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let contender = Contender::new(name, url)?;
-        contender.converse(TURNS, file.path()).await?;
-        let (start, cpu) = (clock::now(), clock::cpu());
-        for _ in 0..CONVERSATIONS {
-            contender.converse(TURNS, file.path()).await?;
-        }
-        let turns = (CONVERSATIONS * TURNS) as f64;
-        let wall = start.elapsed().as_secs_f64() * 1e6 / turns;
-        let cpu = (clock::cpu() - cpu).as_secs_f64() * 1e6 / turns;
-        println!("{wall} {cpu} {}", clock::peak_kb());
-        Ok(())
-    })
+/// What one contender needed, lap by lap, in microseconds per turn.
+#[derive(Default)]
+struct Times {
+    wall: Vec<f64>,
+    cpu: Vec<f64>,
+    connections: usize,
+}
+
+impl Times {
+    /// The median of how many times as much CPU as the other it needed in the same lap.
+    fn against(&self, other: &Self) -> f64 {
+        median(self.cpu.iter().zip(&other.cpu).map(|(mine, its)| mine / its).collect())
+    }
 }
 
 pub(crate) fn report(server: &Server) -> Result<()> {
-    let mut all: Vec<(Vec<f64>, Vec<f64>, f64, usize)> = NAMES.map(|_| Default::default()).into();
-    for _ in 0..ROUNDS {
-        for (name, (walls, cpus, peak, connections)) in NAMES.iter().zip(&mut all) {
-            server.connections()?;
-            let figures = measured(&["one", name, &server.url(name)])?;
-            walls.push(*figures.first().context("no wall time")?);
-            cpus.push(*figures.get(1).context("no CPU time")?);
-            *peak = *figures.get(2).context("no peak")?;
-            *connections = server.connections()?;
-        }
-    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let all = runtime.block_on(race(server))?;
     println!(
-        "one conversation of {TURNS} turns after another ({} of them, median of {ROUNDS} runs):",
-        CONVERSATIONS + 1
+        "one conversation of {TURNS} turns after another, {LAPS} laps in turn (medians; ratios are of one lap):"
     );
     println!(
-        "{:>10} {:>10} {:>12} {:>14} {:>12} {:>10} {:>12}",
-        "", "turn µs", "CPU µs/turn", "CPU vs usual", "CPU vs bare", "peak MB", "connections"
+        "{:>10} {:>10} {:>12} {:>14} {:>12} {:>12}",
+        "", "turn µs", "CPU µs/turn", "CPU vs usual", "CPU vs bare", "connections"
     );
-    let medians: Vec<f64> = all.iter().map(|(_, cpus, ..)| median(cpus.clone())).collect();
-    let [usual, bare, _] = medians.as_slice() else { return Ok(()) };
-    for ((name, (walls, _, peak, connections)), cpu) in NAMES.iter().zip(&all).zip(&medians) {
+    let [usual, bare, _] = &all;
+    for (name, times) in NAMES.iter().zip(&all) {
         println!(
-            "{name:>10} {:>10.0} {cpu:>12.0} {:>14.2} {:>12.2} {:>10.1} {connections:>12}",
-            median(walls.clone()),
-            cpu / usual,
-            cpu / bare,
-            peak / 1e3,
+            "{name:>10} {:>10.0} {:>12.0} {:>14.2} {:>12.2} {:>12}",
+            median(times.wall.clone()),
+            median(times.cpu.clone()),
+            times.against(usual),
+            times.against(bare),
+            times.connections,
         );
     }
     println!();
     Ok(())
+}
+
+/// Who begins changes from lap to lap; the first lap warms up and is not counted.
+async fn race(server: &Server) -> Result<[Times; 3]> {
+    let file = tempfile::NamedTempFile::new()?;
+    std::fs::write(file.path(), "x".repeat(FILE_BYTES))?;
+    let contenders = NAMES.map(|name| Contender::new(name, &server.url(name)));
+    let mut all: [Times; 3] = Default::default();
+    server.connections()?;
+    for lap in 0..=LAPS {
+        for turn in 0..NAMES.len() {
+            let who = (lap + turn) % NAMES.len();
+            let contender = contenders.get(who).context("nobody")?;
+            let contender = contender.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))?;
+            let (start, cpu) = (clock::now(), clock::cpu());
+            contender.converse(TURNS, file.path()).await?;
+            let (wall, cpu) = (start.elapsed(), clock::cpu() - cpu);
+            let times = all.get_mut(who).context("nobody")?;
+            times.connections += server.connections()?;
+            if lap > 0 {
+                times.wall.push(wall.as_secs_f64() * 1e6 / TURNS as f64);
+                times.cpu.push(cpu.as_secs_f64() * 1e6 / TURNS as f64);
+            }
+        }
+    }
+    Ok(all)
 }

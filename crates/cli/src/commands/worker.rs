@@ -8,6 +8,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::args::{AgentArgs, WhenAsked};
 use crate::{setup, show, words};
 
+/// What a shell says of a program that was interrupted.
+const EXIT_AT_ONCE: i32 = 130;
+
 pub(crate) async fn worker(mut args: AgentArgs) -> anyhow::Result<ExitCode> {
     // Nobody sits at a worker: what must be asked waits for `windlass answer`.
     args.permissions.when_asked.get_or_insert(WhenAsked::Park);
@@ -22,6 +25,12 @@ pub(crate) async fn worker(mut args: AgentArgs) -> anyhow::Result<ExitCode> {
         }
         show::note(words::HANDING_OVER);
         windlass.hand_over();
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        // Whoever says it twice means now: what is in the air is found by the next, as after a crash.
+        std::process::exit(EXIT_AT_ONCE);
     });
     show::note(&words::working(&setup::store_path(&args.store)?));
     setup.windlass.work().await?;

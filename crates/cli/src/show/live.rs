@@ -126,7 +126,7 @@ impl Live {
                 self.end_line()?;
                 writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(&about)))?;
             }
-            if matches!(record, Record::Asked { .. } | Record::ReplyDropped {}) {
+            if matches!(record, Record::Asked { .. } | Record::ReplyDropped { .. }) {
                 self.end_line()?;
             }
         }

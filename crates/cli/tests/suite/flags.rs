@@ -257,3 +257,56 @@ fn the_demo_really_happens() {
     // A call that failed stands deeper; a step of the demo that did not happen stands here.
     assert!(!ran.out.lines().any(|line| line.starts_with("   ✗ ")), "{}", ran.out);
 }
+
+// spec: STOP-18, WINDOW-05
+#[test]
+fn profiles_and_models_bring_their_settings() {
+    let place = Place::new("when any\n  say \"hi\"\n");
+    let stored = |name: &str| {
+        let store = std::fs::read(place.path("w.db")).unwrap();
+        String::from_utf8_lossy(&store).contains(name)
+    };
+    place.alone("one", &["--profile", "builder", "--conversation", "b"]);
+    assert!(stored("\"tool_rounds\":50,") && !stored("\"tool_rounds\":12,"));
+    place.alone("one", &["--profile", "router", "--conversation", "r"]);
+    assert!(stored("\"tool_rounds\":12,"));
+    // Nobody listens there: the settings are stored, and the call fails at once.
+    let asked = ["-p", "hi", "--model", "sonnet", "--set", "model_retries=1"];
+    let quick = ["--set", "model_retry_ms=1", "--set", "provider_wait_ms=0"];
+    let nowhere = [("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")];
+    let here = ["--store", "w.db"];
+    let ran = place.run_with(&[&asked[..], &quick[..], &here[..]].concat(), &nowhere);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let cheap = "\"summariser\":{\"model\":{\"name\":\"claude-haiku-4-5\"";
+    assert!(stored(cheap), "{}", ran.err);
+}
+
+// spec: GUARDS-11, GUARDS-13
+#[test]
+fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
+    let place = Place::new(
+        "when results 0\n  call Bash {\"command\": \"echo $$ > pid; sleep 60\"}\n\
+         when any\n  say \"so far so good\"\n",
+    );
+    std::fs::create_dir(place.path("home")).unwrap();
+    let profiles = "[profiles.soft]\ntimes = { soft_ms = 300, hard_ms = 60000, grace_ms = 0 }\n\
+                    [profiles.hard]\ntimes = { soft_ms = 200, hard_ms = 700, grace_ms = 60000 }\n";
+    place.write("home/config.toml", profiles);
+    let json = |profile: &str| {
+        let flags = ["--profile", profile, "--allow", "Bash", "--output-format", "json"];
+        result(&place.alone("go", &flags))
+    };
+    let soft = json("soft");
+    assert_eq!((&soft["subtype"], &soft["partial"]), (&"success".into(), &true.into()), "{soft}");
+    assert_eq!(soft["result"], "so far so good");
+    std::fs::remove_file(place.path("pid")).unwrap();
+    let hard = json("hard");
+    assert_eq!(hard["terminal_reason"], "hard_time", "{hard}");
+    let pid = std::fs::read_to_string(place.path("pid")).unwrap();
+    let gone = || !std::path::Path::new(&format!("/proc/{}", pid.trim())).exists();
+    let waited = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        gone()
+    });
+    assert!(waited, "process {pid} outlived its run");
+}

@@ -49,7 +49,14 @@ impl Place {
     }
 
     pub(crate) fn run_bare(&self, args: &[&str]) -> Ran {
-        Ran::from(self.command(args).stdin(Stdio::null()).output().unwrap())
+        self.run_with(args, &[])
+    }
+
+    /// The same with more variables in its environment.
+    pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let mut command = self.command(args);
+        let command = command.envs(variables.iter().copied()).stdin(Stdio::null());
+        Ran::from(command.output().unwrap())
     }
 
     /// The same with something to read on standard input.

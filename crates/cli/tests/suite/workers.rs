@@ -28,6 +28,7 @@ fn until(what: &str, holds: impl Fn() -> bool) -> Duration {
     begin.elapsed()
 }
 
+// spec: FAULT-52
 #[test]
 fn a_worker_does_what_was_left_and_hands_over_when_told() {
     let place = Place::new("when any\n  say \"done\"\n");
@@ -46,4 +47,93 @@ fn a_worker_does_what_was_left_and_hands_over_when_told() {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let ended = child.wait().unwrap();
     assert!(ended.success(), "{ended}");
+}
+
+fn signal(child: &Child, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
+}
+
+// spec: FAULT-53
+#[test]
+fn a_worker_that_is_told_twice_ends_at_once() {
+    let place = Place::new("when any\n  delay 5m\n  say \"done\"\n");
+    place.ask("one", &["--detach", "--conversation", "c1"]);
+    let mut child = worker(&place);
+    let running = || place.run(&["runs", "--json"]).out.contains("\"running\"");
+    until("the run", running);
+    // The file is held, so that the lane cannot be given back.
+    let held = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    held.execute_batch("BEGIN IMMEDIATE").unwrap();
+    signal(&child, rustix::process::Signal::TERM);
+    #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "it waits for the file");
+    signal(&child, rustix::process::Signal::TERM);
+    let (took, ended) = wait(&mut child);
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert_eq!(ended.code(), Some(130));
+    held.execute_batch("COMMIT").unwrap();
+}
+
+/// How long a process took to end.
+#[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
+fn wait(child: &mut Child) -> (Duration, std::process::ExitStatus) {
+    let begin = Instant::now();
+    let ended = child.wait().unwrap();
+    (begin.elapsed(), ended)
+}
+
+// spec: FAULT-25, STORE-10
+#[test]
+fn two_terminals_and_a_worker_share_one_file() {
+    let place = Place::new(
+        "when results 0\n  call Bash {\"command\": \"true\"}\nwhen any\n  say \"done\"\n",
+    );
+    let mut child = worker(&place);
+    let talk = |who: &str| {
+        for nth in 0..8 {
+            let name = format!("{who}{nth}");
+            let flags = ["--conversation", &name, "--allowed-tools", "Bash"];
+            let ran = place.ask("go", &flags);
+            assert_eq!((ran.code, ran.out.as_str()), (0, "done\n"), "{name}: {}", ran.err);
+            assert!(!ran.err.contains("locked"), "{}", ran.err);
+            let left = place.ask("go", &["--detach", "--conversation", &format!("{name}-left")]);
+            assert_eq!(left.code, 0, "{}", left.err);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| talk("a"));
+        scope.spawn(|| talk("b"));
+    });
+    let ended = || {
+        let runs = place.run(&["runs", "--json"]);
+        assert_eq!(runs.code, 0, "{}", runs.err);
+        runs.out.lines().filter(|line| !line.contains("\"running\"")).count()
+    };
+    until("everything that was left", || ended() == 32);
+    signal(&child, rustix::process::Signal::TERM);
+    assert!(child.wait().unwrap().success());
+}
+
+// spec: SCALE-03
+#[test]
+fn what_a_killed_worker_had_goes_on_elsewhere_in_time() {
+    let place = Place::new("when any\n  delay 2s\n  say \"done\"\n");
+    let mut first = worker(&place);
+    for nth in 0..5 {
+        place.ask("go", &["--detach", "--conversation", &format!("c{nth}")]);
+    }
+    let runs = |state: &str| {
+        let runs = place.run(&["runs", "--json"]).out;
+        runs.lines().filter(|line| line.contains(state)).count()
+    };
+    until("all of them", || runs("\"running\"") == 5);
+    let mut second = worker(&place);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // The model alone takes two seconds.
+    let took = until("all of them, elsewhere", || runs("\"completed\"") == 5);
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    second.kill().unwrap();
+    second.wait().unwrap();
 }

@@ -159,8 +159,8 @@ fn answered(draft: &mut Draft<'_>, mail: MailId, id: QuestionId, answer: &Answer
         return refuse(draft, mail, "the question is not open; it was answered or its run ended");
     };
     if question.is_expired(draft.at) {
-        refuse(draft, mail, "the question has expired; the call was not run");
-        return calls::advance(draft);
+        // The clock, which is due, says what becomes of the call.
+        return refuse(draft, mail, "the question has expired; the call is not run");
     }
     let about = question.about;
     if !about.takes(answer) {

@@ -64,7 +64,7 @@ fn follow(draft: &mut Draft<'_>, next: Next, asking: &Asking, reply: &Reply) {
         Next::MakeRoom => {
             make_room_and_continue(draft, words::CONTINUE_TEXT, StopCause::BlockingLimit);
         }
-        Next::Reprompt(_) => reprompt(draft),
+        Next::Reprompt(reason) => reprompt(draft, reason),
         Next::Resume => {
             draft.record(Record::ReplyKept {});
             ask(draft, Transition::Resume);
@@ -79,7 +79,7 @@ fn finish_answer(draft: &mut Draft<'_>, cause: StopCause) {
 }
 
 fn refuse(draft: &mut Draft<'_>) {
-    draft.record(Record::ReplyDropped {});
+    draft.record(Record::ReplyDropped { why: None });
     let causes = answer::with_others(draft, StopCause::Refusal);
     finish(draft, &causes, Some(Arc::from(words::REFUSAL)));
 }
@@ -133,10 +133,10 @@ fn climb(draft: &mut Draft<'_>, asking: &Asking, sentence: &str, transition: Tra
         OutputBound::Money => Some(StopCause::BudgetUsd),
     };
     if let Some(cap) = cap {
-        draft.record(Record::ReplyDropped {});
+        draft.record(Record::ReplyDropped { why: None });
         finish_badly(draft, &[cap]);
     } else if cuts <= 1 && asking.max_tokens < most {
-        draft.record(Record::ReplyDropped {});
+        draft.record(Record::ReplyDropped { why: None });
         boundary::ask_with_cap(draft, Transition::RaiseCap, most);
     } else if cuts <= settings.limits.truncations {
         keep_and_ask(draft, sentence, transition);
@@ -165,8 +165,8 @@ fn make_room_and_continue(draft: &mut Draft<'_>, sentence: &str, otherwise: Stop
 }
 
 /// The drift guard: the output is thrown away and asked for again, a bounded number of times.
-fn reprompt(draft: &mut Draft<'_>) {
-    draft.record(Record::ReplyDropped {});
+fn reprompt(draft: &mut Draft<'_>, reason: Arc<str>) {
+    draft.record(Record::ReplyDropped { why: Some(reason) });
     let reprompts = draft.run().map_or(0, |run| run.counters.reprompts);
     if reprompts < draft.limits().reprompts {
         draft.record(Record::Noted { text: Arc::from(words::REPROMPT) });

@@ -124,7 +124,8 @@ fn tidy(draft: &mut Draft<'_>, target: Target) -> bool {
     let mut pruned = Vec::new();
     for stage in settings.window.cheap_stages() {
         // A stage may have taken whole segments out before the tail.
-        let rewrites = stage.propose(&trial, trial.segments().len().saturating_sub(tail));
+        let from = trial.segments().len().saturating_sub(tail);
+        let rewrites = stage.propose(&trial, from, settings.limits.sliding_messages);
         if rewrites.is_empty() {
             continue;
         }

@@ -35,7 +35,7 @@ impl Tracer {
                 let round = now.run.as_ref().and_then(Run::round);
                 self.pending.replace(iteration(now, entry, round)?)
             }
-            Record::ReplyKept {} | Record::ReplyDropped {} => {
+            Record::ReplyKept {} | Record::ReplyDropped { .. } => {
                 self.pending.replace(iteration(now, entry, None)?)
             }
             Record::Finished { run, cause, .. } => {

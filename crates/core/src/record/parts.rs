@@ -103,6 +103,29 @@ pub enum Transition {
     SumUp,
 }
 
+impl Transition {
+    /// What the reply before it asked for, in the words of the stop-reason table; nothing where
+    /// something else than a reply led to the call.
+    #[must_use]
+    pub fn work(self) -> Option<&'static str> {
+        match self {
+            Self::ToolResults => Some("run_tools"),
+            Self::ReissueToolUse => Some("reissue_tool_use"),
+            Self::ContinueText | Self::RaiseCap => Some("continue_text"),
+            Self::Reprompt => Some("reprompt"),
+            Self::Resume => Some("resume"),
+            Self::Prompt
+            | Self::Steer
+            | Self::Retry
+            | Self::Compacted
+            | Self::Adopted
+            | Self::Rejected
+            | Self::Guided
+            | Self::SumUp => None,
+        }
+    }
+}
+
 /// What bounds the output of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -63,3 +63,16 @@ fn shares_that_contradict_each_other_are_refused() {
         "{said}"
     );
 }
+
+// spec: WINDOW-23
+#[test]
+fn the_ratio_is_that_of_whoever_counted_last() {
+    let mut meter = Meter::default();
+    assert_eq!(meter.estimate(4_000), 1_000, "four bytes before anything is known");
+    let usage = |input_tokens| Usage { input_tokens, ..Usage::default() };
+    meter.learn(4_000, &usage(2_000));
+    assert_eq!(meter.estimate(6_000), 2_000 + 1_000);
+    // Another model counts otherwise: its count is taken, not a mean of both.
+    meter.learn(6_000, &usage(600));
+    assert_eq!(meter.estimate(8_000), 600 + 200);
+}

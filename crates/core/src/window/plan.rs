@@ -95,9 +95,11 @@ fn stages(conversation: &Conversation, settings: &Settings, usable: Usable) -> V
     let mut trial = conversation.transcript.clone();
     let fixed = conversation.request_bytes().saturating_sub(trial.bytes());
     let Some(keep_from) = trial.cut_point(settings.limits.kept_messages) else { return Vec::new() };
+    let tail = trial.segments().len().saturating_sub(keep_from);
     let mut planned = Vec::new();
     for stage in settings.window.cheap_stages() {
-        let rewrites = stage.propose(&trial, keep_from);
+        let from = trial.segments().len().saturating_sub(tail);
+        let rewrites = stage.propose(&trial, from, settings.limits.sliding_messages);
         trial.rewrite(&rewrites);
         let tokens_after = conversation.meter.estimate(fixed.saturating_add(trial.bytes()));
         let percent_after = usable.percent(tokens_after);

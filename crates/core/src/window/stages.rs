@@ -14,9 +14,6 @@ use crate::transcript::{Part, Role, Segment, Transcript};
 /// Characters an old tool result is cut to.
 const MICRO_CHARS: u64 = 1_000;
 
-/// Messages of the sliding window: whole turns before them go when room is needed.
-const SLIDING_MESSAGES: u32 = 100;
-
 /// A stage, in the order they act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,11 +62,12 @@ impl Stage {
         }
     }
 
-    /// What the stage would change before segment `keep_from`.
+    /// What the stage would change before segment `keep_from`, with a sliding window of so many
+    /// messages.
     #[must_use]
-    pub fn propose(self, transcript: &Transcript, keep_from: usize) -> Vec<Rewrite> {
+    pub fn propose(self, transcript: &Transcript, keep_from: usize, sliding: u32) -> Vec<Rewrite> {
         match self {
-            Self::Snip => snip(transcript, keep_from),
+            Self::Snip => snip(transcript, keep_from, sliding),
             Self::Micro => each_block(transcript, keep_from, |_, block| micro(block)),
             Self::Collapse => collapse(transcript, keep_from),
             Self::Auto => Vec::new(),
@@ -96,17 +94,17 @@ fn each_block(
     rewrites
 }
 
-fn snip(transcript: &Transcript, keep_from: usize) -> Vec<Rewrite> {
-    let goes = snipped(transcript, keep_from);
+fn snip(transcript: &Transcript, keep_from: usize, sliding: u32) -> Vec<Rewrite> {
+    let goes = snipped(transcript, keep_from, sliding);
     each_block(transcript, keep_from, |at, block| {
         (goes.contains(&at) || block.is_thought()).then_some(None)
     })
 }
 
 /// The segments that go. What people said, instructions and summaries are never among them.
-fn snipped(transcript: &Transcript, keep_from: usize) -> BTreeSet<usize> {
+fn snipped(transcript: &Transcript, keep_from: usize, sliding: u32) -> BTreeSet<usize> {
     let segments = transcript.segments();
-    let window = transcript.cut_point(SLIDING_MESSAGES).unwrap_or(0).min(keep_from);
+    let window = transcript.cut_point(sliding).unwrap_or(0).min(keep_from);
     // A reply and its results go together or not at all.
     let parted = segments.get(window).is_some_and(|first| first.part == Part::Results);
     let window = if parted { window.saturating_sub(1) } else { window };

@@ -27,11 +27,11 @@ fn parts(transcript: &Transcript) -> Vec<Part> {
 
 fn acted(stage: Stage, transcript: &Transcript, keep_from: usize) -> Transcript {
     let mut changed = transcript.clone();
-    changed.rewrite(&stage.propose(transcript, keep_from));
+    changed.rewrite(&stage.propose(transcript, keep_from, 100));
     assert_eq!(audit(&messages(changed.segments().iter())), Ok(()));
     // Acting twice changes nothing more.
     let tail = transcript.segments().len().saturating_sub(keep_from);
-    assert_eq!(stage.propose(&changed, changed.segments().len().saturating_sub(tail)), []);
+    assert_eq!(stage.propose(&changed, changed.segments().len().saturating_sub(tail), 100), []);
     changed
 }
 
@@ -107,7 +107,7 @@ fn collapse_leaves_the_latest_of_equal_calls() {
     assert!(
         !after.contains("old old") && after.contains("other other") && after.contains("new new")
     );
-    assert_eq!(Stage::Auto.propose(&transcript, 6), []);
+    assert_eq!(Stage::Auto.propose(&transcript, 6, 100), []);
 }
 
 #[test]

@@ -37,6 +37,9 @@ pub(super) fn stories() -> Vec<(&'static str, Lane)> {
         ("children", children()),
         ("child", child()),
         ("fallback", fallback()),
+        ("leave", leave()),
+        ("drift_named", drift_named()),
+        ("task_budget", task_budget()),
     ]
 }
 
@@ -209,6 +212,37 @@ fn grants() -> Lane {
         .reply(calls([call("t2", "deploy", "b")]))
         .returns(0, "B")
         .reply(text("done"))
+}
+
+/// Leave for one input, leave that comes too late, and leave that nobody gives in time.
+fn leave() -> Lane {
+    let lane = Lane::with(|settings| settings.limits.approval_ms = Some(60_000));
+    let lane = lane.prompt("go").reply(calls([call("t1", "deploy", "a")]));
+    let seen = lane.live.input_hash(lane.call(0)).unwrap();
+    let lane = lane.answer(Answer::allow().for_input("another"));
+    let lane = lane.answer(Answer::allow().for_input(&seen)).returns(0, "A");
+    let lane = lane.reply(calls([call("t2", "deploy", "b")])).later(60_000).allow().wake();
+    lane.reply(calls([call("t3", "deploy", "c")])).wake().reply(text("done"))
+}
+
+fn drift_named() -> Lane {
+    let mut other = crate::kit::settings();
+    other.system = Arc::from("You drop.");
+    other.tools.pop();
+    let lane = Lane::new().prompt("go").adopted_by(&other).answer(Answer::Continue {});
+    lane.configure(other).reply(text("x").matched("\nUser:")).reply(text("done"))
+}
+
+/// Turns beyond the sliding window go, and the model is told what is left for its task.
+fn task_budget() -> Lane {
+    let lane = Lane::with(|settings| {
+        tiny(settings);
+        settings.limits.kept_messages = 4;
+        settings.limits.sliding_messages = 4;
+        settings.thinking.task_tokens = Some(20_000);
+        settings.guards.exempt = vec![Arc::from("read")];
+    });
+    lane.prompt("go").fills(0..8, 900).says(text("done"))
 }
 
 fn money() -> Lane {

@@ -10,6 +10,7 @@ fn waits(lane: &Lane) -> Durability {
     durability(&lane.last, DurabilityMode::Scheduled)
 }
 
+// spec: STORE-06
 #[test]
 fn steps_wait_as_the_schedule_says() {
     let asked = Lane::new().prompt("hi");
@@ -31,6 +32,7 @@ fn steps_wait_as_the_schedule_says() {
     assert_eq!(waits(&asked.steer("more")), Durability::Commit, "a steer: its mail is durable");
 }
 
+// spec: STORE-06
 #[test]
 fn strict_makes_every_commit_a_barrier() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));

@@ -51,7 +51,7 @@ fn the_provider_may_ask_for_a_longer_pause_within_bounds() {
     Lane::new().prompt("hi").fails(after(u64::MAX)).wakes_in(60_000);
 }
 
-// spec: TRANSCRIPT-10, LOG-12
+// spec: TRANSCRIPT-10, LOG-12, FAULT-04
 #[test]
 fn a_cut_stream_is_charged_and_leaves_nothing_half_said() {
     Lane::new()

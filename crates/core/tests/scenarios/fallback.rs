@@ -43,6 +43,7 @@ fn a_fallback_is_fallen_back_on_once() {
     lane.settles("attempt_abandoned finished").ends(StopCause::ProviderFailed);
 }
 
+// spec: TRANSCRIPT-09
 #[test]
 fn thoughts_of_one_model_are_not_sent_to_another() {
     let thinking = |id: &str| calls([]).json(THOUGHT).block(call(id, "read", id));
@@ -60,6 +61,7 @@ fn thoughts_of_one_model_are_not_sent_to_another() {
     lane.prompt("again").so(|lane| assert_eq!(thoughts(lane), 0));
 }
 
+// spec: TRANSCRIPT-09
 #[test]
 fn the_same_model_gets_its_thoughts_back_unchanged() {
     let reply = calls([]).json(THOUGHT).block(call("t1", "read", "/a"));

@@ -29,6 +29,7 @@ fn the_journal_answers_by_itself() {
         });
 }
 
+// spec: JOURNAL-06
 #[test]
 fn the_last_writer_of_a_field_wins() {
     let both =

@@ -146,8 +146,10 @@ fn an_approval_expires_only_if_so_configured() {
     lane.clone().wake().settles("judged settled round_closed asked").shows_last(gone);
     lane.later(60_000)
         .allow()
-        .settles("mail_refused judged settled round_closed asked")
+        .settles("mail_refused")
         .refused("expired")
+        .wake()
+        .settles("judged settled round_closed asked")
         .shows_last(gone)
         .allow()
         .refused("not open");

@@ -45,6 +45,7 @@ fn each_question_takes_its_own_answers() {
 }
 
 // spec: LANES-13
+// spec: FAULT-11, FAULT-35
 #[test]
 fn an_answer_sent_twice_is_applied_once() {
     Lane::new()
@@ -62,6 +63,7 @@ fn an_answer_sent_twice_is_applied_once() {
         .refused("not open");
 }
 
+// spec: FAULT-35
 #[test]
 fn an_answer_to_no_question_is_refused() {
     Lane::new().answer_to(0, Answer::allow()).refused("not open");

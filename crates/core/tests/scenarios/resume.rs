@@ -30,6 +30,7 @@ fn a_model_call_in_the_air_is_charged_and_made_again() {
 }
 
 // spec: RESUME-02, RESUME-03, RESUME-04
+// spec: FAULT-05, FAULT-08, FAULT-09
 #[test]
 fn what_is_done_is_kept_and_what_is_not_is_run() {
     Lane::new()

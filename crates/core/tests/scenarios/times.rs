@@ -23,6 +23,7 @@ fn choice(lane: &Lane) -> ToolChoice {
     lane.run().asking().unwrap().choice.clone()
 }
 
+// spec: GUARDS-11
 #[test]
 fn at_the_soft_limit_the_run_sums_up_without_tools() {
     let lane = lane().wakes_in(15 * MINUTE).wake().settles("time_up").wants("ask 1");
@@ -72,6 +73,7 @@ fn a_cut_reply_is_not_asked_for_again_with_tools_when_the_time_is_up() {
     lane.so(|lane| assert_eq!(choice(lane), ToolChoice::Nothing));
 }
 
+// spec: GUARDS-11
 #[test]
 fn calls_in_the_air_have_a_grace_and_the_rest_do_not_run() {
     let reply =
@@ -92,6 +94,7 @@ fn a_call_that_fails_in_passing_is_not_tried_again_when_the_time_is_up() {
     lane.settles("completed settled round_closed noted asked").tells("http_503");
 }
 
+// spec: GUARDS-13
 #[test]
 fn at_the_hard_limit_whatever_is_in_the_air_is_given_up() {
     let lane = lane().wake().wakes_in(5 * MINUTE);
@@ -155,6 +158,7 @@ fn a_crash_does_not_count_the_time_nobody_worked() {
     known.so(|lane| assert!((5 * MINUTE..6 * MINUTE).contains(&lane.run().active_ms)));
 }
 
+// spec: LOG-10
 #[test]
 fn a_machine_that_slept_did_not_work() {
     let lane = lane().later(8 * 60 * MINUTE).wait(0).settles("slept").wants("ask 1");
@@ -166,6 +170,7 @@ fn a_machine_that_slept_did_not_work() {
     });
 }
 
+// spec: LOG-10
 #[test]
 fn a_clock_that_goes_back_moves_no_limit() {
     let lane = lane().later(10 * MINUTE).reply(calls([call("t1", "read", "/a")]));

@@ -94,6 +94,7 @@ fn results_of_calls_made_again_give_way_to_a_pointer() {
     .tells(&page(27, 1_900));
 }
 
+// spec: TRANSCRIPT-09
 #[test]
 fn thoughts_and_notes_go_first_and_only_the_old_ones() {
     let thinking = |nth: usize| {
@@ -148,6 +149,7 @@ fn cheap_stages_leave_the_summary_and_the_journal_alone() {
         .tells("## Objective\nhaul");
 }
 
+// spec: WINDOW-13
 #[test]
 fn over_the_blocking_limit_no_call_is_made() {
     Lane::with(|settings| {

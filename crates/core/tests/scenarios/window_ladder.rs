@@ -244,7 +244,7 @@ fn a_hook_cannot_put_a_compaction_off_for_ever() {
     lane.reads(8, 25_000).advise(block()).ends(StopCause::BlockingLimit);
 }
 
-// spec: WINDOW-07
+// spec: WINDOW-07, FAULT-12
 #[test]
 fn a_crash_while_somebody_sums_up_charges_it_and_does_without() {
     let lane = nearly(|_| {}).reads(8, 6_000);

@@ -4,6 +4,7 @@
 //! yet come out as the server would have sent them whole.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::value::RawValue;
 use windlass_core::block::Block;
@@ -16,13 +17,24 @@ use crate::lossless;
 /// The field that holds a call's arguments.
 const INPUT: &str = "input";
 
+/// Keys of usual blocks, so that nobody copies them.
+const KNOWN_KEYS: [&str; 7] = ["type", "text", "id", "name", INPUT, "thinking", "signature"];
+
 #[derive(Debug)]
 pub(super) struct OpenBlock {
     pub(super) index: u64,
     is_call: bool,
     start: String,
+    fields: Vec<Field>,
     changes: Vec<Change>,
     arguments: Option<String>,
+}
+
+/// A field of the start event, by where its value stands in the event's text.
+#[derive(Debug)]
+struct Field {
+    key: Cow<'static, str>,
+    value: Range<usize>,
 }
 
 /// A field that deltas added to.
@@ -55,13 +67,26 @@ impl OpenBlock {
         let fields: Fields<'_> = serde_json::from_str(start.get()).ok()?;
         let kind = fields.get("type").and_then(lossless::text).unwrap_or_default();
         let is_call = kind.ends_with("tool_use");
+        let fields = fields.0.iter().map(|(key, value)| Field::new(key, value, start)).collect();
         let start = start.get().to_owned();
-        Some(Self { index, is_call, start, changes: Vec::new(), arguments: None })
+        Some(Self { index, is_call, start, fields, changes: Vec::new(), arguments: None })
+    }
+
+    /// The exact text of a field's value.
+    fn given(&self, key: &str) -> Option<&str> {
+        let field = self.fields.iter().find(|field| field.key == key)?;
+        self.start.get(field.value.clone())
     }
 
     /// Adds to a string.
     pub(super) fn append(&mut self, key: impl Into<Cow<'static, str>>, piece: &RawValue) {
-        let Some(piece) = lossless::escaped(piece) else { return };
+        if let Some(piece) = lossless::escaped(piece) {
+            self.append_escaped(key, piece);
+        }
+    }
+
+    /// The same with what stands between the quotes.
+    pub(super) fn append_escaped(&mut self, key: impl Into<Cow<'static, str>>, piece: &str) {
         match self.change(key.into(), as_text) {
             Value::Text(text) => text.push_str(piece),
             other => *other = Value::Text(piece.to_owned()),
@@ -101,8 +126,7 @@ impl OpenBlock {
     /// A field to be changed; it begins as the start event has it.
     fn change(&mut self, key: Cow<'static, str>, begin: fn(&str) -> Value) -> &mut Value {
         let at = self.changes.iter().position(|change| change.key == key).unwrap_or_else(|| {
-            let fields: Fields<'_> = serde_json::from_str(&self.start).unwrap_or_default();
-            let value = begin(fields.get(&key).map_or("null", RawValue::get));
+            let value = begin(self.given(&key).unwrap_or("null"));
             self.changes.push(Change { key, value });
             self.changes.len() - 1
         });
@@ -123,11 +147,9 @@ impl OpenBlock {
 
     fn call(mut self) -> Call {
         let arguments = self.arguments.take();
-        let fields: Fields<'_> = serde_json::from_str(&self.start).unwrap_or_default();
-        let name = fields.get("name").and_then(lossless::text).unwrap_or_default().into_owned();
+        let name = self.given("name").and_then(lossless::text_of).unwrap_or_default().into_owned();
         // A start without arguments has an empty object in their place.
-        let given =
-            fields.get(INPUT).map(|given| given.get().trim()).filter(|given| *given != "{}");
+        let given = self.given(INPUT).map(str::trim).filter(|given| *given != "{}");
         let input = arguments.or(given.map(str::to_owned)).unwrap_or_default();
         let Written { before, after } = self.changed();
         Call { name, before, input, after }
@@ -135,21 +157,30 @@ impl OpenBlock {
 
     /// The block's JSON before and after its arguments; all of it before, if it has none.
     fn changed(&self) -> Written {
-        let fields: Fields<'_> = serde_json::from_str(&self.start).unwrap_or_default();
         let is_changed = |key: &str| self.changes.iter().find(|change| change.key == key);
         let mut written =
             Written::new(self.start.len() + self.changes.iter().map(Change::bytes).sum::<usize>());
-        for (key, raw) in &fields.0 {
+        for Field { key, value } in &self.fields {
+            let given = self.start.get(value.clone()).unwrap_or_default();
             match is_changed(key) {
                 _ if self.is_call && key == INPUT => written.input(),
                 Some(change) => written.field(key, |out| change.value.write(out)),
-                None => written.field(key, |out| out.push_str(raw.get())),
+                None => written.field(key, |out| out.push_str(given)),
             }
         }
-        for change in self.changes.iter().filter(|change| fields.get(&change.key).is_none()) {
+        for change in self.changes.iter().filter(|change| self.given(&change.key).is_none()) {
             written.field(&change.key, |out| change.value.write(out));
         }
         written.close(self.is_call)
+    }
+}
+
+impl Field {
+    fn new(key: &str, value: &RawValue, of: &RawValue) -> Self {
+        let from = value.get().as_ptr().addr().saturating_sub(of.get().as_ptr().addr());
+        let known = KNOWN_KEYS.iter().find(|known| **known == key);
+        let key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
+        Self { key, value: from..from + value.get().len() }
     }
 }
 

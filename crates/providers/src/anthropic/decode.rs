@@ -8,6 +8,7 @@ use windlass_runtime::ports::Stream;
 use super::block::{Finished, OpenBlock};
 use super::event::{AnyDelta, Delta, Event};
 use super::faults;
+use super::quick::{self, Of, Piece, Quick};
 use super::usage::Used;
 use crate::draft::{Draft, Ending};
 use crate::fault::{Begun, Fault};
@@ -46,7 +47,7 @@ impl Decoder {
     fn message_start(&mut self, event: &Event<'_>) -> Progress {
         self.begun = Begun::Yes;
         if let Some(message) = event.message {
-            self.envelope.keep("start", message.get());
+            self.envelope.keep_value("start", message);
             used_in(message.get()).update(&mut self.usage);
         }
         Progress::Content
@@ -71,11 +72,30 @@ impl Decoder {
         stream: &dyn Stream,
     ) -> Result<Progress, Fault> {
         let Some(delta) = &event.delta else { return Ok(Progress::Quiet) };
-        self.draft.count(data.len())?;
-        let open = self.open.iter_mut().find(|open| open.index == event.index);
-        let open = open.ok_or_else(|| malformed("a delta for a block that was not begun"))?;
-        add(open, delta, data, stream);
+        add(self.added_to(event.index, data)?, delta, data, stream);
         Ok(Progress::Content)
+    }
+
+    /// The block that an event adds to.
+    fn added_to(&mut self, index: u64, data: &str) -> Result<&mut OpenBlock, Fault> {
+        self.draft.count(data.len())?;
+        let open = self.open.iter_mut().find(|open| open.index == index);
+        open.ok_or_else(|| malformed("a delta for a block that was not begun"))
+    }
+
+    fn quick(
+        &mut self,
+        event: &Quick<'_>,
+        data: &str,
+        stream: &dyn Stream,
+    ) -> Result<Progress, Fault> {
+        match event {
+            Quick::Stop { index } => self.block_stop(*index, stream),
+            Quick::Piece { index, of, piece } => {
+                add_piece(self.added_to(*index, data)?, *of, piece, stream);
+                Ok(Progress::Content)
+            }
+        }
     }
 
     fn block_stop(&mut self, index: u64, stream: &dyn Stream) -> Result<Progress, Fault> {
@@ -137,6 +157,9 @@ impl Decoder {
 impl Decode for Decoder {
     fn event(&mut self, event: &sse::Event<'_>, stream: &dyn Stream) -> Result<Progress, Fault> {
         let data = event.data.as_ref();
+        if let Some(event) = quick::read(data) {
+            return self.quick(&event, data, stream);
+        }
         let event: Event<'_> = serde_json::from_str(data).map_err(|error| unreadable(&error))?;
         match event.kind.as_ref() {
             "message_start" => Ok(self.message_start(&event)),
@@ -164,6 +187,20 @@ impl Decode for Decoder {
             self.envelope.notice(Notice::StopReasonMissing);
         }
         Ok(self.finished())
+    }
+}
+
+fn add_piece(open: &mut OpenBlock, of: Of, piece: &Piece<'_>, stream: &dyn Stream) {
+    match of {
+        Of::Arguments => open.argue(&piece.text),
+        Of::Text => {
+            open.append_escaped("text", piece.escaped);
+            stream.text(&piece.text);
+        }
+        Of::Thinking => {
+            open.append_escaped("thinking", piece.escaped);
+            stream.thinking(&piece.text);
+        }
     }
 }
 
@@ -207,12 +244,11 @@ fn add(open: &mut OpenBlock, delta: &Delta<'_>, data: &str, stream: &dyn Stream)
 /// What a message says it used; nothing if nobody can read it.
 fn used_in(message: &str) -> Used {
     #[derive(Default, serde::Deserialize)]
-    struct Message<'a> {
-        #[serde(borrow)]
-        usage: Option<&'a serde_json::value::RawValue>,
+    struct Message {
+        usage: Option<Used>,
     }
-    let message: Message<'_> = serde_json::from_str(message).unwrap_or_default();
-    message.usage.map(|usage| Used::read(usage.get())).unwrap_or_default()
+    let message: Message = serde_json::from_str(message).unwrap_or_default();
+    message.usage.unwrap_or_default()
 }
 
 fn malformed(what: &str) -> Fault {

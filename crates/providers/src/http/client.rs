@@ -17,7 +17,7 @@ use super::proxies::Proxies;
 use super::target::{Origin, Security, Target};
 use super::tls;
 use crate::fault::Fault;
-use crate::race::{First, first_of};
+use crate::race::{First, first_of, first_or};
 use crate::secret::Secret;
 
 /// How long the end of a body is waited for once everything in it was read. A server that never
@@ -189,7 +189,7 @@ impl Answer<'_> {
             }
             self.connection.is_free().await
         };
-        if let First::Left(true) = first_of(ended, clock.sleep(END_OF_BODY_MS)).await {
+        if let First::Left(true) = first_or(ended, || clock.sleep(END_OF_BODY_MS)).await {
             let now = clock.monotonic_ms();
             let mut pool = self.client.pool.lock().unwrap_or_else(PoisonError::into_inner);
             pool.put(&self.origin, self.connection, now);

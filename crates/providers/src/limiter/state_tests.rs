@@ -32,6 +32,7 @@ fn a_refusal_closes_the_gate_and_then_lets_few_through() {
     assert_eq!(state.admit(1, 500), Answer::Enter);
 }
 
+// spec: FAULT-60
 /// Ten thousand runs, a model that is down: one call at a time goes out, ever more seldom.
 #[test]
 fn a_model_that_is_down_is_not_stormed() {

@@ -150,3 +150,26 @@ fn a_conversation_reads_as_its_format_wants_it() {
     assert_eq!(anthropic["messages"][2]["content"].as_array().unwrap().len(), 3);
     assert_eq!(anthropic["system"][0]["text"], settings().system.as_ref());
 }
+
+/// One transcript, in our own shape, is what every format is asked from.
+// spec: TRANSCRIPT-01
+#[test]
+fn every_format_carries_model_system_prompt_tools_and_messages() {
+    for format in FORMATS {
+        let mut request = request(prompt("go on"));
+        push_round(&mut request.transcript, 3);
+        let body = joined(&remote(format, NOWHERE, without_cache()).body(&request));
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let (system, messages) = match format {
+            Format::AnthropicMessages => (&body["system"][0]["text"], &body["messages"]),
+            Format::OpenAiChat => (&body["messages"][0]["content"], &body["messages"]),
+            Format::OpenAiResponses => (&body["instructions"], &body["input"]),
+        };
+        assert_eq!((system, &body["model"]), (&"You are a test.".into(), &"test-model".into()));
+        assert_eq!(body["tools"].as_array().unwrap().len(), 2, "{format:?}");
+        let messages = messages.to_string();
+        let order = ["go on", "Reading.", "3.txt", "xxx"].map(|said| messages.find(said).unwrap());
+        assert!(order.is_sorted(), "{format:?}: {messages}");
+        assert_eq!(messages.matches("call_3").count(), 2, "the call and its result");
+    }
+}

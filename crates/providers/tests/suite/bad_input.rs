@@ -90,7 +90,7 @@ async fn an_unknown_model_is_said() {
     }
 }
 
-// fault: 30, 31
+// spec: FAULT-30, FAULT-31
 #[tokio::test]
 async fn a_status_has_its_class_in_every_format() {
     let passing = [408, 409, 425, 429, 500, 502, 503, 504, 529];
@@ -120,7 +120,7 @@ async fn a_spent_account_is_not_a_matter_of_waiting() {
     assert_eq!(failure.class, FailureClass::Lasting);
 }
 
-// fault: 29
+// spec: FAULT-29
 #[tokio::test]
 async fn how_long_to_wait_is_passed_on_if_it_makes_sense() {
     let cases = [
@@ -186,7 +186,7 @@ async fn a_web_page_is_no_model() {
     }
 }
 
-// fault: 47, 48
+// spec: FAULT-47, FAULT-48
 #[tokio::test]
 async fn a_line_without_end_is_given_up() {
     let sent = Arc::new(AtomicUsize::new(0));
@@ -205,7 +205,7 @@ async fn a_line_without_end_is_given_up() {
     }
 }
 
-// fault: 48
+// spec: FAULT-48
 #[tokio::test]
 async fn a_body_without_end_is_given_up() {
     let server = Server::start(move |_, _| {
@@ -219,7 +219,7 @@ async fn a_body_without_end_is_given_up() {
     assert!(failure.message.contains("a reply of more than"), "{}", failure.message);
 }
 
-// fault: 48
+// spec: FAULT-48
 #[tokio::test]
 async fn deep_json_instead_of_an_answer_is_a_failure() {
     let deep = "[".repeat(100_000);

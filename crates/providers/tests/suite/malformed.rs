@@ -6,7 +6,7 @@ use windlass_providers::names::Format;
 use windlass_providers::{Recorded, replay};
 
 use crate::heard::Heard;
-use crate::scenarios::{FORMATS, cassette};
+use crate::scenarios::{FORMATS, cassette, scenarios};
 
 fn decode(format: Format, stream: &[u8]) -> Result<Reply, Failure> {
     replay(format, &Recorded::default(), [stream], &*Heard::new())
@@ -25,7 +25,7 @@ fn many_events_without_end_are_given_up() {
     assert!(failure.message.contains("a reply of more than"), "{}", failure.message);
 }
 
-// fault: 48
+// spec: FAULT-48
 #[test]
 fn json_of_any_depth_overflows_nothing() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
@@ -55,7 +55,7 @@ fn deep_arguments_are_kept_and_hurt_nobody() {
     assert_eq!(reply.tool_uses().count(), 1);
 }
 
-// fault: 48
+// spec: FAULT-48
 #[test]
 fn absurd_numbers_are_no_numbers() {
     for absurd in ["1e999", "-5", "18446744073709551616", "\"many\"", "null", "1.5"] {
@@ -71,7 +71,7 @@ fn absurd_numbers_are_no_numbers() {
 
 /// Which of two equal keys counts is anybody's guess, so none does; inside arguments they are the
 /// tool's to judge and stay as they came.
-// fault: 48
+// spec: FAULT-48
 #[test]
 fn keys_that_stand_twice_are_not_guessed_about() {
     let twice = b"data: {\"type\":\"ping\",\"type\":\"message_stop\"}\n\n";
@@ -86,7 +86,7 @@ fn keys_that_stand_twice_are_not_guessed_about() {
 
 /// Line ends of all kinds, a mark, comments, ids nobody needs, events nobody has invented, and a
 /// line of ten megabytes: the reply is the same.
-// fault: 47
+// spec: FAULT-47
 #[test]
 fn an_odd_stream_is_read_like_any_other() {
     for format in FORMATS {
@@ -107,7 +107,7 @@ fn an_odd_stream_is_read_like_any_other() {
 }
 
 /// Where a stream may break, it is a fault, and nothing of it counts.
-// fault: 27, 28
+// spec: FAULT-27, FAULT-28
 #[test]
 fn a_stream_that_breaks_anywhere_is_a_fault() {
     for format in FORMATS {
@@ -130,7 +130,7 @@ fn a_stream_that_breaks_anywhere_is_a_fault() {
     }
 }
 
-// fault: 33
+// spec: FAULT-33
 #[test]
 fn an_error_inside_the_stream_has_its_class() {
     let error = |format, kind: &str| match format {
@@ -153,5 +153,19 @@ fn an_error_inside_the_stream_has_its_class() {
         assert_eq!(class(error(format, "overloaded_error")), FailureClass::Passing);
         assert_eq!(class(begun.clone() + &error(format, "overloaded_error")), FailureClass::Cut);
         assert_eq!(class(begun + &error(format, "invalid_request_error")), FailureClass::Lasting);
+    }
+}
+
+/// Usual events are read on a short way; written a little differently they take the long one. Both
+/// lead to the same reply.
+#[test]
+fn the_short_way_and_the_long_way_lead_to_the_same_reply() {
+    for scenario in scenarios() {
+        let usual = String::from_utf8(cassette(Format::AnthropicMessages, scenario.name)).unwrap();
+        let unusual = usual.replace("data: {\"type", "data: { \"type");
+        let read = |stream: &str| decode(Format::AnthropicMessages, stream.as_bytes()).unwrap();
+        let (short, long) = (read(&usual), read(&unusual));
+        assert_eq!(short.blocks, long.blocks, "{}", scenario.name);
+        assert_eq!((&short.cut, &short.stop_reason), (&long.cut, &long.stop_reason));
     }
 }

@@ -46,8 +46,7 @@ async fn failing(
         .await
 }
 
-// fault: 30, 31
-// spec: MODELS-04
+// spec: FAULT-30, FAULT-31, MODELS-04
 #[tokio::test]
 async fn a_fault_that_may_pass_is_tried_again_and_no_other_is() {
     for name in NAMES {
@@ -98,8 +97,7 @@ async fn a_server_that_falls_silent_is_tried_again() {
     }
 }
 
-// fault: 29
-// spec: MODELS-05
+// spec: FAULT-29, MODELS-05
 #[tokio::test]
 async fn a_pause_is_what_the_server_asks_for_within_a_cap_or_grows_with_jitter() {
     let pauses = async |header: &'static str, steps: usize| {
@@ -125,8 +123,7 @@ async fn a_pause_is_what_the_server_asks_for_within_a_cap_or_grows_with_jitter()
     assert!(grown.iter().any(|pause| pause % 1_000 != 0), "jitter: {grown:?}");
 }
 
-// fault: 30
-// spec: MODELS-06
+// spec: FAULT-30, MODELS-06
 #[tokio::test]
 async fn a_model_that_stays_down_is_waited_for_and_the_run_is_not_lost() {
     for name in NAMES {
@@ -146,7 +143,7 @@ async fn a_model_that_stays_down_is_waited_for_and_the_run_is_not_lost() {
 }
 
 /// The answer had begun with 200, and what was said so far counts for nothing.
-// fault: 33
+// spec: FAULT-33
 #[tokio::test]
 async fn an_error_after_the_beginning_is_tried_again() {
     for name in NAMES {
@@ -239,8 +236,7 @@ async fn another_model_takes_over_and_nothing_half_said_stays() {
     }
 }
 
-// fault: 27, 28
-// spec: MODELS-08
+// spec: FAULT-27, FAULT-28, MODELS-08
 #[tokio::test]
 async fn a_stream_that_ends_early_is_asked_for_again_and_nothing_of_it_runs() {
     for name in NAMES {

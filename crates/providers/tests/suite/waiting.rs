@@ -20,7 +20,7 @@ fn hasty(idle_ms: u64, total_ms: u64) -> Options {
 
 const PING: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n: comment\n\n";
 
-// fault: 32
+// spec: FAULT-32
 #[tokio::test]
 async fn pings_do_not_keep_a_silent_stream_alive() {
     for format in FORMATS {
@@ -41,7 +41,7 @@ async fn pings_do_not_keep_a_silent_stream_alive() {
 }
 
 /// Bytes that never make an event say nothing.
-// fault: 32
+// spec: FAULT-32
 #[tokio::test]
 async fn a_stream_of_single_bytes_is_silent() {
     for format in FORMATS {
@@ -59,7 +59,7 @@ async fn a_stream_of_single_bytes_is_silent() {
 }
 
 /// Somebody takes the call and never says a word of the encryption.
-// fault: 32
+// spec: FAULT-32
 #[tokio::test]
 async fn a_connection_that_does_not_come_about_ends_at_its_deadline() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -72,7 +72,7 @@ async fn a_connection_that_does_not_come_about_ends_at_its_deadline() {
     assert!(failure.message.contains("no connection within 150 ms; check"), "{}", failure.message);
 }
 
-// fault: 32
+// spec: FAULT-32
 #[tokio::test]
 async fn a_reply_that_drips_ends_at_the_total_deadline() {
     let text = String::from_utf8(cassette(Format::AnthropicMessages, "text")).unwrap();

@@ -82,6 +82,7 @@ impl Host {
                     host.tally().failed += 1;
                     telemetry::not_driven(&lane, &error);
                     host.shun(lane);
+                    host.see_whether_the_store_stands().await;
                 }
             }
         });

@@ -5,6 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 use windlass_core::ids::LaneId;
 
 use super::{Driving, Host};
+use crate::ports::StoreError;
 use crate::workers::{SHUNNED_MS, Tally};
 
 /// How often it is looked whether every driver has stopped, if nobody says so.
@@ -46,6 +47,19 @@ impl Host {
         let now = self.agent().ports.clock.monotonic_ms();
         let shunned = self.shunned.lock().unwrap_or_else(PoisonError::into_inner);
         shunned.get(lane).is_some_and(|until| *until > now)
+    }
+
+    /// A store that refuses even a beat, and not because it cannot be reached, is past mending.
+    pub(crate) async fn see_whether_the_store_stands(&self) {
+        let beat = self.lease.beat(self.store()).await;
+        if let Err(ruin @ (StoreError::Broken { .. } | StoreError::Corrupt { .. })) = beat {
+            _ = self.ruin.set(ruin);
+        }
+    }
+
+    /// Why this process must not go on, if it must not.
+    pub(crate) fn ruin(&self) -> Option<&StoreError> {
+        self.ruin.get()
     }
 
     /// What the reconciler did since it last told.

@@ -29,8 +29,6 @@ pub struct Whose {
 /// One pass over what dead owners left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconcile {
-    /// Which moment counts as now.
-    pub now: Millis,
     /// The dead, each seen to stand still at this beat.
     pub dead: Vec<SeenBeat>,
     /// What becomes of runs that can be resumed.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::Watch;
+use crate::lease::LeaseTimes;
 use crate::ports::SeenBeat;
 
 fn beat(worker: &str, beats: u64) -> SeenBeat {
     SeenBeat { worker: Arc::from(worker), beats }
 }
 
+// spec: SCALE-01
 #[test]
 fn only_a_beat_that_stood_still_for_a_whole_lease_is_dead() {
     let mut watch = Watch::new(100);
@@ -25,4 +27,10 @@ fn this_process_never_counts_as_dead() {
     let mut watch = Watch::new(100);
     watch.dead(vec![beat("me", 1)], 0, "me");
     assert_eq!(watch.dead(vec![beat("me", 1)], 1_000, "me"), []);
+}
+
+// spec: SCALE-01
+#[test]
+fn the_times_are_the_promised_ones() {
+    assert_eq!(LeaseTimes::default(), LeaseTimes { beat_ms: 3_000, expiry_ms: 10_000 });
 }

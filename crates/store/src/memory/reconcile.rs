@@ -1,12 +1,11 @@
 //! Settling what dead owners left.
 
-use windlass_core::ids::{LaneId, Millis, RunId, Seq};
-use windlass_core::project::{EventRow, Row};
+use windlass_core::ids::{LaneId, RunId};
+use windlass_core::project::Row;
 use windlass_core::stop::RunState;
 use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat};
 
 use super::world::{Lane, World};
-use crate::names;
 
 impl World {
     pub(super) fn reconcile(&mut self, pass: &Reconcile) -> Vec<Left> {
@@ -30,8 +29,6 @@ impl World {
             info.resume_available = resume_available;
         }
         if let Some(lane) = self.lanes.get_mut(&id) {
-            let told = at_work.clone().map(|run| event(run, lane.head, pass.now, resume_available));
-            lane.rows.extend(told);
             lane.owner = None;
             lane.epoch = lane.epoch.saturating_add(1);
             if at_work.is_some() && pass.resume == Resume::Offered {
@@ -56,9 +53,4 @@ impl World {
         let resumable = kinds.next().is_some_and(|kind| kind.is_resumable());
         (Some(info.run.clone()), resumable)
     }
-}
-
-fn event(run: RunId, seq: Seq, at: Millis, resume_available: bool) -> Row {
-    let (name, fields) = (names::RECONCILED, names::left_fields(resume_available));
-    Row::Event(EventRow { run: Some(run), seq, at, name, fields })
 }

@@ -10,17 +10,16 @@ use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat, Whose};
 
 use super::link::{Link, Sql};
 use super::trouble::{Trouble, sort};
-use crate::names;
 
 /// One statement: the lanes of an owner that still shows the very beat it was seen with are fenced,
 /// and the runs at work on them marked. Lanes that somebody is writing to are passed over.
 static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
     let text = "WITH left_lanes AS (
-            SELECT no, id, head FROM lane WHERE owner = $1
+            SELECT no, id FROM lane WHERE owner = $1
                 AND $2 = coalesce((SELECT beats FROM worker WHERE worker_id = $1), 0)
             ORDER BY no LIMIT $3 FOR UPDATE SKIP LOCKED),
         stood AS (
-            SELECT l.no, l.id, l.head, run.run_id, coalesce(
+            SELECT l.no, l.id, run.run_id, coalesce(
                 (SELECT c.kind FROM checkpoint c WHERE c.lane_no = l.no AND c.run_id = run.run_id
                  ORDER BY c.seq DESC LIMIT 1) = ANY($4), false) AS resumable
             FROM left_lanes l LEFT JOIN run
@@ -28,30 +27,12 @@ static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
         marked AS (
             UPDATE run SET state = 'timed_out', resume_available = stood.resumable
             FROM stood WHERE run.run_id = stood.run_id),
-        told AS (
-            INSERT INTO event (lane_no, seq, run_id, at, name, fields)
-            SELECT no, head, run_id, $6, $7, CASE WHEN resumable THEN $8 ELSE $9 END
-            FROM stood WHERE run_id IS NOT NULL),
         freed AS (
             UPDATE lane SET owner = NULL, epoch = lane.epoch + 1,
                 wake_at = CASE WHEN $5 AND stood.run_id IS NOT NULL THEN NULL ELSE wake_at END
             FROM stood WHERE lane.no = stood.no)
         SELECT id, run_id, resumable FROM stood";
-    let (text_type, number) = (Type::TEXT, Type::INT8);
-    Sql::new(
-        text,
-        &[
-            text_type.clone(),
-            number.clone(),
-            number.clone(),
-            Type::TEXT_ARRAY,
-            Type::BOOL,
-            number,
-            text_type.clone(),
-            text_type.clone(),
-            text_type,
-        ],
-    )
+    Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::BOOL])
 });
 
 static INTRODUCE: LazyLock<Sql> = LazyLock::new(|| {
@@ -75,20 +56,9 @@ async fn lanes_of(
     most: usize,
 ) -> Result<Vec<Left>, Trouble> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let now = i64::try_from(pass.now.0).unwrap_or(i64::MAX);
     let (offered, kinds) = (pass.resume == Resume::Offered, resumable_kinds());
-    let (yes, no) = (names::left_fields(true), names::left_fields(false));
-    let values: [super::link::Value<'_>; 9] = [
-        &&*dead.worker,
-        &dead.beats.cast_signed(),
-        &most,
-        &kinds,
-        &offered,
-        &now,
-        &names::RECONCILED,
-        &yes.text(),
-        &no.text(),
-    ];
+    let values: [super::link::Value<'_>; 5] =
+        [&&*dead.worker, &dead.beats.cast_signed(), &most, &kinds, &offered];
     let rows = link.query(&RECONCILE, &values).await?;
     let left = rows.iter().map(left).collect::<Result<_, _>>();
     left.map_err(|error| sort(link.place(), &error))

@@ -10,10 +10,15 @@ use windlass_runtime::ports::{Look, SeenBeat, WorkerId};
 use super::link::{Link, Sql};
 use super::trouble::{Trouble, sort};
 
+/// Walks from owner to owner, not from lane to lane.
 static OWNERS: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT owner, coalesce(beats, 0) FROM
-             (SELECT DISTINCT owner FROM lane WHERE owner IS NOT NULL) AS o
-         LEFT JOIN worker ON worker.worker_id = o.owner";
+    let text = "WITH RECURSIVE o (owner) AS (
+             SELECT min(owner) FROM lane WHERE owner IS NOT NULL
+             UNION ALL
+             SELECT (SELECT min(lane.owner) FROM lane WHERE lane.owner > o.owner)
+             FROM o WHERE o.owner IS NOT NULL)
+         SELECT o.owner, coalesce(worker.beats, 0) FROM o
+         LEFT JOIN worker ON worker.worker_id = o.owner WHERE o.owner IS NOT NULL";
     Sql::new(text, &[])
 });
 

@@ -1,6 +1,7 @@
 //! Where the database is, whether it is still there, and whether it can still be trusted.
 
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -8,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use windlass_runtime::ports::StoreError;
+
+use crate::fault;
 
 /// Device and inode: what a path is, whatever it is called.
 type Identity = (u64, u64);
@@ -29,7 +32,7 @@ pub(super) struct Home {
 impl Home {
     /// Takes note of a database that is open and has its log.
     pub(super) fn new(path: PathBuf, patience: Duration) -> Result<Self, StoreError> {
-        let found = || -> std::io::Result<(Identity, File, Identity)> {
+        let found = || -> io::Result<(Identity, File, Identity)> {
             let log = File::options().read(true).write(true).open(log_of(&path))?;
             let log_identity = identity(&log.metadata()?);
             Ok((identity(&fs::metadata(&path)?), log, log_identity))
@@ -72,7 +75,11 @@ impl Home {
         self.sound()?;
         self.still_there()?;
         self.syncs.fetch_add(1, Ordering::Relaxed);
-        self.log.sync_data().map_err(|error| self.break_down(&format!("sync failed: {error}")))
+        let synced = match fault::sync_is_broken() {
+            false => self.log.sync_data(),
+            true => Err(io::Error::other("input/output error")),
+        };
+        synced.map_err(|error| self.break_down(&format!("sync failed: {error}")))
     }
 
     /// A file that was deleted or replaced takes writes that nobody will ever read.

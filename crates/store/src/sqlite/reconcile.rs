@@ -67,18 +67,6 @@ fn settle(connection: &Connection, found: Found, pass: &Reconcile) -> Result<Lef
     let resume_available = kind.is_some_and(|kind| names::is_resumable(&kind));
     sql(connection, "UPDATE run SET state = 'timed_out', resume_available = ?2 WHERE run_id = ?1")?
         .execute(params![run.as_str(), resume_available])?;
-    sql(
-        connection,
-        "INSERT INTO event (lane_no, seq, run_id, at, name, fields)
-         SELECT no, head, ?2, ?3, ?4, ?5 FROM lane WHERE no = ?1",
-    )?
-    .execute(params![
-        no,
-        run.as_str(),
-        pass.now.0.cast_signed(),
-        names::RECONCILED,
-        names::left_fields(resume_available).text()
-    ])?;
     Ok(Left { lane, timed_out: Some(run), resume_available })
 }
 

@@ -10,11 +10,17 @@ use windlass_runtime::ports::{Look, SeenBeat, WorkerId};
 use super::error::Stop;
 use super::step::sql;
 
+/// Walks from owner to owner, not from lane to lane.
 pub(super) fn owners(connection: &Connection) -> Result<Vec<SeenBeat>, Stop> {
     let mut statement = sql(
         connection,
-        "SELECT owner, coalesce((SELECT beats FROM worker WHERE worker_id = owner), 0)
-         FROM (SELECT DISTINCT owner FROM lane WHERE owner IS NOT NULL)",
+        "WITH RECURSIVE o (owner) AS (
+             SELECT min(owner) FROM lane WHERE owner IS NOT NULL
+             UNION ALL
+             SELECT (SELECT min(lane.owner) FROM lane WHERE lane.owner > o.owner)
+             FROM o WHERE o.owner IS NOT NULL)
+         SELECT owner, coalesce((SELECT beats FROM worker WHERE worker_id = owner), 0)
+         FROM o WHERE owner IS NOT NULL",
     )?;
     let rows = statement.query_map([], |row| seen(row, 0))?;
     let owners: Vec<Option<SeenBeat>> = rows.collect::<Result<_, _>>()?;

@@ -9,7 +9,7 @@ fn fresh() -> (Arc<dyn Store>, ()) {
     (Arc::new(MemoryStore::simulated()), ())
 }
 
-// spec: STORE-04, LANES-01, LANES-03
+// spec: STORE-01, STORE-04, LANES-01, LANES-03
 windlass_store::conformance_tests!(
     tokio::test(flavor = "multi_thread", worker_threads = 2) => super::fresh()
 );

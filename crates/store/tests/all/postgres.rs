@@ -11,7 +11,7 @@ async fn fresh() -> (Arc<dyn Store>, ()) {
     (Arc::new(PostgresStore::open(&database().await).await.unwrap()), ())
 }
 
-// spec: STORE-04, LANES-01, LANES-03
+// spec: STORE-01, STORE-04, LANES-01, LANES-03
 windlass_store::conformance_tests!(
     tokio::test(flavor = "multi_thread", worker_threads = 2) => super::fresh().await
 );

@@ -23,6 +23,7 @@ async fn fails(url: &str, table: &str, code: &str, condition: &str) {
     ask(url, &trigger).await.unwrap();
 }
 
+// spec: FAULT-22
 /// Fault 22.
 #[tokio::test]
 async fn full_disk_loses_nothing_and_passes() {
@@ -43,6 +44,7 @@ async fn full_disk_loses_nothing_and_passes() {
     store.append(step("a", epoch, 1, &"x".repeat(200))).await.unwrap();
 }
 
+// spec: FAULT-20
 /// Fault 20: a sequence counts, because it is not undone with the transaction.
 #[tokio::test]
 async fn conflicts_are_tried_again() {
@@ -66,6 +68,7 @@ async fn conflicts_are_tried_again() {
     }
 }
 
+// spec: FAULT-20
 #[tokio::test]
 async fn conflicts_without_end_end() {
     let url = database().await;
@@ -77,6 +80,7 @@ async fn conflicts_without_end_end() {
     assert_eq!(store.lane(lane("a")).await.unwrap().unwrap().head, 0);
 }
 
+// spec: FAULT-36
 /// Fault 36: takeovers compare counts, and the times in the table are for people.
 #[tokio::test]
 async fn clocks_that_jump_change_nothing() {

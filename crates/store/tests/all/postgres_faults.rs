@@ -37,6 +37,7 @@ async fn is_whole(store: &PostgresStore, name: &str, entries: u64) {
 
 /// Faults 16 and 17: cut before the server hears of the commit, and before we hear of it.
 // spec: STORE-05
+// spec: FAULT-16, FAULT-17
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cut_before_and_after_the_commit() {
     let (_cluster, proxy, url, direct) = wired();
@@ -174,11 +175,13 @@ fn freeze(cluster: &Cluster) {
 
 /// Fault 18.
 // spec: STORE-05
+// spec: FAULT-18
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_crashes() {
     under(Arc::new(Cluster::start(Disk::Trusted).unwrap()), crash).await;
 }
 
+// spec: FAULT-40
 /// Longer than anybody waits for an answer, so every connection is given up while the server still
 /// has what was sent on it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -186,6 +189,7 @@ async fn a_server_that_freezes() {
     under(Arc::new(Cluster::start(Disk::Trusted).unwrap()), freeze).await;
 }
 
+// spec: FAULT-21, FAULT-40
 /// Fault 21: everything is busy, and the beat is not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_beat_needs_nobodys_leave() {

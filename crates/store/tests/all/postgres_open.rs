@@ -22,6 +22,11 @@ async fn refusal(url: &str) -> StoreError {
     PostgresStore::open_with(url, &hasty()).await.err().unwrap()
 }
 
+/// The same where the server has to think before it refuses.
+async fn patient_refusal(url: &str) -> StoreError {
+    PostgresStore::open(url).await.err().unwrap()
+}
+
 /// One sentence, with these words in it.
 fn says(error: &StoreError, words: &[&str]) {
     let text = error.to_string();
@@ -62,13 +67,13 @@ async fn wrong_password_and_refused_tls() {
     cluster.reload("postgresql.conf", "").unwrap();
     let guarded = |password: &str| url.replace("windlass@", &format!("guarded{password}@"));
     ask(&url, "GRANT ALL ON SCHEMA public TO guarded").await.unwrap();
-    says(&refusal(&guarded(":secret")).await, &["refuses us", "user and password"]);
-    says(&refusal(&guarded("")).await, &["password", "address"]);
+    says(&patient_refusal(&guarded(":secret")).await, &["refuses us", "user and password"]);
+    says(&patient_refusal(&guarded("")).await, &["password", "address"]);
     PostgresStore::open(&guarded(":right")).await.unwrap();
 
     // This server has no certificate.
     for mode in ["require", "verify-full"] {
-        let error = refusal(&format!("{url}?sslmode={mode}")).await;
+        let error = patient_refusal(&format!("{url}?sslmode={mode}")).await;
         says(&error, &["TLS", "sslmode"]);
     }
     PostgresStore::open(&format!("{url}?sslmode=disable")).await.unwrap();
@@ -144,6 +149,7 @@ async fn a_server_that_becomes_read_only() {
     assert_eq!(store.read_log(lane("a"), 0, 9_999).await.unwrap().len() as u64, head + 1);
 }
 
+// spec: FAULT-57
 #[tokio::test]
 async fn a_newer_schema_is_left_alone() {
     let url = database().await;
@@ -156,6 +162,7 @@ async fn a_newer_schema_is_left_alone() {
     assert_eq!(strings(&url, "SELECT version::text FROM windlass_schema").await, ["99"]);
 }
 
+// spec: FAULT-13
 #[tokio::test]
 async fn tables_of_another_program_stay() {
     let url = database().await;

@@ -30,6 +30,7 @@ fn run_victim(name: &str, place: &str, variable: &str, value: &str) -> ExitStatu
     victim.output().unwrap().status
 }
 
+// spec: FAULT-01, FAULT-02, FAULT-03, FAULT-10
 #[tokio::test]
 async fn every_crash_point_leaves_a_sound_store() {
     for point in fault::POINTS {

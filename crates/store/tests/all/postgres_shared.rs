@@ -45,6 +45,7 @@ async fn stores_that_open_at_the_same_moment_all_progress() {
 
 /// Faults 37 and 38: of two owners one appends, and the other leaves no trace.
 // spec: STORE-03, STORE-10
+// spec: FAULT-37
 #[tokio::test]
 async fn a_lane_has_one_owner_across_stores() {
     let url = database().await;

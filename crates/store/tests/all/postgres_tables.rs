@@ -104,6 +104,7 @@ fn event() -> Row {
 }
 
 // spec: TRACE-03, TRACE-05, TRACE-09
+// spec: TRACE-01, TRACE-10
 #[tokio::test]
 async fn rows_land_with_their_entry() {
     let url = database().await;
@@ -250,6 +251,7 @@ async fn the_database_itself_refuses_a_second_active_run() {
     assert!(!insert("s", "true").await);
 }
 
+// spec: STORE-09
 #[tokio::test]
 async fn large_bodies_are_stored_once() {
     let url = database().await;

@@ -13,7 +13,7 @@ fn fresh() -> (Arc<dyn Store>, TempDir) {
     (Arc::new(kit::open(&folder)), folder)
 }
 
-// spec: STORE-04, LANES-01, LANES-03
+// spec: STORE-01, STORE-04, LANES-01, LANES-03, FAULT-34
 windlass_store::conformance_tests!(
     tokio::test(flavor = "multi_thread", worker_threads = 2) => super::fresh()
 );

@@ -9,6 +9,7 @@ use windlass_store::sqlite::Settings;
 
 use crate::kit::{barrier, file, folder, lane, letter, open, owned, step};
 
+// spec: FAULT-22
 #[tokio::test]
 async fn full_disk_loses_nothing_and_passes() {
     let folder = folder();
@@ -45,6 +46,7 @@ async fn a_full_disk_spares_what_fits() {
     store.append(step("a", epoch, 0, "1")).await.unwrap();
 }
 
+// spec: FAULT-24
 #[tokio::test]
 async fn a_file_replaced_under_us_ends_it() {
     let folder = folder();
@@ -82,6 +84,7 @@ async fn damage_found_while_reading_is_said() {
     assert!(matches!(log, Err(StoreError::Corrupt { .. })), "{log:?}");
 }
 
+// spec: STORE-06
 #[tokio::test]
 async fn only_a_barrier_syncs() {
     let folder = folder();
@@ -97,4 +100,32 @@ async fn only_a_barrier_syncs() {
     assert_eq!(store.syncs(), before + 1);
     store.deliver(lane("a"), letter("k")).await.unwrap();
     assert_eq!(store.syncs(), before + 2);
+}
+
+/// What an operator says to a database that was restored, as `docs/scale.md` has it.
+const MOVE_ON: &str = "UPDATE lane SET epoch = epoch + 1000000, owner = NULL";
+
+// spec: FAULT-19, FAULT-58
+#[tokio::test]
+async fn an_older_copy_fences_whoever_knows_more() {
+    let (new, old) = (folder(), folder());
+    let store = open(&new);
+    let epoch = owned(&store, "a").await;
+    store.append(step("a", epoch, 0, "1")).await.unwrap();
+    drop(store);
+    fs::copy(file(&new), file(&old)).unwrap();
+    let store = open(&new);
+    store.append(step("a", epoch, 1, "2")).await.unwrap();
+    drop(store);
+    // The copy takes over, and misses the newest entry.
+    let store = open(&old);
+    let ahead = store.append(step("a", epoch, 2, "3")).await;
+    assert!(matches!(ahead, Err(StoreError::Fenced { .. })), "{ahead:?}");
+    // One that knows no more than the copy is fenced as soon as the epochs were moved on.
+    drop(store);
+    Connection::open(file(&old)).unwrap().execute_batch(MOVE_ON).unwrap();
+    let store = open(&old);
+    let stale = store.append(step("a", epoch, 1, "2")).await;
+    assert!(matches!(stale, Err(StoreError::Fenced { .. })), "{stale:?}");
+    assert!(store.claim(lane("a"), std::sync::Arc::from("v"), None).await.unwrap().epoch > epoch);
 }

@@ -29,6 +29,7 @@ fn run_victim(place: &Path, variable: &str, value: &str) -> ExitStatus {
     victim.output().unwrap().status
 }
 
+// spec: FAULT-01, FAULT-02, FAULT-03, FAULT-10
 #[tokio::test]
 async fn every_crash_point_leaves_a_sound_store() {
     for point in fault::POINTS {
@@ -92,4 +93,28 @@ async fn unfenced_victim() {
     store.append(step("a", 77, 0, "stale")).await.unwrap();
     store.append(step("a", 76, 0, "staler")).await.unwrap();
     assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap().len(), 2);
+}
+
+// spec: FAULT-23, STORE-11
+#[tokio::test]
+async fn a_failed_sync_is_the_end() {
+    let folder = folder();
+    assert!(run_broken(&file(&folder), "unsynced_victim", "sync").success());
+    // Whoever comes next finds what the disk has, and goes on.
+    let store = open(&folder);
+    store.check().await.unwrap();
+    store.deliver(lane("a"), letter("k2")).await.unwrap();
+}
+
+/// Not a test: what a store does whose disk cannot be synced.
+#[tokio::test]
+async fn unsynced_victim() {
+    let Some(place) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(place).unwrap();
+    for key in ["k", "again"] {
+        let error = store.deliver(lane("a"), letter(key)).await.unwrap_err();
+        assert!(error.to_string().contains("sync failed"), "{error}");
+    }
+    let error = store.beat(Arc::from("w")).await.unwrap_err();
+    assert!(error.to_string().contains("sync failed"), "{error}");
 }

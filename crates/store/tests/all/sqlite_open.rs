@@ -49,6 +49,7 @@ fn folder_instead_of_a_file() {
     assert!(matches!(&error, StoreError::Invalid { what } if what.contains("--store")), "{error}");
 }
 
+// spec: FAULT-26
 #[test]
 fn garbage_is_damage_and_stays() {
     let folder = folder();
@@ -69,6 +70,7 @@ async fn filled(path: &Path) {
     }
 }
 
+// spec: FAULT-26
 #[tokio::test]
 async fn truncated_file_is_damage_and_stays() {
     for left in [1000, 4096, 20_000, 100_000] {
@@ -93,6 +95,7 @@ async fn scribbled_page_is_damage_and_stays() {
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
 }
 
+// spec: FAULT-26
 #[tokio::test]
 async fn torn_log_costs_only_its_tail() {
     let folder = folder();
@@ -114,6 +117,7 @@ async fn torn_log_costs_only_its_tail() {
     survivor.check().await.unwrap();
 }
 
+// spec: FAULT-57
 #[test]
 fn schema_from_the_future() {
     let folder = folder();
@@ -145,6 +149,7 @@ fn database_of_another_program() {
     assert!(matches!(error, StoreError::Invalid { .. }), "{error}");
 }
 
+// spec: FAULT-24
 #[test]
 fn read_only_file() {
     let folder = folder();
@@ -201,4 +206,35 @@ async fn clean_close_leaves_one_file() {
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["windlass.db"]);
+}
+
+// spec: FAULT-13
+#[tokio::test]
+async fn a_migration_that_breaks_off_leaves_the_old_schema() {
+    let folder = folder();
+    let raw = Connection::open(file(&folder)).unwrap();
+    raw.execute_batch(include_str!("../../src/sqlite/schema/0001_lanes.sql")).unwrap();
+    raw.pragma_update(None, "application_id", application_id()).unwrap();
+    raw.pragma_update(None, "user_version", 1).unwrap();
+    // The second half of the next migration cannot be done.
+    raw.execute_batch("CREATE INDEX lane_owned ON lane (owner)").unwrap();
+    let indexes = "SELECT count(*) FROM sqlite_schema WHERE name = 'lane_due'";
+    let count = |raw: &Connection| raw.query_row(indexes, [], |row| row.get::<_, i64>(0)).unwrap();
+    refusal(&file(&folder));
+    assert_eq!(count(&raw), 0, "half a migration was left behind");
+    let version = |raw: &Connection| -> i64 {
+        raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    };
+    assert_eq!(version(&raw), 1);
+    raw.execute_batch("DROP INDEX lane_owned").unwrap();
+    drop(SqliteStore::open(file(&folder)).unwrap());
+    assert_eq!((count(&raw), version(&raw)), (1, 3));
+}
+
+/// The mark by which a file is known as ours.
+fn application_id() -> i32 {
+    let folder = folder();
+    drop(open(&folder));
+    let ours = Connection::open(file(&folder)).unwrap();
+    ours.pragma_query_value(None, "application_id", |row| row.get(0)).unwrap()
 }

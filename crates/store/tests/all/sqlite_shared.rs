@@ -11,6 +11,7 @@ use windlass_store::sqlite::Settings;
 use crate::kit::{barrier, file, folder, lane, letter, open, owned, step};
 
 // spec: STORE-10
+// spec: FAULT-25
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_stores_on_one_file_both_progress() {
     let folder = folder();
@@ -46,6 +47,7 @@ async fn two_stores_on_one_file_both_progress() {
 }
 
 // spec: STORE-03, STORE-10
+// spec: FAULT-37
 #[tokio::test]
 async fn a_lane_has_one_owner_across_stores() {
     let folder = folder();

@@ -122,6 +122,7 @@ fn event() -> Row {
 }
 
 // spec: TRACE-03, TRACE-05, TRACE-09
+// spec: TRACE-01, TRACE-10
 #[tokio::test]
 async fn rows_land_with_their_entry() {
     let folder = folder();
@@ -228,6 +229,7 @@ fn the_database_itself_refuses_a_second_active_run() {
     assert!(raw.execute("INSERT INTO lane (id) VALUES ('')", ()).is_err());
 }
 
+// spec: STORE-09
 #[tokio::test]
 async fn large_bodies_are_stored_once() {
     let folder = folder();

@@ -34,6 +34,7 @@ fn in_a_new_process<T>(future: impl Future<Output = T>) -> T {
 }
 
 // spec: RESUME-06
+// spec: FAULT-06, FAULT-07
 #[test]
 fn a_once_only_call_that_was_in_the_air_is_asked_about() {
     let dir = tempfile::tempdir().unwrap();
@@ -57,6 +58,7 @@ fn a_once_only_call_that_was_in_the_air_is_asked_about() {
 }
 
 // spec: RESUME-04
+// spec: FAULT-06
 #[test]
 fn a_repeatable_call_is_simply_run_again() {
     let dir = tempfile::tempdir().unwrap();

@@ -48,6 +48,7 @@ impl Tool for Hanging {
     }
 }
 
+// spec: FAULT-38, FAULT-40
 #[tokio::test]
 async fn effects_are_dropped_when_the_lease_cannot_be_renewed() {
     let stuck = Arc::new(AtomicBool::new(false));

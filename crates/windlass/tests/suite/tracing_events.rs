@@ -38,6 +38,7 @@ impl<S: tracing::Subscriber> Layer<S> for Caught {
 }
 
 // Both are in one test: a subscriber is for a thread, and what is enabled is remembered.
+// spec: TRACE-10
 #[test]
 fn every_event_row_is_traced_with_its_fields_and_other_name() {
     let caught = Caught::default();

@@ -16,7 +16,7 @@ use crate::kit::{Probe, builder, eventually, pause};
 
 const ONE_CALL: &str = "when results 0\n  call Look {}\nwhen any\n  say \"seen\"\n";
 
-const TIMES: WorkTimes = WorkTimes {
+pub(crate) const TIMES: WorkTimes = WorkTimes {
     busy_ms: 10,
     idle_ms: 40,
     reconcile_ms: 1_000,
@@ -24,13 +24,13 @@ const TIMES: WorkTimes = WorkTimes {
     resume: Resume::AtOnce,
 };
 
-async fn on(path: &Path, look: &Probe) -> Windlass {
+pub(crate) async fn on(path: &Path, look: &Probe) -> Windlass {
     let store = SqliteStore::open(path).unwrap();
     builder(ONE_CALL, store, std::slice::from_ref(look)).start().await.unwrap()
 }
 
 /// What a front end does that drives nothing itself.
-async fn send(store: &dyn Store, lane: &str) {
+pub(crate) async fn send(store: &dyn Store, lane: &str) {
     let run = RunId::from(format!("run-{lane}"));
     let body = MailBody::Prompt { run, blocks: vec![Block::text("go")] };
     let letter = Letter { key: Arc::from(lane), body };
@@ -52,7 +52,7 @@ async fn all_finish(store: &dyn Store, most: usize) {
     panic!("only {} of {most} ended", finished(store).await);
 }
 
-fn process() -> tokio::runtime::Runtime {
+pub(crate) fn process() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
@@ -76,6 +76,7 @@ async fn mail_from_elsewhere_is_driven_by_whoever_works() {
     working.await.unwrap().unwrap();
 }
 
+// spec: SCALE-03
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test measures how long it takes")]
 fn what_a_dead_worker_had_goes_on_elsewhere_and_nothing_is_lost_or_done_twice() {
@@ -110,6 +111,7 @@ fn what_a_dead_worker_had_goes_on_elsewhere_and_nothing_is_lost_or_done_twice() 
     living.block_on(working).unwrap().unwrap();
 }
 
+// spec: FAULT-52
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test measures how long it takes")]
 fn a_worker_that_is_told_to_hands_over_at_once() {

@@ -63,6 +63,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
+// spec: RESUME-11
 #[test]
 fn who_goes_on_has_read_what_was_read() {
     let folder = folder();
@@ -72,6 +73,7 @@ fn who_goes_on_has_read_what_was_read() {
     assert_eq!(fs::read_to_string(folder.path().join("w/a.txt")).unwrap(), "new");
 }
 
+// spec: RESUME-11
 #[test]
 fn who_goes_on_is_where_the_last_command_ended() {
     let folder = folder();

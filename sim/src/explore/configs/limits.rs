@@ -172,7 +172,8 @@ fn unpriced() -> Config {
 }
 
 fn fallback() -> Config {
-    let bounds = Bounds { failures: 4, crashes: 1, ..one_prompt() };
+    // Two failures of each model, in both ways, are all that it takes.
+    let bounds = Bounds { failures: 4, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:thought read", "max_tokens:text"];
     Config::new("fallback", "a provider that stays down, and another model", &lines, bounds)
         .with(|settings| {

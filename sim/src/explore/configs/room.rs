@@ -33,7 +33,7 @@ fn window() -> Config {
 }
 
 fn deep() -> Config {
-    let bounds = Bounds { answers: 1, ..one_prompt() };
+    let bounds = Bounds { answers: 2, crashes: 1, cancels: 1, memories: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:thought look"];
     Config::new("deep", "a window that fills again and again, up to the human", &lines, bounds)
         .with(|settings| {
@@ -41,6 +41,7 @@ fn deep() -> Config {
             settings.model.window_tokens = 1_100;
             settings.window.collapse = Switch::Off;
             settings.limits.kept_messages = 10;
+            settings.limits.sliding_messages = 12;
             settings.limits.tool_rounds = 9;
             settings.limits.model_calls = 12;
             settings.guards.exempt = vec!["read".into(), "look".into()];

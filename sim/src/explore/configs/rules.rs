@@ -10,7 +10,7 @@ use crate::explore::config::{Config, rules_of};
 use crate::explore::menu::{Say, Think};
 
 pub(super) const ALL: &[fn() -> Config] =
-    &[lists, grants, hooked, plan, dont_ask, bypass, auto, short];
+    &[lists, grants, hooked, plan, dont_ask, bypass, auto, short, expiring];
 
 /// Every list names something, and some name the same.
 fn all_lists(mode: Mode) -> Permissions {
@@ -111,4 +111,12 @@ fn short() -> Config {
         })
         .thoughts(&[Think::Allow, Think::Unsure])
         .fully_billed()
+}
+
+fn expiring() -> Config {
+    let bounds =
+        Bounds { answers: 2, crashes: 1, cancels: 1, lapses: 1, drifts: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:may_pay", "tool_use:may_look may_pay", "tool_use:ask"];
+    Config::new("expiring", "leave that is given too late, or never", &lines, bounds)
+        .with(|settings| settings.limits.approval_ms = Some(50))
 }

@@ -13,6 +13,7 @@ use windlass_core::run::{Fatality, Leave, Run};
 use windlass_core::thrash::Level;
 use windlass_core::window::Rung;
 
+use super::mail;
 use super::money;
 use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
 use crate::explore::law::{self, Standing};
@@ -29,6 +30,7 @@ pub(super) const STEPS: &[OfStep] = &[
     ("a changed prompt halts the run", drift_is_asked),
     ("a halted run goes on only by consent", halt_needs_consent),
     ("a call that may have happened is asked about", lost_is_asked),
+    ("leave that nobody gave in time is denied", late_leave_is_denied),
 ];
 
 fn asked_only_when_needed(fact: &Fact<'_>) -> Verdict {
@@ -89,7 +91,8 @@ fn questions_are_numbered(fact: &Fact<'_>) -> Verdict {
 fn answers_fit(fact: &Fact<'_>) -> Verdict {
     let Record::Answered { mail } = fact.record else { return Ok(()) };
     let open = answer_in(fact.now, &fact.entry.input, *mail);
-    let fits = open.is_some_and(|(question, answer)| question.about.takes(answer));
+    let at = fact.entry.at;
+    let fits = open.is_some_and(|(question, answer)| mail::is_good(fact.now, question, answer, at));
     ensure(fits, || format!("mail {mail} answers {:?}", open.map(|(question, _)| question)))
 }
 
@@ -118,6 +121,15 @@ fn is_lost(fact: &Fact<'_>) -> bool {
 fn is_short(fact: &Fact<'_>) -> bool {
     let Some(settings) = &fact.now.settings else { return false };
     settings.budget.at_cap == AtCap::Ask && money::is_short(fact.now)
+}
+
+/// When the time has come, no question is open that has expired.
+fn late_leave_is_denied(step: &Step<'_>) -> Verdict {
+    let Input::Ticked {} = step.entry.input else { return Ok(()) };
+    let at = step.entry.at;
+    let mut open = step.after.run.iter().flat_map(Run::questions);
+    let late = open.find(|question| question.is_expired(at));
+    ensure(late.is_none(), || format!("{late:?} at {at:?}"))
 }
 
 fn drift_is_asked(step: &Step<'_>) -> Verdict {

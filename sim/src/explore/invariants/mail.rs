@@ -2,10 +2,12 @@
 
 use windlass_core::call::Call;
 use windlass_core::child::Homecoming;
-use windlass_core::ids::RunId;
-use windlass_core::mail::{Mail, MailBody};
+use windlass_core::ids::{Millis, RunId};
+use windlass_core::mail::{Answer, Mail, MailBody};
+use windlass_core::question::Question;
 use windlass_core::record::{Record, Stop};
 use windlass_core::run::Run;
+use windlass_core::window::Switch;
 use windlass_core::{Conversation, Input};
 
 use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
@@ -13,7 +15,10 @@ use crate::explore::ledger::answer_in;
 
 pub(super) const STEPS: &[OfStep] = &[("every mail leaves one record", mail_leaves_one_record)];
 
-pub(super) const FACTS: &[OfFact] = &[("mail is refused only for a reason", refused_rightly)];
+pub(super) const FACTS: &[OfFact] = &[
+    ("mail is refused only for a reason", refused_rightly),
+    ("room is asked for only where something can be left out", room_asked_rightly),
+];
 
 fn mail_leaves_one_record(step: &Step<'_>) -> Verdict {
     let Input::Received { mail } = &step.entry.input else { return Ok(()) };
@@ -76,17 +81,41 @@ fn refused_rightly(fact: &Fact<'_>) -> Verdict {
         MailBody::Steer { run, .. } if goes_on(now).is_none() => has_room(now, run),
         MailBody::Steer { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
         MailBody::Answer { .. } => answer_in(now, &fact.entry.input, *id)
-            .is_some_and(|(question, answer)| question.about.takes(answer)),
+            .is_some_and(|(question, answer)| is_good(now, question, answer, fact.entry.at)),
         MailBody::Cancel { run } => can_stop(now, run.as_ref(), Stop::Cancel),
         MailBody::Abort { run } => can_stop(now, run.as_ref(), Stop::Abort),
         MailBody::ChildFinished { home: Some(home), .. } => is_awaited(now, home),
         MailBody::ChildFinished { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
         MailBody::Task { run, .. } => has_room(now, run) && now.parent.is_none(),
-        // What may be left out, the invariants of the window know.
-        MailBody::Compact {} => false,
+        MailBody::Compact {} => can_leave_out(now),
         MailBody::Memory { text } => !text.trim().is_empty() && can_remember(now),
     };
     ensure(!useful, || format!("{:?}", mail.body))
+}
+
+/// Whether a compaction would leave anything out: the last ten messages stay, and so do
+/// instructions and what people said in the run.
+fn can_leave_out(c: &Conversation) -> bool {
+    let Some(settings) = &c.settings else { return false };
+    let kept = settings.limits.kept_messages.min(10);
+    let prompts = c.run.as_ref().map_or(0, |run| run.prompts);
+    let cut = c.transcript.cut_point(kept);
+    let leaves = cut.is_some_and(|cut| c.transcript.protected(cut, prompts).len() < cut);
+    settings.window.auto == Switch::On && leaves
+}
+
+fn room_asked_rightly(fact: &Fact<'_>) -> Verdict {
+    let Record::CompactionAsked { .. } = fact.record else { return Ok(()) };
+    ensure(can_leave_out(fact.now), || "there is nothing old".to_owned())
+}
+
+/// Whether an answer is one the question takes, comes in time, and is about what would run.
+pub(super) fn is_good(c: &Conversation, question: &Question, answer: &Answer, at: Millis) -> bool {
+    let Answer::Allow { input_hash: Some(seen), .. } = answer else {
+        return question.about.takes(answer) && !question.is_expired(at);
+    };
+    let call = question.about.call().and_then(|call| c.input_hash(call));
+    question.about.takes(answer) && !question.is_expired(at) && call.as_deref() == Some(&**seen)
 }
 
 /// Whether a call waits for this child.

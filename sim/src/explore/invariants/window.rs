@@ -113,7 +113,8 @@ fn may_prune(c: &Conversation, stage: Stage, rewrite: &Rewrite, tail: usize) -> 
         Part::Summary => false,
         Part::Note | Part::Journal => stage == Stage::Snip && !(place == 0 && summarised),
         Part::Reply => rewrite.to.is_none() && stage == Stage::Snip,
-        Part::Results => rewrite.to.is_some(),
+        // Results go only with their reply; a request without one of them is refused elsewhere.
+        Part::Results => rewrite.to.is_some() || stage == Stage::Snip,
     };
     fits && place < tail
 }

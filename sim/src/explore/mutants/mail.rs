@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use windlass_core::Input;
+use windlass_core::call::CallState;
 use windlass_core::ids::MailId;
+use windlass_core::mail::{Answer, MailBody};
 use windlass_core::record::{Record, Stop};
 use windlass_core::stop::StopCause;
+use windlass_core::{Input, decide};
 
 use super::{Mutant, Told, records, replace, twice, until, without};
 
@@ -21,6 +23,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("take an abort for a cancel", soften, &["once-only"]),
     records("take an answer nobody asked for", stale_answer, &["approval"]),
     records("refuse a good answer", refuse_answer, &["approval"]),
+    records("take leave that comes too late", late_leave, &["expiring"]),
+    records("let a question wait that has expired", never_expires, &["expiring"]),
+    records("take leave for another input", other_input, &["approval"]),
+    records("refuse room that could be made", refuse_room, &["on-request"]),
+    records("promise room where nothing is old", promise_room, &["on-request"]),
     records("ask the same question under the same number", same_number, &["approval"]),
 ];
 
@@ -102,9 +109,9 @@ fn soften(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn stale_answer(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     let answers = match told.input {
-        Input::Received { mail } => mail
-            .iter()
-            .any(|mail| matches!(mail.body, windlass_core::mail::MailBody::Answer { .. })),
+        Input::Received { mail } => {
+            mail.iter().any(|mail| matches!(mail.body, MailBody::Answer { .. }))
+        }
         _ => false,
     };
     replace(records, |record| match record {
@@ -126,6 +133,53 @@ fn same_number(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
             question.id = 1;
             vec![Record::Questioned { question }]
         }
+        record => vec![record],
+    })
+}
+
+/// As if no question ever expired.
+fn unexpiring(told: &Told<'_>) -> Vec<Record> {
+    told.decided_for(|run| {
+        for call in run.round_mut().into_iter().flat_map(|round| &mut round.calls) {
+            if let CallState::Questioned(question) = &mut call.state {
+                question.expires_at = None;
+            }
+        }
+    })
+}
+
+fn late_leave(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    if matches!(told.input, Input::Received { .. }) { unexpiring(told) } else { records }
+}
+
+fn never_expires(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    if matches!(told.input, Input::Ticked {}) { unexpiring(told) } else { records }
+}
+
+fn other_input(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let Input::Received { mail } = told.input else { return records };
+    let mut mail = mail.clone();
+    for body in mail.iter_mut().map(|mail| &mut mail.body) {
+        if let MailBody::Answer { answer: Answer::Allow { input_hash, .. }, .. } = body {
+            *input_hash = None;
+        }
+    }
+    decide(told.state, told.at, &Input::Received { mail })
+}
+
+fn refuse_room(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::CompactionAsked { mail } => refused(mail),
+        record => vec![record],
+    })
+}
+
+fn promise_room(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let Input::Received { mail } = told.input else { return records };
+    let wants =
+        |id: &MailId| mail.iter().any(|mail| mail.id == *id && mail.body == MailBody::Compact {});
+    replace(records, |record| match record {
+        Record::MailRefused { mail, .. } if wants(&mail) => vec![Record::CompactionAsked { mail }],
         record => vec![record],
     })
 }

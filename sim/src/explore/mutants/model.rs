@@ -100,7 +100,7 @@ fn say_nothing(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn drop_reply(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::ReplyKept {} => vec![Record::ReplyDropped {}],
+        Record::ReplyKept {} => vec![Record::ReplyDropped { why: None }],
         record => vec![record],
     })
 }

@@ -17,7 +17,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("cut a call from its result", split_pair, &["window", "summaries"]),
     records("leave out the prompt of the run", lose_prompt, &["window", "summaries"]),
     records("leave out instructions", lose_memory, &["window", "on-request"]),
-    records("climb to the last rung and ask nobody", nobody_asked, &["deep", "window"]),
+    records("climb to the last rung and ask nobody", nobody_asked, &["deep"]),
     records("say another hash than that of what was kept", wrong_hash, &["window"]),
     records("prune what a person said", prune_prompt, &["deep", "window"]),
     records("send a window that is full", send_full, &["window", "no-window"]),

@@ -23,7 +23,7 @@ pub(super) fn event(moment: Moment<'_>) -> Option<String> {
 
 fn of_model(moment: Moment<'_>) -> Option<String> {
     Some(match moment.record {
-        Record::ReplyDropped {} => "the reply was thrown away".to_owned(),
+        Record::ReplyDropped { .. } => "the reply was thrown away".to_owned(),
         Record::AttemptAbandoned { why, .. } => format!("a model call brought nothing: {why}"),
         Record::Deferred { failures, .. } => {
             format!("the model failed ({failures} in a row); it is asked again later")

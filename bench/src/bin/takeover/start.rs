@@ -1,0 +1,77 @@
+//! From a prompt that somebody else delivers to the model being asked by a worker.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use windlass::core::ids::LaneId;
+use windlass::core::input::Failure;
+use windlass::core::reply::Reply;
+use windlass::core::request::Request;
+use windlass::ports::{Model, Store, Stream, Task};
+use windlass::{Windlass, WorkTimes};
+use windlass_store::PostgresStore;
+
+use crate::clock::{self, Spread};
+use crate::lanes;
+
+/// Prompts that are sent, one after the other.
+const PROMPTS: usize = 200;
+
+/// The first ones open connections and prepare statements.
+const WARM_UP: usize = 20;
+
+#[derive(Clone, Default)]
+struct Asked(Arc<Mutex<HashMap<usize, Instant>>>);
+
+impl Asked {
+    fn at(&self, nth: usize) -> Option<Instant> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&nth).copied()
+    }
+}
+
+/// Notes when it is asked, and never answers.
+impl Model for Asked {
+    fn ask(&self, _request: Request, _stream: Arc<dyn Stream>) -> Task<'_, Result<Reply, Failure>> {
+        let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let nth = asked.len();
+        asked.insert(nth, clock::now());
+        Box::pin(std::future::pending())
+    }
+}
+
+pub(crate) async fn measure(url: &str) -> Result<Spread> {
+    // Its own database: nothing of the others' work is in the way.
+    windlass_cluster::ask(url, "CREATE DATABASE starts").await?;
+    let url = url.replace("/postgres", "/starts");
+    let (front, asked) = (PostgresStore::open(&url).await?, Asked::default());
+    let worker = Windlass::builder()
+        .model(asked.clone())
+        .store(PostgresStore::open(&url).await?)
+        .start()
+        .await?;
+    let working = tokio::spawn({
+        let worker = worker.clone();
+        async move { worker.work_with(WorkTimes::default()).await }
+    });
+    let mut took = Spread::default();
+    for nth in 0..PROMPTS {
+        let begin = clock::now();
+        front.deliver(LaneId::from(format!("start:{nth}")), lanes::prompt(nth)).await?;
+        let at = loop {
+            if let Some(at) = asked.at(nth) {
+                break at;
+            }
+            ensure!(begin.elapsed() < Duration::from_secs(30), "prompt {nth} was never begun");
+            clock::pause(Duration::from_millis(1)).await;
+        };
+        if nth >= WARM_UP {
+            took.add(at.duration_since(begin));
+        }
+        clock::pause(Duration::from_millis(60)).await;
+    }
+    worker.hand_over();
+    working.await??;
+    Ok(took)
+}

@@ -1,0 +1,214 @@
+//! Promises about the loop as a whole, each shown on the shortest story that could break it.
+
+use std::sync::Arc;
+
+use windlass_core::Conversation;
+use windlass_core::counsel::Advice;
+use windlass_core::input::{HookAnswer, Input};
+use windlass_core::outcome::ToolError;
+use windlass_core::project::{Row, project};
+use windlass_core::record::{Record, Transition};
+use windlass_core::request::messages;
+use windlass_core::settings::{Listening, Settings};
+use windlass_core::stop::StopCause;
+
+use crate::kit::{Answering, Lane, call, calls, nothing, settings, summed_up, text};
+
+/// What the last entry says the model is asked for.
+fn work(lane: &Lane) -> Option<&'static str> {
+    let of = |record: &Record| match record {
+        Record::Asked { transition, .. } => transition.work(),
+        _ => None,
+    };
+    lane.last.iter().find_map(of)
+}
+
+// spec: STOP-02
+#[test]
+fn what_a_reply_asks_for_is_recorded_by_name() {
+    let said = |reply: Answering| work(&Lane::new().prompt("hi").reply(reply));
+    let ran = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));
+    assert_eq!(work(&ran.returns(0, "A")), Some("run_tools"));
+    let cut = Lane::with(|s| s.model.max_tokens = s.model.most_output_tokens).prompt("hi");
+    assert_eq!(work(&cut.clone().reply(nothing().cut("read"))), Some("reissue_tool_use"));
+    assert_eq!(work(&cut.reply(text("ha").stop("max_tokens"))), Some("continue_text"));
+    assert_eq!(said(text("x").stop("pause_turn")), Some("resume"));
+    assert_eq!(said(text("done")), None);
+    let drift = Lane::new().prompt("hi").reply(text("x").matched("\nUser:"));
+    assert_eq!(work(&drift), Some("reprompt"));
+    let dropped = Record::ReplyDropped { why: Some(Arc::from("roleplay_drift")) };
+    assert!(drift.last.contains(&dropped), "{:?}", drift.last);
+}
+
+// spec: STOP-17
+#[test]
+fn every_run_has_five_ways_out() {
+    let round = || calls([call("t1", "write", "/a")]);
+    let exits = [
+        (Lane::new().prompt("hi").reply(text("done")), StopCause::EndTurn),
+        (
+            (0..51).fold(Lane::new().prompt("hi"), |lane, nth| {
+                let lane = lane.reply(calls([call("t", "write", &format!("/{nth}"))]));
+                if lane.live.run.is_some() { lane.returns(0, &format!("{nth}")) } else { lane }
+            }),
+            StopCause::MaxToolRounds,
+        ),
+        (
+            Lane::with(|s| s.budget.run.tokens = Some(10_000))
+                .prompt("hi")
+                .reply(round().usage(9_999, 9)),
+            StopCause::BudgetTokens,
+        ),
+        (
+            Lane::new()
+                .prompt("hi")
+                .reply(round())
+                .errs(0, ToolError::new("auth", "no", "no").fatal()),
+            StopCause::ToolFatal,
+        ),
+        (Lane::new().prompt("hi").cancel().reply(round()), StopCause::UserCancel),
+    ];
+    for (lane, cause) in exits {
+        lane.ended_for(cause);
+    }
+    // The cap cannot be taken away, nor set so high that it never comes.
+    let mut without = settings();
+    without.times = Some(windlass_core::limits::Times::default());
+    without.limits.provider_wait_ms = 1;
+    assert!(without.checked().is_ok());
+    for rounds in [0, u32::MAX] {
+        without.limits.tool_rounds = rounds;
+        assert!(without.checked().is_err(), "{rounds}");
+    }
+}
+
+// spec: STOP-20
+#[test]
+fn a_cap_that_is_crossed_leaves_a_checkpoint_and_a_run_that_can_go_on() {
+    let lane = Lane::with(|s| s.limits.tool_rounds = 1).prompt("hi");
+    let lane = lane.reply(calls([call("t1", "read", "/a")])).returns(0, "A");
+    let before = lane.live.clone();
+    let lane = lane.reply(calls([call("t2", "read", "/b")]));
+    let rows = project(&before, lane.log.last().unwrap());
+    assert!(rows.iter().any(|row| matches!(row, Row::Checkpoint(_))), "{rows:?}");
+    assert!(lane.ended().cause.is_resumable());
+    assert!(lane.ended().text.is_empty());
+    // What was done is there for whoever goes on.
+    let shown = ["user: hi", "assistant: <read t1>", "user: <t1 ok: A> | go on"];
+    lane.prompt("go on").shows(shown);
+}
+
+// spec: TRANSCRIPT-01
+#[test]
+fn a_request_carries_model_prompt_tools_and_messages() {
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")])).returns(0, "A");
+    let request = lane.live.request().unwrap();
+    assert_eq!(&*request.settings.model.name, "scripted");
+    assert_eq!(request.system(), "You haul.");
+    let tools: Vec<&str> = request.settings.tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(tools, ["read", "write", "bash", "send"]);
+    assert_eq!(request.messages().len(), 3);
+    // The shape of the Messages API, byte for byte.
+    let raw = request.messages()[2].blocks[0].raw().text();
+    assert_eq!(raw, r#"{"type":"tool_result","tool_use_id":"t1","content":"A"}"#);
+}
+
+// spec: TRANSCRIPT-02
+#[test]
+fn a_reply_is_stored_as_it_came_before_it_means_anything() {
+    let odd = r#"{"type":"chart",  "x": 1.50 }"#;
+    for reason in
+        ["end_turn", "tool_use", "max_tokens", "refusal", "pause_turn", "stop_sequence", "?"]
+    {
+        let lane = Lane::new().prompt("hi").reply(text("half").json(odd).stop(reason));
+        let entry = lane.log.last().unwrap();
+        assert!(matches!(entry.records.first(), Some(Record::Replied { .. })), "{reason}");
+        let Input::Replied { reply, .. } = &entry.input else { panic!("{reason}") };
+        assert_eq!(reply.blocks[1].raw().text(), odd, "{reason}");
+        assert!(entry.encode().contains(odd), "{reason}");
+    }
+}
+
+// spec: LOG-06
+#[test]
+fn folding_the_log_gives_the_whole_state_of_the_loop() {
+    let folded = |lane: &Lane| {
+        let folded = Conversation::replay(&lane.log).unwrap();
+        assert_eq!(folded, lane.live.without_volatile());
+        folded
+    };
+    // Messages, tool context and counters.
+    let acting = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")]));
+    let state = folded(&acting);
+    let run = state.run.as_ref().unwrap();
+    assert_eq!((run.counters.model_calls, run.counters.tool_calls), (1, 1));
+    assert_eq!(run.round().unwrap().calls[0].attempts, 1);
+    // Truncation recoveries used, and why each model call happened.
+    let cut = Lane::new().prompt("hi").reply(text("ha").stop("max_tokens"));
+    let state = folded(&cut);
+    let run = state.run.as_ref().unwrap();
+    assert_eq!(
+        (run.counters.truncations, run.asking().unwrap().transition),
+        (1, Transition::RaiseCap)
+    );
+    // The summary that is awaited, and then what the ladder has used.
+    let tight = Lane::with(summed_up).prompt("go").fills_up(6_000);
+    assert!(folded(&tight).run.unwrap().consulting().is_some());
+    let run = folded(&tight.summary("short")).run.unwrap();
+    assert_eq!((run.recoveries.compactions, run.counters.reactive_compactions), (1, 1));
+}
+
+fn hooked(settings: &mut Settings) {
+    let all = Listening::Hooked;
+    settings.hooks.before_tool = all;
+    settings.hooks.after_tool = all;
+    settings.hooks.prompt = all;
+    settings.hooks.answer = all;
+}
+
+// spec: HOOKS-01
+#[test]
+fn hooks_that_have_nothing_to_say_leave_no_trace_in_the_context() {
+    let pass = || Advice::Pass { context: None };
+    let plain = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")])).returns(0, "A");
+    let plain = plain.reply(text("done"));
+    let story = |first: Advice| {
+        let lane = Lane::with(hooked).prompt("hi").advise(first);
+        let lane = lane.reply(calls([call("t1", "read", "/a")])).hook(0, HookAnswer::Pass {});
+        let lane = lane.returns(0, "A").hook(0, HookAnswer::Pass {});
+        lane.reply(text("done")).advise(pass())
+    };
+    let seen = |lane: &Lane| format!("{:?}", messages(lane.live.transcript.segments().iter()));
+    assert_eq!(seen(&story(pass())), seen(&plain));
+    let told = story(Advice::Pass { context: Some(Arc::from("mind the gap")) });
+    assert!(seen(&told).contains("mind the gap"));
+}
+
+// spec: ERRORS-08
+#[test]
+fn whether_something_failed_is_read_from_its_flag_and_never_from_its_text() {
+    let looks_bad = "Error executing tool: error: {\"error\":true}";
+    let ran = |lane: Lane| lane.prompt("hi").reply(calls([call("t1", "read", "/a")]));
+    let fine = ran(Lane::new());
+    let before = fine.live.clone();
+    let fine = fine.returns(0, looks_bad);
+    let ok = |before: &Conversation, lane: &Lane| {
+        let rows = project(before, lane.log.last().unwrap());
+        let calls = rows.into_iter().find_map(|row| match row {
+            Row::Trace(row) => Some(row.tool_calls),
+            _ => None,
+        });
+        calls.unwrap()[0].ok
+    };
+    assert!(ok(&before, &fine), "the trace");
+    let failed = ran(Lane::new()).errs(0, ToolError::new("x", "all is well", "go on"));
+    assert!(!ok(&before, &failed), "the trace");
+    // A gate counts it as work, and the pins of a summary hold it.
+    let worked =
+        |lane: &Lane| lane.run().round().is_none() && lane.live.transcript.segments().len() == 3;
+    assert!(worked(&fine) && worked(&failed));
+    let pins =
+        |lane: &Lane| windlass_core::window::pins::pins(lane.live.transcript.segments().iter());
+    assert_eq!(pins(&fine).len(), 1);
+    assert_eq!(pins(&failed).len(), 0);
+}

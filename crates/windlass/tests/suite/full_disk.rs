@@ -1,0 +1,33 @@
+//! A disk that is full while a run is at work.
+
+use windlass::End;
+use windlass::sqlite::{Settings, SqliteStore};
+
+use crate::kit::{Probe, windlass};
+
+/// Looks until its rounds are used up.
+const TALK: &str = "when any\n  call Look {}\n";
+
+// spec: STORE-11
+#[tokio::test]
+async fn a_run_goes_on_when_there_is_room_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let small = Settings { most_pages: Some(48), ..Settings::default() };
+    let look = Probe::read("Look");
+    let store = SqliteStore::open_with(&path, &small).unwrap();
+    let w = windlass(TALK, store, std::slice::from_ref(&look)).await;
+    let full = w.session("lane").send("go").await.unwrap().end().await;
+    let said = full.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    assert!(said.contains("is full") && said.contains("nothing was lost"), "{full:?}");
+    let done = look.count();
+    assert!(done > 0 && done < 50, "{done}");
+    drop(w);
+    let store = SqliteStore::open(&path).unwrap();
+    let w = windlass(TALK, store, std::slice::from_ref(&look)).await;
+    let End::Finished(ended) = w.session("lane").resume().await.unwrap().end().await.unwrap()
+    else {
+        panic!("it did not end");
+    };
+    assert_eq!(ended.counters.tool_rounds, 50, "no round was lost and none was done twice");
+}
