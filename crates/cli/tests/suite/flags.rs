@@ -283,6 +283,7 @@ fn profiles_and_models_bring_their_settings() {
 
 // spec: GUARDS-11, GUARDS-13
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
 fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
     let place = Place::new(
         "when results 0\n  call Bash {\"command\": \"echo $$ > pid; sleep 60\"}\n\
