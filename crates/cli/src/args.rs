@@ -316,7 +316,7 @@ pub(crate) enum Command {
     /// Begin a new conversation that shares the history of another
     Fork(look::ForkArgs),
     /// Let a call run that waits for your leave, and go on
-    Approve(look::ApproveArgs),
+    Approve(Box<look::ApproveArgs>),
     /// Make room in the context of a conversation before its next model call
     Compact(look::CompactArgs),
     /// Write completions for a shell

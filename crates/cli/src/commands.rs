@@ -64,7 +64,7 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Stats(args)) => stats::stats(&args).await,
         Some(Command::Doctor(args)) => doctor::doctor(&args).await,
         Some(Command::Fork(args)) => fork::fork(&args).await,
-        Some(Command::Approve(args)) => approve::approve(args).await,
+        Some(Command::Approve(args)) => approve::approve(*args).await,
         Some(Command::Compact(args)) => compact::compact(&args).await,
         Some(Command::Completions(args)) => completions::completions(&args),
         Some(Command::Man(args)) => man::man(&args),

@@ -73,13 +73,13 @@ pub(crate) enum Asks {
 
 /// Starts driving.
 pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
-    let store = store(&args.store).await?;
-    start_on(store, args, Asks::Model).await
+    start_on(None, args, Asks::Model).await
 }
 
-/// The same on a store that is open.
+/// The same on a store that is open already. Else it is opened last: nothing is stored for a command
+/// that was not understood.
 pub(crate) async fn start_on(
-    store: Arc<dyn Store>,
+    opened: Option<Arc<dyn Store>>,
     args: &AgentArgs,
     asks: Asks,
 ) -> anyhow::Result<Setup> {
@@ -102,8 +102,8 @@ pub(crate) async fn start_on(
     limits::apply(&mut settings, &profile, &args.limits)?;
     tell(&mut settings, args, &workspace);
 
-    let around = toolset::Around { sources: &sources, rules: &settings.rules, store: &store };
-    let tools = toolset::toolbox(args, &workspace, around, &clock)?;
+    let around = (sources.as_slice(), &settings.rules);
+    let (tools, workplace) = toolset::toolbox(args, &workspace, around, &clock)?;
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
@@ -114,10 +114,14 @@ pub(crate) async fn start_on(
         reaper.sleep(REAP_AFTER_MS).await;
         windlass::tools::reap_orphans(reaper.as_ref()).await
     });
+    let store = match opened {
+        Some(store) => store,
+        None => store(&args.store).await?,
+    };
     let windlass = Windlass::builder()
         .shared_model(chosen)
         .shared_store(Arc::clone(&store))
-        .tools(tools)
+        .tools(windlass::tools::remembering(&tools, &workplace, &store))
         .command_hooks(commands)
         .workspace(&workspace)
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })

@@ -7,10 +7,9 @@ use anyhow::bail;
 use windlass::Toolbox;
 use windlass::core::gate::Output;
 use windlass::core::permission::Permissions;
-use windlass::ports::{Clock, Store};
+use windlass::ports::Clock;
 use windlass::tools::{
-    Agent, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones, remembering,
-    standard_only,
+    Agent, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones, standard_only,
 };
 
 use crate::args::AgentArgs;
@@ -22,38 +21,30 @@ const AGENT: &str = "Agent";
 /// The name that offers the run journal.
 const JOURNAL: &str = "Journal";
 
-/// What tools are made of besides what was typed.
-pub(crate) struct Around<'a> {
-    pub(crate) sources: &'a [Source],
-    pub(crate) rules: &'a Permissions,
-    pub(crate) store: &'a Arc<dyn Store>,
-}
-
-/// The tools that are offered.
+/// The tools that are offered, and the place they work in.
 pub(crate) fn toolbox(
     args: &AgentArgs,
     workspace: &Path,
-    Around { sources, rules, store }: Around<'_>,
+    (sources, rules): (&[Source], &Permissions),
     clock: &Arc<dyn Clock>,
-) -> anyhow::Result<Toolbox> {
+) -> anyhow::Result<(Toolbox, Workplace)> {
     let names = offered(args.permissions.tools.as_deref())?;
     // A tool that may never run is not offered either.
     let blocked =
         |name: &&str| rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.names(name));
     let names: Vec<&str> = names.into_iter().filter(|name| !blocked(name)).collect();
     let workplace = workplace(args, workspace, sources, clock)?.ruled_by(rules.clone());
-    let standard = standard_only(&workplace, names.iter().copied());
-    let mut tools = remembering(&standard, &workplace, store);
+    let mut tools = standard_only(&workplace, names.iter().copied());
     if names.contains(&AGENT) {
         tools = tools.with(Agent::default()).with(SpawnChildRuns::default());
     }
     if names.contains(&JOURNAL) {
         tools = JournalTool::all().into_iter().fold(tools, Toolbox::with);
     }
-    Ok(match &args.prompt.json_schema {
-        Some(schema) => tools.with(StructuredOutput::new(schema)?),
-        None => tools,
-    })
+    if let Some(schema) = &args.prompt.json_schema {
+        tools = tools.with(StructuredOutput::new(schema)?);
+    }
+    Ok((tools, workplace))
 }
 
 /// How an answer that must fit a schema is given.

@@ -27,19 +27,21 @@ pub(crate) fn report(binary: &Path) -> Result<()> {
     let run = |server: &Server| -> Result<Ran> {
         child::start(binary, place.path(), server.address(), &[])?.finish()
     };
-    let (mut walls, mut cpu, mut peaks) = (Vec::new(), 0.0, Vec::new());
+    let (mut longs, mut shorts, mut cpu, mut peaks) = (Vec::new(), Vec::new(), 0.0, Vec::new());
     for _ in 0..REPEATS {
         let (long, short) = (run(&long)?, run(&short)?);
-        walls.push((long.wall_ms - short.wall_ms) / TURNS as f64);
+        longs.push(long.wall_ms);
+        shorts.push(short.wall_ms);
         cpu += long.cpu_ms - short.cpu_ms;
         peaks.push(long.peak_kb as f64 / 1024.0);
     }
+    let per_turn = |long: f64, short: f64| (long - short) / TURNS as f64;
     let (bare_wall, bare_cpu) = bare(long.address())?;
     println!(
         "a turn with a tool: {:.2} ms wall in the middle, {:.2} ms at least, {:.2} ms CPU \
          ({TURNS} turns, {REPEATS} times, an answer alone taken off)",
-        time::median(walls.clone()),
-        time::least(&walls),
+        per_turn(time::median(longs.clone()), time::median(shorts.clone())),
+        per_turn(time::least(&longs), time::least(&shorts)),
         cpu / (TURNS * REPEATS) as f64
     );
     println!("the same in a bare loop: {bare_wall:.2} ms wall, {bare_cpu:.2} ms CPU");

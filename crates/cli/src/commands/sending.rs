@@ -51,7 +51,7 @@ impl Sending {
             return Ok(ExitCode::SUCCESS);
         }
         // What cannot be driven is told before anything is sent.
-        let setup = setup::start_on(Arc::clone(&store), agent, self.asks).await?;
+        let setup = setup::start_on(Some(Arc::clone(&store)), agent, self.asks).await?;
         self.deliver(store.as_ref()).await?;
         let session = setup.windlass.session(self.lane);
         let run = session.resume().await?;

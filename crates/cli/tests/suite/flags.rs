@@ -129,7 +129,7 @@ fn settings_of_an_untrusted_folder_can_only_hold_back() {
 #[test]
 fn an_untrusted_folder_gives_text_and_nothing_else() {
     let place = Place::new(
-        "when results 0\n  call Bash {\"command\": \"echo [$GREETING] > said\"}\n  \
+        "when results 0\n  call Bash {\"command\": \"printenv GREETING > said\"}\n  \
          call Write {\"file_path\": \"new.txt\", \"content\": \"x\"}\n  \
          call Bash {\"command\": \"touch forbidden\"}\nwhen any\n  say \"done\"\n",
     );
@@ -145,13 +145,14 @@ fn an_untrusted_folder_gives_text_and_nothing_else() {
     let allow = ["--allowedTools", "Bash", "--conversation"];
     let left = |name: &str| std::fs::read_to_string(place.path(name)).unwrap_or_default();
     place.alone("go", &[&allow[..], &["untrusted"]].concat());
-    assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("[]\n", ""));
+    assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("", ""));
+    assert!(place.path("said").exists(), "the command ran");
     assert!(!place.path("hooked").exists() && !place.path("forbidden").exists());
     let store = std::fs::read(place.path("w.db")).unwrap();
     assert!(String::from_utf8_lossy(&store).contains("Always answer in verse."));
     assert_eq!(place.run_bare(&["trust", "."]).code, 0);
     place.alone("go", &[&allow[..], &["trusted"]].concat());
-    assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("[hi]\n", "x"));
+    assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("hi\n", "x"));
     assert!(place.path("hooked").exists() && !place.path("forbidden").exists());
 }
 
@@ -282,6 +283,7 @@ fn profiles_and_models_bring_their_settings() {
 
 // spec: GUARDS-11, GUARDS-13
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
 fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
     let place = Place::new(
         "when results 0\n  call Bash {\"command\": \"echo $$ > pid; sleep 60\"}\n\

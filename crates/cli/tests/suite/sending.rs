@@ -15,7 +15,8 @@ fn parked() -> Place {
 }
 
 fn state(place: &Place) -> String {
-    place.json(&["runs"])[0]["state"].as_str().unwrap().to_owned()
+    let runs = place.json(&["runs"]);
+    runs.first().and_then(|run| run["state"].as_str()).unwrap().to_owned()
 }
 
 // spec: CLI-10

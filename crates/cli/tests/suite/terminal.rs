@@ -51,7 +51,7 @@ impl Seat {
     fn seen(&mut self) -> &str {
         let mut buffer = [0; 4_096];
         while let Ok(read @ 1..) = self.terminal.read(&mut buffer) {
-            self.screen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+            self.screen.push_str(&String::from_utf8_lossy(buffer.get(..read).unwrap()));
         }
         &self.screen
     }
