@@ -94,7 +94,9 @@ fn a_hostile_model_changes_no_rule_and_passes_no_cap() {
 #[test]
 fn a_store_without_a_fence_is_noticed() {
     let verdict = first_failure(Break::Fence).expect("no seed noticed");
-    assert!(has(&verdict, "decides every entry again"), "{verdict}");
+    // Two owners show by what they write over each other, or by what both of them read.
+    let two_owners = ["decides every entry again", "accepted mail is read once"];
+    assert!(two_owners.iter().any(|broken| has(&verdict, broken)), "{verdict}");
 }
 
 // spec: INV-02

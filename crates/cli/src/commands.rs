@@ -26,17 +26,23 @@ mod worker;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use tokio::runtime::Builder;
 
 use crate::args::{Args, Command};
 use sending::Then;
 
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("the async runtime did not start")?;
-    runtime.block_on(dispatch(args))
+    let runtime = runtime(args.command.as_ref()).enable_all().build();
+    runtime.context("the async runtime did not start")?.block_on(dispatch(args))
+}
+
+/// One conversation is one thread's work: handing it from thread to thread costs more than the step.
+/// The store and the tools have threads of their own.
+fn runtime(command: Option<&Command>) -> Builder {
+    match command {
+        Some(Command::Worker(_) | Command::Scripted(_)) => Builder::new_multi_thread(),
+        Some(_) | None => Builder::new_current_thread(),
+    }
 }
 
 async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {

@@ -13,6 +13,7 @@ use windlass::core::permission::{Rule, Verdict};
 use windlass::core::question::{About, Question};
 use windlass::core::record::Record;
 use windlass::core::thrash::Level;
+use windlass::ports::StoreError;
 use windlass::{End, StopCause};
 
 use crate::look::paper::one_line;
@@ -41,6 +42,14 @@ pub(crate) const HANDING_OVER: &str = "windlass: handing over what is under way"
 pub(crate) fn working(store: &Path) -> String {
     let place = without_password(&store.display().to_string());
     format!("windlass: working on {place}; SIGTERM hands over")
+}
+
+/// What a worker says when its store answers again.
+pub(crate) const STORE_IS_BACK: &str = "windlass: the store answers again";
+
+/// What a worker says when its store fails.
+pub(crate) fn store_is_away(error: &StoreError) -> String {
+    format!("windlass: {error}; nothing is lost, and it is tried again until it answers")
 }
 
 /// The place of a store. A password in an address is nobody's to read.

@@ -48,6 +48,17 @@ impl Host {
     /// Drives whatever wants to be driven, until this host is told to hand over; returns when
     /// every conversation has been given back.
     pub async fn work(self: &Arc<Self>, times: WorkTimes) -> Result<(), StoreError> {
+        self.work_telling(times, &|_| {}).await
+    }
+
+    /// The same. `tell` hears when the store begins to fail, once each time, and that it answers
+    /// again.
+    pub async fn work_telling(
+        self: &Arc<Self>,
+        times: WorkTimes,
+        tell: &(dyn Fn(Result<(), &StoreError>) + Send + Sync),
+    ) -> Result<(), StoreError> {
+        let mut answers = true;
         let clock = Arc::clone(&self.agent().ports.clock);
         let mut watch = Watch::new(self.expiry_ms());
         let mut pause = times.busy_ms;
@@ -64,7 +75,12 @@ impl Host {
                 _ = self.settle_dead(&mut watch, now, times.resume).await;
                 owners_at = now.saturating_add(times.busy_ms);
             }
-            let found = self.look().await.unwrap_or_default();
+            let looked = self.look().await;
+            if looked.is_ok() != answers {
+                answers = looked.is_ok();
+                tell(looked.as_ref().map(|_| ()));
+            }
+            let found = looked.unwrap_or_default();
             if now >= reconcile_at {
                 telemetry::reconciled(self.worker(), &self.tally().take());
                 reconcile_at = now.saturating_add(times.reconcile_ms);

@@ -66,6 +66,15 @@ impl Windlass {
         self.host.work(times).await
     }
 
+    /// Like [`Windlass::work`]. `tell` hears when the store begins to fail, once each time, and that it
+    /// answers again.
+    pub async fn work_telling(
+        &self,
+        tell: &(dyn Fn(Result<(), &ports::StoreError>) + Send + Sync),
+    ) -> Result<(), ports::StoreError> {
+        self.host.work_telling(WorkTimes::default(), tell).await
+    }
+
     /// Asks every conversation to stop where it is, so that another process can go on.
     pub fn hand_over(&self) {
         self.host.hand_over();

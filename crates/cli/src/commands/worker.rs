@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
+use windlass::ports::StoreError;
 
 use crate::args::{AgentArgs, WhenAsked};
 use crate::{setup, show, words};
@@ -33,6 +34,10 @@ pub(crate) async fn worker(mut args: AgentArgs) -> anyhow::Result<ExitCode> {
         std::process::exit(EXIT_AT_ONCE);
     });
     show::note(&words::working(&setup::store_path(&args.store)?));
-    setup.windlass.work().await?;
+    let tell = |answers: Result<(), &StoreError>| match answers {
+        Ok(()) => show::note(words::STORE_IS_BACK),
+        Err(error) => show::note(&words::store_is_away(error)),
+    };
+    setup.windlass.work_telling(&tell).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,19 +3,26 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use windlass_cluster::{Cluster, Disk, Stop};
+
 use crate::kit::Place;
 
 #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-fn worker(place: &Place) -> Child {
+fn worker_on(place: &Place, store: &str) -> Child {
+    let said = std::fs::File::create(place.path("said")).unwrap();
     Command::new(env!("CARGO_BIN_EXE_windlass"))
-        .args(["worker", "--script", "a.script", "--store", "w.db"])
+        .args(["worker", "--script", "a.script", "--store", store])
         .current_dir(place.path("."))
         .env("WINDLASS_HOME", place.path("home"))
         .env("HOME", place.path("user"))
         .stdin(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(said)
         .spawn()
         .unwrap()
+}
+
+fn worker(place: &Place) -> Child {
+    worker_on(place, "w.db")
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
@@ -136,4 +143,28 @@ fn what_a_killed_worker_had_goes_on_elsewhere_in_time() {
     assert!(took < Duration::from_secs(15), "{took:?}");
     second.kill().unwrap();
     second.wait().unwrap();
+}
+
+#[test]
+fn a_worker_says_that_its_store_is_away_and_goes_on_when_it_is_back() {
+    let place = Place::new("when any\n  say \"done\"\n");
+    let cluster = Cluster::start(Disk::Trusted).unwrap();
+    let store = cluster.url("postgres");
+    let mut child = worker_on(&place, &store);
+    let said = |text: &str| std::fs::read_to_string(place.path("said")).unwrap().contains(text);
+    until("its first line", || said("working on"));
+    cluster.stop(Stop::Immediate).unwrap();
+    until("the trouble", || said("it is tried again until it answers"));
+    cluster.resume().unwrap();
+    until("the end of it", || said("the store answers again"));
+    let flags = ["-p", "go", "--script", "a.script", "--detach", "--store", &store];
+    let left = place.run_bare(&flags);
+    assert_eq!(left.code, 0, "{}", left.err);
+    let completed = || {
+        let runs = place.run_bare(&["runs", "--json", "--store", &store]).out;
+        runs.contains("\"completed\"")
+    };
+    until("what was left", completed);
+    signal(&child, rustix::process::Signal::TERM);
+    assert!(child.wait().unwrap().success());
 }
