@@ -13,8 +13,7 @@ use windlass::core::permission::{Rule, Verdict};
 use windlass::core::question::{About, Question};
 use windlass::core::record::Record;
 use windlass::core::thrash::Level;
-use windlass::ports::StoreError;
-use windlass::{End, StopCause};
+use windlass::{End, StopCause, StoreNews};
 
 use crate::look::paper::one_line;
 use crate::settle::trust::Trust;
@@ -44,12 +43,14 @@ pub(crate) fn working(store: &Path) -> String {
     format!("windlass: working on {place}; SIGTERM hands over")
 }
 
-/// What a worker says when its store answers again.
-pub(crate) const STORE_IS_BACK: &str = "windlass: the store answers again";
-
-/// What a worker says when its store fails.
-pub(crate) fn store_is_away(error: &StoreError) -> String {
-    format!("windlass: {error}; nothing is lost, and it is tried again until it answers")
+/// What a worker says of its store.
+pub(crate) fn store_news(news: StoreNews<'_>) -> String {
+    let again = "nothing is lost, and it is tried again until it answers";
+    match news {
+        StoreNews::Late => format!("windlass: the store does not answer; {again}"),
+        StoreNews::Fails(error) => format!("windlass: {error}; {again}"),
+        StoreNews::Answers => "windlass: the store answers again".to_owned(),
+    }
 }
 
 /// The place of a store. A password in an address is nobody's to read.

@@ -28,4 +28,4 @@ pub use session::{End, RunStream, Session};
 pub use system_clock::SystemClock;
 pub use toolbox::Toolbox;
 pub use turns::Turns;
-pub use workers::WorkTimes;
+pub use workers::{StoreNews, Tell, WorkTimes};

@@ -2,9 +2,11 @@
 //! has: those with mail, those that are due, those a dead process left. It is told by hints and looks
 //! by itself in between; what it finds is claimed through the store's fence like any other lane.
 
+mod outage;
 mod tally;
 mod watch;
 
+pub use outage::{StoreNews, Tell};
 pub(crate) use tally::Tally;
 pub use watch::Watch;
 
@@ -15,6 +17,7 @@ use windlass_core::ids::LaneId;
 use crate::host::Host;
 use crate::ports::{Look, Reconcile, Resume, StoreError};
 use crate::telemetry;
+use outage::{LATE_MS, Outage};
 
 /// How often a worker looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,14 +54,13 @@ impl Host {
         self.work_telling(times, &|_| {}).await
     }
 
-    /// The same. `tell` hears when the store begins to fail, once each time, and that it answers
-    /// again.
+    /// The same. `tell` hears when the store stops to answer, and when it answers again.
     pub async fn work_telling(
         self: &Arc<Self>,
         times: WorkTimes,
-        tell: &(dyn Fn(Result<(), &StoreError>) + Send + Sync),
+        tell: Tell<'_>,
     ) -> Result<(), StoreError> {
-        let mut answers = true;
+        let mut outage = Outage::told_to(tell);
         let clock = Arc::clone(&self.agent().ports.clock);
         let mut watch = Watch::new(self.expiry_ms());
         let mut pause = times.busy_ms;
@@ -70,17 +72,17 @@ impl Host {
                 return Err(ruin.clone());
             }
             let now = clock.monotonic_ms();
-            if now >= owners_at {
-                // What cannot be seen now is seen at the next look.
-                _ = self.settle_dead(&mut watch, now, times.resume).await;
-                owners_at = now.saturating_add(times.busy_ms);
-            }
-            let looked = self.look().await;
-            if looked.is_ok() != answers {
-                answers = looked.is_ok();
-                tell(looked.as_ref().map(|_| ()));
-            }
-            let found = looked.unwrap_or_default();
+            let pass = async {
+                if now >= owners_at {
+                    self.settle_dead(&mut watch, now, times.resume).await?;
+                    owners_at = now.saturating_add(times.busy_ms);
+                }
+                self.look().await
+            };
+            let passed = self.unless_late(pass, || outage.late()).await;
+            outage.answered(&passed);
+            // What cannot be seen now is seen at the next look.
+            let found = passed.unwrap_or_default();
             if now >= reconcile_at {
                 telemetry::reconciled(self.worker(), &self.tally().take());
                 reconcile_at = now.saturating_add(times.reconcile_ms);
@@ -95,6 +97,17 @@ impl Host {
         }
         self.settled(times.hand_over_ms).await;
         Ok(())
+    }
+
+    /// Waits for the work, and says so if it takes long.
+    async fn unless_late<T>(&self, work: impl Future<Output = T>, late: impl FnOnce()) -> T {
+        tokio::pin!(work);
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = self.agent().ports.clock.sleep(LATE_MS) => late(),
+        }
+        work.await
     }
 
     /// Settles what dead processes left.

@@ -26,8 +26,8 @@ pub mod models {
 pub use windlass_runtime::feed::{Item, Subscription};
 pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::{
-    Agent, Agents, DriveError, End, Host, RunStream, Session, SystemClock, Toolbox, WorkTimes,
-    ports,
+    Agent, Agents, DriveError, End, Host, RunStream, Session, StoreNews, SystemClock, Tell,
+    Toolbox, WorkTimes, ports,
 };
 pub use windlass_store::{memory, postgres, sqlite};
 pub use windlass_tools as tools;
@@ -66,12 +66,8 @@ impl Windlass {
         self.host.work(times).await
     }
 
-    /// Like [`Windlass::work`]. `tell` hears when the store begins to fail, once each time, and that it
-    /// answers again.
-    pub async fn work_telling(
-        &self,
-        tell: &(dyn Fn(Result<(), &ports::StoreError>) + Send + Sync),
-    ) -> Result<(), ports::StoreError> {
+    /// Like [`Windlass::work`]. `tell` hears when the store stops to answer, and when it answers again.
+    pub async fn work_telling(&self, tell: Tell<'_>) -> Result<(), ports::StoreError> {
         self.host.work_telling(WorkTimes::default(), tell).await
     }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
-use windlass::ports::StoreError;
+use windlass::StoreNews;
 
 use crate::args::{AgentArgs, WhenAsked};
 use crate::{setup, show, words};
@@ -34,10 +34,7 @@ pub(crate) async fn worker(mut args: AgentArgs) -> anyhow::Result<ExitCode> {
         std::process::exit(EXIT_AT_ONCE);
     });
     show::note(&words::working(&setup::store_path(&args.store)?));
-    let tell = |answers: Result<(), &StoreError>| match answers {
-        Ok(()) => show::note(words::STORE_IS_BACK),
-        Err(error) => show::note(&words::store_is_away(error)),
-    };
+    let tell = |news: StoreNews<'_>| show::note(&words::store_news(news));
     setup.windlass.work_telling(&tell).await?;
     Ok(ExitCode::SUCCESS)
 }

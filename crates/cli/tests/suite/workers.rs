@@ -151,20 +151,24 @@ fn a_worker_says_that_its_store_is_away_and_goes_on_when_it_is_back() {
     let cluster = Cluster::start(Disk::Trusted).unwrap();
     let store = cluster.url("postgres");
     let mut child = worker_on(&place, &store);
+    let leave = || {
+        let flags = ["-p", "go", "--script", "a.script", "--detach", "--store", &store];
+        let left = place.run_bare(&flags);
+        assert_eq!(left.code, 0, "{}", left.err);
+    };
+    let completed = |count: usize| {
+        let runs = place.run_bare(&["runs", "--json", "--store", &store]).out;
+        runs.lines().filter(|line| line.contains("\"completed\"")).count() == count
+    };
     let said = |text: &str| std::fs::read_to_string(place.path("said")).unwrap().contains(text);
-    until("its first line", || said("working on"));
+    leave();
+    until("the first prompt", || completed(1));
     cluster.stop(Stop::Immediate).unwrap();
     until("the trouble", || said("it is tried again until it answers"));
     cluster.resume().unwrap();
     until("the end of it", || said("the store answers again"));
-    let flags = ["-p", "go", "--script", "a.script", "--detach", "--store", &store];
-    let left = place.run_bare(&flags);
-    assert_eq!(left.code, 0, "{}", left.err);
-    let completed = || {
-        let runs = place.run_bare(&["runs", "--json", "--store", &store]).out;
-        runs.contains("\"completed\"")
-    };
-    until("what was left", completed);
+    leave();
+    until("the second prompt", || completed(2));
     signal(&child, rustix::process::Signal::TERM);
     assert!(child.wait().unwrap().success());
 }
