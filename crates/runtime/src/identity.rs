@@ -46,15 +46,21 @@ pub fn workspace(folder: &Path) -> String {
 /// Whether the process behind the name has certainly ended.
 #[must_use]
 pub fn is_gone(worker: &str) -> bool {
+    is_there(worker) == Some(false)
+}
+
+/// Whether the process behind the name certainly exists; it may stand still.
+#[must_use]
+pub fn exists(worker: &str) -> bool {
+    is_there(worker) == Some(true)
+}
+
+/// Whether the process is there; `None` if that cannot be seen from here.
+fn is_there(worker: &str) -> Option<bool> {
     let mut parts = worker.split('+').skip(1);
-    let (Some(place_then), Some(pid), Some(start)) = (parts.next(), parts.next(), parts.next())
-    else {
-        return false;
-    };
-    let Some(pid) = pid.parse().ok().filter(|_| place().as_deref() == Some(place_then)) else {
-        return false;
-    };
-    started(pid).is_none_or(|now| now != start)
+    let (place_then, pid, start) = (parts.next()?, parts.next()?, parts.next()?);
+    let pid = pid.parse().ok().filter(|_| place().as_deref() == Some(place_then))?;
+    Some(started(pid).is_some_and(|now| now == start))
 }
 
 /// This boot and process namespace: where process ids mean the same.

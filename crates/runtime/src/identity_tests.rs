@@ -1,8 +1,9 @@
-use super::{is_gone, new_worker};
+use super::{exists, is_gone, new_worker};
 
 #[test]
 fn a_living_process_is_not_gone() {
-    assert!(!is_gone(&new_worker()));
+    let mine = new_worker();
+    assert!(!is_gone(&mine) && exists(&mine));
 }
 
 // spec: SCALE-01
@@ -21,8 +22,8 @@ fn a_process_that_ended_is_gone_and_so_is_one_whose_id_was_reused() {
 }
 
 #[test]
-fn what_cannot_be_seen_from_here_counts_as_alive() {
+fn nothing_is_certain_about_what_cannot_be_seen_from_here() {
     for name in ["", "abc", "abc+elsewhere+1+1", "a+b", "a+b+c+d+e"] {
-        assert!(!is_gone(name), "{name}");
+        assert!(!is_gone(name) && !exists(name), "{name}");
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass::core::ids::LaneId;
 use windlass::core::mail::MailBody;
 use windlass::ports::{Letter, Store};
-use windlass_runtime::identity::is_gone;
+use windlass_runtime::identity;
 
 use crate::args::AgentArgs;
 use crate::setup::{self, Asks};
@@ -45,7 +45,7 @@ impl Sending {
         agent: &AgentArgs,
         then: Then,
     ) -> anyhow::Result<ExitCode> {
-        if then == Then::Leave || is_driven(store.as_ref(), &self.lane).await? {
+        if then == Then::Leave || self.finds_a_reader(store.as_ref()).await? {
             self.deliver(store.as_ref()).await?;
             show::line(&self.left);
             return Ok(ExitCode::SUCCESS);
@@ -58,6 +58,13 @@ impl Sending {
         show::watch(run, &session, &setup, agent).await
     }
 
+    /// Whether a process of this machine has the conversation and will read the mail. One that is
+    /// somewhere else may be dead: that shows when the conversation is claimed.
+    async fn finds_a_reader(&self, store: &dyn Store) -> anyhow::Result<bool> {
+        let owner = store.lane(self.lane.clone()).await?.and_then(|lane| lane.owner);
+        Ok(self.mail.is_some() && owner.is_some_and(|owner| identity::exists(&owner)))
+    }
+
     async fn deliver(&self, store: &dyn Store) -> anyhow::Result<()> {
         if let Some(body) = self.mail.clone() {
             let letter = Letter { key: Arc::from(setup::new_id()), body };
@@ -65,10 +72,4 @@ impl Sending {
         }
         Ok(())
     }
-}
-
-/// Whether somebody alive drives the conversation.
-async fn is_driven(store: &dyn Store, lane: &LaneId) -> anyhow::Result<bool> {
-    let owner = store.lane(lane.clone()).await?.and_then(|lane| lane.owner);
-    Ok(owner.is_some_and(|owner| !is_gone(&owner)))
 }

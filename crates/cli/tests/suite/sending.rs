@@ -51,10 +51,11 @@ fn a_run_that_nobody_drives_is_ended_by_whoever_cancels_it_and_needs_no_model() 
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-fn busy(place: &Place) -> Child {
+fn busy(place: &Place, flags: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_windlass"))
         .args(["-p", "go", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
         .args(["--allowedTools", "Bash"])
+        .args(flags)
         .current_dir(place.path("."))
         .env("WINDLASS_HOME", place.path("home"))
         .env("HOME", place.path("user"))
@@ -67,12 +68,36 @@ fn busy(place: &Place) -> Child {
 
 // spec: CLI-10
 #[test]
+fn what_a_process_has_that_stands_still_is_taken_by_whoever_resumes_it() {
+    let place = Place::new(
+        "when results 0\n  call Bash {\"command\": \"touch begun; sleep 1\"}\n\
+         when any\n  say \"x\"\n",
+    );
+    let lease = ["--lease-ms", "400", "--beat-ms", "100"];
+    let mut child = busy(&place, &lease);
+    while !place.path("begun").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended early");
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    let resume = [&["resume", "c", "--script", "a.script"], lease.as_slice()].concat();
+    let ran = place.run(&resume);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.err.contains("did it happen?"), "{}", ran.err);
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    // Whoever was frozen finds that the conversation is no longer its own.
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(state(&place), "waiting_on_human");
+}
+
+// spec: CLI-10
+#[test]
 fn a_run_that_somebody_drives_is_only_told() {
     let place = Place::new(
         "when results 0\n  call Bash {\"command\": \"touch begun; sleep 1\"}\n  \
          call Bash {\"command\": \"touch never\"}\nwhen any\n  say \"x\"\n",
     );
-    let mut child = busy(&place);
+    let mut child = busy(&place, &[]);
     while !place.path("begun").exists() {
         assert!(child.try_wait().unwrap().is_none(), "it ended early");
     }
