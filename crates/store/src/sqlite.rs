@@ -27,6 +27,9 @@ mod sync;
 mod wanting;
 mod writer;
 
+#[cfg(test)]
+mod error_tests;
+
 pub use open::Settings;
 
 use std::path::Path;
