@@ -30,6 +30,13 @@ pub(crate) struct Row {
     pub(crate) body: Value,
 }
 
+impl Lane {
+    /// A sender makes the lane before it sends, and may die in between.
+    fn was_spoken_to(&self) -> bool {
+        self.head > 0 || self.waiting_mail > 0
+    }
+}
+
 /// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Where {
@@ -44,10 +51,11 @@ pub(crate) enum Where {
 impl Where {
     /// The lane of a conversation; none if no prompt for it was ever accepted.
     pub(crate) fn lane(&self, conversation: &str) -> Result<Option<Lane>> {
-        match self {
+        let lane = match self {
             Self::File(path) => sqlite::lane(path, conversation),
             Self::Server { direct, .. } => postgres::lane(direct, conversation),
-        }
+        };
+        Ok(lane?.filter(Lane::was_spoken_to))
     }
 
     /// The epoch of a lane, if it can be read at once; 0 if there is no such lane.
