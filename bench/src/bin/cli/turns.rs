@@ -36,7 +36,7 @@ pub(crate) fn report(binary: &Path) -> Result<()> {
         peaks.push(long.peak_kb as f64 / 1024.0);
     }
     let per_turn = |long: f64, short: f64| (long - short) / TURNS as f64;
-    let (bare_wall, bare_cpu) = bare(long.address())?;
+    let (bare_wall, bare_cpu) = bare()?;
     println!(
         "a turn with a tool: {:.2} ms wall in the middle, {:.2} ms at least, {:.2} ms CPU \
          ({TURNS} turns, {REPEATS} times, an answer alone taken off)",
@@ -63,15 +63,16 @@ fn script() -> String {
 
 /// Wall and CPU milliseconds of a turn of the bare loop that `bench turn` has.
 #[expect(clippy::disallowed_methods, reason = "the benchmark starts real processes")]
-fn bare(address: &str) -> Result<(f64, f64)> {
+fn bare() -> Result<(f64, f64)> {
     let turn = beside("turn")?;
     let output = Command::new(&turn)
-        .args(["one", "bare", address])
+        .arg("one")
         .output()
         .with_context(|| format!("{} is not there; `cargo xtask bench cli`", turn.display()))?;
     ensure!(output.status.success(), "the bare loop failed");
-    let text = String::from_utf8(output.stdout)?;
-    let numbers: Vec<f64> = text.split_whitespace().filter_map(|n| n.parse().ok()).collect();
-    let of = |place: usize| numbers.get(place).map(|us| us / 1e3).context("no figures");
-    Ok((of(0)?, of(1)?))
+    let table = String::from_utf8(output.stdout)?;
+    let bare = table.lines().find_map(|line| line.trim().strip_prefix("bare "));
+    let mut figures = bare.context("no figures")?.split_whitespace().map(str::parse::<f64>);
+    let mut next = || figures.next().context("no figures")?.context("no figure");
+    Ok((next()? / 1e3, next()? / 1e3))
 }
