@@ -96,6 +96,10 @@ impl Host {
         if due || info.owner.is_some() {
             return Ok(true);
         }
+        self.has_mail(lane).await
+    }
+
+    async fn has_mail(&self, lane: &LaneId) -> Result<bool, StoreError> {
         Ok(!self.store().read_mail(lane.clone(), 1).await?.is_empty())
     }
 
@@ -140,7 +144,8 @@ impl Host {
             let known = driver::load(&self.agent().ports, &child).await?;
             if waits_for_children(&known) {
                 family.extend(letters::still_out(&child, &known));
-            } else if !is_parked(&known) {
+            } else if !is_parked(&known) || self.has_mail(&child).await? {
+                // Somebody answered it already: it is about to go on.
                 return Ok(None);
             }
             let questions = known.run.iter().flat_map(Run::questions).cloned();
