@@ -11,6 +11,7 @@
 //! model sees (the core again), and a sandbox: a command runs with the rights of this process.
 
 mod agents;
+mod around;
 mod custom;
 mod desk;
 mod files;

@@ -4,20 +4,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_core::facts::Facts;
 use windlass_core::ids::{LaneId, MailId};
-use windlass_core::input::Finding;
 use windlass_core::mail::MailBody;
 use windlass_core::outcome::Outcome;
 use windlass_core::permission::{PathUse, Subject, Zone};
 use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
 use windlass_runtime::Toolbox;
 use windlass_runtime::ports::{CallContext, Letter, Store, Task, Tool};
 
 use super::{MemoryFile, found_in_workspace};
+use crate::around::{Around, each};
 use crate::limits::{MAX_MEMORY_FILES, MAX_MEMORY_FOLDERS, MEMORY_READ_MS, POLL_MS};
-use crate::paging::each;
 use crate::workplace::Workplace;
 
 /// Mail looked at to see whether ours was read.
@@ -32,47 +29,27 @@ pub fn remembering(tools: &Toolbox, workplace: &Workplace, store: &Arc<dyn Store
         store: Arc::clone(store),
         told: Mutex::default(),
     });
-    each(tools, |tool| Remembering { tool, finder: Arc::clone(&finder) })
+    each(tools, &finder)
 }
 
-/// A tool, and who looks around where it worked.
-struct Remembering {
-    tool: Arc<dyn Tool>,
-    finder: Arc<Finder>,
-}
-
-impl Tool for Remembering {
-    fn spec(&self) -> ToolSpec {
-        self.tool.spec()
-    }
-
-    fn assess(&self, input: &Raw) -> Facts {
-        self.tool.assess(input)
-    }
-
-    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
-        self.tool.assess_on(lane, input)
-    }
-
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
+impl Around for Arc<Finder> {
+    fn run<'a>(
+        &'a self,
+        tool: &'a dyn Tool,
+        context: CallContext,
+        input: Raw,
+    ) -> Task<'a, Outcome> {
         Box::pin(async move {
             let lane = context.lane.clone();
-            let subject = self.tool.assess_on(&lane, &input).subject;
-            let outcome = self.tool.run(context, input).await;
-            self.finder.look_around(&lane, &subject).await;
+            let subject = tool.assess_on(&lane, &input).subject;
+            let outcome = tool.run(context, input).await;
+            self.look_around(&lane, &subject).await;
             outcome
         })
     }
-
-    fn verify(&self, context: CallContext, input: Raw) -> Task<'_, Finding> {
-        self.tool.verify(context, input)
-    }
-
-    fn leave(&self, lane: &LaneId) {
-        self.tool.leave(lane);
-    }
 }
 
+/// Looks around where tools worked.
 struct Finder {
     workplace: Workplace,
     store: Arc<dyn Store>,
