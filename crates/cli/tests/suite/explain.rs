@@ -1,6 +1,6 @@
 //! `windlass explain`: the end of a run, what was used, gates, the journal, and who drives.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use windlass::core::budget::Caps;
 use windlass::core::call::Call;
@@ -146,11 +146,9 @@ fn a_run_that_waits_says_for_whom_and_how_to_answer() {
 }
 
 /// A run of the binary that hangs in its model call.
-#[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
 fn hanging(place: &Place) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_windlass"))
-        .args(["-p", "hang", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
-        .current_dir(place.path("."))
+    place
+        .command(&["-p", "hang", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

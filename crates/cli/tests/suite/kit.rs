@@ -70,8 +70,9 @@ impl Place {
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
+    /// The binary with a home of its own, to be started as the test wants.
     #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         command
             .args(args)

@@ -1,7 +1,7 @@
 //! `windlass logs`.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::kit::Place;
 use crate::stage::{Act, played};
@@ -48,13 +48,11 @@ fn without_a_name_all_conversations_are_told_in_order_of_time() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
 fn following_shows_what_happens_meanwhile() {
     let place = Place::new("when any\n  say \"x\"\n");
     place.ask("hi", &["--conversation", "a"]);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
-        .args(["logs", "--follow", "--json", "--store", "w.db"])
-        .current_dir(place.path("."))
+    let mut child = place
+        .command(&["logs", "--follow", "--json", "--store", "w.db"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

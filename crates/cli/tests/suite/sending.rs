@@ -1,6 +1,6 @@
 //! `windlass answer`, `resume`, `cancel`: mail, and whoever goes on then; and `replay`.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use crate::kit::Place;
 
@@ -50,15 +50,11 @@ fn a_run_that_nobody_drives_is_ended_by_whoever_cancels_it_and_needs_no_model() 
     assert!(ran.code == 0 && ran.out.contains("there is nothing to end"), "{}", ran.err);
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
 fn busy(place: &Place, flags: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_windlass"))
-        .args(["-p", "go", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
+    place
+        .command(&["-p", "go", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
         .args(["--allowedTools", "Bash"])
         .args(flags)
-        .current_dir(place.path("."))
-        .env("WINDLASS_HOME", place.path("home"))
-        .env("HOME", place.path("user"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -1,20 +1,16 @@
 //! `windlass worker` and prompts that are left for it.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use windlass_cluster::{Cluster, Disk, Stop};
 
 use crate::kit::Place;
 
-#[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
 fn worker_on(place: &Place, store: &str) -> Child {
     let said = std::fs::File::create(place.path("said")).unwrap();
-    Command::new(env!("CARGO_BIN_EXE_windlass"))
-        .args(["worker", "--script", "a.script", "--store", store])
-        .current_dir(place.path("."))
-        .env("WINDLASS_HOME", place.path("home"))
-        .env("HOME", place.path("user"))
+    place
+        .command(&["worker", "--script", "a.script", "--store", store])
         .stdin(Stdio::null())
         .stderr(said)
         .spawn()
