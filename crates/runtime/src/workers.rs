@@ -73,11 +73,14 @@ impl Host {
             }
             let now = clock.monotonic_ms();
             let pass = async {
+                let mut settled = Ok(());
                 if now >= owners_at {
-                    self.settle_dead(&mut watch, now, times.resume).await?;
+                    settled = self.settle_dead(&mut watch, now, times.resume).await;
                     owners_at = now.saturating_add(times.busy_ms);
                 }
-                self.look().await
+                // Whoever waits is not to wait for the dead.
+                let found = self.look().await?;
+                settled.map(|()| found)
             };
             let passed = self.unless_late(pass, || outage.late()).await;
             outage.answered(&passed);
