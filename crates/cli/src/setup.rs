@@ -9,7 +9,7 @@ use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
 use windlass::{LeaseTimes, SystemClock, Windlass};
 
-use crate::args::{AgentArgs, OutputFormat, StoreArgs, WhenAsked};
+use crate::args::{AgentArgs, StoreArgs, WhenAsked};
 use crate::settle::{config, hooks, limits, memory, model, paths, rules, sources, trust};
 use crate::{toolset, words};
 
@@ -88,7 +88,7 @@ pub(crate) async fn start_on(
     let sources = sources::all(&args.permissions, &workspace, trust)?;
     let config = config::read()?;
     let profile = config.profile(args.limits.profile.as_deref())?;
-    let when_asked = rules::who_is_asked(&args.permissions, args.output.output_format);
+    let when_asked = rules::who_is_asked(&args.permissions, args.output.format());
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
@@ -146,9 +146,4 @@ fn tell(settings: &mut Settings, args: &AgentArgs, workspace: &Path) {
     parts.retain(|part| !part.trim().is_empty());
     settings.system = Arc::from(parts.join("\n\n"));
     settings.window.preserve = memory::preserve(&files).map(Arc::from);
-}
-
-/// Whether a format is for programs.
-pub(crate) fn is_for_programs(format: OutputFormat) -> bool {
-    format != OutputFormat::Text
 }

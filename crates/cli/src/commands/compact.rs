@@ -26,14 +26,16 @@ pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     let found = find::find(store.as_ref(), &args.id).await?;
     let story = Story::read(store.as_ref(), found.lane).await?;
     let planned = preview(&story.now).context(acts::NOTHING_SAID)?;
-    if !args.dry_run {
-        let letter = Letter { key: Arc::from(setup::new_id()), body: MailBody::Compact {} };
+    let sent = !args.dry_run && planned.makes_room();
+    if sent {
+        let letter =
+            Letter { key: Arc::from(setup::new_id()), body: MailBody::Compact { wishes: None } };
         store.deliver(story.lane.clone(), letter).await?;
     }
     if args.json {
-        let (conversation, sent) = (story.lane.as_str(), !args.dry_run);
+        let conversation = story.lane.as_str();
         show::line(&serde_json::to_string(&Sent { conversation, sent, before: &planned })?);
-    } else if args.dry_run {
+    } else if !sent {
         planned.lines(Paper::stdout()).iter().for_each(|line| show::line(line));
     } else {
         show::line(&acts::room_asked(&story.lane));

@@ -44,7 +44,7 @@ fn check(print: &Print) -> anyhow::Result<()> {
         );
     }
     let output = &print.agent.output;
-    if output.output_format == OutputFormat::StreamJson && !output.verbose {
+    if output.format() == OutputFormat::StreamJson && !output.verbose {
         bail!("--output-format stream-json needs --verbose");
     }
     Ok(())

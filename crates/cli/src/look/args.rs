@@ -85,9 +85,6 @@ pub(crate) struct ApproveArgs {
     /// Only send the answer; whoever drives the conversation next goes on
     #[arg(long)]
     pub(crate) detach: bool,
-    /// As JSON: the same as --output-format json
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
 }
