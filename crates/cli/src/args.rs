@@ -145,6 +145,14 @@ pub(crate) struct PermissionArgs {
     pub(crate) setting_sources: Option<String>,
 }
 
+impl PermissionArgs {
+    /// Whether settings of this source count: `user`, `project` or `local`.
+    pub(crate) fn reads(&self, source: &str) -> bool {
+        let list = self.setting_sources.as_deref();
+        list.is_none_or(|list| list.split(',').any(|named| named.trim() == source))
+    }
+}
+
 /// What the model is told.
 #[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct PromptArgs {

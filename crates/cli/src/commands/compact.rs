@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use windlass::core::mail::MailBody;
-use windlass::ports::Letter;
+use windlass::ports::{Letter, Store};
 
 use crate::look::args::CompactArgs;
 use crate::look::paper::Paper;
@@ -28,9 +28,7 @@ pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     let planned = preview(&story.now).context(acts::NOTHING_SAID)?;
     let sent = !args.dry_run && planned.makes_room();
     if sent {
-        let letter =
-            Letter { key: Arc::from(setup::new_id()), body: MailBody::Compact { wishes: None } };
-        store.deliver(story.lane.clone(), letter).await?;
+        ask(store.as_ref(), &story, args.keep.as_deref()).await?;
     }
     if args.json {
         let conversation = story.lane.as_str();
@@ -41,4 +39,15 @@ pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
         show::line(&acts::room_asked(&story.lane));
     }
     Ok(whole::told(&story))
+}
+
+/// Asks for room before the next model call; `keep` says what a summary must not lose.
+pub(super) async fn ask(
+    store: &dyn Store,
+    story: &Story,
+    keep: Option<&str>,
+) -> anyhow::Result<()> {
+    let body = MailBody::Compact { wishes: keep.map(Arc::from) };
+    let letter = Letter { key: Arc::from(setup::new_id()), body };
+    Ok(store.deliver(story.lane.clone(), letter).await.map(drop)?)
 }

@@ -94,6 +94,8 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct CompactArgs {
     /// A run or a conversation; a unique beginning of its id is enough
     pub(crate) id: String,
+    /// What the summary must keep
+    pub(crate) keep: Option<String>,
     /// Only say what would happen
     #[arg(long)]
     pub(crate) dry_run: bool,
