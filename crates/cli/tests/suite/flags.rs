@@ -251,8 +251,11 @@ fn the_tools_on_offer_are_chosen() {
 #[test]
 fn the_demo_really_happens() {
     let place = Place::new("");
-    let ran = place.run_bare(&["demo"]);
+    let ran = place.run_with(&["demo"], &[("COLUMNS", "80")]);
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
+    let at = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text}: {}", ran.out));
+    assert!(at("deploy the shop, exactly once.") < at("\n2. In the middle"), "{}", ran.out);
     assert!(ran.out.contains("✓ it was deployed exactly once"), "{}", ran.out);
     // A call that failed stands deeper; a step of the demo that did not happen stands here.
     assert!(!ran.out.lines().any(|line| line.starts_with("   ✗ ")), "{}", ran.out);
