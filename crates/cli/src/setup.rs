@@ -110,7 +110,8 @@ pub(crate) async fn start_on(
     limits::apply(&mut settings, &profile, &args.limits)?;
     tell(&mut settings, args, &workspace);
 
-    let agents = agents::all(&agents::folders(&args.permissions, &workspace, trust));
+    let agents =
+        agents::all(&agents::folders(|source| args.permissions.reads(source), &workspace, trust));
     agents.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
     let around = (sources.as_slice(), &settings.rules, agents.found.as_slice());
     let (tools, workplace) = toolset::toolbox(args, &workspace, around, &clock)?;

@@ -3,9 +3,11 @@
 
 mod follow;
 mod frames;
+mod init;
 mod live;
 mod local;
 mod markdown;
+mod partial;
 mod prompter;
 mod result;
 mod signals;
@@ -13,7 +15,7 @@ mod terminal;
 
 use std::io::{self, Write};
 
-pub(crate) use follow::watch;
+pub(crate) use follow::{watch, watch_from};
 pub(crate) use local::{locally, not_begun};
 pub(crate) use terminal::{Colours, Style, harmless};
 

@@ -11,7 +11,7 @@ use windlass::core::log::Entry;
 use windlass::core::outcome;
 use windlass::core::permission::{Rule, Verdict};
 use windlass::core::question::{About, Question};
-use windlass::core::record::Record;
+use windlass::core::record::{Record, Transition};
 use windlass::core::thrash::Level;
 use windlass::{End, StopCause, StoreNews};
 
@@ -154,6 +154,12 @@ pub(crate) fn about(
         Record::TimeUp { .. } => Some("  ! the time for the run is up".to_owned()),
         Record::FellBack { why } => Some(format!("  ! another model is asked: {why}")),
         Record::Remembered { .. } => Some("  instructions were found and read".to_owned()),
+        Record::Asked { transition: Transition::RaiseCap, .. } => {
+            Some("  the reply was cut; it is asked for again with more room".to_owned())
+        }
+        Record::Asked { transition: Transition::ContinueText, .. } => {
+            Some("  the reply was cut; it goes on".to_owned())
+        }
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
         Record::AttemptAbandoned { why, .. } => {
             Some(format!("  a model call brought nothing: {}", first_line(why)))

@@ -19,9 +19,9 @@ pub(crate) async fn demo() -> anyhow::Result<ExitCode> {
     title("1. An agent is told to mend it and to deploy it");
     let mut first = project.start()?;
     first.follow_until_deployed().await?;
+    first.kill().await?;
 
     title("2. In the middle of the deployment its process is killed with SIGKILL");
-    first.kill().await?;
     line("   the process is gone; whether the deployment is through, nobody can know");
 
     title("3. It starts again: what was done is not done twice, what is unknown is asked");

@@ -87,8 +87,9 @@ impl Sending {
         let setup = setup::start_on(Some(Arc::clone(&store)), agent, self.asks).await?;
         self.deliver(store.as_ref()).await?;
         let session = setup.windlass.session(self.lane);
+        let before = session.conversation().await?;
         let run = session.resume().await?;
-        show::watch(run, &session, &setup, agent).await
+        show::watch_from(run, &before, (&session, &setup), agent).await
     }
 
     /// Whether a process of this machine has the conversation and will read the mail. One that is

@@ -56,6 +56,9 @@ impl Paper {
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let colour = out.is_terminal() && !set("NO_COLOR") && !is_dumb;
         let columns = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
+        // Whoever reads a pipe may have said how wide it shows it.
+        let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let columns = columns.or_else(told);
         Self {
             colour: if colour { Colour::Some } else { Colour::None },
             width: columns.filter(|columns| *columns > 0).unwrap_or(WIDTH).clamp(60, 160),

@@ -15,7 +15,7 @@ use super::time;
 use super::words::stored_name;
 
 /// Characters of a row without the calls.
-const FIXED: usize = 64;
+const FIXED: usize = 58;
 
 /// The trace of a run.
 pub(crate) struct Trace {
@@ -120,8 +120,8 @@ impl Open {
     fn in_lines(&self, room: usize) -> Vec<String> {
         let calls = cells(&self.calls, room);
         let first = calls.first().map_or("", String::as_str);
-        let head = format!("{:>4}  {:<8}  {:<16}  {first}", self.iter, "open", self.transition);
-        let rest = calls.iter().skip(1).map(|more| format!("{:34}{more}", ""));
+        let head = format!("{:>4} {:<8} {:<16} {first}", self.iter, "open", self.transition);
+        let rest = calls.iter().skip(1).map(|more| format!("{:31}{more}", ""));
         std::iter::once(head.trim_end().to_owned()).chain(rest).collect()
     }
 }
@@ -135,7 +135,7 @@ fn in_lines(row: &TraceRow, room: usize) -> Vec<String> {
     let usage = &row.usage;
     let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
     let head = format!(
-        "{:>4}  {}  {:<16}  {first:<room$}  {:>9} {:>7}  {}",
+        "{:>4} {} {:<16} {first:<room$} {:>8} {:>6} {}",
         row.iter,
         time::clock(row.at),
         row.transition,
@@ -143,7 +143,7 @@ fn in_lines(row: &TraceRow, room: usize) -> Vec<String> {
         grouped(usage.output_tokens),
         cut(&clean(&row.stop_reason), 24),
     );
-    let rest = calls.map(|more| format!("{:34}{more}", ""));
+    let rest = calls.map(|more| format!("{:31}{more}", ""));
     std::iter::once(head.trim_end().to_owned()).chain(rest).collect()
 }
 

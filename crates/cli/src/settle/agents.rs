@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use super::front::Page;
 use super::paths;
 use super::trust::Trust;
-use crate::args::PermissionArgs;
 
 /// Bytes of one file.
 const FILE_BYTES: u64 = 256 << 10;
@@ -39,10 +38,13 @@ pub(crate) struct Agents {
 
 /// The folders that agents are read from, the strongest last. Those of a folder that nobody trusts
 /// do not count.
-pub(crate) fn folders(args: &PermissionArgs, workspace: &Path, trust: Trust) -> Vec<PathBuf> {
-    let user = paths::shared_settings().filter(|_| args.reads("user"));
-    let project =
-        (trust == Trust::Given && args.reads("project")).then(|| workspace.join(".claude"));
+pub(crate) fn folders(
+    reads: impl Fn(&str) -> bool,
+    workspace: &Path,
+    trust: Trust,
+) -> Vec<PathBuf> {
+    let user = paths::shared_settings().filter(|_| reads("user"));
+    let project = (trust == Trust::Given && reads("project")).then(|| workspace.join(".claude"));
     user.into_iter().chain(project).map(|folder| folder.join("agents")).collect()
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use windlass::core::conversation::Conversation;
 use windlass::core::question::Question;
 use windlass::{End, Item, RunStream, Session};
 
@@ -25,12 +26,22 @@ const HUNG_UP: u8 = 129;
 
 /// Follows `run` and prints it. Exit code 0 means that there is a result.
 pub(crate) async fn watch(
-    mut run: RunStream,
+    run: RunStream,
     session: &Session,
     setup: &Setup,
     args: &AgentArgs,
 ) -> anyhow::Result<ExitCode> {
-    let mut view = View::new(session, setup, args).await?;
+    watch_from(run, &Conversation::default(), (session, setup), args).await
+}
+
+/// The same for a run that had begun: `before` is how things stood.
+pub(crate) async fn watch_from(
+    mut run: RunStream,
+    before: &Conversation,
+    (session, setup): (&Session, &Setup),
+    args: &AgentArgs,
+) -> anyhow::Result<ExitCode> {
+    let mut view = View::new(before, (session, setup), args).await?;
     let mut signals = Signals::new()?;
     loop {
         let told = follow(&mut run, session, setup, &mut view, &mut signals).await?;
@@ -137,14 +148,18 @@ enum View {
 }
 
 impl View {
-    async fn new(session: &Session, setup: &Setup, args: &AgentArgs) -> anyhow::Result<Self> {
+    async fn new(
+        before: &Conversation,
+        (session, setup): (&Session, &Setup),
+        args: &AgentArgs,
+    ) -> anyhow::Result<Self> {
         if !args.output.is_for_programs() {
-            return Ok(Self::Text(Box::new(Live::new(args.output.verbose))));
+            return Ok(Self::Text(Box::new(Live::new(args.output.verbose).after(before))));
         }
         let frames =
             Frames::new(session, setup, args, args.output.format() == OutputFormat::StreamJson)
                 .await?;
-        frames.init();
+        frames.init(setup);
         Ok(Self::Frames(Box::new(frames)))
     }
 

@@ -16,29 +16,31 @@ use windlass::core::permission::Verdict;
 use windlass::core::record::Record;
 use windlass::core::reply::{Reply, Usage};
 use windlass::core::run::Run;
-use windlass::tools::{LIKE_THE_PARENT, shape};
+use windlass::tools::shape;
 use windlass::{End, Item, Session};
 
+use super::init;
+use super::partial::{self, Part, Partial};
 use super::result::{self, Tally};
 use crate::args::AgentArgs;
-use crate::prompt::slash::Name;
 use crate::setup::{self, Setup};
-use crate::toolset;
 
-/// The level of the SDKs' protocol that these messages have.
-const PROTOCOL: &str = "2.1.265";
+/// Whether the blocks of a reply are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    Told,
+    /// It was thrown away; only that its events are over is told.
+    Untold,
+}
 
 /// Turns what happens into messages.
 pub(super) struct Frames {
     lane: LaneId,
     session_id: String,
     model: Arc<str>,
-    mode: Value,
-    cwd: String,
-    tools: Vec<Arc<str>>,
-    agents: Vec<String>,
     streams: bool,
-    partial: bool,
+    /// The message on its way, for those who want its pieces.
+    partial: Option<Partial>,
     now: Conversation,
     asked_at: Option<Millis>,
     tally: Tally,
@@ -58,12 +60,8 @@ impl Frames {
             lane: session.lane().clone(),
             session_id: result::session_id(session.lane()),
             model: settings.model.name.clone(),
-            mode: serde_json::to_value(settings.rules.mode)?,
-            cwd: setup.workspace.display().to_string(),
-            tools: settings.tools.iter().map(|tool| listed(&tool.name)).collect(),
-            agents: agents(setup),
             streams,
-            partial: args.output.include_partial_messages,
+            partial: args.output.include_partial_messages.then(Partial::default),
             now: session.conversation().await.unwrap_or_default(),
             asked_at: None,
             tally: Tally::new(settings),
@@ -72,28 +70,8 @@ impl Frames {
     }
 
     /// The first message.
-    pub(super) fn init(&self) {
-        self.write(json!({
-            "type": "system",
-            "subtype": "init",
-            "cwd": self.cwd,
-            "tools": self.tools,
-            "mcp_servers": [],
-            "model": self.model,
-            "permissionMode": self.mode,
-            "slash_commands": Name::ALL.map(Name::word),
-            "apiKeySource": if std::env::var_os("ANTHROPIC_API_KEY").is_some() {
-                "ANTHROPIC_API_KEY"
-            } else {
-                "none"
-            },
-            "claude_code_version": PROTOCOL,
-            "windlass_version": env!("CARGO_PKG_VERSION"),
-            "output_style": "default",
-            "skills": [],
-            "plugins": [],
-            "agents": self.agents,
-        }));
+    pub(super) fn init(&self, setup: &Setup) {
+        self.write(init::message(setup));
     }
 
     /// Writes a message with what every message has.
@@ -113,26 +91,22 @@ impl Frames {
 
     pub(super) fn show(&mut self, item: &Item) -> io::Result<()> {
         match item {
-            Item::Text { piece, .. } if self.partial => self.piece("text_delta", "text", piece),
-            Item::Thinking { piece, .. } if self.partial => {
-                self.piece("thinking_delta", "thinking", piece);
-            }
-            Item::Text { .. } | Item::Thinking { .. } | Item::Ended(_) => {}
+            Item::Text { piece, .. } => self.piece(partial::Kind::Text, piece),
+            Item::Thinking { piece, .. } => self.piece(partial::Kind::Thinking, piece),
+            Item::Ended(_) => {}
             Item::Entry(entry) => self.entry(entry),
         }
         self.unread.get().map_or(Ok(()), |kind| Err(kind.into()))
     }
 
-    fn piece(&self, kind: &str, field: &str, piece: &str) {
-        self.write(json!({
-            "type": "stream_event",
-            "event": {
-                "type": "content_block_delta",
-                "index": 0,
-                "delta": { "type": kind, field: piece },
-            },
-            "parent_tool_use_id": null,
-        }));
+    fn piece(&mut self, kind: partial::Kind, piece: &str) {
+        let Some(partial) = &mut self.partial else { return };
+        let events = partial.piece(kind, piece, &self.model);
+        events.into_iter().for_each(|event| self.event(event));
+    }
+
+    fn event(&self, event: Value) {
+        self.write(json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}));
     }
 
     fn entry(&mut self, entry: &Entry) {
@@ -157,8 +131,16 @@ impl Frames {
             }
             Record::ReplyKept {} | Record::RoundOpened { .. } => {
                 if let Input::Replied { reply, .. } = &entry.input {
-                    self.assistant(reply);
+                    self.replied(reply, Whole::Told);
                 }
+            }
+            Record::ReplyDropped { .. } => {
+                if let Input::Replied { reply, .. } = &entry.input {
+                    self.replied(reply, Whole::Untold);
+                }
+            }
+            Record::AttemptAbandoned { .. } => {
+                self.partial.iter_mut().for_each(Partial::abandon);
             }
             Record::Judged { call, verdict: Verdict::Deny { reason } } => {
                 self.denied(*call, reason);
@@ -171,7 +153,7 @@ impl Frames {
         match record {
             Record::Asked { .. } => {
                 self.asked_at = Some(entry.at);
-                if self.partial {
+                if self.partial.is_some() {
                     self.write(
                         json!({"type": "system", "subtype": "status", "status": "requesting"}),
                     );
@@ -212,26 +194,39 @@ impl Frames {
         }
     }
 
-    /// One message for each block, as the SDKs expect.
-    fn assistant(&self, reply: &Reply) {
-        let id = format!("msg_{}", setup::new_id().replace('-', ""));
-        for block in &reply.blocks {
-            let content: Value = block.raw().read().unwrap_or_default();
-            self.write(json!({
-                "type": "assistant",
-                "message": {
-                    "id": id,
-                    "type": "message",
-                    "role": "assistant",
-                    "model": self.model,
-                    "content": [content],
-                    "stop_reason": null,
-                    "stop_sequence": null,
-                    "usage": usage(&reply.usage),
-                },
-                "parent_tool_use_id": null,
-            }));
+    /// One message for each block, as the SDKs expect, in its place among the events.
+    fn replied(&mut self, reply: &Reply, whole: Whole) {
+        let mut alone = Partial::default();
+        let partial = self.partial.as_mut();
+        let is_streamed = partial.is_some();
+        let partial = partial.unwrap_or(&mut alone);
+        let id = partial.id();
+        for part in partial.replied(reply, &self.model) {
+            match part {
+                Part::Event(event) if is_streamed => self.event(event),
+                Part::Block(place) if whole == Whole::Told => self.block(reply, place, &id),
+                Part::Event(_) | Part::Block(_) => {}
+            }
         }
+    }
+
+    fn block(&self, reply: &Reply, place: usize, id: &str) {
+        let Some(block) = reply.blocks.get(place) else { return };
+        let content: Value = block.raw().read().unwrap_or_default();
+        self.write(json!({
+            "type": "assistant",
+            "message": {
+                "id": id,
+                "type": "message",
+                "role": "assistant",
+                "model": self.model,
+                "content": [content],
+                "stop_reason": null,
+                "stop_sequence": null,
+                "usage": usage(&reply.usage),
+            },
+            "parent_tool_use_id": null,
+        }));
     }
 
     fn tool_result(&self, id: CallId) {
@@ -314,18 +309,6 @@ impl Frames {
         writeln!(io::stdout(), "{message}")?;
         Ok(io::stdout().flush()?)
     }
-}
-
-/// A tool by the name that the first message has for it.
-fn listed(tool: &Arc<str>) -> Arc<str> {
-    if **tool == *toolset::AGENT { Arc::from("Task") } else { tool.clone() }
-}
-
-/// The agents that tasks may name.
-fn agents(setup: &Setup) -> Vec<String> {
-    let hands_out = setup.settings.tools.iter().any(|tool| *tool.name == *toolset::AGENT);
-    let like_the_parent = hands_out.then(|| LIKE_THE_PARENT.to_owned());
-    like_the_parent.into_iter().chain(setup.agents.iter().cloned()).collect()
 }
 
 /// Tokens under the names of the API.

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
+use windlass::core::conversation::Conversation;
 use windlass::core::ids::CallId;
 use windlass::core::log::Entry;
 use windlass::core::record::Record;
+use windlass::core::run::Run;
 use windlass::{End, Item, Session};
 
 use super::markdown::Markdown;
@@ -51,6 +53,15 @@ impl Live {
             colours: Colours::of_stderr(),
             markdown: (Colours::of_stdout() == Colours::Shown).then(Markdown::default),
         }
+    }
+
+    /// The same, knowing the calls that were open before.
+    pub(super) fn after(mut self, before: &Conversation) -> Self {
+        let round = before.run.as_ref().and_then(Run::round);
+        for call in round.into_iter().flat_map(|round| &round.calls) {
+            self.names.insert(call.id, words::call(&call.tool_use));
+        }
+        self
     }
 
     pub(super) fn is_drawn(&self) -> bool {
@@ -124,10 +135,14 @@ impl Live {
     fn about(&mut self, entry: &Entry) -> io::Result<()> {
         self.clear();
         self.learn(entry);
+        let mut last = None;
         for record in &entry.records {
-            if let Some(about) = self.sentence(entry, record) {
+            // Saying it twice would say no more.
+            let about = self.sentence(entry, record).filter(|about| last.as_ref() != Some(about));
+            if let Some(about) = about {
                 self.end_line()?;
                 writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(&about)))?;
+                last = Some(about);
             }
             if matches!(record, Record::Asked { .. } | Record::ReplyDropped { .. }) {
                 self.end_line()?;

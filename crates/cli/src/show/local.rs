@@ -24,7 +24,7 @@ pub(crate) async fn locally(
     }
     let streams = args.output.format() == OutputFormat::StreamJson;
     let frames = Frames::new(session, setup, args, streams).await?;
-    frames.init();
+    frames.init(setup);
     frames.said(said);
     frames.result(result::local(name.word(), said, &setup.settings, now)?)
 }

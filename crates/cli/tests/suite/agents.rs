@@ -80,6 +80,9 @@ fn a_file_that_is_no_agent_is_left_out_in_one_sentence() {
         let told = |line: &&str| line.contains(file) && line.contains(why);
         assert_eq!(ran.err.lines().filter(told).count(), 1, "{file}: {}", ran.err);
     }
+    let doctor = place.run(&["doctor"]).out;
+    assert!(doctor.contains("tasks can be handed to counter"), "{doctor}");
+    assert!(doctor.contains("mute.md is left out: there is nothing below its head"), "{doctor}");
 }
 
 // spec: TOOLS-05

@@ -251,8 +251,11 @@ fn the_tools_on_offer_are_chosen() {
 #[test]
 fn the_demo_really_happens() {
     let place = Place::new("");
-    let ran = place.run_bare(&["demo"]);
+    let ran = place.run_with(&["demo"], &[("COLUMNS", "80")]);
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
+    let at = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text}: {}", ran.out));
+    assert!(at("deploy the shop, exactly once.") < at("\n2. In the middle"), "{}", ran.out);
     assert!(ran.out.contains("✓ it was deployed exactly once"), "{}", ran.out);
     // A call that failed stands deeper; a step of the demo that did not happen stands here.
     assert!(!ran.out.lines().any(|line| line.starts_with("   ✗ ")), "{}", ran.out);
@@ -310,4 +313,28 @@ fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
         gone()
     });
     assert!(waited, "process {pid} outlived its run");
+}
+
+#[test]
+fn pieces_come_as_the_events_of_whole_messages() {
+    let place = Place::new(
+        "when results 0\n  think \"Hm.\"\n  say \"Look.\"\n  call Read {\"file_path\": \"a.script\"}\n\
+         when any\n  say \"Done.\"\n",
+    );
+    let flags = ["--output-format", "stream-json", "--verbose", "--include-partial-messages"];
+    let ran = place.alone("go", &flags);
+    let frames: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(frames[0]["subtype"], "init", "{}", ran.out);
+    let events = frames.iter().filter(|frame| frame["type"] == "stream_event");
+    let kinds: Vec<&str> = events.map(|frame| frame["event"]["type"].as_str().unwrap()).collect();
+    let count = |kind: &str| kinds.iter().filter(|found| **found == kind).count();
+    assert_eq!((count("message_start"), count("message_stop")), (2, 2), "{kinds:?}");
+    assert_eq!((count("content_block_start"), count("content_block_stop")), (4, 4), "{kinds:?}");
+    assert_eq!(count("message_delta"), 2, "{kinds:?}");
+    // A message has one id, in its events and when it is told whole.
+    let id = |frame: &&Value| frame["event"]["message"]["id"].as_str().map(str::to_owned);
+    let begun: Vec<String> = frames.iter().filter_map(|frame| id(&frame)).collect();
+    let whole = frames.iter().find(|frame| frame["type"] == "assistant").unwrap();
+    assert_eq!(whole["message"]["id"], begun[0].as_str());
 }

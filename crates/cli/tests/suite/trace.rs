@@ -37,6 +37,10 @@ fn calls_that_failed_say_so_and_many_calls_take_several_lines() {
     let ran = place.run(&["trace", "c"]);
     assert_eq!(ran.out.matches("Nope 0 ms failed").count(), 3, "{}", ran.out);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{}", ran.out);
+    // A narrow reader gets narrow lines.
+    let trace = ["trace", "c", "--store", "w.db"];
+    let ran = place.run_with(&trace, &[("COLUMNS", "77")]);
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 77), "{}", ran.out);
 }
 
 #[test]

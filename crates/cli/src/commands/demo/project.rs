@@ -22,6 +22,9 @@ const PROMPT: &str = "The discount in shop.sh is wrong. Mend it, prove it, and d
 /// Lines of the notes: long enough to fill a small window.
 const NOTE_LINES: usize = 420;
 
+/// Characters of an id that make the project's folder another one each time.
+const ID_CHARS: usize = 8;
+
 /// A temporary project.
 pub(super) struct Project {
     root: PathBuf,
@@ -30,9 +33,13 @@ pub(super) struct Project {
 impl Project {
     /// Makes one. It stays, so that people can look at it afterwards.
     pub(super) fn new() -> anyhow::Result<Self> {
-        let root = std::env::temp_dir().join(format!("windlass-demo-{}", setup::new_id()));
+        // Its end is random, and a path that is shown often should be short.
+        let id = setup::new_id();
+        let end = id.get(id.len().saturating_sub(ID_CHARS)..).unwrap_or(&id);
+        let root = std::env::temp_dir().join(format!("windlass-demo-{end}"));
         let project = Self { root };
-        std::fs::create_dir_all(project.folder())
+        std::fs::create_dir(&project.root)
+            .and_then(|()| std::fs::create_dir(project.folder()))
             .with_context(|| format!("{} cannot be made", project.root.display()))?;
         for (name, text) in FILES {
             std::fs::write(project.root.join(name), text)?;

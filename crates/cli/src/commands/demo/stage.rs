@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
+use crate::look::paper::Paper;
 use crate::show::line;
 
 /// How long a stage may take before something is wrong.
@@ -16,6 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How often it is looked whether the deployment has begun.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// How long the last words of a process that was killed are awaited.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Blanks before what a process says.
+const INDENT: usize = 3;
 
 /// A process and what it says.
 pub(super) struct Stage {
@@ -32,18 +39,21 @@ impl Stage {
         deployments: PathBuf,
     ) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program cannot find itself")?;
+        let paper = Paper::stdout();
+        let width = paper.width().saturating_sub(INDENT);
         // One pipe for both, so that everything is shown in the order it was said.
         let (said, writer) = std::io::pipe()?;
         let child = Command::new(program)
             .args(args)
             .current_dir(folder)
+            .env("COLUMNS", width.to_string())
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer)
             .kill_on_drop(true)
             .spawn()
             .context("the demo cannot start another process of this program")?;
-        let said = tokio::task::spawn_blocking(move || shown(said));
+        let said = tokio::task::spawn_blocking(move || shown(said, paper));
         Ok(Self { child, said, deployments })
     }
 
@@ -66,7 +76,7 @@ impl Stage {
     pub(super) async fn kill(mut self) -> anyhow::Result<()> {
         self.child.kill().await.context("the process could not be killed")?;
         // Commands it ran may hold the pipe a moment longer.
-        let _ = tokio::time::timeout(LOOK, self.said).await;
+        let _ = tokio::time::timeout(LAST_WORDS, self.said).await;
         Ok(())
     }
 
@@ -80,10 +90,12 @@ impl Stage {
     }
 }
 
-/// Shows what a process says, indented.
-fn shown(said: PipeReader) {
+/// Shows what a process says, indented, in lines that fit.
+fn shown(said: PipeReader, paper: Paper) {
     for text in BufReader::new(said).lines().map_while(Result::ok) {
-        line(&format!("   {text}"));
+        let words = text.trim_start();
+        let own = text.len().saturating_sub(words.len());
+        line(&paper.wrap(words, INDENT + own));
     }
 }
 

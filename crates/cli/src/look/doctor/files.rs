@@ -9,7 +9,7 @@ use windlass::tools::HookConfig;
 use super::{Check, words};
 use crate::settle::sources::{self, Source};
 use crate::settle::trust::{self, Trust};
-use crate::settle::{config, memory, paths};
+use crate::settle::{agents, config, memory, paths};
 
 /// Every file that counts here.
 pub(super) fn check() -> Vec<Check> {
@@ -25,7 +25,17 @@ pub(super) fn check() -> Vec<Check> {
     for file in memory::files(&here) {
         checks.push(Check::ok("path", words::path("memory", &file.path)));
     }
+    checks.extend(agents(&here));
     checks
+}
+
+/// The agents that children may be, and files that are none.
+fn agents(here: &Path) -> Vec<Check> {
+    let agents::Agents { found, problems } =
+        agents::all(&agents::folders(|_| true, here, trust::of(here)));
+    let names: Vec<&str> = found.iter().map(|agent| agent.name.as_str()).collect();
+    let known = (!names.is_empty()).then(|| Check::ok("agents", words::agents(&names)));
+    known.into_iter().chain(problems.into_iter().map(|why| Check::note("agents", why))).collect()
 }
 
 fn configuration() -> Check {

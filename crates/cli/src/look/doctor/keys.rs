@@ -27,10 +27,13 @@ pub(super) fn check() -> Vec<Check> {
     if checks.is_empty() {
         checks.push(Check::note("key", words::no_key(&missing)));
     }
-    let model = config::read().ok().and_then(|config| config.model);
+    let variable = variable("ANTHROPIC_MODEL").filter(|name| !name.is_empty());
+    let configured = || config::read().ok().and_then(|config| config.model);
+    let model = variable.map(|name| (name, "ANTHROPIC_MODEL"));
+    let model = model.or_else(|| configured().map(|name| (name, "config.toml")));
     checks.push(match model {
-        Some(model) => Check::ok("model", words::model(&model)),
-        None => Check::ok("model", words::MODELS),
+        Some((model, says)) => Check::ok("model", words::model(&model, says)),
+        None => Check::note("model", words::NO_MODEL),
     });
     checks
 }

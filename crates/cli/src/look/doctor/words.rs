@@ -9,15 +9,17 @@ use crate::look::numbers::{bytes, counted};
 /// Conversations named in one line.
 const MOST_NAMES: usize = 5;
 
-pub(super) const MODELS: &str = "any name with a known provider (`claude-…`, `openai:…`, \
-     `ollama:…`); nothing was asked over the network";
+pub(super) const NO_MODEL: &str = "none is chosen; give --model NAME (`sonnet`, `openai:…`, \
+     `ollama:…`) or set `model` in config.toml";
 pub(super) const SOUND: &str = "the quick check of the whole file found nothing";
 pub(super) const NOBODY_WAITS: &str = "no run waits for you";
 
-pub(super) fn model(name: &str) -> String {
-    format!(
-        "{name}, as config.toml says; --model NAME asks another; nothing was asked over the network"
-    )
+pub(super) fn model(name: &str, says: &str) -> String {
+    format!("{name}, as {says} says; --model NAME asks another; nothing was asked over the network")
+}
+
+pub(super) fn agents(names: &[&str]) -> String {
+    format!("tasks can be handed to {}", names.join(", "))
 }
 
 pub(super) fn key(provider: &str, address: &str) -> String {

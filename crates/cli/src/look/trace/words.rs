@@ -12,7 +12,7 @@ use crate::look::words::why;
 /// The names of the columns.
 pub(super) fn heading(room: usize) -> String {
     let (iter, time, because, calls) = ("iter", "time UTC", "because of", "calls");
-    format!("{iter:>4}  {time}  {because:<16}  {calls:<room$}  {:>9} {:>7}  stop", "in", "out")
+    format!("{iter:>4} {time} {because:<16} {calls:<room$} {:>8} {:>6} stop", "in", "out")
 }
 
 /// A call: its tool, how long it took, whether it worked.
