@@ -76,7 +76,8 @@ impl Entry {
     pub fn durable(&self) -> Option<Self> {
         let stays = |record: &&Record| record.durability() != Durability::Volatile;
         let records: Vec<Record> = self.records.iter().filter(stays).cloned().collect();
-        (!records.is_empty()).then(|| Self { records, ..self.clone() })
+        let input = || self.input.clone();
+        (!records.is_empty()).then(|| Self { seq: self.seq, at: self.at, input: input(), records })
     }
 
     /// The runs that end with it, given what it follows. There can be two: a prompt that waited may

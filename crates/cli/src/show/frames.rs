@@ -59,7 +59,7 @@ impl Frames {
             cwd: setup.workspace.display().to_string(),
             tools: settings.tools.iter().map(|tool| tool.name.clone()).collect(),
             streams,
-            partial: args.output.include_partial_messages,
+            partial: streams && args.output.include_partial_messages,
             now: session.conversation().await.unwrap_or_default(),
             asked_at: None,
             tally: Tally::new(settings),
@@ -151,7 +151,7 @@ impl Frames {
                     self.tally.replied(reply, since);
                 }
             }
-            Record::ReplyKept {} | Record::RoundOpened { .. } => {
+            Record::ReplyKept {} | Record::RoundOpened { .. } if self.streams => {
                 if let Input::Replied { reply, .. } = &entry.input {
                     self.assistant(reply);
                 }
@@ -164,9 +164,19 @@ impl Frames {
     }
 
     fn after(&mut self, entry: &Entry, record: &Record) {
+        if matches!(record, Record::Asked { .. }) {
+            self.asked_at = Some(entry.at);
+        }
+        // Nothing is composed that nobody reads.
+        if self.streams {
+            self.tell(entry, record);
+        }
+    }
+
+    /// The messages about a record that was applied.
+    fn tell(&self, entry: &Entry, record: &Record) {
         match record {
             Record::Asked { .. } => {
-                self.asked_at = Some(entry.at);
                 if self.partial {
                     self.write(
                         json!({"type": "system", "subtype": "status", "status": "requesting"}),
