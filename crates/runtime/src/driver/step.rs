@@ -7,7 +7,7 @@ use windlass_core::conversation::Conversation;
 use windlass_core::ids::{LaneId, MailId, Millis};
 use windlass_core::input::Input;
 use windlass_core::log::Entry;
-use windlass_core::project::{Row, project};
+use windlass_core::project::{Row, fold_projecting};
 use windlass_core::record::{Durability, Record, durability};
 use windlass_core::wanted::wanted;
 
@@ -132,14 +132,13 @@ impl Draft {
             self.conversation.take(entry);
             return Ok(());
         };
-        // Rows show what is in the air too, so they see the volatile records.
-        self.rows.extend(project(&self.conversation, entry));
         let ends = durable.ends(&self.conversation);
         if let Input::Received { mail } = &entry.input {
             self.mail_read.extend(mail.iter().map(|mail| mail.id));
         }
         self.mail_out.extend(recalls(lane, &self.conversation, &durable));
-        self.conversation.fold(entry)?;
+        // Rows show what is in the air too, so they see the volatile records.
+        self.rows.extend(fold_projecting(&mut self.conversation, entry)?);
         let applied = Applied { lane, after: &self.conversation, ends: &ends };
         self.mail_out.extend(applied.letters(&durable));
         let durable = Arc::new(durable);

@@ -125,32 +125,28 @@ fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop>
     let completed = row.completed_at.map(|at| at.0.cast_signed());
     let seq = row.result_seq.map(u64::cast_signed);
     let outcome = row.outcome.as_deref();
-    let replaced = sql(
+    sql(
         connection,
-        "UPDATE agent_tool_results SET started_at = coalesce(?4, started_at), completed_at = ?5,
-             outcome = ?6, result_seq = ?7
-         WHERE run_id = ?1 AND tool_call_id = ?2 AND call = ?3",
+        "INSERT INTO agent_tool_results (run_id, tool_call_id, call, tool, started_at, completed_at,
+             outcome, result_seq, occurrence)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+             coalesce(max(occurrence) FILTER (WHERE call = ?3), count(*))
+         FROM agent_tool_results WHERE run_id = ?1 AND tool_call_id = ?2
+         ON CONFLICT (run_id, tool_call_id, occurrence) DO UPDATE SET
+             started_at = coalesce(excluded.started_at, started_at),
+             completed_at = excluded.completed_at, outcome = excluded.outcome,
+             result_seq = excluded.result_seq",
     )?
-    .execute(params![run, &*row.tool_call_id, row.call, started, completed, outcome, seq])?;
-    if replaced == 0 {
-        sql(
-            connection,
-            "INSERT INTO agent_tool_results (run_id, tool_call_id, occurrence, call, tool,
-                 started_at, completed_at, outcome, result_seq)
-             SELECT ?1, ?2, count(*), ?3, ?8, ?4, ?5, ?6, ?7 FROM agent_tool_results
-             WHERE run_id = ?1 AND tool_call_id = ?2",
-        )?
-        .execute(params![
-            run,
-            &*row.tool_call_id,
-            row.call,
-            started,
-            completed,
-            outcome,
-            seq,
-            &*row.tool
-        ])?;
-    }
+    .execute(params![
+        run,
+        &*row.tool_call_id,
+        row.call,
+        &*row.tool,
+        started,
+        completed,
+        outcome,
+        seq
+    ])?;
     Ok(())
 }
 
