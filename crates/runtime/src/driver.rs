@@ -28,6 +28,7 @@ use crate::ports::{Claim, StoreError};
 use crate::turns::Turns;
 use held::{Held, is_result_of};
 use inbox::{Inbox, Woken};
+use step::Draft;
 
 /// Entries read at once when a lane is loaded.
 const PAGE: usize = 512;
@@ -254,10 +255,14 @@ impl Driver {
         self.held.forget(&ghosts);
         inputs.retain(|input| !is_result_of(input, &ghosts));
         let ready = self.held.sort(&self.conversation, inputs);
-        self.step(ready).await?;
-        let released = self.held.release(&self.conversation);
+        // A reply and what its early calls brought are one append.
+        let mut draft = Draft::of(&self.conversation);
+        self.decide(&mut draft, ready)?;
+        let released = self.held.release(&draft.conversation);
+        self.decide(&mut draft, released.inputs)?;
+        self.settle(draft).await?;
         released.too_early.iter().for_each(|call| self.flights.recall(*call));
-        self.step(released.inputs).await
+        Ok(())
     }
 
     /// The owner of the stream dropped it: the run it owned ends at the next safe boundary.

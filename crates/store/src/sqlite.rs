@@ -1,6 +1,7 @@
 //! The store people run: one SQLite file in WAL mode, shared by any number of processes.
 //!
-//! One thread per process writes, everything that waits in one transaction; a second one syncs
+//! One connection per process writes, everything that waits in one transaction: on the caller's
+//! thread if that is the only one of its runtime, else on a thread of its own. Another one syncs
 //! the write-ahead log for those who asked for it; reads go through connections of their own.
 //! Not here: any SQL outside the files of this folder.
 
@@ -11,6 +12,7 @@ mod check;
 mod checkpoint;
 mod claim;
 mod clock;
+mod desk;
 mod error;
 mod fork;
 mod home;

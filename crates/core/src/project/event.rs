@@ -135,17 +135,28 @@ pub fn alias(name: &str) -> Option<&'static str> {
     (name == "agent.exhaustion.soft_limit").then_some("agent.exhaustion.celery_soft")
 }
 
-/// The event a record stands for: `before` is without it, `now` has it applied.
+/// Whether the event of a record tells what was so before it.
+pub(super) fn looks_back(record: &Record) -> bool {
+    matches!(
+        record,
+        Record::Compacted { .. }
+            | Record::Climbed { .. }
+            | Record::Pruned { .. }
+            | Record::CounselHeard { .. }
+    )
+}
+
+/// The event a record stands for: `before` is without it, if it looks back; `now` has it applied.
 pub(super) fn event(
-    before: &Conversation,
+    before: Option<&Conversation>,
     now: &Conversation,
     entry: &Entry,
     record: &Record,
 ) -> Option<EventRow> {
     let named = of_model(now, record)
         .or_else(|| of_calls(now, record))
-        .or_else(|| of_room(before, now, record))
-        .or_else(|| of_counsel(before, &entry.input, record))
+        .or_else(|| of_room(before?, now, record))
+        .or_else(|| of_counsel(before?, &entry.input, record))
         .or_else(|| of_guards(now, record))
         .or_else(|| of_run(now, &entry.input, record));
     let (name, fields) = named?;

@@ -36,3 +36,5 @@ mod sqlite_open;
 mod sqlite_shared;
 #[cfg(test)]
 mod sqlite_tables;
+#[cfg(test)]
+mod sqlite_writer;
