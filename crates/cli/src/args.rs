@@ -145,6 +145,14 @@ pub(crate) struct PermissionArgs {
     pub(crate) setting_sources: Option<String>,
 }
 
+impl PermissionArgs {
+    /// Whether settings of this source count: `user`, `project` or `local`.
+    pub(crate) fn reads(&self, source: &str) -> bool {
+        let list = self.setting_sources.as_deref();
+        list.is_none_or(|list| list.split(',').any(|named| named.trim() == source))
+    }
+}
+
 /// What the model is told.
 #[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct PromptArgs {
@@ -185,12 +193,27 @@ pub(crate) struct OutputArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
+    /// The same as --output-format json
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) json: bool,
     /// Needed for --output-format stream-json; says more in text
     #[arg(long)]
     pub(crate) verbose: bool,
     /// Streams pieces of replies too (with stream-json)
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
+}
+
+impl OutputArgs {
+    /// How the result is printed.
+    pub(crate) fn format(&self) -> OutputFormat {
+        if self.json { OutputFormat::Json } else { self.output_format }
+    }
+
+    /// Whether a program reads it.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.format() != OutputFormat::Text
+    }
 }
 
 /// Where conversations live.

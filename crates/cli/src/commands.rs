@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod fork;
+mod local;
 mod logs;
 mod man;
 mod print;

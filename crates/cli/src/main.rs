@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod look;
+mod prompt;
 mod settle;
 mod setup;
 mod show;

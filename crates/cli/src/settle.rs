@@ -1,7 +1,9 @@
 //! From flags, files and the environment to the settings of a conversation. Each file here reads
 //! one kind of source; `setup` puts them together.
 
+pub(crate) mod agents;
 pub(crate) mod config;
+pub(crate) mod front;
 pub(crate) mod hooks;
 pub(crate) mod limits;
 pub(crate) mod memory;

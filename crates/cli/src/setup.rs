@@ -3,15 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context;
 use windlass::core::settings::Settings;
 use windlass::ports::Store;
 use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
-use windlass::{LeaseTimes, SystemClock, Windlass};
+use windlass::tools::{MemoryFile, Workplace};
+use windlass::{Definition, LeaseTimes, SystemClock, Windlass};
 
-use crate::args::{AgentArgs, OutputFormat, StoreArgs, WhenAsked};
-use crate::settle::{config, hooks, limits, memory, model, paths, rules, sources, trust};
-use crate::{toolset, words};
+use crate::args::{AgentArgs, StoreArgs, WhenAsked};
+use crate::settle::agents::{self, FileAgent};
+use crate::settle::config::{self, Config};
+use crate::settle::{hooks, limits, memory, model, paths, rules, sources, trust};
+use crate::{show, toolset, words};
 
 /// How long after the start commands of dead processes are looked for.
 const REAP_AFTER_MS: u64 = 100;
@@ -54,8 +58,12 @@ pub(crate) struct Setup {
     pub(crate) store: Arc<dyn Store>,
     /// The settings it drives with.
     pub(crate) settings: Settings,
+    /// The agents that children may be.
+    pub(crate) agents: Vec<String>,
     /// The folder tools work in.
     pub(crate) workspace: PathBuf,
+    /// What tools share there.
+    pub(crate) workplace: Workplace,
     /// Whether somebody trusts it.
     pub(crate) trust: trust::Trust,
     /// Who decides what would have to be asked.
@@ -88,7 +96,7 @@ pub(crate) async fn start_on(
     let sources = sources::all(&args.permissions, &workspace, trust)?;
     let config = config::read()?;
     let profile = config.profile(args.limits.profile.as_deref())?;
-    let when_asked = rules::who_is_asked(&args.permissions, args.output.output_format);
+    let when_asked = rules::who_is_asked(&args.permissions, args.output.format());
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
@@ -102,7 +110,9 @@ pub(crate) async fn start_on(
     limits::apply(&mut settings, &profile, &args.limits)?;
     tell(&mut settings, args, &workspace);
 
-    let around = (sources.as_slice(), &settings.rules);
+    let agents = agents::all(&agents::folders(&args.permissions, &workspace, trust));
+    agents.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
+    let around = (sources.as_slice(), &settings.rules, agents.found.as_slice());
     let (tools, workplace) = toolset::toolbox(args, &workspace, around, &clock)?;
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
@@ -118,7 +128,14 @@ pub(crate) async fn start_on(
         Some(store) => store,
         None => store(&args.store).await?,
     };
-    let windlass = Windlass::builder()
+    let offered = tools.get(toolset::AGENT).map_or(Vec::new(), |_| agents.found);
+    let names = offered.iter().map(|agent| agent.name.clone()).collect();
+    let mut builder = Windlass::builder();
+    for agent in offered {
+        let definition = definition(&agent, args, (&config, asks), (&workspace, &clock))?;
+        builder = builder.agent(&agent.name, definition);
+    }
+    let windlass = builder
         .shared_model(chosen)
         .shared_store(Arc::clone(&store))
         .tools(windlass::tools::remembering(&tools, &workplace, &store))
@@ -128,27 +145,45 @@ pub(crate) async fn start_on(
         .settings(|mine| *mine = settings.clone())
         .start()
         .await?;
-    Ok(Setup { windlass, store, settings, workspace, trust, when_asked })
+    let agents = names;
+    Ok(Setup { windlass, store, settings, agents, workspace, workplace, trust, when_asked })
 }
 
 /// What the model is told before the conversation: the prompt, where it is, and memory files.
 fn tell(settings: &mut Settings, args: &AgentArgs, workspace: &Path) {
     let files = memory::files(workspace);
-    let mut parts = Vec::new();
-    match &args.prompt.system_prompt {
-        Some(own) => parts.push(own.clone()),
-        None => parts.push(words::system(workspace)),
-    }
-    parts.extend(args.prompt.append_system_prompt.clone());
-    for file in &files {
-        parts.push(words::memory(&file.path, &file.text));
-    }
-    parts.retain(|part| !part.trim().is_empty());
-    settings.system = Arc::from(parts.join("\n\n"));
+    let own = args.prompt.system_prompt.clone();
+    let own = own.unwrap_or_else(|| words::system(workspace));
+    let parts = [Some(own), args.prompt.append_system_prompt.clone()];
+    settings.system = Arc::from(together(parts.into_iter().flatten(), &files));
     settings.window.preserve = memory::preserve(&files).map(Arc::from);
 }
 
-/// Whether a format is for programs.
-pub(crate) fn is_for_programs(format: OutputFormat) -> bool {
-    format != OutputFormat::Text
+fn together(parts: impl IntoIterator<Item = String>, files: &[MemoryFile]) -> String {
+    let files = files.iter().map(|file| words::memory(&file.path, &file.text));
+    let parts = parts.into_iter().chain(files).filter(|part| !part.trim().is_empty());
+    parts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// An agent that children may be, as its file says it.
+fn definition(
+    agent: &FileAgent,
+    args: &AgentArgs,
+    (config, asks): (&Config, Asks),
+    (workspace, clock): (&Path, &Arc<dyn windlass::ports::Clock>),
+) -> anyhow::Result<Definition> {
+    let told = words::agent(&agent.prompt, workspace);
+    let told = together([told], &memory::files(workspace));
+    let mut definition = Definition::new(&agent.about).system(&told);
+    if let Some(tools) = &agent.tools {
+        let names: Vec<&str> = tools.iter().map(|tool| toolset::called(tool)).collect();
+        definition = definition.tools(&names);
+    }
+    let model = agent.model.as_deref().filter(|_| asks == Asks::Model);
+    let model = model.map(|name| model::of_agent(name, &args.model, config, clock));
+    let model = model.transpose().with_context(|| words::agent_model(&agent.name))?.flatten();
+    Ok(match model {
+        Some(model) => definition.settings(move |settings| settings.model = model),
+        None => definition,
+    })
 }

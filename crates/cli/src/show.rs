@@ -4,6 +4,7 @@
 mod follow;
 mod frames;
 mod live;
+mod local;
 mod markdown;
 mod prompter;
 mod result;
@@ -13,6 +14,7 @@ mod terminal;
 use std::io::{self, Write};
 
 pub(crate) use follow::watch;
+pub(crate) use local::{locally, not_begun};
 pub(crate) use terminal::{Colours, Style, harmless};
 
 /// One line on standard output. A reader that went away is not an error.

@@ -13,10 +13,19 @@ use windlass::tools::{
 };
 
 use crate::args::AgentArgs;
+use crate::settle::agents::FileAgent;
 use crate::settle::{paths, sources::Source};
 
 /// The name that offers children.
-const AGENT: &str = "Agent";
+pub(crate) const AGENT: &str = "Agent";
+
+/// Other names that people know tools by.
+const ALSO: [(&str, &str); 2] = [("Task", AGENT), ("ask_human", "AskUserQuestion")];
+
+/// The tool that a name means.
+pub(crate) fn called(name: &str) -> &str {
+    ALSO.iter().find(|(also, _)| *also == name).map_or(name, |(_, tool)| *tool)
+}
 
 /// The name that offers the run journal.
 const JOURNAL: &str = "Journal";
@@ -25,7 +34,7 @@ const JOURNAL: &str = "Journal";
 pub(crate) fn toolbox(
     args: &AgentArgs,
     workspace: &Path,
-    (sources, rules): (&[Source], &Permissions),
+    (sources, rules, agents): (&[Source], &Permissions, &[FileAgent]),
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<(Toolbox, Workplace)> {
     let names = offered(args.permissions.tools.as_deref())?;
@@ -36,7 +45,12 @@ pub(crate) fn toolbox(
     let workplace = workplace(args, workspace, sources, clock)?.ruled_by(rules.clone());
     let mut tools = standard_only(&workplace, names.iter().copied());
     if names.contains(&AGENT) {
-        tools = tools.with(Agent::default()).with(SpawnChildRuns::default());
+        let (mut one, mut several) = (Agent::default(), SpawnChildRuns::default());
+        for agent in agents {
+            one = one.with(&agent.name, &agent.about);
+            several = several.with(&agent.name, &agent.about);
+        }
+        tools = tools.with(one).with(several);
     }
     if names.contains(&JOURNAL) {
         tools = JournalTool::all().into_iter().fold(tools, Toolbox::with);
@@ -83,7 +97,7 @@ fn offered(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
     };
     let mut names = Vec::new();
     for typed in list.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()) {
-        match all().find(|name| *name == typed) {
+        match all().find(|name| *name == called(typed)) {
             Some(name) => names.push(name),
             None => {
                 bail!(

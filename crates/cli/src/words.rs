@@ -72,6 +72,40 @@ pub(crate) fn system(workspace: &Path) -> String {
     )
 }
 
+/// What an agent that is a child is told first: its own words, and where it is.
+pub(crate) fn agent(prompt: &str, workspace: &Path) -> String {
+    format!("{prompt}\n\nYou work in the folder {}.", workspace.display())
+}
+
+/// An agent asks a model that cannot be asked.
+pub(crate) fn agent_model(name: &str) -> String {
+    format!("the agent {name} asks for a model that is not known; change `model` in its file")
+}
+
+/// Something that is wrong and does not stop anything.
+pub(crate) fn problem(what: &str) -> String {
+    format!("windlass: {what}")
+}
+
+/// What is said when a pipe beside a prompt stays silent.
+pub(crate) const NOTHING_PIPED: &str =
+    "windlass: nothing came through standard input in 3 s; the prompt goes without it";
+
+/// A file that was mentioned is not attached.
+pub(crate) fn not_attached(path: &str, why: &str) -> String {
+    format!("windlass: @{path} is not attached: {why}")
+}
+
+/// A file that goes with a prompt, as the model sees it.
+pub(crate) fn attached_file(path: &str, text: &str) -> String {
+    format!("The file {path}, which the user mentions:\n{text}")
+}
+
+/// A folder that goes with a prompt, as the model sees it.
+pub(crate) fn attached_folder(path: &str, names: &str) -> String {
+    format!("The folder {path}, which the user mentions, holds:\n{names}")
+}
+
 /// A memory file as the model sees it.
 pub(crate) fn memory(path: &Path, text: &str) -> String {
     format!("Instructions from {}:\n{text}", path.display())
@@ -135,6 +169,11 @@ pub(crate) fn about(
         Record::Compacted { .. } => Some("  old messages were left out to make room".to_owned()),
         _ => None,
     }
+}
+
+/// A call that children answered.
+pub(crate) fn back(name: &str) -> String {
+    format!("  ← {name} is back")
 }
 
 fn returned(input: &Input, at: Millis, name: &str) -> String {

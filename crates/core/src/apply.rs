@@ -70,7 +70,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
             with_run(c, |run| run.stop = Some(StopRequest { how: *how, at }));
         }
         Record::Compacted { .. } => room::compacted(c, record),
-        Record::CompactionAsked { .. } => c.compaction = crate::conversation::Asked::Yes,
+        Record::CompactionAsked { mail } => room::asked_for(c, input, *mail),
         Record::Pruned { rewrites, .. } => room::pruned(c, rewrites),
         Record::Climbed { rung } => room::climbed(c, *rung),
         Record::CounselSought { counsel, about } => halt::counsel_sought(c, *counsel, about),

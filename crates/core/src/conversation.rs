@@ -74,6 +74,8 @@ pub struct Conversation {
     pub parent: Option<Parent>,
     /// Whether somebody asked for room to be made.
     pub compaction: Asked,
+    /// What they want its summary to keep.
+    pub compaction_wishes: Option<Arc<str>>,
     /// Children that were given up and may still come back with what they spent.
     pub strays: Vector<Stray>,
     /// The model whose thoughts the transcript may hold.

@@ -81,7 +81,11 @@ pub enum MailBody {
     },
     /// Make room now, without waiting for the window to fill.
     #[serde(rename = "compact/1")]
-    Compact {},
+    Compact {
+        /// What the summary must keep, if somebody said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wishes: Option<Arc<str>>,
+    },
     /// Instructions that were found on the way.
     #[serde(rename = "memory/1")]
     Memory {
@@ -138,7 +142,7 @@ impl MailBody {
             Self::Abort { .. } => "abort",
             Self::ChildFinished { .. } => "child_finished",
             Self::Task { .. } => "task",
-            Self::Compact {} => "compact",
+            Self::Compact { .. } => "compact",
             Self::Memory { .. } => "memory",
         }
     }

@@ -58,8 +58,13 @@ impl Session {
 
     /// Leaves a prompt for whoever works on the lane next, and gives the run it will become.
     pub async fn leave(&self, text: &str) -> Result<RunId, StoreError> {
+        self.leave_blocks(vec![Block::text(text)]).await
+    }
+
+    /// The same with any content.
+    pub async fn leave_blocks(&self, blocks: Vec<Block>) -> Result<RunId, StoreError> {
         let run = RunId::from(uuid::Uuid::now_v7().to_string());
-        self.post(&run, vec![Block::text(text)]).await?;
+        self.post(&run, blocks).await?;
         Ok(run)
     }
 

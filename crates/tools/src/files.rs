@@ -1,5 +1,6 @@
 //! Files.
 
+mod attach;
 mod blocking;
 mod change;
 mod digest;
@@ -35,6 +36,7 @@ mod place_tests;
 #[cfg(test)]
 mod zones_tests;
 
+pub use attach::Attached;
 pub use edit::Edit;
 pub use read::Read;
 pub use write::Write;

@@ -127,6 +127,9 @@ pub const MAX_SEARCH_HEAP_BYTES: usize = 16 * 1024 * 1024;
 /// Lines of context around a line that was found.
 pub const MAX_CONTEXT_LINES: u64 = 100;
 
+/// Names shown of a folder that somebody attached to a prompt.
+pub const MAX_LISTED: usize = 200;
+
 /// Tasks in a list.
 pub const MAX_TODOS: usize = 100;
 /// Characters of a task.

@@ -138,10 +138,19 @@ impl Workplace {
 
     fn denies(&self, path: &Path) -> bool {
         let Some(rules) = &self.rules else { return false };
-        let subject = self.looking(&path.to_string_lossy());
+        matches!(self.read_judged(rules, &path.to_string_lossy()), Ruling::Deny(_))
+    }
+
+    /// What the rules say of reading `path`; without rules what lies in the workspace may be read.
+    pub(crate) fn judged_to_read(&self, path: &str) -> Ruling {
+        let rules = self.rules.as_deref().cloned().unwrap_or_default();
+        self.read_judged(&rules, path)
+    }
+
+    fn read_judged(&self, rules: &Permissions, path: &str) -> Ruling {
+        let subject = self.looking(path);
         let (tool, effect, lean) = ("Read", Effect::None, Lean::Neutral);
-        let asked = Asked { tool, subject: &subject, effect, lean, grants: &[] };
-        matches!(rules.judge(asked), Ruling::Deny(_))
+        rules.judge(Asked { tool, subject: &subject, effect, lean, grants: &[] })
     }
 
     /// The file that `path` means for looking at it: in the zones, or among what this

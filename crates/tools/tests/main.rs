@@ -1,6 +1,8 @@
 //! The tools against real files and real processes.
 
 #[cfg(test)]
+mod attach;
+#[cfg(test)]
 mod attacks;
 #[cfg(test)]
 mod bash;

@@ -283,7 +283,7 @@ fn body(world: &mut World, letter: Letter) -> MailBody {
             MailBody::Cancel { run: world.live.queue.back().map(|queued| queued.run.clone()) }
         }
         Letter::Memory => MailBody::Memory { text: Arc::from("m") },
-        Letter::Compact => MailBody::Compact {},
+        Letter::Compact => MailBody::Compact { wishes: None },
         Letter::Task => task(world),
         Letter::Home(call, part) => homecoming(world, call, part),
         Letter::Answer(question, choice) => {

@@ -99,7 +99,7 @@ impl Play {
             return self.prompt();
         }
         match self.dice.below(60) {
-            0 => self.mail(MailBody::Compact {}),
+            0 => self.mail(MailBody::Compact { wishes: None }),
             1 if self.memories < MOST_MEMORIES => self.memory(),
             2 => self.steer(),
             3 => self.die(),

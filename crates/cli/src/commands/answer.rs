@@ -7,9 +7,12 @@ use anyhow::bail;
 use windlass::Answer;
 use windlass::core::ids::QuestionId;
 use windlass::core::mail::MailBody;
+use windlass::core::question::Question;
+use windlass::core::run::Run;
 
 use crate::args::{AgentArgs, AnswerWord};
-use crate::commands::sending::{Sending, Then};
+use crate::commands::sending::{Left, Sending, Then};
+use crate::look::story::Story;
 use crate::look::{acts, find};
 use crate::setup::{self, Asks};
 
@@ -21,9 +24,21 @@ pub(crate) async fn answer(
 ) -> anyhow::Result<ExitCode> {
     let store = setup::store(&agent.store).await?;
     let lane = find::find(store.as_ref(), id).await?.lane;
-    let left = acts::answered(&lane, question);
+    let story = Story::read(store.as_ref(), lane.clone()).await?;
+    check(&story, question, &answer)?;
+    let left = Left::answer(&lane, question);
     let mail = Some(MailBody::Answer { question, answer });
     Sending { lane, mail, left, asks: Asks::Model }.send(store, agent, then).await
+}
+
+/// What cannot be the answer to an open question is told before anything is sent.
+fn check(story: &Story, id: QuestionId, answer: &Answer) -> anyhow::Result<()> {
+    let open: Vec<&Question> = story.now.run.iter().flat_map(Run::questions).collect();
+    match open.iter().find(|question| question.id == id) {
+        Some(question) if question.about.takes(answer) => Ok(()),
+        Some(question) => bail!(acts::takes_others(&story.lane, question)),
+        None => bail!(acts::not_open(&story.lane, id, &open)),
+    }
 }
 
 /// An answer as it is typed.

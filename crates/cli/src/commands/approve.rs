@@ -3,31 +3,22 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use serde::Serialize;
 use windlass::Answer;
 use windlass::core::conversation::Conversation;
-use windlass::core::ids::{CallId, LaneId, QuestionId};
+use windlass::core::ids::{CallId, QuestionId};
 use windlass::core::mail::MailBody;
 use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
 use windlass::core::question::{About, Question};
 use windlass::core::run::Run;
 
-use crate::args::OutputFormat;
-use crate::commands::sending::{Sending, Then};
+use crate::commands::sending::{Left, Sending, Then};
 use crate::look::args::ApproveArgs;
 use crate::look::story::Story;
 use crate::look::{acts, find};
 use crate::setup::{self, Asks};
 use crate::show;
 
-/// What was sent, for programs.
-#[derive(Serialize)]
-struct Sent<'a> {
-    conversation: &'a LaneId,
-    question: QuestionId,
-}
-
-pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let store = setup::store(&args.agent.store).await?;
     let found = find::find(store.as_ref(), &args.id).await?;
     let story = Story::read(store.as_ref(), found.lane.clone()).await?;
@@ -42,13 +33,7 @@ pub(crate) async fn approve(mut args: ApproveArgs) -> anyhow::Result<ExitCode> {
         Some(hash) => yes.for_input(&hash),
         None => yes,
     };
-    if args.json {
-        args.agent.output.output_format = OutputFormat::Json;
-    }
-    let left = match args.json {
-        true => serde_json::to_string(&Sent { conversation: &found.lane, question: question.id })?,
-        false => acts::answered(&found.lane, question.id),
-    };
+    let left = Left::answer(&found.lane, question.id);
     let mail = Some(MailBody::Answer { question: question.id, answer });
     let sending = Sending { lane: found.lane, mail, left, asks: Asks::Model };
     sending.send(store, &args.agent, Then::of(args.detach)).await

@@ -5,20 +5,19 @@ use std::process::ExitCode;
 use windlass::core::mail::MailBody;
 
 use crate::args::AgentArgs;
-use crate::commands::sending::{Sending, Then};
+use crate::commands::sending::{Left, Sending, Then};
 use crate::look::{acts, find};
 use crate::setup::{self, Asks};
-use crate::show;
 
 pub(crate) async fn cancel(id: &str, agent: &AgentArgs, then: Then) -> anyhow::Result<ExitCode> {
     let store = setup::store(&agent.store).await?;
     let lane = find::find(store.as_ref(), id).await?.lane;
     let active = store.lane(lane.clone()).await?.and_then(|lane| lane.active_run);
     if active.is_none() {
-        show::line(&acts::nothing_to_end(&lane));
+        Left::new(&lane, acts::nothing_to_end(&lane)).say(&agent.output)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let left = acts::asked_to_end(&lane);
+    let left = Left::new(&lane, acts::asked_to_end(&lane));
     // A run that ends asks no model.
     let mail = Some(MailBody::Cancel { run: None });
     let ended = Sending { lane: lane.clone(), mail, left, asks: Asks::Nobody };

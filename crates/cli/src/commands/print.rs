@@ -1,39 +1,42 @@
 //! `windlass -p`: one prompt, one result.
 
-use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use windlass::Session;
 use windlass::core::ids::LaneId;
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::ports::Store;
 
+use super::local;
 use crate::args::{OutputFormat, Print};
 use crate::look::find;
+use crate::prompt::{mentions, slash, typed};
 use crate::setup::{self, Setup};
 use crate::show;
-
-/// Prompts larger than this are refused.
-const PROMPT_BYTES: u64 = 16 << 20;
 
 /// Runs that are looked through for the newest conversation of a folder.
 const MOST_RUNS: usize = 500;
 
 pub(crate) async fn print(print: Print) -> anyhow::Result<ExitCode> {
     check(&print)?;
-    let prompt = prompt(print.prompt.as_deref())?;
+    let prompt = typed::prompt(print.prompt.as_deref())?;
+    let command = slash::read(&prompt).inspect_err(|error| show::not_begun(error, &print))?;
+    if let Some(command) = command {
+        return local::answer(&command, &print).await;
+    }
     let setup = setup::start(&print.agent).await?;
     let session = session(&print, &setup).await?;
+    let blocks = mentions::blocks(&prompt, &setup.workplace, session.lane());
     if print.detach {
         // Whoever works on it next finds it in the conversation's mailbox.
-        session.leave(&prompt).await?;
+        session.leave_blocks(blocks).await?;
         show::line(session.lane().as_str());
         return Ok(ExitCode::SUCCESS);
     }
-    let run = session.send(&prompt).await?;
+    let run = session.send_blocks(blocks).await?;
     show::watch(run, &session, &setup, &print.agent).await
 }
 
@@ -44,50 +47,32 @@ fn check(print: &Print) -> anyhow::Result<()> {
         );
     }
     let output = &print.agent.output;
-    if output.output_format == OutputFormat::StreamJson && !output.verbose {
+    if output.format() == OutputFormat::StreamJson && !output.verbose {
         bail!("--output-format stream-json needs --verbose");
     }
-    Ok(())
-}
-
-fn prompt(given: Option<&str>) -> anyhow::Result<String> {
-    let prompt = match given {
-        None if std::io::stdin().is_terminal() => {
-            bail!("there is no prompt; say `windlass -p \"what is to be done\"`")
+    if print.fork_session && print.resume.is_none() && !print.go_on {
+        bail!("--fork-session copies a conversation; name it with --resume ID or --continue");
+    }
+    match &print.session_id {
+        Some(id) if uuid::Uuid::parse_str(id).is_err() => {
+            bail!("the session id {id} is no UUID; to give a name of your own use --conversation")
         }
-        None | Some("-") => from_stdin()?,
-        Some(text) => text.to_owned(),
-    };
-    if prompt.trim().is_empty() {
-        bail!("the prompt is empty; say what is to be done");
+        Some(_) | None => Ok(()),
     }
-    Ok(prompt)
-}
-
-fn from_stdin() -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    let mut input = std::io::stdin().take(PROMPT_BYTES + 1);
-    input.read_to_end(&mut bytes).context("the prompt could not be read from standard input")?;
-    if bytes.len() as u64 > PROMPT_BYTES {
-        bail!(
-            "the prompt is larger than {} MiB; put it into a file and name the file",
-            PROMPT_BYTES >> 20
-        );
-    }
-    String::from_utf8(bytes).context("the prompt is not valid UTF-8; convert it first")
 }
 
 /// The conversation to go on with, or a new one.
-async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
+pub(super) async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
     if let Some(name) = &print.conversation {
         return Ok(setup.windlass.session(name.as_str()));
     }
     let store = setup.store.as_ref();
     let old = match (&print.resume, print.go_on) {
-        (Some(id), _) => Some(find::find(store, id).await?.lane),
-        (None, true) => Some(newest(store, &setup.workspace).await?),
-        (None, false) => None,
+        (Some(id), _) => find::find(store, id).await.map(|found| Some(found.lane)),
+        (None, true) => newest(store, &setup.workspace).await.map(Some),
+        (None, false) => Ok(None),
     };
+    let old = old.inspect_err(|error| show::not_begun(error, print))?;
     match (old, &print.session_id) {
         (Some(lane), _) if print.fork_session => {
             Ok(setup.windlass.session(lane).fork(None).await?)

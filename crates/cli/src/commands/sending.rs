@@ -4,12 +4,14 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use windlass::core::ids::LaneId;
+use serde::Serialize;
+use windlass::core::ids::{LaneId, QuestionId};
 use windlass::core::mail::MailBody;
 use windlass::ports::{Letter, Store};
 use windlass_runtime::identity;
 
-use crate::args::AgentArgs;
+use crate::args::{AgentArgs, OutputArgs};
+use crate::look::acts;
 use crate::setup::{self, Asks};
 use crate::show;
 
@@ -33,8 +35,39 @@ pub(crate) struct Sending {
     pub(crate) lane: LaneId,
     pub(crate) mail: Option<MailBody>,
     /// What is said if somebody else goes on.
-    pub(crate) left: String,
+    pub(crate) left: Left,
     pub(crate) asks: Asks,
+}
+
+/// What somebody else goes on with.
+#[derive(Serialize)]
+pub(crate) struct Left {
+    conversation: LaneId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<QuestionId>,
+    left: String,
+}
+
+impl Left {
+    /// A conversation, and what is said of it.
+    pub(crate) fn new(conversation: &LaneId, left: String) -> Self {
+        Self { conversation: conversation.clone(), question: None, left }
+    }
+
+    /// The answer to a question.
+    pub(crate) fn answer(conversation: &LaneId, question: QuestionId) -> Self {
+        let left = acts::answered(conversation, question);
+        Self { question: Some(question), ..Self::new(conversation, left) }
+    }
+
+    /// Says so.
+    pub(crate) fn say(&self, output: &OutputArgs) -> anyhow::Result<()> {
+        match output.is_for_programs() {
+            true => show::line(&serde_json::to_string(self)?),
+            false => show::line(&self.left),
+        }
+        Ok(())
+    }
 }
 
 impl Sending {
@@ -47,7 +80,7 @@ impl Sending {
     ) -> anyhow::Result<ExitCode> {
         if then == Then::Leave || self.finds_a_reader(store.as_ref()).await? {
             self.deliver(store.as_ref()).await?;
-            show::line(&self.left);
+            self.left.say(&agent.output)?;
             return Ok(ExitCode::SUCCESS);
         }
         // What cannot be driven is told before anything is sent.

@@ -85,9 +85,6 @@ pub(crate) struct ApproveArgs {
     /// Only send the answer; whoever drives the conversation next goes on
     #[arg(long)]
     pub(crate) detach: bool,
-    /// As JSON: the same as --output-format json
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
 }
@@ -97,6 +94,8 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct CompactArgs {
     /// A run or a conversation; a unique beginning of its id is enough
     pub(crate) id: String,
+    /// What the summary must keep
+    pub(crate) keep: Option<String>,
     /// Only say what would happen
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -62,6 +62,11 @@ impl Paper {
         }
     }
 
+    /// Without colours, wherever it goes.
+    pub(crate) fn plain() -> Self {
+        Self { colour: Colour::None, width: WIDTH }
+    }
+
     /// Characters of a line.
     pub(crate) fn width(self) -> usize {
         self.width

@@ -99,6 +99,11 @@ fn quote(segment: &Segment) -> String {
 }
 
 impl Preview {
+    /// Whether asking for room would make any.
+    pub(crate) fn makes_room(&self) -> bool {
+        ![name(Acts::Nothing), name(Acts::Stuck)].contains(&self.acts)
+    }
+
     /// As text.
     pub(crate) fn lines(&self, paper: Paper) -> Vec<String> {
         words::lines(self, paper)

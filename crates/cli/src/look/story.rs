@@ -50,10 +50,14 @@ impl Moment<'_> {
 }
 
 impl Story {
+    /// A conversation in which nothing was said yet.
+    pub(crate) fn untold(lane: LaneId) -> Self {
+        Self { lane, entries: Vec::new(), now: Conversation::default(), damage: None }
+    }
+
     /// Reads the log of a lane. Damage ends the story; it is no error.
     pub(crate) async fn read(store: &dyn Store, lane: LaneId) -> Result<Self, StoreError> {
-        let now = Conversation::default();
-        let mut story = Self { lane, entries: Vec::new(), now, damage: None };
+        let mut story = Self::untold(lane);
         while story.damage.is_none() && story.read_on(store).await? > 0 {}
         Ok(story)
     }

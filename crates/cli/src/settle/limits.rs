@@ -12,6 +12,7 @@ use windlass::core::settings::Settings;
 
 use super::config::Profile;
 use crate::args::LimitArgs;
+use crate::toolset;
 
 /// Micro-dollars of a dollar.
 const MICROS: f64 = 1_000_000.0;
@@ -40,14 +41,12 @@ pub(crate) fn apply(
     if profile.ask_at_cap {
         settings.budget.at_cap = AtCap::Ask;
     }
-    let need = |(tool, at_least): (&String, &u32)| Need {
-        tool: Arc::from(tool.as_str()),
-        at_least: *at_least,
-    };
+    let named = |tool: &String| Arc::from(toolset::called(tool));
+    let need = |(tool, at_least): (&String, &u32)| Need { tool: named(tool), at_least: *at_least };
     settings.gate.checklist = profile.checklist.iter().map(need).collect();
     settings.gate.command = profile.gate_command.as_deref().map(Arc::from);
-    settings.guards.exempt = profile.exempt_tools.iter().map(|t| Arc::from(t.as_str())).collect();
-    settings.guards.lookup_tool = profile.lookup_tool.as_deref().map(Arc::from);
+    settings.guards.exempt = profile.exempt_tools.iter().map(named).collect();
+    settings.guards.lookup_tool = profile.lookup_tool.as_ref().map(named);
     Ok(settings.checked()?)
 }
 

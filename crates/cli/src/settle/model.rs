@@ -62,6 +62,19 @@ pub(crate) fn choose(
     Ok(Arc::new(models))
 }
 
+/// What is known of a model that an agent of its own asks; nothing where a script answers.
+pub(crate) fn of_agent(
+    name: &str,
+    args: &ModelArgs,
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Option<ModelSettings>> {
+    if args.script.is_some() {
+        return Ok(None);
+    }
+    Ok(Some(models(config, clock)?.describe(&full(name))?.model))
+}
+
 /// A model for what needs no reply: whoever asks it gets an empty one.
 pub(crate) fn silent(clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Model>> {
     let script = Script::parse("when any\n  say \"\"\n")?;

@@ -10,6 +10,7 @@ use windlass::core::permission::{Human, Mode, Permissions, Rights, Rule};
 use super::paths;
 use super::sources::Source;
 use crate::args::{OutputFormat, PermissionArgs, WhenAsked};
+use crate::toolset;
 
 /// The permissions of a conversation in `workspace`.
 pub(crate) fn permissions(
@@ -39,7 +40,14 @@ pub(crate) fn permissions(
 }
 
 fn read(rules: &[String]) -> anyhow::Result<Vec<Rule>> {
-    Ok(rules.iter().map(|rule| Rule::parse(rule)).collect::<Result<_, _>>()?)
+    Ok(rules.iter().map(|rule| Rule::parse(&by_name(rule))).collect::<Result<_, _>>()?)
+}
+
+/// The rule with the name that its tool has here.
+fn by_name(rule: &str) -> String {
+    let at = rule.find('(').unwrap_or(rule.len());
+    let (tool, scope) = rule.split_at(at);
+    format!("{}{scope}", toolset::called(tool.trim()))
 }
 
 /// Rules are separated by commas or spaces outside brackets.

@@ -45,17 +45,13 @@ pub(crate) fn all(
     workspace: &Path,
     trust: Trust,
 ) -> anyhow::Result<Vec<Source>> {
-    let wanted = |name: &str| {
-        let list = args.setting_sources.as_deref();
-        list.is_none_or(|list| list.split(',').any(|source| source.trim() == name))
-    };
     let mut sources = Vec::new();
-    if let Some(folder) = paths::shared_settings().filter(|_| wanted("user")) {
+    if let Some(folder) = paths::shared_settings().filter(|_| args.reads("user")) {
         sources.extend(file(&folder.join("settings.json"))?);
     }
     let project = workspace.join(".claude");
     for (name, place) in [("project", "settings.json"), ("local", "settings.local.json")] {
-        if wanted(name) {
+        if args.reads(name) {
             let source = file(&project.join(place))?;
             sources.extend(source.map(|source| as_trusted(source, trust)));
         }

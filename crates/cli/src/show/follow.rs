@@ -14,7 +14,7 @@ use super::signals::{Sign, Signals};
 use super::{note, prompter, result};
 use crate::args::{AgentArgs, OutputFormat, WhenAsked};
 use crate::setup::Setup;
-use crate::{setup, words};
+use crate::words;
 
 /// How often a waiting terminal is drawn.
 const DRAW: Duration = Duration::from_millis(120);
@@ -138,11 +138,12 @@ enum View {
 
 impl View {
     async fn new(session: &Session, setup: &Setup, args: &AgentArgs) -> anyhow::Result<Self> {
-        let format = args.output.output_format;
-        if !setup::is_for_programs(format) {
+        if !args.output.is_for_programs() {
             return Ok(Self::Text(Box::new(Live::new(args.output.verbose))));
         }
-        let frames = Frames::new(session, setup, args, format == OutputFormat::StreamJson).await?;
+        let frames =
+            Frames::new(session, setup, args, args.output.format() == OutputFormat::StreamJson)
+                .await?;
         frames.init();
         Ok(Self::Frames(Box::new(frames)))
     }

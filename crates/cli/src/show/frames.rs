@@ -16,12 +16,14 @@ use windlass::core::permission::Verdict;
 use windlass::core::record::Record;
 use windlass::core::reply::{Reply, Usage};
 use windlass::core::run::Run;
-use windlass::tools::shape;
+use windlass::tools::{LIKE_THE_PARENT, shape};
 use windlass::{End, Item, Session};
 
 use super::result::{self, Tally};
 use crate::args::AgentArgs;
+use crate::prompt::slash::Name;
 use crate::setup::{self, Setup};
+use crate::toolset;
 
 /// The level of the SDKs' protocol that these messages have.
 const PROTOCOL: &str = "2.1.265";
@@ -34,6 +36,7 @@ pub(super) struct Frames {
     mode: Value,
     cwd: String,
     tools: Vec<Arc<str>>,
+    agents: Vec<String>,
     streams: bool,
     partial: bool,
     now: Conversation,
@@ -57,7 +60,8 @@ impl Frames {
             model: settings.model.name.clone(),
             mode: serde_json::to_value(settings.rules.mode)?,
             cwd: setup.workspace.display().to_string(),
-            tools: settings.tools.iter().map(|tool| tool.name.clone()).collect(),
+            tools: settings.tools.iter().map(|tool| listed(&tool.name)).collect(),
+            agents: agents(setup),
             streams,
             partial: args.output.include_partial_messages,
             now: session.conversation().await.unwrap_or_default(),
@@ -77,7 +81,7 @@ impl Frames {
             "mcp_servers": [],
             "model": self.model,
             "permissionMode": self.mode,
-            "slash_commands": ["compact"],
+            "slash_commands": Name::ALL.map(Name::word),
             "apiKeySource": if std::env::var_os("ANTHROPIC_API_KEY").is_some() {
                 "ANTHROPIC_API_KEY"
             } else {
@@ -88,7 +92,7 @@ impl Frames {
             "output_style": "default",
             "skills": [],
             "plugins": [],
-            "agents": [],
+            "agents": self.agents,
         }));
     }
 
@@ -278,9 +282,31 @@ impl Frames {
         }));
     }
 
+    /// Words that no model said.
+    pub(super) fn said(&self, text: &str) {
+        self.write(json!({
+            "type": "assistant",
+            "message": {
+                "id": setup::new_id(),
+                "type": "message",
+                "role": "assistant",
+                "model": "<synthetic>",
+                "content": [{"type": "text", "text": text}],
+                "stop_reason": "stop_sequence",
+                "stop_sequence": "",
+                "usage": usage(&Usage::default()),
+            },
+            "parent_tool_use_id": null,
+        }));
+    }
+
     /// The one result.
     pub(super) fn finish(&mut self, end: &End) -> anyhow::Result<()> {
-        let mut message = result::message(end, &self.tally, &self.now, &self.lane)?;
+        self.result(result::message(end, &self.tally, &self.now, &self.lane)?)
+    }
+
+    /// The same, whatever it says.
+    pub(super) fn result(&self, mut message: Value) -> anyhow::Result<()> {
         if let Some(fields) = message.as_object_mut() {
             fields.insert("session_id".to_owned(), json!(self.session_id));
             fields.insert("uuid".to_owned(), json!(setup::new_id()));
@@ -288,6 +314,18 @@ impl Frames {
         writeln!(io::stdout(), "{message}")?;
         Ok(io::stdout().flush()?)
     }
+}
+
+/// A tool by the name that the first message has for it.
+fn listed(tool: &Arc<str>) -> Arc<str> {
+    if **tool == *toolset::AGENT { Arc::from("Task") } else { tool.clone() }
+}
+
+/// The agents that tasks may name.
+fn agents(setup: &Setup) -> Vec<String> {
+    let hands_out = setup.settings.tools.iter().any(|tool| *tool.name == *toolset::AGENT);
+    let like_the_parent = hands_out.then(|| LIKE_THE_PARENT.to_owned());
+    like_the_parent.into_iter().chain(setup.agents.iter().cloned()).collect()
 }
 
 /// Tokens under the names of the API.

@@ -1,6 +1,6 @@
 //! The run as text, live: what the model says on standard output, what is done on standard error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
@@ -23,6 +23,8 @@ pub(super) struct Live {
     verbose: bool,
     spinner: Option<Spinner>,
     names: BTreeMap<CallId, String>,
+    /// Calls that children answer.
+    handed: BTreeSet<CallId>,
     colours: Colours,
     markdown: Option<Markdown>,
 }
@@ -45,6 +47,7 @@ impl Live {
             verbose,
             spinner: drawn.then_some(spinner),
             names: BTreeMap::new(),
+            handed: BTreeSet::new(),
             colours: Colours::of_stderr(),
             markdown: (Colours::of_stdout() == Colours::Shown).then(Markdown::default),
         }
@@ -122,7 +125,7 @@ impl Live {
         self.clear();
         self.learn(entry);
         for record in &entry.records {
-            if let Some(about) = words::about(entry, record, &self.names) {
+            if let Some(about) = self.sentence(entry, record) {
                 self.end_line()?;
                 writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(&about)))?;
             }
@@ -131,6 +134,21 @@ impl Live {
             }
         }
         Ok(())
+    }
+
+    fn sentence(&mut self, entry: &Entry, record: &Record) -> Option<String> {
+        match record {
+            Record::Spawned { call, .. } => {
+                self.handed.insert(*call);
+            }
+            // It waited for its children; nobody had left it.
+            Record::Adopted { .. } if !self.handed.is_empty() => return None,
+            Record::Settled { call, .. } if self.handed.remove(call) => {
+                return self.names.get(call).map(|name| words::back(name));
+            }
+            _ => {}
+        }
+        words::about(entry, record, &self.names)
     }
 
     fn learn(&mut self, entry: &Entry) {

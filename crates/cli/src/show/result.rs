@@ -160,6 +160,29 @@ fn waiting(
     Ok(message)
 }
 
+/// The answer to a command that needs no model.
+pub(super) fn local(
+    command: &str,
+    said: &str,
+    settings: &Settings,
+    now: &Conversation,
+) -> anyhow::Result<Value> {
+    let mut message =
+        common(Subtype::Success, StopCause::EndTurn.terminal(), &Tally::new(settings))?;
+    if let Some(fields) = message.as_object_mut() {
+        fields.insert("result".to_owned(), json!(said));
+        fields.insert("local_command".to_owned(), json!(command));
+        fields.insert("total_cost_usd".to_owned(), json!(dollars(now.spent.usd_micros)));
+    }
+    Ok(message)
+}
+
+/// Nothing could be begun, and this is why.
+pub(super) fn not_begun(why: &str) -> anyhow::Result<Value> {
+    let nobody = Settings::new(Model::named(""));
+    without("no_conversation", &[why.to_owned()], &Tally::new(&nobody))
+}
+
 fn without(reason: &str, errors: &[String], tally: &Tally) -> anyhow::Result<Value> {
     let mut message = common(Subtype::ErrorDuringExecution, reason, tally)?;
     if let Some(fields) = message.as_object_mut() {

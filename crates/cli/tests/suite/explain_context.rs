@@ -117,4 +117,8 @@ fn a_conversation_with_nothing_old_has_nothing_to_leave_out() {
     place.ask("hi", &["--conversation", "c"]);
     let ran = place.run(&["compact", "c", "--dry-run"]);
     assert!(ran.out.contains("nothing would act"), "{}", ran.out);
+    // Nor is anything promised.
+    let ran = place.run(&["compact", "c"]);
+    assert!(ran.code == 0 && ran.out.contains("nothing would act"), "{}", ran.out);
+    assert_eq!(place.json(&["compact", "c"])[0]["sent"], false);
 }

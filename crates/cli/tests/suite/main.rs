@@ -5,7 +5,9 @@ mod flags;
 mod kit;
 mod stage;
 
+mod agents;
 mod bad_input;
+mod commands;
 mod doctor;
 mod explain;
 mod explain_calls;

@@ -3,6 +3,7 @@
 use std::process::{Child, Stdio};
 
 use crate::kit::Place;
+use crate::stage;
 
 const ASKS: &str =
     "when results 0\n  call Bash {\"command\": \"touch made\"}\nwhen any\n  say \"Made.\"\n";
@@ -48,6 +49,50 @@ fn a_run_that_nobody_drives_is_ended_by_whoever_cancels_it_and_needs_no_model() 
     assert!(!place.path("made").exists());
     let ran = place.run(&["cancel", "c"]);
     assert!(ran.code == 0 && ran.out.contains("there is nothing to end"), "{}", ran.err);
+}
+
+// spec: CLI-10
+#[test]
+fn there_is_nothing_to_go_on_with_where_nobody_asked() {
+    let place = Place::new(ASKS);
+    stage::only_made(&place, "c");
+    for _ in 0..2 {
+        let ran = place.run(&["resume", "c", "--script", "a.script"]);
+        assert!(ran.code == 1 && ran.err.contains("ask with `windlass -p"), "{}", ran.err);
+    }
+    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 1);
+    assert_eq!(state(&place), "waiting_on_human");
+}
+
+// spec: CLI-10
+#[test]
+fn programs_are_told_in_json() {
+    let place = parked();
+    let sent = &place.json(&["answer", "c", "1", "deny", "--detach"])[0];
+    assert_eq!((&sent["conversation"], &sent["question"]), (&"c".into(), &1.into()));
+    assert_eq!(place.json(&["resume", "c", "--detach"])[0]["conversation"], "c");
+    let result = &place.json(&["resume", "c", "--script", "a.script"])[0];
+    assert_eq!((&result["type"], &result["result"]), (&"result".into(), &"Made.".into()));
+    let left = &place.json(&["cancel", "c"])[0];
+    assert!(left["left"].as_str().unwrap().contains("nothing to end"), "{left}");
+    let cancelled = &parked().json(&["cancel", "c"])[0];
+    assert_eq!(cancelled["terminal_reason"], "aborted", "{cancelled}");
+}
+
+// spec: CLI-10
+#[test]
+fn what_answers_no_open_question_is_told_before_anything_is_sent() {
+    let place = parked();
+    let refused = |answer: &[&str], says: &str| {
+        // Nobody needs a model to hear this.
+        let ran = place.run(&[&["answer", "c"], answer].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+        assert!(ran.err.contains(says) && ran.err.lines().count() == 1, "{}", ran.err);
+    };
+    refused(&["7", "allow"], "no open question 7; open: 1");
+    refused(&["1", "mark-done"], "question 1 takes allow");
+    place.run(&["answer", "c", "1", "deny", "--script", "a.script"]);
+    refused(&["1", "deny"], "no open question 1");
 }
 
 fn busy(place: &Place, flags: &[&str]) -> Child {

@@ -1,10 +1,13 @@
 //! Room that was made in the window.
 
 use crate::conversation::{Asked, Conversation};
+use crate::ids::MailId;
+use crate::input::Input;
+use crate::mail::MailBody;
 use crate::record::Record;
 use crate::window::{Rewrite, Rung};
 
-use super::talk::refresh_digest;
+use super::talk::{mail_body, refresh_digest};
 use super::with_run;
 
 pub(super) fn compacted(c: &mut Conversation, record: &Record) {
@@ -22,7 +25,20 @@ pub(super) fn compacted(c: &mut Conversation, record: &Record) {
         c.journal_shown = c.journal.version();
         refresh_digest(c);
     }
+    heard(c);
+}
+
+pub(super) fn asked_for(c: &mut Conversation, input: &Input, mail: MailId) {
+    c.compaction = Asked::Yes;
+    if let Some(MailBody::Compact { wishes: Some(wishes) }) = mail_body(input, mail) {
+        c.compaction_wishes = Some(wishes.clone());
+    }
+}
+
+/// Whoever asked for room was heard.
+fn heard(c: &mut Conversation) {
     c.compaction = Asked::No;
+    c.compaction_wishes = None;
 }
 
 pub(super) fn pruned(c: &mut Conversation, rewrites: &[Rewrite]) {
@@ -31,7 +47,7 @@ pub(super) fn pruned(c: &mut Conversation, rewrites: &[Rewrite]) {
 }
 
 pub(super) fn climbed(c: &mut Conversation, rung: Rung) {
-    c.compaction = Asked::No;
+    heard(c);
     with_run(c, |run| {
         let iteration = run.counters.model_calls;
         run.recoveries.climbed(rung, iteration);

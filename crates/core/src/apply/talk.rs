@@ -31,7 +31,7 @@ pub(super) fn queued(c: &mut Conversation, input: &Input, id: MailId) {
             | MailBody::Cancel { .. }
             | MailBody::Abort { .. }
             | MailBody::ChildFinished { .. }
-            | MailBody::Compact {}
+            | MailBody::Compact { .. }
             | MailBody::Memory { .. },
         )
         | None => return,
@@ -49,7 +49,7 @@ pub(super) fn steered(c: &mut Conversation, input: &Input, id: MailId) {
             | MailBody::Answer { .. }
             | MailBody::Cancel { .. }
             | MailBody::Abort { .. }
-            | MailBody::Compact {}
+            | MailBody::Compact { .. }
             | MailBody::Memory { .. },
         )
         | None => return,

@@ -37,7 +37,7 @@ fn open(draft: &mut Draft<'_>, mail: &Mail) {
         MailBody::Abort { run } => stop(draft, mail.id, run.as_ref(), Stop::Abort),
         MailBody::ChildFinished { home, .. } => child_finished(draft, mail.id, home.as_ref()),
         MailBody::Task { run, task, .. } => employ(draft, mail.id, run, task),
-        MailBody::Compact {} => compact(draft, mail.id),
+        MailBody::Compact { .. } => compact(draft, mail.id),
         MailBody::Memory { text } => remember(draft, mail.id, text),
     }
 }

@@ -234,6 +234,7 @@ fn prompts(draft: &Draft<'_>) -> u32 {
 /// Hooks spoke, or nobody listens: somebody sums up what will be left out, if that can be paid for.
 pub(super) fn sum_up(draft: &mut Draft<'_>, cut: Cut, wishes: Option<Arc<str>>) {
     let Some(settings) = draft.now().settings_in_use() else { return };
+    let wishes = all_wishes(draft, wishes);
     let model = aside::beside(&settings);
     if settings.window.summariser == Summariser::Nobody || budget::is_unpriced(draft, model) {
         return compact(draft, &cut, None);
@@ -249,6 +250,14 @@ pub(super) fn sum_up(draft: &mut Draft<'_>, cut: Cut, wishes: Option<Arc<str>>) 
             let reserved_tokens = planned.input_tokens.saturating_add(max_tokens);
             counsel::seek(draft, Counsel::Summary { cut, wishes, max_tokens, reserved_tokens });
         }
+    }
+}
+
+/// What people and hooks want the summary to keep.
+fn all_wishes(draft: &Draft<'_>, hooks: Option<Arc<str>>) -> Option<Arc<str>> {
+    match (draft.now().compaction_wishes.clone(), hooks) {
+        (Some(people), Some(hooks)) => Some(Arc::from(format!("{people}\n{hooks}"))),
+        (people, hooks) => people.or(hooks),
     }
 }
 

@@ -256,7 +256,11 @@ impl Lane {
     }
 
     pub(crate) fn compact(self) -> Self {
-        self.mail(MailBody::Compact {})
+        self.mail(MailBody::Compact { wishes: None })
+    }
+
+    pub(crate) fn compact_keeping(self, wishes: &str) -> Self {
+        self.mail(MailBody::Compact { wishes: Some(Arc::from(wishes)) })
     }
 
     pub(crate) fn remember(self, text: &str) -> Self {

@@ -93,7 +93,7 @@ fn mail() -> BoxedStrategy<MailBody> {
         1 => prop::option::of(run_id()).prop_map(|run| MailBody::Cancel { run }),
         1 => prop::option::of(run_id()).prop_map(|run| MailBody::Abort { run }),
         1 => text().prop_map(|text| MailBody::ChildFinished { child: LaneId::from("c"), text: arc(text), home: None }),
-        1 => Just(MailBody::Compact {}),
+        1 => Just(MailBody::Compact { wishes: None }),
         1 => text().prop_map(|text| MailBody::Memory { text: arc(text) }),
         1 => (run_id(), text()).prop_map(|(run, prompt)| task(run, arc(prompt))),
     ]

@@ -308,6 +308,31 @@ fn somebody_may_ask_for_room_before_it_is_tight() {
     lane.compact().prompt("more").consults("summary");
 }
 
+// spec: WINDOW-20
+#[test]
+fn whoever_asks_for_room_may_say_what_the_summary_keeps() {
+    let asked = |lane: &Lane| format!("{:?}", lane.live.summary_request().unwrap().transcript);
+    let lane = Lane::with(summed_up).prompt("go").fills(0..7, 500);
+    let lane = lane.compact_keeping("the names").compact().reads(7, 500);
+    let lane = lane.so(|lane| assert!(asked(lane).contains("must keep:\\nthe names")));
+    // It was for this once.
+    lane.summary("seven pages")
+        .compact()
+        .reads(8, 500)
+        .so(|lane| assert!(!asked(lane).contains("the names")));
+    // What a hook wants comes to it.
+    let hooked = |settings: &mut Settings| {
+        summed_up(settings);
+        settings.hooks.compaction = Listening::Hooked;
+    };
+    let lane = Lane::with(hooked).prompt("go").fills(0..7, 500).compact_keeping("the names");
+    let advice = Advice::Pass { context: Some(Arc::from("the dates")) };
+    lane.reads(7, 500).advise(advice).so(|lane| {
+        let asked = asked(lane);
+        assert!(asked.contains("the names") && asked.contains("the dates"), "{asked}");
+    });
+}
+
 #[test]
 fn asking_for_room_where_nothing_is_old_is_refused() {
     Lane::with(summed_up).compact().refused("nothing old enough").prompt("hi").wants("ask 1");

@@ -1,102 +1,56 @@
 //! `spawn_child_runs`: several tasks at once.
 
-use std::sync::Arc;
-
+use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::child;
-use windlass_core::facts::Facts;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::ports::{CallContext, Task, Tool};
+use windlass_core::child::Task;
+use windlass_core::outcome::ToolError;
 
-use super::{Known, MAX_TASKS, facts, nobody_began};
-use crate::input::{self, invalid, unfit};
+use super::MAX_TASKS;
+use super::handing::{Handing, Hands};
+use super::known::Known;
+use crate::input::Input;
 
 /// `spawn_child_runs`: hands out several tasks and waits for all answers.
-#[derive(Debug, Clone, Default)]
-pub struct SpawnChildRuns {
-    known: Known,
-}
+pub type SpawnChildRuns = Handing<Tasks>;
 
-const SCHEMA: &str = r#"{
-  "type": "object",
-  "properties": {
-    "tasks": {
-      "type": "array",
-      "minItems": 1,
-      "maxItems": 4,
-      "items": {
-        "type": "object",
-        "properties": {
-          "prompt": {"type": "string", "minLength": 1, "description": "The task, complete in itself"},
-          "agent": {"type": "string", "description": "Which agent does it; one like you if left out"}
-        },
-        "required": ["prompt"],
-        "additionalProperties": false
-      }
-    }
-  },
-  "required": ["tasks"],
-  "additionalProperties": false
-}"#;
-
-const ABOUT: &str = "Hands out up to four tasks at once. Each is done in a conversation of its own; the call \
-     returns when all have answered, with the answers in the order of the tasks.";
-
-#[derive(Deserialize)]
+/// Several tasks.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub struct Tasks {
+    #[schemars(length(min = 1, max = 4))]
     tasks: Vec<One>,
 }
 
-impl input::Input for Input {}
-
-#[derive(Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct One {
+    /// The task, complete in itself
+    #[schemars(length(min = 1))]
     prompt: String,
+    /// Which agent does it; one like you if left out
     agent: Option<String>,
 }
 
-impl SpawnChildRuns {
-    /// The same tool with one more agent that tasks may name.
-    #[must_use]
-    pub fn with(mut self, name: &str, about: &str) -> Self {
-        self.known = self.known.with(name, about);
-        self
-    }
-
-    fn read(&self, input: &Raw) -> Result<Facts, ToolError> {
-        let Input { tasks } = input::read(input)?;
-        if tasks.is_empty() || tasks.len() > MAX_TASKS {
-            return Err(invalid(&format!(
-                "hand out between 1 and {MAX_TASKS} tasks with one call, not {}",
-                tasks.len()
-            )));
-        }
-        let task = |one: &One| self.known.task(&one.prompt, one.agent.as_deref());
-        let children: Vec<child::Task> = tasks.iter().map(task).collect::<Result<_, _>>()?;
-        let texts: Vec<&str> = children.iter().map(|task| &*task.prompt).collect();
-        let summary = texts.join(" / ");
-        Ok(facts(children, &summary))
+impl Input for Tasks {
+    fn problem(&self) -> Option<String> {
+        let count = self.tasks.len();
+        let fits = (1..=MAX_TASKS).contains(&count);
+        (!fits)
+            .then(|| format!("hand out between 1 and {MAX_TASKS} tasks with one call, not {count}"))
     }
 }
 
-impl Tool for SpawnChildRuns {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: Arc::from("spawn_child_runs"),
-            description: self.known.description(ABOUT),
-            input_schema: Raw::parse(SCHEMA).unwrap_or_else(|_| Raw::string(SCHEMA)),
-        }
+impl Hands for Tasks {
+    const NAME: &'static str = "spawn_child_runs";
+    const ABOUT: &'static str = "Hands out up to four tasks at once. Each is done in a conversation of its own; the call \
+         returns when all have answered, with the answers in the order of the tasks.";
+
+    fn tasks(&self, known: &Known) -> Result<Vec<Task>, ToolError> {
+        self.tasks.iter().map(|one| known.task(&one.prompt, one.agent.as_deref())).collect()
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        self.read(input).unwrap_or_else(unfit)
-    }
-
-    fn run(&self, _context: CallContext, _input: Raw) -> Task<'_, Outcome> {
-        Box::pin(std::future::ready(nobody_began()))
+    fn summary(&self) -> String {
+        let texts: Vec<&str> = self.tasks.iter().map(|one| one.prompt.as_str()).collect();
+        texts.join(" / ")
     }
 }

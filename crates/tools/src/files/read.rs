@@ -12,6 +12,7 @@ use windlass_runtime::ports::{CallContext, Task, Tool};
 use super::blocking::blocking;
 use super::page::Wanted;
 use super::pages::Pages;
+use super::place::Place;
 use super::{digest, kind, path};
 use crate::desk::Desk;
 use crate::input::{self, Input, unfit};
@@ -80,15 +81,19 @@ impl Read {
     }
 }
 
-/// Reads, and remembers as what the file was seen.
 fn look(workplace: &Workplace, desk: &Desk, asked: &Asked) -> Result<Raw, ToolError> {
     let place = workplace.place_to_read(desk, &asked.file_path)?;
+    shown(&place, desk, asked.wanted())
+}
+
+/// Reads, and remembers as what the file was seen.
+pub(super) fn shown(place: &Place, desk: &Desk, wanted: kind::Wanted) -> Result<Raw, ToolError> {
     let mut file = place.open_file()?;
     let refused = |error: std::io::Error| super::open::refused(&place.shown, &error);
     // The hash comes first: should the file change now, the page is newer than what is remembered,
     // and an edit is refused that need not have been. The other way round one would go through.
     let hash = digest::of_file(&mut file).map_err(refused)?;
-    let content = kind::read(file, &place.shown, asked.wanted())?;
+    let content = kind::read(file, &place.shown, wanted)?;
     if let Some(hash) = hash {
         // Without a note the file counts as not read, which an edit will say.
         desk.note_seen(&place.real(), &hash).unwrap_or_default();

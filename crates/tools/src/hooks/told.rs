@@ -83,7 +83,8 @@ pub(super) fn compaction(scene: &Scene) -> (&'static str, Value) {
         Asked::Yes => "manual",
         Asked::No => "auto",
     };
-    (trigger, json!({"trigger": trigger, "custom_instructions": ""}))
+    let wishes = scene.conversation.compaction_wishes.as_deref().unwrap_or_default();
+    (trigger, json!({"trigger": trigger, "custom_instructions": wishes}))
 }
 
 pub(super) fn call(call: &Call) -> Value {

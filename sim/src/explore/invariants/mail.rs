@@ -47,7 +47,7 @@ fn names(record: &Record, mail: &Mail) -> bool {
         }
         (MailBody::ChildFinished { .. }, Record::ChildBack { mail: id }) => *id == mail.id,
         (MailBody::Task { .. }, Record::Employed { mail: id }) => *id == mail.id,
-        (MailBody::Compact {}, Record::CompactionAsked { mail: id }) => *id == mail.id,
+        (MailBody::Compact { .. }, Record::CompactionAsked { mail: id }) => *id == mail.id,
         (MailBody::Memory { .. }, Record::Remembered { mail: id }) => *id == mail.id,
         (MailBody::Answer { .. }, Record::Answered { mail: id }) => *id == mail.id,
         (MailBody::Cancel { .. }, Record::CancelRequested { mail: id, how }) => {
@@ -87,7 +87,7 @@ fn refused_rightly(fact: &Fact<'_>) -> Verdict {
         MailBody::ChildFinished { home: Some(home), .. } => is_awaited(now, home),
         MailBody::ChildFinished { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
         MailBody::Task { run, .. } => has_room(now, run) && now.parent.is_none(),
-        MailBody::Compact {} => can_leave_out(now),
+        MailBody::Compact { .. } => can_leave_out(now),
         MailBody::Memory { text } => !text.trim().is_empty() && can_remember(now),
     };
     ensure(!useful, || format!("{:?}", mail.body))

@@ -176,8 +176,9 @@ fn refuse_room(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn promise_room(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     let Input::Received { mail } = told.input else { return records };
-    let wants =
-        |id: &MailId| mail.iter().any(|mail| mail.id == *id && mail.body == MailBody::Compact {});
+    let wants = |id: &MailId| {
+        mail.iter().any(|mail| mail.id == *id && matches!(mail.body, MailBody::Compact { .. }))
+    };
     replace(records, |record| match record {
         Record::MailRefused { mail, .. } if wants(&mail) => vec![Record::CompactionAsked { mail }],
         record => vec![record],

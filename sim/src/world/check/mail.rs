@@ -65,7 +65,7 @@ fn ends(body: &MailBody, ended: &windlass_core::ids::RunId) -> bool {
         | MailBody::Answer { .. }
         | MailBody::ChildFinished { .. }
         | MailBody::Task { .. }
-        | MailBody::Compact {}
+        | MailBody::Compact { .. }
         | MailBody::Memory { .. } => false,
     }
 }

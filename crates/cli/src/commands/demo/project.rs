@@ -62,7 +62,7 @@ impl Project {
 
     /// The first process.
     pub(super) fn start(&self) -> anyhow::Result<Stage> {
-        self.run(&["-p", PROMPT, "--session-id", "demo"], Driven::Yes)
+        self.run(&["-p", PROMPT, "--conversation", CONVERSATION], Driven::Yes)
     }
 
     /// The second process: it halts.

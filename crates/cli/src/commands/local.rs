@@ -1,0 +1,59 @@
+//! Prompts that are commands: answered here, without a model.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+
+use super::{compact, print};
+use crate::args::Print;
+use crate::look::paper::Paper;
+use crate::look::room::{Preview, preview};
+use crate::look::story::Story;
+use crate::look::{acts, local};
+use crate::prompt::slash::{Name, Slash};
+use crate::setup::{self, Asks, Setup};
+use crate::show;
+
+pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<ExitCode> {
+    if command.name != Name::Help && is_new(print) {
+        bail!(local::about_nothing(command.name));
+    }
+    let mut setup = setup::start_on(None, &print.agent, Asks::Nobody).await?;
+    let session = print::session(print, &setup).await?;
+    let lane = session.lane().clone();
+    let story = match is_new(print) {
+        true => Story::untold(lane),
+        false => Story::read(setup.store.as_ref(), lane).await?,
+    };
+    if let Some(recorded) = &story.now.settings {
+        setup.settings.model = recorded.model.clone();
+    }
+    let said = match command.name {
+        Name::Help => local::help(),
+        Name::Cost => local::cost(&story),
+        Name::Context => room(&story)?.lines(Paper::plain()).join("\n"),
+        Name::Compact => make_room(&story, &setup, &command.rest).await?,
+    };
+    show::locally(command.name, &said, &story.now, (&session, &setup), &print.agent).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether no conversation is named that the command could be about.
+fn is_new(print: &Print) -> bool {
+    print.resume.is_none() && !print.go_on && print.conversation.is_none()
+}
+
+fn room(story: &Story) -> anyhow::Result<Preview> {
+    preview(&story.now).context(acts::NOTHING_SAID)
+}
+
+/// Asks for room, if there is any to be had.
+async fn make_room(story: &Story, setup: &Setup, wishes: &str) -> anyhow::Result<String> {
+    let planned = room(story)?;
+    if !planned.makes_room() {
+        return Ok(planned.lines(Paper::plain()).join("\n"));
+    }
+    let keep = (!wishes.is_empty()).then_some(wishes);
+    compact::ask(setup.store.as_ref(), story, keep).await?;
+    Ok(acts::room_asked(&story.lane))
+}

@@ -1,0 +1,45 @@
+//! Where a mention begins and ends, and what it brings.
+
+use windlass::core::block::{Block, Kind};
+use windlass::core::ids::LaneId;
+use windlass::tools::Workplace;
+
+use super::{blocks, mentions};
+
+#[test]
+fn a_mention_begins_a_word_and_ends_with_it() {
+    let found = |text| mentions(text).collect::<Vec<_>>();
+    assert_eq!(found("look at @a.txt and (@src/b.rs)"), ["a.txt", "src/b.rs)"]);
+    assert_eq!(found("@\"two words.txt\" @x"), ["two words.txt", "x"]);
+    assert!(found("me@example.org and @ and @\"open").is_empty());
+}
+
+fn texts(prompt: &str, files: &[(&str, &str)]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let workplace = Workplace::new(folder.path());
+    let text = |block: &Block| match block.kind() {
+        Kind::Text(text) => text.to_string(),
+        other => panic!("{other:?}"),
+    };
+    blocks(prompt, &workplace, &LaneId::from("c")).iter().map(text).collect()
+}
+
+// spec: CLI-02
+#[test]
+fn a_file_goes_with_the_prompt_once_and_the_words_stay() {
+    let prompt = "Is @a.txt (see @a.txt) like @b, or like @nobody?";
+    let said = texts(prompt, &[("a.txt", "alpha"), ("b", "beta")]);
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(said[0].contains("a.txt") && said[0].contains("alpha"), "{said:?}");
+    assert!(said[1].contains("beta"), "{said:?}");
+    assert_eq!(said[2], prompt);
+}
+
+#[test]
+fn what_names_nothing_is_only_text() {
+    let prompt = "ask @alice about @param and @gone.txt";
+    assert_eq!(texts(prompt, &[]), [prompt]);
+}

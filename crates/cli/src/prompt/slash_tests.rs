@@ -1,0 +1,26 @@
+//! What is a command, and what is for the model.
+
+use super::{Name, Slash, read};
+
+#[test]
+fn a_command_is_its_name_and_what_follows() {
+    let compact = |rest: &str| Some(Slash { name: Name::Compact, rest: rest.to_owned() });
+    assert_eq!(read("/compact").unwrap(), compact(""));
+    assert_eq!(read("/compact  the names\nand dates ").unwrap(), compact("the names\nand dates"));
+    assert_eq!(read("/cost").unwrap().map(|slash| slash.name), Some(Name::Cost));
+}
+
+#[test]
+fn paths_and_everything_else_are_for_the_model() {
+    let words = ["what does /compact do?", " /compact", "/", "/ compact", "//x", "/usr/bin/x dies"];
+    // A folder that exists is one, whatever else it looks like.
+    for text in words.into_iter().chain(["/tmp is full", "/etc", "/2x"]) {
+        assert_eq!(read(text).unwrap(), None, "{text}");
+    }
+}
+
+#[test]
+fn an_unknown_command_is_told_with_those_that_exist() {
+    let error = read("/frobnicate now").unwrap_err().to_string();
+    assert!(error.contains("no command /frobnicate; there are /compact, /context, /cost, /help"));
+}

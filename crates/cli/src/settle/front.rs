@@ -1,0 +1,89 @@
+//! A Markdown page with a head: `---`, lines of `name: value`, `---`, and the text below. The head
+//! is the small part of YAML that people use there: words, quoted words, lists, folded lines.
+
+use std::collections::BTreeMap;
+
+#[cfg(test)]
+#[path = "front_tests.rs"]
+mod front_tests;
+
+/// A page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Page {
+    fields: BTreeMap<String, String>,
+    /// The text below the head.
+    pub(crate) body: String,
+}
+
+impl Page {
+    /// Reads a page, or says what is wrong with it.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let rest = text.strip_prefix("---\n").ok_or(
+            "it has no head; begin it with a line `---`, `name: …`, `description: …` and `---`",
+        )?;
+        let (head, body) = rest
+            .split_once("\n---\n")
+            .or_else(|| rest.strip_suffix("\n---").map(|head| (head, "")))
+            .ok_or("its head has no end; put a line `---` below it")?;
+        Ok(Self { fields: fields(head)?, body: body.trim().to_owned() })
+    }
+
+    /// What the head says of `name`; an empty value says nothing.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The same as a list: `a, b`, `[a, b]`, or a line for each.
+    pub(crate) fn list(&self, name: &str) -> Option<Vec<String>> {
+        let value = self.get(name)?;
+        let inside = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let parts = inside.unwrap_or(value).split(',').map(|part| unquoted(part.trim()));
+        Some(parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
+    }
+}
+
+fn fields(head: &str) -> Result<BTreeMap<String, String>, String> {
+    let mut fields: BTreeMap<String, String> = BTreeMap::new();
+    let mut latest: Option<String> = None;
+    for line in head.lines() {
+        let inside = line.starts_with([' ', '\t', '-']);
+        let trimmed = line.trim();
+        match (&latest, trimmed.split_once(':')) {
+            _ if trimmed.is_empty() || trimmed.starts_with('#') => {}
+            (Some(name), _) if inside => go_on(fields.entry(name.clone()).or_default(), trimmed),
+            (_, Some((name, value))) if !inside => {
+                let name = name.trim().to_owned();
+                fields.insert(name.clone(), first(value.trim()));
+                latest = Some(name);
+            }
+            _ => return Err(format!("its head has a line that is not `name: value`: {trimmed}")),
+        }
+    }
+    Ok(fields)
+}
+
+/// A value as far as its first line says it: `>` and `|` only announce the next ones.
+fn first(value: &str) -> String {
+    match value {
+        ">" | "|" | ">-" | "|-" | ">+" | "|+" => String::new(),
+        value => unquoted(value).to_owned(),
+    }
+}
+
+/// One more line of a value: an entry of a list, or words.
+fn go_on(value: &mut String, line: &str) {
+    let (separator, line) = match line.strip_prefix("- ") {
+        Some(entry) => (", ", unquoted(entry.trim())),
+        None => (" ", line),
+    };
+    if !value.is_empty() {
+        value.push_str(separator);
+    }
+    value.push_str(line);
+}
+
+fn unquoted(value: &str) -> &str {
+    let quoted = |sign| value.strip_prefix(sign).and_then(|rest: &str| rest.strip_suffix(sign));
+    quoted('"').or_else(|| quoted('\'')).unwrap_or(value)
+}

@@ -1,0 +1,43 @@
+//! What is told without a run: answers that no model gave, and conversations that do not exist.
+
+use serde_json::{Value, json};
+use windlass::Session;
+use windlass::core::conversation::Conversation;
+
+use super::frames::Frames;
+use super::{line, result};
+use crate::args::{AgentArgs, OutputFormat, Print};
+use crate::prompt::slash::Name;
+use crate::setup::{self, Setup};
+
+/// The answer to a command that needs no model.
+pub(crate) async fn locally(
+    name: Name,
+    said: &str,
+    now: &Conversation,
+    (session, setup): (&Session, &Setup),
+    args: &AgentArgs,
+) -> anyhow::Result<()> {
+    if !args.output.is_for_programs() {
+        line(said);
+        return Ok(());
+    }
+    let streams = args.output.format() == OutputFormat::StreamJson;
+    let frames = Frames::new(session, setup, args, streams).await?;
+    frames.init();
+    frames.said(said);
+    frames.result(result::local(name.word(), said, &setup.settings, now)?)
+}
+
+/// A program that asked for a conversation which does not exist hears so in a result, too.
+pub(crate) fn not_begun(error: &anyhow::Error, print: &Print) {
+    if !print.agent.output.is_for_programs() {
+        return;
+    }
+    let Ok(mut message) = result::not_begun(&error.to_string()) else { return };
+    if let Value::Object(fields) = &mut message {
+        fields.insert("session_id".to_owned(), json!(print.resume.as_deref().unwrap_or_default()));
+        fields.insert("uuid".to_owned(), json!(setup::new_id()));
+    }
+    line(&message.to_string());
+}

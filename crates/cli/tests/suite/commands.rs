@@ -1,0 +1,182 @@
+//! Prompts that are commands, files that prompts mention, and what comes through a pipe.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::kit::{Place, Ran};
+
+const ECHO: &str = "when user contains \"conversation:\"\n  say \"So far: talk.\"\n\
+     when any\n  say \"You said: ${user}\"\n";
+
+fn lines(ran: &Ran) -> Vec<Value> {
+    ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A conversation that is long enough to have something old.
+fn long() -> Place {
+    let place = Place::new(ECHO);
+    for n in 0..9 {
+        assert_eq!(place.ask(&format!("number {n}"), &["--conversation", "c"]).code, 0);
+    }
+    place
+}
+
+// spec: CLI-02
+#[test]
+fn commands_are_answered_without_a_model() {
+    let place = long();
+    // No model is named, and none is needed.
+    let told = |command: &str| place.run(&["-p", command, "--resume", "c"]);
+    let help = place.run(&["-p", "/help"]);
+    assert!(help.code == 0 && help.out.contains("/compact"), "{}", help.err);
+    let cost = told("/cost");
+    assert!(cost.code == 0 && cost.out.contains("tokens in 9 runs: nobody knows"), "{}", cost.out);
+    let context = told("/context");
+    assert!(context.code == 0 && context.out.contains("The window is 0 % full"), "{}", context.err);
+    assert_eq!(place.json(&["runs"]).len(), 9, "a command is no run");
+}
+
+// spec: CLI-02
+#[test]
+fn programs_get_the_messages_of_a_local_command() {
+    let place = long();
+    let stream = ["--output-format", "stream-json", "--verbose", "--continue"];
+    let frames = lines(&place.run(&[&["-p", "/cost"], &stream[..]].concat()));
+    let kinds: Vec<&Value> = frames.iter().map(|frame| &frame["type"]).collect();
+    assert_eq!(kinds, ["system", "assistant", "result"]);
+    assert_eq!(
+        frames[0]["slash_commands"],
+        serde_json::json!(["compact", "context", "cost", "help"])
+    );
+    assert_eq!(frames[0]["model"], "scripted");
+    assert_eq!(frames[1]["message"]["model"], "<synthetic>");
+    let result = &frames[2];
+    assert_eq!((&result["num_turns"], &result["is_error"]), (&0.into(), &false.into()));
+    assert_eq!((&result["local_command"], &result["session_id"]), (&"cost".into(), &"c".into()));
+    assert_eq!(frames[1]["message"]["content"][0]["text"], result["result"]);
+}
+
+// spec: CLI-02
+// spec: WINDOW-20
+#[test]
+fn room_is_made_for_whoever_asks_with_what_they_want_kept() {
+    let place = long();
+    let ran = place.run(&["-p", "/compact the word swordfish", "--resume", "c"]);
+    assert!(ran.code == 0 && ran.out.contains("before its next model call"), "{}", ran.err);
+    let flags = ["--set", "kept_messages=4", "--resume", "c"];
+    let ran = place.alone("and now?", &flags);
+    assert!(ran.code == 0 && ran.err.contains("old messages were left out"), "{}", ran.err);
+    let log = place.run(&["show", "c"]).out;
+    assert!(log.contains("somebody asked for room to be made"), "{log}");
+    let store = std::fs::read(place.path("w.db")).unwrap();
+    assert!(String::from_utf8_lossy(&store).contains("the word swordfish"));
+    // A conversation that has nothing old says so.
+    place.ask("hi", &["--conversation", "short"]);
+    let ran = place.run(&["-p", "/compact", "--resume", "short"]);
+    assert!(ran.code == 0 && ran.out.contains("nothing would act"), "{}", ran.out);
+}
+
+// spec: WINDOW-20
+#[test]
+fn no_tool_lets_the_model_make_room() {
+    let ran = Place::new(ECHO).alone("hi", &["--output-format", "stream-json", "--verbose"]);
+    let tools = lines(&ran)[0]["tools"].to_string().to_lowercase();
+    assert!(tools.contains("read") && !tools.contains("compact"), "{tools}");
+}
+
+// spec: CLI-02
+#[test]
+fn what_is_no_command_is_told_or_goes_to_the_model() {
+    let place = Place::new(ECHO);
+    let ran = place.alone("/frobnicate now", &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("there is no command /frobnicate; there are /compact"), "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    let ran = place.alone("/cost", &[]);
+    assert!(ran.code == 1 && ran.err.contains("add --continue or --resume ID"), "{}", ran.err);
+    assert!(!place.path("w.db").exists(), "nothing is stored");
+    for text in ["/usr/bin/x dies", " /compact", "/tmp is full"] {
+        assert_eq!(place.alone(text, &[]).out, format!("You said: {text}\n"));
+    }
+}
+
+// spec: CLI-02
+#[test]
+fn files_and_folders_that_are_mentioned_reach_the_model_once() {
+    let place = Place::new(
+        "when user contains \"swordfish\" and user contains \"a.script\"\n  say \"both\"\n\
+         when user contains \"swordfish\" and results 0\n  \
+         call Edit {\"file_path\": \"a.txt\", \"old_string\": \"swordfish\", \"new_string\": \"x\"}\n\
+         when error\n  say \"${result}\"\nwhen any\n  say \"${user}\"\n",
+    );
+    place.write("a.txt", "the word is swordfish");
+    place.write(".env", "SECRET=1");
+    assert_eq!(place.alone("what of @a.txt, and @. there?", &[]).out, "both\n");
+    // It counts as read: an edit needs no other look.
+    let edited = place.alone("change @a.txt", &["--permission-mode", "acceptEdits"]);
+    assert_eq!(edited.code, 0, "{}", edited.err);
+    assert_eq!(std::fs::read_to_string(place.path("a.txt")).unwrap(), "the word is x");
+    let ran = place.alone("ask @alice or a@b.c", &[]);
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("ask @alice or a@b.c\n", ""));
+    let ran = place.alone("and @.env?", &["--disallowedTools", "Read(.env)"]);
+    assert!(ran.err.contains("@.env is not attached: the rule Read(.env)"), "{}", ran.err);
+    let store = std::fs::read(place.path("w.db")).unwrap();
+    assert!(!String::from_utf8_lossy(&store).contains("SECRET"));
+}
+
+#[test]
+fn what_comes_through_a_pipe_goes_below_the_prompt() {
+    let place = Place::new(ECHO);
+    let prompt = ["-p", "why?", "--script", "a.script"];
+    let ran = place.run_fed(&prompt, b"error: it broke\n");
+    assert_eq!(ran.out, "You said: why?\n\nerror: it broke\n", "{}", ran.err);
+    let mut child = place
+        .command(&prompt)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"from a pipe").unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.out, "You said: why?\n\nfrom a pipe\n", "{}", ran.err);
+}
+
+#[test]
+fn a_pipe_that_stays_silent_holds_nobody_up() {
+    let place = Place::new(ECHO);
+    let mut child = place
+        .command(&["-p", "why?", "--script", "a.script"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let held_open = child.stdin.take();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    drop(held_open);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "You said: why?\n"), "{}", ran.err);
+    assert!(ran.err.contains("nothing came through standard input"), "{}", ran.err);
+}
+
+#[test]
+fn flags_that_mean_nothing_are_told() {
+    let place = Place::new(ECHO);
+    let ran = place.alone("hi", &["--session-id", "mine"]);
+    assert!(ran.code == 1 && ran.err.contains("is no UUID"), "{}", ran.err);
+    let ran = place.alone("hi", &["--fork-session"]);
+    assert!(ran.code == 1 && ran.err.contains("name it with --resume ID"), "{}", ran.err);
+}
+
+#[test]
+fn a_conversation_that_does_not_exist_is_a_result_for_programs() {
+    let place = Place::new(ECHO);
+    let ran = place.alone("hi", &["--resume", "nobody", "--output-format", "json"]);
+    let result = &lines(&ran)[0];
+    assert_eq!((ran.code, &result["subtype"]), (1, &"error_during_execution".into()));
+    assert_eq!((&result["is_error"], &result["num_turns"]), (&true.into(), &0.into()));
+    assert!(result["errors"][0].as_str().unwrap().contains("nobody"), "{result}");
+    assert!(ran.err.contains("nobody"), "{}", ran.err);
+}
