@@ -216,8 +216,26 @@ impl Store for SqliteStore {
         Box::pin(self.readers.ask(wanting::owners))
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| wanting::claimable(connection, &look)))
+    /// Who looks and finds nothing does not write.
+    fn claim_wanting(
+        &self,
+        worker: WorkerId,
+        look: Look,
+    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
+        Box::pin(async move {
+            valid::worker(&worker)?;
+            let wanting = move |connection: &_| wanting::wanting(connection, &look);
+            let lanes = self.readers.ask(wanting).await?;
+            if lanes.is_empty() {
+                return Ok(Vec::new());
+            }
+            let work = Work::ClaimAll { lanes, worker };
+            self.writer.submit(work, Durability::Commit).await?.all_claimed()
+        })
+    }
+
+    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| wanting::owned(connection, &owner)))
     }
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {

@@ -21,6 +21,8 @@ mod postgres_points;
 #[cfg(test)]
 mod postgres_pooled;
 #[cfg(test)]
+mod postgres_portable;
+#[cfg(test)]
 mod postgres_shared;
 #[cfg(test)]
 mod postgres_tables;
