@@ -15,6 +15,7 @@ mod draft;
 mod early;
 mod failure;
 mod hooks;
+mod judge;
 mod mail;
 mod pruning;
 mod reply;

@@ -181,6 +181,7 @@ fn memory_files_reach_the_model_and_say_what_a_summary_keeps() {
     assert!(stored.contains("\"preserve\":\"Keep the rhyme.\""));
 }
 
+// spec: WINDOW-22
 #[test]
 fn memory_files_of_folders_on_the_way_are_told_once() {
     let place = Place::new(

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::boundary::{self, finish, finish_badly};
-use super::budget;
 use super::clock;
 use super::counsel;
 use super::draft::Draft;
-use crate::aside::{self, Ruling};
+use super::judge;
 use crate::call::{Call, CallState};
 use crate::counsel::{Advice, Counsel};
 use crate::cut;
@@ -26,7 +25,7 @@ use crate::words;
 pub(super) fn complete(draft: &mut Draft<'_>, cause: StopCause) {
     let Some(settings) = draft.settings() else { return };
     clock::look(draft);
-    if has_steers(draft) && boundary::can_ask(draft) {
+    if goes_on(draft) {
         return boundary::ask(draft, Transition::Steer);
     }
     if must_end(draft) {
@@ -35,7 +34,7 @@ pub(super) fn complete(draft: &mut Draft<'_>, cause: StopCause) {
     match objection(draft, &settings) {
         Some((by, reason)) => reject(draft, cause, by, &reason),
         None if is_looked_at(&settings) => counsel::seek(draft, Counsel::Answer { cause }),
-        None => to_judge(draft, cause),
+        None => judge::asked(draft, cause),
     }
 }
 
@@ -43,9 +42,15 @@ fn has_steers(draft: &Draft<'_>) -> bool {
     draft.run().is_some_and(|run| !run.steers.is_empty())
 }
 
+/// Whether a person said something more meanwhile that the model can still be asked about: then the
+/// answer is not the last.
+pub(super) fn goes_on(draft: &Draft<'_>) -> bool {
+    has_steers(draft) && boundary::can_ask(draft)
+}
+
 /// Whether nothing may hold the end up: it is wanted, its time is up, or it waits for leave to go
 /// on, which an answer does not need.
-fn must_end(draft: &Draft<'_>) -> bool {
+pub(super) fn must_end(draft: &Draft<'_>) -> bool {
     draft
         .run()
         .is_some_and(|run| run.stop.is_some() || run.time_up.is_some() || run.halt().is_some())
@@ -67,7 +72,7 @@ fn objection(draft: &Draft<'_>, settings: &Settings) -> Option<(Rejection, Strin
 }
 
 /// The answer goes back with the reason, a bounded number of times; then it counts and is marked.
-fn reject(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: &str) {
+pub(super) fn reject(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: &str) {
     let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return };
     let used = &run.counters;
     let reason = bounded(reason);
@@ -96,14 +101,10 @@ pub(super) fn judged(draft: &mut Draft<'_>, cause: StopCause, advice: &Advice) {
     match advice {
         Advice::Block { reason } => reject(draft, cause, Rejection::Hook, reason),
         Advice::Failed { why, .. } => unverified(draft, cause, why),
-        Advice::Pass { .. } | Advice::Summary { .. } => to_judge(draft, cause),
-        Advice::Stop { .. } if is_judged(draft) => not_judged(draft, cause),
+        Advice::Pass { .. } | Advice::Summary { .. } => judge::asked(draft, cause),
+        Advice::Stop { .. } if judge::is_there(draft) => judge::cut_short(draft, cause),
         Advice::Stop { .. } => steer_or_finish(draft, cause),
     }
-}
-
-fn is_judged(draft: &Draft<'_>) -> bool {
-    draft.settings().is_some_and(|settings| settings.gate.judge.is_some())
 }
 
 /// Nobody could say whether the answer counts. Hooks stand in nobody's way; a command that must
@@ -113,62 +114,16 @@ fn unverified(draft: &mut Draft<'_>, cause: StopCause, why: &str) {
     if gated {
         draft.record(Record::Suspected { why: bounded(why) });
     }
-    to_judge(draft, cause);
-}
-
-/// The last to look at an answer. A judge who cannot be paid leaves a doubt.
-pub(super) fn to_judge(draft: &mut Draft<'_>, cause: StopCause) {
-    clock::look(draft);
-    let goes_on = has_steers(draft) && boundary::can_ask(draft);
-    if goes_on || !is_judged(draft) {
-        return steer_or_finish(draft, cause);
-    }
-    if must_end(draft) {
-        return not_judged(draft, cause);
-    }
-    match budget::for_ruling(draft) {
-        Some((max_tokens, reserved_tokens)) => {
-            counsel::seek(draft, Counsel::Ruling { cause, max_tokens, reserved_tokens });
-        }
-        None => doubted(draft, cause, words::JUDGE_UNPAID),
-    }
-}
-
-/// A judge answered, or did not. It is asked once for each answer: whatever is not a yes or a no
-/// leaves a doubt, and the answer counts.
-pub(super) fn ruled(draft: &mut Draft<'_>, cause: StopCause, advice: &Advice) {
-    clock::look(draft);
-    match advice {
-        Advice::Summary { text, .. } => match aside::ruling(text) {
-            Ruling::Yes => steer_or_finish(draft, cause),
-            Ruling::No { reason } => reject(draft, cause, Rejection::Judge, &reason),
-            Ruling::Unclear => doubted(draft, cause, words::UNCLEAR_RULING),
-        },
-        Advice::Failed { why, .. } => {
-            doubted(draft, cause, &format!("the judge did not answer: {why}"));
-        }
-        Advice::Pass { .. } | Advice::Block { .. } | Advice::Stop { .. } => {
-            doubted(draft, cause, words::UNCLEAR_RULING);
-        }
-    }
-}
-
-/// The run ends while a judge is asked: its answer is kept, with a doubt.
-pub(super) fn not_judged(draft: &mut Draft<'_>, cause: StopCause) {
-    draft.record(Record::Suspected { why: Arc::from(words::NOT_JUDGED) });
-    finish_with(draft, cause);
-}
-
-fn doubted(draft: &mut Draft<'_>, cause: StopCause, why: &str) {
-    draft.record(Record::Suspected { why: bounded(why) });
-    steer_or_finish(draft, cause);
+    judge::asked(draft, cause);
 }
 
 /// The run is to end while its answer is looked at.
 pub(super) fn cut_short(draft: &mut Draft<'_>, about: &Counsel) -> bool {
     match about {
-        Counsel::Answer { cause } if !is_judged(draft) => finish_with(draft, *cause),
-        Counsel::Answer { cause } | Counsel::Ruling { cause, .. } => not_judged(draft, *cause),
+        Counsel::Answer { cause } if !judge::is_there(draft) => finish_with(draft, *cause),
+        Counsel::Answer { cause } | Counsel::Ruling { cause, .. } => {
+            judge::cut_short(draft, *cause);
+        }
         Counsel::Prompt {}
         | Counsel::Pruning { .. }
         | Counsel::Compaction { .. }
@@ -177,8 +132,8 @@ pub(super) fn cut_short(draft: &mut Draft<'_>, about: &Counsel) -> bool {
     true
 }
 
-fn steer_or_finish(draft: &mut Draft<'_>, cause: StopCause) {
-    if has_steers(draft) && boundary::can_ask(draft) {
+pub(super) fn steer_or_finish(draft: &mut Draft<'_>, cause: StopCause) {
+    if goes_on(draft) {
         boundary::ask(draft, Transition::Steer);
     } else {
         finish_with(draft, cause);
@@ -186,7 +141,7 @@ fn steer_or_finish(draft: &mut Draft<'_>, cause: StopCause) {
 }
 
 /// What others say is told in a sentence.
-fn bounded(text: &str) -> Arc<str> {
+pub(super) fn bounded(text: &str) -> Arc<str> {
     Arc::from(cut::text(text, cut::SENTENCE_CHARS).as_ref())
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::answer;
 use super::boundary::{self, finish, finish_badly};
 use super::draft::Draft;
+use super::judge;
 use super::room;
 use crate::counsel::{Advice, Counsel, CounselId, Cut, Goal};
 use crate::record::{Record, Transition};
@@ -34,7 +35,7 @@ pub(super) fn counselled(draft: &mut Draft<'_>, id: CounselId, advice: &Advice) 
     match about {
         Counsel::Prompt {} => prompt_seen(draft, advice),
         Counsel::Answer { cause } => answer::judged(draft, cause, advice),
-        Counsel::Ruling { cause, .. } => answer::ruled(draft, cause, advice),
+        Counsel::Ruling { cause, .. } => judge::ruled(draft, cause, advice),
         Counsel::Pruning { goal, then } => pruning_seen(draft, goal, then, advice),
         Counsel::Compaction { cut } => compaction_seen(draft, cut, advice),
         Counsel::Summary { cut, .. } => room::compact(draft, &cut, summary(advice)),
@@ -113,7 +114,7 @@ pub(super) fn taken_over(draft: &mut Draft<'_>) {
         }
         Some((_, Counsel::Ruling { cause, .. })) => {
             give_up(draft);
-            answer::to_judge(draft, cause);
+            judge::asked(draft, cause);
         }
         Some(_) | None => {}
     }

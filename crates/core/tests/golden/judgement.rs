@@ -10,6 +10,7 @@ use windlass_core::ids::{CallId, LaneId, RunId};
 use windlass_core::input::{FailureClass, HookAnswer, Opinion};
 use windlass_core::limits::Times;
 use windlass_core::mail::{Answer, MailBody};
+use windlass_core::outcome::ToolError;
 use windlass_core::permission::{Mode, Rule};
 use windlass_core::reply::Usage;
 use windlass_core::settings::{Listening, Model};
@@ -40,6 +41,9 @@ pub(super) fn stories() -> Vec<(&'static str, Lane)> {
         ("leave", leave()),
         ("drift_named", drift_named()),
         ("task_budget", task_budget()),
+        ("judge", judge()),
+        ("window_heard", window_heard()),
+        ("retries_after_death", retries_after_death()),
     ]
 }
 
@@ -346,4 +350,33 @@ fn fallback() -> Lane {
     let lane = lane.fails(passing(FailureClass::Cut)).fails(passing(FailureClass::Passing)).wake();
     let lane = lane.fails(passing(FailureClass::Passing)).wake().reply(text("up"));
     lane.prompt("more").reply(text("done"))
+}
+
+/// A no, a lost ruling, a yes; then one that nobody understands.
+fn judge() -> Lane {
+    let lane = Lane::with(|settings| settings.gate.judge = Some(Arc::from("it is tested")));
+    let lane = lane.prompt("go").reply(text("one")).summary("no: there is no test");
+    let lane = lane.reply(text("two")).adopted().summary("yes");
+    lane.prompt("more").reply(text("three")).summary("perhaps")
+}
+
+/// A no to the cheap stages, then a yes.
+fn window_heard() -> Lane {
+    let lane = Lane::with(|settings| {
+        tiny(settings);
+        settings.limits.kept_messages = 4;
+        settings.hooks.compaction = Listening::Hooked;
+    });
+    let lane = lane.prompt("go").says(calls([call("t", "read", "/f")])).returns(0, &page(9, 4_000));
+    let lane = lane.fills_up(400).advise(block("not now")).fills_up(400);
+    lane.advise(pass()).says(text("done"))
+}
+
+/// Two failures in passing with a crash after each, then a result.
+fn retries_after_death() -> Lane {
+    let down = || ToolError::new("http_503", "down", "try later").passing();
+    let lane = Lane::new().prompt("go").reply(calls([call("t", "fetch", "/a")]));
+    let lane = lane.errs_after(1_000, 0, down()).adopted().wake();
+    let lane = lane.errs_after(1_000, 0, down()).wake().adopted();
+    lane.returns(0, "A").reply(text("done"))
 }

@@ -87,6 +87,12 @@ fn the_judge_comes_after_checklist_and_hooks() {
     lane.steer("and this").summary("yes").wants("ask 2");
 }
 
+#[test]
+fn a_doubt_about_an_answer_that_was_not_the_last_is_forgotten() {
+    let lane = judged().reply(text("one")).steer("and this").summary("perhaps").wants("ask 2");
+    lane.reply(text("two")).summary("yes").so(|lane| assert_eq!(suspect(lane), None));
+}
+
 // spec: GUARDS-08
 #[test]
 fn the_judge_is_the_cheap_model_and_sees_work_and_answer() {

@@ -47,6 +47,7 @@ fn everything_people_said_in_the_run_is_kept_and_what_they_said_before_is_not() 
     lane.hides("an old request").tells("a new one").tells("in French");
 }
 
+// spec: WINDOW-22
 #[test]
 fn memory_is_read_after_the_round_and_after_its_results() {
     Lane::new()

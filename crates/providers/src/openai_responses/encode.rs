@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_core::block::{Block, Kind, ToolUse};
-use windlass_core::transcript::{Role, Segment};
+use windlass_core::transcript::{Part, Role, Segment};
 
 use crate::content::{self, Brought, Piece};
 use crate::encodings::{Encode, Written};
@@ -31,7 +31,7 @@ impl Encode for Items {
     fn segment(&self, open: Place, segment: &Segment, out: &mut Vec<u8>) -> Written<Place> {
         let mut writer = Writer { place: open, out };
         match segment.role {
-            Role::User => writer.user(&segment.blocks),
+            Role::User => writer.user(&segment.blocks, speaker(segment.part)),
             Role::Assistant => writer.assistant(&segment.blocks, &self.model),
         }
         Written { open: writer.place, splice: None }
@@ -56,7 +56,7 @@ impl Writer<'_> {
         self.out
     }
 
-    fn user(&mut self, blocks: &[Block]) {
+    fn user(&mut self, blocks: &[Block], speaker: &str) {
         for block in blocks {
             if let Kind::ToolResult { tool_use_id } = block.kind() {
                 write_output(self.item(), tool_use_id, block);
@@ -65,7 +65,7 @@ impl Writer<'_> {
         let said: Vec<Piece> = blocks.iter().filter_map(content::piece).collect();
         if !said.is_empty() {
             let mut message = Object::open(self.item());
-            message.string("role", "user");
+            message.string("role", speaker);
             write_pieces(message.key("content"), &said);
             message.close();
         }
@@ -83,6 +83,17 @@ impl Writer<'_> {
                 }
                 Kind::Other(_) | Kind::ToolResult { .. } => {}
             }
+        }
+    }
+}
+
+/// Instructions that were found on the way have a role of their own here; elsewhere they stand wrapped
+/// behind the results.
+fn speaker(part: Part) -> &'static str {
+    match part {
+        Part::Memory => "developer",
+        Part::Prompt | Part::Note | Part::Summary | Part::Journal | Part::Results | Part::Reply => {
+            "user"
         }
     }
 }

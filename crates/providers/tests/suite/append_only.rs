@@ -173,3 +173,21 @@ fn every_format_carries_model_system_prompt_tools_and_messages() {
         assert_eq!(messages.matches("call_3").count(), 2, "the call and its result");
     }
 }
+
+// spec: WINDOW-22
+#[test]
+fn instructions_found_on_the_way_have_the_role_for_them_or_stand_behind_the_results() {
+    for format in FORMATS {
+        let model = remote(format, NOWHERE, without_cache());
+        let mut request = request(prompt("go"));
+        push_round(&mut request.transcript, 1);
+        request.transcript.push_memory("Use tabs.");
+        let body = joined(&model.body(&request));
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let said = body.get("messages").or(body.get("input")).unwrap().as_array().unwrap();
+        let last = said.last().unwrap();
+        assert!(last.to_string().contains("Use tabs."), "{format:?}: {last}");
+        let role = if format == Format::OpenAiResponses { "developer" } else { "user" };
+        assert_eq!(last["role"], role, "{format:?}");
+    }
+}
