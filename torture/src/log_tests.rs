@@ -53,3 +53,12 @@ fn a_call_is_found_by_reply_and_block() {
     assert_eq!(lane.call(CallId { ask: 1, index: 1 }), None);
     assert_eq!(lane.call(CallId { ask: 2, index: 5 }), None);
 }
+
+#[test]
+fn a_lane_that_was_only_made_and_looked_at_was_not_spoken_to() {
+    let configured = json!({ "seq": 1, "input": {}, "records": [{ "configured/1": {} }] });
+    let queued = json!({ "seq": 2, "input": {}, "records": [{ "queued/1": { "mail": 1 } }] });
+    assert!(!lane(vec![configured.clone()]).was_spoken_to());
+    assert!(Lane { waiting_mail: 1, ..lane(vec![configured.clone()]) }.was_spoken_to());
+    assert!(lane(vec![configured, queued]).was_spoken_to());
+}

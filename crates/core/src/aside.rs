@@ -1,5 +1,5 @@
 //! Requests beside the conversation: somebody sums up what is left out, somebody decides whether a
-//! call may run. Both are ordinary requests to a model, without tools.
+//! call may run, somebody judges an answer. All are ordinary requests to a model, without tools.
 
 use std::sync::Arc;
 
@@ -34,6 +34,20 @@ pub(crate) const OPINION_COST: Usage = Usage {
 /// Tokens set aside for an opinion.
 pub const OPINION_RESERVED_TOKENS: u64 = CLASSIFIED_CHARS + OPINION_TOKENS;
 
+/// Output tokens of a ruling.
+const RULING_TOKENS: u64 = 512;
+
+/// Characters of the work, and of the answer, that a judge reads.
+const JUDGED_CHARS: u64 = 16_000;
+
+/// What a ruling is taken to cost until it is known.
+pub(crate) const RULING_COST: Usage = Usage {
+    input_tokens: JUDGED_CHARS,
+    output_tokens: RULING_TOKENS,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+};
+
 /// The model that is asked beside the conversation: the cheaper one, if one is named.
 pub(crate) fn beside(settings: &Settings) -> &Model {
     match &settings.window.summariser {
@@ -46,6 +60,28 @@ pub(crate) fn beside(settings: &Settings) -> &Model {
 const CHARS_PER_TOKEN: u64 = 3;
 
 impl Conversation {
+    /// The request for what the run waits for, if a model is to write it.
+    #[must_use]
+    pub fn counsel_request(&self) -> Option<Request> {
+        self.summary_request().or_else(|| self.ruling_request())
+    }
+
+    /// The request for the ruling that is wanted now.
+    #[must_use]
+    pub fn ruling_request(&self) -> Option<Request> {
+        let settings = &*self.settings_in_use()?;
+        let run = self.run.as_ref()?;
+        let Counsel::Ruling { max_tokens, .. } = run.consulting()?.about else { return None };
+        let asked = crate::cut::text(settings.gate.judge.as_ref()?, crate::cut::SENTENCE_CHARS);
+        let work = render::history(self.transcript.segments().iter(), JUDGED_CHARS);
+        let answer = run.answer();
+        let answer = crate::cut::text(&answer, JUDGED_CHARS);
+        let text = format!(
+            "What must be true:\n{asked}\n\nThe work:\n{work}\n\nThe answer to judge:\n{answer}"
+        );
+        Some(aside(settings, beside(settings), words::JUDGE, &text, max_tokens))
+    }
+
     /// The request for the summary that is wanted now.
     #[must_use]
     pub fn summary_request(&self) -> Option<Request> {
@@ -120,5 +156,39 @@ pub fn opinion(answer: &str) -> Opinion {
         "deny" => Opinion::Deny { reason: Arc::from("a classifier found it too dangerous") },
         "ask" => Opinion::Unsure { why: Arc::from("the classifier wants a human to look") },
         _ => Opinion::Unsure { why: Arc::from("the classifier did not answer with one word") },
+    }
+}
+
+/// What a judge said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ruling {
+    /// The answer counts.
+    Yes,
+    /// It does not.
+    No {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// Nobody can tell what the judge meant.
+    Unclear,
+}
+
+/// Reads a judge's answer: `yes` or `no` first, then perhaps a reason. Anything else, a `yes, but`
+/// among it, is neither.
+#[must_use]
+pub fn ruling(answer: &str) -> Ruling {
+    let answer = answer.trim().trim_start_matches('*');
+    let end = answer.find(|c: char| !c.is_alphabetic()).unwrap_or(answer.len());
+    let (word, rest) = answer.split_at(end);
+    let rest = rest.trim_start_matches('*');
+    let is_apart = rest.is_empty() || rest.starts_with([':', '.', '!', ';', '\n', '\r']);
+    let reason = rest.trim_matches(|c: char| c.is_whitespace() || ":.,;!*-–—".contains(c));
+    match word.to_lowercase().as_str() {
+        "yes" if is_apart => Ruling::Yes,
+        "no" if is_apart || rest.starts_with([',', ' ', '-']) => {
+            let reason = if reason.is_empty() { words::NO_REASON } else { reason };
+            Ruling::No { reason: Arc::from(reason) }
+        }
+        _ => Ruling::Unclear,
     }
 }

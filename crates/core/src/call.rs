@@ -24,8 +24,19 @@ pub struct Call {
     pub state: CallState,
     /// How often it was let go.
     pub attempts: u32,
+    /// What its repeats used up.
+    pub retries: Retries,
     /// When it ran, once it came back.
     pub ran: Option<Span>,
+}
+
+/// What the repeats of a call used up. Every repeat is stored, so a crash does not begin anew.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Retries {
+    /// How often it was to be tried again.
+    pub granted: u32,
+    /// How long the attempts before and the pauses after them took.
+    pub used_ms: u64,
 }
 
 /// From when to when.
@@ -82,7 +93,15 @@ impl Call {
     /// A call that nobody has looked at.
     #[must_use]
     pub fn new(id: CallId, tool_use: ToolUse, facts: Arc<Facts>) -> Self {
-        Self { id, tool_use, facts, state: CallState::Unjudged, attempts: 0, ran: None }
+        Self {
+            id,
+            tool_use,
+            facts,
+            state: CallState::Unjudged,
+            attempts: 0,
+            retries: Retries::default(),
+            ran: None,
+        }
     }
 
     /// The same with hooks to look at it first, unless it cannot run anyway.
@@ -188,10 +207,17 @@ impl Call {
         if let CallState::Away(away) = &self.state { Some(away) } else { None }
     }
 
+    /// How long its next attempt may take. All attempts together have the time of the tool; what
+    /// passes while nobody is there, or while it waits for its turn, is not taken from it.
+    #[must_use]
+    pub fn time_ms(&self) -> u64 {
+        self.facts.timeout_ms.saturating_sub(self.retries.used_ms)
+    }
+
     /// Undoes being let go, if that was not stored: only a once-only call's is.
     pub(crate) fn forget_volatile(&mut self) {
         if self.facts.is_repeatable() {
-            self.attempts = 0;
+            self.attempts = self.retries.granted;
             if matches!(self.state, CallState::Running { .. }) {
                 self.state = CallState::Ready;
             }

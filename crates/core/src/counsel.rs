@@ -1,5 +1,5 @@
 //! Moments at which a run waits for somebody who is neither its model nor one of its calls: hooks
-//! that look at a prompt or an answer, and whoever sums up what is to be left out.
+//! that look at a prompt or an answer, a judge, and whoever sums up what is to be left out.
 //!
 //! Asking for counsel has no effect in the world, so a new owner simply asks again.
 
@@ -26,6 +26,22 @@ pub enum Counsel {
         /// Why the run would end.
         cause: StopCause,
     },
+    /// Hooks have nothing against the answer: does it fulfil what a judge must find in it?
+    Ruling {
+        /// Why the run would end.
+        cause: StopCause,
+        /// Tokens the ruling may have.
+        max_tokens: u64,
+        /// Tokens set aside for it.
+        reserved_tokens: u64,
+    },
+    /// Hooks hear that old results and turns are about to be cut or taken out.
+    Pruning {
+        /// How much room that is to make.
+        goal: Goal,
+        /// Why the model will be asked then.
+        then: Transition,
+    },
     /// Hooks hear that room is about to be made.
     Compaction {
         /// Where.
@@ -43,6 +59,16 @@ pub enum Counsel {
         /// Tokens set aside for it.
         reserved_tokens: u64,
     },
+}
+
+/// How much room is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    /// As much as a compaction must bring.
+    Gain,
+    /// Enough for one more call.
+    OneCall,
 }
 
 /// A compaction that is planned.
@@ -76,7 +102,7 @@ pub enum Advice {
         /// Why.
         reason: Arc<str>,
     },
-    /// The summary.
+    /// What a model wrote: a summary, or a ruling.
     Summary {
         /// Its text.
         text: Arc<str>,
@@ -99,8 +125,39 @@ impl Counsel {
         match self {
             Self::Prompt {} => "prompt",
             Self::Answer { .. } => "answer",
+            Self::Ruling { .. } => "ruling",
+            Self::Pruning { .. } => "pruning",
             Self::Compaction { .. } => "compaction",
             Self::Summary { .. } => "summary",
+        }
+    }
+
+    /// Why the run would end with the answer that is looked at.
+    #[must_use]
+    pub fn ends(&self) -> Option<StopCause> {
+        match self {
+            Self::Answer { cause } | Self::Ruling { cause, .. } => Some(*cause),
+            Self::Prompt {}
+            | Self::Pruning { .. }
+            | Self::Compaction { .. }
+            | Self::Summary { .. } => None,
+        }
+    }
+
+    /// What it may cost: a model is asked, and charged in full where its answer is not heard.
+    #[must_use]
+    pub fn in_full(&self) -> Option<Usage> {
+        match self {
+            Self::Summary { max_tokens, reserved_tokens, .. }
+            | Self::Ruling { max_tokens, reserved_tokens, .. } => Some(Usage {
+                input_tokens: reserved_tokens.saturating_sub(*max_tokens),
+                output_tokens: *max_tokens,
+                ..Usage::default()
+            }),
+            Self::Prompt {}
+            | Self::Answer { .. }
+            | Self::Pruning { .. }
+            | Self::Compaction { .. } => None,
         }
     }
 }

@@ -19,6 +19,7 @@ fn short_text_is_left_alone() {
     }
 }
 
+// spec: ROUNDS-14
 #[test]
 fn head_tail_and_the_omitted_count_are_said() {
     let input: String = ('a'..='z').cycle().take(32_001).collect();
@@ -31,6 +32,7 @@ fn head_tail_and_the_omitted_count_are_said() {
     assert!(text(&input, 32_000).contains(" 68000 characters omitted "));
 }
 
+// spec: ROUNDS-14
 #[test]
 fn no_sign_is_broken() {
     for sign in [
@@ -79,6 +81,7 @@ fn nothing_but_marks_is_cut_to_nothing() {
     assert!(cut.chars().count() < 60, "{cut:?}");
 }
 
+// spec: ROUNDS-14
 #[test]
 fn content_stays_json() {
     let rows = [

@@ -16,6 +16,7 @@ mod early;
 mod failure;
 mod hooks;
 mod mail;
+mod pruning;
 mod reply;
 mod resume;
 mod room;
@@ -50,8 +51,8 @@ pub fn decide(conversation: &Conversation, at: Millis, input: &Input) -> Vec<Rec
             counsel::counselled(&mut draft, *counsel, advice);
         }
         Input::Classified { call, opinion, .. } => calls::classified(&mut draft, *call, opinion),
-        Input::ToolReturned { call, attempt, outcome, .. } => {
-            calls::tool_returned(&mut draft, *call, *attempt, outcome);
+        Input::ToolReturned { call, attempt, started_at, outcome } => {
+            calls::tool_returned(&mut draft, *call, *attempt, *started_at, outcome);
         }
         Input::Probed { call, finding } => resume::probed(&mut draft, *call, finding),
         Input::Ticked {} => clock::ticked(&mut draft),

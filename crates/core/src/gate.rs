@@ -12,6 +12,10 @@ pub struct Gate {
     pub checklist: Vec<Need>,
     /// A command that must succeed; it is run like a hook.
     pub command: Option<Arc<str>>,
+    /// What a judge must find to be true of it, in free words. The judge is a model that is asked
+    /// beside the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Arc<str>>,
 }
 
 /// A tool and how often it must have worked.

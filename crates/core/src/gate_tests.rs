@@ -5,7 +5,7 @@ use crate::gate::{Done, Gate, Need};
 fn gate(needs: &[(&str, u32)]) -> Gate {
     let need =
         |(tool, at_least): &(&str, u32)| Need { tool: Arc::from(*tool), at_least: *at_least };
-    Gate { checklist: needs.iter().map(need).collect(), command: None }
+    Gate { checklist: needs.iter().map(need).collect(), ..Gate::default() }
 }
 
 fn done(calls: &[(&str, u32)]) -> Done {

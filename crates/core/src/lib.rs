@@ -14,6 +14,7 @@
 pub mod apply;
 pub mod aside;
 pub mod audit;
+mod blame;
 pub mod block;
 pub mod bounds;
 pub mod budget;

@@ -76,7 +76,8 @@ impl Entry {
     pub fn durable(&self) -> Option<Self> {
         let stays = |record: &&Record| record.durability() != Durability::Volatile;
         let records: Vec<Record> = self.records.iter().filter(stays).cloned().collect();
-        (!records.is_empty()).then(|| Self { records, ..self.clone() })
+        let input = || self.input.clone();
+        (!records.is_empty()).then(|| Self { seq: self.seq, at: self.at, input: input(), records })
     }
 
     /// The runs that end with it, given what it follows. There can be two: a prompt that waited may
@@ -123,14 +124,26 @@ fn explain(at: Seq, reason: &str) -> Error {
 impl Conversation {
     /// Folds one entry that was read from a log.
     pub fn fold(&mut self, entry: &Entry) -> Result<(), Error> {
-        let expected = self.head.saturating_add(1);
-        if entry.seq != expected {
-            return Err(Error::Gap { expected, found: entry.seq });
-        }
-        self.head = entry.seq;
-        self.count_time(entry.at, &entry.input, Worked::before(&entry.records));
+        self.expects(entry)?;
+        self.begin(entry);
         self.take(entry);
         Ok(())
+    }
+
+    /// Whether the entry is the next.
+    pub(crate) fn expects(&self, entry: &Entry) -> Result<(), Error> {
+        let expected = self.head.saturating_add(1);
+        if entry.seq == expected {
+            return Ok(());
+        }
+        Err(Error::Gap { expected, found: entry.seq })
+    }
+
+    /// Moves on to the entry, whose records are applied next.
+    pub(crate) fn begin(&mut self, entry: &Entry) {
+        self.head = entry.seq;
+        self.count_time(entry.at, &entry.input, Worked::before(&entry.records));
+        self.at = entry.at;
     }
 
     /// Applies volatile records: they change what is in the air and leave the log as it is.

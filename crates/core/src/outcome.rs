@@ -43,6 +43,10 @@ pub struct ToolError {
     /// Whether it may pass by itself (time-out, refused connection, 429, 5xx).
     #[serde(default)]
     pub transient: bool,
+    /// The whole story, for the event and the trace: what caused it, a stack trace. The model does
+    /// not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Arc<str>>,
 }
 
 impl ToolError {
@@ -55,6 +59,7 @@ impl ToolError {
             hint: Arc::from(hint),
             recoverable: true,
             transient: false,
+            detail: None,
         }
     }
 

@@ -370,6 +370,13 @@ impl Run {
         halted.map(|halt| &halt.question).into_iter().chain(calls.filter_map(Call::question))
     }
 
+    /// The answer as it stands: the one that fits its schema, or the text so far.
+    #[must_use]
+    pub fn answer(&self) -> String {
+        let given = self.structured.as_ref().map(|given| given.text().to_owned());
+        given.unwrap_or_else(|| self.pieces.concat())
+    }
+
     /// The phase's name, as traces and explorers print it.
     #[must_use]
     pub fn phase_name(&self) -> &'static str {

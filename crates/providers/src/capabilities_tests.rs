@@ -16,7 +16,9 @@ fn the_table_is_read_and_has_prices_of_every_class() {
     }
 }
 
-/// Every row says whose word it is: the provider's own pages, or what others wrote of them.
+/// Every row says whose word it is: the provider's own pages, or what others wrote of them. The table
+/// says of when it is.
+// spec: BUDGETS-07
 #[test]
 fn a_price_says_where_it_was_read_and_by_whom() {
     let table: serde_json::Value = serde_json::from_str(include_str!("models.json")).unwrap();
@@ -52,6 +54,7 @@ fn a_date_does_not_hide_a_model() {
     assert_eq!(table.of("claude-haiku-4-5-20251001").abilities().id, "claude-haiku-4-5");
 }
 
+// spec: BUDGETS-07
 #[test]
 fn an_unknown_model_says_so_and_has_no_price() {
     let knowledge = Capabilities::built_in().of("llama-of-somebody");

@@ -16,6 +16,7 @@ use windlass_core::conversation::Conversation;
 use windlass_core::ids::{CallId, Epoch, LaneId, Millis, Seq};
 use windlass_core::input::Input;
 use windlass_core::log::{self, Entry};
+use windlass_core::mail::Mail;
 use windlass_core::run::{EarlyCall, Phase, Run};
 use windlass_core::settings::Settings;
 use windlass_core::wanted::{is_parked, waits_for_children, wanted};
@@ -27,7 +28,9 @@ use crate::lease::Lease;
 use crate::ports::{Claim, StoreError};
 use crate::turns::Turns;
 use held::{Held, is_result_of};
+pub(crate) use inbox::MAIL_PAGE;
 use inbox::{Inbox, Woken};
+use step::Draft;
 
 /// Entries read at once when a lane is loaded.
 const PAGE: usize = 512;
@@ -50,6 +53,8 @@ pub struct Driver {
     clock_behind_ms: u64,
     /// The lapse of the lease after which the store last said that the lane is ours.
     ours_since: u64,
+    /// Mail that was read when the lane was claimed.
+    first_mail: Vec<Mail>,
     post: Option<Post>,
 }
 
@@ -60,7 +65,11 @@ pub(crate) type Post = Arc<dyn Fn(&LaneId) + Send + Sync>;
 pub(crate) struct Claimed {
     pub(crate) lane: LaneId,
     pub(crate) claim: Claim,
+    /// The lapses of the lease before it was claimed: until the next one the lane is ours.
+    pub(crate) lapses: u64,
     pub(crate) conversation: Conversation,
+    /// The mail that lay in it after it was claimed, a page at most.
+    pub(crate) mail: Vec<Mail>,
 }
 
 /// What became of the owner of the stream.
@@ -113,7 +122,9 @@ impl Driver {
         owner: Option<OwnerFeed>,
     ) -> Result<Self, DriveError> {
         let conversation = load(&agent.ports, &lane).await?;
-        Ok(Self::of(agent, Claimed { lane, claim, conversation }, lease, feed, owner))
+        let mail = agent.ports.store.read_mail(lane.clone(), MAIL_PAGE).await?;
+        let claimed = Claimed { lane, claim, lapses: u64::MAX, conversation, mail };
+        Ok(Self::of(agent, claimed, lease, feed, owner))
     }
 
     /// Of a lane that was claimed and read.
@@ -124,7 +135,7 @@ impl Driver {
         feed: Feed,
         owner: Option<OwnerFeed>,
     ) -> Self {
-        let Claimed { lane, claim, conversation } = claimed;
+        let Claimed { lane, claim, lapses, conversation, mail } = claimed;
         let Agent { ports, settings } = agent.clone();
         let (flights, landed) = Flights::new(lane.clone(), agent, feed.clone(), owner.clone());
         Self {
@@ -142,7 +153,8 @@ impl Driver {
             owner,
             owner_left: OwnerLeft::No,
             clock_behind_ms: 0,
-            ours_since: u64::MAX,
+            ours_since: lapses,
+            first_mail: mail,
             post: None,
         }
     }
@@ -222,7 +234,7 @@ impl Driver {
         } else {
             Input::Configured { settings: Arc::clone(&self.settings) }
         };
-        let mail = self.inbox.read_mail().await?;
+        let mail = std::mem::take(&mut self.first_mail);
         let received = (!mail.is_empty()).then_some(Input::Received { mail });
         self.step([input].into_iter().chain(received).collect()).await
     }
@@ -254,10 +266,14 @@ impl Driver {
         self.held.forget(&ghosts);
         inputs.retain(|input| !is_result_of(input, &ghosts));
         let ready = self.held.sort(&self.conversation, inputs);
-        self.step(ready).await?;
-        let released = self.held.release(&self.conversation);
+        // A reply and what its early calls brought are one append.
+        let mut draft = Draft::of(&self.conversation);
+        self.decide(&mut draft, ready)?;
+        let released = self.held.release(&draft.conversation);
+        self.decide(&mut draft, released.inputs)?;
+        self.settle(draft).await?;
         released.too_early.iter().for_each(|call| self.flights.recall(*call));
-        self.step(released.inputs).await
+        Ok(())
     }
 
     /// The owner of the stream dropped it: the run it owned ends at the next safe boundary.

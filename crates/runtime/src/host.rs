@@ -20,7 +20,7 @@ use crate::agents::Agents;
 use crate::feed::Feed;
 use crate::identity;
 use crate::lease::{Lease, LeaseTimes};
-use crate::ports::{Claim, Reach, SeenBeat, Store, StoreError, Whose};
+use crate::ports::{Claim, Look, Reach, SeenBeat, Store, StoreError, Whose};
 use crate::session::Session;
 use crate::turns::Turns;
 use crate::workers::Tally;
@@ -42,6 +42,13 @@ pub struct Host {
     ruin: OnceLock<StoreError>,
     hand_over: CancellationToken,
     beating: JoinHandle<()>,
+}
+
+/// A lane that this process claimed.
+pub(crate) struct Taken {
+    claim: Claim,
+    /// The lapses of the lease before that.
+    lapses: u64,
 }
 
 /// What this process knows of a lane.
@@ -178,15 +185,20 @@ impl Host {
 
     /// Takes the lane. An owner that beats keeps it; a silent one is watched for a whole lease,
     /// unless its process is known to be gone.
-    async fn claim(&self, lane: &LaneId) -> Result<Claim, StoreError> {
-        let first = match self.try_claim(lane, None).await {
-            // A driver of ours ended without giving it back; the reservation says that there is
-            // no other.
-            Err(StoreError::Busy { owner, .. }) if owner.worker == self.lease.worker => {
-                return self.try_claim(lane, Some(owner)).await;
+    async fn claim(&self, lane: &LaneId) -> Result<Taken, StoreError> {
+        let mut ours = None;
+        let first = loop {
+            match self.try_claim(lane, ours.clone()).await {
+                // A driver of ours ended without giving it back; the reservation says that there is
+                // no other. A beat in between shows it anew.
+                Err(StoreError::Busy { owner, .. })
+                    if owner.worker == self.lease.worker && ours.as_ref() != Some(&owner) =>
+                {
+                    ours = Some(owner);
+                }
+                Err(StoreError::Busy { owner, .. }) => break owner,
+                result => return result,
             }
-            Err(StoreError::Busy { owner, .. }) => owner,
-            result => return result,
         };
         let mut watched_ms = if identity::is_gone(&first.worker) { u64::MAX } else { 0 };
         let times = self.lease.times;
@@ -203,8 +215,22 @@ impl Host {
         self.try_claim(lane, Some(first)).await
     }
 
-    async fn try_claim(&self, lane: &LaneId, dead: Option<SeenBeat>) -> Result<Claim, StoreError> {
-        self.agent().ports.store.claim(lane.clone(), self.lease.worker.clone(), dead).await
+    /// Takes lanes that want to be driven, and that were not just refused here.
+    pub(crate) async fn claim_wanting(
+        &self,
+        most: usize,
+    ) -> Result<Vec<(LaneId, Taken)>, StoreError> {
+        let now = self.agent().ports.clock.now();
+        let look = Look { now, most, reach: self.reach(), except: self.shunned() };
+        let lapses = self.lease.lapses();
+        let claims = self.store().claim_wanting(Arc::clone(&self.lease.worker), look).await?;
+        Ok(claims.into_iter().map(|(lane, claim)| (lane, Taken { claim, lapses })).collect())
+    }
+
+    async fn try_claim(&self, lane: &LaneId, dead: Option<SeenBeat>) -> Result<Taken, StoreError> {
+        let lapses = self.lease.lapses();
+        let claim = self.store().claim(lane.clone(), self.lease.worker.clone(), dead).await?;
+        Ok(Taken { claim, lapses })
     }
 }
 

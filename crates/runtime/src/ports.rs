@@ -3,6 +3,7 @@
 
 mod clock;
 mod finding;
+mod heartbeat;
 mod hooks;
 mod model;
 mod store;
@@ -11,6 +12,7 @@ mod tool;
 
 pub use clock::Clock;
 pub use finding::{Left, Look, Reach, Reconcile, Resume, SeenBeat, Whose};
+pub use heartbeat::Heartbeat;
 pub use hooks::{Heard, Hooks, NoHooks, Scene};
 pub use model::{Model, Stream};
 pub use store::{

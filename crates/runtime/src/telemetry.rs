@@ -10,16 +10,21 @@ use crate::workers::Tally;
 /// The target of all events.
 pub const TARGET: &str = "windlass";
 
-/// Tells whoever subscribed about the events among `rows`.
-pub(crate) fn tell(lane: &LaneId, rows: &[Row]) {
+/// The events among `rows` that somebody wants to be told of.
+pub(crate) fn events(rows: &[Row]) -> Vec<EventRow> {
     if !tracing::enabled!(target: TARGET, Level::WARN) {
-        return;
+        return Vec::new();
     }
-    for row in rows {
-        if let Row::Event(event) = row {
-            told(lane, event);
-        }
-    }
+    let event = |row: &Row| match row {
+        Row::Event(event) => Some(event.clone()),
+        Row::Run(_) | Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) => None,
+    };
+    rows.iter().filter_map(event).collect()
+}
+
+/// Tells whoever subscribed, once the events are stored.
+pub(crate) fn tell(lane: &LaneId, events: &[EventRow]) {
+    events.iter().for_each(|event| told(lane, event));
 }
 
 fn told(lane: &LaneId, event: &EventRow) {

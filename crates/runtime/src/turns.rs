@@ -1,5 +1,6 @@
-//! Turns for tools: so many may execute at once in this process, and those that wait are let in one
-//! conversation after the other, so that none can fill the place.
+//! Turns at executing tools. Conversations are not limited; what executes at once is, because it
+//! takes memory, processes and connections. Those who wait are let in one tenant after the other,
+//! and of a tenant one conversation after the other, so that none can fill the place.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,17 +15,16 @@ mod turns_tests;
 /// Tools that execute at once in one process, unless somebody says otherwise.
 pub const TOOLS_AT_ONCE: usize = 64;
 
-/// Hands out turns.
+/// Hands out turns to the conversations of one tenant.
 #[derive(Clone)]
 pub struct Turns {
     queue: Arc<Mutex<Queue>>,
+    tenant: Arc<str>,
 }
 
 struct Queue {
     free: usize,
-    waiting: BTreeMap<LaneId, VecDeque<oneshot::Sender<Turn>>>,
-    /// Lanes that wait, the next one first.
-    order: VecDeque<LaneId>,
+    waiting: Rota<Arc<str>, Rota<LaneId, VecDeque<oneshot::Sender<Turn>>>>,
 }
 
 /// The right to execute; given back when dropped.
@@ -42,9 +42,14 @@ impl Turns {
     /// So many at once.
     #[must_use]
     pub fn new(at_once: usize) -> Self {
-        let queue =
-            Queue { free: at_once.max(1), waiting: BTreeMap::new(), order: VecDeque::new() };
-        Self { queue: Arc::new(Mutex::new(queue)) }
+        let queue = Queue { free: at_once.max(1), waiting: Rota::default() };
+        Self { queue: Arc::new(Mutex::new(queue)), tenant: Arc::from("") }
+    }
+
+    /// Turns at the same place for another tenant.
+    #[must_use]
+    pub fn of(&self, tenant: &Arc<str>) -> Self {
+        Self { queue: Arc::clone(&self.queue), tenant: Arc::clone(tenant) }
     }
 
     /// Waits for a turn.
@@ -55,7 +60,9 @@ impl Turns {
                 queue.free -= 1;
                 return self.turn();
             }
-            queue.line_up(lane)
+            let (sender, receiver) = oneshot::channel();
+            queue.waiting.of(&self.tenant).of(lane).push_back(sender);
+            receiver
         };
         match waits.await {
             Ok(turn) => turn,
@@ -69,28 +76,65 @@ impl Turns {
     }
 }
 
-impl Queue {
-    fn line_up(&mut self, lane: &LaneId) -> oneshot::Receiver<Turn> {
-        let (sender, receiver) = oneshot::channel();
-        let waiting = self.waiting.entry(lane.clone()).or_default();
-        if waiting.is_empty() {
-            self.order.push_back(lane.clone());
-        }
-        waiting.push_back(sender);
-        receiver
+/// Something from which the next is taken.
+trait Line {
+    type Item;
+    fn next(&mut self) -> Option<Self::Item>;
+    fn is_empty(&self) -> bool;
+}
+
+impl<T> Line for VecDeque<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.pop_front()
     }
 
-    /// The next who waits; its lane goes to the end of the line.
-    fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
-        let lane = self.order.pop_front()?;
-        let waiting = self.waiting.get_mut(&lane)?;
-        let first = waiting.pop_front();
-        if waiting.is_empty() {
-            self.waiting.remove(&lane);
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// Lines by name, of which one after the other gives its next. Whose line is empty is not kept.
+struct Rota<K, L> {
+    lines: BTreeMap<K, L>,
+    /// Who waits, the next one first.
+    order: VecDeque<K>,
+}
+
+impl<K, L> Default for Rota<K, L> {
+    fn default() -> Self {
+        Self { lines: BTreeMap::new(), order: VecDeque::new() }
+    }
+}
+
+impl<K: Ord + Clone, L: Default> Rota<K, L> {
+    /// The line of this name, to be waited in.
+    fn of(&mut self, name: &K) -> &mut L {
+        if !self.lines.contains_key(name) {
+            self.order.push_back(name.clone());
+        }
+        self.lines.entry(name.clone()).or_default()
+    }
+}
+
+impl<K: Ord + Clone, L: Line> Line for Rota<K, L> {
+    type Item = L::Item;
+
+    fn next(&mut self) -> Option<L::Item> {
+        let name = self.order.pop_front()?;
+        let line = self.lines.get_mut(&name)?;
+        let first = line.next();
+        if line.is_empty() {
+            self.lines.remove(&name);
         } else {
-            self.order.push_back(lane);
+            self.order.push_back(name);
         }
         first
+    }
+
+    fn is_empty(&self) -> bool {
+        self.order.is_empty()
     }
 }
 
@@ -98,7 +142,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let Some(queue) = self.queue.take() else { return };
         loop {
-            let Some(next) = lock(&queue).next() else {
+            let Some(next) = lock(&queue).waiting.next() else {
                 lock(&queue).free += 1;
                 return;
             };

@@ -32,6 +32,27 @@ async fn lanes_take_turns_whatever_one_of_them_asks_for() {
 }
 
 #[tokio::test]
+async fn tenants_take_turns_however_many_conversations_one_of_them_has() {
+    let turns = Turns::new(1);
+    let (greedy, modest) = (turns.of(&Arc::from("greedy")), turns.of(&Arc::from("modest")));
+    let first = greedy.take(&LaneId::from("g0")).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let waiting = ["g1", "g2", "g1", "g3"].map(|lane| (&greedy, lane));
+    for (turns, lane) in waiting.into_iter().chain([(&modest, "m1"), (&modest, "m1")]) {
+        let (turns, order) = (turns.clone(), Arc::clone(&order));
+        tokio::spawn(async move {
+            let _turn = turns.take(&LaneId::from(lane)).await;
+            order.lock().unwrap().push(lane);
+            tokio::task::yield_now().await;
+        });
+        settle().await;
+    }
+    drop(first);
+    settle().await;
+    assert_eq!(*order.lock().unwrap(), ["g1", "m1", "g2", "m1", "g3", "g1"]);
+}
+
+#[tokio::test]
 async fn a_turn_nobody_waits_for_any_more_goes_to_the_next() {
     let turns = Turns::new(1);
     let first = turns.take(&LaneId::from("a")).await;

@@ -12,10 +12,8 @@ pub use watch::Watch;
 
 use std::sync::Arc;
 
-use windlass_core::ids::LaneId;
-
 use crate::host::Host;
-use crate::ports::{Look, Reconcile, Resume, StoreError};
+use crate::ports::{Reconcile, Resume, StoreError};
 use crate::telemetry;
 use outage::{LATE_MS, Outage};
 
@@ -44,6 +42,32 @@ impl Default for WorkTimes {
 /// Lanes found with one look.
 const BATCH: usize = 256;
 
+/// What one pass brought.
+#[derive(Debug, Default)]
+struct Found {
+    /// Lanes that were taken.
+    lanes: usize,
+    /// Lanes that dead processes had left, to be taken next.
+    left: usize,
+}
+
+impl Found {
+    fn lanes(lanes: usize) -> Self {
+        Self { lanes, left: 0 }
+    }
+
+    fn is_followed_by_more(&self) -> bool {
+        self.left > 0 || self.lanes >= BATCH
+    }
+}
+
+/// Whether lanes may have been taken of which nothing was heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unsure {
+    No,
+    Yes,
+}
+
 /// How long a lane that could not be driven is left to others.
 pub(crate) const SHUNNED_MS: u64 = 60_000;
 
@@ -65,6 +89,7 @@ impl Host {
         let mut watch = Watch::new(self.expiry_ms());
         let mut pause = times.busy_ms;
         let (mut owners_at, mut reconcile_at) = (0, 0);
+        let mut unsure = Unsure::No;
         // A store that fails now may answer later; one that fails at the start is told about.
         self.store().owners().await?;
         while !self.is_handing_over() {
@@ -73,14 +98,14 @@ impl Host {
             }
             let now = clock.monotonic_ms();
             let pass = async {
-                let mut settled = Ok(());
-                if now >= owners_at {
-                    settled = self.settle_dead(&mut watch, now, times.resume).await;
-                    owners_at = now.saturating_add(times.busy_ms);
-                }
                 // Whoever waits is not to wait for the dead.
-                let found = self.look().await?;
-                settled.map(|()| found)
+                let found = self.look(&mut unsure).await;
+                if now < owners_at {
+                    return found.map(Found::lanes);
+                }
+                owners_at = now.saturating_add(times.busy_ms);
+                let left = self.settle_dead(&mut watch, now, times.resume).await?;
+                found.map(|lanes| Found { lanes, left })
             };
             let passed = self.unless_late(pass, || outage.late()).await;
             outage.answered(&passed);
@@ -90,11 +115,11 @@ impl Host {
                 telemetry::reconciled(self.worker(), &self.tally().take());
                 reconcile_at = now.saturating_add(times.reconcile_ms);
             }
-            pause = match found {
+            pause = match found.lanes {
                 0 => pause.saturating_mul(2).clamp(times.busy_ms, times.idle_ms),
                 _ => times.busy_ms,
             };
-            if found < BATCH {
+            if !found.is_followed_by_more() {
                 self.pause(pause.min(self.expiry_ms())).await;
             }
         }
@@ -113,30 +138,46 @@ impl Host {
         work.await
     }
 
-    /// Settles what dead processes left.
+    /// Settles what dead processes left; gives how many lanes that were.
     async fn settle_dead(
         &self,
         watch: &mut Watch,
         now: u64,
         resume: Resume,
-    ) -> Result<(), StoreError> {
+    ) -> Result<usize, StoreError> {
         let dead = watch.dead(self.store().owners().await?, now, self.worker());
         if dead.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let left = self.store().reconcile(Reconcile { dead, resume, most: BATCH }).await?;
         self.tally().left(&left);
-        Ok(())
+        Ok(left.len())
     }
 
-    /// Looks once and drives what it finds.
-    async fn look(self: &Arc<Self>) -> Result<usize, StoreError> {
-        let now = self.agent().ports.clock.now();
-        let look = Look { now, most: BATCH, reach: self.reach() };
-        let mut found = self.store().claimable(look).await?;
-        found.retain(|lane| self.may_drive(lane));
-        found.iter().for_each(|lane| self.attend(lane));
-        Ok(found.len())
+    /// Looks once and drives what it finds. It is a task of its own: what was claimed is driven or
+    /// given back, also if nobody waits for it any more.
+    async fn look(self: &Arc<Self>, unsure: &mut Unsure) -> Result<usize, StoreError> {
+        if *unsure == Unsure::Yes {
+            self.take_up_unknown().await?;
+        }
+        *unsure = Unsure::Yes;
+        let host = Arc::clone(self);
+        let looked = tokio::spawn(async move { host.look_once().await }).await;
+        // A task that was cut off took nothing that would not show itself.
+        let found = looked.unwrap_or(Ok(0))?;
+        *unsure = Unsure::No;
+        Ok(found)
+    }
+
+    async fn look_once(self: &Arc<Self>) -> Result<usize, StoreError> {
+        let taken = self.claim_wanting(BATCH).await?;
+        let found = taken.len();
+        for (lane, taken) in taken {
+            if let Err(taken) = self.take_up(&lane, taken) {
+                self.give_back(lane, &taken).await;
+            }
+        }
+        Ok(found)
     }
 
     /// Waits for a hint, for the next look, or to be told to hand over.
@@ -147,10 +188,5 @@ impl Host {
             () = ports.store.any_mail_hint() => {}
             () = ports.clock.sleep(ms) => {}
         }
-    }
-
-    /// Whether nobody here drives the lane, and it did not just refuse to be driven.
-    fn may_drive(&self, lane: &LaneId) -> bool {
-        !self.is_driving(lane) && !self.is_shunned(lane)
     }
 }

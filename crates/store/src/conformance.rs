@@ -39,7 +39,8 @@ macro_rules! conformance_tests {
             rows: run_is_replaced, one_active_run, next_run_in_one_append, run_of_another_lane,
                 newest_first, only_runs_that_are_over_have_ended;
             text: comes_back_byte_for_byte, large_bodies, same_large_body_twice;
-            wanting: mail_waits, due_lanes_wait, a_look_is_bounded,
+            wanting: mail_waits, a_look_claims, except_these, families_stay_together,
+                due_lanes_wait, a_look_is_bounded,
                 mail_to_anybody_is_hinted_at, only_within_reach, introduced_once,
                 tenants_take_turns, mail_that_lies_is_hinted_at;
             reconcile: checkpoints_decide, left_lanes_go_on, offered_runs_wait,

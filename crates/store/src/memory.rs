@@ -75,6 +75,11 @@ impl MemoryStore {
         self.disk().plan(fault);
     }
 
+    /// The next look that takes lanes takes them, although it says that it failed.
+    pub fn lose_next_look(&self) {
+        self.disk().lose_next_look();
+    }
+
     /// The rows written with a lane's entries, oldest first.
     #[must_use]
     pub fn rows(&self, lane: &LaneId) -> Vec<Row> {
@@ -103,7 +108,7 @@ impl Store for MemoryStore {
             valid::lane(&lane)?;
             valid::letter(&letter)?;
             self.reach(Operation::Deliver).await;
-            let change = |world: &mut World| Ok(world.deliver(&lane, &letter));
+            let change = |world: &mut World| Ok(world.deliver(&lane, &letter, &Whose::default()));
             let mail = self.disk().commit(Durability::Barrier, change)?;
             self.hints.tell(&lane);
             Ok(Delivered { mail })
@@ -220,8 +225,20 @@ impl Store for MemoryStore {
         Box::pin(async move { Ok(self.read(World::owners).await) })
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.claimable(&look)).await) })
+    fn claim_wanting(
+        &self,
+        worker: WorkerId,
+        look: Look,
+    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
+        Box::pin(async move {
+            valid::worker(&worker)?;
+            self.reach(Operation::Claim).await;
+            self.disk().look(|world: &mut World| world.claim_wanting(&worker, &look))
+        })
+    }
+
+    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.owned(&owner)).await) })
     }
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {

@@ -127,19 +127,6 @@ impl PostgresStore {
         })
     }
 
-    /// Takes up to `most` lanes that nobody owns and that have mail or were due by `now`, passing
-    /// over those that others are taking at this moment.
-    pub async fn claim_waiting(
-        &self,
-        worker: WorkerId,
-        now: Millis,
-        most: usize,
-    ) -> Result<Vec<(LaneId, Claim)>, StoreError> {
-        valid::worker(&worker)?;
-        let worker = &worker;
-        with_link!(self.pool, |link, _| claim::claim_waiting(link, worker, now, most)).await
-    }
-
     /// How many appending transactions were committed.
     #[must_use]
     pub fn commits(&self) -> u64 {
@@ -154,7 +141,8 @@ impl Store for PostgresStore {
             valid::letter(&letter)?;
             let (lane, letter) = (&lane, &PreparedLetter::new(&letter)?);
             fault::point(fault::DELIVER_BEFORE);
-            let sent = with_link!(self.pool, |link, _| mail::deliver(link, lane, letter)).await?;
+            let sent =
+                with_link!(self.pool, |link, _| mail::deliver(link, lane, letter, None)).await?;
             fault::point(fault::DELIVER_AFTER);
             self.notices.tell(lane);
             Ok(Delivered { mail: sent })
@@ -272,10 +260,30 @@ impl Store for PostgresStore {
         Box::pin(async move { with_link!(self.pool, |link, _| wanting::owners(link)).await })
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
+    fn claim_wanting(
+        &self,
+        worker: WorkerId,
+        look: Look,
+    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
         Box::pin(async move {
-            let look = &look;
-            with_link!(self.pool, |link, _| wanting::claimable(link, look)).await
+            valid::worker(&worker)?;
+            let (worker, look) = (&worker, &look);
+            fault::point(fault::CLAIM_BEFORE);
+            let claimed = with_link!(self.pool, |link, doubt| {
+                claim::claim_wanting(link, worker, look, doubt)
+            });
+            let claimed = claimed.await?;
+            if !claimed.is_empty() {
+                fault::point(fault::CLAIM_AFTER);
+            }
+            Ok(claimed)
+        })
+    }
+
+    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
+        Box::pin(async move {
+            let owner = &owner;
+            with_link!(self.pool, |link, _| wanting::owned(link, owner)).await
         })
     }
 

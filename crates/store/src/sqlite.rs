@@ -1,6 +1,7 @@
 //! The store people run: one SQLite file in WAL mode, shared by any number of processes.
 //!
-//! One thread per process writes, everything that waits in one transaction; a second one syncs
+//! One connection per process writes, everything that waits in one transaction: on the caller's
+//! thread if that is the only one of its runtime, else on a thread of its own. Another one syncs
 //! the write-ahead log for those who asked for it; reads go through connections of their own.
 //! Not here: any SQL outside the files of this folder.
 
@@ -11,6 +12,7 @@ mod check;
 mod checkpoint;
 mod claim;
 mod clock;
+mod desk;
 mod error;
 mod fork;
 mod home;
@@ -214,8 +216,26 @@ impl Store for SqliteStore {
         Box::pin(self.readers.ask(wanting::owners))
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| wanting::claimable(connection, &look)))
+    /// Who looks and finds nothing does not write.
+    fn claim_wanting(
+        &self,
+        worker: WorkerId,
+        look: Look,
+    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
+        Box::pin(async move {
+            valid::worker(&worker)?;
+            let wanting = move |connection: &_| wanting::wanting(connection, &look);
+            let lanes = self.readers.ask(wanting).await?;
+            if lanes.is_empty() {
+                return Ok(Vec::new());
+            }
+            let work = Work::ClaimAll { lanes, worker };
+            self.writer.submit(work, Durability::Commit).await?.all_claimed()
+        })
+    }
+
+    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| wanting::owned(connection, &owner)))
     }
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {

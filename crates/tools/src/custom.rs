@@ -12,18 +12,23 @@ use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
 
 use crate::input::{self, invalid, unfit};
+use crate::limits::TIMEOUT_MS;
+use crate::lookup::is_lookup;
 use crate::offer::offer;
 
 /// A tool made of a function that takes `I`. Its schema is that of `I`; derive `Deserialize` with
 /// `deny_unknown_fields` so that what does not fit is refused.
 ///
-/// Unless it is said that it only reads, it runs alone, once, and a crash in the middle of it is put
-/// to a human.
+/// Unless it is said that it only reads, it runs alone. Whether it may be repeated, after a failure in
+/// passing or a crash, is told by its name if nobody says so: `list_orders` may, `create_order` not. A
+/// crash in the middle of one that may not is put to a human.
 pub struct Custom<I, F> {
     name: String,
     description: String,
     run: F,
     reads: Reads,
+    repeat: Repeat,
+    timeout_ms: u64,
     input: PhantomData<fn(I)>,
 }
 
@@ -41,27 +46,42 @@ where
 {
     /// A tool of this name that does what `run` does.
     pub fn new(name: &str, description: &str, run: F) -> Self {
+        let repeat = if is_lookup(name) { Repeat::Repeatable } else { Repeat::OnceOnly };
         let (name, description) = (name.to_owned(), description.to_owned());
-        Self { name, description, run, reads: Reads::NotOnly, input: PhantomData }
+        let (reads, timeout_ms, input) = (Reads::NotOnly, TIMEOUT_MS, PhantomData);
+        Self { name, description, run, reads, repeat, timeout_ms, input }
+    }
+
+    /// The same, as one whose repetition does no harm, or does.
+    #[must_use]
+    pub fn repeat(mut self, repeat: Repeat) -> Self {
+        self.repeat = repeat;
+        self
+    }
+
+    /// The same with so much time for a call; 120 s if nothing is said. A call that takes longer and
+    /// still works says so with `context.heart`.
+    #[must_use]
+    pub fn timeout_ms(mut self, timeout_ms: u64) -> Self {
+        self.timeout_ms = timeout_ms;
+        self
     }
 
     /// The same, as one that changes nothing: it runs beside others and may be repeated.
     #[must_use]
     pub fn read_only(mut self) -> Self {
-        self.reads = Reads::Only;
+        (self.reads, self.repeat) = (Reads::Only, Repeat::Repeatable);
         self
     }
 
     fn facts(&self, input: &Raw) -> Facts {
-        let reads = input::looks(Vec::new(), input.text());
+        let (repeat, timeout_ms) = (self.repeat, self.timeout_ms);
+        let reads = Facts { repeat, timeout_ms, ..input::looks(Vec::new(), input.text()) };
         match self.reads {
             Reads::Only => reads,
-            Reads::NotOnly => Facts {
-                touches: Touches::Exclusive,
-                repeat: Repeat::OnceOnly,
-                interrupt: Interrupt::RunsToEnd,
-                ..reads
-            },
+            Reads::NotOnly => {
+                Facts { touches: Touches::Exclusive, interrupt: Interrupt::RunsToEnd, ..reads }
+            }
         }
     }
 }
@@ -93,7 +113,8 @@ where
                 Ok(read) => (self.run)(context, read).await,
                 Err(problem) => Err(problem),
             };
-            result.map_or_else(Outcome::Failed, |text| Outcome::Done(Raw::string(&text)))
+            let failed = |error: ToolError| Outcome::Failed(error.without_trace());
+            result.map_or_else(failed, |text| Outcome::Done(Raw::string(&text)))
         })
     }
 }

@@ -21,6 +21,9 @@ mod runner_tests;
 #[cfg(test)]
 #[path = "hooks/said_tests.rs"]
 mod said_tests;
+#[cfg(test)]
+#[path = "hooks/told_tests.rs"]
+mod told_tests;
 
 pub use config::{BadHooks, HookConfig};
 
@@ -141,11 +144,11 @@ impl CommandHooks {
                 self.ask(Event::UserPromptSubmit, "", &scene, more).await
             }
             Counsel::Answer { .. } => return self.answered(scene).await,
-            Counsel::Compaction { .. } => {
+            Counsel::Pruning { .. } | Counsel::Compaction { .. } => {
                 let (trigger, more) = told::compaction(&scene);
                 self.ask(Event::PreCompact, trigger, &scene, more).await
             }
-            Counsel::Summary { .. } => Vec::new(),
+            Counsel::Ruling { .. } | Counsel::Summary { .. } => Vec::new(),
         };
         advice(said.into_iter().map(Said::advice).collect())
     }

@@ -20,6 +20,7 @@ mod human;
 mod input;
 mod journal;
 pub mod limits;
+mod lookup;
 mod memory;
 mod offer;
 mod output;

@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use windlass_core::block::Block;
 use windlass_core::outcome::{Outcome, ToolError};
 use windlass_core::raw::Raw;
 use windlass_runtime::Toolbox;
@@ -63,8 +64,7 @@ impl Paged {
     }
 
     fn keep_content(&self, from: Source<'_>, content: Raw) -> Raw {
-        // Pictures and documents are not cut.
-        let text = (content.text().len() > SPILL_BYTES).then(|| content.read::<String>().ok());
+        let text = (content.text().len() > SPILL_BYTES).then(|| whole_text(&content));
         match text.flatten().and_then(|text| self.keep_text(from, text)) {
             Some(told) => Raw::string(&told),
             None => content,
@@ -91,6 +91,16 @@ impl Paged {
             "{text}\n[all {bytes} bytes of this are in {path}: page through it with Read]"
         ))
     }
+}
+
+/// A result that is text and nothing else: pictures and documents are not cut.
+fn whole_text(content: &Raw) -> Option<String> {
+    if let Ok(text) = content.read::<String>() {
+        return Some(text);
+    }
+    let blocks = content.read::<Vec<Block>>().ok()?;
+    let texts: Option<Vec<&str>> = blocks.iter().map(Block::as_text).collect();
+    texts.map(|texts| texts.join("\n"))
 }
 
 fn write(folder: &Path, from: Source<'_>, text: &str) -> io::Result<PathBuf> {

@@ -9,7 +9,7 @@ use windlass_core::ids::{CallId, LaneId};
 use windlass_core::outcome::{Outcome, ToolError};
 use windlass_core::raw::Raw;
 use windlass_runtime::SystemClock;
-use windlass_runtime::ports::{CallContext, Clock, Tool};
+use windlass_runtime::ports::{CallContext, Clock, Heartbeat, Tool};
 use windlass_tools::{Bash, Edit, Read, Workplace, Write};
 
 pub(crate) fn context() -> CallContext {
@@ -18,6 +18,7 @@ pub(crate) fn context() -> CallContext {
         call: CallId { ask: 1, index: 0 },
         idempotency_key: Arc::from("run-1:toolu_1"),
         attempt: 1,
+        heart: Heartbeat::default(),
     }
 }
 

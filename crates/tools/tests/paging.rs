@@ -49,7 +49,7 @@ async fn paged_through(workspace: &Workspace, path: &str) -> String {
     }
 }
 
-// spec: TOOLS-07
+// spec: ROUNDS-14, TOOLS-07
 #[tokio::test]
 async fn what_was_cut_is_in_a_file_that_the_last_line_names() {
     let workspace = Workspace::new();
@@ -96,4 +96,47 @@ async fn an_error_that_says_too_much_is_kept_too_and_what_is_short_is_left_alone
     assert_eq!(paged_through(&workspace, named(&shown)).await, long_text());
     let outcome = tools.get("Short").unwrap().run(context(), json("{}")).await;
     assert_eq!(done(outcome), "short");
+}
+
+/// A tool whose result is a list of blocks.
+struct Blocks(String);
+
+impl Tool for Blocks {
+    fn spec(&self) -> windlass_core::settings::ToolSpec {
+        let input_schema = json(r#"{"type":"object"}"#);
+        let (name, description) = ("Blocks".into(), "Lists.".into());
+        windlass_core::settings::ToolSpec { name, description, input_schema }
+    }
+
+    fn assess(&self, _input: &Raw) -> windlass_core::facts::Facts {
+        windlass_core::facts::Facts::default()
+    }
+
+    fn run(
+        &self,
+        _context: CallContext,
+        _input: Raw,
+    ) -> windlass_runtime::ports::Task<'_, Outcome> {
+        Box::pin(std::future::ready(Outcome::Done(Raw::parse(&self.0).unwrap())))
+    }
+}
+
+// spec: ROUNDS-14
+#[tokio::test]
+async fn a_list_of_texts_is_kept_as_text_and_a_picture_stays_a_picture() {
+    let workspace = Workspace::new();
+    let text = serde_json::json!({"type": "text", "text": long_text()});
+    let list = serde_json::json!([{"type": "text", "text": "first"}, text]).to_string();
+    let tools = paged(&Toolbox::default().with(Blocks(list)), &workspace.workplace);
+    let outcome = tools.get("Blocks").unwrap().run(context(), json("{}")).await;
+    let shown = shown(&outcome);
+    assert!(shown.starts_with("first\n") && shown.contains("characters omitted"), "{shown}");
+    let kept = paged_through(&workspace, named(&shown)).await;
+    assert_eq!(kept.trim_end(), format!("first\n{}", long_text()).trim_end());
+    let data = "A".repeat(200_000);
+    let source = serde_json::json!({"type": "base64", "media_type": "image/png", "data": data});
+    let picture = serde_json::json!([{"type": "image", "source": source}]).to_string();
+    let tools = paged(&Toolbox::default().with(Blocks(picture.clone())), &workspace.workplace);
+    let outcome = tools.get("Blocks").unwrap().run(context(), json("{}")).await;
+    assert!(matches!(outcome, Outcome::Done(content) if content.text() == picture));
 }

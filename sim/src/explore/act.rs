@@ -5,6 +5,7 @@ use std::sync::Arc;
 use windlass_core::aside::OPINION_RESERVED_TOKENS;
 use windlass_core::block::Block;
 use windlass_core::budget::Caps;
+use windlass_core::call::CallState;
 use windlass_core::child::{Ending, Homecoming, Parent, Task};
 use windlass_core::ids::{CallId, LaneId, Millis, QuestionId, RunId};
 use windlass_core::input::{Finding, Input};
@@ -257,9 +258,13 @@ fn billed(reply: &Reply, asking: &Asking, output_tokens: u64) -> Reply {
 }
 
 fn returned(world: &World, call: CallId, back: menu::Back) -> Option<Input> {
-    let attempt = world.live.run.as_ref()?.round()?.call(call)?.attempts;
+    let of = world.live.run.as_ref()?.round()?.call(call)?;
+    let started_at = match of.state {
+        CallState::Running { since } => since,
+        _ => world.now,
+    };
     let outcome = menu::outcome(back);
-    Some(Input::ToolReturned { call, attempt, started_at: world.now, outcome })
+    Some(Input::ToolReturned { call, attempt: of.attempts, started_at, outcome })
 }
 
 fn finding(ledger: &Ledger, call: CallId, find: Find) -> Finding {

@@ -22,6 +22,10 @@ pub(crate) enum Advise {
     Long,
     /// A summary that says nothing.
     Blank,
+    /// A ruling for the answer.
+    Yes,
+    /// A ruling against it.
+    No,
     /// Nobody answers.
     Fail,
 }
@@ -29,14 +33,26 @@ pub(crate) enum Advise {
 impl Advise {
     /// Whether somebody who was asked about this could say so.
     pub(crate) fn fits(self, about: &Counsel) -> bool {
-        let sums_up = matches!(about, Counsel::Summary { .. });
-        match self {
-            Self::Fail => true,
-            Self::Summary | Self::Long | Self::Blank => sums_up,
-            Self::Pass | Self::Tell | Self::Block | Self::Stop => !sums_up,
+        match about {
+            Counsel::Summary { .. } => {
+                matches!(self, Self::Summary | Self::Long | Self::Blank | Self::Fail)
+            }
+            Counsel::Ruling { .. } => {
+                matches!(self, Self::Yes | Self::No | Self::Summary | Self::Blank | Self::Fail)
+            }
+            Counsel::Prompt {}
+            | Counsel::Answer { .. }
+            | Counsel::Pruning { .. }
+            | Counsel::Compaction { .. } => {
+                matches!(self, Self::Pass | Self::Tell | Self::Block | Self::Stop | Self::Fail)
+            }
         }
     }
 }
+
+/// What a judge says for an answer, and against it.
+pub(crate) const YES: &str = "yes";
+pub(crate) const NO: &str = "no: more";
 
 /// The advice, and what it cost.
 pub(crate) fn advice(says: Advise, about: &Counsel, billing: Billing) -> Advice {
@@ -50,22 +66,18 @@ pub(crate) fn advice(says: Advise, about: &Counsel, billing: Billing) -> Advice 
         Advise::Summary => summary("sum"),
         Advise::Long => summary(&"long ".repeat(400)),
         Advise::Blank => summary(" "),
+        Advise::Yes => summary(YES),
+        Advise::No => summary(NO),
         Advise::Fail => Advice::Failed { why: Arc::from("f"), usage },
     }
 }
 
 fn cost(about: &Counsel, billing: Billing) -> Usage {
-    match (about, billing) {
-        (Counsel::Summary { max_tokens, reserved_tokens, .. }, Billing::Full) => Usage {
-            input_tokens: reserved_tokens.saturating_sub(*max_tokens),
-            output_tokens: *max_tokens,
-            ..Usage::default()
-        },
-        (Counsel::Summary { .. }, Billing::Little | Billing::Honest) => {
+    match (about.in_full(), billing) {
+        (Some(all), Billing::Full) => all,
+        (Some(_), Billing::Little | Billing::Honest) => {
             Usage { input_tokens: 1, output_tokens: 1, ..Usage::default() }
         }
-        (Counsel::Prompt {} | Counsel::Answer { .. } | Counsel::Compaction { .. }, _) => {
-            Usage::default()
-        }
+        (None, _) => Usage::default(),
     }
 }

@@ -14,11 +14,12 @@ use super::menu::{Back, Fault, Say};
 
 /// Every configuration, the largest first.
 pub(crate) fn all() -> Vec<Config> {
-    let spine: [fn() -> Config; 21] = [
+    let spine: [fn() -> Config; 22] = [
         answers,
         ladders,
         faults,
         reads,
+        in_a_hurry,
         early,
         once_only,
         parallel_once,
@@ -114,6 +115,14 @@ fn reads() -> Config {
         ["end_turn:text", "tool_use:read look", "tool_use:text read", "tool_use:read look look"];
     Config::new("reads", "repeatable calls side by side, failing and retried", &lines, bounds)
         .backs(&BACKS)
+}
+
+fn in_a_hurry() -> Config {
+    let bounds = Bounds { mishaps: 4, crashes: 1, cancels: 1, lapses: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:hurry", "tool_use:look"];
+    Config::new("in-a-hurry", "repeats that use up the time of a call", &lines, bounds)
+        .with(|settings| settings.limits.tool_retry_ms = vec![10, 10, 10])
+        .backs(&[Back::Done, Back::Passing])
 }
 
 fn early() -> Config {

@@ -160,6 +160,11 @@ impl Ledger {
             Record::Asked { transition: Transition::SumUp, .. } => {
                 self.summed_up.extend(now.run.as_ref().map(|run| run.id.clone()));
             }
+            // A last turn whose process died is taken again, perhaps after room was made for it.
+            Record::AttemptAbandoned { .. } if matches!(entry.input, Input::Adopted { .. }) => {
+                let run = now.run.as_ref().map(|run| &run.id);
+                self.summed_up.retain(|summed_up| Some(summed_up) != run);
+            }
             Record::Answered { mail } => self.answered(now, &entry.input, *mail),
             Record::CallCleared { call } if is_cleared_by_probe(&entry.input) => self.clear(*call),
             Record::Finished { run, .. } => self.ended.push(run.clone()),

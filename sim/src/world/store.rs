@@ -107,6 +107,18 @@ impl ProcessStore {
         self.shared.witness.claim(&lane, claim.epoch, self.process);
         Ok(claim)
     }
+
+    async fn take_wanting(
+        &self,
+        worker: WorkerId,
+        look: Look,
+    ) -> Result<Vec<(LaneId, Claim)>, StoreError> {
+        let claims = self.shared.disk.claim_wanting(worker, look).await?;
+        for (lane, claim) in &claims {
+            self.shared.witness.claim(lane, claim.epoch, self.process);
+        }
+        Ok(claims)
+    }
 }
 
 fn cut() -> StoreError {
@@ -194,8 +206,16 @@ impl Store for ProcessStore {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.owners()))
     }
 
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.claimable(look)))
+    fn claim_wanting(
+        &self,
+        worker: WorkerId,
+        look: Look,
+    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
+        Box::pin(self.attempt("a claim", self.rarely(), self.take_wanting(worker, look)))
+    }
+
+    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.owned(owner)))
     }
 
     fn trace_ends(

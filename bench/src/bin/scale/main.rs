@@ -7,10 +7,11 @@ mod model;
 mod parked;
 mod place;
 
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use windlass::memory::MemoryStore;
 use windlass::ports::Store;
 use windlass::sqlite::SqliteStore;
@@ -24,33 +25,59 @@ const ROUNDS: u32 = 5;
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let sizes = match words.as_slice() {
-        [] => vec![1_000, 10_000],
-        ["--conversations", number] => vec![number.parse()?],
-        other => bail!("`{}`: the only option is --conversations NUMBER", other.join(" ")),
-    };
+    match words.as_slice() {
+        [] => told(&[1_000, 10_000], Parked::Too),
+        ["--conversations", number] => told(&[number.parse()?], Parked::Not),
+        ["--parked"] => told(&[], Parked::Too),
+        ["--one", store, number] => one(store, number.parse()?),
+        other => bail!("`{}`: say --conversations NUMBER, or --parked", other.join(" ")),
+    }
+}
+
+/// Whether conversations are looked at that only wait.
+#[derive(PartialEq, Eq)]
+enum Parked {
+    Too,
+    Not,
+}
+
+fn told(sizes: &[usize], parked: Parked) -> Result<()> {
     println!("load average: {}", place::load_average());
     println!(
         "{:>8} {:>8} {:>9} {:>14} {:>14}",
         "store", "number", "wall s", "CPU ms each", "KiB each"
     );
     for size in sizes {
-        let folder = tempfile::tempdir()?;
-        let sqlite = SqliteStore::open(folder.path().join("scale.db"))?;
-        for (name, store) in [
-            ("memory", Arc::new(MemoryStore::default()) as Arc<dyn Store>),
-            ("sqlite", Arc::new(sqlite)),
-        ] {
-            measure(name, store, size)?;
-        }
+        alone("memory", *size)?;
+        alone("sqlite", *size)?;
     }
-    if arguments.is_empty() {
+    if parked == Parked::Too {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let folder = tempfile::tempdir()?;
         runtime.block_on(parked::measure(folder.path()))?;
     }
     println!("load average afterwards: {}", place::load_average());
     Ok(())
+}
+
+/// Each in a process of its own: what one of them leaves in memory is not counted for another.
+#[expect(clippy::disallowed_methods, reason = "a measurement has a process of its own")]
+fn alone(store: &str, size: usize) -> Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let ended = command.args(["--one", store, &size.to_string()]).status()?;
+    ensure!(ended.success(), "{store} with {size}: {ended}");
+    Ok(())
+}
+
+/// The store's own copies are in memory with the one, and on the disk with the other.
+fn one(name: &str, size: usize) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let store: Arc<dyn Store> = match name {
+        "memory" => Arc::new(MemoryStore::default()),
+        "sqlite" => Arc::new(SqliteStore::open(folder.path().join("scale.db"))?),
+        other => bail!("{other} is no store that is measured here"),
+    };
+    measure(name, store, size)
 }
 
 fn measure(name: &str, store: Arc<dyn Store>, size: usize) -> Result<()> {

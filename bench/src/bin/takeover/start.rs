@@ -5,16 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use tokio::task::JoinHandle;
 use windlass::core::ids::LaneId;
 use windlass::core::input::Failure;
 use windlass::core::reply::Reply;
 use windlass::core::request::Request;
-use windlass::ports::{Model, Store, Stream, Task};
+use windlass::ports::{Model, Store, StoreError, Stream, Task};
 use windlass::{Windlass, WorkTimes};
 use windlass_store::PostgresStore;
 
 use crate::clock::{self, Spread};
-use crate::lanes;
+use crate::{WORKERS, lanes};
 
 /// Prompts that are sent, one after the other.
 const PROMPTS: usize = 200;
@@ -46,15 +47,10 @@ pub(crate) async fn measure(url: &str) -> Result<Spread> {
     windlass_cluster::ask(url, "CREATE DATABASE starts").await?;
     let url = url.replace("/postgres", "/starts");
     let (front, asked) = (PostgresStore::open(&url).await?, Asked::default());
-    let worker = Windlass::builder()
-        .model(asked.clone())
-        .store(PostgresStore::open(&url).await?)
-        .start()
-        .await?;
-    let working = tokio::spawn({
-        let worker = worker.clone();
-        async move { worker.work_with(WorkTimes::default()).await }
-    });
+    let mut workers = Vec::new();
+    for _ in 0..WORKERS {
+        workers.push(Worker::start(&url, &asked).await?);
+    }
     let mut took = Spread::default();
     for nth in 0..PROMPTS {
         let begin = clock::now();
@@ -71,7 +67,25 @@ pub(crate) async fn measure(url: &str) -> Result<Spread> {
         }
         clock::pause(Duration::from_millis(60)).await;
     }
-    worker.hand_over();
-    working.await??;
+    for Worker { windlass, working } in workers {
+        windlass.hand_over();
+        working.await??;
+    }
     Ok(took)
+}
+
+/// A worker with connections of its own. It shares only the clock with whoever sends.
+struct Worker {
+    windlass: Windlass,
+    working: JoinHandle<Result<(), StoreError>>,
+}
+
+impl Worker {
+    async fn start(url: &str, asked: &Asked) -> Result<Self> {
+        let store = PostgresStore::open(url).await?;
+        let windlass = Windlass::builder().model(asked.clone()).store(store).start().await?;
+        let works = windlass.clone();
+        let working = tokio::spawn(async move { works.work_with(WorkTimes::default()).await });
+        Ok(Self { windlass, working })
+    }
 }

@@ -55,6 +55,11 @@ pub(crate) fn left_to_others(lane: &LaneId) -> String {
     format!("{lane} is left to whoever drives it next: a worker, or `windlass resume {lane}`")
 }
 
+/// There is nothing to go on with.
+pub(crate) fn never_asked(lane: &LaneId) -> String {
+    format!("nobody has asked {lane} anything yet; ask with `windlass -p … --resume {lane}`")
+}
+
 /// A run was asked to end.
 pub(crate) fn asked_to_end(lane: &LaneId) -> String {
     format!("asked the active run of {lane} to end")

@@ -26,6 +26,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
+use windlass::core::budget::Unpriced;
 use windlass::models::{ModelRow, ProviderRow};
 
 use super::paths;
@@ -64,10 +65,14 @@ pub(crate) struct Profile {
     pub(crate) budget_tokens: Option<u64>,
     /// Whether a human is asked at the cap.
     pub(crate) ask_at_cap: bool,
+    /// What a cap in dollars means for a model without a price: `refuse`, or `free` to count nothing.
+    pub(crate) unpriced: Unpriced,
     /// Tools that must have worked so often before an answer counts.
     pub(crate) checklist: BTreeMap<String, u32>,
     /// A command that must succeed before an answer counts.
     pub(crate) gate_command: Option<String>,
+    /// What a judge must find to be true of an answer before it counts.
+    pub(crate) gate_judge: Option<String>,
     /// The model of the profile.
     pub(crate) model: Option<String>,
     /// The model that sums up for it.

@@ -41,10 +41,12 @@ pub(crate) fn apply(
     if profile.ask_at_cap {
         settings.budget.at_cap = AtCap::Ask;
     }
+    settings.budget.unpriced = profile.unpriced;
     let named = |tool: &String| Arc::from(toolset::called(tool));
     let need = |(tool, at_least): (&String, &u32)| Need { tool: named(tool), at_least: *at_least };
     settings.gate.checklist = profile.checklist.iter().map(need).collect();
     settings.gate.command = profile.gate_command.as_deref().map(Arc::from);
+    settings.gate.judge = profile.gate_judge.as_deref().map(Arc::from);
     settings.guards.exempt = profile.exempt_tools.iter().map(named).collect();
     settings.guards.lookup_tool = profile.lookup_tool.as_ref().map(named);
     Ok(settings.checked()?)

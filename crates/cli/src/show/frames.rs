@@ -61,7 +61,7 @@ impl Frames {
             session_id: result::session_id(session.lane()),
             model: settings.model.name.clone(),
             streams,
-            partial: args.output.include_partial_messages.then(Partial::default),
+            partial: (streams && args.output.include_partial_messages).then(Partial::default),
             now: session.conversation().await.unwrap_or_default(),
             asked_at: None,
             tally: Tally::new(settings),
@@ -129,12 +129,12 @@ impl Frames {
                     self.tally.replied(reply, since);
                 }
             }
-            Record::ReplyKept {} | Record::RoundOpened { .. } => {
+            Record::ReplyKept {} | Record::RoundOpened { .. } if self.streams => {
                 if let Input::Replied { reply, .. } = &entry.input {
                     self.replied(reply, Whole::Told);
                 }
             }
-            Record::ReplyDropped { .. } => {
+            Record::ReplyDropped { .. } if self.streams => {
                 if let Input::Replied { reply, .. } = &entry.input {
                     self.replied(reply, Whole::Untold);
                 }
@@ -150,9 +150,19 @@ impl Frames {
     }
 
     fn after(&mut self, entry: &Entry, record: &Record) {
+        if matches!(record, Record::Asked { .. }) {
+            self.asked_at = Some(entry.at);
+        }
+        // Nothing is composed that nobody reads.
+        if self.streams {
+            self.tell(entry, record);
+        }
+    }
+
+    /// The messages about a record that was applied.
+    fn tell(&self, entry: &Entry, record: &Record) {
         match record {
             Record::Asked { .. } => {
-                self.asked_at = Some(entry.at);
                 if self.partial.is_some() {
                     self.write(
                         json!({"type": "system", "subtype": "status", "status": "requesting"}),

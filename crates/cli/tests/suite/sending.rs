@@ -3,6 +3,7 @@
 use std::process::{Child, Stdio};
 
 use crate::kit::Place;
+use crate::stage;
 
 const ASKS: &str =
     "when results 0\n  call Bash {\"command\": \"touch made\"}\nwhen any\n  say \"Made.\"\n";
@@ -48,6 +49,19 @@ fn a_run_that_nobody_drives_is_ended_by_whoever_cancels_it_and_needs_no_model() 
     assert!(!place.path("made").exists());
     let ran = place.run(&["cancel", "c"]);
     assert!(ran.code == 0 && ran.out.contains("there is nothing to end"), "{}", ran.err);
+}
+
+// spec: CLI-10
+#[test]
+fn there_is_nothing_to_go_on_with_where_nobody_asked() {
+    let place = Place::new(ASKS);
+    stage::only_made(&place, "c");
+    for _ in 0..2 {
+        let ran = place.run(&["resume", "c", "--script", "a.script"]);
+        assert!(ran.code == 1 && ran.err.contains("ask with `windlass -p"), "{}", ran.err);
+    }
+    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 1);
+    assert_eq!(state(&place), "waiting_on_human");
 }
 
 // spec: CLI-10

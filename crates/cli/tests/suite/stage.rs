@@ -10,7 +10,7 @@ use windlass::core::order::Touches;
 use windlass::core::outcome::{Outcome, ToolError};
 use windlass::core::raw::Raw;
 use windlass::core::settings::ToolSpec;
-use windlass::ports::{CallContext, Task, Tool};
+use windlass::ports::{CallContext, Store, Task, Tool, Whose};
 use windlass::scripted::Script;
 use windlass::sqlite::SqliteStore;
 use windlass::{Builder, End, Windlass};
@@ -39,6 +39,13 @@ pub(crate) fn played(
         }
         last.unwrap()
     })
+}
+
+/// A conversation whose sender died after it had made it and before it had sent.
+pub(crate) fn only_made(place: &Place, conversation: &str) {
+    let store = SqliteStore::open(place.path("w.db")).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(store.introduce(conversation.into(), Whose::default())).unwrap();
 }
 
 /// A tool that does what its name says.

@@ -84,7 +84,7 @@ pub(super) fn rejected(run: &mut Run, by: Rejection) {
     run.structured = None;
     let counter = match by {
         Rejection::Schema => &mut run.counters.output_retries,
-        Rejection::Checklist | Rejection::Hook => &mut run.counters.rejections,
+        Rejection::Checklist | Rejection::Hook | Rejection::Judge => &mut run.counters.rejections,
     };
     *counter = counter.saturating_add(1);
 }

@@ -6,7 +6,7 @@ use super::children;
 use super::model::{charge, reply_of};
 use super::{set, with_call, with_round, with_run};
 use crate::block::{Block, ErrorFlag};
-use crate::call::{Call, CallState, Span};
+use crate::call::{Call, CallState, Retries, Span};
 use crate::conversation::Conversation;
 use crate::facts::Facts;
 use crate::ids::{CallId, Millis};
@@ -78,6 +78,19 @@ pub(super) fn let_go(c: &mut Conversation, id: CallId, at: Millis) {
     with_call(c, id, |call| {
         call.attempts = call.attempts.saturating_add(1);
         call.state = CallState::Running { since: at };
+    });
+}
+
+/// An attempt that failed in passing, and the pause after it, are taken from the call's time.
+pub(super) fn retried(c: &mut Conversation, input: &Input, id: CallId, until: Millis) {
+    let Input::ToolReturned { started_at, .. } = input else { return };
+    with_call(c, id, |call| {
+        let Retries { granted, used_ms } = &mut call.retries;
+        *granted = granted.saturating_add(1);
+        *used_ms = used_ms.saturating_add(until.since(*started_at));
+        // That a repeatable call was let go is not stored; that it came back is.
+        call.attempts = call.attempts.max(*granted);
+        call.state = CallState::Resting { until };
     });
 }
 

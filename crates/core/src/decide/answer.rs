@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::boundary::{self, finish, finish_badly};
+use super::budget;
 use super::clock;
 use super::counsel;
 use super::draft::Draft;
+use crate::aside::{self, Ruling};
 use crate::call::{Call, CallState};
 use crate::counsel::{Advice, Counsel};
 use crate::cut;
@@ -33,7 +35,7 @@ pub(super) fn complete(draft: &mut Draft<'_>, cause: StopCause) {
     match objection(draft, &settings) {
         Some((by, reason)) => reject(draft, cause, by, &reason),
         None if is_looked_at(&settings) => counsel::seek(draft, Counsel::Answer { cause }),
-        None => finish_with(draft, cause),
+        None => to_judge(draft, cause),
     }
 }
 
@@ -71,7 +73,9 @@ fn reject(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: &str) 
     let reason = bounded(reason);
     let may = match by {
         Rejection::Schema => used.output_retries < settings.limits.output_retries,
-        Rejection::Checklist | Rejection::Hook => used.rejections < settings.limits.rejections,
+        Rejection::Checklist | Rejection::Hook | Rejection::Judge => {
+            used.rejections < settings.limits.rejections
+        }
     };
     if may && !must_end(draft) && boundary::can_ask(draft) {
         draft.record(Record::Rejected { by, reason: reason.clone() });
@@ -92,20 +96,85 @@ pub(super) fn judged(draft: &mut Draft<'_>, cause: StopCause, advice: &Advice) {
     match advice {
         Advice::Block { reason } => reject(draft, cause, Rejection::Hook, reason),
         Advice::Failed { why, .. } => unverified(draft, cause, why),
-        Advice::Pass { .. } | Advice::Stop { .. } | Advice::Summary { .. } => {
-            steer_or_finish(draft, cause);
-        }
+        Advice::Pass { .. } | Advice::Summary { .. } => to_judge(draft, cause),
+        Advice::Stop { .. } if is_judged(draft) => not_judged(draft, cause),
+        Advice::Stop { .. } => steer_or_finish(draft, cause),
     }
 }
 
+fn is_judged(draft: &Draft<'_>) -> bool {
+    draft.settings().is_some_and(|settings| settings.gate.judge.is_some())
+}
+
 /// Nobody could say whether the answer counts. Hooks stand in nobody's way; a command that must
-/// succeed and did not leaves a doubt.
+/// succeed and did not leaves a doubt. A judge is asked either way.
 fn unverified(draft: &mut Draft<'_>, cause: StopCause, why: &str) {
     let gated = draft.settings().is_some_and(|settings| settings.gate.command.is_some());
     if gated {
         draft.record(Record::Suspected { why: bounded(why) });
     }
+    to_judge(draft, cause);
+}
+
+/// The last to look at an answer. A judge who cannot be paid leaves a doubt.
+pub(super) fn to_judge(draft: &mut Draft<'_>, cause: StopCause) {
+    clock::look(draft);
+    let goes_on = has_steers(draft) && boundary::can_ask(draft);
+    if goes_on || !is_judged(draft) {
+        return steer_or_finish(draft, cause);
+    }
+    if must_end(draft) {
+        return not_judged(draft, cause);
+    }
+    match budget::for_ruling(draft) {
+        Some((max_tokens, reserved_tokens)) => {
+            counsel::seek(draft, Counsel::Ruling { cause, max_tokens, reserved_tokens });
+        }
+        None => doubted(draft, cause, words::JUDGE_UNPAID),
+    }
+}
+
+/// A judge answered, or did not. It is asked once for each answer: whatever is not a yes or a no
+/// leaves a doubt, and the answer counts.
+pub(super) fn ruled(draft: &mut Draft<'_>, cause: StopCause, advice: &Advice) {
+    clock::look(draft);
+    match advice {
+        Advice::Summary { text, .. } => match aside::ruling(text) {
+            Ruling::Yes => steer_or_finish(draft, cause),
+            Ruling::No { reason } => reject(draft, cause, Rejection::Judge, &reason),
+            Ruling::Unclear => doubted(draft, cause, words::UNCLEAR_RULING),
+        },
+        Advice::Failed { why, .. } => {
+            doubted(draft, cause, &format!("the judge did not answer: {why}"));
+        }
+        Advice::Pass { .. } | Advice::Block { .. } | Advice::Stop { .. } => {
+            doubted(draft, cause, words::UNCLEAR_RULING);
+        }
+    }
+}
+
+/// The run ends while a judge is asked: its answer is kept, with a doubt.
+pub(super) fn not_judged(draft: &mut Draft<'_>, cause: StopCause) {
+    draft.record(Record::Suspected { why: Arc::from(words::NOT_JUDGED) });
+    finish_with(draft, cause);
+}
+
+fn doubted(draft: &mut Draft<'_>, cause: StopCause, why: &str) {
+    draft.record(Record::Suspected { why: bounded(why) });
     steer_or_finish(draft, cause);
+}
+
+/// The run is to end while its answer is looked at.
+pub(super) fn cut_short(draft: &mut Draft<'_>, about: &Counsel) -> bool {
+    match about {
+        Counsel::Answer { cause } if !is_judged(draft) => finish_with(draft, *cause),
+        Counsel::Answer { cause } | Counsel::Ruling { cause, .. } => not_judged(draft, *cause),
+        Counsel::Prompt {}
+        | Counsel::Pruning { .. }
+        | Counsel::Compaction { .. }
+        | Counsel::Summary { .. } => return false,
+    }
+    true
 }
 
 fn steer_or_finish(draft: &mut Draft<'_>, cause: StopCause) {
@@ -162,10 +231,7 @@ pub(super) fn may_try_again(draft: &mut Draft<'_>) -> bool {
 /// Ends the run with its answer.
 pub(super) fn finish_with(draft: &mut Draft<'_>, cause: StopCause) {
     let Some(run) = draft.run() else { return };
-    let text = match &run.structured {
-        Some(given) => given.text().to_owned(),
-        None => run.pieces.concat(),
-    };
+    let text = run.answer();
     let said = match (text.trim().is_empty(), cause) {
         (false, _) => run.structured.as_ref().map(|given| Arc::from(given.text())),
         (true, StopCause::Unexpected) => Some(Arc::from("")),

@@ -11,6 +11,7 @@ use crate::call::CallState;
 use crate::permission::Human;
 use crate::question::About;
 use crate::record::{OutputBound, Record};
+use crate::reply::Usage;
 use crate::run::Warned;
 use crate::settings::{Model, Settings};
 use crate::stop::StopCause;
@@ -118,8 +119,12 @@ pub(super) fn share(draft: &Draft<'_>, tasks: usize) -> Caps {
 
 /// Whether a classifier can be paid.
 pub(super) fn can_classify(draft: &Draft<'_>) -> bool {
+    can_pay_beside(draft, &aside::OPINION_COST)
+}
+
+/// Whether a model that is asked beside the conversation can be paid so much.
+fn can_pay_beside(draft: &Draft<'_>, cost: &Usage) -> bool {
     let Some(settings) = draft.now().settings_in_use() else { return false };
-    let cost = aside::OPINION_COST;
     let planned = Planned {
         input_tokens: cost.input_tokens,
         cap_tokens: cost.output_tokens,
@@ -127,6 +132,12 @@ pub(super) fn can_classify(draft: &Draft<'_>) -> bool {
     };
     !is_unpriced(draft, aside::beside(&settings))
         && budget::room(planned, draft.now().price_beside().as_ref(), &scopes(draft)).is_ok()
+}
+
+/// Output tokens of a ruling and what is set aside for it; nothing if it cannot be paid.
+pub(super) fn for_ruling(draft: &Draft<'_>) -> Option<(u64, u64)> {
+    let cost = aside::RULING_COST;
+    can_pay_beside(draft, &cost).then_some((cost.output_tokens, cost.total()))
 }
 
 /// Output tokens of any other call that is planned; or the cap that leaves too few.

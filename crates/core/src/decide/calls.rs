@@ -198,12 +198,18 @@ fn close_if_complete(draft: &mut Draft<'_>) {
 }
 
 /// A tool came back.
-pub(super) fn tool_returned(draft: &mut Draft<'_>, id: CallId, attempt: u32, outcome: &Outcome) {
+pub(super) fn tool_returned(
+    draft: &mut Draft<'_>,
+    id: CallId,
+    attempt: u32,
+    started_at: Millis,
+    outcome: &Outcome,
+) {
     let Some(call) = draft.call(id) else { return };
     if !call.is_running() || call.attempts != attempt {
         return;
     }
-    if let Some(until) = retry_at(draft, call, outcome) {
+    if let Some(until) = retry_at(draft, call, started_at, outcome) {
         draft.record(Record::Retried { call: id, until });
     } else {
         complete(draft, id, outcome);
@@ -222,17 +228,23 @@ fn complete(draft: &mut Draft<'_>, id: CallId, outcome: &Outcome) {
     }
 }
 
-/// When a call that failed in passing is tried again; `None` if its failure goes to the model.
-fn retry_at(draft: &Draft<'_>, call: &Call, outcome: &Outcome) -> Option<Millis> {
+/// When a call that failed in passing is tried again; `None` if its failure goes to the model,
+/// because it was tried often enough or the next attempt would have no time left.
+fn retry_at(
+    draft: &Draft<'_>,
+    call: &Call,
+    started_at: Millis,
+    outcome: &Outcome,
+) -> Option<Millis> {
     let passing = matches!(outcome, Outcome::Failed(error) if error.transient && error.recoverable);
     if !passing || !call.facts.is_repeatable() || stopping::reason(draft).is_some() {
         return None;
     }
-    let limits = draft.limits();
-    let tried = usize::try_from(call.attempts).ok()?.checked_sub(1)?;
-    let pause = *limits.tool_retry_ms.get(tried)?;
-    let seed = u64::from(call.id.ask) << 32 | u64::from(call.id.index) << 8 | tried as u64;
-    Some(draft.at.plus(jitter::spread(pause, seed)))
+    let tried = call.retries.granted;
+    let pause = *draft.limits().tool_retry_ms.get(usize::try_from(tried).ok()?)?;
+    let seed = u64::from(call.id.ask) << 32 | u64::from(call.id.index) << 8 | u64::from(tried);
+    let until = draft.at.plus(jitter::spread(pause, seed));
+    (until.since(started_at) < call.time_ms()).then_some(until)
 }
 
 pub(super) fn is_fatal(draft: &Draft<'_>) -> bool {

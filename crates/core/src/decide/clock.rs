@@ -1,6 +1,5 @@
 //! The time that was waited for has come, and the time a run may take.
 
-use super::answer;
 use super::boundary::{self, finish_badly};
 use super::calls;
 use super::counsel;
@@ -49,10 +48,7 @@ fn end(draft: &mut Draft<'_>) {
             draft.record(abandoned);
             finish_badly(draft, &[StopCause::HardTime]);
         }
-        Phase::Consulting(_) => match counsel::give_up(draft) {
-            Some(crate::counsel::Counsel::Answer { cause }) => answer::finish_with(draft, cause),
-            Some(_) | None => finish_badly(draft, &[StopCause::HardTime]),
-        },
+        Phase::Consulting(_) => counsel::stopped(draft, StopCause::HardTime),
         Phase::Acting(_) | Phase::Halted(_) => calls::advance(draft),
         Phase::Between | Phase::Deferred { .. } => finish_badly(draft, &[StopCause::HardTime]),
     }

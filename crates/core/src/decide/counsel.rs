@@ -6,9 +6,8 @@ use super::answer;
 use super::boundary::{self, finish, finish_badly};
 use super::draft::Draft;
 use super::room;
-use crate::counsel::{Advice, Counsel, CounselId, Cut};
+use crate::counsel::{Advice, Counsel, CounselId, Cut, Goal};
 use crate::record::{Record, Transition};
-use crate::reply::Usage;
 use crate::run::Run;
 use crate::stop::StopCause;
 
@@ -35,6 +34,8 @@ pub(super) fn counselled(draft: &mut Draft<'_>, id: CounselId, advice: &Advice) 
     match about {
         Counsel::Prompt {} => prompt_seen(draft, advice),
         Counsel::Answer { cause } => answer::judged(draft, cause, advice),
+        Counsel::Ruling { cause, .. } => answer::ruled(draft, cause, advice),
+        Counsel::Pruning { goal, then } => pruning_seen(draft, goal, then, advice),
         Counsel::Compaction { cut } => compaction_seen(draft, cut, advice),
         Counsel::Summary { cut, .. } => room::compact(draft, &cut, summary(advice)),
     }
@@ -77,38 +78,44 @@ fn compaction_seen(draft: &mut Draft<'_>, cut: Cut, advice: &Advice) {
     }
 }
 
-/// A new owner takes over, or the run is to end: a summary that was being made is charged in full.
+/// A hook may put off what the cheap stages do, as long as the window is not full.
+fn pruning_seen(draft: &mut Draft<'_>, goal: Goal, then: Transition, advice: &Advice) {
+    match (advice, goal) {
+        (Advice::Stop { .. }, _) => finish_badly(draft, &[StopCause::HookStopped]),
+        (Advice::Block { .. }, Goal::Gain) => room::left_as_it_is(draft, then),
+        (_, Goal::Gain) => room::make(draft, then),
+        (_, Goal::OneCall) => room::make_do(draft, then),
+    }
+}
+
+/// A new owner takes over, or the run is to end: what a model was writing is charged in full.
 pub(super) fn give_up(draft: &mut Draft<'_>) -> Option<Counsel> {
     let (counsel, about) = sought(draft)?;
-    let charged = match &about {
-        Counsel::Summary { max_tokens, reserved_tokens, .. } => Some(Usage {
-            input_tokens: reserved_tokens.saturating_sub(*max_tokens),
-            output_tokens: *max_tokens,
-            ..Usage::default()
-        }),
-        Counsel::Prompt {} | Counsel::Answer { .. } | Counsel::Compaction { .. } => None,
-    };
-    draft.record(Record::CounselHeard { counsel, charged });
+    draft.record(Record::CounselHeard { counsel, charged: about.in_full() });
     Some(about)
 }
 
 /// The run is to end while somebody is consulted. A complete answer is never lost.
-pub(super) fn stopped(draft: &mut Draft<'_>) {
-    match give_up(draft) {
-        Some(Counsel::Answer { cause }) => answer::finish_with(draft, cause),
-        Some(Counsel::Prompt {} | Counsel::Compaction { .. } | Counsel::Summary { .. }) => {
-            finish_badly(draft, &[StopCause::UserCancel]);
-        }
-        None => {}
+pub(super) fn stopped(draft: &mut Draft<'_>, cause: StopCause) {
+    let Some(about) = give_up(draft) else { return };
+    if !answer::cut_short(draft, &about) {
+        finish_badly(draft, &[cause]);
     }
 }
 
-/// What hooks say to a run that a new owner took over in the middle of a counsel: they are asked
-/// again; a summary is done without.
+/// A new owner took over in the middle of a counsel. Hooks are asked again, and so is a judge; a
+/// summary is done without.
 pub(super) fn taken_over(draft: &mut Draft<'_>) {
-    if let Some((_, Counsel::Summary { cut, .. })) = sought(draft) {
-        give_up(draft);
-        room::compact(draft, &cut, None);
+    match sought(draft) {
+        Some((_, Counsel::Summary { cut, .. })) => {
+            give_up(draft);
+            room::compact(draft, &cut, None);
+        }
+        Some((_, Counsel::Ruling { cause, .. })) => {
+            give_up(draft);
+            answer::to_judge(draft, cause);
+        }
+        Some(_) | None => {}
     }
 }
 

@@ -10,7 +10,6 @@ use super::counsel;
 use super::draft::Draft;
 use super::stopping;
 use crate::call::{Call, CallState};
-use crate::counsel::Counsel;
 use crate::drift::{self, Offer};
 use crate::facts::Verify;
 use crate::ids::{CallId, Epoch};
@@ -50,11 +49,9 @@ fn is_over(draft: &Draft<'_>) -> bool {
 
 fn ask_about_drift(draft: &mut Draft<'_>, offer: Option<&Offer>) {
     // A complete answer needs no model any more.
-    if let Some((_, Counsel::Answer { cause })) = counsel::sought(draft) {
-        counsel::give_up(draft);
-        return answer::finish_with(draft, cause);
+    if counsel::give_up(draft).is_some_and(|about| answer::cut_short(draft, &about)) {
+        return;
     }
-    counsel::give_up(draft);
     let what = match (draft.settings(), offer) {
         (Some(settings), Some(offer)) => drift::what(&settings.offer(), offer),
         (Some(_) | None, _) => {

@@ -10,10 +10,11 @@ use super::calls;
 use super::clock;
 use super::counsel;
 use super::draft::Draft;
+use super::pruning;
 use crate::aside;
 use crate::budget::Planned;
 use crate::conversation::Asked;
-use crate::counsel::{Counsel, Cut};
+use crate::counsel::{Counsel, Cut, Goal};
 use crate::cut;
 use crate::question::About;
 use crate::record::{Record, ToolChoice, Transition};
@@ -27,9 +28,6 @@ use crate::words;
 /// Characters a token is taken for when a text is cut to fit.
 const CHARS_PER_TOKEN: u64 = 4;
 
-/// Messages the cheap stages never touch: the latest turn goes back as the model gave it.
-const LATEST_TURN: u32 = 2;
-
 /// Room is made if the window is tight or somebody asked for it; then the model is asked.
 pub(super) fn before_asking(draft: &mut Draft<'_>, transition: Transition) {
     let cap_tokens = draft.run().map_or(0, |run| run.cap_tokens);
@@ -39,10 +37,23 @@ pub(super) fn before_asking(draft: &mut Draft<'_>, transition: Transition) {
     match pressure(draft) {
         Pressure::Fine if !is_asked_for(draft) => ask(draft, transition),
         Pressure::Fine => take(draft, first_rung(draft), transition, None),
-        Pressure::Tight | Pressure::Full if tidy(draft, Target::Gain) => ask(draft, transition),
-        Pressure::Tight => climb(draft, transition, None),
-        Pressure::Full => climb(draft, transition, Some(StopCause::BlockingLimit)),
+        Pressure::Tight | Pressure::Full if pruning::announce(draft, Goal::Gain, transition) => {}
+        Pressure::Tight | Pressure::Full => make(draft, transition),
     }
+}
+
+/// Whoever listens has seen what there is: the cheap stages, then the ladder.
+pub(super) fn make(draft: &mut Draft<'_>, transition: Transition) {
+    if pruning::prune(draft, Goal::Gain) {
+        ask(draft, transition);
+    } else {
+        climb(draft, transition, if_full(draft));
+    }
+}
+
+/// Why the run would end if no room were made.
+fn if_full(draft: &Draft<'_>) -> Option<StopCause> {
+    (pressure(draft) == Pressure::Full).then_some(StopCause::BlockingLimit)
 }
 
 /// Whether the model can be asked at once: the window is not tight, and nobody wants more room.
@@ -95,48 +106,10 @@ fn usable(settings: &Settings) -> Usable {
 }
 
 /// The share of the window that is full with another transcript.
-fn share_with(draft: &Draft<'_>, settings: &Settings, trial: &Transcript) -> u64 {
+pub(super) fn share_with(draft: &Draft<'_>, settings: &Settings, trial: &Transcript) -> u64 {
     let now = draft.now();
     let fixed = now.request_bytes().saturating_sub(now.transcript.bytes());
     usable(settings).percent(now.meter.estimate(fixed.saturating_add(trial.bytes())))
-}
-
-/// How much room is enough.
-#[derive(Clone, Copy)]
-enum Target {
-    /// As much as a compaction must bring.
-    Gain,
-    /// Enough for one more call.
-    OneCall,
-}
-
-/// The fewest cheap stages that free enough; none if all of them together do not.
-fn tidy(draft: &mut Draft<'_>, target: Target) -> bool {
-    let Some(settings) = draft.now().settings_in_use() else { return false };
-    let kept = settings.limits.kept_messages.max(LATEST_TURN);
-    let Some(keep_from) = draft.now().transcript.cut_point(kept) else { return false };
-    let enough = match target {
-        Target::Gain => settings.window.thresholds.gain,
-        Target::OneCall => settings.window.thresholds.block,
-    };
-    let mut trial: Transcript = draft.now().transcript.clone();
-    let tail = trial.segments().len().saturating_sub(keep_from);
-    let mut pruned = Vec::new();
-    for stage in settings.window.cheap_stages() {
-        // A stage may have taken whole segments out before the tail.
-        let from = trial.segments().len().saturating_sub(tail);
-        let rewrites = stage.propose(&trial, from, settings.limits.sliding_messages);
-        if rewrites.is_empty() {
-            continue;
-        }
-        trial.rewrite(&rewrites);
-        pruned.push(Record::Pruned { stage, rewrites });
-        if share_with(draft, &settings, &trial) <= enough {
-            pruned.into_iter().for_each(|record| draft.record(record));
-            return true;
-        }
-    }
-    false
 }
 
 fn next_rung(draft: &Draft<'_>) -> Option<Rung> {
@@ -177,8 +150,17 @@ fn take(
                 sum_up(draft, cut, None);
             }
         }
-        Some(_) | None => stuck(draft, transition, otherwise),
+        Some(_) | None => stuck(draft, transition, otherwise, Told::Nothing),
     }
+}
+
+/// What whoever listens was told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// That something is about to be left out.
+    All,
+    /// Nothing yet.
+    Nothing,
 }
 
 /// Whether the run only sums up. Hooks and summaries take time: it is looked at anew.
@@ -200,10 +182,14 @@ fn or_deeper(
 }
 
 /// No rung is left. What the cheap stages free may still do for a call.
-fn stuck(draft: &mut Draft<'_>, transition: Transition, otherwise: Option<StopCause>) {
+fn stuck(draft: &mut Draft<'_>, transition: Transition, otherwise: Option<StopCause>, told: Told) {
     match otherwise {
         None => ask(draft, transition),
-        Some(StopCause::BlockingLimit) if tidy(draft, Target::OneCall) => ask(draft, transition),
+        Some(StopCause::BlockingLimit)
+            if told == Told::Nothing && pruning::announce(draft, Goal::OneCall, transition) => {}
+        Some(StopCause::BlockingLimit) if pruning::prune(draft, Goal::OneCall) => {
+            ask(draft, transition);
+        }
         Some(_) if is_late(draft) => {
             answer::finish_with(draft, StopCause::SoftTime);
         }
@@ -211,11 +197,20 @@ fn stuck(draft: &mut Draft<'_>, transition: Transition, otherwise: Option<StopCa
     }
 }
 
-/// A hook put the compaction off: the model is asked as it is, if that is possible.
+/// Whoever listens was told that the last means is used.
+pub(super) fn make_do(draft: &mut Draft<'_>, transition: Transition) {
+    stuck(draft, transition, Some(StopCause::BlockingLimit), Told::All);
+}
+
+/// A hook wants nothing left out: the model is asked as it is, if that is possible.
+pub(super) fn left_as_it_is(draft: &mut Draft<'_>, transition: Transition) {
+    stuck(draft, transition, if_full(draft), Told::All);
+}
+
+/// A hook put the compaction off.
 pub(super) fn put_off(draft: &mut Draft<'_>, cut: &Cut) {
     draft.record(Record::Climbed { rung: cut.rung });
-    let full = pressure(draft) == Pressure::Full;
-    stuck(draft, cut.then, full.then_some(StopCause::BlockingLimit));
+    left_as_it_is(draft, cut.then);
 }
 
 /// Where a rung would cut; `None` if there is nothing to leave out.

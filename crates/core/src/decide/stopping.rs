@@ -29,7 +29,7 @@ pub(super) fn requested(draft: &mut Draft<'_>, how: Stop) {
             finish_badly(draft, &[StopCause::UserCancel]);
         }
         Phase::Deferred { .. } => finish_badly(draft, &[StopCause::UserCancel]),
-        Phase::Consulting(_) => counsel::stopped(draft),
+        Phase::Consulting(_) => counsel::stopped(draft, StopCause::UserCancel),
         Phase::Halted(halt) if halt.round.is_none() => {
             finish_badly(draft, &[StopCause::UserCancel]);
         }

@@ -97,6 +97,15 @@ struct Why<'a> {
     why: &'a str,
 }
 
+#[derive(Serialize)]
+struct CallFailed<'a> {
+    call: String,
+    tool: &'a str,
+    code: &'a str,
+    message: &'a str,
+    detail: &'a str,
+}
+
 /// Tokens and messages before and after room was made.
 #[derive(Serialize)]
 struct Room<'a> {
@@ -135,17 +144,29 @@ pub fn alias(name: &str) -> Option<&'static str> {
     (name == "agent.exhaustion.soft_limit").then_some("agent.exhaustion.celery_soft")
 }
 
-/// The event a record stands for: `before` is without it, `now` has it applied.
+/// Whether the event of a record tells what was so before it.
+pub(super) fn looks_back(record: &Record) -> bool {
+    matches!(
+        record,
+        Record::Compacted { .. }
+            | Record::Climbed { .. }
+            | Record::Pruned { .. }
+            | Record::CounselHeard { .. }
+    )
+}
+
+/// The event a record stands for: `before` is without it, if it looks back; `now` has it applied.
 pub(super) fn event(
-    before: &Conversation,
+    before: Option<&Conversation>,
     now: &Conversation,
     entry: &Entry,
     record: &Record,
 ) -> Option<EventRow> {
     let named = of_model(now, record)
         .or_else(|| of_calls(now, record))
-        .or_else(|| of_room(before, now, record))
-        .or_else(|| of_counsel(before, &entry.input, record))
+        .or_else(|| of_failure(now, &entry.input, record))
+        .or_else(|| of_room(before?, now, record))
+        .or_else(|| of_counsel(before?, &entry.input, record))
         .or_else(|| of_guards(now, record))
         .or_else(|| of_run(now, &entry.input, record));
     let (name, fields) = named?;
@@ -221,6 +242,17 @@ fn of_calls(now: &Conversation, record: &Record) -> Option<Named> {
     }
 }
 
+/// A call failed, and there is more to say of it than the model is told.
+fn of_failure(now: &Conversation, input: &Input, record: &Record) -> Option<Named> {
+    let Record::Completed { call: id } = record else { return None };
+    let Input::ToolReturned { outcome: Outcome::Failed(error), .. } = input else { return None };
+    let detail = error.detail.as_deref()?;
+    let call = now.run.as_ref().and_then(Run::round)?.call(*id)?;
+    let (tool, code, message) = (&*call.tool_use.name, &*error.code, &*error.message);
+    let fields = CallFailed { call: id.to_string(), tool, code, message, detail };
+    Some(("agent.tool.failed", Raw::encode(&fields)))
+}
+
 /// Somebody who was to help with a compaction did not, or spoke against it.
 fn of_counsel(before: &Conversation, input: &Input, record: &Record) -> Option<Named> {
     let Record::CounselHeard { .. } = record else { return None };
@@ -232,7 +264,8 @@ fn of_counsel(before: &Conversation, input: &Input, record: &Record) -> Option<N
     };
     let (name, stage) = match about {
         Counsel::Summary { .. } => ("agent.compaction.failed", "auto"),
-        Counsel::Compaction { .. } => ("agent.compaction.failed", "hook"),
+        Counsel::Compaction { .. } | Counsel::Pruning { .. } => ("agent.compaction.failed", "hook"),
+        Counsel::Ruling { .. } => ("agent.hook.failed", "judge"),
         Counsel::Prompt {} => ("agent.hook.failed", "prompt"),
         Counsel::Answer { .. } => ("agent.hook.failed", "answer"),
     };

@@ -36,6 +36,8 @@ pub enum Rejection {
     Checklist,
     /// A hook or the gate's command.
     Hook,
+    /// A judge.
+    Judge,
     /// The schema.
     Schema,
 }

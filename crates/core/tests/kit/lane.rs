@@ -213,6 +213,18 @@ impl Lane {
         self.comes_back(place, Outcome::Failed(error))
     }
 
+    /// The call at this place of the round works for so long and fails.
+    pub(crate) fn errs_after(mut self, ms: u64, place: usize, error: ToolError) -> Self {
+        let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
+        self.now = self.now.plus(ms);
+        self.input(Input::ToolReturned {
+            call,
+            attempt,
+            started_at,
+            outcome: Outcome::Failed(error),
+        })
+    }
+
     pub(crate) fn hook(self, place: usize, answer: HookAnswer) -> Self {
         let call = self.call(place);
         self.input(Input::HookAnswered { call, answer, context: None })

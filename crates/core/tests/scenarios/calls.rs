@@ -133,6 +133,7 @@ fn a_recoverable_error_goes_to_the_model() {
         .ends(StopCause::EndTurn);
 }
 
+// spec: ROUNDS-12
 #[test]
 fn a_time_out_says_what_is_known() {
     let late = || Outcome::TimedOut { after_ms: 120_000 };

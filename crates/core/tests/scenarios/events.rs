@@ -325,3 +325,15 @@ fn a_cancelled_run_says_nothing() {
     assert_eq!(lane.live.transcript.segments().len(), shown.segments().len() + 2);
     assert!(!lane.live.transcript.ends_in_reply());
 }
+
+// spec: ERRORS-05
+#[test]
+fn what_is_behind_an_error_is_in_the_event_and_not_in_the_transcript() {
+    let error = ToolError::new("broke", "it broke", "mend it");
+    let error = error.detailed("it broke: the disk: is full");
+    let lane = Lane::new().prompt("go").reply(calls([call("t1", "read", "/a")])).errs(0, error);
+    let lane = lane.shows_last("user: <t1 broke: it broke>");
+    let fields = last(&lane, "agent.tool.failed");
+    assert_eq!(fields["detail"], "it broke: the disk: is full");
+    assert_eq!((&fields["tool"], &fields["code"]), (&json!("read"), &json!("broke")));
+}

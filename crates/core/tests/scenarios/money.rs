@@ -181,6 +181,7 @@ fn a_text_that_goes_on_after_the_question_is_joined() {
     lane.answer(Answer::Continue {}).reply(text("two")).saying("one two");
 }
 
+// spec: BUDGETS-07
 #[test]
 fn without_a_price_a_cap_in_dollars_is_refused_with_a_sentence() {
     let lane = Lane::with(|settings| settings.budget.run = dollars(1_000_000)).prompt("hi");

@@ -8,7 +8,7 @@ fn down() -> ToolError {
     ToolError::new("http_503", "the server is down", "try later").passing()
 }
 
-// spec: ROUNDS-15, ROUNDS-18
+// spec: ROUNDS-15, ROUNDS-16, ROUNDS-18
 #[test]
 fn a_repeatable_call_is_tried_three_times_more() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")]));
@@ -46,7 +46,7 @@ fn waking_too_early_changes_nothing() {
         .shows_last("user: <t1 ok: A>");
 }
 
-// spec: ROUNDS-15
+// spec: ROUNDS-15, ROUNDS-17
 #[test]
 fn nothing_else_is_tried_again() {
     let once = |tool: &str, outcome: Outcome| {
@@ -72,6 +72,7 @@ fn a_fatal_failure_is_not_tried_again() {
         .ends(windlass_core::stop::StopCause::ToolFatal);
 }
 
+// spec: ROUNDS-16
 #[test]
 fn three_attempts_in_all_can_be_selected() {
     Lane::with(|settings| settings.limits.tool_retry_ms = vec![10, 20])
@@ -124,7 +125,56 @@ fn a_crash_in_a_pause_goes_on_waiting() {
         .settles("adopted")
         .calls_are("resting")
         .wake()
-        .wants("run 1.0#1")
+        .wants("run 1.0#2")
         .returns(0, "A")
         .shows_last("user: <t1 ok: A>");
+}
+
+// spec: ROUNDS-16
+#[test]
+fn the_time_of_the_tool_is_for_all_attempts_together() {
+    let fetching = || Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")]));
+    fetching()
+        .errs_after(60_000, 0, down())
+        .settles("retried")
+        .wake()
+        .so(|lane| assert!((59_000..60_000).contains(&time_left(lane))))
+        .errs_after(57_900, 0, down())
+        .settles("completed settled round_closed asked")
+        .shows_last("user: <t1 http_503: the server is down>");
+    // The pause alone would use it up.
+    fetching().errs_after(119_700, 0, down()).settles("completed settled round_closed asked");
+}
+
+fn time_left(lane: &Lane) -> u64 {
+    lane.run().round().map_or(0, |round| round.calls[0].time_ms())
+}
+
+// spec: ROUNDS-16
+#[test]
+fn a_crash_does_not_begin_the_count_anew() {
+    let tried_twice = Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "fetch", "/a")]))
+        .errs_after(1_000, 0, down())
+        .wake()
+        .errs_after(1_000, 0, down())
+        .wake()
+        .wants("run 1.0#3");
+    let left = time_left(&tried_twice);
+    // The process dies in the middle of the third attempt, and nobody is there for an hour.
+    tried_twice
+        .later(3_600_000)
+        .adopted()
+        .wants("run 1.0#3")
+        .so(|lane| assert_eq!(time_left(lane), left, "what nobody was there for is not counted"))
+        .errs(0, down())
+        .settles("retried")
+        .wakes_in(8_000)
+        .adopted()
+        .wake()
+        .wants("run 1.0#4")
+        .errs(0, down())
+        .settles("completed settled round_closed asked")
+        .so(|lane| assert_eq!(lane.count("retried"), 3));
 }

@@ -14,7 +14,7 @@ use crate::flights::Landed;
 use crate::ports::{Clock, Letter, StoreError};
 
 /// Mail read at once.
-const MAIL_PAGE: usize = 64;
+pub(crate) const MAIL_PAGE: usize = 64;
 
 /// Inputs decided in one step.
 const BATCH: usize = 64;

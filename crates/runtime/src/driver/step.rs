@@ -7,8 +7,8 @@ use windlass_core::conversation::Conversation;
 use windlass_core::ids::{LaneId, MailId, Millis};
 use windlass_core::input::Input;
 use windlass_core::log::Entry;
-use windlass_core::project::{Row, project};
-use windlass_core::record::{Record, durability};
+use windlass_core::project::{Row, fold_projecting};
+use windlass_core::record::{Durability, Record, durability};
 use windlass_core::wanted::wanted;
 
 use super::letters::{Applied, recalls};
@@ -18,9 +18,9 @@ use crate::ports::{Append, EncodedEntry, Letter, Scene};
 use crate::telemetry;
 
 /// A step in the making.
-struct Draft {
-    conversation: Conversation,
-    entries: Vec<Entry>,
+pub(super) struct Draft {
+    pub(super) conversation: Conversation,
+    entries: Vec<Arc<Entry>>,
     items: Vec<Item>,
     rows: Vec<Row>,
     mail_read: Vec<MailId>,
@@ -29,14 +29,17 @@ struct Draft {
 
 impl Driver {
     pub(super) async fn step(&mut self, inputs: Vec<Input>) -> Result<(), DriveError> {
-        let mut draft = Draft {
-            conversation: self.conversation.clone(),
-            entries: Vec::new(),
-            items: Vec::new(),
-            rows: Vec::new(),
-            mail_read: Vec::new(),
-            mail_out: Vec::new(),
-        };
+        let mut draft = Draft::of(&self.conversation);
+        self.decide(&mut draft, inputs)?;
+        self.settle(draft).await
+    }
+
+    /// Goes on with the step that `draft` is.
+    pub(super) fn decide(
+        &mut self,
+        draft: &mut Draft,
+        inputs: Vec<Input>,
+    ) -> Result<(), DriveError> {
         for input in inputs {
             // A clock that goes backwards must not undo what was recorded.
             let at = self.now().max(draft.conversation.at);
@@ -44,8 +47,12 @@ impl Driver {
                 draft.take(&self.lane, &entry)?;
             }
         }
+        Ok(())
+    }
+
+    pub(super) async fn settle(&mut self, mut draft: Draft) -> Result<(), DriveError> {
         if !draft.entries.is_empty() {
-            self.append(&draft).await?;
+            self.append(&mut draft).await?;
         }
         self.conversation = draft.conversation;
         self.notify(&draft.entries);
@@ -54,7 +61,7 @@ impl Driver {
     }
 
     /// Tells hooks that a human is asked. Nobody waits for them.
-    fn notify(&self, entries: &[Entry]) {
+    fn notify(&self, entries: &[Arc<Entry>]) {
         for record in entries.iter().flat_map(|entry| &entry.records) {
             let Record::Questioned { question } = record else { continue };
             let (hooks, clock) = (Arc::clone(&self.ports.hooks), Arc::clone(&self.ports.clock));
@@ -71,26 +78,28 @@ impl Driver {
         }
     }
 
-    async fn append(&mut self, draft: &Draft) -> Result<(), DriveError> {
-        let records: Vec<Record> =
-            draft.entries.iter().flat_map(|entry| entry.records.iter().cloned()).collect();
+    async fn append(&mut self, draft: &mut Draft) -> Result<(), DriveError> {
+        let mode = self.settings.durability;
+        let durability = draft.entries.iter().map(|entry| durability(&entry.records, mode)).max();
+        let rows = std::mem::take(&mut draft.rows);
+        let events = telemetry::events(&rows);
         let append = Append {
             lane: self.lane.clone(),
             epoch: self.epoch,
             head: self.conversation.head,
-            entries: draft.entries.iter().map(encode).collect(),
-            mail_read: draft.mail_read.clone(),
+            entries: draft.entries.iter().map(|entry| encode(entry)).collect(),
+            mail_read: std::mem::take(&mut draft.mail_read),
             mail_out: draft.mail_out.clone(),
-            rows: draft.rows.clone(),
+            rows,
             wake_at: wake_at(&draft.conversation),
             active_run: draft.conversation.run.as_ref().map(|run| run.id.clone()),
-            durability: durability(&records, self.settings.durability),
+            durability: durability.unwrap_or(Durability::Commit),
         };
         let lapses = self.lease.lapses();
         self.ports.store.append(append).await?;
         self.ours_since = lapses;
         draft.mail_out.iter().for_each(|(to, _)| self.post(to));
-        telemetry::tell(&self.lane, &draft.rows);
+        telemetry::tell(&self.lane, &events);
         Ok(())
     }
 
@@ -107,22 +116,33 @@ impl Driver {
 }
 
 impl Draft {
+    pub(super) fn of(conversation: &Conversation) -> Self {
+        Self {
+            conversation: conversation.clone(),
+            entries: Vec::new(),
+            items: Vec::new(),
+            rows: Vec::new(),
+            mail_read: Vec::new(),
+            mail_out: Vec::new(),
+        }
+    }
+
     fn take(&mut self, lane: &LaneId, entry: &Entry) -> Result<(), DriveError> {
         let Some(durable) = fault::durable(entry) else {
             self.conversation.take(entry);
             return Ok(());
         };
-        // Rows show what is in the air too, so they see the volatile records.
-        self.rows.extend(project(&self.conversation, entry));
         let ends = durable.ends(&self.conversation);
         if let Input::Received { mail } = &entry.input {
             self.mail_read.extend(mail.iter().map(|mail| mail.id));
         }
         self.mail_out.extend(recalls(lane, &self.conversation, &durable));
-        self.conversation.fold(entry)?;
+        // Rows show what is in the air too, so they see the volatile records.
+        self.rows.extend(fold_projecting(&mut self.conversation, entry)?);
         let applied = Applied { lane, after: &self.conversation, ends: &ends };
         self.mail_out.extend(applied.letters(&durable));
-        self.items.push(Item::Entry(Arc::new(durable.clone())));
+        let durable = Arc::new(durable);
+        self.items.push(Item::Entry(Arc::clone(&durable)));
         self.items.extend(ends.into_iter().map(|end| Item::Ended(Arc::new(end))));
         self.entries.push(durable);
         Ok(())

@@ -1,12 +1,13 @@
 //! The model call: streams to readers, reports finished blocks early, and brings the reply with the
 //! facts of its calls.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
-use windlass_core::block::Block;
+use windlass_core::block::{Block, ToolUse};
 use windlass_core::conversation::Conversation;
+use windlass_core::facts::{Facts, Repeat};
 use windlass_core::ids::{AskId, LaneId};
 use windlass_core::input::{Failure, FailureClass, Input};
 use windlass_core::reply::Reply;
@@ -21,31 +22,25 @@ impl Flights {
     pub(super) fn ask(&self, conversation: &Conversation) -> Option<AbortHandle> {
         let request = conversation.request()?;
         let ask = request.ask;
-        let tools = self.agent.ports.tools.clone();
         let model = Arc::clone(&self.agent.ports.model);
         let stream = Arc::new(ReplyStream {
             lane: self.lane.clone(),
             ask,
             flight: self.flown,
-            tools: tools.clone(),
+            tools: self.agent.ports.tools.clone(),
             inbox: self.inbox.clone(),
             text: LiveText::new(ask, self.feed.clone(), self.owner.clone()),
+            assessed: Mutex::default(),
         });
-        let lane = self.lane.clone();
+        let heard = Arc::clone(&stream);
         self.fly(async move {
             match caught(model.ask(request, stream)).await {
-                Ok(Ok(reply)) => replied(ask, reply, &tools, &lane),
+                Ok(Ok(reply)) => heard.replied(reply),
                 Ok(Err(failure)) => Input::ModelFailed { ask, failure },
                 Err(panic) => Input::ModelFailed { ask, failure: panicked(&panic) },
             }
         })
     }
-}
-
-fn replied(ask: AskId, reply: Reply, tools: &Toolbox, lane: &LaneId) -> Input {
-    let calls = reply.tool_uses();
-    let facts = calls.map(|(_, call)| tools.assess(lane, &call.name, &call.input)).collect();
-    Input::Replied { ask, reply: Arc::new(reply), facts }
 }
 
 fn panicked(panic: &str) -> Failure {
@@ -60,6 +55,31 @@ struct ReplyStream {
     tools: Toolbox,
     inbox: mpsc::Sender<Landed>,
     text: LiveText,
+    /// The calls that came as blocks and may have begun, with their facts. What is to be done once
+    /// is looked at again: much may have happened since.
+    assessed: Mutex<Vec<(ToolUse, Facts)>>,
+}
+
+impl ReplyStream {
+    fn replied(&self, reply: Reply) -> Input {
+        let mut assessed = self.assessed();
+        let facts = |(_, call): (_, &ToolUse)| match take(&mut assessed, call) {
+            Some(facts) => facts,
+            None => self.tools.assess(&self.lane, &call.name, &call.input),
+        };
+        let facts = reply.tool_uses().map(facts).collect();
+        Input::Replied { ask: self.ask, reply: Arc::new(reply), facts }
+    }
+
+    fn assessed(&self) -> MutexGuard<'_, Vec<(ToolUse, Facts)>> {
+        self.assessed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What was found out about the very same call when it came as a block.
+fn take(assessed: &mut Vec<(ToolUse, Facts)>, call: &ToolUse) -> Option<Facts> {
+    let place = assessed.iter().position(|(known, _)| known == call)?;
+    Some(assessed.swap_remove(place).1)
 }
 
 impl Stream for ReplyStream {
@@ -75,6 +95,9 @@ impl Stream for ReplyStream {
         if let Some(call) = block.as_tool_use() {
             let facts = self.tools.assess(&self.lane, &call.name, &call.input);
             let tool_use = call.clone();
+            if facts.repeat == Repeat::Repeatable {
+                self.assessed().push((tool_use.clone(), facts.clone()));
+            }
             let input = Input::BlockReady { ask: self.ask, index, tool_use, facts };
             // An early start is a gift: without room in the inbox the call waits for its reply.
             let _ = self.inbox.try_send(Landed { flight: self.flight, input: Box::new(input) });

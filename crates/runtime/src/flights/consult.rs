@@ -27,7 +27,7 @@ impl Flights {
         let consulting = conversation.run.as_ref().and_then(Run::consulting)?.clone();
         let clock = Arc::clone(&self.agent.ports.clock);
         let counsel = consulting.id;
-        if let Some(request) = conversation.summary_request() {
+        if let Some(request) = conversation.counsel_request() {
             let model = Arc::clone(&self.agent.ports.model);
             return self.fly(async move {
                 let advice = match side_call(model, request, clock.as_ref()).await {
@@ -72,9 +72,11 @@ async fn ask_hooks(hooks: &dyn Hooks, scene: Scene, about: Counsel) -> Advice {
             hooks.sampled(scene.clone()).await;
             Advice::Pass { context: None }
         }
-        Counsel::Prompt {} | Counsel::Compaction { .. } | Counsel::Summary { .. } => {
-            Advice::Pass { context: None }
-        }
+        Counsel::Prompt {}
+        | Counsel::Ruling { .. }
+        | Counsel::Pruning { .. }
+        | Counsel::Compaction { .. }
+        | Counsel::Summary { .. } => Advice::Pass { context: None },
     };
     match first {
         stop @ (Advice::Stop { .. } | Advice::Block { .. }) => stop,

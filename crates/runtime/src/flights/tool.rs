@@ -1,12 +1,15 @@
 //! Tool calls, the probes for lost ones, and the hooks around them.
 
+#[cfg(test)]
+#[path = "tool_tests.rs"]
+mod tool_tests;
+
 use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 use windlass_core::block::ToolUse;
 use windlass_core::call::{Call, CallState};
 use windlass_core::conversation::Conversation;
-use windlass_core::facts::Facts;
 use windlass_core::ids::{CallId, Millis};
 use windlass_core::input::{Finding, HookAnswer, Input};
 use windlass_core::outcome::{Outcome, ToolError};
@@ -15,7 +18,7 @@ use windlass_core::run::Run;
 
 use super::Flights;
 use super::catch::caught;
-use crate::ports::{CallContext, Clock, Tool};
+use crate::ports::{CallContext, Clock, Heartbeat, Tool};
 
 /// A call ready to fly.
 struct Ready {
@@ -32,8 +35,8 @@ impl Flights {
         id: CallId,
         attempt: u32,
     ) -> Option<AbortHandle> {
-        let (tool_use, facts) = what_to_run(conversation, id)?;
-        let Some(ready) = self.ready(conversation, id, attempt, tool_use, facts.timeout_ms) else {
+        let (tool_use, time_ms) = what_to_run(conversation, id)?;
+        let Some(ready) = self.ready(conversation, id, attempt, tool_use, time_ms) else {
             return self.fly(std::future::ready(missing(
                 self.agent.ports.clock.now(),
                 id,
@@ -64,7 +67,8 @@ impl Flights {
         let tool = self.agent.ports.tools.get(&tool_use.name)?;
         let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
         let idempotency_key = key(run, id, &tool_use);
-        let context = CallContext { lane: self.lane.clone(), call: id, idempotency_key, attempt };
+        let (lane, heart) = (self.lane.clone(), Heartbeat::default());
+        let context = CallContext { lane, call: id, idempotency_key, attempt, heart };
         Some(Ready { tool, context, tool_use, timeout_ms })
     }
 
@@ -148,14 +152,14 @@ fn call(conversation: &Conversation, id: CallId) -> Option<&Call> {
     conversation.run.as_ref().and_then(Run::round)?.call(id)
 }
 
-/// The call of the open round, or one of a reply that still streams.
-fn what_to_run(conversation: &Conversation, id: CallId) -> Option<(ToolUse, Arc<Facts>)> {
+/// The call of the open round, or one of a reply that still streams, and how long it may take.
+fn what_to_run(conversation: &Conversation, id: CallId) -> Option<(ToolUse, u64)> {
     if let Some(call) = call(conversation, id) {
-        return Some((call.tool_use.clone(), Arc::clone(&call.facts)));
+        return Some((call.tool_use.clone(), call.time_ms()));
     }
     let asking = conversation.run.as_ref().and_then(Run::asking)?;
     let early = asking.early.iter().find(|early| early.id == id)?;
-    Some((early.tool_use.clone(), Arc::clone(&early.facts)))
+    Some((early.tool_use.clone(), early.facts.timeout_ms))
 }
 
 /// The tool was there when the call was judged and is not any more.
@@ -170,11 +174,25 @@ fn missing(started_at: Millis, call: CallId, attempt: u32) -> Input {
 
 async fn run(ready: Ready, clock: &dyn Clock) -> Outcome {
     let Ready { tool, context, tool_use, timeout_ms } = ready;
+    let heart = context.heart.clone();
     let work = caught(tool.run(context, tool_use.input));
     tokio::select! {
         biased;
         outcome = work => outcome.unwrap_or_else(|panic| Outcome::Failed(panicked(&panic))),
-        () = clock.sleep(timeout_ms) => Outcome::TimedOut { after_ms: timeout_ms },
+        after_ms = silence(&heart, timeout_ms, clock) => Outcome::TimedOut { after_ms },
+    }
+}
+
+/// Ends when nothing was heard of a call for so long, with the time it had in all.
+async fn silence(heart: &Heartbeat, timeout_ms: u64, clock: &dyn Clock) -> u64 {
+    let began = clock.now();
+    let mut beaten_ms = 0;
+    loop {
+        tokio::select! {
+            biased;
+            () = heart.heard() => beaten_ms = clock.now().since(began),
+            () = clock.sleep(timeout_ms) => return timeout_ms.saturating_add(beaten_ms),
+        }
     }
 }
 
@@ -189,11 +207,11 @@ async fn find_out(ready: Ready, clock: &dyn Clock) -> Finding {
 }
 
 fn panicked(panic: &str) -> ToolError {
-    ToolError::new(
-        "tool_panicked",
-        &format!("the tool broke down: {panic}; effects unknown"),
-        "check what it did before doing it again",
-    )
+    let first = panic.lines().next().unwrap_or_default();
+    let message = format!("the tool broke down: {first}; effects unknown");
+    let hint = "check what it did before doing it again";
+    let error = ToolError::new("tool_panicked", &message, hint);
+    if first == panic { error } else { error.detailed(panic) }
 }
 
 /// A hook that breaks down before a call counts as a no: it may have been there for safety.

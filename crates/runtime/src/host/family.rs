@@ -14,14 +14,11 @@ use windlass_core::run::Run;
 use windlass_core::settings::Settings;
 use windlass_core::wanted::{is_parked, waits_for_children};
 
-use super::Host;
+use super::{Host, Reservation, Taken};
 use crate::agent::Agent;
 use crate::driver::{self, DriveError, letters};
 use crate::ports::StoreError;
 use crate::telemetry;
-
-/// Mail among which a child's task is looked for.
-const FIRST_MAIL: usize = 64;
 
 impl Host {
     /// The agent that drives a lane.
@@ -29,31 +26,14 @@ impl Host {
         &self,
         lane: &LaneId,
         conversation: &Conversation,
+        mail: &[Mail],
     ) -> Result<Agent, DriveError> {
-        let Some((name, parent)) = self.employment(lane, conversation).await? else {
+        let Some((name, parent)) = employment(conversation, mail) else {
             return Ok(self.agent().clone());
         };
         let above = driver::load(&self.agent().ports, &parent.lane).await?.settings;
         let child = above.and_then(|above| self.agents.child(&name, &parent, &above));
         child.ok_or_else(|| DriveError::NoAgent { name, lane: lane.clone() })
-    }
-
-    /// Whom a child works for, and as which agent.
-    async fn employment(
-        &self,
-        lane: &LaneId,
-        conversation: &Conversation,
-    ) -> Result<Option<(Arc<str>, Parent)>, StoreError> {
-        let agent = |settings: &Arc<Settings>| settings.agent.clone();
-        if let Some(parent) = &conversation.parent {
-            let name = conversation.settings.as_ref().map(agent).unwrap_or_default();
-            return Ok(Some((name, parent.clone())));
-        }
-        if conversation.run.is_some() || conversation.last_end.is_some() {
-            return Ok(None);
-        }
-        let mail = self.store().read_mail(lane.clone(), FIRST_MAIL).await?;
-        Ok(mail.into_iter().find_map(task))
     }
 
     /// Drives the lane if it wants to be driven and nobody does. Returns at once.
@@ -71,8 +51,23 @@ impl Host {
         if self.hand_over.is_cancelled() {
             return;
         }
-        let Some(reservation) = self.reserve(lane) else { return };
-        let (host, lane) = (Arc::clone(self), lane.clone());
+        if let Some(reservation) = self.reserve(lane) {
+            self.see_to(lane.clone(), reservation);
+        }
+    }
+
+    /// Drives a lane that was claimed already. Comes back if it is not to be driven, or is already.
+    pub(crate) fn take_up(self: &Arc<Self>, lane: &LaneId, taken: Taken) -> Result<(), Taken> {
+        if self.hand_over.is_cancelled() {
+            return Err(taken);
+        }
+        let Some(reservation) = self.reserve(lane) else { return Err(taken) };
+        self.see_to(lane.clone(), reservation.holding(taken));
+        Ok(())
+    }
+
+    fn see_to(self: &Arc<Self>, lane: LaneId, reservation: Reservation) {
+        let host = Arc::clone(self);
         tokio::spawn(async move {
             match reservation.drive(None).await {
                 // Somebody else has it: that is what was wanted.
@@ -155,9 +150,22 @@ impl Host {
     }
 }
 
-fn task(mail: Mail) -> Option<(Arc<str>, Parent)> {
-    if let MailBody::Task { task, parent, .. } = mail.body {
-        return Some((task.agent, parent));
+/// Whom a child works for, and as which agent: its log says so, or the task that lies in its mail.
+fn employment(conversation: &Conversation, mail: &[Mail]) -> Option<(Arc<str>, Parent)> {
+    let agent = |settings: &Arc<Settings>| settings.agent.clone();
+    if let Some(parent) = &conversation.parent {
+        let name = conversation.settings.as_ref().map(agent).unwrap_or_default();
+        return Some((name, parent.clone()));
+    }
+    if conversation.run.is_some() || conversation.last_end.is_some() {
+        return None;
+    }
+    mail.iter().find_map(task)
+}
+
+fn task(mail: &Mail) -> Option<(Arc<str>, Parent)> {
+    if let MailBody::Task { task, parent, .. } = &mail.body {
+        return Some((task.agent.clone(), parent.clone()));
     }
     None
 }

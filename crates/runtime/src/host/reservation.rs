@@ -7,10 +7,10 @@ use windlass_core::conversation::Conversation;
 use windlass_core::ids::LaneId;
 use windlass_core::wanted::waits_for_children;
 
-use super::{Driving, Host};
+use super::{Driving, Host, Taken};
 use crate::driver::{self, Claimed, DriveError, Driver, Post, Rest};
 use crate::feed::{Feed, OwnerFeed};
-use crate::ports::{Claim, StoreError};
+use crate::ports::StoreError;
 
 /// The right to drive a lane in this process. Ends with the driver.
 pub(crate) struct Reservation {
@@ -19,17 +19,27 @@ pub(crate) struct Reservation {
     pub(super) feed: Feed,
     /// The claim that was not given back yet; 0 is none.
     claimed: AtomicU64,
+    /// The claim to begin with, if there is one.
+    taken: Option<Taken>,
 }
 
 impl Reservation {
     pub(super) fn new(host: Arc<Host>, lane: LaneId, feed: Feed) -> Self {
-        Self { host, lane, feed, claimed: AtomicU64::new(0) }
+        Self { host, lane, feed, claimed: AtomicU64::new(0), taken: None }
+    }
+
+    /// The same, of a lane that is claimed already.
+    pub(super) fn holding(mut self, taken: Taken) -> Self {
+        self.claimed = AtomicU64::new(taken.claim.epoch);
+        self.taken = Some(taken);
+        self
     }
 
     /// Drives the lane until it rests and nobody poked it meanwhile.
-    pub(crate) async fn drive(self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
+    pub(crate) async fn drive(mut self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
+        let mut taken = self.taken.take();
         loop {
-            let rest = self.drive_once(owner.clone()).await?;
+            let rest = self.drive_once(owner.clone(), taken.take()).await?;
             self.note(&rest);
             if self.give_up() {
                 return Ok(rest);
@@ -37,16 +47,25 @@ impl Reservation {
         }
     }
 
-    async fn drive_once(&self, owner: Option<OwnerFeed>) -> Result<Rest, DriveError> {
+    async fn drive_once(
+        &self,
+        owner: Option<OwnerFeed>,
+        taken: Option<Taken>,
+    ) -> Result<Rest, DriveError> {
         let host = &self.host;
-        let claim = tokio::select! {
-            biased;
-            claim = host.claim(&self.lane) => claim?,
-            () = host.hand_over.cancelled() => return Ok(Rest::HandedOver(Conversation::default())),
+        let taken = match taken {
+            Some(taken) => taken,
+            None => tokio::select! {
+                biased;
+                taken = host.claim(&self.lane) => taken?,
+                () = host.hand_over.cancelled() => {
+                    return Ok(Rest::HandedOver(Conversation::default()));
+                }
+            },
         };
-        let epoch = claim.epoch;
+        let epoch = taken.claim.epoch;
         self.claimed.store(epoch, Ordering::SeqCst);
-        let rest = match self.driver(claim, owner).await {
+        let rest = match self.driver(taken, owner).await {
             Ok(driver) => driver.drive(host.hand_over.clone()).await,
             Err(error) => {
                 // What cannot be read here may be readable elsewhere, or later.
@@ -60,14 +79,21 @@ impl Reservation {
         rest
     }
 
-    async fn driver(&self, claim: Claim, owner: Option<OwnerFeed>) -> Result<Driver, DriveError> {
-        let host = &self.host;
-        let lane = self.lane.clone();
-        let conversation = driver::load(&host.agent().ports, &lane).await?;
-        let agent = host.agent_of(&lane, &conversation).await?;
-        let claimed = Claimed { lane, claim, conversation };
+    /// What a new lane needs is asked for in one go: nothing is read that the claim says is empty.
+    async fn driver(&self, taken: Taken, owner: Option<OwnerFeed>) -> Result<Driver, DriveError> {
+        let (host, lane) = (&self.host, self.lane.clone());
+        let Taken { claim, lapses } = taken;
+        let turns = host.turns.of(&claim.tenant);
+        let mail = async { Ok(host.store().read_mail(lane.clone(), driver::MAIL_PAGE).await?) };
+        let (conversation, mail) = if claim.head == 0 {
+            (Conversation::default(), mail.await?)
+        } else {
+            tokio::try_join!(driver::load(&host.agent().ports, &lane), mail)?
+        };
+        let agent = host.agent_of(&lane, &conversation, &mail).await?;
+        let claimed = Claimed { lane, claim, lapses, conversation, mail };
         let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
-        Ok(driver.posting(self.post()).taking(host.turns.clone()))
+        Ok(driver.posting(self.post()).taking(turns))
     }
 
     /// Lanes that were sent mail are looked after by this process, as long as it is there.

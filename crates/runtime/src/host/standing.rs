@@ -1,10 +1,10 @@
 //! What a worker asks its host: who it is, what it drives, and whether it is to stop.
 
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use windlass_core::ids::LaneId;
 
-use super::{Driving, Host};
+use super::{Driving, Host, Taken};
 use crate::ports::StoreError;
 use crate::workers::{SHUNNED_MS, Tally};
 
@@ -43,10 +43,34 @@ impl Host {
         shunned.insert(lane, now.saturating_add(SHUNNED_MS));
     }
 
-    pub(crate) fn is_shunned(&self, lane: &LaneId) -> bool {
+    /// The lanes that are left to others now.
+    pub(super) fn shunned(&self) -> Vec<LaneId> {
         let now = self.agent().ports.clock.monotonic_ms();
         let shunned = self.shunned.lock().unwrap_or_else(PoisonError::into_inner);
-        shunned.get(lane).is_some_and(|until| *until > now)
+        shunned.iter().filter(|(_, until)| **until > now).map(|(lane, _)| lane.clone()).collect()
+    }
+
+    /// Gives back a lane that was taken and that nobody here drives. What cannot be given back now
+    /// is given back on the next round.
+    pub(crate) async fn give_back(&self, lane: LaneId, taken: &Taken) {
+        let epoch = taken.claim.epoch;
+        if self.store().release(lane.clone(), epoch).await.is_err() {
+            self.kept().insert(lane, epoch);
+        }
+    }
+
+    /// Drives the lanes that the store says are this process's and that nobody here knows of: the
+    /// answer to a claim was lost.
+    pub(crate) async fn take_up_unknown(self: &Arc<Self>) -> Result<(), StoreError> {
+        let owned = self.store().owned(Arc::clone(&self.lease.worker)).await?;
+        let shunned = self.shunned();
+        for lane in owned {
+            let is_kept = self.kept().contains_key(&lane);
+            if !is_kept && !self.is_driving(&lane) && !shunned.contains(&lane) {
+                self.attend(&lane);
+            }
+        }
+        Ok(())
     }
 
     /// A store that refuses even a beat, and not because it cannot be reached, is past mending.

@@ -67,6 +67,8 @@ pub struct Look {
     pub most: usize,
     /// Which lanes count, besides those that are anybody's.
     pub reach: Reach,
+    /// Lanes that are left to others.
+    pub except: Vec<LaneId>,
 }
 
 /// What a process can drive.

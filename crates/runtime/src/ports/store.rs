@@ -35,7 +35,8 @@ pub trait Store: Send + Sync + 'static {
     fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>>;
 
     /// Appends entries with their rows in one transaction, if epoch and head are still the lane's:
-    /// otherwise [`StoreError::Fenced`] and nothing is written.
+    /// otherwise [`StoreError::Fenced`] and nothing is written. A lane that is made by its mail
+    /// belongs to whom the lane belongs to that sent it.
     fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>>;
 
     /// Entries after `after`, oldest first, at most `most`. A fork's log begins with its parent's.
@@ -49,7 +50,8 @@ pub trait Store: Send + Sync + 'static {
     /// Mail that no entry has read yet, oldest first, at most `most`.
     fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>>;
 
-    /// Makes `child` a lane whose log continues `parent`'s after entry `at`.
+    /// Makes `child` a lane whose log continues `parent`'s after entry `at`, and that belongs to whom
+    /// `parent` belongs to.
     fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>>;
 
     /// Waits until somebody may have delivered mail to the lane, in this process. A hint: other
@@ -76,9 +78,17 @@ pub trait Store: Send + Sync + 'static {
     /// run that was at work on one is `timed_out`, to be resumed if its last checkpoint allows it.
     fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>>;
 
-    /// Lanes that want to be driven and that nobody has: they have mail, or are due. A lane that was
-    /// left while something was in the air is due. One tenant after the other.
-    fn claimable(&self, look: Look) -> Task<'_, Result<Vec<LaneId>, StoreError>>;
+    /// Takes lanes that want to be driven and that nobody has: they have mail, or are due. A lane
+    /// that was left while something was in the air is due. One tenant after the other. An error
+    /// may hide that lanes were taken: [`Store::owned`] says which.
+    fn claim_wanting(
+        &self,
+        worker: WorkerId,
+        look: Look,
+    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>>;
+
+    /// The lanes of `owner`.
+    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>>;
 
     /// What is known of a lane.
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>>;
@@ -121,6 +131,8 @@ pub struct Claim {
     pub head: Seq,
     /// The lane this one continues, and the last entry they share.
     pub fork_of: Option<(LaneId, Seq)>,
+    /// Whose turn it is when it is this lane's.
+    pub tenant: Arc<str>,
 }
 
 /// One append.

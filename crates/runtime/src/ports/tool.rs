@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Task;
+use super::{Heartbeat, Task};
 use windlass_core::facts::Facts;
 use windlass_core::ids::{CallId, LaneId};
 use windlass_core::input::Finding;
@@ -49,4 +49,6 @@ pub struct CallContext {
     pub idempotency_key: Arc<str>,
     /// Which attempt this is, from 1.
     pub attempt: u32,
+    /// Says that a call which takes long still works.
+    pub heart: Heartbeat,
 }

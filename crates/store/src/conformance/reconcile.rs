@@ -49,9 +49,10 @@ async fn run(store: &Subject, name: &str) -> Result<Option<RunInfo>, StoreError>
     Ok(store.runs(Some(lane(name)), 1).await?.pop())
 }
 
-async fn claimable(store: &Subject) -> Result<usize, StoreError> {
-    let look = Look { now: Millis(9), most: 10, reach: Reach::default() };
-    Ok(store.claimable(look).await?.len())
+/// How many lanes a look takes.
+async fn taken(store: &Subject) -> Result<usize, StoreError> {
+    let look = Look { now: Millis(9), most: 10, reach: Reach::default(), except: Vec::new() };
+    Ok(store.claim_wanting(worker("v"), look).await?.len())
 }
 
 /// A run at work is timed out; whether it can be resumed is what its last checkpoint says.
@@ -84,13 +85,12 @@ pub async fn left_lanes_go_on(store: Subject) -> Verdict {
     store.beat(worker("w")).await?;
     left_with(&store, "a", RunState::Running, Some(CheckpointKind::Input)).await?;
     assert_eq!(store.owners().await?, pass(1, Resume::AtOnce).dead);
-    assert_eq!(claimable(&store).await?, 0);
+    assert_eq!(taken(&store).await?, 0);
     store.reconcile(pass(1, Resume::AtOnce)).await?;
     let late = append(&lane("a"), 1, 1, entries("late", 2, 2));
     assert!(matches!(store.append(late).await, Err(StoreError::Fenced { .. })));
-    assert_eq!(claimable(&store).await?, 1);
-    let claim = store.claim(lane("a"), worker("v"), None).await?;
-    let mut on = append(&lane("a"), claim.epoch, 1, entries("a", 2, 2));
+    assert_eq!(taken(&store).await?, 1);
+    let mut on = append(&lane("a"), 3, 1, entries("a", 2, 2));
     on.rows = vec![run_row("a", RunState::Running, 2)];
     store.append(on).await?;
     let seen = run(&store, "a").await?.map(|run| (run.state, run.resume_available));
@@ -103,7 +103,7 @@ pub async fn offered_runs_wait(store: Subject) -> Verdict {
     store.beat(worker("w")).await?;
     left_with(&store, "a", RunState::Running, Some(CheckpointKind::Input)).await?;
     store.reconcile(pass(1, Resume::Offered)).await?;
-    assert_eq!(claimable(&store).await?, 0);
+    assert_eq!(taken(&store).await?, 0);
     assert_eq!(run(&store, "a").await?.map(|run| run.resume_available), Some(true));
     Ok(())
 }

@@ -1,28 +1,89 @@
 //! Lanes that want to be driven.
 
 use windlass_core::ids::{LaneId, Millis};
-use windlass_runtime::ports::{Look, Reach, StoreError, Task, Whose};
+use windlass_runtime::ports::{Claim, Look, Reach, StoreError, Task, Whose};
 
 use super::material::{Subject, Verdict, append, entries, lane, letter, owned, worker};
 
 const NOW: Millis = Millis(1_000);
 
 async fn look(store: &Subject) -> Result<Vec<LaneId>, StoreError> {
-    store.claimable(looking(10)).await
+    taken(store, looking(10)).await
+}
+
+/// The lanes that a look takes, by name.
+async fn taken(store: &Subject, look: Look) -> Result<Vec<LaneId>, StoreError> {
+    let claims = store.claim_wanting(worker("looks"), look).await?;
+    let mut lanes: Vec<LaneId> = claims.into_iter().map(|(lane, _)| lane).collect();
+    lanes.sort();
+    Ok(lanes)
 }
 
 fn looking(most: usize) -> Look {
-    Look { now: NOW, most, reach: Reach::default() }
+    Look { now: NOW, most, reach: Reach::default(), except: Vec::new() }
 }
 
 /// A lane with mail wants an owner until it has one.
 pub async fn mail_waits(store: Subject) -> Verdict {
-    let a = lane("a");
+    let (a, b) = (lane("a"), lane("b"));
     assert_eq!(look(&store).await?, []);
     store.deliver(a.clone(), letter("k")).await?;
+    store.deliver(b.clone(), letter("k")).await?;
+    store.claim(b.clone(), worker("w"), None).await?;
     assert_eq!(look(&store).await?, std::slice::from_ref(&a));
-    store.claim(a.clone(), worker("w"), None).await?;
     assert_eq!(look(&store).await?, []);
+    assert_eq!(store.owned(worker("looks")).await?, [a]);
+    assert_eq!(store.owned(worker("w")).await?, [b]);
+    assert_eq!(store.owned(worker("nobody")).await?, []);
+    Ok(())
+}
+
+/// What a look takes is taken as by a claim: with the next epoch, and fenced for everybody else.
+pub async fn a_look_claims(store: Subject) -> Verdict {
+    let a = lane("a");
+    let whose = Whose { tenant: "t".into(), ..Whose::default() };
+    store.introduce(a.clone(), whose).await?;
+    let before = owned(&store, &a).await?;
+    store.append(append(&a, before, 0, entries("a", 1, 1))).await?;
+    store.release(a.clone(), before).await?;
+    let claims = store.claim_wanting(worker("looks"), looking(10)).await?;
+    let seen = |(lane, claim): &(LaneId, Claim)| {
+        (lane.clone(), claim.epoch, claim.head, claim.tenant.to_string())
+    };
+    let want = (a.clone(), before + 1, 1, "t".to_owned());
+    assert_eq!(claims.iter().map(seen).collect::<Vec<_>>(), [want]);
+    let late = store.append(append(&a, before, 1, entries("late", 2, 2))).await;
+    assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
+    let busy = store.claim(a.clone(), worker("w"), None).await;
+    assert!(matches!(busy, Err(StoreError::Busy { .. })), "{busy:?}");
+    store.append(append(&a, before + 1, 1, entries("a", 2, 2))).await
+}
+
+/// Lanes that are left to others are not taken.
+pub async fn except_these(store: Subject) -> Verdict {
+    for name in ["a", "b"] {
+        store.deliver(lane(name), letter("k")).await?;
+    }
+    let found = taken(&store, Look { except: vec![lane("a")], ..looking(10) }).await?;
+    assert_eq!(found, [lane("b")]);
+    Ok(())
+}
+
+/// A lane that is made by another lane's mail, or as its copy, belongs to whom that one belongs to.
+pub async fn families_stay_together(store: Subject) -> Verdict {
+    let whose = Whose { tenant: "t".into(), agent: "a".into(), affinity: "here".into() };
+    store.introduce(lane("parent"), whose.clone()).await?;
+    let epoch = owned(&store, &lane("parent")).await?;
+    let mut step = append(&lane("parent"), epoch, 0, entries("p", 1, 1));
+    step.mail_out = vec![(lane("child"), letter("k"))];
+    store.append(step).await?;
+    store.fork(lane("parent"), 1, lane("copy")).await?;
+    store.deliver(lane("copy"), letter("k")).await?;
+    assert_eq!(look(&store).await?, [], "a stranger finds none of them");
+    let reach = Reach { agents: vec![whose.agent], affinities: vec![whose.affinity] };
+    let found = store.claim_wanting(worker("looks"), Look { reach, ..looking(10) }).await?;
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|(_, claim)| *claim.tenant == *whose.tenant), "{found:?}");
     Ok(())
 }
 
@@ -47,7 +108,7 @@ pub async fn a_look_is_bounded(store: Subject) -> Verdict {
     for nth in 0..5 {
         store.deliver(lane(&nth.to_string()), letter("k")).await?;
     }
-    let found = store.claimable(looking(3)).await?;
+    let found = taken(&store, looking(3)).await?;
     assert_eq!(found.len(), 3);
     Ok(())
 }
@@ -68,7 +129,7 @@ pub async fn only_within_reach(store: Subject) -> Verdict {
         store.deliver(lane(name), letter("k")).await?;
     }
     let reach = Reach { agents: vec!["a".into()], affinities: vec!["here".into()] };
-    let found = store.claimable(Look { reach, ..looking(10) }).await?;
+    let found = taken(&store, Look { reach, ..looking(10) }).await?;
     assert_eq!(found, [lane("anybody"), lane("ours")]);
     Ok(())
 }
@@ -93,7 +154,7 @@ pub async fn tenants_take_turns(store: Subject) -> Verdict {
             store.deliver(lane, letter("k")).await?;
         }
     }
-    let found = store.claimable(looking(2)).await?;
+    let found = taken(&store, looking(2)).await?;
     assert!(found.contains(&lane("20")), "{found:?}");
     Ok(())
 }

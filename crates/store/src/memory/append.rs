@@ -15,8 +15,9 @@ impl World {
         lane.wake_at = append.wake_at;
         lane.log.extend(append.entries.iter().cloned());
         append.mail_read.iter().try_for_each(|mail| read(lane, &append.lane, *mail))?;
-        append.mail_out.iter().for_each(|(to, letter)| _ = self.deliver(to, letter));
-        append.rows.iter().try_for_each(|row| self.write(&append.lane, row))
+        let whose = lane.whose.clone();
+        append.mail_out.iter().for_each(|(to, letter)| _ = self.deliver(to, letter, &whose));
+        self.write(&append.lane, &append.rows)
     }
 
     /// Only an owner with the newest epoch, who knows the last entry, may write.

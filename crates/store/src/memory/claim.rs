@@ -1,7 +1,7 @@
 //! Taking lanes, giving them back, and being alive.
 
 use windlass_core::ids::{Epoch, LaneId};
-use windlass_runtime::ports::{Claim, SeenBeat, StoreError, WorkerId};
+use windlass_runtime::ports::{Claim, Look, SeenBeat, StoreError, WorkerId};
 
 use super::world::World;
 
@@ -20,7 +20,17 @@ impl World {
         let taken = self.lane_mut(lane)?;
         taken.epoch = taken.epoch.saturating_add(1);
         taken.owner = Some(worker.clone());
-        Ok(Claim { epoch: taken.epoch, head: taken.head, fork_of: taken.parent.clone() })
+        let (fork_of, tenant) = (taken.parent.clone(), taken.tenant());
+        Ok(Claim { epoch: taken.epoch, head: taken.head, fork_of, tenant })
+    }
+
+    pub(super) fn claim_wanting(
+        &mut self,
+        worker: &WorkerId,
+        look: &Look,
+    ) -> Result<Vec<(LaneId, Claim)>, StoreError> {
+        let wanting = self.wanting(look).into_iter();
+        wanting.map(|lane| Ok((lane.clone(), self.claim(&lane, worker, None)?))).collect()
     }
 
     fn owner(&self, lane: &LaneId) -> Result<Option<SeenBeat>, StoreError> {

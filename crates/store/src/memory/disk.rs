@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use windlass_core::ids::LaneId;
 use windlass_core::record::Durability;
-use windlass_runtime::ports::{Append, StoreError, Task};
+use windlass_runtime::ports::{Append, Claim, StoreError, Task};
 
 use super::place;
 use super::world::World;
@@ -82,6 +83,8 @@ pub(super) struct Disk {
     commits: Option<Vec<World>>,
     unsynced: usize,
     faults: VecDeque<AppendFault>,
+    /// Looks whose answers are lost.
+    lost_looks: usize,
 }
 
 impl Disk {
@@ -91,6 +94,23 @@ impl Disk {
 
     pub(super) fn plan(&mut self, fault: AppendFault) {
         self.faults.push_back(fault);
+    }
+
+    pub(super) fn lose_next_look(&mut self) {
+        self.lost_looks += 1;
+    }
+
+    /// Takes lanes that want to be driven; the answer may be lost.
+    pub(super) fn look(
+        &mut self,
+        change: impl FnOnce(&mut World) -> Result<Vec<(LaneId, Claim)>, StoreError>,
+    ) -> Result<Vec<(LaneId, Claim)>, StoreError> {
+        let claims = self.commit(Durability::Commit, change)?;
+        if claims.is_empty() || self.lost_looks == 0 {
+            return Ok(claims);
+        }
+        self.lost_looks -= 1;
+        Err(broken())
     }
 
     pub(super) fn unsynced(&self) -> usize {

@@ -13,7 +13,7 @@ impl World {
         at: Seq,
         child: &LaneId,
     ) -> Result<(), StoreError> {
-        let head = self.lane_ref(parent)?.head;
+        let (head, whose) = (self.lane_ref(parent)?.head, self.lane_ref(parent)?.whose.clone());
         if at > head {
             return Err(refusal::fork_beyond_head(parent, at, head));
         }
@@ -22,7 +22,7 @@ impl World {
             Some(there) if there.parent == origin => Ok(()),
             Some(_) => Err(refusal::fork_exists(child)),
             None => {
-                let lane = Lane { parent: origin, head: at, ..Lane::default() };
+                let lane = Lane { whose, parent: origin, head: at, ..Lane::default() };
                 self.lanes.insert(child.clone(), lane);
                 Ok(())
             }

@@ -2,13 +2,15 @@
 
 use windlass_core::ids::{LaneId, MailId};
 use windlass_core::mail::Mail;
-use windlass_runtime::ports::{Letter, StoreError};
+use windlass_runtime::ports::{Letter, StoreError, Whose};
 
-use super::world::World;
+use super::world::{Lane, World};
 
 impl World {
-    pub(super) fn deliver(&mut self, lane: &LaneId, letter: &Letter) -> MailId {
-        let lane = self.lanes.entry(lane.clone()).or_default();
+    /// A lane that is new belongs to whom the sender belongs to.
+    pub(super) fn deliver(&mut self, lane: &LaneId, letter: &Letter, whose: &Whose) -> MailId {
+        let new = || Lane { whose: whose.clone(), ..Lane::default() };
+        let lane = self.lanes.entry(lane.clone()).or_insert_with(new);
         if let Some(first) = lane.keys.get(&letter.key) {
             return *first;
         }

@@ -46,7 +46,7 @@ impl World {
         let Some(info) = info.filter(|info| info.state == RunState::Running) else {
             return (None, false);
         };
-        let mut kinds = lane.rows.iter().rev().filter_map(|row| match row {
+        let mut kinds = lane.rows().rev().filter_map(|row| match row {
             Row::Checkpoint(checkpoint) if checkpoint.run == info.run => Some(checkpoint.kind),
             _ => None,
         });

@@ -1,20 +1,26 @@
 //! The rows that travel with entries. Only runs are asked for through the port; the others are
 //! kept as they came, for whoever checks them.
 
+use std::sync::Arc;
+
 use windlass_core::ids::{LaneId, Millis};
 use windlass_core::project::{Row, RunRow};
 use windlass_runtime::ports::{RunInfo, StoreError, TraceEnd};
 
-use super::world::World;
+use super::world::{Lane, World};
 use crate::names::is_active;
 use crate::valid::refusal;
 
 impl World {
-    pub(super) fn write(&mut self, lane: &LaneId, row: &Row) -> Result<(), StoreError> {
-        if let Row::Run(run) = row {
-            self.write_run(lane, run)?;
+    pub(super) fn write(&mut self, lane: &LaneId, rows: &[Row]) -> Result<(), StoreError> {
+        for row in rows {
+            if let Row::Run(run) = row {
+                self.write_run(lane, run)?;
+            }
         }
-        self.lane_mut(lane)?.rows.push_back(row.clone());
+        if !rows.is_empty() {
+            self.lane_mut(lane)?.rows.push_back(Arc::from(rows));
+        }
         Ok(())
     }
 
@@ -44,7 +50,7 @@ impl World {
     }
 
     pub(super) fn rows(&self, lane: &LaneId) -> Vec<Row> {
-        self.lanes.get(lane).into_iter().flat_map(|lane| lane.rows.iter().cloned()).collect()
+        self.lanes.get(lane).into_iter().flat_map(Lane::rows).cloned().collect()
     }
 
     pub(super) fn runs(&self, lane: Option<&LaneId>, most: usize) -> Vec<RunInfo> {
@@ -59,7 +65,7 @@ impl World {
     }
 
     fn trace_end(&self, run: &RunInfo) -> Option<TraceEnd> {
-        let rows = self.lanes.get(&run.lane)?.rows.iter().rev();
+        let rows = self.lanes.get(&run.lane)?.rows().rev();
         let mut mine = rows.filter_map(|row| match row {
             Row::Trace(row) if row.run == run.run => Some(row),
             _ => None,

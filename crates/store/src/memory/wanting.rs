@@ -18,16 +18,21 @@ impl World {
     }
 
     /// One lane of each tenant, then another of each.
-    pub(super) fn claimable(&self, look: &Look) -> Vec<LaneId> {
+    pub(super) fn wanting(&self, look: &Look) -> Vec<LaneId> {
         let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
         let mut found: Vec<(usize, &LaneId)> = Vec::new();
-        for (id, lane) in self.lanes.iter().filter(|(_, lane)| is_wanting(look, lane)) {
+        for (id, lane) in self.lanes.iter().filter(|(id, lane)| is_wanting(look, id, lane)) {
             let turn = taken.entry(&lane.whose.tenant).or_default();
             found.push((*turn, id));
             *turn += 1;
         }
         found.sort_by_key(|(turn, _)| *turn);
         found.into_iter().map(|(_, id)| id.clone()).take(look.most).collect()
+    }
+
+    pub(super) fn owned(&self, owner: &WorkerId) -> Vec<LaneId> {
+        let owned = self.lanes.iter().filter(|(_, lane)| lane.owner.as_ref() == Some(owner));
+        owned.map(|(id, _)| id.clone()).collect()
     }
 
     /// Lanes of `owner` in which mail lies.
@@ -42,9 +47,10 @@ impl World {
     }
 }
 
-fn is_wanting(look: &Look, lane: &Lane) -> bool {
+fn is_wanting(look: &Look, id: &LaneId, lane: &Lane) -> bool {
     let wants = !lane.waiting.is_empty() || lane.wake_at.is_some_and(|at| at <= look.now);
-    wants && lane.owner.is_none() && is_within(&look.reach, &lane.whose)
+    let free = lane.owner.is_none() && !look.except.contains(id);
+    wants && free && is_within(&look.reach, &lane.whose)
 }
 
 fn is_within(reach: &Reach, whose: &Whose) -> bool {

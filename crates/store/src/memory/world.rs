@@ -38,7 +38,19 @@ pub(super) struct Lane {
     pub(super) keys: OrdMap<Arc<str>, MailId>,
     /// Mail that no entry has read yet.
     pub(super) waiting: OrdMap<MailId, MailBody>,
-    pub(super) rows: Vector<Row>,
+    /// What each append brought.
+    pub(super) rows: Vector<Arc<[Row]>>,
+}
+
+impl Lane {
+    /// The rows of all appends, oldest first.
+    pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &Row> {
+        self.rows.iter().flat_map(|rows| rows.iter())
+    }
+
+    pub(super) fn tenant(&self) -> Arc<str> {
+        if self.whose.tenant.is_empty() { Arc::from("default") } else { self.whose.tenant.clone() }
+    }
 }
 
 impl World {

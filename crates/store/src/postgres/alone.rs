@@ -48,7 +48,7 @@ async fn inside(link: &mut Link, prepared: &Prepared) -> Result<Landed, Trouble>
         return Err(Trouble::Refused(foreign_run(prepared)));
     }
     for (to, letter) in &prepared.letters {
-        mail::deliver(link, to, letter).await?;
+        mail::deliver(link, to, letter, Some(&append.lane)).await?;
     }
     Ok(landed)
 }

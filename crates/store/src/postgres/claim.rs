@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
-use windlass_core::ids::{Epoch, LaneId, Millis};
-use windlass_runtime::ports::{Claim, SeenBeat, StoreError, WorkerId};
+use windlass_core::ids::{Epoch, LaneId};
+use windlass_runtime::ports::{Claim, Look, SeenBeat, StoreError, WorkerId};
 
 use super::link::{Link, Sql};
 use super::pool::Doubt;
@@ -24,7 +24,7 @@ static CLAIM: LazyLock<Sql> = LazyLock::new(|| {
         "UPDATE lane SET epoch = epoch + 1, owner = $2
          WHERE id = $1 AND (owner IS NULL OR {anyway} OR ($5 AND owner = $2) OR (owner = $3
              AND $4 = coalesce((SELECT beats FROM worker WHERE worker_id = $3), 0)))
-         RETURNING epoch, head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), parent_at"
+         RETURNING epoch, head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), parent_at, tenant"
     );
     Sql::new(&text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::BOOL])
 });
@@ -46,17 +46,30 @@ static BEAT: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(text, &[Type::TEXT, Type::INT8])
 });
 
-/// Lanes that somebody else is claiming at this moment are passed over, not waited for.
-static CLAIM_WAITING: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "WITH chosen AS (
-            SELECT no FROM lane WHERE owner IS NULL AND no IN (
-                SELECT lane_no FROM mail WHERE read_seq IS NULL
-                UNION ALL SELECT no FROM lane WHERE owner IS NULL AND wake_at <= $2)
-            LIMIT $3 FOR UPDATE SKIP LOCKED)
+/// Finds and takes in one round trip: one lane of each tenant, then another of each. Lanes that
+/// somebody else is claiming at this moment are passed over, not waited for.
+pub(super) static CLAIM_WANTING: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "WITH wants (no) AS (
+            SELECT lane_no FROM mail WHERE read_seq IS NULL
+            UNION
+            SELECT no FROM lane WHERE owner IS NULL AND wake_at <= $2),
+        fair AS (
+            SELECT lane.no, row_number() OVER (
+                PARTITION BY lane.tenant ORDER BY lane.wake_at, lane.no) AS turn
+            FROM wants JOIN lane ON lane.no = wants.no
+            WHERE lane.owner IS NULL
+              AND (lane.agent = '' OR lane.agent = ANY($4))
+              AND (lane.affinity = '' OR lane.affinity = ANY($5))
+              AND lane.id <> ALL($6)),
+        chosen AS (
+            SELECT lane.no FROM fair JOIN lane ON lane.no = fair.no WHERE lane.owner IS NULL
+            ORDER BY fair.turn, lane.no LIMIT $3 FOR UPDATE OF lane SKIP LOCKED)
         UPDATE lane SET epoch = epoch + 1, owner = $1 FROM chosen WHERE lane.no = chosen.no
         RETURNING lane.epoch, lane.head, (SELECT p.id FROM lane p WHERE p.no = lane.parent),
-            lane.parent_at, lane.id";
-    Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8])
+            lane.parent_at, lane.tenant, lane.id";
+    let names = Type::TEXT_ARRAY;
+    let reach = [names.clone(), names.clone(), names];
+    Sql::new(text, &[[Type::TEXT, Type::INT8, Type::INT8].as_slice(), &reach].concat())
 });
 
 pub(super) async fn claim(
@@ -97,6 +110,7 @@ fn taken(row: &Row) -> Result<Claim, Error> {
         epoch: row.try_get::<_, i64>(0)?.cast_unsigned(),
         head: row.try_get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
+        tenant: row.try_get::<_, &str>(4)?.into(),
     })
 }
 
@@ -111,17 +125,28 @@ async fn owner(link: &mut Link, lane: &LaneId) -> Result<Option<SeenBeat>, Troub
     Ok(worker.map(|worker| SeenBeat { worker: WorkerId::from(worker), beats }))
 }
 
-/// Takes up to `most` lanes that nobody owns and that have mail or are due.
-pub(super) async fn claim_waiting(
+/// Takes lanes that want to be driven. Whether an earlier try took any cannot be told from here: the
+/// caller knows which of its lanes it drives.
+pub(super) async fn claim_wanting(
     link: &mut Link,
     worker: &WorkerId,
-    now: Millis,
-    most: usize,
+    look: &Look,
+    doubt: Doubt,
 ) -> Result<Vec<(LaneId, Claim)>, Trouble> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let now = i64::try_from(now.0).unwrap_or(i64::MAX);
-    let rows = link.query(&CLAIM_WAITING, &[&&**worker, &now, &most]).await?;
-    let read = |row: &Row| Ok((LaneId::from(row.try_get::<_, String>(4)?), taken(row)?));
+    if doubt == Doubt::Yes {
+        let reason = "the connection was lost while lanes were claimed".to_owned();
+        let place = link.place().to_owned();
+        return Err(Trouble::Refused(StoreError::Unreachable { place, reason }));
+    }
+    let most = i64::try_from(look.most).unwrap_or(i64::MAX);
+    let now = i64::try_from(look.now.0).unwrap_or(i64::MAX);
+    let agents: Vec<&str> = look.reach.agents.iter().map(|agent| &**agent).collect();
+    let affinities: Vec<&str> = look.reach.affinities.iter().map(|place| &**place).collect();
+    let except: Vec<&str> = look.except.iter().map(LaneId::as_str).collect();
+    let values: [super::link::Value<'_>; 6] =
+        [&&**worker, &now, &most, &agents, &affinities, &except];
+    let rows = link.query(&CLAIM_WANTING, &values).await?;
+    let read = |row: &Row| Ok((LaneId::from(row.try_get::<_, String>(5)?), taken(row)?));
     let claims: Result<_, Error> = rows.iter().map(read).collect();
     claims.map_err(|error| sort(link.place(), &error))
 }

@@ -16,7 +16,8 @@ static FIND: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT no, head FROM lane WHERE id = $1", &[Type::TEXT]));
 
 static MAKE: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "INSERT INTO lane (id, parent, parent_at, head) VALUES ($1, $2, $3, $3)
+    let text = "INSERT INTO lane (id, tenant, agent, affinity, parent, parent_at, head)
+         SELECT $1, tenant, agent, affinity, no, $3, $3 FROM lane WHERE no = $2
          ON CONFLICT DO NOTHING RETURNING no";
     Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8])
 });

@@ -14,6 +14,10 @@ use super::address::Statements;
 use super::home::Home;
 use super::trouble::{Trouble, silent, sort};
 
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod link_tests;
+
 /// A value to be sent.
 pub(super) type Value<'v> = &'v (dyn ToSql + Sync);
 

@@ -16,11 +16,14 @@ use super::trouble::{Trouble, sort};
 /// How often an id is drawn that somebody else is drawing too.
 const DRAWS: u32 = 200;
 
-/// Makes the lane if it is new. The next id is drawn without a lock: of two who draw the same, one
+/// Makes the lane if it is new; then it belongs to whom the sender belongs to. The next id is drawn without a lock: of two who draw the same, one
 /// inserts nothing and draws again, so senders never wait for the lane's owner.
 static DELIVER: LazyLock<Sql> = LazyLock::new(|| {
     let text = "WITH made AS (
-            INSERT INTO lane (id) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM lane WHERE id = $1)
+            INSERT INTO lane (id, tenant, agent, affinity)
+            SELECT $1, coalesce(s.tenant, 'default'), coalesce(s.agent, ''), coalesce(s.affinity, '')
+            FROM (VALUES (1)) AS one (row) LEFT JOIN lane s ON s.id = $5
+            WHERE NOT EXISTS (SELECT 1 FROM lane WHERE id = $1)
             ON CONFLICT DO NOTHING RETURNING no),
         place AS (SELECT no FROM lane WHERE id = $1 UNION ALL SELECT no FROM made),
         known AS (
@@ -33,7 +36,7 @@ static DELIVER: LazyLock<Sql> = LazyLock::new(|| {
             FROM place WHERE NOT EXISTS (SELECT 1 FROM known)
             ON CONFLICT DO NOTHING RETURNING mail_id)
         SELECT mail_id FROM known UNION ALL SELECT mail_id FROM sent";
-    Sql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BYTEA])
+    Sql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BYTEA, Type::TEXT])
 });
 
 /// A lane without mail gives one row of nothing; no lane gives no row.
@@ -49,10 +52,12 @@ pub(super) async fn deliver(
     link: &mut Link,
     lane: &LaneId,
     letter: &PreparedLetter,
+    sender: Option<&LaneId>,
 ) -> Result<MailId, Trouble> {
+    let sender = sender.map(LaneId::as_str);
     for _ in 0..DRAWS {
-        let values: [super::link::Value<'_>; 4] =
-            [&lane.as_str(), &letter.key, &letter.kind, &letter.body];
+        let values: [super::link::Value<'_>; 5] =
+            [&lane.as_str(), &letter.key, &letter.kind, &letter.body, &sender];
         let rows = link.query(&DELIVER, &values).await?;
         if let Some(row) = rows.first() {
             return id(link, row);

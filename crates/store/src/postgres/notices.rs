@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_postgres::types::Type;
-use tokio_postgres::{AsyncMessage, Client, Connection, Notification, Socket};
+use tokio_postgres::{AsyncMessage, Client, Connection, Socket};
 use windlass_core::ids::LaneId;
+use windlass_runtime::identity;
+use windlass_runtime::ports::WorkerId;
 
 use super::home::Home;
-use super::link::Sql;
+use super::link::{Sql, Value};
 use super::pause::Pauses;
 use super::tls::Stream;
 use crate::hints::Hints;
@@ -22,13 +24,17 @@ use crate::hints::Hints;
 const QUEUE: usize = 1_024;
 
 /// At most this often does a process send.
-const EVERY: Duration = Duration::from_millis(50);
+const EVERY: Duration = Duration::from_millis(4);
 
 const LISTEN: &str = "LISTEN windlass_mail";
 
+/// A notice writes nothing, so nobody waits for the disk: that is said for this transaction alone,
+/// because behind a pool the next one is somebody else's.
 static NOTIFY: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT pg_notify('windlass_mail', lane) FROM unnest($1::text[]) AS l (lane)";
-    Sql::new(text, &[Type::TEXT_ARRAY])
+    let text = "SELECT set_config('synchronous_commit', 'off', true),
+             pg_notify('windlass_mail', $1 || ' ' || lane)
+         FROM unnest($2::text[]) AS l (lane)";
+    Sql::new(text, &[Type::TEXT, Type::TEXT_ARRAY])
 });
 
 #[derive(Debug)]
@@ -54,12 +60,15 @@ impl Notices {
 
 /// Connects again and again until the store is closed.
 async fn keep(home: Arc<Home>, hints: Arc<Hints>, mut lanes: mpsc::Receiver<LaneId>) {
+    // Whoever is here was told at once: what comes back from the server is not for us.
+    let sender = identity::new_worker();
     let mut pauses = Pauses::new();
     while !lanes.is_closed() {
         if let Ok((client, connection)) = home.address.config.connect(home.tls.clone()).await {
             pauses = Pauses::new();
-            let listening = tokio::spawn(listen(Arc::clone(&hints), connection));
-            send(&client, &mut lanes).await;
+            let listening =
+                tokio::spawn(listen(Arc::clone(&sender), Arc::clone(&hints), connection));
+            send(&client, &sender, &mut lanes).await;
             listening.abort();
         }
         pauses.wait().await;
@@ -67,28 +76,31 @@ async fn keep(home: Arc<Home>, hints: Arc<Hints>, mut lanes: mpsc::Receiver<Lane
 }
 
 /// Passes on what others say, until the connection ends.
-async fn listen(hints: Arc<Hints>, mut connection: Connection<Socket, Stream<Socket>>) {
+async fn listen(
+    own: WorkerId,
+    hints: Arc<Hints>,
+    mut connection: Connection<Socket, Stream<Socket>>,
+) {
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
-        if let AsyncMessage::Notification(notice) = message {
-            hints.pass_on(&lane_of(&notice));
+        let AsyncMessage::Notification(notice) = message else { continue };
+        if let Some((sender, lane)) = notice.payload().split_once(' ')
+            && *sender != *own
+        {
+            hints.pass_on(&LaneId::from(lane));
         }
     }
 }
 
-fn lane_of(notice: &Notification) -> LaneId {
-    LaneId::from(notice.payload().to_owned())
-}
-
 /// Says what is to be said, until the connection or the store ends.
-async fn send(client: &Client, lanes: &mut mpsc::Receiver<LaneId>) {
+async fn send(client: &Client, sender: &str, lanes: &mut mpsc::Receiver<LaneId>) {
     // An engine that cannot listen may still be able to speak, and the other way round.
     _ = client.batch_execute(LISTEN).await;
     let mut together = Vec::new();
     while !client.is_closed() && lanes.recv_many(&mut together, QUEUE).await > 0 {
         let distinct: HashSet<LaneId> = together.drain(..).collect();
         let names: Vec<&str> = distinct.iter().map(LaneId::as_str).collect();
-        let typed: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 1] =
-            [(&names, Type::TEXT_ARRAY)];
+        let values: [Value<'_>; 2] = [&sender, &names];
+        let typed: Vec<_> = values.into_iter().zip(NOTIFY.types.iter().cloned()).collect();
         if client.query_typed(&NOTIFY.text, &typed).await.is_err() && client.is_closed() {
             return;
         }

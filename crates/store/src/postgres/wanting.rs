@@ -1,14 +1,18 @@
-//! Lanes that want to be driven: those with mail, those that are due, those somebody dead left.
+//! Whose lanes are, and in which of them mail lies.
 
 use std::sync::{Arc, LazyLock};
 
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 use windlass_core::ids::LaneId;
-use windlass_runtime::ports::{Look, SeenBeat, WorkerId};
+use windlass_runtime::ports::{SeenBeat, WorkerId};
 
 use super::link::{Link, Sql};
 use super::trouble::{Trouble, sort};
+
+#[cfg(test)]
+#[path = "wanting_tests.rs"]
+mod wanting_tests;
 
 /// Walks from owner to owner, not from lane to lane.
 static OWNERS: LazyLock<Sql> = LazyLock::new(|| {
@@ -22,25 +26,14 @@ static OWNERS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(text, &[])
 });
 
-static CLAIMABLE: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "WITH wants (no) AS (
-             SELECT lane_no FROM mail WHERE read_seq IS NULL
-             UNION
-             SELECT no FROM lane WHERE owner IS NULL AND wake_at <= $1)
-         SELECT lane.id FROM wants JOIN lane ON lane.no = wants.no
-         WHERE lane.owner IS NULL
-           AND (lane.agent = '' OR lane.agent = ANY($3))
-           AND (lane.affinity = '' OR lane.affinity = ANY($4))
-         ORDER BY row_number() OVER (PARTITION BY lane.tenant ORDER BY lane.wake_at, lane.no)
-         LIMIT $2";
-    Sql::new(text, &[Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::TEXT_ARRAY])
-});
-
 static MAILED: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT DISTINCT lane.id FROM mail JOIN lane ON lane.no = mail.lane_no
-         WHERE mail.read_seq IS NULL AND lane.owner = $1";
+    let text = "SELECT lane.id FROM lane WHERE lane.owner = $1 AND EXISTS (
+             SELECT 1 FROM mail WHERE mail.lane_no = lane.no AND mail.read_seq IS NULL)";
     Sql::new(text, &[Type::TEXT])
 });
+
+static OWNED: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT id FROM lane WHERE owner = $1", &[Type::TEXT]));
 
 /// Lanes of `owner` in which mail lies.
 pub(super) async fn mailed(link: &mut Link, owner: &WorkerId) -> Result<Vec<LaneId>, Trouble> {
@@ -55,12 +48,8 @@ pub(super) async fn owners(link: &mut Link) -> Result<Vec<SeenBeat>, Trouble> {
     Ok(owners.into_iter().flatten().collect())
 }
 
-pub(super) async fn claimable(link: &mut Link, look: &Look) -> Result<Vec<LaneId>, Trouble> {
-    let now = i64::try_from(look.now.0).unwrap_or(i64::MAX);
-    let most = i64::try_from(look.most).unwrap_or(i64::MAX);
-    let agents: Vec<&str> = look.reach.agents.iter().map(|agent| &**agent).collect();
-    let affinities: Vec<&str> = look.reach.affinities.iter().map(|place| &**place).collect();
-    let rows = link.query(&CLAIMABLE, &[&now, &most, &agents, &affinities]).await?;
+pub(super) async fn owned(link: &mut Link, owner: &WorkerId) -> Result<Vec<LaneId>, Trouble> {
+    let rows = link.query(&OWNED, &[&&**owner]).await?;
     lanes(link, &rows)
 }
 

@@ -23,7 +23,7 @@ pub(super) fn append(connection: &Connection, append: &PreparedAppend) -> Result
         }
     }
     for (to, letter) in &append.mail_out {
-        mail::deliver(connection, to, letter)?;
+        mail::deliver(connection, to, letter, Some(lane_no))?;
     }
     append.rows.iter().try_for_each(|row| rows::write(connection, lane_no, &append.lane, row))
 }

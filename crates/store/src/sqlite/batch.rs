@@ -8,12 +8,12 @@ use windlass_core::record::Durability;
 use windlass_runtime::ports::StoreError;
 
 use super::checkpoint::{self, Checkpoints};
-use super::error::{Stop, is_failing_disk};
+use super::desk::Job;
+use super::error::{Stop, is_busy, is_failing_disk};
 use super::home::Home;
 use super::open::patiently;
 use super::step::{Answer, Work};
 use super::sync::Syncer;
-use super::writer::Job;
 use crate::hints::Hints;
 
 #[derive(Debug)]
@@ -22,6 +22,7 @@ pub(super) struct Batches {
     connection: Connection,
     hints: Arc<Hints>,
     syncer: Syncer,
+    checkpoints: Checkpoints,
 }
 
 type Outcome = Result<Answer, StoreError>;
@@ -40,11 +41,39 @@ impl Batches {
         connection: Connection,
         hints: Arc<Hints>,
         syncer: Syncer,
+        checkpoints: Checkpoints,
     ) -> Self {
-        Self { home, connection, hints, syncer }
+        Self { home, connection, hints, syncer, checkpoints }
     }
 
+    /// Commits the batch; waits for whoever holds the file.
     pub(super) fn commit(&mut self, batch: Vec<Job>) {
+        let begun = self.home.sound().and_then(|()| {
+            let begun = patiently(self.home.patience(), || self.begin());
+            begun.map_err(|error| self.told(&error))
+        });
+        match begun {
+            Ok(()) => self.go_on(batch),
+            Err(error) => refuse(batch, &error),
+        }
+    }
+
+    /// Commits the batch, or gives it back if somebody else holds the file.
+    pub(super) fn try_commit(&mut self, batch: Vec<Job>) -> Result<(), Vec<Job>> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        match self.home.sound().map(|()| self.begin()) {
+            Ok(Ok(())) => self.go_on(batch),
+            Ok(Err(error)) if is_busy(&error) => return Err(batch),
+            Ok(Err(error)) => refuse(batch, &self.told(&error)),
+            Err(error) => refuse(batch, &error),
+        }
+        Ok(())
+    }
+
+    /// The transaction has begun.
+    fn go_on(&mut self, batch: Vec<Job>) {
         match self.transact(&batch) {
             Ok(outcomes) => self.answer(batch.into_iter().zip(outcomes)),
             Err(Failed::Spoiled(_)) if batch.len() > 1 => {
@@ -54,8 +83,18 @@ impl Batches {
         }
     }
 
-    pub(super) fn between(&self, checkpoints: &Checkpoints) {
-        checkpoints.if_due(&self.home, &self.connection);
+    /// Whether the log is to be moved into the database: it takes its time.
+    pub(super) fn log_is_long(&self) -> bool {
+        self.checkpoints.are_due()
+    }
+
+    pub(super) fn move_log(&self) {
+        self.checkpoints.if_due(&self.home, &self.connection);
+    }
+
+    /// Something went wrong where nothing can: nothing is certain from here on.
+    pub(super) fn break_down(&self) {
+        let _: StoreError = self.home.break_down("the writer broke down");
     }
 
     pub(super) fn close(self) {
@@ -64,8 +103,6 @@ impl Batches {
     }
 
     fn transact(&self, batch: &[Job]) -> Result<Vec<Outcome>, Failed> {
-        self.home.sound().map_err(Failed::Whole)?;
-        self.begin()?;
         let performed = batch.iter().map(|job| self.perform(&job.work)).collect();
         let outcomes: Vec<Outcome> = match performed {
             Ok(outcomes) => outcomes,
@@ -77,10 +114,8 @@ impl Batches {
         Ok(outcomes)
     }
 
-    fn begin(&self) -> Result<(), Failed> {
-        let begin = || self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
-        let begun = patiently(self.home.patience(), begin);
-        begun.map(drop).map_err(|error| Failed::Whole(self.told(&error)))
+    fn begin(&self) -> rusqlite::Result<()> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map(drop)
     }
 
     /// The outcome, or the error for which the transaction must be undone.

@@ -33,13 +33,17 @@ impl Checkpoints {
         Ok(Self { pages, moved: Cell::new(0) })
     }
 
-    pub(super) fn if_due(&self, home: &Home, connection: &Connection) {
+    pub(super) fn are_due(&self) -> bool {
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < self.moved.get() {
             self.moved.set(0);
         }
-        if pages.saturating_sub(self.moved.get()) >= DUE_AFTER {
-            self.moved.set(pages);
+        pages.saturating_sub(self.moved.get()) >= DUE_AFTER
+    }
+
+    pub(super) fn if_due(&self, home: &Home, connection: &Connection) {
+        if self.are_due() {
+            self.moved.set(self.pages.load(Ordering::Relaxed));
             run(home, connection, "PRAGMA wal_checkpoint(PASSIVE)");
         }
     }

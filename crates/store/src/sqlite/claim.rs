@@ -36,10 +36,28 @@ pub(super) fn claim(
     Ok(Claim { epoch, ..claim })
 }
 
+/// Takes those of the lanes that nobody has taken meanwhile.
+pub(super) fn claim_all(
+    connection: &Connection,
+    lanes: &[LaneId],
+    worker: &WorkerId,
+) -> Result<Vec<(LaneId, Claim)>, Stop> {
+    let mut claims = Vec::with_capacity(lanes.len());
+    for lane in lanes {
+        match claim(connection, lane, worker, None) {
+            Ok(claim) => claims.push((lane.clone(), claim)),
+            Err(Stop::Refused(_)) => {}
+            Err(stop) => return Err(stop),
+        }
+    }
+    Ok(claims)
+}
+
 fn find(connection: &Connection, lane: &LaneId) -> Result<Found, Stop> {
     let found = sql(
         connection,
-        "SELECT lane.epoch, lane.head, lane.owner, coalesce(worker.beats, 0), parent.id, lane.parent_at
+        "SELECT lane.epoch, lane.head, lane.owner, coalesce(worker.beats, 0), parent.id, lane.parent_at,
+             lane.tenant
          FROM lane
          LEFT JOIN worker ON worker.worker_id = lane.owner
          LEFT JOIN lane AS parent ON parent.no = lane.parent
@@ -59,6 +77,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         epoch: row.get::<_, i64>(0)?.cast_unsigned(),
         head: row.get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
+        tenant: row.get(6)?,
     };
     Ok(Found { owner, claim })
 }

@@ -45,7 +45,11 @@ fn origin_of(connection: &Connection, lane: &LaneId) -> Result<Option<Origin>, S
 }
 
 fn insert(connection: &Connection, child: &LaneId, parent: i64, at: Seq) -> Result<(), Stop> {
-    sql(connection, "INSERT INTO lane (id, parent, parent_at, head) VALUES (?1, ?2, ?3, ?3)")?
-        .execute(params![child.as_str(), parent, at.cast_signed()])?;
+    sql(
+        connection,
+        "INSERT INTO lane (id, tenant, agent, affinity, parent, parent_at, head)
+         SELECT ?1, tenant, agent, affinity, no, ?3, ?3 FROM lane WHERE no = ?2",
+    )?
+    .execute(params![child.as_str(), parent, at.cast_signed()])?;
     Ok(())
 }

@@ -10,24 +10,34 @@ use super::prepare::PreparedLetter;
 use super::read::lane_no;
 use super::step::sql;
 
-/// Makes the lane if it is new. A key that is known gives the mail it stood for first.
+/// Makes the lane if it is new; then it belongs to whom the sender belongs to. A key that is known
+/// gives the mail it stood for first.
 pub(super) fn deliver(
     connection: &Connection,
     lane: &LaneId,
     letter: &PreparedLetter,
+    sender: Option<i64>,
 ) -> Result<MailId, Stop> {
-    let lane_no = ensure(connection, lane)?;
+    let lane_no = ensure(connection, lane, sender)?;
     match known(connection, lane_no, &letter.key)? {
         Some(first) => Ok(first),
         None => insert(connection, lane_no, letter),
     }
 }
 
-fn ensure(connection: &Connection, lane: &LaneId) -> Result<i64, Stop> {
+fn ensure(connection: &Connection, lane: &LaneId, sender: Option<i64>) -> Result<i64, Stop> {
     if let Some(no) = lane_no(connection, lane)? {
         return Ok(no);
     }
-    sql(connection, "INSERT INTO lane (id) VALUES (?1)")?.execute(params![lane.as_str()])?;
+    match sender {
+        None => sql(connection, "INSERT INTO lane (id) VALUES (?1)")?.execute([lane.as_str()])?,
+        Some(sender) => sql(
+            connection,
+            "INSERT INTO lane (id, tenant, agent, affinity)
+             SELECT ?1, tenant, agent, affinity FROM lane WHERE no = ?2",
+        )?
+        .execute(params![lane.as_str(), sender])?,
+    };
     Ok(connection.last_insert_rowid())
 }
 

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0001_lanes.sql"),
     include_str!("schema/0002_wanting.sql"),
     include_str!("schema/0003_left.sql"),
+    include_str!("schema/0004_trace.sql"),
 ];
 
 /// The version that every open file has.

@@ -35,20 +35,7 @@ fn run(
     also: Option<&str>,
 ) -> Result<(), Stop> {
     let usage = &row.counters.usage;
-    let written = sql(
-        connection,
-        "INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
-             model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-         ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
-             cause = excluded.cause, also = excluded.also, text = excluded.text,
-             tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
-             tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
-             output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
-             cache_write = excluded.cache_write, at = excluded.at, resume_available = 0
-         WHERE run.lane_no = excluded.lane_no",
-    )?
-    .execute(params![
+    let values = params![
         row.run.as_str(),
         lane_no,
         names::state(row.state),
@@ -64,7 +51,33 @@ fn run(
         usage.cache_read_tokens.cast_signed(),
         usage.cache_write_tokens.cast_signed(),
         row.at.0.cast_signed(),
-    ]);
+    ];
+    // Most rows say that a run goes on: the index of active runs is not written again for them.
+    let went_on = sql(
+        connection,
+        "UPDATE run SET state = ?3, cause = ?5, also = ?6, text = ?7, tool_rounds = ?8,
+             model_calls = ?9, tool_calls = ?10, input_tokens = ?11, output_tokens = ?12,
+             cache_read = ?13, cache_write = ?14, at = ?15, resume_available = 0
+         WHERE run_id = ?1 AND lane_no = ?2 AND active = ?4",
+    )?
+    .execute(values)?;
+    if went_on == 1 {
+        return Ok(());
+    }
+    let written = sql(
+        connection,
+        "INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
+             model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+         ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
+             cause = excluded.cause, also = excluded.also, text = excluded.text,
+             tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
+             tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
+             output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
+             cache_write = excluded.cache_write, at = excluded.at, resume_available = 0
+         WHERE run.lane_no = excluded.lane_no",
+    )?
+    .execute(values);
     match written {
         Ok(0) => Err(Stop::Undo(refusal::foreign_run(lane, &row.run))),
         Ok(_) => Ok(()),
@@ -112,32 +125,28 @@ fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop>
     let completed = row.completed_at.map(|at| at.0.cast_signed());
     let seq = row.result_seq.map(u64::cast_signed);
     let outcome = row.outcome.as_deref();
-    let replaced = sql(
+    sql(
         connection,
-        "UPDATE agent_tool_results SET started_at = coalesce(?4, started_at), completed_at = ?5,
-             outcome = ?6, result_seq = ?7
-         WHERE run_id = ?1 AND tool_call_id = ?2 AND call = ?3",
+        "INSERT INTO agent_tool_results (run_id, tool_call_id, call, tool, started_at, completed_at,
+             outcome, result_seq, occurrence)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+             coalesce(max(occurrence) FILTER (WHERE call = ?3), count(*))
+         FROM agent_tool_results WHERE run_id = ?1 AND tool_call_id = ?2
+         ON CONFLICT (run_id, tool_call_id, occurrence) DO UPDATE SET
+             started_at = coalesce(excluded.started_at, started_at),
+             completed_at = excluded.completed_at, outcome = excluded.outcome,
+             result_seq = excluded.result_seq",
     )?
-    .execute(params![run, &*row.tool_call_id, row.call, started, completed, outcome, seq])?;
-    if replaced == 0 {
-        sql(
-            connection,
-            "INSERT INTO agent_tool_results (run_id, tool_call_id, occurrence, call, tool,
-                 started_at, completed_at, outcome, result_seq)
-             SELECT ?1, ?2, count(*), ?3, ?8, ?4, ?5, ?6, ?7 FROM agent_tool_results
-             WHERE run_id = ?1 AND tool_call_id = ?2",
-        )?
-        .execute(params![
-            run,
-            &*row.tool_call_id,
-            row.call,
-            started,
-            completed,
-            outcome,
-            seq,
-            &*row.tool
-        ])?;
-    }
+    .execute(params![
+        run,
+        &*row.tool_call_id,
+        row.call,
+        &*row.tool,
+        started,
+        completed,
+        outcome,
+        seq
+    ])?;
     Ok(())
 }
 

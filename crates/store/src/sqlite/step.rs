@@ -16,6 +16,7 @@ use crate::hints::Hints;
 pub(super) enum Work {
     Deliver { lane: LaneId, letter: PreparedLetter },
     Claim { lane: LaneId, worker: WorkerId, dead: Option<SeenBeat> },
+    ClaimAll { lanes: Vec<LaneId>, worker: WorkerId },
     Release { lane: LaneId, epoch: Epoch },
     Beat { worker: WorkerId },
     Append(Box<PreparedAppend>),
@@ -28,6 +29,7 @@ pub(super) enum Work {
 pub(super) enum Answer {
     Delivered(MailId),
     Claimed(Claim),
+    AllClaimed(Vec<(LaneId, Claim)>),
     Left(Vec<Left>),
     Done,
 }
@@ -36,21 +38,30 @@ impl Answer {
     pub(super) fn delivered(self) -> Result<Delivered, StoreError> {
         match self {
             Self::Delivered(mail) => Ok(Delivered { mail }),
-            Self::Claimed(_) | Self::Left(_) | Self::Done => Err(crossed()),
+            Self::Claimed(_) | Self::AllClaimed(_) | Self::Left(_) | Self::Done => Err(crossed()),
         }
     }
 
     pub(super) fn claimed(self) -> Result<Claim, StoreError> {
         match self {
             Self::Claimed(claim) => Ok(claim),
-            Self::Delivered(_) | Self::Left(_) | Self::Done => Err(crossed()),
+            Self::Delivered(_) | Self::AllClaimed(_) | Self::Left(_) | Self::Done => Err(crossed()),
+        }
+    }
+
+    pub(super) fn all_claimed(self) -> Result<Vec<(LaneId, Claim)>, StoreError> {
+        match self {
+            Self::AllClaimed(claims) => Ok(claims),
+            Self::Delivered(_) | Self::Claimed(_) | Self::Left(_) | Self::Done => Err(crossed()),
         }
     }
 
     pub(super) fn left(self) -> Result<Vec<Left>, StoreError> {
         match self {
             Self::Left(left) => Ok(left),
-            Self::Delivered(_) | Self::Claimed(_) | Self::Done => Err(crossed()),
+            Self::Delivered(_) | Self::Claimed(_) | Self::AllClaimed(_) | Self::Done => {
+                Err(crossed())
+            }
         }
     }
 }
@@ -64,10 +75,13 @@ impl Work {
     pub(super) fn perform(&self, connection: &Connection) -> Result<Answer, Stop> {
         match self {
             Self::Deliver { lane, letter } => {
-                mail::deliver(connection, lane, letter).map(Answer::Delivered)
+                mail::deliver(connection, lane, letter, None).map(Answer::Delivered)
             }
             Self::Claim { lane, worker, dead } => {
                 claim::claim(connection, lane, worker, dead.as_ref()).map(Answer::Claimed)
+            }
+            Self::ClaimAll { lanes, worker } => {
+                claim::claim_all(connection, lanes, worker).map(Answer::AllClaimed)
             }
             Self::Release { lane, epoch } => {
                 claim::release(connection, lane, *epoch).map(|()| Answer::Done)
@@ -89,7 +103,8 @@ impl Work {
         match self {
             Self::Deliver { lane, .. } => hints.tell(lane),
             Self::Append(append) => append.mail_out.iter().for_each(|(to, _)| hints.tell(to)),
-            Self::Claim { .. } | Self::Release { .. } | Self::Beat { .. } => (),
+            Self::Claim { .. } | Self::ClaimAll { .. } | Self::Release { .. } => (),
+            Self::Beat { .. } => (),
             Self::Fork { .. } | Self::Introduce { .. } | Self::Reconcile(_) => (),
         }
     }
@@ -97,7 +112,7 @@ impl Work {
     pub(super) fn before_commit(&self) {
         match self {
             Self::Deliver { .. } => fault::point(fault::DELIVER_BEFORE),
-            Self::Claim { .. } => fault::point(fault::CLAIM_BEFORE),
+            Self::Claim { .. } | Self::ClaimAll { .. } => fault::point(fault::CLAIM_BEFORE),
             Self::Release { .. } => fault::point(fault::RELEASE_BEFORE),
             Self::Beat { .. } => fault::point(fault::BEAT_BEFORE),
             Self::Append(_) => fault::point(fault::APPEND_BEFORE_COMMIT),
@@ -108,7 +123,7 @@ impl Work {
     pub(super) fn after_commit(&self) {
         match self {
             Self::Deliver { .. } => fault::point(fault::DELIVER_AFTER),
-            Self::Claim { .. } => fault::point(fault::CLAIM_AFTER),
+            Self::Claim { .. } | Self::ClaimAll { .. } => fault::point(fault::CLAIM_AFTER),
             Self::Release { .. } => fault::point(fault::RELEASE_AFTER),
             Self::Beat { .. } => fault::point(fault::BEAT_AFTER),
             Self::Append(_) => fault::point(fault::APPEND_AFTER_COMMIT),

@@ -7,9 +7,9 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use super::batch::reply;
+use super::desk::Job;
 use super::home::Home;
 use super::step::Answer;
-use super::writer::Job;
 
 /// Batches that may wait for a sync; then the writer waits too.
 const QUEUE: usize = 64;

@@ -21,6 +21,8 @@ mod postgres_points;
 #[cfg(test)]
 mod postgres_pooled;
 #[cfg(test)]
+mod postgres_portable;
+#[cfg(test)]
 mod postgres_shared;
 #[cfg(test)]
 mod postgres_tables;
@@ -36,3 +38,5 @@ mod sqlite_open;
 mod sqlite_shared;
 #[cfg(test)]
 mod sqlite_tables;
+#[cfg(test)]
+mod sqlite_writer;

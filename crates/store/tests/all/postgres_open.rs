@@ -111,6 +111,23 @@ async fn tls_is_spoken_and_checked_when_asked_to() {
     open(&known.replace("127.0.0.1", "localhost")).await;
 }
 
+/// A server that says of itself what an old one would say.
+#[tokio::test]
+async fn a_server_that_is_too_old() {
+    let url = database().await;
+    let name = url.rsplit('/').next().unwrap();
+    let says_14 = "CREATE FUNCTION old.current_setting(what text) RETURNS text LANGUAGE sql AS $$
+        SELECT CASE what WHEN 'server_version_num' THEN '140012'
+            ELSE pg_catalog.current_setting(what) END $$";
+    let first = format!("ALTER DATABASE {name} SET search_path = old, pg_catalog, public");
+    for sql in ["CREATE SCHEMA old", says_14, &first] {
+        ask(&url, sql).await.unwrap();
+    }
+    says(&patient_refusal(&url).await, &["is PostgreSQL 14", "15 or newer", "upgrade it"]);
+    let made = "SELECT count(*)::text FROM information_schema.tables WHERE table_name = 'lane'";
+    assert_eq!(strings(&url, made).await, ["0"], "it was refused after tables were made");
+}
+
 #[tokio::test]
 async fn a_server_that_only_reads() {
     let url = database().await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_core::ids::Millis;
-use windlass_runtime::ports::{Append, Store, StoreError};
+use windlass_runtime::ports::{Append, Look, Reach, Store, StoreError};
 
 use crate::kit::{barrier, lane, letter, owned, step};
 use crate::postgres_kit::{database, open};
@@ -141,6 +141,10 @@ async fn lanes_that_mail_each_other_do_not_lock() {
     }
 }
 
+fn looking(now: u64, most: usize) -> Look {
+    Look { now: Millis(now), most, reach: Reach::default(), except: Vec::new() }
+}
+
 #[tokio::test]
 async fn a_batch_of_lanes_is_claimed_once() {
     let url = database().await;
@@ -154,7 +158,7 @@ async fn a_batch_of_lanes_is_claimed_once() {
     one.release(lane("due"), epoch).await.unwrap();
     let ask = |store, name| {
         let store: &windlass_store::PostgresStore = store;
-        store.claim_waiting(Arc::from(name), Millis(499), 15)
+        store.claim_wanting(Arc::from(name), looking(499, 15))
     };
     let (first, second) = tokio::join!(ask(&one, "w"), ask(&two, "v"));
     let mut all: Vec<String> =
@@ -164,9 +168,9 @@ async fn a_batch_of_lanes_is_claimed_once() {
     all.dedup();
     assert_eq!(all.len(), taken, "a lane was claimed twice");
     // Those that were passed over while the other held them are there for the next look.
-    let rest = two.claim_waiting(Arc::from("v"), Millis(499), 99).await.unwrap();
+    let rest = two.claim_wanting(Arc::from("v"), looking(499, 99)).await.unwrap();
     assert_eq!(taken + rest.len(), 20);
-    let due = two.claim_waiting(Arc::from("v"), Millis(500), 99).await.unwrap();
+    let due = two.claim_wanting(Arc::from("v"), looking(500, 99)).await.unwrap();
     assert_eq!(due.len(), 1);
     assert_eq!((due[0].0.as_str(), due[0].1.head, due[0].1.epoch), ("due", 1, epoch + 1));
     let step = step("due", due[0].1.epoch, 1, "y");
@@ -188,6 +192,22 @@ async fn another_process_is_told_of_mail() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), told).await.unwrap();
+}
+
+// spec: SCALE-07
+#[tokio::test]
+async fn mail_of_which_nobody_was_told_is_found_by_looking() {
+    let url = database().await;
+    let store = open(&url).await;
+    store.deliver(lane("told"), letter("k")).await.unwrap();
+    // As if the notice had been lost: no store knows of this one.
+    let silent = "WITH made AS (INSERT INTO lane (id) VALUES ('silent') RETURNING no)
+        INSERT INTO mail (lane_no, mail_id, client_key, kind, body)
+        SELECT made.no, 1, 'k', mail.kind, mail.body FROM made, mail";
+    windlass_cluster::ask(&url, silent).await.unwrap();
+    let found = store.claim_wanting(Arc::from("w"), looking(0, 9)).await.unwrap();
+    assert!(found.iter().any(|(found, _)| *found == lane("silent")), "{found:?}");
+    assert_eq!(store.read_mail(lane("silent"), 9).await.unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

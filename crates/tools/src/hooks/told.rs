@@ -9,8 +9,9 @@ use windlass_core::ids::LaneId;
 use windlass_core::outcome::Outcome;
 use windlass_core::question::{About, Question};
 use windlass_core::raw::Raw;
+use windlass_core::request;
 use windlass_core::run::Run;
-use windlass_core::transcript::Part;
+use windlass_core::transcript::{Part, Role};
 use windlass_runtime::ports::Scene;
 
 use super::config::Event;
@@ -78,13 +79,28 @@ pub(super) fn answer(scene: &Scene) -> Value {
     })
 }
 
+/// What is about to be left out is told in full: afterwards nobody could.
 pub(super) fn compaction(scene: &Scene) -> (&'static str, Value) {
     let trigger = match scene.conversation.compaction {
         Asked::Yes => "manual",
         Asked::No => "auto",
     };
     let wishes = scene.conversation.compaction_wishes.as_deref().unwrap_or_default();
-    (trigger, json!({"trigger": trigger, "custom_instructions": wishes}))
+    let messages = messages(scene);
+    (trigger, json!({"trigger": trigger, "custom_instructions": wishes, "messages": messages}))
+}
+
+fn messages(scene: &Scene) -> Vec<Value> {
+    let segments = scene.conversation.transcript.segments().iter();
+    let message = |message: request::Message<'_>| {
+        let role = match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        let content: Vec<Value> = message.blocks.iter().map(|block| value(block.raw())).collect();
+        json!({"role": role, "content": content})
+    };
+    request::messages(segments).into_iter().map(message).collect()
 }
 
 pub(super) fn call(call: &Call) -> Value {

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use windlass::core::block::Block;
 use windlass::core::ids::{LaneId, RunId};
 use windlass::core::mail::MailBody;
+use windlass::memory::MemoryStore;
 use windlass::ports::{Letter, Resume, Store};
 use windlass::sqlite::SqliteStore;
 use windlass::{Windlass, WorkTimes};
@@ -56,6 +57,7 @@ pub(crate) fn process() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
+// spec: SCALE-07
 #[tokio::test]
 async fn mail_from_elsewhere_is_driven_by_whoever_works() {
     let dir = tempfile::tempdir().unwrap();
@@ -72,6 +74,30 @@ async fn mail_from_elsewhere_is_driven_by_whoever_works() {
     }
     all_finish(&outside, 20).await;
     assert_eq!(look.count(), 20);
+    w.hand_over();
+    working.await.unwrap().unwrap();
+}
+
+// spec: STORE-04
+#[tokio::test]
+async fn lanes_whose_claim_nobody_heard_of_are_driven_all_the_same() {
+    let store = Arc::new(MemoryStore::default());
+    let look = Probe::read("Look");
+    let w = builder(ONE_CALL, MemoryStore::default(), std::slice::from_ref(&look))
+        .shared_store(Arc::clone(&store) as Arc<dyn Store>)
+        .start()
+        .await
+        .unwrap();
+    for nth in 0..5 {
+        send(store.as_ref(), &format!("lane-{nth}")).await;
+    }
+    store.lose_next_look();
+    let working = tokio::spawn({
+        let w = w.clone();
+        async move { w.work_with(TIMES).await }
+    });
+    all_finish(store.as_ref(), 5).await;
+    assert_eq!(look.count(), 5);
     w.hand_over();
     working.await.unwrap().unwrap();
 }

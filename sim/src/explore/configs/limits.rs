@@ -15,6 +15,8 @@ use crate::explore::menu::{Back, Fault};
 pub(super) const ALL: &[fn() -> Config] = &[
     circles,
     gate,
+    judge,
+    judge_unpaid,
     structured,
     times,
     patience,
@@ -57,6 +59,34 @@ fn gate() -> Config {
         .backs(&[Back::Done, Back::Recoverable])
 }
 
+const RULINGS: [Advise; 6] =
+    [Advise::Pass, Advise::Stop, Advise::Yes, Advise::No, Advise::Blank, Advise::Fail];
+
+fn judge() -> Config {
+    let bounds = Bounds { steers: 1, crashes: 1, lapses: 1, ..one_prompt() };
+    Config::new("judge", "answers that a judge looks at", &["end_turn:text"], bounds)
+        .with(|settings| {
+            settings.limits.rejections = 1;
+            settings.times = Some(TIMES);
+            settings.gate.judge = Some("j".into());
+            answer_hook(settings);
+        })
+        .advices(&RULINGS)
+}
+
+/// One ruling can be paid for, and not two.
+fn judge_unpaid() -> Config {
+    let bounds = Bounds { crashes: 2, outages: 1, cancels: 1, drifts: 1, ..one_prompt() };
+    Config::new("judge-unpaid", "a judge there is no money for", &["end_turn:text"], bounds)
+        .with(|settings| {
+            settings.limits.rejections = 2;
+            settings.limits.run_tokens = Some(20_000);
+            settings.gate.judge = Some("j".into());
+        })
+        .advices(&RULINGS)
+        .fully_billed()
+}
+
 fn structured() -> Config {
     let bounds = Bounds { answers: 1, crashes: 1, drifts: 1, mishaps: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:give", "tool_use:give!", "tool_use:pay give"];
@@ -73,7 +103,7 @@ fn structured() -> Config {
         .backs(&[Back::Done, Back::Fatal])
 }
 
-const TIMES: Times = Times { soft_ms: 100, hard_ms: 200, grace_ms: 30 };
+pub(super) const TIMES: Times = Times { soft_ms: 100, hard_ms: 200, grace_ms: 30 };
 
 fn times() -> Config {
     let bounds = Bounds { lapses: 1, crashes: 1, failures: 1, ..one_prompt() };

@@ -3,6 +3,7 @@
 use windlass_core::settings::{HookPoints, Listening, Settings};
 use windlass_core::window::{Summariser, Switch};
 
+use super::limits::TIMES;
 use super::one_prompt;
 use crate::explore::advice::Advise;
 use crate::explore::bounds::Bounds;
@@ -10,7 +11,7 @@ use crate::explore::config::Config;
 use crate::explore::menu::{Back, Fault};
 
 pub(super) const ALL: &[fn() -> Config] =
-    &[window, deep, summaries, put_off, on_request, no_window, too_long];
+    &[window, deep, summaries, put_off, heard_first, on_request, no_window, too_long];
 
 /// A window that two big results fill. A round is some 170 tokens then, a note some 60.
 fn tiny(settings: &mut Settings) {
@@ -75,6 +76,23 @@ fn put_off() -> Config {
             tiny(settings);
             settings.window.summariser = Summariser::Own;
             settings.window.collapse = Switch::Off;
+            settings.hooks = HookPoints { compaction: Listening::Hooked, ..HookPoints::default() };
+        })
+        .backs(&[Back::Big])
+        .advices(&says)
+        .honestly_billed()
+}
+
+fn heard_first() -> Config {
+    let bounds = Bounds { crashes: 1, cancels: 1, lapses: 1, ..one_prompt() };
+    let says = [Advise::Pass, Advise::Block, Advise::Stop, Advise::Fail];
+    let lines = ["end_turn:text", "tool_use:read"];
+    Config::new("heard-first", "hooks that see results before they are cut", &lines, bounds)
+        .with(|settings| {
+            tiny(settings);
+            settings.times = Some(TIMES);
+            settings.limits.recoveries = 1;
+            settings.guards.exempt = vec!["read".into()];
             settings.hooks = HookPoints { compaction: Listening::Hooked, ..HookPoints::default() };
         })
         .backs(&[Back::Big])

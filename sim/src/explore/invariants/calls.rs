@@ -1,12 +1,12 @@
 //! The way of a call: judged, let go, brought home, answered once, and told truthfully.
 
-use windlass_core::Input;
 use windlass_core::call::{Call, CallState};
 use windlass_core::facts::{AnsweredBy, Interrupt};
 use windlass_core::ids::CallId;
 use windlass_core::outcome::{Outcome, OutcomeKind};
 use windlass_core::record::{Record, Settlement, Stop, TimeLimit};
 use windlass_core::run::Run;
+use windlass_core::{Entry, Input};
 
 use super::time;
 use super::{Fact, OfFact, Verdict, ensure};
@@ -171,9 +171,22 @@ fn retried_rightly(fact: &Fact<'_>) -> Verdict {
         _ => false,
     };
     let pauses = fact.now.settings.as_ref().map_or(0, |s| s.limits.tool_retry_ms.len());
-    let few = call.attempts as usize <= pauses;
+    let before = fact.world.log();
+    let stored: Vec<u64> = before.iter().filter_map(|entry| pause_in(entry, *id)).collect();
+    let used_ms = stored.iter().sum::<u64>() + pause_in(fact.entry, *id).unwrap_or(0);
+    let few = stored.len() < pauses && used_ms < call.facts.timeout_ms;
     let right = passing && call.facts.is_repeatable() && few && *until >= fact.entry.at;
-    ensure(right, || format!("attempt {} of {id}", call.attempts))
+    ensure(right, || format!("{id} for the {}. time after {used_ms} ms", stored.len() + 1))
+}
+
+/// How long an attempt at the call and the pause after it took, as the log tells: whoever counts in
+/// memory may have forgotten.
+fn pause_in(entry: &Entry, id: CallId) -> Option<u64> {
+    let Input::ToolReturned { started_at, .. } = entry.input else { return None };
+    entry.records.iter().find_map(|record| match record {
+        Record::Retried { call, until } if *call == id => Some(until.since(started_at)),
+        _ => None,
+    })
 }
 
 fn completed_from_the_air(fact: &Fact<'_>) -> Verdict {

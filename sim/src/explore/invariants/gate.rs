@@ -7,11 +7,15 @@ use windlass_core::run::Run;
 use windlass_core::settings::{Listening, Settings};
 use windlass_core::stop::StopCause;
 
+use crate::explore::advice::{NO, YES};
+
 use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
 
 pub(super) const FACTS: &[OfFact] = &[
     ("an answer is rejected for a reason and not for ever", rejected_rightly),
     ("an answer that something speaks against is marked", suspect_is_marked),
+    ("an answer that no judge found good is marked", unjudged_is_marked),
+    ("a judge is asked once about an answer", judged_once),
     ("hooks see a prompt before the model does", prompt_is_seen),
 ];
 
@@ -32,6 +36,7 @@ fn rejected_rightly(fact: &Fact<'_>) -> Verdict {
             used.rejections < limits.rejections && settings.gate.missing(&run.done).is_some()
         }
         Rejection::Hook => used.rejections < limits.rejections && is_blocked(&fact.entry.input),
+        Rejection::Judge => used.rejections < limits.rejections && ruled(&fact.entry.input, NO),
     };
     ensure(fits, || format!("{by:?} after {} and {}", used.rejections, used.output_retries))
 }
@@ -77,18 +82,50 @@ fn suspect_is_marked(fact: &Fact<'_>) -> Verdict {
     })
 }
 
+fn ruled(input: &Input, word: &str) -> bool {
+    matches!(input, Input::Counselled { advice: Advice::Summary { text, .. }, .. } if &**text == word)
+}
+
+/// Whether a judge was being asked when the input came.
+fn is_ruling(fact: &Fact<'_>) -> bool {
+    let sought = fact.world.live.run.as_ref().and_then(Run::consulting).map(|sought| &sought.about);
+    matches!(sought, Some(Counsel::Ruling { .. }))
+}
+
+/// Only a run that had to end before anybody looked is excused.
+fn unjudged_is_marked(fact: &Fact<'_>) -> Verdict {
+    let Record::Finished { run: id, cause, .. } = fact.record else { return Ok(()) };
+    let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
+    let answers = matches!(cause, StopCause::EndTurn | StopCause::StopSequence);
+    if run.id != *id || !answers || settings.gate.judge.is_none() {
+        return Ok(());
+    }
+    let good = is_ruling(fact) && ruled(&fact.entry.input, YES);
+    let excused = !is_ruling(fact) && (must_end(run) || run.halt().is_some());
+    ensure(good || excused || run.suspect.is_some(), || "nobody found it good".to_owned())
+}
+
+/// Unless its process died.
+fn judged_once(fact: &Fact<'_>) -> Verdict {
+    let Record::CounselSought { about: Counsel::Ruling { .. }, .. } = fact.record else {
+        return Ok(());
+    };
+    let died = matches!(fact.entry.input, Input::Adopted { .. });
+    ensure(died || !is_ruling(fact), || "a judge had just answered".to_owned())
+}
+
 /// A run that ends while its answer is looked at ends with it; one whose time is up does not go on.
 fn answer_is_kept(step: &Step<'_>) -> Verdict {
     let Some(run) = &step.before.run else { return Ok(()) };
     let sought = run.consulting().map(|sought| &sought.about);
-    let Some(Counsel::Answer { cause }) = sought else { return Ok(()) };
+    let Some(cause) = sought.and_then(Counsel::ends) else { return Ok(()) };
     let ended = step.entry.records.iter().find_map(|record| match record {
         Record::Finished { run: id, cause, .. } if *id == run.id => Some(*cause),
         _ => None,
     });
     let asked = step.entry.records.iter().any(|r| matches!(r, Record::Asked { .. }));
     let goes_on = ended.is_none() && asked && run.time_up.is_some() && run.steers.is_empty();
-    ensure(ended.is_none_or(|ended| ended == *cause), || format!("ended as {ended:?}"))?;
+    ensure(ended.is_none_or(|ended| ended == cause), || format!("ended as {ended:?}"))?;
     ensure(!goes_on, || "its time is up and it had an answer".to_owned())
 }
 

@@ -145,7 +145,7 @@ fn needs_no_model(run: &Run) -> bool {
     let fatal = run.round().is_some_and(|round| round.fatal == Fatality::Fatal);
     let over = run.time_up.is_some_and(|up| up.limit == TimeLimit::Hard);
     let sought = run.consulting().map(|sought| &sought.about);
-    let answered = matches!(sought, Some(Counsel::Answer { .. }));
+    let answered = sought.and_then(Counsel::ends).is_some();
     run.stop.is_some() || fatal || over || answered
 }
 

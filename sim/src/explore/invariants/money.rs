@@ -70,8 +70,8 @@ fn in_the_air(state: &State<'_>) -> Spent {
         worst_case(asking.reserved_tokens, asking.max_tokens, price.as_ref())
     });
     let sought = live.run.as_ref().and_then(Run::consulting).map(|sought| &sought.about);
-    if let Some(Counsel::Summary { max_tokens, reserved_tokens, .. }) = sought {
-        due.plus(&worst_case(*reserved_tokens, *max_tokens, price.as_ref()));
+    if let Some(all) = sought.and_then(Counsel::in_full) {
+        due.plus(&worst_case(all.total(), all.output_tokens, price.as_ref()));
     }
     due.tokens = due.tokens.saturating_add(opinions(live));
     for kid in state.world.ledger.kids().iter().filter(|kid| is_awaited(live, kid)) {
@@ -175,10 +175,10 @@ fn warned_once(fact: &Fact<'_>) -> Verdict {
 fn counsel_is_charged(fact: &Fact<'_>) -> Verdict {
     let Record::CounselHeard { charged, .. } = fact.record else { return Ok(()) };
     let sought = fact.now.run.as_ref().and_then(Run::consulting).map(|sought| &sought.about);
-    let Some(Counsel::Summary { reserved_tokens, .. }) = sought else { return Ok(()) };
+    let Some(all) = sought.and_then(Counsel::in_full) else { return Ok(()) };
     let told = matches!(fact.entry.input, Input::Counselled { .. });
     let paid = charged.map_or(0, |usage| usage.total());
-    let due = if told { 1 } else { *reserved_tokens };
+    let due = if told { 1 } else { all.total() };
     ensure(paid >= due, || format!("paid {paid} of {due}"))
 }
 

@@ -73,7 +73,7 @@ fn only_sums_up(fact: &Fact<'_>) -> Verdict {
     let worked = worked_ms(fact);
     let soft = worked >= times.soft_ms || run.time_up.is_some();
     let again = fact.world.ledger.has_summed_up(&run.id);
-    let anew = matches!(fact.entry.input, Input::Adopted { .. } | Input::Configured { .. });
+    let anew = matches!(fact.entry.input, Input::Configured { .. });
     let sums_up = *transition == Transition::SumUp && *choice == ToolChoice::Nothing;
     let fits = if soft { sums_up && (!again || anew) } else { !sums_up };
     ensure(fits && worked < times.hard_ms, || format!("{transition:?} after {worked} ms"))

@@ -4,6 +4,7 @@ use windlass_core::apply::apply;
 use windlass_core::conversation::Asked;
 use windlass_core::counsel::{Counsel, Cut};
 use windlass_core::record::{Record, ToolChoice, Transition};
+use windlass_core::settings::Listening;
 use windlass_core::transcript::{Part, Segment};
 use windlass_core::window::{Rewrite, Rung, Stage, Usable};
 use windlass_core::{Conversation, Input};
@@ -23,6 +24,7 @@ pub(super) const STEPS: &[OfStep] = &[
     ("a compaction makes room, or a further rung follows", room_or_further),
     ("the last rung is a human", last_rung_is_human),
     ("a hook that puts a compaction off uses up a rung", block_uses_a_rung),
+    ("hooks see all of it before anything is left out", seen_before_left_out),
 ];
 
 /// Iterations within which filling up again is too soon.
@@ -183,9 +185,25 @@ fn goes_further(record: &Record) -> bool {
             about,
             Counsel::Summary { cut: Cut { rung: Rung::DeepPrune, .. }, .. }
                 | Counsel::Compaction { cut: Cut { rung: Rung::DeepPrune, .. } }
+                | Counsel::Pruning { .. }
         ),
         _ => false,
     }
+}
+
+/// A summary is asked for only after hooks have spoken.
+fn seen_before_left_out(step: &Step<'_>) -> Verdict {
+    let leaves_out = |r: &Record| matches!(r, Record::Pruned { .. } | Record::Compacted { .. });
+    let hooked = step.before.settings.as_ref().map(|settings| settings.hooks.compaction);
+    if hooked != Some(Listening::Hooked) || !step.entry.records.iter().any(leaves_out) {
+        return Ok(());
+    }
+    let sought = step.before.run.as_ref().and_then(windlass_core::run::Run::consulting);
+    let seen = sought.is_some_and(|sought| match sought.about {
+        Counsel::Pruning { .. } | Counsel::Compaction { .. } | Counsel::Summary { .. } => true,
+        Counsel::Prompt {} | Counsel::Answer { .. } | Counsel::Ruling { .. } => false,
+    });
+    ensure(seen, || "nobody saw what was left out".to_owned())
 }
 
 fn block_uses_a_rung(step: &Step<'_>) -> Verdict {

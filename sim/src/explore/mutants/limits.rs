@@ -15,6 +15,9 @@ use super::ending::asked;
 use super::{Mutant, Told, records, replace, until, wants, without};
 
 pub(super) const MUTANTS: &[Mutant] = &[
+    records("let an answer pass that nobody judged", unmarked, &["judge", "judge-unpaid"]),
+    records("ask a judge who failed once more", ask_judge_again, &["judge"]),
+    records("let a judge say no for ever", loop_gate, &["judge"]),
     records("rise two steps at once", two_steps, &["circles"]),
     records("never put circles before a human", never_human, &["circles"]),
     records("reject answers for ever", loop_gate, &["gate"]),
@@ -88,6 +91,18 @@ fn any_shape(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
 
 fn loop_schema(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_for(|run| run.counters.output_retries = 0)
+}
+
+fn ask_judge_again(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let about = told.run().and_then(Run::consulting).map(|sought| sought.about.clone());
+    let failed = matches!(told.input, Input::Counselled { advice: Advice::Failed { .. }, .. });
+    match (about, records.first()) {
+        (Some(about @ Counsel::Ruling { .. }), Some(heard)) if failed => {
+            let counsel = told.state.counsels + 1;
+            vec![heard.clone(), Record::CounselSought { counsel, about }]
+        }
+        _ => records,
+    }
 }
 
 fn lose_answer(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {

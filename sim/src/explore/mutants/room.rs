@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::record::{Record, Transition};
+use windlass_core::settings::Listening;
 use windlass_core::transcript::{Part, Transcript};
 use windlass_core::window::{Rewrite, Rung, Stage};
 
@@ -23,7 +24,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("send a window that is full", send_full, &["window", "no-window"]),
     records("take a summary of any length", long_summary, &["summaries"]),
     records("let a hook put a compaction off for nothing", free_block, &["put-off"]),
+    records("leave something out before hooks have seen it", unseen, &["heard-first"]),
     records("do not pay for a summary", unpaid, &["summaries"]),
+    records("do not pay for a ruling", unpaid, &["judge", "judge-unpaid"]),
     records("ask for the summary of a counsel that is over", stale_counsel, &["summaries"]),
 ];
 
@@ -151,6 +154,10 @@ fn long_summary(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn free_block(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     without(records, |record| matches!(record, Record::Climbed { .. }))
+}
+
+fn unseen(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+    told.decided_with(|settings| settings.hooks.compaction = Listening::Nobody)
 }
 
 fn unpaid(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {

@@ -23,6 +23,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("start a once-only call without storing it", unstored, &["once-only"]),
     records("retry a once-only call", retry_once_only, &["once-only", "conflicts"]),
     records("retry beyond the limit", retry_forever, &["reads"]),
+    records("begin to count repeats anew after a crash", forget_repeats, &["in-a-hurry"]),
+    records("repeat a call that has no time left", no_deadline, &["in-a-hurry"]),
     records("interrupt a tool on cancel", interrupt, &["once-only", "reads"]),
     records("settle a call twice", settle_twice, &["reads"]),
     records("take a stale result", stale_result, &["reads"]),
@@ -167,6 +169,21 @@ fn retry_once_only(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn retry_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     retry(told, records, |call| call.facts.is_repeatable())
+}
+
+fn with_calls(told: &Told<'_>, change: fn(&mut Call)) -> Vec<Record> {
+    told.decided_for(|run| run.round_mut().into_iter().flat_map(|r| &mut r.calls).for_each(change))
+}
+
+fn forget_repeats(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    match told.state.epoch {
+        0 => records,
+        _ => with_calls(told, |call| call.retries.granted = 0),
+    }
+}
+
+fn no_deadline(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+    with_calls(told, |call| call.retries.used_ms = 0)
 }
 
 fn interrupt(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {

@@ -1,6 +1,5 @@
 //! Tokens.
 
-use windlass_core::counsel::Counsel;
 use windlass_core::record::Record;
 
 use super::{Case, ensure};
@@ -33,10 +32,8 @@ pub(super) fn within_cap(case: &Case<'_>) -> Result<(), String> {
 
 fn asked(records: &[Record]) -> Option<u64> {
     records.iter().rev().find_map(|record| match record {
-        Record::Asked { reserved_tokens, .. }
-        | Record::CounselSought { about: Counsel::Summary { reserved_tokens, .. }, .. } => {
-            Some(*reserved_tokens)
-        }
+        Record::Asked { reserved_tokens, .. } => Some(*reserved_tokens),
+        Record::CounselSought { about, .. } => about.in_full().map(|all| all.total()),
         _ => None,
     })
 }

@@ -29,15 +29,17 @@ pub(super) fn draw(dice: &mut Dice, mood: ModelMood, lane: &str, request: &Reque
     }
 }
 
-/// What a summariser or a classifier says.
+/// What a summariser, a classifier or a judge says.
 pub(super) fn aside(dice: &mut Dice, mood: ModelMood, request: &Request) -> Reply {
     let junk = "junk ".repeat(5_000);
-    let text = match dice.below(8) {
+    let text = match dice.below(11) {
         0..=2 => "allow",
         3 => "deny",
         4 => "ask",
         5 => "",
         6 => "It may run, I should think.",
+        7 | 8 => "yes",
+        9 => "no: something is missing",
         _ => &junk,
     };
     Reply {

@@ -33,6 +33,9 @@ pub(super) fn draw(dice: &mut Dice, settings: &mut Settings) {
     if dice.chance(15) {
         settings.gate.checklist = vec![Need { tool: "read".into(), at_least: 1 }];
     }
+    if dice.chance(15) {
+        settings.gate.judge = Some("the work is done".into());
+    }
     settings.times = dice.chance(25).then(|| Times {
         soft_ms: dice.within(300, 1_500),
         hard_ms: dice.within(1_500, 3_000),

@@ -179,6 +179,7 @@ pub(in crate::look::explain) fn rejected(
     let (by, used, most) = match by {
         Rejection::Checklist => ("The completion gate", used.rejections, limits.rejections),
         Rejection::Hook => ("A stop hook", used.rejections, limits.rejections),
+        Rejection::Judge => ("The judge", used.rejections, limits.rejections),
         Rejection::Schema => ("The schema", used.output_retries, limits.output_retries),
     };
     let reason = one_line(reason, QUOTE);
