@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use windlass::core::ids::LaneId;
 use windlass::core::settings::Settings;
 use windlass::ports::Store;
 use windlass::postgres::PostgresStore;
@@ -84,10 +85,17 @@ pub(crate) async fn start(args: &AgentArgs) -> anyhow::Result<Setup> {
     start_on(None, args, Asks::Model).await
 }
 
-/// The same on a store that is open already. Else it is opened last: nothing is stored for a command
-/// that was not understood.
+/// A conversation that may have begun, in a store that is open.
+#[derive(Clone)]
+pub(crate) struct Opened {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) lane: LaneId,
+}
+
+/// The same for a conversation that may have begun: it goes on with its model unless another one is
+/// named. Else the store is opened last: nothing is stored for a command that was not understood.
 pub(crate) async fn start_on(
-    opened: Option<Arc<dyn Store>>,
+    opened: Option<Opened>,
     args: &AgentArgs,
     asks: Asks,
 ) -> anyhow::Result<Setup> {
@@ -102,7 +110,14 @@ pub(crate) async fn start_on(
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
     let chosen = match asks {
         Asks::Model => {
-            model::choose(&mut settings, &args.model, (&config, &profile, &sources), &clock)?
+            let named = model::named(&args.model, (&config, &profile, &sources));
+            let name = match (named, &opened) {
+                (None, Some(opened)) => {
+                    model::of_conversation(opened.store.as_ref(), &opened.lane).await?
+                }
+                (named, _) => named,
+            };
+            model::choose(&mut settings, &args.model, (&config, &profile), name, &clock)?
         }
         Asks::Nobody => model::silent(&clock)?,
     };
@@ -126,7 +141,7 @@ pub(crate) async fn start_on(
         windlass::tools::reap_orphans(reaper.as_ref()).await
     });
     let store = match opened {
-        Some(store) => store,
+        Some(opened) => opened.store,
         None => store(&args.store).await?,
     };
     let offered = tools.get(toolset::AGENT).map_or(Vec::new(), |_| agents.found);

@@ -162,10 +162,8 @@ pub(crate) fn about(
         }
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
         Record::AttemptAbandoned { why, .. } => {
-            Some(format!("  a model call brought nothing: {}", first_line(why)))
-        }
-        Record::Deferred { failures, .. } => {
-            Some(format!("  it is asked again soon ({failures} in a row)"))
+            let again = deferred(entry).unwrap_or_default();
+            Some(format!("  a model call brought nothing: {}{again}", first_line(why)))
         }
         Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
         Record::CallLost { call } => Some(format!(
@@ -175,6 +173,18 @@ pub(crate) fn about(
         Record::Compacted { .. } => Some("  old messages were left out to make room".to_owned()),
         _ => None,
     }
+}
+
+/// When a model call that brought nothing is made again.
+fn deferred(entry: &Entry) -> Option<String> {
+    let tenths = |until: &Millis| until.since(entry.at).div_ceil(100);
+    entry.records.iter().find_map(|record| match record {
+        Record::Deferred { until, failures } => {
+            let (whole, tenth) = (tenths(until) / 10, tenths(until) % 10);
+            Some(format!("; again in {whole}.{tenth} s ({failures} in a row)"))
+        }
+        _ => None,
+    })
 }
 
 /// A call that children answered.

@@ -29,9 +29,9 @@ fn results_have_the_shapes_that_programs_know() {
     assert_eq!(read, json!({ "type": "image", "file": { "base64": "AAAA", "type": "image/png" } }));
 
     let input = json!({ "file_path": "a", "content": "x" });
-    let write = shaped("Write", input.clone(), &json!("created a (1 lines)"));
+    let write = shaped("Write", input.clone(), &json!("created a (1 line)"));
     assert_eq!((&write["type"], &write["content"]), (&json!("create"), &json!("x")));
-    assert_eq!(shaped("Write", input, &json!("updated a (1 lines)"))["type"], "update");
+    assert_eq!(shaped("Write", input, &json!("updated a (1 line)"))["type"], "update");
 
     let input = json!({ "file_path": "a", "old_string": "x", "new_string": "y" });
     let edit = shaped("Edit", input, &json!("replaced once in a:\n"));

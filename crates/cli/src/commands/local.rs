@@ -18,8 +18,9 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
     if command.name != Name::Help && is_new(print) {
         bail!(local::about_nothing(command.name));
     }
-    let mut setup = setup::start_on(None, &print.agent, Asks::Nobody).await?;
-    let session = print::session(print, &setup).await?;
+    let old = print::earlier(print).await?;
+    let mut setup = setup::start_on(old.clone(), &print.agent, Asks::Nobody).await?;
+    let session = print::session(print, &setup, old).await?;
     let lane = session.lane().clone();
     let story = match is_new(print) {
         true => Story::untold(lane),

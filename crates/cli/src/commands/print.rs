@@ -14,7 +14,8 @@ use super::local;
 use crate::args::{OutputFormat, Print};
 use crate::look::find;
 use crate::prompt::{mentions, slash, typed};
-use crate::setup::{self, Setup};
+use crate::settle::paths;
+use crate::setup::{self, Asks, Opened, Setup};
 use crate::show;
 
 /// Runs that are looked through for the newest conversation of a folder.
@@ -27,8 +28,9 @@ pub(crate) async fn print(print: Print) -> anyhow::Result<ExitCode> {
     if let Some(command) = command {
         return local::answer(&command, &print).await;
     }
-    let setup = setup::start(&print.agent).await?;
-    let session = session(&print, &setup).await?;
+    let old = earlier(&print).await?;
+    let setup = setup::start_on(old.clone(), &print.agent, Asks::Model).await?;
+    let session = session(&print, &setup, old).await?;
     let blocks = mentions::blocks(&prompt, &setup.workplace, session.lane());
     if print.detach {
         // Whoever works on it next finds it in the conversation's mailbox.
@@ -61,26 +63,37 @@ fn check(print: &Print) -> anyhow::Result<()> {
     }
 }
 
-/// The conversation to go on with, or a new one.
-pub(super) async fn session(print: &Print, setup: &Setup) -> anyhow::Result<Session> {
-    if let Some(name) = &print.conversation {
-        return Ok(setup.windlass.session(name.as_str()));
+/// The conversation that was named, if one was; it may be new all the same.
+pub(super) async fn earlier(print: &Print) -> anyhow::Result<Option<Opened>> {
+    if print.resume.is_none() && !print.go_on && print.conversation.is_none() {
+        return Ok(None);
     }
-    let store = setup.store.as_ref();
-    let old = match (&print.resume, print.go_on) {
-        (Some(id), _) => find::find(store, id).await.map(|found| Some(found.lane)),
-        (None, true) => newest(store, &setup.workspace).await.map(Some),
-        (None, false) => Ok(None),
+    let args = &print.agent;
+    let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
+    let store = setup::store(&args.store).await?;
+    let lane = match (&print.conversation, &print.resume) {
+        (Some(name), _) => Ok(LaneId::from(name.as_str())),
+        (None, Some(id)) => find::find(store.as_ref(), id).await.map(|found| found.lane),
+        (None, None) => newest(store.as_ref(), &workspace).await,
     };
-    let old = old.inspect_err(|error| show::not_begun(error, print))?;
+    let lane = lane.inspect_err(|error| show::not_begun(error, print))?;
+    Ok(Some(Opened { store, lane }))
+}
+
+/// The conversation to go on with, or a new one.
+pub(super) async fn session(
+    print: &Print,
+    setup: &Setup,
+    old: Option<Opened>,
+) -> anyhow::Result<Session> {
     match (old, &print.session_id) {
-        (Some(lane), _) if print.fork_session => {
-            Ok(setup.windlass.session(lane).fork(None).await?)
+        (Some(old), _) if print.fork_session => {
+            Ok(setup.windlass.session(old.lane).fork(None).await?)
         }
-        (Some(lane), _) => Ok(setup.windlass.session(lane)),
+        (Some(old), _) => Ok(setup.windlass.session(old.lane)),
         (None, Some(id)) => {
             let lane = LaneId::from(format!("conversation:{id}"));
-            if store.lane(lane.clone()).await?.is_some() {
+            if setup.store.lane(lane.clone()).await?.is_some() {
                 bail!("the session id {id} is in use; go on with it by --resume {id}");
             }
             Ok(setup.windlass.session(lane))

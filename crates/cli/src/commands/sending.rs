@@ -12,7 +12,7 @@ use windlass_runtime::identity;
 
 use crate::args::{AgentArgs, OutputArgs};
 use crate::look::acts;
-use crate::setup::{self, Asks};
+use crate::setup::{self, Asks, Opened};
 use crate::show;
 
 /// What happens after the mail is sent.
@@ -84,7 +84,8 @@ impl Sending {
             return Ok(ExitCode::SUCCESS);
         }
         // What cannot be driven is told before anything is sent.
-        let setup = setup::start_on(Some(Arc::clone(&store)), agent, self.asks).await?;
+        let opened = Opened { store: Arc::clone(&store), lane: self.lane.clone() };
+        let setup = setup::start_on(Some(opened), agent, self.asks).await?;
         self.deliver(store.as_ref()).await?;
         let session = setup.windlass.session(self.lane);
         let before = session.conversation().await?;

@@ -3,41 +3,67 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use windlass::core::ids::LaneId;
 use windlass::core::settings::{Effort, Model as ModelSettings, Settings};
 use windlass::core::window::Summariser;
 use windlass::models::{Capabilities, Client, Models, Options, Providers, Proxies, Shared};
-use windlass::ports::{Clock, Model};
+use windlass::ports::{Clock, Model, Store};
 use windlass::scripted::{Script, ScriptedModel};
 
 use super::config::{Config, Profile};
 use super::sources::Source;
 use crate::args::{EffortWord, ModelArgs};
+use crate::look::story::Story;
+
+/// The name of the model that answers from a script.
+const SCRIPTED: &str = "scripted";
 
 /// Short names people use.
 const ALIASES: &[(&str, &str)] =
     &[("opus", "claude-opus-4-5"), ("sonnet", "claude-sonnet-4-5"), ("haiku", "claude-haiku-4-5")];
 
+/// The model that was named: by a flag, the environment, or a file.
+pub(crate) fn named(
+    args: &ModelArgs,
+    (config, profile, sources): (&Config, &Profile, &[Source]),
+) -> Option<String> {
+    let by_file = || sources.iter().rev().find_map(|source| source.model.clone());
+    let variable = || std::env::var("ANTHROPIC_MODEL").ok().filter(|name| !name.is_empty());
+    args.model
+        .clone()
+        .or_else(variable)
+        .or_else(|| profile.model.clone())
+        .or_else(by_file)
+        .or_else(|| config.model.clone())
+}
+
+/// The model that a conversation was begun with. A script is not remembered.
+pub(crate) async fn of_conversation(
+    store: &dyn Store,
+    lane: &LaneId,
+) -> anyhow::Result<Option<String>> {
+    if store.lane(lane.clone()).await?.is_none() {
+        return Ok(None);
+    }
+    let story = Story::read(store, lane.clone()).await?;
+    let name = story.now.settings.map(|settings| settings.model.name.to_string());
+    Ok(name.filter(|name| !name.is_empty() && name != SCRIPTED))
+}
+
 /// The model, and what the settings must say of it.
 pub(crate) fn choose(
     settings: &mut Settings,
     args: &ModelArgs,
-    (config, profile, sources): (&Config, &Profile, &[Source]),
+    (config, profile): (&Config, &Profile),
+    name: Option<String>,
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<Arc<dyn Model>> {
     if let Some(path) = &args.script {
         let script = read_script(path)?;
-        settings.model = ModelSettings::named("scripted");
+        settings.model = ModelSettings::named(SCRIPTED);
         widen(settings, args);
         return Ok(Arc::new(ScriptedModel::new(script, Arc::clone(clock))));
     }
-    let by_file = || sources.iter().rev().find_map(|source| source.model.clone());
-    let name = args
-        .model
-        .clone()
-        .or_else(|| std::env::var("ANTHROPIC_MODEL").ok().filter(|name| !name.is_empty()))
-        .or_else(|| profile.model.clone())
-        .or_else(by_file)
-        .or_else(|| config.model.clone());
     let Some(name) = name.as_deref().map(full) else {
         bail!(
             "no model is chosen; give --model NAME (such as claude-sonnet-4-5, openai:gpt-5 or \

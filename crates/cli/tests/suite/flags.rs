@@ -339,3 +339,24 @@ fn pieces_come_as_the_events_of_whole_messages() {
     let whole = frames.iter().find(|frame| frame["type"] == "assistant").unwrap();
     assert_eq!(whole["message"]["id"], begun[0].as_str());
 }
+
+#[test]
+fn a_conversation_goes_on_with_the_model_it_was_begun_with() {
+    let place = Place::new("when any\n  say \"hi\"\n");
+    std::fs::create_dir(place.path("home")).unwrap();
+    // Nobody listens there; what counts is who would be asked.
+    let lab = "[providers.lab]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+    place.write("home/config.toml", lab);
+    let quick = ["model_retries=1", "model_retry_ms=1", "provider_wait_ms=0"];
+    let quick = quick.map(|limit| ["--set", limit]).concat();
+    let begin = ["-p", "one", "--conversation", "c", "--model", "lab:mine"];
+    place.run(&[&begin[..], &quick].concat());
+    for go_on in [["--continue", "--verbose"], ["--resume", "c"], ["--conversation", "c"]] {
+        let ran = place.run(&[&["-p", "two"], &go_on[..], &quick].concat());
+        assert!(ran.err.contains("127.0.0.1:9"), "{go_on:?}: {}", ran.err);
+    }
+    // Nobody remembers a script.
+    place.alone("one", &["--conversation", "s"]);
+    let ran = place.run(&["-p", "two", "--resume", "s"]);
+    assert!(ran.code == 1 && ran.err.contains("no model is chosen"), "{}", ran.err);
+}

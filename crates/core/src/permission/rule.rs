@@ -155,6 +155,8 @@ fn family(rule: &str, tool: &str) -> bool {
     match rule {
         "Edit" => matches!(tool, "Write" | "MultiEdit" | "NotebookEdit"),
         "Read" => matches!(tool, "Grep" | "Glob"),
+        // Whoever may run every command may end one.
+        "Bash" => tool == "KillShell",
         _ => false,
     }
 }

@@ -58,6 +58,8 @@ fn a_rule_names_its_tool_its_family_and_its_server() {
     let rows = [
         ("Read", "Read", true),
         ("Read", "Grep", true),
+        ("Bash", "KillShell", true),
+        ("KillShell", "Bash", false),
         ("Read", "Glob", true),
         ("Read", "Write", false),
         ("Edit", "Write", true),

@@ -62,8 +62,11 @@ fn write(workplace: &Workplace, context: &CallContext, asked: &Asked) -> Result<
     let bytes = bytes(&place, before.as_ref(), asked.content.as_bytes())?;
     change::carry_out(context, &desk, &place, before.as_ref(), &bytes)?;
     let done = if before.is_some() { "updated" } else { "created" };
-    let (lines, path) = (asked.content.lines().count(), place.shown.display());
-    Ok(Raw::string(&format!("{done} {path} ({lines} lines)")))
+    let lines = match asked.content.lines().count() {
+        1 => "1 line".to_owned(),
+        lines => format!("{lines} lines"),
+    };
+    Ok(Raw::string(&format!("{done} {} ({lines})", place.shown.display())))
 }
 
 /// The content spelled as the file was.
