@@ -35,7 +35,7 @@ pub struct WorkTimes {
 impl Default for WorkTimes {
     fn default() -> Self {
         let resume = Resume::AtOnce;
-        Self { busy_ms: 250, idle_ms: 2_000, reconcile_ms: 300_000, hand_over_ms: 10_000, resume }
+        Self { busy_ms: 250, idle_ms: 1_000, reconcile_ms: 300_000, hand_over_ms: 10_000, resume }
     }
 }
 
