@@ -163,8 +163,9 @@ impl Host {
         *unsure = Unsure::Yes;
         let host = Arc::clone(self);
         let looked = tokio::spawn(async move { host.look_once().await }).await;
-        // A task that was cut off took nothing that would not show itself.
-        let found = looked.unwrap_or(Ok(0))?;
+        // A task that was cut off may have taken lanes: the next look finds out.
+        let Ok(found) = looked else { return Ok(0) };
+        let found = found?;
         *unsure = Unsure::No;
         Ok(found)
     }
