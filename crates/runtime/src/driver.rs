@@ -177,8 +177,12 @@ impl Driver {
         }
     }
 
-    /// Drives until nothing is left to do here, then gives the lane back.
-    pub async fn drive(mut self, hand_over: CancellationToken) -> Result<Rest, DriveError> {
+    /// Drives until nothing is left to do here, then gives the lane back. Boxed, because a future
+    /// keeps room for every place that its arguments pass through.
+    pub async fn drive(
+        mut self: Box<Self>,
+        hand_over: CancellationToken,
+    ) -> Result<Rest, DriveError> {
         let rest = self.drive_claimed(&hand_over).await;
         self.flights.ground();
         if !matches!(rest, Ok(Rest::Parked(_))) {

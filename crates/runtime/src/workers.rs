@@ -35,7 +35,7 @@ pub struct WorkTimes {
 impl Default for WorkTimes {
     fn default() -> Self {
         let resume = Resume::AtOnce;
-        Self { busy_ms: 250, idle_ms: 2_000, reconcile_ms: 300_000, hand_over_ms: 10_000, resume }
+        Self { busy_ms: 250, idle_ms: 1_000, reconcile_ms: 300_000, hand_over_ms: 10_000, resume }
     }
 }
 
@@ -163,8 +163,9 @@ impl Host {
         *unsure = Unsure::Yes;
         let host = Arc::clone(self);
         let looked = tokio::spawn(async move { host.look_once().await }).await;
-        // A task that was cut off took nothing that would not show itself.
-        let found = looked.unwrap_or(Ok(0))?;
+        // A task that was cut off may have taken lanes: the next look finds out.
+        let Ok(found) = looked else { return Ok(0) };
+        let found = found?;
         *unsure = Unsure::No;
         Ok(found)
     }

@@ -173,8 +173,12 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let lane = &lane;
             fault::point(fault::RELEASE_BEFORE);
-            with_link!(self.pool, |link, _| claim::release(link, lane, epoch)).await?;
+            let released = with_link!(self.pool, |link, _| claim::release(link, lane, epoch));
+            let wants_more = released.await?;
             fault::point(fault::RELEASE_AFTER);
+            if wants_more {
+                self.notices.tell(lane);
+            }
             Ok(())
         })
     }

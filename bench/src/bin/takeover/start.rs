@@ -42,7 +42,16 @@ impl Model for Asked {
     }
 }
 
-pub(crate) async fn measure(url: &str) -> Result<Spread> {
+/// How long it took until the model was asked.
+#[derive(Default)]
+pub(crate) struct Starts {
+    /// From the moment somebody wants to send the prompt.
+    pub(crate) sent: Spread,
+    /// From the moment it is accepted: on the disk, and answered.
+    pub(crate) accepted: Spread,
+}
+
+pub(crate) async fn measure(url: &str) -> Result<Starts> {
     // Its own database: nothing of the others' work is in the way.
     windlass_cluster::ask(url, "CREATE DATABASE starts").await?;
     let url = url.replace("/postgres", "/starts");
@@ -51,10 +60,11 @@ pub(crate) async fn measure(url: &str) -> Result<Spread> {
     for _ in 0..WORKERS {
         workers.push(Worker::start(&url, &asked).await?);
     }
-    let mut took = Spread::default();
+    let mut took = Starts::default();
     for nth in 0..PROMPTS {
         let begin = clock::now();
         front.deliver(LaneId::from(format!("start:{nth}")), lanes::prompt(nth)).await?;
+        let accepted = clock::now();
         let at = loop {
             if let Some(at) = asked.at(nth) {
                 break at;
@@ -63,7 +73,8 @@ pub(crate) async fn measure(url: &str) -> Result<Spread> {
             clock::pause(Duration::from_millis(1)).await;
         };
         if nth >= WARM_UP {
-            took.add(at.duration_since(begin));
+            took.sent.add(at.duration_since(begin));
+            took.accepted.add(at.saturating_duration_since(accepted));
         }
         clock::pause(Duration::from_millis(60)).await;
     }

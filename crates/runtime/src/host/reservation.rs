@@ -12,6 +12,10 @@ use crate::driver::{self, Claimed, DriveError, Driver, Post, Rest};
 use crate::feed::{Feed, OwnerFeed};
 use crate::ports::StoreError;
 
+#[cfg(test)]
+#[path = "reservation_tests.rs"]
+mod reservation_tests;
+
 /// The right to drive a lane in this process. Ends with the driver.
 pub(crate) struct Reservation {
     pub(super) host: Arc<Host>,
@@ -65,7 +69,9 @@ impl Reservation {
         };
         let epoch = taken.claim.epoch;
         self.claimed.store(epoch, Ordering::SeqCst);
-        let rest = match self.driver(taken, owner).await {
+        // Opening takes more room than driving, and is over soon.
+        let opened = Box::pin(self.driver(taken, owner)).await;
+        let rest = match opened {
             Ok(driver) => driver.drive(host.hand_over.clone()).await,
             Err(error) => {
                 // What cannot be read here may be readable elsewhere, or later.
@@ -80,7 +86,11 @@ impl Reservation {
     }
 
     /// What a new lane needs is asked for in one go: nothing is read that the claim says is empty.
-    async fn driver(&self, taken: Taken, owner: Option<OwnerFeed>) -> Result<Driver, DriveError> {
+    async fn driver(
+        &self,
+        taken: Taken,
+        owner: Option<OwnerFeed>,
+    ) -> Result<Box<Driver>, DriveError> {
         let (host, lane) = (&self.host, self.lane.clone());
         let Taken { claim, lapses } = taken;
         let turns = host.turns.of(&claim.tenant);
@@ -93,7 +103,7 @@ impl Reservation {
         let agent = host.agent_of(&lane, &conversation, &mail).await?;
         let claimed = Claimed { lane, claim, lapses, conversation, mail };
         let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
-        Ok(driver.posting(self.post()).taking(turns))
+        Ok(Box::new(driver.posting(self.post()).taking(turns)))
     }
 
     /// Lanes that were sent mail are looked after by this process, as long as it is there.

@@ -35,8 +35,11 @@ static OWNER: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(text, &[Type::TEXT])
 });
 
+/// Says whether the lane wants to be driven at once: it has mail, or something was in the air.
 static RELEASE: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "UPDATE lane SET owner = NULL WHERE id = $1 AND epoch = $2";
+    let text = "UPDATE lane SET owner = NULL WHERE id = $1 AND epoch = $2
+         RETURNING coalesce(wake_at = 0, false) OR EXISTS (
+             SELECT 1 FROM mail WHERE mail.lane_no = lane.no AND mail.read_seq IS NULL)";
     Sql::new(text, &[Type::TEXT, Type::INT8])
 });
 
@@ -151,8 +154,10 @@ pub(super) async fn claim_wanting(
     claims.map_err(|error| sort(link.place(), &error))
 }
 
-pub(super) async fn release(link: &mut Link, lane: &LaneId, epoch: Epoch) -> Result<(), Trouble> {
-    link.query(&RELEASE, &[&lane.as_str(), &epoch.cast_signed()]).await.map(drop)
+/// Gives back whether somebody else is to go on with the lane at once.
+pub(super) async fn release(link: &mut Link, lane: &LaneId, epoch: Epoch) -> Result<bool, Trouble> {
+    let rows = link.query(&RELEASE, &[&lane.as_str(), &epoch.cast_signed()]).await?;
+    Ok(rows.first().is_some_and(|row| row.try_get(0).unwrap_or(false)))
 }
 
 pub(super) async fn beat(link: &mut Link, worker: &WorkerId) -> Result<(), Trouble> {

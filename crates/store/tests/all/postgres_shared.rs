@@ -194,6 +194,23 @@ async fn another_process_is_told_of_mail() {
     tokio::time::timeout(Duration::from_secs(20), told).await.unwrap();
 }
 
+#[tokio::test]
+async fn another_process_is_told_of_a_lane_that_was_given_back_in_the_middle() {
+    let url = database().await;
+    let (one, two) = (open(&url).await, open(&url).await);
+    let hint = tokio::spawn(async move { two.any_mail_hint().await });
+    // Made by hand, so that nobody hears of it before it is given back.
+    let made = "INSERT INTO lane (id, epoch, wake_at) VALUES ('a', 1, 0)";
+    windlass_cluster::ask(&url, made).await.unwrap();
+    let told = async {
+        while !hint.is_finished() {
+            windlass_cluster::ask(&url, "UPDATE lane SET owner = 'w'").await.unwrap();
+            one.release(lane("a"), 1).await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), told).await.unwrap();
+}
+
 // spec: SCALE-07
 #[tokio::test]
 async fn mail_of_which_nobody_was_told_is_found_by_looking() {

@@ -105,6 +105,7 @@ fn event() -> Row {
 
 // spec: TRACE-03, TRACE-05, TRACE-09
 // spec: TRACE-01, TRACE-10
+// spec: STORE-07
 #[tokio::test]
 async fn rows_land_with_their_entry() {
     let url = database().await;
@@ -152,6 +153,7 @@ async fn an_iteration_knows_its_run() {
     assert_eq!(strings(&url, ts).await, ["true"], "a time that is nobody's becomes now");
 }
 
+// spec: STORE-07
 #[tokio::test]
 async fn a_fenced_append_leaves_no_rows() {
     let url = database().await;

@@ -123,6 +123,7 @@ fn event() -> Row {
 
 // spec: TRACE-03, TRACE-05, TRACE-09
 // spec: TRACE-01, TRACE-10
+// spec: STORE-07
 #[tokio::test]
 async fn rows_land_with_their_entry() {
     let folder = folder();
@@ -162,6 +163,7 @@ async fn rows_land_with_their_entry() {
     );
 }
 
+// spec: STORE-07
 #[tokio::test]
 async fn a_fenced_append_leaves_no_rows() {
     let folder = folder();
