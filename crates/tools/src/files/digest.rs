@@ -12,11 +12,14 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// The hash of an opened file, from its beginning; it is wound back afterwards. `None` for a file
 /// that is too large to be edited anyway.
 pub(super) fn of_file(file: &mut File) -> io::Result<Option<String>> {
-    if file.metadata()?.len() > MAX_EDIT_BYTES {
+    let bytes = file.metadata()?.len();
+    if bytes > MAX_EDIT_BYTES {
         return Ok(None);
     }
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; BUFFER_BYTES];
+    // Most files are small. One more byte shows that nothing follows.
+    let most = usize::try_from(bytes).unwrap_or(BUFFER_BYTES).saturating_add(1);
+    let mut buffer = vec![0; most.min(BUFFER_BYTES)];
     let mut limited = (&mut *file).take(MAX_EDIT_BYTES + 1);
     let mut read = 0_u64;
     loop {
@@ -37,5 +40,6 @@ pub(super) fn of_bytes(bytes: &[u8]) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

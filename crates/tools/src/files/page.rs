@@ -1,5 +1,6 @@
 //! A page of a file, its lines numbered as `cat -n` does.
 
+use std::fmt::Write;
 use std::io::{self, BufRead};
 use std::path::Path;
 
@@ -72,16 +73,17 @@ impl Page {
     /// Adds a line if there is room for it.
     fn push(&mut self, number: u64, mut line: Line) -> bool {
         let ending = ending(&mut line);
-        let numbered = numbered(number, &line);
-        let fits = self.lines == 0 || self.text.len() + numbered.len() <= MAX_PAGE_BYTES;
-        if fits {
-            self.text.push_str(&numbered);
-            self.lines = self.lines.saturating_add(1);
-            if ending == Ending::CarriageReturn {
-                self.ending = ending;
-            }
+        let before = self.text.len();
+        write_numbered(&mut self.text, number, &line);
+        if self.lines > 0 && self.text.len() > MAX_PAGE_BYTES {
+            self.text.truncate(before);
+            return false;
         }
-        fits
+        self.lines = self.lines.saturating_add(1);
+        if ending == Ending::CarriageReturn {
+            self.ending = ending;
+        }
+        true
     }
 
     fn finish(mut self) -> String {
@@ -96,11 +98,20 @@ impl Page {
 }
 
 pub(super) fn numbered(number: u64, line: &Line) -> String {
-    let text = String::from_utf8_lossy(&line.kept);
-    match line.omitted {
-        0 => format!("{number:>6}\t{text}\n"),
-        more => format!("{number:>6}\t{text}[… {more} more bytes in this line]\n"),
+    let mut text = String::new();
+    write_numbered(&mut text, number, line);
+    text
+}
+
+/// Writes in place: a page has many lines.
+fn write_numbered(page: &mut String, number: u64, line: &Line) {
+    // Writing to a string cannot fail.
+    let _ = write!(page, "{number:>6}\t");
+    page.push_str(&String::from_utf8_lossy(&line.kept));
+    if line.omitted > 0 {
+        let _ = write!(page, "[… {} more bytes in this line]", line.omitted);
     }
+    page.push('\n');
 }
 
 /// Takes a carriage return off the line's end.
