@@ -27,6 +27,8 @@ pub(super) struct Live {
     names: BTreeMap<CallId, String>,
     /// Calls that children answer.
     handed: BTreeSet<CallId>,
+    /// Somebody at the terminal was asked.
+    paused: bool,
     colours: Colours,
     markdown: Option<Markdown>,
 }
@@ -50,6 +52,7 @@ impl Live {
             spinner: drawn.then_some(spinner),
             names: BTreeMap::new(),
             handed: BTreeSet::new(),
+            paused: false,
             colours: Colours::of_stderr(),
             markdown: (Colours::of_stdout() == Colours::Shown).then(Markdown::default),
         }
@@ -79,6 +82,7 @@ impl Live {
     }
 
     pub(super) fn pause(&mut self) {
+        self.paused = true;
         self.clear();
         let _ = self.end_line();
     }
@@ -156,8 +160,12 @@ impl Live {
             Record::Spawned { call, .. } => {
                 self.handed.insert(*call);
             }
-            // It waited for its children; nobody had left it.
-            Record::Adopted { .. } if !self.handed.is_empty() => return None,
+            // It waited for its children, or for whoever sits here; nobody had left it.
+            Record::Adopted { .. }
+                if std::mem::take(&mut self.paused) || !self.handed.is_empty() =>
+            {
+                return None;
+            }
             Record::Settled { call, .. } if self.handed.remove(call) => {
                 return self.names.get(call).map(|name| words::back(name));
             }

@@ -216,4 +216,7 @@ fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
     let (status, seen) = seat.end();
     assert!(status.success() && seen.contains("Made."), "{seen}");
     assert!(place.path("made").exists());
+    // Whoever answers had not left.
+    let answered = seen.split("[n] no").last().unwrap_or_default();
+    assert!(!answered.contains("taken up where it was left"), "{seen}");
 }
