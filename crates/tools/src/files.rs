@@ -30,6 +30,8 @@ mod encoding_tests;
 #[cfg(test)]
 mod lines_tests;
 #[cfg(test)]
+mod page_tests;
+#[cfg(test)]
 mod path_tests;
 #[cfg(test)]
 mod place_tests;
