@@ -176,12 +176,8 @@ impl Frames {
     /// The messages about a record that was applied.
     fn tell(&self, entry: &Entry, record: &Record) {
         match record {
-            Record::Asked { .. } => {
-                if self.partial {
-                    self.write(
-                        json!({"type": "system", "subtype": "status", "status": "requesting"}),
-                    );
-                }
+            Record::Asked { .. } if self.partial => {
+                self.write(json!({"type": "system", "subtype": "status", "status": "requesting"}));
             }
             Record::Settled { call, .. } => self.tool_result(*call),
             Record::Compacted { .. } | Record::Pruned { .. } => {
