@@ -17,7 +17,7 @@ use crate::feed::Item;
 use crate::ports::{Append, EncodedEntry, Letter, Scene};
 use crate::telemetry;
 
-/// A step in the making.
+/// A step in the making. Boxed, because a future keeps room for every place that it passes through.
 pub(super) struct Draft {
     pub(super) conversation: Conversation,
     entries: Vec<Arc<Entry>>,
@@ -50,14 +50,20 @@ impl Driver {
         Ok(())
     }
 
-    pub(super) async fn settle(&mut self, mut draft: Draft) -> Result<(), DriveError> {
+    pub(super) async fn settle(&mut self, mut draft: Box<Draft>) -> Result<(), DriveError> {
         if !draft.entries.is_empty() {
             self.append(&mut draft).await?;
         }
+        let items = self.accept(*draft);
+        self.publish(items).await;
+        Ok(())
+    }
+
+    /// Lets the draft become the conversation; what readers are to see is left.
+    fn accept(&mut self, draft: Draft) -> Vec<Item> {
         self.conversation = draft.conversation;
         self.notify(&draft.entries);
-        self.publish(draft.items).await;
-        Ok(())
+        draft.items
     }
 
     /// Tells hooks that a human is asked. Nobody waits for them.
@@ -116,15 +122,15 @@ impl Driver {
 }
 
 impl Draft {
-    pub(super) fn of(conversation: &Conversation) -> Self {
-        Self {
+    pub(super) fn of(conversation: &Conversation) -> Box<Self> {
+        Box::new(Self {
             conversation: conversation.clone(),
             entries: Vec::new(),
             items: Vec::new(),
             rows: Vec::new(),
             mail_read: Vec::new(),
             mail_out: Vec::new(),
-        }
+        })
     }
 
     fn take(&mut self, lane: &LaneId, entry: &Entry) -> Result<(), DriveError> {
