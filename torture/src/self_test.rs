@@ -15,7 +15,7 @@ const KILLS: u64 = 40;
 const CAUGHT: u64 = 2;
 
 /// A fault needs its moment; so many seeds are tried.
-const SEEDS: u64 = 3;
+const SEEDS: u64 = 6;
 
 /// Whether every broken binary is caught.
 pub(crate) fn passes(args: &Args) -> Result<bool> {

@@ -136,11 +136,13 @@ impl Host {
         let mut asked = Vec::new();
         let mut family = letters::still_out(lane, conversation);
         while let Some(child) = family.pop() {
+            // Whoever was answered is about to go on. Its mail comes first: an answer that is read
+            // while we look shows in the log that is loaded after it.
+            let is_answered = self.has_mail(&child).await?;
             let known = driver::load(&self.agent().ports, &child).await?;
             if waits_for_children(&known) {
                 family.extend(letters::still_out(&child, &known));
-            } else if !is_parked(&known) || self.has_mail(&child).await? {
-                // Somebody answered it already: it is about to go on.
+            } else if is_answered || !is_parked(&known) {
                 return Ok(None);
             }
             let questions = known.run.iter().flat_map(Run::questions).cloned();
