@@ -24,14 +24,14 @@ const AFTERMATH: Duration = Duration::from_millis(400);
 /// Between two tries.
 const LOOK: Duration = Duration::from_millis(30);
 
-/// A lane that is not there is looked for twice: the server may still be busy with what a process
+/// A lane that nobody spoke to is looked at twice: the server may still be busy with what a process
 /// sent before it was killed.
 pub(super) fn lane(url: &str, conversation: &str) -> Result<Option<Lane>> {
     let look = || {
         patiently(|| asking(url, async |client: &Client| read(client, conversation).await))
             .with_context(|| format!("{conversation} in {url}"))
     };
-    if let Some(lane) = look()? {
+    if let Some(lane) = look()?.filter(Lane::was_spoken_to) {
         return Ok(Some(lane));
     }
     pause(AFTERMATH);
