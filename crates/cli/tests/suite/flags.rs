@@ -41,6 +41,20 @@ fn each_permission_mode_does_what_it_says() {
 }
 
 #[test]
+fn root_bypasses_permissions_in_a_sandbox_alone() {
+    let go = ["-p", "go", "--script", "a.script", "--permission-mode", "bypassPermissions"];
+    let place = Place::new(WRITE);
+    let store = place.path("w.db");
+    let go = [&go[..], &["--store", store.to_str().unwrap()]].concat();
+    let ran = place.run_with(&go, &[("IS_SANDBOX", "0")]);
+    let is_root = rustix::process::geteuid().is_root();
+    assert_eq!(ran.code == 1, is_root, "{}", ran.err);
+    assert_eq!(ran.err.contains("say with IS_SANDBOX=1"), is_root, "{}", ran.err);
+    assert_eq!(place.run_with(&go, &[("IS_SANDBOX", "1")]).code, 0);
+    assert!(place.path("new.txt").exists());
+}
+
+#[test]
 fn an_unknown_mode_and_an_unreadable_rule_are_told() {
     let place = Place::new(WRITE);
     let ran = place.alone("go", &["--permission-mode", "yolo"]);

@@ -28,7 +28,7 @@ pub enum Mode {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "bypassPermissions is refused for root: every command would run with all rights; run as another \
-     user, or say that this is a sandbox"
+     user, or say with IS_SANDBOX=1 that this is a sandbox"
 )]
 pub struct RootRefused;
 
