@@ -24,12 +24,7 @@ const OPINION_TOKENS: u64 = 64;
 const CLASSIFIED_CHARS: u64 = 8_000;
 
 /// What a classification is taken to cost until it is known.
-pub(crate) const OPINION_COST: Usage = Usage {
-    input_tokens: CLASSIFIED_CHARS,
-    output_tokens: OPINION_TOKENS,
-    cache_read_tokens: 0,
-    cache_write_tokens: 0,
-};
+pub(crate) const OPINION_COST: Usage = guessed(CLASSIFIED_CHARS, OPINION_TOKENS);
 
 /// Tokens set aside for an opinion.
 pub const OPINION_RESERVED_TOKENS: u64 = CLASSIFIED_CHARS + OPINION_TOKENS;
@@ -41,12 +36,12 @@ const RULING_TOKENS: u64 = 512;
 const JUDGED_CHARS: u64 = 16_000;
 
 /// What a ruling is taken to cost until it is known.
-pub(crate) const RULING_COST: Usage = Usage {
-    input_tokens: JUDGED_CHARS,
-    output_tokens: RULING_TOKENS,
-    cache_read_tokens: 0,
-    cache_write_tokens: 0,
-};
+pub(crate) const RULING_COST: Usage = guessed(JUDGED_CHARS, RULING_TOKENS);
+
+/// Nothing of it comes from a cache.
+const fn guessed(input_tokens: u64, output_tokens: u64) -> Usage {
+    Usage { input_tokens, output_tokens, cache_read_tokens: 0, cache_write_tokens: 0 }
+}
 
 /// The model that is asked beside the conversation: the cheaper one, if one is named.
 pub(crate) fn beside(settings: &Settings) -> &Model {

@@ -5,10 +5,14 @@ use std::error::Error;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use crate::cut;
 use crate::outcome::ToolError;
 
 /// Causes that are told; a chain that bites its tail has an end here.
 const MOST_CAUSES: usize = 32;
+
+/// Characters of a story that are kept: a deep stack has them, a flood has more.
+const STORY_CHARS: u64 = 32_000;
 
 /// How a stack trace begins.
 const TRACES: [&str; 4] =
@@ -36,7 +40,9 @@ impl ToolError {
     /// The same with a story for whoever looks into it.
     #[must_use]
     pub fn detailed(mut self, story: &str) -> Self {
-        self.detail = Some(Arc::from(story)).filter(|story| *story != self.message).or(self.detail);
+        if *story != *self.message {
+            self.detail = Some(Arc::from(&*cut::text(story, STORY_CHARS)));
+        }
         self
     }
 

@@ -61,3 +61,10 @@ fn a_stack_trace_never_reaches_the_model() {
         assert_eq!((&*error.message, error.detail), (plain, None));
     }
 }
+
+#[test]
+fn a_story_without_end_has_one() {
+    let told = ToolError::new("x", "it broke", "h").detailed(&"at run\n".repeat(100_000));
+    let detail = told.detail.unwrap();
+    assert!(detail.len() < 40_000 && detail.contains("characters omitted"), "{}", detail.len());
+}

@@ -79,7 +79,7 @@ pub(crate) fn file(path: &Path) -> anyhow::Result<Option<Source>> {
     match std::fs::metadata(path) {
         Err(_) => return Ok(None),
         Ok(found) if found.len() > FILE_BYTES => {
-            bail!("{} is larger than {} MiB; it cannot be meant", path.display(), FILE_BYTES >> 20)
+            bail!("{} is larger than {} MiB; make it shorter", path.display(), FILE_BYTES >> 20)
         }
         Ok(_) => {}
     }

@@ -246,7 +246,12 @@ impl Matcher {
             return Ok(Self::Names(names.collect()));
         }
         let whole = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(MATCHER_BYTES).build();
-        whole.map(Self::Pattern).map_err(|_| format!("the matcher {text} is no regular expression"))
+        whole.map(Self::Pattern).map_err(|_| {
+            format!(
+                "the matcher {text} is no regular expression, or too large a one; write for example \
+                 `Bash`, `Edit|Write` or `mcp__.*`"
+            )
+        })
     }
 
     /// A tool that others know by another name is matched by both.
