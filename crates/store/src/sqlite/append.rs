@@ -28,7 +28,7 @@ pub(super) fn append(connection: &Connection, append: &PreparedAppend) -> Result
     append.rows.iter().try_for_each(|row| rows::write(connection, lane_no, &append.lane, row))
 }
 
-/// Moves the head under epoch and head; gives the lane's number and the head before.
+/// Moves the head under owner, epoch and head; gives the lane's number and the head before.
 fn advance(connection: &Connection, append: &PreparedAppend) -> Result<(i64, Seq), Stop> {
     if fault::fence_is_broken() {
         return advance_unfenced(connection, append);
@@ -36,7 +36,7 @@ fn advance(connection: &Connection, append: &PreparedAppend) -> Result<(i64, Seq
     let advanced = sql(
         connection,
         "UPDATE lane SET head = head + ?4, wake_at = ?5, active_run = ?6
-         WHERE id = ?1 AND epoch = ?2 AND head = ?3 AND owner IS NOT NULL RETURNING no",
+         WHERE id = ?1 AND epoch = ?2 AND head = ?3 AND owner = ?7 RETURNING no",
     )?
     .query_row(
         params![
@@ -46,6 +46,7 @@ fn advance(connection: &Connection, append: &PreparedAppend) -> Result<(i64, Seq
             append.entries.len().cast_signed(),
             append.wake_at.map(|at| at.0.cast_signed()),
             append.active_run.as_ref().map(|run| run.as_str()),
+            &*append.owner,
         ],
         |row| row.get(0),
     )

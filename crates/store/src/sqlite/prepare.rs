@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::project::Row;
-use windlass_runtime::ports::{Append, EncodedEntry, Letter, StoreError};
+use windlass_runtime::ports::{Append, EncodedEntry, Letter, StoreError, WorkerId};
 
 use super::blob::{self, Hash};
 use crate::names;
@@ -27,6 +27,7 @@ impl PreparedLetter {
 #[derive(Debug)]
 pub(super) struct PreparedAppend {
     pub(super) lane: LaneId,
+    pub(super) owner: WorkerId,
     pub(super) epoch: Epoch,
     pub(super) head: Seq,
     pub(super) entries: Vec<PreparedEntry>,
@@ -48,6 +49,7 @@ impl PreparedAppend {
             rows: append.rows.into_iter().map(PreparedRow::new).collect::<Result<_, _>>()?,
             entries: append.entries.into_iter().map(PreparedEntry::new).collect(),
             lane: append.lane,
+            owner: append.owner,
             epoch: append.epoch,
             head: append.head,
             mail_read: append.mail_read,

@@ -9,6 +9,8 @@ mod memory_crash;
 #[cfg(test)]
 mod postgres;
 #[cfg(test)]
+mod postgres_claims;
+#[cfg(test)]
 mod postgres_errors;
 #[cfg(test)]
 mod postgres_faults;
