@@ -198,7 +198,9 @@ fn returned(input: &Input, at: Millis, name: &str) -> String {
     };
     let ms = at.since(*started_at);
     match outcome {
-        outcome::Outcome::Done(_) => format!("  ✓ {name} ({ms} ms)"),
+        outcome::Outcome::Done(_) | outcome::Outcome::Detailed { .. } => {
+            format!("  ✓ {name} ({ms} ms)")
+        }
         outcome::Outcome::Failed(error) => {
             format!("  ✗ {name} ({ms} ms): {}", first_line(&error.message))
         }
