@@ -1,6 +1,7 @@
 //! What people and programs see: the answer on standard output, everything about it on standard
 //! error.
 
+mod changes;
 mod follow;
 mod frames;
 mod init;
@@ -8,6 +9,7 @@ mod live;
 mod local;
 mod markdown;
 mod partial;
+mod patience;
 mod prompter;
 mod result;
 mod signals;
@@ -16,7 +18,8 @@ mod terminal;
 use std::io::{self, Write};
 
 pub(crate) use follow::{watch, watch_from};
-pub(crate) use local::{locally, not_begun};
+pub(crate) use local::{cleared, locally, not_begun};
+pub(crate) use patience::{Lost, Patience};
 pub(crate) use terminal::{Colours, Style, harmless};
 
 /// One line on standard output. A reader that went away is not an error.

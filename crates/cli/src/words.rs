@@ -16,7 +16,9 @@ use windlass::core::thrash::Level;
 use windlass::{End, StopCause, StoreNews};
 
 use crate::look::paper::one_line;
+use crate::look::time::span;
 use crate::settle::trust::Trust;
+use crate::show::{Lost, Patience};
 
 /// Characters of a call's arguments that are shown in a question.
 const INPUT_CHARS: usize = 500;
@@ -91,6 +93,36 @@ pub(crate) fn problem(what: &str) -> String {
 pub(crate) const NOTHING_PIPED: &str =
     "windlass: nothing came through standard input in 3 s; the prompt goes without it";
 
+/// What was typed is neither a command nor a prompt.
+pub(crate) fn no_command(typed: Option<&str>) -> String {
+    let what = typed.map_or("what is to be done", |typed| typed.lines().next().unwrap_or_default());
+    let what = one_line(what, CALL_CHARS).replace('"', "'");
+    format!(
+        "to give work to a model say `windlass -p \"{what}\"`; `windlass --help` lists the commands"
+    )
+}
+
+/// What `windlass` alone says.
+pub(crate) const WELCOME: &str = "\
+windlass: an agent that survives crashes, and says why it stopped
+
+  windlass demo               see it work, be killed and go on: no key, no network
+  windlass doctor             what is set up, and what is missing
+  windlass -p \"PROMPT\"        give it work in this folder; name a model with --model,
+                              such as sonnet, openai:gpt-5 or ollama:qwen3
+  windlass -p \"…\" --continue  go on with the newest conversation of this folder
+  windlass runs               what ran; then `windlass explain ID` says why it ended
+  windlass --help             everything else
+";
+
+/// A command asks for more than a folder gives that nobody trusts.
+pub(crate) fn untrusted_command(name: &str, ignored: &[&str]) -> String {
+    format!(
+        "windlass: {} of /{name} counts only in a folder that you trust; say so with `windlass trust`",
+        ignored.join(" and ")
+    )
+}
+
 /// A file that was mentioned is not attached.
 pub(crate) fn not_attached(path: &str, why: &str) -> String {
     format!("windlass: @{path} is not attached: {why}")
@@ -128,9 +160,9 @@ pub(crate) fn call(call: &ToolUse) -> String {
 
 /// A line about a record, if a person wants to know.
 pub(crate) fn about(
-    entry: &Entry,
-    record: &Record,
+    (entry, record): (&Entry, &Record),
     names: &BTreeMap<CallId, String>,
+    patience: &Patience,
 ) -> Option<String> {
     let name = |call: &CallId| names.get(call).cloned().unwrap_or_else(|| format!("call {call}"));
     match record {
@@ -162,7 +194,7 @@ pub(crate) fn about(
         }
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
         Record::AttemptAbandoned { why, .. } => {
-            let again = deferred(entry).unwrap_or_default();
+            let again = deferred(entry, patience).unwrap_or_default();
             Some(format!("  a model call brought nothing: {}{again}", first_line(why)))
         }
         Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
@@ -176,15 +208,34 @@ pub(crate) fn about(
 }
 
 /// When a model call that brought nothing is made again.
-fn deferred(entry: &Entry) -> Option<String> {
+fn deferred(entry: &Entry, patience: &Patience) -> Option<String> {
     let tenths = |until: &Millis| until.since(entry.at).div_ceil(100);
     entry.records.iter().find_map(|record| match record {
+        Record::Deferred { .. } if patience.is_lost() => Some(String::new()),
         Record::Deferred { until, failures } => {
             let (whole, tenth) = (tenths(until) / 10, tenths(until) % 10);
-            Some(format!("; again in {whole}.{tenth} s ({failures} in a row)"))
+            let left = patience.left_ms(entry.at).map(|ms| format!(", for another {}", span(ms)));
+            let left = left.unwrap_or_default();
+            Some(format!("; again in {whole}.{tenth} s ({failures} in a row{left})"))
         }
         _ => None,
     })
+}
+
+/// What is said cannot be written.
+pub(crate) fn unwritten(error: &std::io::Error, lane: &LaneId) -> String {
+    format!("windlass: the output cannot be written ({error}); go on with `windlass resume {lane}`")
+}
+
+/// Nobody waits for a run any longer whose model cannot be asked.
+pub(crate) fn no_longer_waiting(lost: &Lost, lane: &LaneId) -> String {
+    format!(
+        "windlass: the model cannot be asked: {}; nothing is lost, go on later with `windlass resume \
+         {lane}` (--set {}=… waits longer than {})",
+        first_line(&lost.why),
+        lost.limit,
+        span(lost.limit_ms),
+    )
 }
 
 /// A call that children answered.
@@ -255,7 +306,7 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a human",
     };
     Some(format!(
-        "windlass: stopped ({}): {why}; conversation {conversation}",
+        "windlass: stopped ({}): {why}; `windlass explain {conversation}` says more",
         ended.cause.reason()
     ))
 }

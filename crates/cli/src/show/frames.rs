@@ -13,16 +13,19 @@ use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::outcome::Outcome;
 use windlass::core::permission::Verdict;
+use windlass::core::raw::Raw;
 use windlass::core::record::Record;
 use windlass::core::reply::{Reply, Usage};
 use windlass::core::run::Run;
+use windlass::ports::Clock;
 use windlass::tools::shape;
-use windlass::{End, Item, Session};
+use windlass::{End, Item, Session, SystemClock};
 
 use super::init;
 use super::partial::{self, Part, Partial};
 use super::result::{self, Tally};
 use crate::args::AgentArgs;
+use crate::look::time::iso;
 use crate::setup::{self, Setup};
 
 /// Whether the blocks of a reply are told.
@@ -43,6 +46,8 @@ pub(super) struct Frames {
     partial: Option<Partial>,
     now: Conversation,
     asked_at: Option<Millis>,
+    /// What the tool brought of the call that settles next, for those who watch.
+    detail: Option<Raw>,
     tally: Tally,
     /// Why the last message could not be written: whoever read them is gone.
     unread: Cell<Option<io::ErrorKind>>,
@@ -64,6 +69,7 @@ impl Frames {
             partial: (streams && args.output.include_partial_messages).then(Partial::default),
             now: session.conversation().await.unwrap_or_default(),
             asked_at: None,
+            detail: None,
             tally: Tally::new(settings),
             unread: Cell::default(),
         })
@@ -74,13 +80,23 @@ impl Frames {
         self.write(init::message(setup));
     }
 
+    /// Another conversation ends here, and this one begins.
+    pub(super) fn reset(&self, old: &LaneId) {
+        let message = json!({"type": "conversation_reset", "new_conversation_id": self.session_id});
+        self.write_as(&result::session_id(old), message);
+    }
+
     /// Writes a message with what every message has.
-    fn write(&self, mut message: Value) {
+    fn write(&self, message: Value) {
+        self.write_as(&self.session_id, message);
+    }
+
+    fn write_as(&self, session_id: &str, mut message: Value) {
         if !self.streams {
             return;
         }
         if let Some(fields) = message.as_object_mut() {
-            fields.insert("session_id".to_owned(), json!(self.session_id));
+            fields.insert("session_id".to_owned(), json!(session_id));
             fields.insert("uuid".to_owned(), json!(setup::new_id()));
         }
         let mut out = io::stdout();
@@ -131,17 +147,18 @@ impl Frames {
             }
             Record::ReplyKept {} | Record::RoundOpened { .. } if self.streams => {
                 if let Input::Replied { reply, .. } = &entry.input {
-                    self.replied(reply, Whole::Told);
+                    self.replied((reply, entry.at), Whole::Told);
                 }
             }
             Record::ReplyDropped { .. } if self.streams => {
                 if let Input::Replied { reply, .. } = &entry.input {
-                    self.replied(reply, Whole::Untold);
+                    self.replied((reply, entry.at), Whole::Untold);
                 }
             }
             Record::AttemptAbandoned { .. } => {
                 self.partial.iter_mut().for_each(Partial::abandon);
             }
+            Record::Settled { call, .. } if self.streams => self.detail = self.detail(*call),
             Record::Judged { call, verdict: Verdict::Deny { reason } } => {
                 self.denied(*call, reason);
             }
@@ -165,7 +182,7 @@ impl Frames {
             Record::Asked { .. } if self.partial.is_some() => {
                 self.write(json!({"type": "system", "subtype": "status", "status": "requesting"}));
             }
-            Record::Settled { call, .. } => self.tool_result(*call),
+            Record::Settled { call, .. } => self.tool_result(*call, entry.at),
             Record::Compacted { .. } | Record::Pruned { .. } => {
                 let tokens = self.now.meter.estimate(self.now.request_bytes());
                 self.write(json!({
@@ -201,7 +218,7 @@ impl Frames {
     }
 
     /// One message for each block, as the SDKs expect, in its place among the events.
-    fn replied(&mut self, reply: &Reply, whole: Whole) {
+    fn replied(&mut self, (reply, at): (&Reply, Millis), whole: Whole) {
         let mut alone = Partial::default();
         let partial = self.partial.as_mut();
         let is_streamed = partial.is_some();
@@ -210,13 +227,13 @@ impl Frames {
         for part in partial.replied(reply, &self.model) {
             match part {
                 Part::Event(event) if is_streamed => self.event(event),
-                Part::Block(place) if whole == Whole::Told => self.block(reply, place, &id),
+                Part::Block(place) if whole == Whole::Told => self.block((reply, at), place, &id),
                 Part::Event(_) | Part::Block(_) => {}
             }
         }
     }
 
-    fn block(&self, reply: &Reply, place: usize, id: &str) {
+    fn block(&self, (reply, at): (&Reply, Millis), place: usize, id: &str) {
         let Some(block) = reply.blocks.get(place) else { return };
         let content: Value = block.raw().read().unwrap_or_default();
         self.write(json!({
@@ -232,16 +249,29 @@ impl Frames {
                 "usage": usage(&reply.usage),
             },
             "parent_tool_use_id": null,
+            "timestamp": iso(at),
         }));
     }
 
-    fn tool_result(&self, id: CallId) {
+    fn detail(&self, id: CallId) -> Option<Raw> {
+        let round = self.now.run.as_ref().and_then(Run::round);
+        match &round?.call(id)?.state {
+            CallState::AfterHook(outcome) => outcome.detail().cloned(),
+            _ => None,
+        }
+    }
+
+    fn tool_result(&self, id: CallId, at: Millis) {
         let round = self.now.run.as_ref().and_then(Run::round);
         let Some(call) = round.and_then(|round| round.call(id)) else { return };
         let CallState::Settled(shown) = &call.state else { return };
         let content: Value = shown.content.read().unwrap_or_default();
         let is_error = !call.has_worked();
-        let done = Outcome::Done(shown.content.clone());
+        let content_shown = shown.content.clone();
+        let done = match self.detail.clone() {
+            Some(detail) => Outcome::Detailed { content: content_shown, detail },
+            None => Outcome::Done(content_shown),
+        };
         let result = match is_error {
             true => json!(format!("Error: {}", content.as_str().unwrap_or_default())),
             false => shape(&call.tool_use.name, &call.tool_use.input, &done)
@@ -259,6 +289,7 @@ impl Frames {
                 }],
             },
             "parent_tool_use_id": null,
+            "timestamp": iso(at),
             "tool_use_result": result,
         }));
     }
@@ -298,6 +329,7 @@ impl Frames {
                 "usage": usage(&Usage::default()),
             },
             "parent_tool_use_id": null,
+            "timestamp": iso(SystemClock::start().now()),
         }));
     }
 
@@ -306,14 +338,20 @@ impl Frames {
         self.result(result::message(end, &self.tally, &self.now, &self.lane)?)
     }
 
+    /// The same for a run that is left waiting for its provider.
+    pub(super) fn leave(&self, said: &str) -> anyhow::Result<()> {
+        self.result(result::left(said, &self.tally, &self.now)?)
+    }
+
     /// The same, whatever it says.
     pub(super) fn result(&self, mut message: Value) -> anyhow::Result<()> {
         if let Some(fields) = message.as_object_mut() {
             fields.insert("session_id".to_owned(), json!(self.session_id));
             fields.insert("uuid".to_owned(), json!(setup::new_id()));
         }
-        writeln!(io::stdout(), "{message}")?;
-        Ok(io::stdout().flush()?)
+        let mut out = io::stdout();
+        let written = writeln!(out, "{message}").and_then(|()| out.flush());
+        written.map_err(|error| anyhow::anyhow!("the result cannot be written ({error})"))
     }
 }
 

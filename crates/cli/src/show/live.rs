@@ -6,12 +6,16 @@ use std::time::Instant;
 
 use windlass::core::conversation::Conversation;
 use windlass::core::ids::CallId;
+use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::record::Record;
 use windlass::core::run::Run;
+use windlass::tools::Hunk;
 use windlass::{End, Item, Session};
 
+use super::changes;
 use super::markdown::Markdown;
+use super::patience::Patience;
 use super::terminal::{Colours, Style, harmless};
 use crate::words;
 
@@ -87,13 +91,22 @@ impl Live {
         let _ = self.end_line();
     }
 
+    /// What is said next does not stand behind what the model says. That may go on.
+    pub(super) fn begin_line(&mut self) {
+        self.clear();
+        let _ = self.end_thoughts();
+        if !self.printed.is_empty() && !self.printed.ends_with('\n') {
+            let _ = writeln!(io::stderr());
+        }
+    }
+
     fn clear(&mut self) {
         if let Some(spinner) = &mut self.spinner {
             spinner.clear();
         }
     }
 
-    pub(super) fn show(&mut self, item: &Item) -> io::Result<()> {
+    pub(super) fn show(&mut self, item: &Item, patience: &Patience) -> io::Result<()> {
         match item {
             Item::Text { piece, .. } => {
                 self.clear();
@@ -101,7 +114,7 @@ impl Live {
                 self.say(piece)
             }
             Item::Thinking { piece, .. } => self.think(piece),
-            Item::Entry(entry) => self.about(entry),
+            Item::Entry(entry) => self.about(entry, patience),
             Item::Ended(_) => Ok(()),
         }
     }
@@ -136,17 +149,21 @@ impl Live {
     }
 
     /// One line per thing worth knowing, on standard error.
-    fn about(&mut self, entry: &Entry) -> io::Result<()> {
+    fn about(&mut self, entry: &Entry, patience: &Patience) -> io::Result<()> {
         self.clear();
         self.learn(entry);
         let mut last = None;
         for record in &entry.records {
             // Saying it twice would say no more.
-            let about = self.sentence(entry, record).filter(|about| last.as_ref() != Some(about));
+            let about = self.sentence(entry, record, patience);
+            let about = about.filter(|about| last.as_ref() != Some(about));
             if let Some(about) = about {
                 self.end_line()?;
                 writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(&about)))?;
                 last = Some(about);
+            }
+            if matches!(record, Record::Completed { .. }) {
+                self.changed(&entry.input)?;
             }
             if matches!(record, Record::Asked { .. } | Record::ReplyDropped { .. }) {
                 self.end_line()?;
@@ -155,7 +172,16 @@ impl Live {
         Ok(())
     }
 
-    fn sentence(&mut self, entry: &Entry, record: &Record) -> Option<String> {
+    /// What a change took and brought, for people who watch.
+    fn changed(&self, input: &Input) -> io::Result<()> {
+        let Input::ToolReturned { outcome, .. } = input else { return Ok(()) };
+        let detail = outcome.detail().filter(|_| self.verbose || io::stderr().is_terminal());
+        let hunks = detail.and_then(|detail| detail.read::<Vec<Hunk>>().ok());
+        let lines = changes::lines(&hunks.unwrap_or_default(), self.colours);
+        lines.iter().try_for_each(|line| writeln!(io::stderr(), "{line}"))
+    }
+
+    fn sentence(&mut self, entry: &Entry, record: &Record, patience: &Patience) -> Option<String> {
         match record {
             Record::Spawned { call, .. } => {
                 self.handed.insert(*call);
@@ -171,11 +197,11 @@ impl Live {
             }
             _ => {}
         }
-        words::about(entry, record, &self.names)
+        words::about((entry, record), &self.names, patience)
     }
 
     fn learn(&mut self, entry: &Entry) {
-        if let windlass::core::Input::Replied { ask, reply, .. } = &entry.input {
+        if let Input::Replied { ask, reply, .. } = &entry.input {
             if let Some(spinner) = &mut self.spinner {
                 spinner.tokens = spinner.tokens.saturating_add(reply.usage.total());
             }
@@ -222,6 +248,15 @@ impl Live {
             writeln!(io::stderr(), "{}", harmless(&sentence))?;
         }
         Ok(())
+    }
+}
+
+impl Live {
+    /// Nobody waits any longer, and this is why.
+    pub(super) fn leave(&mut self, said: &str) -> anyhow::Result<()> {
+        self.clear();
+        self.end_line()?;
+        Ok(writeln!(io::stderr(), "{}", harmless(said))?)
     }
 }
 

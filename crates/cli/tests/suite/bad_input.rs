@@ -77,7 +77,10 @@ fn a_prompt_beyond_all_bounds_is_refused_before_anything_is_stored() {
 
 #[test]
 fn standard_input_that_is_no_text_is_one_sentence() {
-    one_sentence(&Place::new(HELLO).run_fed(FED, b"abc\xff\xfe"), "not valid UTF-8; convert it");
+    one_sentence(
+        &Place::new(HELLO).run_fed(FED, b"abc\xff\xfe"),
+        "not valid UTF-8 (after 3 bytes); convert it",
+    );
 }
 
 #[test]
