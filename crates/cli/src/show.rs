@@ -8,11 +8,13 @@ mod init;
 mod live;
 mod local;
 mod markdown;
+mod messages;
 mod partial;
 mod patience;
 mod prompter;
 mod result;
 mod signals;
+mod spinner;
 mod terminal;
 
 use std::io::{self, Write};

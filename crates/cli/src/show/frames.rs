@@ -11,21 +11,19 @@ use windlass::core::conversation::Conversation;
 use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
-use windlass::core::outcome::Outcome;
 use windlass::core::permission::Verdict;
 use windlass::core::raw::Raw;
 use windlass::core::record::Record;
-use windlass::core::reply::{Reply, Usage};
+use windlass::core::reply::Reply;
 use windlass::core::run::Run;
 use windlass::ports::Clock;
-use windlass::tools::shape;
 use windlass::{End, Item, Session, SystemClock};
 
 use super::init;
+use super::messages;
 use super::partial::{self, Part, Partial};
 use super::result::{self, Tally};
 use crate::args::AgentArgs;
-use crate::look::time::iso;
 use crate::setup::{self, Setup};
 
 /// Whether the blocks of a reply are told.
@@ -185,33 +183,17 @@ impl Frames {
             Record::Settled { call, .. } => self.tool_result(*call, entry.at),
             Record::Compacted { .. } | Record::Pruned { .. } => {
                 let tokens = self.now.meter.estimate(self.now.request_bytes());
-                self.write(json!({
-                    "type": "system",
-                    "subtype": "compact_boundary",
-                    "compact_metadata": { "trigger": "auto", "post_tokens": tokens },
-                }));
+                self.write(messages::compacted(tokens));
             }
             Record::Deferred { until, failures } => {
-                self.write(json!({
-                    "type": "system",
-                    "subtype": "api_retry",
-                    "attempt": failures,
-                    "max_retries": self.now.settings.as_ref().map(|s| s.limits.model_retries),
-                    "retry_delay_ms": until.since(entry.at),
-                    "error_status": null,
-                    "error": "unknown",
-                }));
+                let most = self.now.settings.as_ref().map(|s| s.limits.model_retries);
+                let after_ms = until.since(entry.at);
+                self.write(messages::retry(&entry.input, *failures, most, after_ms));
             }
             Record::FellBack { why } => {
                 let settings = self.now.settings.as_ref();
-                self.write(json!({
-                    "type": "system",
-                    "subtype": "model_fallback",
-                    "trigger": "overloaded",
-                    "original_model": self.model,
-                    "fallback_model": settings.and_then(|s| s.fallback.as_ref()).map(|m| &m.name),
-                    "content": why,
-                }));
+                let other = settings.and_then(|s| s.fallback.as_ref()).map(|m| &*m.name);
+                self.write(messages::fell_back(&self.model, other, why));
             }
             _ => {}
         }
@@ -235,22 +217,7 @@ impl Frames {
 
     fn block(&self, (reply, at): (&Reply, Millis), place: usize, id: &str) {
         let Some(block) = reply.blocks.get(place) else { return };
-        let content: Value = block.raw().read().unwrap_or_default();
-        self.write(json!({
-            "type": "assistant",
-            "message": {
-                "id": id,
-                "type": "message",
-                "role": "assistant",
-                "model": self.model,
-                "content": [content],
-                "stop_reason": null,
-                "stop_sequence": null,
-                "usage": usage(&reply.usage),
-            },
-            "parent_tool_use_id": null,
-            "timestamp": iso(at),
-        }));
+        self.write(messages::block(block, (&self.model, id), &reply.usage, at));
     }
 
     fn detail(&self, id: CallId) -> Option<Raw> {
@@ -264,34 +231,9 @@ impl Frames {
     fn tool_result(&self, id: CallId, at: Millis) {
         let round = self.now.run.as_ref().and_then(Run::round);
         let Some(call) = round.and_then(|round| round.call(id)) else { return };
-        let CallState::Settled(shown) = &call.state else { return };
-        let content: Value = shown.content.read().unwrap_or_default();
-        let is_error = !call.has_worked();
-        let content_shown = shown.content.clone();
-        let done = match self.detail.clone() {
-            Some(detail) => Outcome::Detailed { content: content_shown, detail },
-            None => Outcome::Done(content_shown),
-        };
-        let result = match is_error {
-            true => json!(format!("Error: {}", content.as_str().unwrap_or_default())),
-            false => shape(&call.tool_use.name, &call.tool_use.input, &done)
-                .unwrap_or_else(|| content.clone()),
-        };
-        self.write(json!({
-            "type": "user",
-            "message": {
-                "role": "user",
-                "content": [{
-                    "type": "tool_result",
-                    "tool_use_id": call.tool_use.id,
-                    "content": content,
-                    "is_error": is_error,
-                }],
-            },
-            "parent_tool_use_id": null,
-            "timestamp": iso(at),
-            "tool_use_result": result,
-        }));
+        if let CallState::Settled(shown) = &call.state {
+            self.write(messages::tool_result(call, shown, self.detail.as_ref(), at));
+        }
     }
 
     fn denied(&mut self, id: CallId, reason: &str) {
@@ -316,21 +258,7 @@ impl Frames {
 
     /// Words that no model said.
     pub(super) fn said(&self, text: &str) {
-        self.write(json!({
-            "type": "assistant",
-            "message": {
-                "id": setup::new_id(),
-                "type": "message",
-                "role": "assistant",
-                "model": "<synthetic>",
-                "content": [{"type": "text", "text": text}],
-                "stop_reason": "stop_sequence",
-                "stop_sequence": "",
-                "usage": usage(&Usage::default()),
-            },
-            "parent_tool_use_id": null,
-            "timestamp": iso(SystemClock::start().now()),
-        }));
+        self.write(messages::said(text, SystemClock::start().now()));
     }
 
     /// The one result.
@@ -353,14 +281,4 @@ impl Frames {
         let written = writeln!(out, "{message}").and_then(|()| out.flush());
         written.map_err(|error| anyhow::anyhow!("the result cannot be written ({error})"))
     }
-}
-
-/// Tokens under the names of the API.
-pub(super) fn usage(usage: &Usage) -> Value {
-    json!({
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cache_read_input_tokens": usage.cache_read_tokens,
-        "cache_creation_input_tokens": usage.cache_write_tokens,
-    })
 }

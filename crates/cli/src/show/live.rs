@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
-use std::time::Instant;
 
 use windlass::core::conversation::Conversation;
 use windlass::core::ids::CallId;
@@ -16,11 +15,9 @@ use windlass::{End, Item, Session};
 use super::changes;
 use super::markdown::Markdown;
 use super::patience::Patience;
+use super::spinner::Spinner;
 use super::terminal::{Colours, Style, harmless};
 use crate::words;
-
-/// The spinner's pictures.
-const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// A run being shown.
 pub(super) struct Live {
@@ -37,23 +34,14 @@ pub(super) struct Live {
     markdown: Option<Markdown>,
 }
 
-/// The line that shows that somebody is at work.
-struct Spinner {
-    since: Instant,
-    drawn: usize,
-    shown: bool,
-    tokens: u64,
-}
-
 impl Live {
     pub(super) fn new(verbose: bool) -> Self {
         let drawn = io::stderr().is_terminal() && Colours::of_stderr() == Colours::Shown;
-        let spinner = Spinner { since: now(), drawn: 0, shown: false, tokens: 0 };
         Self {
             printed: String::new(),
             thinking: false,
             verbose,
-            spinner: drawn.then_some(spinner),
+            spinner: drawn.then(Spinner::new),
             names: BTreeMap::new(),
             handed: BTreeSet::new(),
             paused: false,
@@ -203,7 +191,7 @@ impl Live {
     fn learn(&mut self, entry: &Entry) {
         if let Input::Replied { ask, reply, .. } = &entry.input {
             if let Some(spinner) = &mut self.spinner {
-                spinner.tokens = spinner.tokens.saturating_add(reply.usage.total());
+                spinner.count(reply.usage.total());
             }
             for (index, call) in reply.tool_uses() {
                 self.names.insert(CallId { ask: *ask, index }, words::call(call));
@@ -257,29 +245,5 @@ impl Live {
         self.clear();
         self.end_line()?;
         Ok(writeln!(io::stderr(), "{}", harmless(said))?)
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a spinner shows how long people have waited")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-impl Spinner {
-    fn draw(&mut self) {
-        let picture = SPINNER.get(self.drawn % SPINNER.len()).unwrap_or(&"");
-        self.drawn = self.drawn.wrapping_add(1);
-        let seconds = self.since.elapsed().as_secs();
-        let line = format!("{picture} {seconds} s · {} tokens", self.tokens);
-        let _ = write!(io::stderr(), "\r\u{1b}[2K\u{1b}[2m{line}\u{1b}[0m");
-        let _ = io::stderr().flush();
-        self.shown = true;
-    }
-
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            let _ = write!(io::stderr(), "\r\u{1b}[2K");
-            let _ = io::stderr().flush();
-        }
     }
 }

@@ -12,7 +12,7 @@ use windlass::core::settings::{Model, Settings};
 use windlass::core::stop::{RunState, Subtype};
 use windlass::{End, StopCause};
 
-use super::frames::usage;
+use super::messages::usage;
 use crate::words;
 
 /// Micro-dollars of a dollar.
