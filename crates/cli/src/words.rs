@@ -98,6 +98,9 @@ pub(crate) fn no_command(typed: Option<&str>) -> String {
     )
 }
 
+/// There is nothing to look back on.
+pub(crate) const NO_RUNS: &str = "no runs yet; start one with `windlass -p \"…\"`";
+
 /// What `windlass` alone says.
 pub(crate) const WELCOME: &str = "\
 windlass: an agent that survives crashes, and says why it stopped
@@ -226,7 +229,7 @@ pub(crate) fn unwritten(error: &std::io::Error, lane: &LaneId) -> String {
 /// Nobody waits for a run any longer whose model cannot be asked.
 pub(crate) fn no_longer_waiting(lost: &Lost, lane: &LaneId) -> String {
     format!(
-        "windlass: the model cannot be asked: {}; nothing is lost, go on later with `windlass resume \
+        "the model cannot be asked: {}; nothing is lost, go on later with `windlass resume \
          {lane}` (--set {}=… waits longer than {})",
         first_line(&lost.why),
         lost.limit,

@@ -9,7 +9,7 @@ use crate::args::StoreArgs;
 use crate::look::paper::one_line;
 use crate::look::time;
 use crate::look::words::stored_name;
-use crate::{setup, show};
+use crate::{setup, show, words};
 
 /// Runs listed at most.
 const MOST: usize = 200;
@@ -30,7 +30,7 @@ struct Line<'a> {
 pub(crate) async fn runs(store: &StoreArgs, json: bool) -> anyhow::Result<ExitCode> {
     let runs = setup::store(store).await?.runs(None, MOST).await?;
     if runs.is_empty() && !json {
-        show::line("no runs yet; start one with `windlass -p \"…\"`");
+        show::line(words::NO_RUNS);
     }
     for run in &runs {
         show::line(&if json { as_json(run)? } else { as_text(run) });

@@ -244,6 +244,6 @@ impl Live {
     pub(super) fn leave(&mut self, said: &str) -> anyhow::Result<()> {
         self.clear();
         self.end_line()?;
-        Ok(writeln!(io::stderr(), "{}", harmless(said))?)
+        Ok(writeln!(io::stderr(), "windlass: {}", harmless(said))?)
     }
 }
