@@ -10,6 +10,7 @@ use windlass::{End, Item, RunStream, Session};
 
 use super::frames::Frames;
 use super::live::Live;
+use super::patience::{Lost, Patience};
 use super::prompter::Project;
 use super::signals::{Sign, Signals};
 use super::{note, prompter, result};
@@ -53,8 +54,13 @@ pub(crate) async fn watch_from(
                 continue;
             }
         }
-        let shown = view.finish(&end, session).await;
+        let lost = view.patience.lost().cloned();
+        let shown = match (&end, lost) {
+            (End::HandedOver, Some(lost)) => view.leave_waiting(&lost, session),
+            _ => view.finish(&end, session).await,
+        };
         return match told {
+            Told::NobodyAnswers => shown.map(|()| ExitCode::FAILURE),
             Told::Terminate => Ok(ExitCode::from(TERMINATED)),
             Told::HungUp => Ok(ExitCode::from(HUNG_UP)),
             Told::NobodyReads => Ok(ExitCode::FAILURE),
@@ -68,6 +74,8 @@ pub(crate) async fn watch_from(
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     Nothing,
+    /// The model could not be asked for so long that nobody waits any longer.
+    NobodyAnswers,
     Terminate,
     /// The terminal is gone.
     HungUp,
@@ -108,15 +116,21 @@ async fn follow(
         tokio::select! {
             biased;
             sign = signals.next() => match sign {
-                Sign::Cancel => cancel(session).await?,
-                Sign::Abort => abort(session).await?,
+                Sign::Cancel => cancel(session, view).await?,
+                Sign::Abort => abort(session, view).await?,
                 Sign::Terminate => told = leave(setup, Told::Terminate),
                 Sign::HangUp => told = leave(setup, Told::HungUp),
             },
             item = run.next() => match item? {
                 Some(_) if told != Told::Nothing => {}
-                Some(item) if view.show(&item).is_ok() => {}
-                Some(_) => told = leave(setup, Told::NobodyReads),
+                Some(item) => match view.show(&item) {
+                    Err(error) => {
+                        unwritten(&error, session);
+                        told = leave(setup, Told::NobodyReads);
+                    }
+                    Ok(()) if view.patience.is_lost() => told = leave(setup, Told::NobodyAnswers),
+                    Ok(()) => {}
+                },
                 None => return Ok(told),
             },
             _ = draw.tick(), if view.is_drawn() => view.draw(),
@@ -124,12 +138,21 @@ async fn follow(
     }
 }
 
-async fn cancel(session: &Session) -> anyhow::Result<()> {
+/// A reader that went away knows; a full disk is told.
+fn unwritten(error: &io::Error, session: &Session) {
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        note(&words::unwritten(error, session.lane()));
+    }
+}
+
+async fn cancel(session: &Session, view: &mut View) -> anyhow::Result<()> {
+    view.begin_line();
     note(words::CANCELLING);
     Ok(session.cancel(None).await?)
 }
 
-async fn abort(session: &Session) -> anyhow::Result<()> {
+async fn abort(session: &Session, view: &mut View) -> anyhow::Result<()> {
+    view.begin_line();
     note(words::ABORTING);
     Ok(session.abort(None).await?)
 }
@@ -141,8 +164,14 @@ fn leave(setup: &Setup, told: Told) -> Told {
     told
 }
 
-/// How the run is shown.
-enum View {
+/// How the run is shown, and for how long it is waited for.
+struct View {
+    shown: Shown,
+    patience: Patience,
+}
+
+/// As what it is shown.
+enum Shown {
     Text(Box<Live>),
     Frames(Box<Frames>),
 }
@@ -153,43 +182,63 @@ impl View {
         (session, setup): (&Session, &Setup),
         args: &AgentArgs,
     ) -> anyhow::Result<Self> {
+        let patience = Patience::new(&setup.settings);
         if !args.output.is_for_programs() {
-            return Ok(Self::Text(Box::new(Live::new(args.output.verbose).after(before))));
+            let live = Live::new(args.output.verbose).after(before);
+            return Ok(Self { shown: Shown::Text(Box::new(live)), patience });
         }
-        let frames =
-            Frames::new(session, setup, args, args.output.format() == OutputFormat::StreamJson)
-                .await?;
+        let streams = args.output.format() == OutputFormat::StreamJson;
+        let frames = Frames::new(session, setup, args, streams).await?;
         frames.init(setup);
-        Ok(Self::Frames(Box::new(frames)))
+        Ok(Self { shown: Shown::Frames(Box::new(frames)), patience })
     }
 
     fn show(&mut self, item: &Item) -> io::Result<()> {
-        match self {
-            Self::Text(live) => live.show(item),
-            Self::Frames(frames) => frames.show(item),
+        if let Item::Entry(entry) = item {
+            self.patience.hear(entry);
+        }
+        match &mut self.shown {
+            Shown::Text(live) => live.show(item, &self.patience),
+            Shown::Frames(frames) => frames.show(item),
         }
     }
 
     fn is_drawn(&self) -> bool {
-        matches!(self, Self::Text(live) if live.is_drawn())
+        matches!(&self.shown, Shown::Text(live) if live.is_drawn())
     }
 
     fn draw(&mut self) {
-        if let Self::Text(live) = self {
+        if let Shown::Text(live) = &mut self.shown {
             live.draw();
         }
     }
 
+    /// What is said next does not stand behind what the model says.
+    fn begin_line(&mut self) {
+        if let Shown::Text(live) = &mut self.shown {
+            live.begin_line();
+        }
+    }
+
     fn pause(&mut self) {
-        if let Self::Text(live) = self {
+        if let Shown::Text(live) = &mut self.shown {
             live.pause();
         }
     }
 
     async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
-        match self {
-            Self::Text(live) => live.finish(end, session).await,
-            Self::Frames(frames) => frames.finish(end),
+        match &mut self.shown {
+            Shown::Text(live) => live.finish(end, session).await,
+            Shown::Frames(frames) => frames.finish(end),
+        }
+    }
+
+    /// The run waits for its provider, and nobody waits for the run.
+    fn leave_waiting(&mut self, lost: &Lost, session: &Session) -> anyhow::Result<()> {
+        let said = words::no_longer_waiting(lost, session.lane());
+        match &mut self.shown {
+            Shown::Text(live) => live.leave(&said),
+            Shown::Frames(frames) => frames.leave(&said),
         }
     }
 }
