@@ -85,7 +85,11 @@ impl Session {
     async fn stream(&self, run: Option<RunId>, head: Seq) -> Result<RunStream, DriveError> {
         match self.drive(run.clone(), head) {
             Some(stream) => Ok(stream),
-            None => RunStream::following(run, Place { session: self.clone(), head }).await,
+            None => {
+                // Few streams begin so, and all would keep the room for it.
+                let place = Place { session: self.clone(), head };
+                Box::pin(RunStream::following(run, place)).await
+            }
         }
     }
 

@@ -116,10 +116,11 @@ impl RunStream {
                         place.pass(&item);
                         return Ok(Some(self.note(item)));
                     }
-                    None => self.landed().await?,
+                    // A stream waits for items: it keeps no room for what comes after them.
+                    None => Box::pin(self.landed()).await?,
                 },
                 Source::Turning { place, on_drop } => {
-                    self.source = Source::follow(place.clone(), *on_drop).await?;
+                    self.source = Box::pin(Source::follow(place.clone(), *on_drop)).await?;
                     self.ask_for_children().await?;
                 }
                 Source::Following { session, items, .. } => {
@@ -161,7 +162,7 @@ impl RunStream {
         if !waits_for_children(conversation) {
             return Ok(());
         }
-        let asked = session.asked_by(conversation).await?;
+        let asked = Box::pin(session.asked_by(conversation)).await?;
         if asked.is_some_and(|asked| !asked.is_empty()) {
             let own = conversation.run.iter().flat_map(Run::questions).cloned().collect();
             self.ended = Some(End::Parked(own));
