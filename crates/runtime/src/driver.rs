@@ -191,7 +191,8 @@ impl Driver {
         match rest {
             Err(DriveError::Store(error @ StoreError::Fenced { .. })) => Err(error.into()),
             rest => {
-                self.ports.store.release(self.lane.clone(), self.epoch).await?;
+                let (lane, worker) = (self.lane.clone(), Arc::clone(&self.lease.worker));
+                self.ports.store.release(lane, worker, self.epoch).await?;
                 rest
             }
         }
@@ -309,7 +310,7 @@ impl Driver {
             self.lease.beat(self.ports.store.as_ref()).await?;
             let lapses = self.lease.lapses();
             let lane = self.ports.store.lane(self.lane.clone()).await?;
-            if lane.is_none_or(|lane| lane.epoch != self.epoch) {
+            if !lane.is_some_and(|lane| lane.is_held_by(&self.lease.worker, self.epoch)) {
                 return Err(StoreError::Fenced { lane: self.lane.clone() }.into());
             }
             self.ours_since = lapses;
@@ -331,7 +332,7 @@ impl Driver {
             answer = asked => answer.ok().flatten(),
             () = self.ports.clock.sleep(self.lease.times.beat_ms) => None,
         };
-        if answer.is_some_and(|lane| lane.epoch == self.epoch) {
+        if answer.is_some_and(|lane| lane.is_held_by(&self.lease.worker, self.epoch)) {
             return Ok(());
         }
         self.flights.ground();

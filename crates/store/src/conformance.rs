@@ -29,7 +29,8 @@ macro_rules! conformance_tests {
             claim: raises_the_epoch, living_owner_is_busy, dead_owner_is_replaced,
                 beat_that_moved_is_not_dead, release_frees, stale_release_is_harmless,
                 unknown_lane_cannot_be_claimed;
-            fence: old_epoch_writes_nothing, wrong_head_writes_nothing, released_owner_is_fenced,
+            fence: old_epoch_writes_nothing, right_epoch_of_another_owner_writes_nothing,
+                wrong_head_writes_nothing, released_owner_is_fenced,
                 unclaimed_lane_is_fenced, unknown_lane_is_fenced, same_append_twice_lands_once;
             append: lands_whole, refused_mail_undoes_all, gap_is_refused, without_entries,
                 mail_out_makes_lanes, mail_out_is_deduplicated;

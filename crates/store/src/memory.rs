@@ -130,11 +130,16 @@ impl Store for MemoryStore {
         })
     }
 
-    fn release(&self, lane: LaneId, epoch: Epoch) -> Task<'_, Result<(), StoreError>> {
+    fn release(
+        &self,
+        lane: LaneId,
+        worker: WorkerId,
+        epoch: Epoch,
+    ) -> Task<'_, Result<(), StoreError>> {
         Box::pin(async move {
             self.reach(Operation::Release).await;
             let change = |world: &mut World| {
-                world.release(&lane, epoch);
+                world.release(&lane, &worker, epoch);
                 Ok(())
             };
             self.disk().commit(Durability::Commit, change)

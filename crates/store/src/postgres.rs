@@ -169,11 +169,17 @@ impl Store for PostgresStore {
         })
     }
 
-    fn release(&self, lane: LaneId, epoch: Epoch) -> Task<'_, Result<(), StoreError>> {
+    fn release(
+        &self,
+        lane: LaneId,
+        worker: WorkerId,
+        epoch: Epoch,
+    ) -> Task<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let lane = &lane;
+            let (lane, worker) = (&lane, &worker);
             fault::point(fault::RELEASE_BEFORE);
-            let released = with_link!(self.pool, |link, _| claim::release(link, lane, epoch));
+            let released =
+                with_link!(self.pool, |link, _| claim::release(link, lane, worker, epoch));
             let wants_more = released.await?;
             fault::point(fault::RELEASE_AFTER);
             if wants_more {

@@ -135,9 +135,14 @@ impl Store for SqliteStore {
         })
     }
 
-    fn release(&self, lane: LaneId, epoch: Epoch) -> Task<'_, Result<(), StoreError>> {
+    fn release(
+        &self,
+        lane: LaneId,
+        worker: WorkerId,
+        epoch: Epoch,
+    ) -> Task<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let work = Work::Release { lane, epoch };
+            let work = Work::Release { lane, worker, epoch };
             self.writer.submit(work, Durability::Commit).await.map(drop)
         })
     }

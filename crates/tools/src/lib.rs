@@ -15,6 +15,7 @@ mod around;
 mod custom;
 mod desk;
 mod files;
+mod hex;
 mod hooks;
 mod human;
 mod input;
@@ -33,6 +34,8 @@ mod standard;
 mod todo;
 mod workplace;
 
+#[cfg(test)]
+mod hex_tests;
 #[cfg(test)]
 mod shape_tests;
 

@@ -139,8 +139,13 @@ impl Store for ProcessStore {
         Box::pin(self.attempt("a claim", self.rarely(), self.take(lane, worker, dead)))
     }
 
-    fn release(&self, lane: LaneId, epoch: Epoch) -> Task<'_, Result<(), StoreError>> {
-        let release = self.shared.disk.release(lane, epoch);
+    fn release(
+        &self,
+        lane: LaneId,
+        worker: WorkerId,
+        epoch: Epoch,
+    ) -> Task<'_, Result<(), StoreError>> {
+        let release = self.shared.disk.release(lane, worker, epoch);
         Box::pin(self.attempt("a release", self.rarely(), release))
     }
 

@@ -18,6 +18,9 @@ use crate::place;
 /// How many of them.
 const LANES: usize = 100_000;
 
+/// Who drove them until they had to wait.
+const MAKER: &str = "maker";
+
 /// How many are made at once.
 const AT_ONCE: usize = 256;
 
@@ -55,10 +58,11 @@ async fn park(store: &SqliteStore, nth: usize) -> Result<()> {
     let lane = LaneId::from(format!("parked:{nth}"));
     let body = MailBody::Cancel { run: Some(RunId::from("gone")) };
     let mail = store.deliver(lane.clone(), Letter { key: Arc::from("k"), body }).await?.mail;
-    let epoch = store.claim(lane.clone(), Arc::from("maker"), None).await?.epoch;
+    let epoch = store.claim(lane.clone(), Arc::from(MAKER), None).await?.epoch;
     let line = Arc::from("{\"parked\":true}");
     let append = Append {
         lane: lane.clone(),
+        owner: Arc::from(MAKER),
         epoch,
         head: 0,
         entries: vec![EncodedEntry { seq: 1, at: Millis(1), line }],
@@ -70,7 +74,7 @@ async fn park(store: &SqliteStore, nth: usize) -> Result<()> {
         durability: Durability::Commit,
     };
     store.append(append).await?;
-    Ok(store.release(lane, epoch).await?)
+    Ok(store.release(lane, Arc::from(MAKER), epoch).await?)
 }
 
 /// CPU and memory that a worker uses while nothing wants to be driven.

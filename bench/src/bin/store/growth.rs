@@ -8,6 +8,7 @@ use windlass_core::ids::{LaneId, RunId};
 use windlass_runtime::ports::{Letter, Store};
 use windlass_store::SqliteStore;
 
+use crate::WORKER;
 use crate::story::tell;
 
 /// Conversations in the file, so that what is shared by all of them is not counted as one's own.
@@ -46,12 +47,12 @@ async fn write(store: &SqliteStore, lane: LaneId, no: usize) -> Result<u64> {
     let run = RunId::from(format!("0199d1c0-7a4e-7c30-9f01-{no:012}"));
     let letter = Letter { key: Arc::from(run.as_str()), body: story.prompt.clone() };
     let mail = store.deliver(lane.clone(), letter).await?.mail;
-    let epoch = store.claim(lane.clone(), Arc::from("bench"), None).await?.epoch;
+    let epoch = store.claim(lane.clone(), Arc::from(WORKER), None).await?.epoch;
     for (head, step) in (0..).zip(&story.steps) {
         let mut append = step.append(&lane, epoch, head, &run);
         append.mail_read = step.reads_mail.then_some(mail).into_iter().collect();
         store.append(append).await?;
     }
-    store.release(lane, epoch).await?;
+    store.release(lane, Arc::from(WORKER), epoch).await?;
     Ok(story.history_bytes)
 }

@@ -8,6 +8,7 @@ use windlass_core::ids::{LaneId, RunId};
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{Letter, Store};
 
+use crate::WORKER;
 use crate::clock;
 use crate::spread::Spread;
 use crate::story::{Story, tell};
@@ -91,7 +92,7 @@ impl Driver {
     async fn drive(&self, end: std::time::Instant) -> Result<Vec<Duration>> {
         let letter = Letter { key: Arc::from("prompt"), body: self.story.prompt.clone() };
         self.store.deliver(self.lane.clone(), letter).await?;
-        let epoch = self.store.claim(self.lane.clone(), Arc::from("bench"), None).await?.epoch;
+        let epoch = self.store.claim(self.lane.clone(), Arc::from(WORKER), None).await?.epoch;
         let mut times = Vec::new();
         let steps = self.story.steps.len();
         let places = (0..).zip(self.story.steps.iter().cycle());

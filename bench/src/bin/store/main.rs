@@ -17,6 +17,9 @@ use arguments::{Arguments, Engine};
 use load::Load;
 use subject::Subject;
 
+/// Whose the lanes are.
+const WORKER: &str = "bench";
+
 const CONVERSATIONS: [usize; 4] = [1, 8, 32, 128];
 
 fn main() -> Result<()> {

@@ -22,6 +22,8 @@ use windlass_core::settings::{DurabilityMode, Model, Settings, ToolSpec};
 use windlass_core::wanted::wanted;
 use windlass_runtime::ports::{Append, EncodedEntry};
 
+use crate::WORKER;
+
 /// One append, without its place.
 #[derive(Clone)]
 pub(crate) struct Step {
@@ -46,6 +48,7 @@ impl Step {
     pub(crate) fn append(&self, lane: &LaneId, epoch: Epoch, head: Seq, run: &RunId) -> Append {
         Append {
             lane: lane.clone(),
+            owner: Arc::from(WORKER),
             epoch,
             head,
             entries: vec![EncodedEntry { seq: head + 1, at: self.at, line: self.line.clone() }],

@@ -91,6 +91,7 @@ impl Driver {
         let events = telemetry::events(&rows);
         let append = Append {
             lane: self.lane.clone(),
+            owner: Arc::clone(&self.lease.worker),
             epoch: self.epoch,
             head: self.conversation.head,
             entries: draft.entries.iter().map(|entry| encode(entry)).collect(),

@@ -75,7 +75,7 @@ impl Reservation {
             Ok(driver) => driver.drive(host.hand_over.clone()).await,
             Err(error) => {
                 // What cannot be read here may be readable elsewhere, or later.
-                let released = host.store().release(self.lane.clone(), epoch).await;
+                let released = host.release(self.lane.clone(), epoch).await;
                 released.map_err(DriveError::from).and(Err(error))
             }
         };

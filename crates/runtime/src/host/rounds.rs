@@ -53,11 +53,12 @@ impl Round {
     /// Gives the lanes that were given back. What fails now is tried again on the next round.
     async fn walk(self) -> Vec<LaneId> {
         if self.drives {
-            _ = self.store.hint_at_mail(self.worker).await;
+            _ = self.store.hint_at_mail(Arc::clone(&self.worker)).await;
         }
         let mut released = Vec::new();
         for (lane, epoch) in self.kept {
-            if self.store.release(lane.clone(), epoch).await.is_ok() {
+            let worker = Arc::clone(&self.worker);
+            if self.store.release(lane.clone(), worker, epoch).await.is_ok() {
                 released.push(lane);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use windlass_core::ids::LaneId;
+use windlass_core::ids::{Epoch, LaneId};
 
 use super::{Driving, Host, Taken};
 use crate::ports::StoreError;
@@ -50,11 +50,15 @@ impl Host {
         shunned.iter().filter(|(_, until)| **until > now).map(|(lane, _)| lane.clone()).collect()
     }
 
+    pub(super) async fn release(&self, lane: LaneId, epoch: Epoch) -> Result<(), StoreError> {
+        self.store().release(lane, Arc::clone(&self.lease.worker), epoch).await
+    }
+
     /// Gives back a lane that was taken and that nobody here drives. What cannot be given back now
     /// is given back on the next round.
     pub(crate) async fn give_back(&self, lane: LaneId, taken: &Taken) {
         let epoch = taken.claim.epoch;
-        if self.store().release(lane.clone(), epoch).await.is_err() {
+        if self.release(lane.clone(), epoch).await.is_err() {
             self.kept().insert(lane, epoch);
         }
     }

@@ -21,6 +21,9 @@ pub trait Store: Send + Sync + 'static {
     /// Takes the lane: raises its epoch, so that every other owner is fenced from here on. A lane
     /// with an owner is [`StoreError::Busy`], unless `dead` names that owner and the very beat it
     /// still shows: then the caller has watched it stand still for a whole lease.
+    ///
+    /// A claim may be forgotten when the store's machine crashes, until something is appended with
+    /// it. Then its epoch is given to somebody else: an owner is known by its name *and* its epoch.
     fn claim(
         &self,
         lane: LaneId,
@@ -29,13 +32,18 @@ pub trait Store: Send + Sync + 'static {
     ) -> Task<'_, Result<Claim, StoreError>>;
 
     /// Gives the lane back. Fenced owners have nothing to give back.
-    fn release(&self, lane: LaneId, epoch: Epoch) -> Task<'_, Result<(), StoreError>>;
+    fn release(
+        &self,
+        lane: LaneId,
+        worker: WorkerId,
+        epoch: Epoch,
+    ) -> Task<'_, Result<(), StoreError>>;
 
     /// Says that the worker is alive.
     fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>>;
 
-    /// Appends entries with their rows in one transaction, if epoch and head are still the lane's:
-    /// otherwise [`StoreError::Fenced`] and nothing is written. A lane that is made by its mail
+    /// Appends entries with their rows in one transaction, if owner, epoch and head are still the
+    /// lane's: otherwise [`StoreError::Fenced`] and nothing is written. A lane that is made by its mail
     /// belongs to whom the lane belongs to that sent it.
     fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>>;
 
@@ -140,6 +148,8 @@ pub struct Claim {
 pub struct Append {
     /// To which lane.
     pub lane: LaneId,
+    /// By whom.
+    pub owner: WorkerId,
     /// With which epoch.
     pub epoch: Epoch,
     /// After which entry.
@@ -187,6 +197,15 @@ pub struct LaneInfo {
     pub active_run: Option<RunId>,
     /// When it wants to be looked at again.
     pub wake_at: Option<Millis>,
+}
+
+impl LaneInfo {
+    /// Whether this is still the claim that `worker` made. An epoch alone does not say so: a claim
+    /// that was forgotten leaves its epoch to the next.
+    #[must_use]
+    pub fn is_held_by(&self, worker: &WorkerId, epoch: Epoch) -> bool {
+        self.epoch == epoch && self.owner.as_ref() == Some(worker)
+    }
 }
 
 /// What is known of a run.

@@ -2,7 +2,7 @@
 
 use windlass_runtime::ports::{SeenBeat, StoreError};
 
-use super::material::{Subject, Verdict, append, entries, head, lane, letter, owned, worker};
+use super::material::{Subject, Verdict, append, by, entries, head, lane, letter, owned, worker};
 
 /// Every claim is a new epoch.
 pub async fn raises_the_epoch(store: Subject) -> Verdict {
@@ -11,7 +11,7 @@ pub async fn raises_the_epoch(store: Subject) -> Verdict {
     let first = store.claim(a.clone(), worker("w"), None).await?;
     assert_eq!((first.head, first.fork_of.clone()), (0, None));
     store.append(append(&a, first.epoch, 0, entries("a", 1, 2))).await?;
-    store.release(a.clone(), first.epoch).await?;
+    store.release(a.clone(), worker("w"), first.epoch).await?;
     let second = store.claim(a.clone(), worker("v"), None).await?;
     assert!(second.epoch > first.epoch);
     assert_eq!(second.head, 2);
@@ -46,7 +46,7 @@ pub async fn dead_owner_is_replaced(store: Subject) -> Verdict {
     assert!(new > old);
     let stale = store.append(append(&a, old, 0, entries("a", 1, 1))).await;
     assert_eq!(stale, Err(StoreError::Fenced { lane: a.clone() }));
-    store.append(append(&a, new, 0, entries("a", 1, 1))).await?;
+    store.append(by("v", append(&a, new, 0, entries("a", 1, 1)))).await?;
     let again = store.claim(a.clone(), worker("u"), Some(dead)).await;
     assert!(matches!(again, Err(StoreError::Busy { .. })), "{again:?}");
     assert_eq!(head(&store, &a).await?, Some(1));
@@ -71,7 +71,7 @@ pub async fn beat_that_moved_is_not_dead(store: Subject) -> Verdict {
 pub async fn release_frees(store: Subject) -> Verdict {
     let a = lane("a");
     let epoch = owned(&store, &a).await?;
-    store.release(a.clone(), epoch).await?;
+    store.release(a.clone(), worker("w"), epoch).await?;
     assert_eq!(store.lane(a.clone()).await?.and_then(|lane| lane.owner), None);
     store.claim(a, worker("v"), None).await.map(drop)
 }
@@ -80,12 +80,12 @@ pub async fn release_frees(store: Subject) -> Verdict {
 pub async fn stale_release_is_harmless(store: Subject) -> Verdict {
     let a = lane("a");
     let old = owned(&store, &a).await?;
-    store.release(a.clone(), old).await?;
+    store.release(a.clone(), worker("w"), old).await?;
     let new = store.claim(a.clone(), worker("v"), None).await?.epoch;
-    store.release(a.clone(), old).await?;
-    store.release(lane("nowhere"), 1).await?;
+    store.release(a.clone(), worker("w"), old).await?;
+    store.release(lane("nowhere"), worker("w"), 1).await?;
     assert_eq!(store.lane(a.clone()).await?.and_then(|lane| lane.owner), Some(worker("v")));
-    store.append(append(&a, new, 0, entries("a", 1, 1))).await
+    store.append(by("v", append(&a, new, 0, entries("a", 1, 1)))).await
 }
 
 /// A lane begins with mail or as a fork.

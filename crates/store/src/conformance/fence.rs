@@ -5,7 +5,7 @@ use windlass_core::stop::RunState;
 use windlass_runtime::ports::{Append, StoreError};
 
 use super::material::{
-    Subject, Verdict, append, entries, lane, letter, log, owned, run_row, worker,
+    Subject, Verdict, append, by, entries, lane, letter, log, owned, run_row, worker,
 };
 
 /// An append that would change everything an append can change.
@@ -34,11 +34,21 @@ async fn leaves_no_trace(store: &Subject, refused: Append) -> Verdict {
 /// The owner before.
 pub async fn old_epoch_writes_nothing(store: Subject) -> Verdict {
     let old = owned(&store, &lane("a")).await?;
-    store.release(lane("a"), old).await?;
+    store.release(lane("a"), worker("w"), old).await?;
     let new = store.claim(lane("a"), worker("v"), None).await?.epoch;
     leaves_no_trace(&store, heavy(old, 0)).await?;
-    leaves_no_trace(&store, heavy(new + 1, 0)).await?;
-    store.append(heavy(new, 0)).await
+    leaves_no_trace(&store, by("v", heavy(new + 1, 0))).await?;
+    store.append(by("v", heavy(new, 0))).await
+}
+
+/// Whoever has the right epoch and is not the owner: its claim was forgotten in a crash, and the next
+/// one was given the same epoch.
+pub async fn right_epoch_of_another_owner_writes_nothing(store: Subject) -> Verdict {
+    let epoch = owned(&store, &lane("a")).await?;
+    leaves_no_trace(&store, by("v", heavy(epoch, 0))).await?;
+    store.release(lane("a"), worker("v"), epoch).await?;
+    assert_eq!(store.lane(lane("a")).await?.and_then(|lane| lane.owner), Some(worker("w")));
+    store.append(heavy(epoch, 0)).await
 }
 
 /// An owner that has not seen the last entry, or has seen one that is not there.
@@ -55,7 +65,7 @@ pub async fn wrong_head_writes_nothing(store: Subject) -> Verdict {
 /// Whoever gave the lane back has nothing to write.
 pub async fn released_owner_is_fenced(store: Subject) -> Verdict {
     let epoch = owned(&store, &lane("a")).await?;
-    store.release(lane("a"), epoch).await?;
+    store.release(lane("a"), worker("w"), epoch).await?;
     leaves_no_trace(&store, heavy(epoch, 0)).await
 }
 

@@ -13,7 +13,7 @@ fn of(name: &str, from: u64, upto: u64) -> Vec<EncodedEntry> {
 async fn extend(store: &Subject, name: &str, head: u64, upto: u64) -> Verdict {
     let epoch = store.claim(lane(name), worker("w"), None).await?.epoch;
     store.append(append(&lane(name), epoch, head, of(name, head + 1, upto))).await?;
-    store.release(lane(name), epoch).await
+    store.release(lane(name), worker("w"), epoch).await
 }
 
 /// The parent's entries, then its own, on every page.

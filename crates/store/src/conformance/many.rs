@@ -45,7 +45,7 @@ async fn drive(store: Subject, no: u64) -> Verdict {
 pub async fn two_owners_one_winner(store: Subject) -> Verdict {
     let a = lane("a");
     let epoch = owned(&store, &a).await?;
-    store.release(a.clone(), epoch).await?;
+    store.release(a.clone(), worker("w"), epoch).await?;
     let claims: Vec<_> = (0..8)
         .map(|no| {
             let (store, a) = (Arc::clone(&store), a.clone());

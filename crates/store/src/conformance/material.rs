@@ -41,9 +41,11 @@ pub(super) fn entries(who: &str, from: Seq, upto: Seq) -> Vec<EncodedEntry> {
     (from..=upto).map(|seq| entry(seq, &format!("{{\"{who}\":{seq}}}"))).collect()
 }
 
+/// By worker `w`.
 pub(super) fn append(lane: &LaneId, epoch: Epoch, head: Seq, entries: Vec<EncodedEntry>) -> Append {
     Append {
         lane: lane.clone(),
+        owner: worker("w"),
         epoch,
         head,
         entries,
@@ -54,6 +56,11 @@ pub(super) fn append(lane: &LaneId, epoch: Epoch, head: Seq, entries: Vec<Encode
         active_run: None,
         durability: Durability::Commit,
     }
+}
+
+/// The same by another worker.
+pub(super) fn by(name: &str, append: Append) -> Append {
+    Append { owner: worker(name), ..append }
 }
 
 pub(super) fn run_row(run: &str, state: RunState, at: u64) -> Row {

@@ -7,7 +7,7 @@ use windlass_runtime::ports::{
     Left, Look, Reach, Reconcile, Resume, RunInfo, SeenBeat, StoreError,
 };
 
-use super::material::{Subject, Verdict, append, entries, lane, owned, run_row, worker};
+use super::material::{Subject, Verdict, append, by, entries, lane, owned, run_row, worker};
 
 fn pass(beats: u64, resume: Resume) -> Reconcile {
     let dead = vec![SeenBeat { worker: worker("w"), beats }];
@@ -90,7 +90,7 @@ pub async fn left_lanes_go_on(store: Subject) -> Verdict {
     let late = append(&lane("a"), 1, 1, entries("late", 2, 2));
     assert!(matches!(store.append(late).await, Err(StoreError::Fenced { .. })));
     assert_eq!(taken(&store).await?, 1);
-    let mut on = append(&lane("a"), 3, 1, entries("a", 2, 2));
+    let mut on = by("v", append(&lane("a"), 3, 1, entries("a", 2, 2)));
     on.rows = vec![run_row("a", RunState::Running, 2)];
     store.append(on).await?;
     let seen = run(&store, "a").await?.map(|run| (run.state, run.resume_available));

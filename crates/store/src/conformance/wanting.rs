@@ -3,7 +3,7 @@
 use windlass_core::ids::{LaneId, Millis};
 use windlass_runtime::ports::{Claim, Look, Reach, StoreError, Task, Whose};
 
-use super::material::{Subject, Verdict, append, entries, lane, letter, owned, worker};
+use super::material::{Subject, Verdict, append, by, entries, lane, letter, owned, worker};
 
 const NOW: Millis = Millis(1_000);
 
@@ -45,7 +45,7 @@ pub async fn a_look_claims(store: Subject) -> Verdict {
     store.introduce(a.clone(), whose).await?;
     let before = owned(&store, &a).await?;
     store.append(append(&a, before, 0, entries("a", 1, 1))).await?;
-    store.release(a.clone(), before).await?;
+    store.release(a.clone(), worker("w"), before).await?;
     let claims = store.claim_wanting(worker("looks"), looking(10)).await?;
     let seen = |(lane, claim): &(LaneId, Claim)| {
         (lane.clone(), claim.epoch, claim.head, claim.tenant.to_string())
@@ -56,7 +56,7 @@ pub async fn a_look_claims(store: Subject) -> Verdict {
     assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
     let busy = store.claim(a.clone(), worker("w"), None).await;
     assert!(matches!(busy, Err(StoreError::Busy { .. })), "{busy:?}");
-    store.append(append(&a, before + 1, 1, entries("a", 2, 2))).await
+    store.append(by("looks", append(&a, before + 1, 1, entries("a", 2, 2)))).await
 }
 
 /// Lanes that are left to others are not taken.
@@ -97,7 +97,7 @@ pub async fn due_lanes_wait(store: Subject) -> Verdict {
         step.mail_read = mail;
         step.wake_at = wake_at.map(Millis);
         store.append(step).await?;
-        store.release(lane, epoch).await?;
+        store.release(lane, worker("w"), epoch).await?;
     }
     assert_eq!(look(&store).await?, [lane("due")]);
     Ok(())

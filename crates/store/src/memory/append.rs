@@ -23,7 +23,8 @@ impl World {
     /// Only an owner with the newest epoch, who knows the last entry, may write.
     fn fence(&self, append: &Append) -> Result<(), StoreError> {
         let open = |lane: &Lane| {
-            lane.owner.is_some() && lane.epoch == append.epoch && lane.head == append.head
+            let is_owner = lane.owner.as_ref() == Some(&append.owner);
+            is_owner && lane.epoch == append.epoch && lane.head == append.head
         };
         match self.lanes.get(&append.lane).is_some_and(open) {
             true => Ok(()),

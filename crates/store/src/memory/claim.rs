@@ -42,9 +42,10 @@ impl World {
         self.workers.get(worker).copied().unwrap_or_default()
     }
 
-    pub(super) fn release(&mut self, lane: &LaneId, epoch: Epoch) {
+    pub(super) fn release(&mut self, lane: &LaneId, worker: &WorkerId, epoch: Epoch) {
         if let Some(lane) = self.lanes.get_mut(lane)
             && lane.epoch == epoch
+            && lane.owner.as_ref() == Some(worker)
         {
             lane.owner = None;
         }

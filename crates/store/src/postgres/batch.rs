@@ -23,6 +23,7 @@ columns!(
     Given {
         ord: i64,
         lane: Cow<'r, str>,
+        owner: Cow<'r, str>,
         epoch: i64,
         head: i64,
         entries: i64,
@@ -106,6 +107,7 @@ impl<'r> Batch<'r> {
         let given = &mut self.given;
         given.ord.push(ord);
         given.lane.push(Cow::Borrowed(append.lane.as_str()));
+        given.owner.push(Cow::Borrowed(&*append.owner));
         given.epoch.push(append.epoch.cast_signed());
         given.head.push(append.head.cast_signed());
         given.entries.push(append.entries.len().cast_signed() as i64);

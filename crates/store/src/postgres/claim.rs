@@ -15,6 +15,12 @@ use crate::fault;
 /// How often a lane is looked at that changes while it is looked at.
 const LOOKS: u32 = 50;
 
+/// Asked for with a lane, lets its transaction be answered before it is on the disk. A claim has
+/// nothing to lose: the first append with it flushes everything before, and before that nothing is
+/// done with the lane. One that a crash forgets is refused by the fence
+/// (`decisions/0014-claims-wait-for-no-disk.md`).
+const UNFLUSHED: &str = "set_config('synchronous_commit', 'off', true)";
+
 /// An owner that is named as dead must still show the very beat it was seen with. No clock is
 /// compared: the caller has watched it stand still on a clock of its own.
 static CLAIM: LazyLock<Sql> = LazyLock::new(|| {
@@ -24,7 +30,8 @@ static CLAIM: LazyLock<Sql> = LazyLock::new(|| {
         "UPDATE lane SET epoch = epoch + 1, owner = $2
          WHERE id = $1 AND (owner IS NULL OR {anyway} OR ($5 AND owner = $2) OR (owner = $3
              AND $4 = coalesce((SELECT beats FROM worker WHERE worker_id = $3), 0)))
-         RETURNING epoch, head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), parent_at, tenant"
+         RETURNING epoch, head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), parent_at, tenant,
+             {UNFLUSHED}"
     );
     Sql::new(&text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::BOOL])
 });
@@ -37,10 +44,10 @@ static OWNER: LazyLock<Sql> = LazyLock::new(|| {
 
 /// Says whether the lane wants to be driven at once: it has mail, or something was in the air.
 static RELEASE: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "UPDATE lane SET owner = NULL WHERE id = $1 AND epoch = $2
+    let text = "UPDATE lane SET owner = NULL WHERE id = $1 AND epoch = $2 AND owner = $3
          RETURNING coalesce(wake_at = 0, false) OR EXISTS (
              SELECT 1 FROM mail WHERE mail.lane_no = lane.no AND mail.read_seq IS NULL)";
-    Sql::new(text, &[Type::TEXT, Type::INT8])
+    Sql::new(text, &[Type::TEXT, Type::INT8, Type::TEXT])
 });
 
 static BEAT: LazyLock<Sql> = LazyLock::new(|| {
@@ -52,7 +59,8 @@ static BEAT: LazyLock<Sql> = LazyLock::new(|| {
 /// Finds and takes in one round trip: one lane of each tenant, then another of each. Lanes that
 /// somebody else is claiming at this moment are passed over, not waited for.
 pub(super) static CLAIM_WANTING: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "WITH wants (no) AS (
+    let text = format!(
+        "WITH wants (no) AS (
             SELECT lane_no FROM mail WHERE read_seq IS NULL
             UNION
             SELECT no FROM lane WHERE owner IS NULL AND wake_at <= $2),
@@ -69,10 +77,11 @@ pub(super) static CLAIM_WANTING: LazyLock<Sql> = LazyLock::new(|| {
             ORDER BY fair.turn, lane.no LIMIT $3 FOR UPDATE OF lane SKIP LOCKED)
         UPDATE lane SET epoch = epoch + 1, owner = $1 FROM chosen WHERE lane.no = chosen.no
         RETURNING lane.epoch, lane.head, (SELECT p.id FROM lane p WHERE p.no = lane.parent),
-            lane.parent_at, lane.tenant, lane.id";
+            lane.parent_at, lane.tenant, lane.id, {UNFLUSHED}"
+    );
     let names = Type::TEXT_ARRAY;
     let reach = [names.clone(), names.clone(), names];
-    Sql::new(text, &[[Type::TEXT, Type::INT8, Type::INT8].as_slice(), &reach].concat())
+    Sql::new(&text, &[[Type::TEXT, Type::INT8, Type::INT8].as_slice(), &reach].concat())
 });
 
 pub(super) async fn claim(
@@ -155,8 +164,13 @@ pub(super) async fn claim_wanting(
 }
 
 /// Gives back whether somebody else is to go on with the lane at once.
-pub(super) async fn release(link: &mut Link, lane: &LaneId, epoch: Epoch) -> Result<bool, Trouble> {
-    let rows = link.query(&RELEASE, &[&lane.as_str(), &epoch.cast_signed()]).await?;
+pub(super) async fn release(
+    link: &mut Link,
+    lane: &LaneId,
+    worker: &WorkerId,
+    epoch: Epoch,
+) -> Result<bool, Trouble> {
+    let rows = link.query(&RELEASE, &[&lane.as_str(), &epoch.cast_signed(), &&**worker]).await?;
     Ok(rows.first().is_some_and(|row| row.try_get(0).unwrap_or(false)))
 }
 

@@ -1,5 +1,6 @@
 //! After a connection was lost in the middle: did it land? The log itself says. An entry of our epoch
-//! with our bytes in the last place of an append is that append, whoever owns the lane by now.
+//! with our bytes in the last place of an append is that append, if the lane is still ours: a claim
+//! that a crash forgot leaves its epoch to the next owner. Whoever lost the lane is told just that.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,7 +15,7 @@ use super::trouble::{Trouble, sort};
 
 columns!(
     /// The last entry of each append.
-    Lasts { ord: i64, lane: Cow<'r, str>, seq: i64 }
+    Lasts { ord: i64, lane: Cow<'r, str>, owner: Cow<'r, str>, seq: i64 }
 );
 
 static LOOK: LazyLock<Sql> = LazyLock::new(|| {
@@ -22,7 +23,7 @@ static LOOK: LazyLock<Sql> = LazyLock::new(|| {
     let table = places.table::<Lasts<'_>>("l");
     let text = format!(
         "SELECT l.ord, e.epoch, e.body, e.blob FROM {table}
-         JOIN lane ON lane.id = l.lane JOIN entry e ON e.lane_no = lane.no AND e.seq = l.seq"
+         JOIN lane ON lane.id = l.lane AND lane.owner = l.owner JOIN entry e ON e.lane_no = lane.no AND e.seq = l.seq"
     );
     Sql { text, types: places.types }
 });
@@ -37,6 +38,7 @@ pub(super) async fn landed(
         if let Some(last) = append.entries.last() {
             lasts.ord.push(ord);
             lasts.lane.push(Cow::Borrowed(append.lane.as_str()));
+            lasts.owner.push(Cow::Borrowed(&*append.owner));
             lasts.seq.push(last.seq.cast_signed());
         }
     }

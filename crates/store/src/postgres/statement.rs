@@ -49,7 +49,7 @@ fn fenced() -> &'static str {
         UPDATE lane SET head = lane.head + g.entries, wake_at = g.wake_at, active_run = g.active_run
         FROM given g
         WHERE lane.id = g.lane AND lane.epoch = g.epoch AND lane.head = g.head
-          AND lane.owner IS NOT NULL
+          AND lane.owner = g.owner
         RETURNING lane.no, g.ord, g.epoch, g.head AS base, g.entries, g.mails, g.runs)"
 }
 

@@ -82,9 +82,14 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok(Found { owner, claim })
 }
 
-pub(super) fn release(connection: &Connection, lane: &LaneId, epoch: Epoch) -> Result<(), Stop> {
-    sql(connection, "UPDATE lane SET owner = NULL WHERE id = ?1 AND epoch = ?2")?
-        .execute(params![lane.as_str(), epoch.cast_signed()])?;
+pub(super) fn release(
+    connection: &Connection,
+    lane: &LaneId,
+    worker: &WorkerId,
+    epoch: Epoch,
+) -> Result<(), Stop> {
+    sql(connection, "UPDATE lane SET owner = NULL WHERE id = ?1 AND epoch = ?2 AND owner = ?3")?
+        .execute(params![lane.as_str(), epoch.cast_signed(), &**worker])?;
     Ok(())
 }
 

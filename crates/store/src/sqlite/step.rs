@@ -17,7 +17,7 @@ pub(super) enum Work {
     Deliver { lane: LaneId, letter: PreparedLetter },
     Claim { lane: LaneId, worker: WorkerId, dead: Option<SeenBeat> },
     ClaimAll { lanes: Vec<LaneId>, worker: WorkerId },
-    Release { lane: LaneId, epoch: Epoch },
+    Release { lane: LaneId, worker: WorkerId, epoch: Epoch },
     Beat { worker: WorkerId },
     Append(Box<PreparedAppend>),
     Fork { parent: LaneId, at: Seq, child: LaneId },
@@ -83,8 +83,8 @@ impl Work {
             Self::ClaimAll { lanes, worker } => {
                 claim::claim_all(connection, lanes, worker).map(Answer::AllClaimed)
             }
-            Self::Release { lane, epoch } => {
-                claim::release(connection, lane, *epoch).map(|()| Answer::Done)
+            Self::Release { lane, worker, epoch } => {
+                claim::release(connection, lane, worker, *epoch).map(|()| Answer::Done)
             }
             Self::Beat { worker } => claim::beat(connection, worker).map(|()| Answer::Done),
             Self::Append(append) => append::append(connection, append).map(|()| Answer::Done),

@@ -33,9 +33,11 @@ pub(crate) fn letter(key: &str) -> Letter {
     Letter { key: Arc::from(key), body: MailBody::Cancel { run: Some(RunId::from(key)) } }
 }
 
+/// By worker `w`.
 pub(crate) fn step(name: &str, epoch: Epoch, head: Seq, line: &str) -> Append {
     Append {
         lane: lane(name),
+        owner: Arc::from("w"),
         epoch,
         head,
         entries: vec![EncodedEntry { seq: head + 1, at: Millis(head), line: Arc::from(line) }],

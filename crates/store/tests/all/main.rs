@@ -9,6 +9,8 @@ mod memory_crash;
 #[cfg(test)]
 mod postgres;
 #[cfg(test)]
+mod postgres_claims;
+#[cfg(test)]
 mod postgres_errors;
 #[cfg(test)]
 mod postgres_faults;
@@ -32,6 +34,8 @@ mod sqlite;
 mod sqlite_disk;
 #[cfg(test)]
 mod sqlite_faults;
+#[cfg(test)]
+mod sqlite_older;
 #[cfg(test)]
 mod sqlite_open;
 #[cfg(test)]

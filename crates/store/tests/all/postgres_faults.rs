@@ -101,7 +101,7 @@ async fn other_work_survives_cuts_too() {
             proxy.set(mode);
             store.fork(lane(&name), 1, lane(&format!("fork of {name}"))).await.unwrap();
             proxy.set(mode);
-            store.release(lane(&name), claim.epoch).await.unwrap();
+            store.release(lane(&name), Arc::from("w"), claim.epoch).await.unwrap();
             proxy.set(mode);
             assert_eq!(store.read_mail(lane(&name), 9).await.unwrap().len(), 1);
         }
@@ -120,7 +120,8 @@ async fn a_lost_answer_is_not_mistaken_for_the_next_owner() {
         panic!("the lane is free")
     };
     let taken = thief.claim(lane("a"), Arc::from("v"), Some(owner)).await.unwrap();
-    thief.append(barrier("a", taken.epoch, 0, &line("a", 0))).await.unwrap();
+    let append = barrier("a", taken.epoch, 0, &line("a", 0));
+    thief.append(Append { owner: Arc::from("v"), ..append }).await.unwrap();
     proxy.set(Mode::CutAnswer);
     let late = store.append(barrier("a", epoch, 0, &line("a", 0))).await;
     assert_eq!(late, Err(StoreError::Fenced { lane: lane("a") }));
@@ -210,7 +211,7 @@ async fn a_beat_needs_nobodys_leave() {
     let more: Vec<_> = (0..8)
         .map(|_| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.release(lane("a"), 99).await })
+            tokio::spawn(async move { store.release(lane("a"), Arc::from("w"), 99).await })
         })
         .collect();
     tokio::time::timeout(Duration::from_secs(1), store.beat(Arc::from("w")))

@@ -91,7 +91,7 @@ async fn a_pool_of_transactions_is_noticed_and_works() {
                     store.append(barrier(&name, epoch, head, "x")).await.unwrap();
                 }
                 assert_eq!(store.read_log(lane(&name), 0, 99).await.unwrap().len(), 15);
-                store.release(lane(&name), epoch).await.unwrap();
+                store.release(lane(&name), Arc::from("w"), epoch).await.unwrap();
             })
         });
         for lane in lanes.collect::<Vec<_>>() {

@@ -58,7 +58,7 @@ async fn a_lane_has_one_owner_across_stores() {
     let taken = two.claim(lane("a"), Arc::from("v"), Some(owner)).await.unwrap().epoch;
     let stale = one.append(step("a", epoch, 0, "1")).await;
     assert_eq!(stale, Err(StoreError::Fenced { lane: lane("a") }));
-    two.append(step("a", taken, 0, "1")).await.unwrap();
+    two.append(Append { owner: Arc::from("v"), ..step("a", taken, 0, "1") }).await.unwrap();
     assert_eq!(one.read_log(lane("a"), 0, 9).await.unwrap().len(), 1);
 }
 
@@ -83,9 +83,9 @@ async fn owners_that_race_write_one_log() {
                     continue;
                 };
                 let line = format!("{no}");
-                landed += u64::from(
-                    store.append(step("a", claim.epoch, claim.head, &line)).await.is_ok(),
-                );
+                let append = step("a", claim.epoch, claim.head, &line);
+                let append = Append { owner: Arc::clone(&worker), ..append };
+                landed += u64::from(store.append(append).await.is_ok());
             }
             landed
         })
@@ -155,7 +155,7 @@ async fn a_batch_of_lanes_is_claimed_once() {
     let epoch = owned(&one, "due").await;
     let read = Append { mail_read: vec![1], ..step("due", epoch, 0, "x") };
     one.append(Append { wake_at: Some(Millis(500)), ..read }).await.unwrap();
-    one.release(lane("due"), epoch).await.unwrap();
+    one.release(lane("due"), Arc::from("w"), epoch).await.unwrap();
     let ask = |store, name| {
         let store: &windlass_store::PostgresStore = store;
         store.claim_wanting(Arc::from(name), looking(499, 15))
@@ -174,7 +174,7 @@ async fn a_batch_of_lanes_is_claimed_once() {
     assert_eq!(due.len(), 1);
     assert_eq!((due[0].0.as_str(), due[0].1.head, due[0].1.epoch), ("due", 1, epoch + 1));
     let step = step("due", due[0].1.epoch, 1, "y");
-    two.append(step).await.unwrap();
+    two.append(Append { owner: Arc::from("v"), ..step }).await.unwrap();
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn another_process_is_told_of_a_lane_that_was_given_back_in_the_middle() {
     let told = async {
         while !hint.is_finished() {
             windlass_cluster::ask(&url, "UPDATE lane SET owner = 'w'").await.unwrap();
-            one.release(lane("a"), 1).await.unwrap();
+            one.release(lane("a"), Arc::from("w"), 1).await.unwrap();
         }
     };
     tokio::time::timeout(Duration::from_secs(20), told).await.unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use windlass_runtime::ports::{Store, StoreError};
+use windlass_runtime::ports::{Append, Store, StoreError};
 use windlass_store::SqliteStore;
 use windlass_store::sqlite::Settings;
 
@@ -60,7 +60,7 @@ async fn a_lane_has_one_owner_across_stores() {
     let taken = two.claim(lane("a"), Arc::from("v"), Some(owner)).await.unwrap().epoch;
     let stale = one.append(step("a", epoch, 0, "1")).await;
     assert_eq!(stale, Err(StoreError::Fenced { lane: lane("a") }));
-    two.append(step("a", taken, 0, "1")).await.unwrap();
+    two.append(Append { owner: Arc::from("v"), ..step("a", taken, 0, "1") }).await.unwrap();
 }
 
 #[tokio::test]

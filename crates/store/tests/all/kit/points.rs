@@ -15,7 +15,7 @@ pub(crate) async fn suffer(store: &dyn Store) {
         let step = if head == 1 { barrier } else { step };
         store.append(step("a", claim.epoch, head, "x")).await.unwrap();
     }
-    store.release(lane("a"), claim.epoch).await.unwrap();
+    store.release(lane("a"), Arc::from("w"), claim.epoch).await.unwrap();
 }
 
 /// What must hold of a store whose user died at `point`.
