@@ -32,6 +32,9 @@ pub(crate) const CANCELLING: &str =
 /// What is said when Ctrl-C is pressed again.
 pub(crate) const ABORTING: &str = "windlass: interrupting what runs";
 
+/// What is said when another prompt waited behind the one that is over.
+pub(crate) const GOING_ON: &str = "windlass: another prompt waits here; going on with it";
+
 /// What a worker says when it is told to stop.
 pub(crate) const HANDING_OVER: &str = "windlass: handing over what is under way";
 
@@ -105,12 +108,12 @@ pub(crate) const NO_RUNS: &str = "no runs yet; start one with `windlass -p \"…
 pub(crate) const WELCOME: &str = "\
 windlass: an agent that survives crashes, and says why it stopped
 
-  windlass demo               see it work, be killed and go on: no key, no network
+  windlass demo               see it work, be killed and go on; needs no key
   windlass doctor             what is set up, and what is missing
-  windlass -p \"PROMPT\"        give it work in this folder; name a model with --model,
-                              such as sonnet, openai:gpt-5 or ollama:qwen3
+  windlass -p \"PROMPT\"        give it work here; --model NAME says who does it:
+                              sonnet, openai:gpt-5, ollama:qwen3, …
   windlass -p \"…\" --continue  go on with the newest conversation of this folder
-  windlass runs               what ran; then `windlass explain ID` says why it ended
+  windlass runs               what ran; `windlass explain ID` says why it ended
   windlass --help             everything else
 ";
 

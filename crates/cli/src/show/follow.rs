@@ -13,7 +13,7 @@ use super::live::Live;
 use super::patience::{Lost, Patience};
 use super::prompter::Project;
 use super::signals::{Sign, Signals};
-use super::{note, prompter, result};
+use super::{behind, note, prompter, result};
 use crate::args::{AgentArgs, OutputFormat, WhenAsked};
 use crate::setup::Setup;
 use crate::words;
@@ -59,6 +59,9 @@ pub(crate) async fn watch_from(
             (End::HandedOver, Some(lost)) => view.leave_waiting(&lost, session),
             _ => view.finish(&end, session).await,
         };
+        if told == Told::Nothing && matches!(end, End::Finished(_)) {
+            behind::see_off((session, setup), args, &mut signals).await?;
+        }
         return match told {
             Told::NobodyAnswers => shown.map(|()| ExitCode::FAILURE),
             Told::Terminate => Ok(ExitCode::from(TERMINATED)),
@@ -72,7 +75,7 @@ pub(crate) async fn watch_from(
 
 /// What the process was told from outside.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     Nothing,
     /// The model could not be asked for so long that nobody waits any longer.
     NobodyAnswers,
@@ -103,7 +106,7 @@ async fn answered(
     Ok(true)
 }
 
-async fn follow(
+pub(super) async fn follow(
     run: &mut RunStream,
     session: &Session,
     setup: &Setup,
@@ -165,7 +168,7 @@ fn leave(setup: &Setup, told: Told) -> Told {
 }
 
 /// How the run is shown, and for how long it is waited for.
-struct View {
+pub(super) struct View {
     shown: Shown,
     patience: Patience,
 }
@@ -174,6 +177,8 @@ struct View {
 enum Shown {
     Text(Box<Live>),
     Frames(Box<Frames>),
+    /// There is one result, and it was told.
+    Nothing,
 }
 
 impl View {
@@ -193,6 +198,15 @@ impl View {
         Ok(Self { shown: Shown::Frames(Box::new(frames)), patience })
     }
 
+    /// A program that has its result hears no more.
+    pub(super) fn after_the_result(before: &Conversation, setup: &Setup, args: &AgentArgs) -> Self {
+        let shown = match args.output.is_for_programs() {
+            true => Shown::Nothing,
+            false => Shown::Text(Box::new(Live::new(args.output.verbose).after(before))),
+        };
+        Self { shown, patience: Patience::new(&setup.settings) }
+    }
+
     fn show(&mut self, item: &Item) -> io::Result<()> {
         if let Item::Entry(entry) = item {
             self.patience.hear(entry);
@@ -200,6 +214,7 @@ impl View {
         match &mut self.shown {
             Shown::Text(live) => live.show(item, &self.patience),
             Shown::Frames(frames) => frames.show(item),
+            Shown::Nothing => Ok(()),
         }
     }
 
@@ -226,10 +241,11 @@ impl View {
         }
     }
 
-    async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
+    pub(super) async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
         match &mut self.shown {
             Shown::Text(live) => live.finish(end, session).await,
             Shown::Frames(frames) => frames.finish(end),
+            Shown::Nothing => Ok(()),
         }
     }
 
@@ -239,6 +255,7 @@ impl View {
         match &mut self.shown {
             Shown::Text(live) => live.leave(&said),
             Shown::Frames(frames) => frames.leave(&said),
+            Shown::Nothing => Ok(()),
         }
     }
 }

@@ -22,6 +22,8 @@ use crate::words;
 /// A run being shown.
 pub(super) struct Live {
     printed: String,
+    /// What stood there when the run ended: the next one may have begun in the same moment.
+    at_end: Option<String>,
     thinking: bool,
     verbose: bool,
     spinner: Option<Spinner>,
@@ -39,6 +41,7 @@ impl Live {
         let drawn = io::stderr().is_terminal() && Colours::of_stderr() == Colours::Shown;
         Self {
             printed: String::new(),
+            at_end: None,
             thinking: false,
             verbose,
             spinner: drawn.then(Spinner::new),
@@ -143,6 +146,9 @@ impl Live {
         let mut last = None;
         for record in &entry.records {
             // Saying it twice would say no more.
+            if matches!(record, Record::Finished { .. }) {
+                self.at_end = Some(self.printed.clone());
+            }
             let about = self.sentence(entry, record, patience);
             let about = about.filter(|about| last.as_ref() != Some(about));
             if let Some(about) = about {
@@ -216,7 +222,8 @@ impl Live {
     pub(super) async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
         self.clear();
         if let End::Finished(ended) = end {
-            let shown = !self.printed.is_empty() && ended.text.ends_with(self.printed.as_str());
+            let printed = self.at_end.take().unwrap_or_else(|| self.printed.clone());
+            let shown = !printed.is_empty() && ended.text.ends_with(&printed);
             if !shown && !ended.text.is_empty() {
                 self.end_line()?;
                 self.say(&ended.text)?;

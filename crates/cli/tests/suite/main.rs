@@ -7,6 +7,7 @@ mod stage;
 
 mod agents;
 mod bad_input;
+mod behind;
 mod changes;
 mod commands;
 mod customs;
