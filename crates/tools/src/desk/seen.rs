@@ -90,5 +90,5 @@ fn find(part: &[Place], path: &Hash) -> Option<Hash> {
 }
 
 fn has_something(place: &Place) -> bool {
-    place.iter().any(|byte| *byte != 0)
+    *place != [0; PLACE_BYTES]
 }
