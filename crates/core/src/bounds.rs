@@ -91,7 +91,7 @@ fn check_model(model: &Model) -> Result<(), BadSettings> {
 }
 
 fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
-    let numbers: [(&str, u64, RangeInclusive<u64>); 28] = [
+    let numbers: [(&str, u64, RangeInclusive<u64>); 29] = [
         ("tool_rounds", limits.tool_rounds.into(), 1..=10_000),
         ("model_calls", limits.model_calls.into(), 1..=100_000),
         ("run_tokens", limits.run_tokens.unwrap_or(u64::MAX), 1..=u64::MAX),
@@ -104,6 +104,7 @@ fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
         ("model_retry_ms", limits.model_retry_ms, 1..=DAY_MS),
         ("model_retry_most_ms", limits.model_retry_most_ms, 1..=DAY_MS),
         ("model_retries", limits.model_retries.into(), 1..=1_000),
+        ("fallback_failures", limits.fallback_failures.into(), 1..=1_000),
         ("truncations", limits.truncations.into(), 1..=100),
         ("reprompts", limits.reprompts.into(), 1..=100),
         ("kept_messages", limits.kept_messages.into(), 1..=1_000),

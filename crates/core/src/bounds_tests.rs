@@ -32,12 +32,13 @@ fn a_window_that_cannot_be_is_refused_in_one_sentence() {
 #[test]
 fn no_mechanism_is_switched_off_by_a_number() {
     type Change = fn(&mut Settings);
-    let off: [(&str, Change); 13] = [
+    let off: [(&str, Change); 14] = [
         ("the time of a run has no limit", |s| s.times = None),
         ("tool_rounds is 0", |s| s.limits.tool_rounds = 0),
         ("tool_rounds is 4294967295", |s| s.limits.tool_rounds = u32::MAX),
         ("model_calls is 0", |s| s.limits.model_calls = 0),
         ("model_retries is 0", |s| s.limits.model_retries = 0),
+        ("fallback_failures is 0", |s| s.limits.fallback_failures = 0),
         ("tool_retry_ms has 0 pauses", |s| s.limits.tool_retry_ms = Vec::new()),
         ("tool_retry_ms has 11 pauses", |s| s.limits.tool_retry_ms = vec![1; 11]),
         ("recoveries is 0", |s| s.limits.recoveries = 0),

@@ -34,6 +34,10 @@ pub struct Limits {
     pub model_retry_most_ms: u64,
     /// Failures in a row before the provider counts as down.
     pub model_retries: u32,
+    /// Failures in a row after which another model is asked, if there is one; never more than make
+    /// the provider count as down.
+    #[serde(skip_serializing_if = "is_usual_fallback")]
+    pub fallback_failures: u32,
     /// Truncated replies in a row that are answered by going on.
     pub truncations: u32,
     /// Replies thrown away and asked for again (drift guard).
@@ -76,11 +80,19 @@ pub struct Limits {
 /// More than the two for every round that a run has by default.
 const SLIDING_MESSAGES: u32 = 100;
 
+/// Whoever names another model would rather have that one's answer than wait.
+const FALLBACK_FAILURES: u32 = 3;
+
 /// As long as a busy provider usually takes to come back.
 const ANSWER_WAIT_MS: u64 = 180_000;
 
 /// As long as a server that is being started takes.
 const LOCAL_WAIT_MS: u64 = 5_000;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_usual_fallback(failures: &u32) -> bool {
+    *failures == FALLBACK_FAILURES
+}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_usual_answer_wait(ms: &u64) -> bool {
@@ -131,6 +143,7 @@ impl Default for Limits {
             model_retry_ms: 1_000,
             model_retry_most_ms: 60_000,
             model_retries: 10,
+            fallback_failures: FALLBACK_FAILURES,
             truncations: 3,
             reprompts: 2,
             kept_messages: 10,

@@ -52,14 +52,13 @@ fn abandoned(asking: &Asking, failure: &Failure) -> Record {
 fn wait(draft: &mut Draft<'_>, failure: &Failure) {
     let limits = draft.limits();
     let failures = draft.run().map_or(0, |run| run.counters.failures).saturating_add(1);
+    let is_down = failures > limits.model_retries;
     if draft.is_stopping() {
         finish_badly(draft, &[StopCause::UserCancel]);
-    } else if failures <= limits.model_retries {
-        defer(draft, failure, failures);
-    } else if can_fall_back(draft) {
+    } else if (is_down || failures >= limits.fallback_failures) && can_fall_back(draft) {
         draft.record(Record::FellBack { why: failure.message.clone() });
         boundary::ask(draft, Transition::Retry);
-    } else if is_worth_waiting(draft) {
+    } else if !is_down || is_worth_waiting(draft) {
         defer(draft, failure, failures);
     } else {
         finish_badly(draft, &[StopCause::ProviderFailed]);

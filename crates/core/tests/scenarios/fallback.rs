@@ -38,6 +38,23 @@ fn after_its_retries_the_other_model_is_asked() {
 }
 
 #[test]
+fn another_model_is_asked_long_before_the_provider_counts_as_down() {
+    let patient = |settings: &mut Settings| {
+        two_models(settings);
+        settings.limits.model_retries = 10;
+    };
+    let fails = |lane: Lane| lane.fails(passing(FailureClass::Passing));
+    let lane =
+        fails(down(Lane::with(patient).prompt("hi")).settles("attempt_abandoned deferred").wake());
+    let lane = lane.settles("attempt_abandoned fell_back asked");
+    // There is no third: that one is waited for.
+    let lane = fails(down(lane).wake());
+    lane.settles("attempt_abandoned deferred").so(|lane| {
+        assert_eq!(lane.live.run.as_ref().unwrap().counters.failures, 3);
+    });
+}
+
+#[test]
 fn a_fallback_is_fallen_back_on_once() {
     let lane = down(down(Lane::with(two_models).prompt("hi")));
     lane.settles("attempt_abandoned finished").ends(StopCause::ProviderFailed);

@@ -6,6 +6,7 @@ use windlass_core::budget::{Caps, Price, Spent};
 use windlass_core::call::CallState;
 use windlass_core::counsel::Counsel;
 use windlass_core::input::{FailureClass, Input};
+use windlass_core::limits::Limits;
 use windlass_core::record::Record;
 use windlass_core::reply::Usage;
 use windlass_core::run::{InUse, Run, Warned};
@@ -186,6 +187,7 @@ fn falls_back_once(fact: &Fact<'_>) -> Verdict {
     let Record::FellBack { .. } = fact.record else { return Ok(()) };
     let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
     let may = settings.fallback.is_some() && run.model == InUse::First;
-    let tried = run.counters.failures >= settings.limits.model_retries;
+    let Limits { model_retries, fallback_failures, .. } = settings.limits;
+    let tried = run.counters.failures >= model_retries.min(fallback_failures - 1);
     ensure(may && tried, || format!("{:?} after {} failures", run.model, run.counters.failures))
 }
