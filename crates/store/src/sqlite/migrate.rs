@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0002_wanting.sql"),
     include_str!("schema/0003_left.sql"),
     include_str!("schema/0004_trace.sql"),
+    include_str!("schema/0006_raw.sql"),
 ];
 
 /// The version that every open file has.
