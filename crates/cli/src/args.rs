@@ -73,6 +73,7 @@ pub(crate) struct AgentArgs {
 
 /// Which model answers, and how.
 #[derive(Debug, Clone, ClapArgs)]
+#[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
     /// The model: `claude-…`, `openai:…`, `ollama:…`, `opus`, `sonnet`, `haiku`, or a provider of config.toml
     #[arg(long, value_name = "NAME")]
@@ -102,6 +103,7 @@ pub(crate) struct ModelArgs {
 
 /// What may run.
 #[derive(Debug, Clone, ClapArgs)]
+#[command(next_help_heading = "Permissions")]
 pub(crate) struct PermissionArgs {
     /// Rules for what runs without asking: `Read`, `Bash(npm test:*)`, `Edit(src/**)`
     #[arg(
@@ -155,6 +157,7 @@ impl PermissionArgs {
 
 /// What the model is told.
 #[derive(Debug, Clone, ClapArgs)]
+#[command(next_help_heading = "What the model is told")]
 pub(crate) struct PromptArgs {
     /// Replaces the system prompt
     #[arg(long, value_name = "TEXT")]
@@ -169,6 +172,7 @@ pub(crate) struct PromptArgs {
 
 /// How much it may take.
 #[derive(Debug, Clone, ClapArgs)]
+#[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// Rounds with tool calls before the run is stopped
     #[arg(long, value_name = "N")]
@@ -189,9 +193,10 @@ pub(crate) struct LimitArgs {
 
 /// How it is printed.
 #[derive(Debug, Clone, ClapArgs)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// How the result is printed
-    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
     /// The same as --output-format json
     #[arg(long, conflicts_with = "output_format")]
@@ -218,6 +223,7 @@ impl OutputArgs {
 
 /// Where conversations live.
 #[derive(Debug, Clone, ClapArgs)]
+#[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
     /// The SQLite file, or a postgres:// address; by default in $WINDLASS_HOME or the XDG state folder
     #[arg(long, value_name = "FILE|URL")]
@@ -264,6 +270,30 @@ pub(crate) enum EffortWord {
 /// What to do instead of running a prompt.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Watch an agent work, crash, come back and explain itself: no key, no network
+    Demo,
+    /// Check keys, store, disk, leftovers and paths; each line says what to do
+    Doctor(look::DoctorArgs),
+    /// List runs, newest first
+    Runs {
+        #[command(flatten)]
+        store: StoreArgs,
+        /// As JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Read a conversation: prompts, replies, calls, questions, and how it stands
+    Show(look::LookArgs),
+    /// Say why a run stopped or waits, what had a part in it, and what to do next
+    Explain(look::LookArgs),
+    /// List the iterations of a run: time, reason, calls, tokens, stop
+    Trace(look::LookArgs),
+    /// List events and retries, newest last
+    Logs(look::LogsArgs),
+    /// Count how runs end: at the cap, unexpectedly, and after how many iterations
+    Stats(look::StatsArgs),
+    /// Step through a run, decide every recorded step again and compare: no model, no tools, no money
+    Replay(look::LookArgs),
     /// Go on with a conversation that was left in the middle
     Resume {
         /// A run or a conversation; a unique beginning of its id is enough
@@ -291,6 +321,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         agent: Box<AgentArgs>,
     },
+    /// Let a call run that waits for your leave, and go on
+    Approve(Box<look::ApproveArgs>),
     /// Ask the active run of a conversation to end at the next safe boundary
     Cancel {
         /// A run or a conversation; a unique beginning of its id is enough
@@ -301,20 +333,10 @@ pub(crate) enum Command {
         #[command(flatten)]
         agent: Box<AgentArgs>,
     },
-    /// List runs, newest first
-    Runs {
-        #[command(flatten)]
-        store: StoreArgs,
-        /// As JSON, one object a line
-        #[arg(long)]
-        json: bool,
-    },
-    /// Step through a run, decide every recorded step again and compare: no model, no tools, no money
-    Replay(look::LookArgs),
-    /// Watch an agent work, crash, come back and explain itself: no key, no network
-    Demo,
-    /// Drive whatever in the store wants to be driven, until SIGTERM; any number of workers share a store
-    Worker(Box<AgentArgs>),
+    /// Begin a new conversation that shares the history of another
+    Fork(look::ForkArgs),
+    /// Make room in the context of a conversation before its next model call
+    Compact(look::CompactArgs),
     /// Trust a folder: its allow rules, hooks and environment count from now on
     Trust {
         /// Which folder
@@ -324,30 +346,14 @@ pub(crate) enum Command {
         #[arg(long)]
         revoke: bool,
     },
-    /// Read a conversation: prompts, replies, calls, questions, and how it stands
-    Show(look::LookArgs),
-    /// List the iterations of a run: time, reason, calls, tokens, stop
-    Trace(look::LookArgs),
-    /// Say why a run stopped or waits, what had a part in it, and what to do next
-    Explain(look::LookArgs),
-    /// List events and retries, newest last
-    Logs(look::LogsArgs),
-    /// Count how runs end: at the cap, unexpectedly, and after how many iterations
-    Stats(look::StatsArgs),
-    /// Check keys, store, disk, leftovers and paths; each line says what to do
-    Doctor(look::DoctorArgs),
-    /// Begin a new conversation that shares the history of another
-    Fork(look::ForkArgs),
-    /// Let a call run that waits for your leave, and go on
-    Approve(Box<look::ApproveArgs>),
-    /// Make room in the context of a conversation before its next model call
-    Compact(look::CompactArgs),
+    /// Drive whatever in the store wants to be driven, until SIGTERM; any number of workers share a store
+    Worker(Box<AgentArgs>),
+    /// Serve an offline model over HTTP: the APIs of Anthropic and OpenAI, answered from a script
+    Scripted(ScriptedArgs),
     /// Write completions for a shell
     Completions(look::CompletionsArgs),
     /// Write the manual page
     Man(look::ManArgs),
-    /// Serve an offline model over HTTP: the APIs of Anthropic and OpenAI, answered from a script
-    Scripted(ScriptedArgs),
 }
 
 /// Where the scripted model listens.

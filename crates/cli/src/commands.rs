@@ -3,6 +3,7 @@
 mod answer;
 mod approve;
 mod cancel;
+mod clear;
 mod compact;
 mod completions;
 mod demo;
@@ -12,6 +13,7 @@ mod fork;
 mod local;
 mod logs;
 mod man;
+mod newest;
 mod print;
 mod replay;
 mod resume;

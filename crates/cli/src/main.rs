@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod look;
 mod prompt;
+mod refused;
 mod settle;
 mod setup;
 mod show;
@@ -17,7 +18,10 @@ use clap::Parser;
 use args::Args;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return refused::told(&error),
+    };
     match commands::run(args) {
         Ok(code) => code,
         Err(error) => {

@@ -15,6 +15,7 @@ use windlass::{Definition, LeaseTimes, SystemClock, Windlass};
 use crate::args::{AgentArgs, StoreArgs, WhenAsked};
 use crate::settle::agents::{self, FileAgent};
 use crate::settle::config::{self, Config};
+use crate::settle::customs::{self, Custom};
 use crate::settle::{hooks, limits, memory, model, paths, rules, sources, trust};
 use crate::{show, toolset, words};
 
@@ -61,6 +62,8 @@ pub(crate) struct Setup {
     pub(crate) settings: Settings,
     /// The agents that children may be.
     pub(crate) agents: Vec<String>,
+    /// The commands that people wrote down.
+    pub(crate) customs: Vec<Custom>,
     /// The folder tools work in.
     pub(crate) workspace: PathBuf,
     /// What tools share there.
@@ -163,7 +166,18 @@ pub(crate) async fn start_on(
         .start()
         .await?;
     let agents = names;
-    Ok(Setup { windlass, store, settings, agents, workspace, workplace, trust, when_asked })
+    let customs = customs::all(&args.permissions, &workspace, trust);
+    Ok(Setup {
+        windlass,
+        store,
+        settings,
+        agents,
+        customs,
+        workspace,
+        workplace,
+        trust,
+        when_asked,
+    })
 }
 
 /// What the model is told before the conversation: the prompt, where it is, and memory files.

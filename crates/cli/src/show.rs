@@ -1,22 +1,28 @@
 //! What people and programs see: the answer on standard output, everything about it on standard
 //! error.
 
+mod behind;
+mod changes;
 mod follow;
 mod frames;
 mod init;
 mod live;
 mod local;
 mod markdown;
+mod messages;
 mod partial;
+mod patience;
 mod prompter;
 mod result;
 mod signals;
+mod spinner;
 mod terminal;
 
 use std::io::{self, Write};
 
 pub(crate) use follow::{watch, watch_from};
-pub(crate) use local::{locally, not_begun};
+pub(crate) use local::{cleared, locally, not_begun};
+pub(crate) use patience::{Lost, Patience};
 pub(crate) use terminal::{Colours, Style, harmless};
 
 /// One line on standard output. A reader that went away is not an error.

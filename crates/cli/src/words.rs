@@ -1,28 +1,26 @@
 //! The words people read. Deciding code never speaks to them; this page does.
 
+mod questions;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use windlass::core::block::ToolUse;
-use windlass::core::conversation::{Conversation, Ended};
+use windlass::core::conversation::Ended;
 use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::outcome;
-use windlass::core::permission::{Rule, Verdict};
-use windlass::core::question::{About, Question};
+use windlass::core::permission::Verdict;
 use windlass::core::record::{Record, Transition};
 use windlass::core::thrash::Level;
 use windlass::{End, StopCause, StoreNews};
 
 use crate::look::paper::one_line;
-use crate::settle::trust::Trust;
+use crate::look::time::span;
+use crate::show::{Lost, Patience};
 
-/// Characters of a call's arguments that are shown in a question.
-const INPUT_CHARS: usize = 500;
-
-/// Characters that take no room.
-const UNSEEN: [char; 6] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{ad}', '\u{feff}'];
+pub(crate) use questions::{choices, waiting, what};
 
 /// Characters of a call that are shown on its line.
 const CALL_CHARS: usize = 72;
@@ -33,6 +31,9 @@ pub(crate) const CANCELLING: &str =
 
 /// What is said when Ctrl-C is pressed again.
 pub(crate) const ABORTING: &str = "windlass: interrupting what runs";
+
+/// What is said when another prompt waited behind the one that is over.
+pub(crate) const GOING_ON: &str = "windlass: another prompt waits here; going on with it";
 
 /// What a worker says when it is told to stop.
 pub(crate) const HANDING_OVER: &str = "windlass: handing over what is under way";
@@ -91,6 +92,39 @@ pub(crate) fn problem(what: &str) -> String {
 pub(crate) const NOTHING_PIPED: &str =
     "windlass: nothing came through standard input in 3 s; the prompt goes without it";
 
+/// What was typed is neither a command nor a prompt.
+pub(crate) fn no_command(typed: Option<&str>) -> String {
+    let what = typed.map_or("what is to be done", |typed| typed.lines().next().unwrap_or_default());
+    let what = one_line(what, CALL_CHARS).replace('"', "'");
+    format!(
+        "to give work to a model say `windlass -p \"{what}\"`; `windlass --help` lists the commands"
+    )
+}
+
+/// There is nothing to look back on.
+pub(crate) const NO_RUNS: &str = "no runs yet; start one with `windlass -p \"…\"`";
+
+/// What `windlass` alone says.
+pub(crate) const WELCOME: &str = "\
+windlass: an agent that survives crashes, and says why it stopped
+
+  windlass demo               see it work, be killed and go on; needs no key
+  windlass doctor             what is set up, and what is missing
+  windlass -p \"PROMPT\"        give it work here; --model NAME says who does it:
+                              sonnet, openai:gpt-5, ollama:qwen3, …
+  windlass -p \"…\" --continue  go on with the newest conversation of this folder
+  windlass runs               what ran; `windlass explain ID` says why it ended
+  windlass --help             everything else
+";
+
+/// A command asks for more than a folder gives that nobody trusts.
+pub(crate) fn untrusted_command(name: &str, ignored: &[&str]) -> String {
+    format!(
+        "windlass: {} of /{name} counts only in a folder that you trust; say so with `windlass trust`",
+        ignored.join(" and ")
+    )
+}
+
 /// A file that was mentioned is not attached.
 pub(crate) fn not_attached(path: &str, why: &str) -> String {
     format!("windlass: @{path} is not attached: {why}")
@@ -128,9 +162,9 @@ pub(crate) fn call(call: &ToolUse) -> String {
 
 /// A line about a record, if a person wants to know.
 pub(crate) fn about(
-    entry: &Entry,
-    record: &Record,
+    (entry, record): (&Entry, &Record),
     names: &BTreeMap<CallId, String>,
+    patience: &Patience,
 ) -> Option<String> {
     let name = |call: &CallId| names.get(call).cloned().unwrap_or_else(|| format!("call {call}"));
     match record {
@@ -162,7 +196,7 @@ pub(crate) fn about(
         }
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
         Record::AttemptAbandoned { why, .. } => {
-            let again = deferred(entry).unwrap_or_default();
+            let again = deferred(entry, patience).unwrap_or_default();
             Some(format!("  a model call brought nothing: {}{again}", first_line(why)))
         }
         Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
@@ -176,15 +210,34 @@ pub(crate) fn about(
 }
 
 /// When a model call that brought nothing is made again.
-fn deferred(entry: &Entry) -> Option<String> {
+fn deferred(entry: &Entry, patience: &Patience) -> Option<String> {
     let tenths = |until: &Millis| until.since(entry.at).div_ceil(100);
     entry.records.iter().find_map(|record| match record {
+        Record::Deferred { .. } if patience.is_lost() => Some(String::new()),
         Record::Deferred { until, failures } => {
             let (whole, tenth) = (tenths(until) / 10, tenths(until) % 10);
-            Some(format!("; again in {whole}.{tenth} s ({failures} in a row)"))
+            let left = patience.left_ms(entry.at).map(|ms| format!(", for another {}", span(ms)));
+            let left = left.unwrap_or_default();
+            Some(format!("; again in {whole}.{tenth} s ({failures} in a row{left})"))
         }
         _ => None,
     })
+}
+
+/// What is said cannot be written.
+pub(crate) fn unwritten(error: &std::io::Error, lane: &LaneId) -> String {
+    format!("windlass: the output cannot be written ({error}); go on with `windlass resume {lane}`")
+}
+
+/// Nobody waits for a run any longer whose model cannot be asked.
+pub(crate) fn no_longer_waiting(lost: &Lost, lane: &LaneId) -> String {
+    format!(
+        "the model cannot be asked: {}; nothing is lost, go on later with `windlass resume \
+         {lane}` (--set {}=… waits longer than {})",
+        first_line(&lost.why),
+        lost.limit,
+        span(lost.limit_ms),
+    )
 }
 
 /// A call that children answered.
@@ -198,7 +251,9 @@ fn returned(input: &Input, at: Millis, name: &str) -> String {
     };
     let ms = at.since(*started_at);
     match outcome {
-        outcome::Outcome::Done(_) => format!("  ✓ {name} ({ms} ms)"),
+        outcome::Outcome::Done(_) | outcome::Outcome::Detailed { .. } => {
+            format!("  ✓ {name} ({ms} ms)")
+        }
         outcome::Outcome::Failed(error) => {
             format!("  ✗ {name} ({ms} ms): {}", first_line(&error.message))
         }
@@ -253,72 +308,7 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a human",
     };
     Some(format!(
-        "windlass: stopped ({}): {why}; conversation {conversation}",
+        "windlass: stopped ({}): {why}; `windlass explain {conversation}` says more",
         ended.cause.reason()
     ))
-}
-
-/// What a parked run asks, and how to answer.
-pub(crate) fn waiting(questions: &[Question], now: &Conversation, lane: &LaneId) -> String {
-    let line = |question: &Question| {
-        let (id, what) = (question.id, what(&question.about, now));
-        let choices = question.about.choices();
-        format!(
-            "windlass: question {id}: {what}\n  answer with `windlass answer {lane} {id} …`: {choices}"
-        )
-    };
-    questions.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// The answers a person can type.
-pub(crate) fn choices(about: &About, rule: Option<&Rule>, trust: Trust) -> String {
-    match (about, rule) {
-        (About::Approval { .. }, Some(rule)) => {
-            let project = match trust {
-                Trust::Given => format!("[p] `{rule}` for this project, "),
-                Trust::Missing => String::new(),
-            };
-            format!(
-                "[y] once, [c] `{rule}` for this conversation, {project}[n] no, or `n` and why:"
-            )
-        }
-        (About::Approval { .. }, None) => "[y] once, [n] no, or `n` and why:".to_owned(),
-        (About::Uncertain { .. }, _) => {
-            "[r] it did not happen, run it again, [d] it happened, [a] leave it:".to_owned()
-        }
-        (About::Asking { .. }, _) => "your answer:".to_owned(),
-        (About::Guidance { .. }, _) => {
-            "say how to go on, Enter to keep going, or `stop`:".to_owned()
-        }
-        (About::Budget { .. } | About::Drift { .. }, _) => "[y] go on, [n] stop:".to_owned(),
-    }
-}
-
-/// What a question is about, in words.
-pub(crate) fn what(about: &About, now: &Conversation) -> String {
-    match about {
-        About::Approval { call } => format!("may {} run?", described(*call, now)),
-        About::Uncertain { call } => {
-            format!("{} was running when its process ended; did it happen?", described(*call, now))
-        }
-        About::Asking { call } => format!("{} asks you", described(*call, now)),
-        About::Guidance { question } => question.to_string(),
-        About::Budget { cap } => {
-            format!("the cap is reached ({}); may as much again be spent?", cap.terminal())
-        }
-        About::Drift { what } => format!("{what}; go on?"),
-    }
-}
-
-/// A call as a person knows it: the tool and its arguments.
-fn described(id: CallId, now: &Conversation) -> String {
-    let round = now.run.as_ref().and_then(|run| run.round());
-    match round.and_then(|round| round.call(id)) {
-        Some(call) => {
-            let input = one_line(call.tool_use.input.text(), INPUT_CHARS);
-            // What cannot be seen must not stand in what somebody is asked to allow.
-            format!("{} {}", call.tool_use.name, input.replace(UNSEEN, "\u{fffd}"))
-        }
-        None => format!("call {id}"),
-    }
 }

@@ -95,7 +95,9 @@ impl Block {
             name: &'a str,
             input: &'a Raw,
         }
-        Self::new(Raw::encode(&Use { r#type: "tool_use", id, name, input }))
+        let raw = Raw::encode(&Use { r#type: "tool_use", id, name, input });
+        let tool_use = ToolUse { id: Arc::from(id), name: Arc::from(name), input: input.clone() };
+        Self { raw, kind: Kind::ToolUse(tool_use) }
     }
 
     /// A tool result. `content` is a JSON string or a list of content blocks.

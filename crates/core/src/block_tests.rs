@@ -109,3 +109,14 @@ fn thoughts_and_blanks_are_known() {
     }
     assert!(!block(r#"{"type":"image"}"#).is_blank());
 }
+
+/// A call that is made from its parts is what reading its text gives.
+#[test]
+fn calls_are_made_as_they_are_read() {
+    for (id, name) in [("t1", "read"), ("", ""), ("\"\n", "\u{fc}\u{1}\\")] {
+        for input in ["{}", " {\"a\": 1}\n", "null", r#""\ud800""#, "[1]"] {
+            let made = Block::tool_use(id, name, &Raw::parse(input).unwrap());
+            assert_eq!(block(made.raw().text()).kind(), made.kind(), "{made:?}");
+        }
+    }
+}

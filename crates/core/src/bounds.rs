@@ -91,7 +91,7 @@ fn check_model(model: &Model) -> Result<(), BadSettings> {
 }
 
 fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
-    let numbers: [(&str, u64, RangeInclusive<u64>); 26] = [
+    let numbers: [(&str, u64, RangeInclusive<u64>); 28] = [
         ("tool_rounds", limits.tool_rounds.into(), 1..=10_000),
         ("model_calls", limits.model_calls.into(), 1..=100_000),
         ("run_tokens", limits.run_tokens.unwrap_or(u64::MAX), 1..=u64::MAX),
@@ -110,6 +110,8 @@ fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
         ("sliding_messages", limits.sliding_messages.into(), 2..=100_000),
         ("cancel_wait_ms", limits.cancel_wait_ms, 1..=LONG_MS),
         ("provider_wait_ms", limits.provider_wait_ms, 0..=LONG_MS),
+        ("answer_wait_ms", limits.answer_wait_ms, 0..=LONG_MS),
+        ("local_wait_ms", limits.local_wait_ms, 0..=LONG_MS),
         ("rejections", limits.rejections.into(), 1..=100),
         ("output_retries", limits.output_retries.into(), 1..=100),
         ("summary_tokens", limits.summary_tokens, 1..=1_000_000),

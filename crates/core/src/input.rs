@@ -157,6 +157,8 @@ pub struct Failure {
 pub enum FailureClass {
     /// It may pass, and nothing was billed: 408, 409, 425, 429, 5xx, refused connections.
     Passing,
+    /// Nobody listens at an address of this very machine: it passes once somebody starts the server.
+    Absent,
     /// It may pass, but the answer had begun: a cut or silent stream. Charged in full.
     Cut,
     /// The request does not fit the window.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::input::FailureClass;
+
 /// Limits of a conversation, recorded with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -42,6 +44,13 @@ pub struct Limits {
     pub cancel_wait_ms: u64,
     /// How long a run waits for a provider that stays down, after its retries.
     pub provider_wait_ms: u64,
+    /// How long whoever waits for one answer stays while the provider fails. Then the run is left
+    /// as it is, to be taken up later; a worker stays.
+    #[serde(skip_serializing_if = "is_usual_answer_wait")]
+    pub answer_wait_ms: u64,
+    /// The same while nobody listens at an address of this machine.
+    #[serde(skip_serializing_if = "is_usual_local_wait")]
+    pub local_wait_ms: u64,
     /// Answers a completion gate may reject.
     pub rejections: u32,
     /// Answers that may not fit their schema.
@@ -66,6 +75,22 @@ pub struct Limits {
 
 /// More than the two for every round that a run has by default.
 const SLIDING_MESSAGES: u32 = 100;
+
+/// As long as a busy provider usually takes to come back.
+const ANSWER_WAIT_MS: u64 = 180_000;
+
+/// As long as a server that is being started takes.
+const LOCAL_WAIT_MS: u64 = 5_000;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_usual_answer_wait(ms: &u64) -> bool {
+    *ms == ANSWER_WAIT_MS
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_usual_local_wait(ms: &u64) -> bool {
+    *ms == LOCAL_WAIT_MS
+}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_usual_window(messages: &u32) -> bool {
@@ -111,6 +136,8 @@ impl Default for Limits {
             kept_messages: 10,
             cancel_wait_ms: 180_000,
             provider_wait_ms: 3_600_000,
+            answer_wait_ms: ANSWER_WAIT_MS,
+            local_wait_ms: LOCAL_WAIT_MS,
             rejections: 2,
             output_retries: 5,
             summary_tokens: 4_096,
@@ -129,6 +156,19 @@ impl Limits {
     #[must_use]
     pub fn router() -> Self {
         Self::default().with_tool_rounds(12)
+    }
+
+    /// How long whoever waits for one answer stays while model calls fail like this. A failure that
+    /// waiting does not mend ends the run by itself.
+    #[must_use]
+    pub fn patience_ms(&self, class: FailureClass) -> u64 {
+        match class {
+            FailureClass::Absent => self.local_wait_ms.min(self.answer_wait_ms),
+            FailureClass::Passing
+            | FailureClass::Cut
+            | FailureClass::TooLong
+            | FailureClass::Lasting => self.answer_wait_ms,
+        }
     }
 
     /// The same limits with another round cap and the model-call backstop that belongs to it.

@@ -1,3 +1,4 @@
+use crate::input::FailureClass;
 use crate::limits::{Limits, Times};
 
 // spec: STOP-19, STOP-18, GUARDS-11, GUARDS-13
@@ -20,6 +21,17 @@ fn the_backstop_follows_the_cap() {
     for (rounds, calls) in [(0, 10), (1, 12), (50, 110), (u32::MAX, u32::MAX)] {
         assert_eq!(Limits::default().with_tool_rounds(rounds).model_calls, calls);
     }
+}
+
+#[test]
+fn whoever_waits_for_an_answer_has_less_patience_with_a_server_that_is_not_there() {
+    let limits = Limits::default();
+    let patience = |class| limits.patience_ms(class);
+    assert_eq!(patience(FailureClass::Passing), 180_000);
+    assert_eq!(patience(FailureClass::Cut), 180_000);
+    assert_eq!(patience(FailureClass::Absent), 5_000);
+    let hurried = Limits { answer_wait_ms: 10, ..limits };
+    assert_eq!(hurried.patience_ms(FailureClass::Absent), 10);
 }
 
 #[test]

@@ -15,6 +15,13 @@ use crate::raw::Raw;
 pub enum Outcome {
     /// It worked: a JSON string or a list of content blocks. Any other JSON is shown as text.
     Done(Raw),
+    /// The same, with more than the model needs to know: it is recorded for whoever watches.
+    Detailed {
+        /// What the model sees.
+        content: Raw,
+        /// What programs and people see besides, in a shape that the tool chooses.
+        detail: Raw,
+    },
     /// It failed and says how.
     Failed(ToolError),
     /// It ran out of time.
@@ -27,6 +34,34 @@ pub enum Outcome {
         /// How long it ran.
         after_ms: u64,
     },
+}
+
+impl Outcome {
+    /// What the model is to see of a call that worked.
+    #[must_use]
+    pub fn content(&self) -> Option<&Raw> {
+        match self {
+            Self::Done(content) | Self::Detailed { content, .. } => Some(content),
+            Self::Failed(_) | Self::TimedOut { .. } | Self::Interrupted { .. } => None,
+        }
+    }
+
+    /// What only those who watch are told.
+    #[must_use]
+    pub fn detail(&self) -> Option<&Raw> {
+        match self {
+            Self::Detailed { detail, .. } => Some(detail),
+            Self::Done(_) | Self::Failed(_) | Self::TimedOut { .. } | Self::Interrupted { .. } => {
+                None
+            }
+        }
+    }
+}
+
+impl From<Raw> for Outcome {
+    fn from(content: Raw) -> Self {
+        Self::Done(content)
+    }
 }
 
 /// The error object a model sees. Never holds a stack trace: that belongs to the event.
@@ -159,7 +194,7 @@ impl Shown {
     #[must_use]
     pub fn of(outcome: &Outcome, limit_chars: u64, reach: Reach) -> Self {
         match outcome {
-            Outcome::Done(content) => Self {
+            Outcome::Done(content) | Outcome::Detailed { content, .. } => Self {
                 kind: OutcomeKind::Done,
                 content: cut::content(&as_content(content), limit_chars),
                 flag: ErrorFlag::Fine,

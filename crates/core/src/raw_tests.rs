@@ -1,4 +1,6 @@
-use crate::raw::{Raw, sha256_hex};
+use std::collections::BTreeSet;
+
+use crate::raw::{Raw, fingerprint, sha256_hex};
 
 // spec: TRANSCRIPT-03
 #[test]
@@ -95,4 +97,15 @@ fn strings_and_values_are_encoded() {
     assert_eq!(Raw::string("a\"\n\u{5d0}").text(), "\"a\\\"\\n\u{5d0}\"");
     assert_eq!(Raw::encode(&[1, 2]).text(), "[1,2]");
     assert_eq!(format!("{:?}", Raw::string("x")), "\"x\"");
+}
+
+#[test]
+fn texts_that_differ_anywhere_have_other_fingerprints() {
+    let text = "a result that is longer than two words";
+    let cut = (0..=text.len()).map(|end| text.get(..end).unwrap().to_owned());
+    let changed = (0..text.len()).map(|at| format!("{}~{}", &text[..at], &text[at + 1..]));
+    let zeros = (1..20).map(|count| "\0".repeat(count));
+    let texts: Vec<String> = cut.chain(changed).chain(zeros).collect();
+    let prints: BTreeSet<u64> = texts.iter().map(|text| fingerprint(text)).collect();
+    assert_eq!(prints.len(), texts.len());
 }

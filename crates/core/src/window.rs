@@ -10,6 +10,7 @@ pub mod plan;
 pub mod render;
 pub mod settings;
 pub mod stages;
+pub(crate) mod trial;
 
 #[cfg(test)]
 mod ladder_tests;

@@ -1,14 +1,18 @@
 //! Anthropic's Messages: our own shape, so blocks travel byte for byte in both directions.
 
 mod block;
+mod change;
 mod decode;
+mod delta;
 mod encode;
 mod event;
 mod faults;
+mod flat;
 mod head;
 mod quick;
 mod usage;
 mod whole;
+mod written;
 
 #[cfg(test)]
 mod quick_tests;

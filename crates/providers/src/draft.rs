@@ -36,12 +36,19 @@ enum Part {
 pub(crate) struct Call {
     /// Which tool.
     pub(crate) name: String,
-    /// The block's JSON up to its arguments.
-    pub(crate) before: String,
     /// The arguments as far as they came; empty if none did.
     pub(crate) input: String,
-    /// The block's JSON after its arguments.
-    pub(crate) after: String,
+    /// The rest of it.
+    pub(crate) around: Around,
+}
+
+/// What stands around a call's arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Around {
+    /// Type, id and name, as we would write them.
+    Usual { id: String },
+    /// JSON before and after them, as it came.
+    Other { before: String, after: String },
 }
 
 /// What the output ended by.
@@ -82,7 +89,7 @@ impl Draft {
     pub(crate) fn call(&mut self, call: Call, stream: &dyn Stream) -> Result<(), Fault> {
         self.count(BLOCK_BYTES)?;
         let part = match judge(&call.input) {
-            Judgement::Whole => match call.with(&call.input) {
+            Judgement::Whole(input) => match call.with(&input) {
                 Some(block) => {
                     self.announce(&block, stream);
                     Part::Whole(block)
@@ -145,26 +152,25 @@ impl Part {
 impl Call {
     /// A call in our own shape, for formats whose calls are no blocks.
     pub(crate) fn new(id: &str, name: &str, input: String) -> Self {
-        let (id, quoted) = (Raw::string(id), Raw::string(name));
-        let before = format!(
-            "{{\"type\":\"tool_use\",\"id\":{},\"name\":{},\"input\":",
-            id.text(),
-            quoted.text()
-        );
-        Self { name: name.to_owned(), before, input, after: "}".to_owned() }
+        Self { name: name.to_owned(), input, around: Around::Usual { id: id.to_owned() } }
     }
 
-    fn with(&self, input: &str) -> Option<Block> {
-        let mut text = String::with_capacity(self.before.len() + input.len() + self.after.len());
-        text.extend([&self.before, input, &self.after]);
-        Raw::parse(text).ok().map(Block::new)
+    /// The block with these arguments.
+    fn with(&self, input: &Raw) -> Option<Block> {
+        match &self.around {
+            Around::Usual { id } => Some(Block::tool_use(id, &self.name, input)),
+            Around::Other { before, after } => {
+                let text = [before.as_str(), input.text(), after.as_str()].concat();
+                Raw::parse(text).ok().map(Block::new)
+            }
+        }
     }
 
     fn broke_off(&self, ending: Ending) -> bool {
         match judge(&self.input) {
             Judgement::Cut => true,
             Judgement::Empty => ending == Ending::Limit,
-            Judgement::Whole | Judgement::Broken => false,
+            Judgement::Whole(_) | Judgement::Broken => false,
         }
     }
 
@@ -172,17 +178,17 @@ impl Call {
     /// with an error and the model sees what it sent.
     fn as_it_is(&self) -> Option<Block> {
         match judge(&self.input) {
-            Judgement::Empty => self.with("{}"),
-            Judgement::Whole => self.with(&self.input),
-            Judgement::Cut | Judgement::Broken => self.with(Raw::string(&self.input).text()),
+            Judgement::Empty => self.with(&Raw::parse("{}").ok()?),
+            Judgement::Whole(input) => self.with(&input),
+            Judgement::Cut | Judgement::Broken => self.with(&Raw::string(&self.input)),
         }
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Judgement {
-    /// One JSON value.
-    Whole,
+    /// One JSON value. Blanks around it are no part of it.
+    Whole(Raw),
     /// Nothing at all: many servers say so for "no arguments".
     Empty,
     /// JSON that breaks off.
@@ -195,8 +201,8 @@ fn judge(input: &str) -> Judgement {
     if input.trim().is_empty() {
         return Judgement::Empty;
     }
-    match serde_json::from_str::<&serde_json::value::RawValue>(input) {
-        Ok(_) => Judgement::Whole,
+    match serde_json::from_str(input) {
+        Ok(input) => Judgement::Whole(input),
         Err(error) if error.is_eof() => Judgement::Cut,
         Err(_) => Judgement::Broken,
     }

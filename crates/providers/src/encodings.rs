@@ -2,18 +2,18 @@
 //!
 //! The encoding of a conversation is found by its first segment and compared segment by segment
 //! with what is to be sent, by identity: segments are immutable and shared, so the same segment has
-//! the same bytes. Where the two part (a fork, a dropped reply), the rest is encoded anew. What has
-//! not been used for longest is forgotten first; forgetting costs one encoding.
+//! the same bytes. Where the two part (a fork, a dropped reply), the rest is encoded anew.
+//! Conversations that are over are forgotten when there are too many of them, of the others those
+//! that have not been used for longest; forgetting one of these costs one encoding.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use windlass_core::block::Block;
-use windlass_core::transcript::{Role, Segment, Transcript};
+use windlass_core::transcript::{Segment, Transcript};
 
+use crate::encoding::{Done, Encoding};
 use crate::limits::{KEPT_ENCODING_BYTES, KEPT_ENCODINGS};
-use crate::rope::Rope;
 
 /// How a wire format writes one segment after another.
 pub(crate) trait Encode: Send + Sync + 'static {
@@ -54,26 +54,15 @@ pub(crate) struct Most {
 }
 
 struct Kept<Open> {
-    by_first: HashMap<usize, Entry<Open>>,
+    by_first: HashMap<usize, Encoding<Open>>,
     bytes: usize,
     uses: u64,
+    /// With so many conversations it is looked which are over.
+    crowd: usize,
 }
 
-struct Entry<Open> {
-    segments: Vec<Done<Open>>,
-    generation: u32,
-    rope: Rope,
-    used: u64,
-}
-
-struct Done<Open> {
-    place: usize,
-    /// Held, so that its address cannot come to mean another segment.
-    blocks: Arc<[Block]>,
-    end: usize,
-    open: Open,
-    splice: Option<usize>,
-}
+/// So few conversations are not looked through.
+const FEW_CONVERSATIONS: usize = 16;
 
 impl<E: Encode> Encodings<E> {
     pub(crate) fn new(encode: E) -> Self {
@@ -81,7 +70,7 @@ impl<E: Encode> Encodings<E> {
     }
 
     pub(crate) fn keeping(most: Most, encode: E) -> Self {
-        let kept = Kept { by_first: HashMap::new(), bytes: 0, uses: 0 };
+        let kept = Kept { by_first: HashMap::new(), bytes: 0, uses: 0, crowd: FEW_CONVERSATIONS };
         Self { encode, most, kept: Mutex::new(kept) }
     }
 
@@ -104,7 +93,7 @@ impl<E: Encode> Encodings<E> {
     }
 
     /// Writes what is new, in one piece.
-    fn append_rest(&self, entry: &mut Entry<E::Open>, transcript: &Transcript) {
+    fn append_rest(&self, entry: &mut Encoding<E::Open>, transcript: &Transcript) {
         // By index: going through the old ones would cost what they are many.
         let all = transcript.segments();
         let new =
@@ -127,14 +116,14 @@ impl<E: Encode> Encodings<E> {
         entry.rope.push(Bytes::from(out));
     }
 
-    fn taken(&self, first: usize) -> Option<Entry<E::Open>> {
+    fn taken(&self, first: usize) -> Option<Encoding<E::Open>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = kept.by_first.remove(&first)?;
         kept.bytes = kept.bytes.saturating_sub(entry.rope.bytes());
         Some(entry)
     }
 
-    fn put(&self, first: usize, mut entry: Entry<E::Open>) {
+    fn put(&self, first: usize, mut entry: Encoding<E::Open>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.uses += 1;
         entry.used = kept.uses;
@@ -142,6 +131,7 @@ impl<E: Encode> Encodings<E> {
         if let Some(other) = kept.by_first.insert(first, entry) {
             kept.bytes = kept.bytes.saturating_sub(other.rope.bytes());
         }
+        kept.forget_ended();
         kept.forget_oldest(self.most);
     }
 
@@ -152,13 +142,17 @@ impl<E: Encode> Encodings<E> {
     }
 }
 
-impl<Open> Done<Open> {
-    fn is(&self, segment: &Segment) -> bool {
-        Arc::ptr_eq(&self.blocks, &segment.blocks)
-    }
-}
-
 impl<Open> Kept<Open> {
+    /// Looks through all of them, but only when they have become twice as many as were left.
+    fn forget_ended(&mut self) {
+        if self.by_first.len() < self.crowd {
+            return;
+        }
+        self.by_first.retain(|_, encoding| !encoding.is_over());
+        self.bytes = self.by_first.values().map(|encoding| encoding.rope.bytes()).sum();
+        self.crowd = FEW_CONVERSATIONS.max(2 * self.by_first.len());
+    }
+
     fn forget_oldest(&mut self, most: Most) {
         while self.by_first.len() > most.conversations || self.bytes > most.bytes {
             let oldest = self.by_first.iter().min_by_key(|(_, entry)| entry.used);
@@ -170,79 +164,6 @@ impl<Open> Kept<Open> {
             self.bytes = self.bytes.saturating_sub(entry.rope.bytes());
         }
     }
-}
-
-impl<Open> Default for Entry<Open> {
-    fn default() -> Self {
-        Self { segments: Vec::new(), generation: 0, rope: Rope::default(), used: 0 }
-    }
-}
-
-impl<Open: Copy + Default> Entry<Open> {
-    fn open(&self) -> Open {
-        self.segments.last().map(|done| done.open).unwrap_or_default()
-    }
-}
-
-impl<Open> Entry<Open> {
-    /// Forgets what the transcript does not begin with.
-    fn keep_common(&mut self, transcript: &Transcript) {
-        let common = self.common(transcript);
-        debug_assert!(self.all_common(transcript, common), "a generation only grows at its end");
-        self.segments.truncate(common);
-        self.rope.truncate(self.segments.last().map_or(0, |done| done.end));
-        self.generation = transcript.generation();
-    }
-
-    /// How many segments both begin with. Within a generation a transcript only grows at its end:
-    /// where two of them hold the same segment, they hold the same before it, and the place where
-    /// they part is found by halving. A conversation as long as it likes costs nothing here.
-    fn common(&self, transcript: &Transcript) -> usize {
-        if self.generation != transcript.generation() {
-            let pairs = self.segments.iter().zip(transcript.segments());
-            return pairs.take_while(|(done, segment)| done.is(segment)).count();
-        }
-        self.segments.partition_point(|done| {
-            transcript.segments().get(done.place).is_some_and(|segment| done.is(segment))
-        })
-    }
-
-    fn all_common(&self, transcript: &Transcript, count: usize) -> bool {
-        let pairs = self.segments.iter().zip(transcript.segments());
-        pairs.take(count).all(|(done, segment)| done.is(segment))
-    }
-
-    /// Appends everything up to the last marker: one stands at the end of the request before this
-    /// one, one at the end of this one. Says how many bytes that is.
-    fn share_marked(&self, transcript: &Transcript, marker: &Bytes, out: &mut Vec<Bytes>) -> usize {
-        let mut sent = 0;
-        for end in [previous_end(transcript), self.segments.len()] {
-            if let Some(splice) = self.splice_before(end).filter(|splice| *splice > sent) {
-                self.rope.share(sent, splice, out);
-                out.push(marker.clone());
-                sent = splice;
-            }
-        }
-        sent
-    }
-
-    /// The last place for a marker in the first `count` segments.
-    fn splice_before(&self, count: usize) -> Option<usize> {
-        self.segments.iter().take(count).rev().find_map(|done| done.splice)
-    }
-}
-
-/// How many segments the request before this one had: everything before the last reply.
-fn previous_end(transcript: &Transcript) -> usize {
-    let segments = transcript.segments();
-    let mut after = segments.len();
-    for segment in segments.iter().rev() {
-        after -= 1;
-        if segment.role == Role::Assistant {
-            return after;
-        }
-    }
-    0
 }
 
 /// Bytes a segment's encoding is likely to need.

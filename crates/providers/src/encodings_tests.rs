@@ -70,3 +70,17 @@ fn only_so_many_bytes_are_kept() {
     let (count, bytes) = encodings.kept();
     assert!((2..5).contains(&count) && bytes <= 1_000, "{count} with {bytes} bytes");
 }
+
+/// However many conversations there have been: what is over takes no room.
+#[test]
+fn conversations_that_are_over_are_forgotten() {
+    let encodings = Encodings::new(plain());
+    let alive: Vec<Transcript> = (0..20).map(|_| said("x")).collect();
+    alive.iter().for_each(|transcript| encodings.share(transcript, None, &mut Vec::new()));
+    for _ in 0..1_000 {
+        encodings.share(&said("y"), None, &mut Vec::new());
+    }
+    let (count, bytes) = encodings.kept();
+    assert!((20..=40).contains(&count), "{count}");
+    assert_eq!(bytes, count * said("x").bytes() as usize);
+}

@@ -198,6 +198,7 @@ fn outcome(closed: &Result<Closed, Failed>) -> Outcome {
         Fault::Reported { status: 429, .. } => Outcome::Throttled { retry_after_ms: None },
         Fault::Reported { status: 500.., .. }
         | Fault::Unreachable(_)
+        | Fault::Absent(_)
         | Fault::SlowConnect(_)
         | Fault::Silent(_) => Outcome::Overloaded { retry_after_ms: None },
         _ => Outcome::Answered,

@@ -13,6 +13,9 @@ pub(crate) enum Fault {
     /// The server could not be reached.
     #[error("{0}")]
     Unreachable(String),
+    /// Nobody listens at an address of this machine.
+    #[error("{0}")]
+    Absent(String),
     /// No secure connection could be made.
     #[error("{0}")]
     Insecure(String),
@@ -103,6 +106,7 @@ impl Fault {
             | Self::Reported { status, kind, message } => {
                 faults::class(*status, &format!("{kind}: {message}"))
             }
+            Self::Absent(_) => FailureClass::Absent,
             Self::Unreachable(_)
             | Self::Cut(_)
             | Self::Silent(_)

@@ -31,7 +31,7 @@ pub(crate) fn class(status: u16, message: &str) -> FailureClass {
 /// that may pass counts as a cut.
 pub(crate) fn once_begun(class: FailureClass) -> FailureClass {
     match class {
-        FailureClass::Passing | FailureClass::Cut => FailureClass::Cut,
+        FailureClass::Passing | FailureClass::Absent | FailureClass::Cut => FailureClass::Cut,
         FailureClass::TooLong => FailureClass::TooLong,
         FailureClass::Lasting => FailureClass::Lasting,
     }

@@ -13,13 +13,6 @@ const USUAL_FIELDS: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'a> Fields<'a> {
-    /// The value of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(known, _)| known == key).map(|(_, raw)| *raw)
-    }
-}
-
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(InOrder)

@@ -13,6 +13,7 @@ pub mod capabilities;
 mod content;
 pub mod describe;
 mod draft;
+mod encoding;
 mod encodings;
 mod endpoint;
 mod exchange;

@@ -42,9 +42,8 @@ fn unescaped(quoted: &str) -> String {
 
 /// `text` as a JSON string, appended.
 pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
-    push_escaped(out, text);
-    out.push(b'"');
+    // Writing a string to memory cannot fail.
+    let _ = serde_json::to_writer(out, text);
 }
 
 /// `text` escaped for the inside of a JSON string, appended.

@@ -55,6 +55,7 @@ impl Remote {
         let mut headers = endpoint.headers().map_err(|fault| failure(&fault))?;
         let wire = wires::wire(endpoint.format, &endpoint.model);
         wire.headers(&mut headers);
+        headers.insert(http::header::HOST, target.host_header.clone());
         let path = target.uri(wire.path()).map_err(|fault| failure(&fault))?;
         let known = known(&endpoint, &shared, &options);
         Ok(Self {

@@ -8,9 +8,12 @@
 //! Not here: anything the log holds. Desks are about this machine's files; another machine has
 //! others.
 
+mod seen;
+#[cfg(test)]
+mod seen_tests;
+
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -22,10 +25,14 @@ use tempfile::TempDir;
 use windlass_core::ids::LaneId;
 use windlass_core::raw::sha256_hex;
 
-use crate::limits::{MAX_NOTE_BYTES, MAX_SEEN};
+use self::seen::Seen;
+use crate::limits::MAX_NOTE_BYTES;
 
 /// The folder for what commands print.
 const OUTPUTS: &str = "outputs";
+
+/// The table of files that were read.
+const SEEN: &str = "seen.table";
 
 /// Where the desks stand.
 #[derive(Debug)]
@@ -89,20 +96,16 @@ impl Desk {
 
     /// Notes that `path` was seen with contents of this hash.
     pub(crate) fn note_seen(&self, path: &Path, hash: &str) -> io::Result<()> {
-        let name = seen_name(path);
-        // The same file is read again and again, and looking is cheaper than writing.
-        if self.get::<String>(&name).as_deref() == Some(hash) {
-            return Ok(());
-        }
-        if let Some(folder) = self.path(&name)?.parent() {
-            make_room(folder, MAX_SEEN);
-        }
-        self.put(&name, &hash)
+        self.all_seen()?.note(path, hash)
     }
 
     /// The hash of the contents as which `path` was last seen.
     pub(crate) fn seen(&self, path: &Path) -> Option<String> {
-        self.get(&seen_name(path))
+        self.all_seen().ok()?.contents(path)
+    }
+
+    fn all_seen(&self) -> io::Result<Seen> {
+        Ok(Seen { table: self.path(SEEN)? })
     }
 
     /// Removes all of it.
@@ -137,12 +140,6 @@ impl Desk {
         let folder = self.folder.as_ref();
         folder.map(|folder| folder.join(name)).ok_or_else(|| io::ErrorKind::StorageFull.into())
     }
-}
-
-/// Notes are spread over folders, so that it costs little to see how many there are.
-fn seen_name(path: &Path) -> String {
-    let hash = sha256_hex(path.as_os_str().as_bytes());
-    format!("seen/{}/{hash}", hash.get(..2).unwrap_or_default())
 }
 
 /// Removes the oldest files of a folder, so that there is room for one more.

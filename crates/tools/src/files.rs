@@ -12,6 +12,7 @@ mod notebook;
 mod open;
 mod page;
 mod pages;
+mod patch;
 mod path;
 mod pdf;
 mod picture;
@@ -32,6 +33,8 @@ mod lines_tests;
 #[cfg(test)]
 mod page_tests;
 #[cfg(test)]
+mod patch_tests;
+#[cfg(test)]
 mod path_tests;
 #[cfg(test)]
 mod place_tests;
@@ -40,6 +43,7 @@ mod zones_tests;
 
 pub use attach::Attached;
 pub use edit::Edit;
+pub use patch::Hunk;
 pub use read::Read;
 pub use write::Write;
 pub use zones::Zones;

@@ -15,6 +15,7 @@ mod around;
 mod custom;
 mod desk;
 mod files;
+mod hex;
 mod hooks;
 mod human;
 mod input;
@@ -34,11 +35,13 @@ mod todo;
 mod workplace;
 
 #[cfg(test)]
+mod hex_tests;
+#[cfg(test)]
 mod shape_tests;
 
 pub use agents::{Agent, LIKE_THE_PARENT, MAX_TASKS, SpawnChildRuns};
 pub use custom::Custom;
-pub use files::{Attached, Edit, Read, Write, Zones};
+pub use files::{Attached, Edit, Hunk, Read, Write, Zones};
 pub use hooks::{BadHooks, CommandHooks, HookConfig};
 pub use human::AskUserQuestion;
 pub use journal::JournalTool;

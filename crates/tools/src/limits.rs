@@ -91,6 +91,12 @@ pub const MAX_EDIT_BYTES: u64 = 16 * 1024 * 1024;
 pub const EDIT_CONTEXT_LINES: usize = 3;
 /// Lines shown of an edit at most.
 pub const EDIT_SHOWN_LINES: usize = 40;
+/// Lines that stand around a change in a patch.
+pub const PATCH_CONTEXT_LINES: usize = 3;
+/// Bytes of a patch that is recorded with a change.
+pub const MAX_PATCH_BYTES: usize = 32 * 1024;
+/// How long the shortest way from one text to the other is looked for; after that any way counts.
+pub const PATCH_MS: u64 = 200;
 /// Bytes of a picture, as model providers take them once they are spelled in letters.
 pub const MAX_IMAGE_BYTES: u64 = 3 * 1024 * 1024 + 512 * 1024;
 /// Bytes of a PDF file that is read.

@@ -58,6 +58,9 @@ impl Paged {
     fn keep(&self, from: Source<'_>, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::Done(content) => Outcome::Done(self.keep_content(from, content)),
+            Outcome::Detailed { content, detail } => {
+                Outcome::Detailed { content: self.keep_content(from, content), detail }
+            }
             Outcome::Failed(error) => Outcome::Failed(self.keep_error(from, error)),
             Outcome::TimedOut { .. } | Outcome::Interrupted { .. } => outcome,
         }

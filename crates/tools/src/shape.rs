@@ -1,19 +1,21 @@
 //! Results as programs around a coding agent know them: an object for each tool, made from what is
 //! recorded of a call, so that it can be made at any time again.
 //!
-//! Not here: what a file was before it changed. That is not recorded, and its fields are empty.
+//! Not here: the whole of a file before it changed. What is recorded of a change is its patch.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_core::outcome::Outcome;
 use windlass_core::raw::Raw;
 
+use crate::files::Hunk;
+
 /// The object that goes with a result, or the sentence that goes with a failure. `None` for tools
 /// that are not ours.
 #[must_use]
 pub fn shape(tool: &str, input: &Raw, outcome: &Outcome) -> Option<Value> {
     let content = match outcome {
-        Outcome::Done(content) => content,
+        Outcome::Done(content) | Outcome::Detailed { content, .. } => content,
         Outcome::Failed(error) => return Some(Value::from(format!("Error: {}", error.message))),
         Outcome::TimedOut { after_ms } => {
             return Some(Value::from(format!("Error: timed out after {after_ms} ms")));
@@ -27,8 +29,8 @@ pub fn shape(tool: &str, input: &Raw, outcome: &Outcome) -> Option<Value> {
     match tool {
         "Bash" => Some(bash(&text)),
         "Read" => Some(read(&input, content, &text)),
-        "Write" => Some(write(&input, &text)),
-        "Edit" => Some(edit(&input)),
+        "Write" => Some(write(&input, &text, &patch(outcome))),
+        "Edit" => Some(edit(&input, &patch(outcome))),
         "Glob" | "Grep" => Some(found(&text)),
         "TodoWrite" => Some(json!({ "newTodos": input.get("todos") })),
         "BashOutput" | "KillShell" => Some(Value::from(text)),
@@ -80,18 +82,24 @@ fn number(line: &str) -> Option<(u64, &str)> {
     Some((number.trim_start().parse().ok()?, text))
 }
 
-fn write(input: &Value, text: &str) -> Value {
+/// What was recorded of a change.
+fn patch(outcome: &Outcome) -> Value {
+    let hunks = outcome.detail().and_then(|detail| detail.read::<Vec<Hunk>>().ok());
+    json!(hunks.unwrap_or_default())
+}
+
+fn write(input: &Value, text: &str, patch: &Value) -> Value {
     let kind = if text.starts_with("created ") { "create" } else { "update" };
     json!({
         "type": kind, "filePath": input.get("file_path"), "content": input.get("content"),
-        "structuredPatch": [], "originalFile": null, "userModified": false,
+        "structuredPatch": patch, "originalFile": null, "userModified": false,
     })
 }
 
-fn edit(input: &Value) -> Value {
+fn edit(input: &Value, patch: &Value) -> Value {
     json!({
         "filePath": input.get("file_path"), "oldString": input.get("old_string"),
-        "newString": input.get("new_string"), "originalFile": null, "structuredPatch": [],
+        "newString": input.get("new_string"), "originalFile": null, "structuredPatch": patch,
         "userModified": false, "replaceAll": input.get("replace_all").and_then(Value::as_bool).unwrap_or(false),
     })
 }

@@ -121,7 +121,7 @@ pub(crate) fn is_alive(pid: i32) -> bool {
 
 pub(crate) fn done(outcome: Outcome) -> String {
     match outcome {
-        Outcome::Done(content) => content.read().unwrap(),
+        Outcome::Done(content) | Outcome::Detailed { content, .. } => content.read().unwrap(),
         other => panic!("{other:?}"),
     }
 }

@@ -16,12 +16,14 @@ const TURNS: usize = 20;
 /// How often each figure is taken.
 const REPEATS: usize = 30;
 
-/// Bytes of the file that is read in every turn.
+/// Bytes of each of the files that are read, one in every turn.
 const FILE_BYTES: usize = 886;
 
 pub(crate) fn report(binary: &Path) -> Result<()> {
     let place = TempDir::new()?;
-    std::fs::write(place.path().join("a.txt"), "x\n".repeat(FILE_BYTES / 2))?;
+    for turn in 1..=TURNS {
+        std::fs::write(place.path().join(name(turn)), contents(turn))?;
+    }
     let long = Server::start(binary, place.path(), &script())?;
     let short = Server::start(binary, place.path(), "when any\n  say \"done\"\n")?;
     let run = |server: &Server| -> Result<Ran> {
@@ -49,12 +51,22 @@ pub(crate) fn report(binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Each turn reads other lines: nobody is to go in circles.
+fn name(turn: usize) -> String {
+    format!("part{turn}.txt")
+}
+
+/// No two files are the same: whoever finds the same again and again goes in circles.
+fn contents(turn: usize) -> String {
+    let line = format!("{}\n", char::from(b'a'.saturating_add(turn as u8)));
+    line.repeat(FILE_BYTES / 2)
+}
+
+/// Each turn reads another file, as somebody does who looks for something.
 fn script() -> String {
     let call = |turn: usize| {
         format!(
-            "when ask {turn}\n  call Read {{\"file_path\": \"a.txt\", \"offset\": {turn}, \
-             \"limit\": 400}}\n"
+            "when ask {turn}\n  call Read {{\"file_path\": \"{}\", \"limit\": 400}}\n",
+            name(turn)
         )
     };
     let calls: String = (1..=TURNS).map(call).collect();

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use super::{compact, print};
+use super::{clear, compact, print};
 use crate::args::Print;
 use crate::look::paper::Paper;
 use crate::look::room::{Preview, preview};
@@ -15,6 +15,9 @@ use crate::setup::{self, Asks, Setup};
 use crate::show;
 
 pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<ExitCode> {
+    if command.name == Name::Clear {
+        return clear::clear(print).await;
+    }
     if command.name != Name::Help && is_new(print) {
         bail!(local::about_nothing(command.name));
     }
@@ -30,7 +33,7 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
         setup.settings.model = recorded.model.clone();
     }
     let said = match command.name {
-        Name::Help => local::help(),
+        Name::Clear | Name::Help => local::help(&setup.customs),
         Name::Cost => local::cost(&story),
         Name::Context => room(&story)?.lines(Paper::plain()).join("\n"),
         Name::Compact => make_room(&story, &setup, &command.rest).await?,
@@ -40,7 +43,7 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
 }
 
 /// Whether no conversation is named that the command could be about.
-fn is_new(print: &Print) -> bool {
+pub(super) fn is_new(print: &Print) -> bool {
     print.resume.is_none() && !print.go_on && print.conversation.is_none()
 }
 

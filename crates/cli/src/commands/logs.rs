@@ -10,7 +10,7 @@ use crate::look::args::LogsArgs;
 use crate::look::find;
 use crate::look::logs::{Event, NEWEST_RUNS, Reader};
 use crate::look::paper::Paper;
-use crate::{setup, show};
+use crate::{setup, show, words};
 
 /// Between two looks.
 const POLL_MS: u64 = 300;
@@ -31,6 +31,9 @@ pub(crate) async fn logs(args: &LogsArgs) -> anyhow::Result<ExitCode> {
         let events = reader.read(store.as_ref()).await?;
         print(&events, run.as_ref(), most, args)?;
         if !args.follow {
+            if events.is_empty() && !args.json {
+                show::note(words::NO_RUNS);
+            }
             break;
         }
         most = usize::MAX;

@@ -1,33 +1,30 @@
 //! `windlass -p`: one prompt, one result.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use windlass::Session;
 use windlass::core::ids::LaneId;
-use windlass::core::input::Input;
-use windlass::core::log::Entry;
-use windlass::ports::Store;
 
-use super::local;
-use crate::args::{OutputFormat, Print};
+use super::{local, newest};
+use crate::args::{AgentArgs, OutputFormat, PermissionArgs, Print};
 use crate::look::find;
-use crate::prompt::{mentions, slash, typed};
-use crate::settle::paths;
+use crate::prompt::slash::{self, Meant};
+use crate::prompt::{arguments, mentions, typed};
+use crate::settle::customs::{self, Custom};
+use crate::settle::{paths, trust};
 use crate::setup::{self, Asks, Opened, Setup};
-use crate::show;
+use crate::{show, words};
 
-/// Runs that are looked through for the newest conversation of a folder.
-const MOST_RUNS: usize = 500;
-
-pub(crate) async fn print(print: Print) -> anyhow::Result<ExitCode> {
+pub(crate) async fn print(mut print: Print) -> anyhow::Result<ExitCode> {
     check(&print)?;
-    let prompt = typed::prompt(print.prompt.as_deref())?;
-    let command = slash::read(&prompt).inspect_err(|error| show::not_begun(error, &print))?;
-    if let Some(command) = command {
-        return local::answer(&command, &print).await;
-    }
+    let typed = typed::prompt(print.prompt.as_deref())?;
+    let meant = meant(&typed, &print.agent.permissions);
+    let prompt = match meant.inspect_err(|error| show::not_begun(error, &print))? {
+        None => typed,
+        Some(Meant::Ours(command)) => return local::answer(&command, &print).await,
+        Some(Meant::Theirs(custom, rest)) => written_down(&custom, &rest, &mut print.agent)?,
+    };
     let old = earlier(&print).await?;
     let setup = setup::start_on(old.clone(), &print.agent, Asks::Model).await?;
     let session = session(&print, &setup, old).await?;
@@ -42,11 +39,36 @@ pub(crate) async fn print(print: Print) -> anyhow::Result<ExitCode> {
     show::watch(run, &session, &setup, &print.agent).await
 }
 
+/// The command that a prompt is, if it is one.
+fn meant(prompt: &str, args: &PermissionArgs) -> anyhow::Result<Option<Meant>> {
+    let workspace = paths::folder(&args.workspace, "--workspace")?;
+    // Files are looked for only by whoever types a command.
+    let customs = match prompt.starts_with('/') {
+        true => customs::all(args, &workspace, trust::of(&workspace)),
+        false => Vec::new(),
+    };
+    slash::read(prompt, &customs)
+}
+
+/// The prompt that somebody wrote down. What it asks for counts for this prompt; what was typed
+/// counts more.
+fn written_down(custom: &Custom, rest: &str, args: &mut AgentArgs) -> anyhow::Result<String> {
+    let page = custom.open().map_err(|why| {
+        anyhow::anyhow!("/{} cannot be used: {}: {why}", custom.name, custom.path().display())
+    })?;
+    if !page.ignored.is_empty() {
+        show::note(&words::untrusted_command(&custom.name, &page.ignored));
+    }
+    args.permissions.allow.extend(page.rules);
+    if args.model.script.is_none() && args.model.model.is_none() {
+        args.model.model = page.model;
+    }
+    Ok(arguments::fill(&page.prompt, rest))
+}
+
 fn check(print: &Print) -> anyhow::Result<()> {
     if !print.print {
-        bail!(
-            "say `windlass -p \"what is to be done\"`; `windlass --help` lists what else there is"
-        );
+        bail!(words::no_command(print.prompt.as_deref()));
     }
     let output = &print.agent.output;
     if output.format() == OutputFormat::StreamJson && !output.verbose {
@@ -74,7 +96,7 @@ pub(super) async fn earlier(print: &Print) -> anyhow::Result<Option<Opened>> {
     let lane = match (&print.conversation, &print.resume) {
         (Some(name), _) => Ok(LaneId::from(name.as_str())),
         (None, Some(id)) => find::find(store.as_ref(), id).await.map(|found| found.lane),
-        (None, None) => newest(store.as_ref(), &workspace).await,
+        (None, None) => newest::to_go_on_with(store.as_ref(), &args.store, &workspace).await,
     };
     let lane = lane.inspect_err(|error| show::not_begun(error, print))?;
     Ok(Some(Opened { store, lane }))
@@ -100,28 +122,4 @@ pub(super) async fn session(
         }
         (None, None) => Ok(setup.windlass.session(format!("conversation:{}", setup::new_id()))),
     }
-}
-
-/// The newest conversation whose tools worked in this folder.
-async fn newest(store: &dyn Store, workspace: &Path) -> anyhow::Result<LaneId> {
-    let runs = store.runs(None, MOST_RUNS).await?;
-    let mut seen: Vec<LaneId> = Vec::new();
-    for run in runs {
-        if seen.contains(&run.lane) {
-            continue;
-        }
-        if is_of(store, &run.lane, workspace).await? {
-            return Ok(run.lane);
-        }
-        seen.push(run.lane);
-    }
-    bail!("there is no conversation of {} to go on with", workspace.display())
-}
-
-async fn is_of(store: &dyn Store, lane: &LaneId, workspace: &Path) -> anyhow::Result<bool> {
-    let first = store.read_log(lane.clone(), 0, 1).await?;
-    let Some(stored) = first.first() else { return Ok(false) };
-    let entry = Entry::parse(stored.seq, &stored.line)?;
-    let Input::Configured { settings } = &entry.input else { return Ok(false) };
-    Ok(Path::new(&*settings.rules.root) == workspace)
 }

@@ -9,7 +9,7 @@ use windlass::ports::Clock;
 use crate::look::args::StatsArgs;
 use crate::look::paper::Paper;
 use crate::look::stats;
-use crate::{setup, show};
+use crate::{setup, show, words};
 
 /// Runs counted at most.
 const MOST: usize = 1_000_000;
@@ -22,6 +22,8 @@ pub(crate) async fn stats(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     let stats = stats::count(&ends);
     if args.json {
         show::line(&serde_json::to_string(&stats)?);
+    } else if store.runs(None, 1).await?.is_empty() {
+        show::line(words::NO_RUNS);
     } else {
         let lines = stats.lines(Paper::stdout(), args.days);
         lines.iter().for_each(|line| show::line(line));

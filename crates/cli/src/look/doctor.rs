@@ -9,10 +9,13 @@ mod processes;
 mod storage;
 mod words;
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::args::DoctorArgs;
 use super::paper::{Ink, Paper};
+use crate::settle::config;
 use crate::setup;
 
 /// How something is.
@@ -66,23 +69,25 @@ impl Check {
 /// Looks at everything.
 pub(crate) async fn examine(args: &DoctorArgs) -> Vec<Check> {
     let mut checks = keys::check();
-    let place = match setup::store_path(&args.store) {
-        Ok(place) => place,
-        Err(error) => {
-            checks.push(Check::broken("store", format!("{error:#}")));
-            return checks;
-        }
-    };
-    match setup::server(&place) {
-        Some(url) => checks.extend(storage::server(url).await),
-        None => {
-            checks.extend(storage::check(&place).await);
-            checks.push(storage::disk(&place));
-        }
+    let place = setup::store_path(&args.store);
+    match &place {
+        Ok(place) => checks.extend(stored(place).await),
+        // A configuration that cannot be read is told below, with its own name.
+        Err(_) if config::read().is_err() => {}
+        Err(error) => checks.push(Check::broken("store", format!("{error:#}"))),
     }
     checks.push(processes::check().await);
     checks.extend(processes::desks());
     checks.extend(files::check());
-    checks.extend(paths::check(&place));
+    checks.extend(place.iter().flat_map(|place| paths::check(place)));
+    checks
+}
+
+async fn stored(place: &Path) -> Vec<Check> {
+    if let Some(url) = setup::server(place) {
+        return storage::server(url).await;
+    }
+    let mut checks = storage::check(place).await;
+    checks.push(storage::disk(place));
     checks
 }

@@ -8,6 +8,12 @@ pub(crate) fn stamp(at: Millis) -> String {
     format!("{year:04}-{month:02}-{day:02} {}", clock(at))
 }
 
+/// `2026-11-15T12:30:42.123Z`, as programs read it.
+pub(crate) fn iso(at: Millis) -> String {
+    let (year, month, day) = date(at.0 / 86_400_000);
+    format!("{year:04}-{month:02}-{day:02}T{}.{:03}Z", clock(at), at.0 % 1_000)
+}
+
 /// `12:30:42`.
 pub(crate) fn clock(at: Millis) -> String {
     let seconds = at.0 / 1_000 % 86_400;

@@ -1,6 +1,13 @@
 //! What is a command, and what is for the model.
 
-use super::{Name, Slash, read};
+use super::{Meant, Name, Slash};
+
+fn read(prompt: &str) -> anyhow::Result<Option<Slash>> {
+    Ok(super::read(prompt, &[])?.map(|meant| match meant {
+        Meant::Ours(slash) => slash,
+        Meant::Theirs(custom, _) => panic!("{custom:?}"),
+    }))
+}
 
 #[test]
 fn a_command_is_its_name_and_what_follows() {
@@ -22,5 +29,8 @@ fn paths_and_everything_else_are_for_the_model() {
 #[test]
 fn an_unknown_command_is_told_with_those_that_exist() {
     let error = read("/frobnicate now").unwrap_err().to_string();
-    assert!(error.contains("no command /frobnicate; there are /compact, /context, /cost, /help"));
+    assert!(
+        error
+            .contains("no command /frobnicate; there are /clear, /compact, /context, /cost, /help")
+    );
 }

@@ -87,5 +87,8 @@ fn from_stdin() -> anyhow::Result<String> {
             PROMPT_BYTES >> 20
         );
     }
-    String::from_utf8(bytes).context("the prompt is not valid UTF-8; convert it first")
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        anyhow::anyhow!("the prompt is not valid UTF-8 (after {at} bytes); convert it first")
+    })
 }

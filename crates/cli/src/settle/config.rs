@@ -132,7 +132,12 @@ pub(crate) fn read() -> anyhow::Result<Config> {
                 .with_context(|| format!("the configuration {} cannot be read", path.display()));
         }
     };
-    toml::from_str(&text).with_context(|| format!("{} is not valid; mend it", path.display()))
+    toml::from_str(&text).map_err(|error: toml::de::Error| {
+        let at = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = at.matches('\n').count() + 1;
+        let (path, why) = (path.display(), error.message().lines().collect::<Vec<_>>().join(" "));
+        anyhow::anyhow!("{path} is not valid (line {line}: {why}); mend it")
+    })
 }
 
 impl Config {

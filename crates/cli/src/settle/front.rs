@@ -29,6 +29,15 @@ impl Page {
         Ok(Self { fields: fields(head)?, body: body.trim().to_owned() })
     }
 
+    /// The same for a page that needs no head.
+    pub(crate) fn read_any(text: &str) -> Result<Self, String> {
+        let begins = text.trim_start_matches('\u{feff}').starts_with("---");
+        match begins {
+            true => Self::read(text),
+            false => Ok(Self { fields: BTreeMap::new(), body: text.trim().to_owned() }),
+        }
+    }
+
     /// What the head says of `name`; an empty value says nothing.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str).filter(|value| !value.is_empty())

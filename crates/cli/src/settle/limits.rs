@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::{Serialize, de::DeserializeOwned};
 use windlass::core::budget::{AtCap, Caps};
 use windlass::core::gate::Need;
@@ -81,7 +81,7 @@ fn typed(set: &[String]) -> anyhow::Result<Values> {
             bail!("`{pair}` sets nothing; write --set limit=value, such as --set tool_rounds=20");
         };
         let value = serde_json::from_str(value.trim())
-            .with_context(|| format!("`{value}` is no value for {name}; give a number"))?;
+            .map_err(|_| anyhow::anyhow!("`{value}` is no value for {name}; give a number"))?;
         values.insert(name.trim().to_owned(), value);
     }
     Ok(values)
@@ -94,21 +94,16 @@ fn overlaid<T: Serialize + DeserializeOwned>(
     what: &str,
 ) -> anyhow::Result<T> {
     let mut table = serde_json::to_value(base)?;
-    for (name, value) in values {
-        let known = table.as_object().is_some_and(|table| table.contains_key(name));
-        let place = table.get_mut(name.as_str()).filter(|_| known);
-        match place {
-            Some(place) => *place = value.clone(),
-            None => {
-                let names: Vec<&str> = table
-                    .as_object()
-                    .into_iter()
-                    .flat_map(|t| t.keys())
-                    .map(String::as_str)
-                    .collect();
-                bail!("there is no {what} called {name}; there are {}", names.join(", "));
-            }
-        }
+    if let Some(table) = table.as_object_mut() {
+        table.extend(values.clone());
     }
-    serde_json::from_value(table).with_context(|| format!("a {what} has a value it cannot have"))
+    let read = serde_json::from_value(table).map_err(|error| error.to_string());
+    read.or_else(|error| match error.strip_prefix("unknown field ") {
+        // Only the type knows all its names: what is as usual is not written down.
+        Some(named) => {
+            let said = named.replace('`', "").replacen(", expected one of", "; there are", 1);
+            bail!("there is no {what} called {said}")
+        }
+        None => bail!("a {what} has a value it cannot have: {error}"),
+    })
 }

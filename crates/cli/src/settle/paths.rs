@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 fn set(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
@@ -42,8 +42,9 @@ pub(crate) fn shared_settings() -> Option<PathBuf> {
 
 /// A folder as it really is.
 pub(crate) fn folder(path: &std::path::Path, flag: &str) -> anyhow::Result<PathBuf> {
-    let real = path.canonicalize().with_context(|| {
-        format!("the folder {} cannot be opened; give another with {flag}", path.display())
+    let real = path.canonicalize().map_err(|error| {
+        let path = path.display();
+        anyhow::anyhow!("the folder {path} cannot be opened ({error}); give another with {flag}")
     })?;
     if !real.is_dir() {
         bail!("{} is not a folder; give one with {flag}", path.display());

@@ -90,7 +90,7 @@ pub(crate) fn file(path: &Path) -> anyhow::Result<Option<Source>> {
 
 fn inline(given: &str) -> anyhow::Result<Source> {
     if given.trim_start().starts_with('{') {
-        return parse(given, "--settings");
+        return parse(given, "given with --settings");
     }
     match file(Path::new(given))? {
         Some(source) => Ok(source),
@@ -99,6 +99,7 @@ fn inline(given: &str) -> anyhow::Result<Source> {
 }
 
 fn parse(text: &str, place: &str) -> anyhow::Result<Source> {
-    serde_json::from_str(text)
-        .with_context(|| format!("the settings {place} are not valid; mend them and try again"))
+    serde_json::from_str(text).map_err(|error| {
+        anyhow::anyhow!("the settings {place} are not valid ({error}); mend them and try again")
+    })
 }

@@ -10,9 +10,10 @@ use windlass::{End, Item, RunStream, Session};
 
 use super::frames::Frames;
 use super::live::Live;
+use super::patience::{Lost, Patience};
 use super::prompter::Project;
 use super::signals::{Sign, Signals};
-use super::{note, prompter, result};
+use super::{behind, note, prompter, result};
 use crate::args::{AgentArgs, OutputFormat, WhenAsked};
 use crate::setup::Setup;
 use crate::words;
@@ -53,8 +54,16 @@ pub(crate) async fn watch_from(
                 continue;
             }
         }
-        let shown = view.finish(&end, session).await;
+        let lost = view.patience.lost().cloned();
+        let shown = match (&end, lost) {
+            (End::HandedOver, Some(lost)) => view.leave_waiting(&lost, session),
+            _ => view.finish(&end, session).await,
+        };
+        if told == Told::Nothing && matches!(end, End::Finished(_)) {
+            behind::see_off((session, setup), args, &mut signals).await?;
+        }
         return match told {
+            Told::NobodyAnswers => shown.map(|()| ExitCode::FAILURE),
             Told::Terminate => Ok(ExitCode::from(TERMINATED)),
             Told::HungUp => Ok(ExitCode::from(HUNG_UP)),
             Told::NobodyReads => Ok(ExitCode::FAILURE),
@@ -66,8 +75,10 @@ pub(crate) async fn watch_from(
 
 /// What the process was told from outside.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     Nothing,
+    /// The model could not be asked for so long that nobody waits any longer.
+    NobodyAnswers,
     Terminate,
     /// The terminal is gone.
     HungUp,
@@ -95,7 +106,7 @@ async fn answered(
     Ok(true)
 }
 
-async fn follow(
+pub(super) async fn follow(
     run: &mut RunStream,
     session: &Session,
     setup: &Setup,
@@ -108,15 +119,21 @@ async fn follow(
         tokio::select! {
             biased;
             sign = signals.next() => match sign {
-                Sign::Cancel => cancel(session).await?,
-                Sign::Abort => abort(session).await?,
+                Sign::Cancel => cancel(session, view).await?,
+                Sign::Abort => abort(session, view).await?,
                 Sign::Terminate => told = leave(setup, Told::Terminate),
                 Sign::HangUp => told = leave(setup, Told::HungUp),
             },
             item = run.next() => match item? {
                 Some(_) if told != Told::Nothing => {}
-                Some(item) if view.show(&item).is_ok() => {}
-                Some(_) => told = leave(setup, Told::NobodyReads),
+                Some(item) => match view.show(&item) {
+                    Err(error) => {
+                        unwritten(&error, session);
+                        told = leave(setup, Told::NobodyReads);
+                    }
+                    Ok(()) if view.patience.is_lost() => told = leave(setup, Told::NobodyAnswers),
+                    Ok(()) => {}
+                },
                 None => return Ok(told),
             },
             _ = draw.tick(), if view.is_drawn() => view.draw(),
@@ -124,12 +141,21 @@ async fn follow(
     }
 }
 
-async fn cancel(session: &Session) -> anyhow::Result<()> {
+/// A reader that went away knows; a full disk is told.
+fn unwritten(error: &io::Error, session: &Session) {
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        note(&words::unwritten(error, session.lane()));
+    }
+}
+
+async fn cancel(session: &Session, view: &mut View) -> anyhow::Result<()> {
+    view.begin_line();
     note(words::CANCELLING);
     Ok(session.cancel(None).await?)
 }
 
-async fn abort(session: &Session) -> anyhow::Result<()> {
+async fn abort(session: &Session, view: &mut View) -> anyhow::Result<()> {
+    view.begin_line();
     note(words::ABORTING);
     Ok(session.abort(None).await?)
 }
@@ -141,10 +167,18 @@ fn leave(setup: &Setup, told: Told) -> Told {
     told
 }
 
-/// How the run is shown.
-enum View {
+/// How the run is shown, and for how long it is waited for.
+pub(super) struct View {
+    shown: Shown,
+    patience: Patience,
+}
+
+/// As what it is shown.
+enum Shown {
     Text(Box<Live>),
     Frames(Box<Frames>),
+    /// There is one result, and it was told.
+    Nothing,
 }
 
 impl View {
@@ -153,43 +187,75 @@ impl View {
         (session, setup): (&Session, &Setup),
         args: &AgentArgs,
     ) -> anyhow::Result<Self> {
+        let patience = Patience::new(&setup.settings);
         if !args.output.is_for_programs() {
-            return Ok(Self::Text(Box::new(Live::new(args.output.verbose).after(before))));
+            let live = Live::new(args.output.verbose).after(before);
+            return Ok(Self { shown: Shown::Text(Box::new(live)), patience });
         }
-        let frames =
-            Frames::new(session, setup, args, args.output.format() == OutputFormat::StreamJson)
-                .await?;
+        let streams = args.output.format() == OutputFormat::StreamJson;
+        let frames = Frames::new(session, setup, args, streams).await?;
         frames.init(setup);
-        Ok(Self::Frames(Box::new(frames)))
+        Ok(Self { shown: Shown::Frames(Box::new(frames)), patience })
+    }
+
+    /// A program that has its result hears no more.
+    pub(super) fn after_the_result(before: &Conversation, setup: &Setup, args: &AgentArgs) -> Self {
+        let shown = match args.output.is_for_programs() {
+            true => Shown::Nothing,
+            false => Shown::Text(Box::new(Live::new(args.output.verbose).after(before))),
+        };
+        Self { shown, patience: Patience::new(&setup.settings) }
     }
 
     fn show(&mut self, item: &Item) -> io::Result<()> {
-        match self {
-            Self::Text(live) => live.show(item),
-            Self::Frames(frames) => frames.show(item),
+        if let Item::Entry(entry) = item {
+            self.patience.hear(entry);
+        }
+        match &mut self.shown {
+            Shown::Text(live) => live.show(item, &self.patience),
+            Shown::Frames(frames) => frames.show(item),
+            Shown::Nothing => Ok(()),
         }
     }
 
     fn is_drawn(&self) -> bool {
-        matches!(self, Self::Text(live) if live.is_drawn())
+        matches!(&self.shown, Shown::Text(live) if live.is_drawn())
     }
 
     fn draw(&mut self) {
-        if let Self::Text(live) = self {
+        if let Shown::Text(live) = &mut self.shown {
             live.draw();
         }
     }
 
+    /// What is said next does not stand behind what the model says.
+    fn begin_line(&mut self) {
+        if let Shown::Text(live) = &mut self.shown {
+            live.begin_line();
+        }
+    }
+
     fn pause(&mut self) {
-        if let Self::Text(live) = self {
+        if let Shown::Text(live) = &mut self.shown {
             live.pause();
         }
     }
 
-    async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
-        match self {
-            Self::Text(live) => live.finish(end, session).await,
-            Self::Frames(frames) => frames.finish(end),
+    pub(super) async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
+        match &mut self.shown {
+            Shown::Text(live) => live.finish(end, session).await,
+            Shown::Frames(frames) => frames.finish(end),
+            Shown::Nothing => Ok(()),
+        }
+    }
+
+    /// The run waits for its provider, and nobody waits for the run.
+    fn leave_waiting(&mut self, lost: &Lost, session: &Session) -> anyhow::Result<()> {
+        let said = words::no_longer_waiting(lost, session.lane());
+        match &mut self.shown {
+            Shown::Text(live) => live.leave(&said),
+            Shown::Frames(frames) => frames.leave(&said),
+            Shown::Nothing => Ok(()),
         }
     }
 }

@@ -11,15 +11,16 @@ use windlass::core::conversation::Conversation;
 use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
-use windlass::core::outcome::Outcome;
 use windlass::core::permission::Verdict;
+use windlass::core::raw::Raw;
 use windlass::core::record::Record;
-use windlass::core::reply::{Reply, Usage};
+use windlass::core::reply::Reply;
 use windlass::core::run::Run;
-use windlass::tools::shape;
-use windlass::{End, Item, Session};
+use windlass::ports::Clock;
+use windlass::{End, Item, Session, SystemClock};
 
 use super::init;
+use super::messages;
 use super::partial::{self, Part, Partial};
 use super::result::{self, Tally};
 use crate::args::AgentArgs;
@@ -43,6 +44,8 @@ pub(super) struct Frames {
     partial: Option<Partial>,
     now: Conversation,
     asked_at: Option<Millis>,
+    /// What the tool brought of the call that settles next, for those who watch.
+    detail: Option<Raw>,
     tally: Tally,
     /// Why the last message could not be written: whoever read them is gone.
     unread: Cell<Option<io::ErrorKind>>,
@@ -64,6 +67,7 @@ impl Frames {
             partial: (streams && args.output.include_partial_messages).then(Partial::default),
             now: session.conversation().await.unwrap_or_default(),
             asked_at: None,
+            detail: None,
             tally: Tally::new(settings),
             unread: Cell::default(),
         })
@@ -74,13 +78,23 @@ impl Frames {
         self.write(init::message(setup));
     }
 
+    /// Another conversation ends here, and this one begins.
+    pub(super) fn reset(&self, old: &LaneId) {
+        let message = json!({"type": "conversation_reset", "new_conversation_id": self.session_id});
+        self.write_as(&result::session_id(old), message);
+    }
+
     /// Writes a message with what every message has.
-    fn write(&self, mut message: Value) {
+    fn write(&self, message: Value) {
+        self.write_as(&self.session_id, message);
+    }
+
+    fn write_as(&self, session_id: &str, mut message: Value) {
         if !self.streams {
             return;
         }
         if let Some(fields) = message.as_object_mut() {
-            fields.insert("session_id".to_owned(), json!(self.session_id));
+            fields.insert("session_id".to_owned(), json!(session_id));
             fields.insert("uuid".to_owned(), json!(setup::new_id()));
         }
         let mut out = io::stdout();
@@ -131,17 +145,18 @@ impl Frames {
             }
             Record::ReplyKept {} | Record::RoundOpened { .. } if self.streams => {
                 if let Input::Replied { reply, .. } = &entry.input {
-                    self.replied(reply, Whole::Told);
+                    self.replied((reply, entry.at), Whole::Told);
                 }
             }
             Record::ReplyDropped { .. } if self.streams => {
                 if let Input::Replied { reply, .. } = &entry.input {
-                    self.replied(reply, Whole::Untold);
+                    self.replied((reply, entry.at), Whole::Untold);
                 }
             }
             Record::AttemptAbandoned { .. } => {
                 self.partial.iter_mut().for_each(Partial::abandon);
             }
+            Record::Settled { call, .. } if self.streams => self.detail = self.detail(*call),
             Record::Judged { call, verdict: Verdict::Deny { reason } } => {
                 self.denied(*call, reason);
             }
@@ -165,43 +180,27 @@ impl Frames {
             Record::Asked { .. } if self.partial.is_some() => {
                 self.write(json!({"type": "system", "subtype": "status", "status": "requesting"}));
             }
-            Record::Settled { call, .. } => self.tool_result(*call),
+            Record::Settled { call, .. } => self.tool_result(*call, entry.at),
             Record::Compacted { .. } | Record::Pruned { .. } => {
                 let tokens = self.now.meter.estimate(self.now.request_bytes());
-                self.write(json!({
-                    "type": "system",
-                    "subtype": "compact_boundary",
-                    "compact_metadata": { "trigger": "auto", "post_tokens": tokens },
-                }));
+                self.write(messages::compacted(tokens));
             }
             Record::Deferred { until, failures } => {
-                self.write(json!({
-                    "type": "system",
-                    "subtype": "api_retry",
-                    "attempt": failures,
-                    "max_retries": self.now.settings.as_ref().map(|s| s.limits.model_retries),
-                    "retry_delay_ms": until.since(entry.at),
-                    "error_status": null,
-                    "error": "unknown",
-                }));
+                let most = self.now.settings.as_ref().map(|s| s.limits.model_retries);
+                let after_ms = until.since(entry.at);
+                self.write(messages::retry(&entry.input, *failures, most, after_ms));
             }
             Record::FellBack { why } => {
                 let settings = self.now.settings.as_ref();
-                self.write(json!({
-                    "type": "system",
-                    "subtype": "model_fallback",
-                    "trigger": "overloaded",
-                    "original_model": self.model,
-                    "fallback_model": settings.and_then(|s| s.fallback.as_ref()).map(|m| &m.name),
-                    "content": why,
-                }));
+                let other = settings.and_then(|s| s.fallback.as_ref()).map(|m| &*m.name);
+                self.write(messages::fell_back(&self.model, other, why));
             }
             _ => {}
         }
     }
 
     /// One message for each block, as the SDKs expect, in its place among the events.
-    fn replied(&mut self, reply: &Reply, whole: Whole) {
+    fn replied(&mut self, (reply, at): (&Reply, Millis), whole: Whole) {
         let mut alone = Partial::default();
         let partial = self.partial.as_mut();
         let is_streamed = partial.is_some();
@@ -210,57 +209,31 @@ impl Frames {
         for part in partial.replied(reply, &self.model) {
             match part {
                 Part::Event(event) if is_streamed => self.event(event),
-                Part::Block(place) if whole == Whole::Told => self.block(reply, place, &id),
+                Part::Block(place) if whole == Whole::Told => self.block((reply, at), place, &id),
                 Part::Event(_) | Part::Block(_) => {}
             }
         }
     }
 
-    fn block(&self, reply: &Reply, place: usize, id: &str) {
+    fn block(&self, (reply, at): (&Reply, Millis), place: usize, id: &str) {
         let Some(block) = reply.blocks.get(place) else { return };
-        let content: Value = block.raw().read().unwrap_or_default();
-        self.write(json!({
-            "type": "assistant",
-            "message": {
-                "id": id,
-                "type": "message",
-                "role": "assistant",
-                "model": self.model,
-                "content": [content],
-                "stop_reason": null,
-                "stop_sequence": null,
-                "usage": usage(&reply.usage),
-            },
-            "parent_tool_use_id": null,
-        }));
+        self.write(messages::block(block, (&self.model, id), &reply.usage, at));
     }
 
-    fn tool_result(&self, id: CallId) {
+    fn detail(&self, id: CallId) -> Option<Raw> {
+        let round = self.now.run.as_ref().and_then(Run::round);
+        match &round?.call(id)?.state {
+            CallState::AfterHook(outcome) => outcome.detail().cloned(),
+            _ => None,
+        }
+    }
+
+    fn tool_result(&self, id: CallId, at: Millis) {
         let round = self.now.run.as_ref().and_then(Run::round);
         let Some(call) = round.and_then(|round| round.call(id)) else { return };
-        let CallState::Settled(shown) = &call.state else { return };
-        let content: Value = shown.content.read().unwrap_or_default();
-        let is_error = !call.has_worked();
-        let done = Outcome::Done(shown.content.clone());
-        let result = match is_error {
-            true => json!(format!("Error: {}", content.as_str().unwrap_or_default())),
-            false => shape(&call.tool_use.name, &call.tool_use.input, &done)
-                .unwrap_or_else(|| content.clone()),
-        };
-        self.write(json!({
-            "type": "user",
-            "message": {
-                "role": "user",
-                "content": [{
-                    "type": "tool_result",
-                    "tool_use_id": call.tool_use.id,
-                    "content": content,
-                    "is_error": is_error,
-                }],
-            },
-            "parent_tool_use_id": null,
-            "tool_use_result": result,
-        }));
+        if let CallState::Settled(shown) = &call.state {
+            self.write(messages::tool_result(call, shown, self.detail.as_ref(), at));
+        }
     }
 
     fn denied(&mut self, id: CallId, reason: &str) {
@@ -285,25 +258,17 @@ impl Frames {
 
     /// Words that no model said.
     pub(super) fn said(&self, text: &str) {
-        self.write(json!({
-            "type": "assistant",
-            "message": {
-                "id": setup::new_id(),
-                "type": "message",
-                "role": "assistant",
-                "model": "<synthetic>",
-                "content": [{"type": "text", "text": text}],
-                "stop_reason": "stop_sequence",
-                "stop_sequence": "",
-                "usage": usage(&Usage::default()),
-            },
-            "parent_tool_use_id": null,
-        }));
+        self.write(messages::said(text, SystemClock::start().now()));
     }
 
     /// The one result.
     pub(super) fn finish(&mut self, end: &End) -> anyhow::Result<()> {
         self.result(result::message(end, &self.tally, &self.now, &self.lane)?)
+    }
+
+    /// The same for a run that is left waiting for its provider.
+    pub(super) fn leave(&self, said: &str) -> anyhow::Result<()> {
+        self.result(result::left(said, &self.tally, &self.now)?)
     }
 
     /// The same, whatever it says.
@@ -312,17 +277,8 @@ impl Frames {
             fields.insert("session_id".to_owned(), json!(self.session_id));
             fields.insert("uuid".to_owned(), json!(setup::new_id()));
         }
-        writeln!(io::stdout(), "{message}")?;
-        Ok(io::stdout().flush()?)
+        let mut out = io::stdout();
+        let written = writeln!(out, "{message}").and_then(|()| out.flush());
+        written.map_err(|error| anyhow::anyhow!("the result cannot be written ({error})"))
     }
-}
-
-/// Tokens under the names of the API.
-pub(super) fn usage(usage: &Usage) -> Value {
-    json!({
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cache_read_input_tokens": usage.cache_read_tokens,
-        "cache_creation_input_tokens": usage.cache_write_tokens,
-    })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass::tools::LIKE_THE_PARENT;
 
-use crate::prompt::slash::Name;
+use crate::prompt::slash;
 use crate::setup::Setup;
 use crate::toolset;
 
@@ -24,7 +24,7 @@ pub(super) fn message(setup: &Setup) -> Value {
         "mcp_servers": [],
         "model": settings.model.name,
         "permissionMode": settings.rules.mode,
-        "slash_commands": Name::ALL.map(Name::word),
+        "slash_commands": slash::names(&setup.customs).collect::<Vec<_>>(),
         "apiKeySource": if std::env::var_os("ANTHROPIC_API_KEY").is_some() {
             "ANTHROPIC_API_KEY"
         } else {

@@ -2,25 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
-use std::time::Instant;
 
 use windlass::core::conversation::Conversation;
 use windlass::core::ids::CallId;
+use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::record::Record;
 use windlass::core::run::Run;
+use windlass::tools::Hunk;
 use windlass::{End, Item, Session};
 
+use super::changes;
 use super::markdown::Markdown;
+use super::patience::Patience;
+use super::spinner::Spinner;
 use super::terminal::{Colours, Style, harmless};
 use crate::words;
-
-/// The spinner's pictures.
-const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// A run being shown.
 pub(super) struct Live {
     printed: String,
+    /// What stood there when the run ended: the next one may have begun in the same moment.
+    at_end: Option<String>,
     thinking: bool,
     verbose: bool,
     spinner: Option<Spinner>,
@@ -33,23 +36,15 @@ pub(super) struct Live {
     markdown: Option<Markdown>,
 }
 
-/// The line that shows that somebody is at work.
-struct Spinner {
-    since: Instant,
-    drawn: usize,
-    shown: bool,
-    tokens: u64,
-}
-
 impl Live {
     pub(super) fn new(verbose: bool) -> Self {
         let drawn = io::stderr().is_terminal() && Colours::of_stderr() == Colours::Shown;
-        let spinner = Spinner { since: now(), drawn: 0, shown: false, tokens: 0 };
         Self {
             printed: String::new(),
+            at_end: None,
             thinking: false,
             verbose,
-            spinner: drawn.then_some(spinner),
+            spinner: drawn.then(Spinner::new),
             names: BTreeMap::new(),
             handed: BTreeSet::new(),
             paused: false,
@@ -87,13 +82,22 @@ impl Live {
         let _ = self.end_line();
     }
 
+    /// What is said next does not stand behind what the model says. That may go on.
+    pub(super) fn begin_line(&mut self) {
+        self.clear();
+        let _ = self.end_thoughts();
+        if !self.printed.is_empty() && !self.printed.ends_with('\n') {
+            let _ = writeln!(io::stderr());
+        }
+    }
+
     fn clear(&mut self) {
         if let Some(spinner) = &mut self.spinner {
             spinner.clear();
         }
     }
 
-    pub(super) fn show(&mut self, item: &Item) -> io::Result<()> {
+    pub(super) fn show(&mut self, item: &Item, patience: &Patience) -> io::Result<()> {
         match item {
             Item::Text { piece, .. } => {
                 self.clear();
@@ -101,7 +105,7 @@ impl Live {
                 self.say(piece)
             }
             Item::Thinking { piece, .. } => self.think(piece),
-            Item::Entry(entry) => self.about(entry),
+            Item::Entry(entry) => self.about(entry, patience),
             Item::Ended(_) => Ok(()),
         }
     }
@@ -136,17 +140,24 @@ impl Live {
     }
 
     /// One line per thing worth knowing, on standard error.
-    fn about(&mut self, entry: &Entry) -> io::Result<()> {
+    fn about(&mut self, entry: &Entry, patience: &Patience) -> io::Result<()> {
         self.clear();
         self.learn(entry);
         let mut last = None;
         for record in &entry.records {
             // Saying it twice would say no more.
-            let about = self.sentence(entry, record).filter(|about| last.as_ref() != Some(about));
+            if matches!(record, Record::Finished { .. }) {
+                self.at_end = Some(self.printed.clone());
+            }
+            let about = self.sentence(entry, record, patience);
+            let about = about.filter(|about| last.as_ref() != Some(about));
             if let Some(about) = about {
                 self.end_line()?;
                 writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(&about)))?;
                 last = Some(about);
+            }
+            if matches!(record, Record::Completed { .. }) {
+                self.changed(&entry.input)?;
             }
             if matches!(record, Record::Asked { .. } | Record::ReplyDropped { .. }) {
                 self.end_line()?;
@@ -155,7 +166,16 @@ impl Live {
         Ok(())
     }
 
-    fn sentence(&mut self, entry: &Entry, record: &Record) -> Option<String> {
+    /// What a change took and brought, for people who watch.
+    fn changed(&self, input: &Input) -> io::Result<()> {
+        let Input::ToolReturned { outcome, .. } = input else { return Ok(()) };
+        let detail = outcome.detail().filter(|_| self.verbose || io::stderr().is_terminal());
+        let hunks = detail.and_then(|detail| detail.read::<Vec<Hunk>>().ok());
+        let lines = changes::lines(&hunks.unwrap_or_default(), self.colours);
+        lines.iter().try_for_each(|line| writeln!(io::stderr(), "{line}"))
+    }
+
+    fn sentence(&mut self, entry: &Entry, record: &Record, patience: &Patience) -> Option<String> {
         match record {
             Record::Spawned { call, .. } => {
                 self.handed.insert(*call);
@@ -171,13 +191,13 @@ impl Live {
             }
             _ => {}
         }
-        words::about(entry, record, &self.names)
+        words::about((entry, record), &self.names, patience)
     }
 
     fn learn(&mut self, entry: &Entry) {
-        if let windlass::core::Input::Replied { ask, reply, .. } = &entry.input {
+        if let Input::Replied { ask, reply, .. } = &entry.input {
             if let Some(spinner) = &mut self.spinner {
-                spinner.tokens = spinner.tokens.saturating_add(reply.usage.total());
+                spinner.count(reply.usage.total());
             }
             for (index, call) in reply.tool_uses() {
                 self.names.insert(CallId { ask: *ask, index }, words::call(call));
@@ -202,7 +222,8 @@ impl Live {
     pub(super) async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
         self.clear();
         if let End::Finished(ended) = end {
-            let shown = !self.printed.is_empty() && ended.text.ends_with(self.printed.as_str());
+            let printed = self.at_end.take().unwrap_or_else(|| self.printed.clone());
+            let shown = !printed.is_empty() && ended.text.ends_with(&printed);
             if !shown && !ended.text.is_empty() {
                 self.end_line()?;
                 self.say(&ended.text)?;
@@ -225,26 +246,11 @@ impl Live {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a spinner shows how long people have waited")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-impl Spinner {
-    fn draw(&mut self) {
-        let picture = SPINNER.get(self.drawn % SPINNER.len()).unwrap_or(&"");
-        self.drawn = self.drawn.wrapping_add(1);
-        let seconds = self.since.elapsed().as_secs();
-        let line = format!("{picture} {seconds} s · {} tokens", self.tokens);
-        let _ = write!(io::stderr(), "\r\u{1b}[2K\u{1b}[2m{line}\u{1b}[0m");
-        let _ = io::stderr().flush();
-        self.shown = true;
-    }
-
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            let _ = write!(io::stderr(), "\r\u{1b}[2K");
-            let _ = io::stderr().flush();
-        }
+impl Live {
+    /// Nobody waits any longer, and this is why.
+    pub(super) fn leave(&mut self, said: &str) -> anyhow::Result<()> {
+        self.clear();
+        self.end_line()?;
+        Ok(writeln!(io::stderr(), "windlass: {}", harmless(said))?)
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use windlass::Session;
 use windlass::core::conversation::Conversation;
+use windlass::core::ids::LaneId;
 
 use super::frames::Frames;
 use super::{line, result};
@@ -27,6 +28,27 @@ pub(crate) async fn locally(
     frames.init(setup);
     frames.said(said);
     frames.result(result::local(name.word(), said, &setup.settings, now)?)
+}
+
+/// A new conversation begins in the place of another.
+pub(crate) async fn cleared(
+    said: &str,
+    old: Option<&LaneId>,
+    (session, setup): (&Session, &Setup),
+    args: &AgentArgs,
+) -> anyhow::Result<()> {
+    if !args.output.is_for_programs() {
+        line(said);
+        return Ok(());
+    }
+    let streams = args.output.format() == OutputFormat::StreamJson;
+    let frames = Frames::new(session, setup, args, streams).await?;
+    if let Some(old) = old {
+        frames.reset(old);
+    }
+    frames.init(setup);
+    let now = Conversation::default();
+    frames.result(result::local(Name::Clear.word(), said, &setup.settings, &now)?)
 }
 
 /// A program that asked for a conversation which does not exist hears so in a result, too.

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use windlass::core::reply::{Reply, Usage};
 
-use super::frames::usage;
+use super::messages::usage;
 use crate::setup;
 
 #[cfg(test)]

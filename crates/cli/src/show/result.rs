@@ -12,7 +12,7 @@ use windlass::core::settings::{Model, Settings};
 use windlass::core::stop::{RunState, Subtype};
 use windlass::{End, StopCause};
 
-use super::frames::usage;
+use super::messages::usage;
 use crate::words;
 
 /// Micro-dollars of a dollar.
@@ -72,13 +72,25 @@ pub(super) fn message(
         End::Refused(why) => without(why, &[why.to_string()], tally)?,
         End::HandedOver => without("handed_over", &["handed_over".to_owned()], tally)?,
     };
+    put_spent(&mut message, now);
+    Ok(message)
+}
+
+/// The result of a run that is left waiting for its provider.
+pub(super) fn left(said: &str, tally: &Tally, now: &Conversation) -> anyhow::Result<Value> {
+    let mut message = without("waiting_on_provider", &[said.to_owned()], tally)?;
+    put_spent(&mut message, now);
+    Ok(message)
+}
+
+/// What a run that goes on later has used so far.
+fn put_spent(message: &mut Value, now: &Conversation) {
     if let (Some(fields), Some(run)) = (message.as_object_mut(), &now.run) {
         let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
         put("num_turns", json!(run.counters.tool_rounds));
         put("usage", usage(&run.counters.usage));
         put("total_cost_usd", json!(dollars(run.spent.usd_micros)));
     }
-    Ok(message)
 }
 
 fn finished(ended: &Ended, tally: &Tally) -> anyhow::Result<Value> {

@@ -77,7 +77,10 @@ fn a_prompt_beyond_all_bounds_is_refused_before_anything_is_stored() {
 
 #[test]
 fn standard_input_that_is_no_text_is_one_sentence() {
-    one_sentence(&Place::new(HELLO).run_fed(FED, b"abc\xff\xfe"), "not valid UTF-8; convert it");
+    one_sentence(
+        &Place::new(HELLO).run_fed(FED, b"abc\xff\xfe"),
+        "not valid UTF-8 (after 3 bytes); convert it",
+    );
 }
 
 #[test]
@@ -95,6 +98,60 @@ fn unknown_flags_are_refused_with_exit_code_2() {
     let ran = Place::new(HELLO).run_bare(&["--frobnicate"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("--frobnicate"));
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+}
+
+#[test]
+fn windlass_alone_says_how_to_begin() {
+    let ran = Place::new(HELLO).run_bare(&[]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    for command in ["windlass demo", "windlass doctor", "windlass -p", "windlass --help"] {
+        assert!(ran.err.contains(command), "{command}: {}", ran.err);
+    }
+    assert!(ran.err.lines().count() < 12 && ran.err.lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn output_that_cannot_be_written_is_told_and_the_run_goes_on_later() {
+    for (format, says) in [
+        ("text", "the output cannot be written (No space"),
+        ("json", "the result cannot be written"),
+    ] {
+        let place = Place::new(HELLO);
+        let args = ["-p", "hi", "--script", "a.script", "--store", "w.db", "--conversation", "c"];
+        let mut command = place.command(&[&args[..], &["--output-format", format]].concat());
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let command = command.stdin(std::process::Stdio::null()).stdout(full);
+        one_sentence(&Ran::from(command.output().unwrap()), says);
+        let shown = place.run(&["show", "c"]);
+        assert!(shown.out.contains("hi"), "{}", shown.err);
+    }
+}
+
+#[test]
+fn a_configuration_with_a_mistake_names_its_line() {
+    let place = Place::new(HELLO);
+    std::fs::create_dir(place.path("home")).unwrap();
+    place.write("home/config.toml", "model = \"a\"\nmodle = \"b\"\n");
+    let ran = place.ask("hi", &[]);
+    one_sentence(&ran, "config.toml is not valid (line 2: unknown field `modle`");
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    // Who looks for what is wrong is told that, and everything else.
+    let ran = place.run_bare(&["doctor"]);
+    assert_eq!(ran.code, 1);
+    let broken: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("BROKEN")).collect();
+    assert!(broken.len() == 1 && broken[0].contains("config.toml"), "{}", ran.out);
+    assert!(ran.out.contains("processes"), "{}", ran.out);
+}
+
+#[test]
+fn looking_back_on_nothing_says_how_to_begin() {
+    let place = Place::new(HELLO);
+    for command in ["runs", "stats", "logs"] {
+        let ran = place.run(&[command]);
+        assert_eq!(ran.code, 0);
+        assert!((ran.out + &ran.err).contains("no runs yet"), "{command}");
+    }
 }
 
 #[test]

@@ -7,7 +7,10 @@ mod stage;
 
 mod agents;
 mod bad_input;
+mod behind;
+mod changes;
 mod commands;
+mod customs;
 mod doctor;
 mod explain;
 mod explain_calls;
@@ -16,6 +19,7 @@ mod forking;
 mod leave;
 mod logs;
 mod looking_back;
+mod patience;
 mod print;
 mod scenarios;
 mod scripted;

@@ -9,10 +9,10 @@ use crate::kit::Place;
 const HELLO: &str = "when user is \"busy\"\n  fail 529\nwhen any\n  say \"hello\"\n";
 
 /// The server, killed when the test ends in whatever way.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     out: BufReader<ChildStdout>,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Drop for Server {
@@ -24,7 +24,7 @@ impl Drop for Server {
 
 impl Server {
     #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-    fn start(place: &Place, more: &[&str]) -> Self {
+    pub(crate) fn start(place: &Place, more: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
             .arg("scripted")
             .arg("--script")

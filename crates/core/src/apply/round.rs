@@ -11,7 +11,7 @@ use crate::conversation::Conversation;
 use crate::facts::Facts;
 use crate::ids::{CallId, Millis};
 use crate::input::{HookAnswer, Input};
-use crate::outcome::{Outcome, OutcomeKind, Shown};
+use crate::outcome::{OutcomeKind, Shown};
 use crate::permission::Verdict;
 use crate::record::Settlement;
 use crate::run::{Fatality, Phase, Round, Run};
@@ -117,8 +117,9 @@ pub(super) fn settled(c: &mut Conversation, id: CallId, shown: &Settlement) {
     with_call(c, id, |call| {
         let shown = match (shown, &call.state) {
             (Settlement::Shown(shown), _) => shown.clone(),
-            (Settlement::AsCompleted {}, CallState::AfterHook(Outcome::Done(content))) => {
-                Shown { kind: OutcomeKind::Done, content: content.clone(), flag: ErrorFlag::Fine }
+            (Settlement::AsCompleted {}, CallState::AfterHook(outcome)) => {
+                let Some(content) = outcome.content().cloned() else { return };
+                Shown { kind: OutcomeKind::Done, content, flag: ErrorFlag::Fine }
             }
             (Settlement::AsCompleted {}, _) => return,
         };

@@ -256,7 +256,7 @@ pub(super) fn settle_completed(draft: &mut Draft<'_>, id: CallId) {
     let Some(call) = draft.call(id) else { return };
     let CallState::AfterHook(outcome) = &call.state else { return };
     let shown = Shown::of(outcome, limit, call.reach());
-    let unchanged = matches!(outcome, Outcome::Done(content) if *content == shown.content);
+    let unchanged = outcome.content() == Some(&shown.content);
     let shown = if unchanged { Settlement::AsCompleted {} } else { Settlement::Shown(shown) };
     draft.record(Record::Settled { call: id, shown });
 }

@@ -25,7 +25,7 @@ pub(super) fn model_failed(draft: &mut Draft<'_>, ask: AskId, failure: &Failure)
         return answer::finish_with(draft, StopCause::SoftTime);
     }
     match failure.class {
-        FailureClass::Passing | FailureClass::Cut => wait(draft, failure),
+        FailureClass::Passing | FailureClass::Absent | FailureClass::Cut => wait(draft, failure),
         FailureClass::TooLong if draft.is_stopping() => {
             finish_badly(draft, &[StopCause::BlockingLimit]);
         }
@@ -39,7 +39,10 @@ pub(super) fn model_failed(draft: &mut Draft<'_>, ask: AskId, failure: &Failure)
 fn abandoned(asking: &Asking, failure: &Failure) -> Record {
     match failure.class {
         FailureClass::Cut => stopping::abandon(asking, &failure.message),
-        FailureClass::Passing | FailureClass::TooLong | FailureClass::Lasting => {
+        FailureClass::Passing
+        | FailureClass::Absent
+        | FailureClass::TooLong
+        | FailureClass::Lasting => {
             let why = failure.message.clone();
             Record::AttemptAbandoned { ask: asking.ask, why, charged: Usage::default() }
         }

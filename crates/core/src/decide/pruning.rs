@@ -3,14 +3,10 @@
 
 use super::counsel;
 use super::draft::Draft;
-use super::room;
 use crate::counsel::{Counsel, Goal};
 use crate::record::{Record, Transition};
 use crate::settings::Listening;
-use crate::transcript::Transcript;
-
-/// Messages the cheap stages never touch: the latest turn goes back as the model gave it.
-const LATEST_TURN: u32 = 2;
+use crate::window::trial::{self, Tried};
 
 /// Tells whoever listens, if the stages would do something. Then nothing is done before they spoke.
 pub(super) fn announce(draft: &mut Draft<'_>, goal: Goal, then: Transition) -> bool {
@@ -31,25 +27,17 @@ pub(super) fn prune(draft: &mut Draft<'_>, goal: Goal) -> bool {
 
 fn plan(draft: &Draft<'_>, goal: Goal) -> Option<Vec<Record>> {
     let settings = draft.now().settings_in_use()?;
-    let kept = settings.limits.kept_messages.max(LATEST_TURN);
-    let keep_from = draft.now().transcript.cut_point(kept)?;
     let enough = match goal {
         Goal::Gain => settings.window.thresholds.gain,
         Goal::OneCall => settings.window.thresholds.block,
     };
-    let mut trial: Transcript = draft.now().transcript.clone();
-    let tail = trial.segments().len().saturating_sub(keep_from);
     let mut pruned = Vec::new();
-    for stage in settings.window.cheap_stages() {
-        // A stage may have taken whole segments out before the tail.
-        let from = trial.segments().len().saturating_sub(tail);
-        let rewrites = stage.propose(&trial, from, settings.limits.sliding_messages);
-        if rewrites.is_empty() {
-            continue;
-        }
-        trial.rewrite(&rewrites);
+    let acting = |tried: &Tried| !tried.rewrites.is_empty();
+    for Tried { stage, rewrites, percent_after, .. } in
+        trial::stages(draft.now(), &settings).filter(acting)
+    {
         pruned.push(Record::Pruned { stage, rewrites });
-        if room::share_with(draft, &settings, &trial) <= enough {
+        if percent_after <= enough {
             return Some(pruned);
         }
     }

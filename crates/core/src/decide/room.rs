@@ -21,8 +21,7 @@ use crate::record::{Record, ToolChoice, Transition};
 use crate::run::Fatality;
 use crate::settings::{Listening, Settings};
 use crate::stop::StopCause;
-use crate::transcript::Transcript;
-use crate::window::{Pressure, Rung, Stage, Summariser, Usable, render};
+use crate::window::{Pressure, Rung, Stage, Summariser, render, trial};
 use crate::words;
 
 /// Characters a token is taken for when a text is cut to fit.
@@ -98,18 +97,7 @@ fn ask(draft: &mut Draft<'_>, transition: Transition) {
 /// How full the window is.
 fn pressure(draft: &Draft<'_>) -> Pressure {
     let Some(settings) = draft.now().settings_in_use() else { return Pressure::Fine };
-    usable(&settings).pressure(budget::input_estimate(draft), &settings.window.thresholds)
-}
-
-fn usable(settings: &Settings) -> Usable {
-    Usable::of(settings.model.window_tokens, settings.model.max_tokens)
-}
-
-/// The share of the window that is full with another transcript.
-pub(super) fn share_with(draft: &Draft<'_>, settings: &Settings, trial: &Transcript) -> u64 {
-    let now = draft.now();
-    let fixed = now.request_bytes().saturating_sub(now.transcript.bytes());
-    usable(settings).percent(now.meter.estimate(fixed.saturating_add(trial.bytes())))
+    trial::usable(&settings).pressure(budget::input_estimate(draft), &settings.window.thresholds)
 }
 
 fn next_rung(draft: &Draft<'_>) -> Option<Rung> {
@@ -215,11 +203,7 @@ pub(super) fn put_off(draft: &mut Draft<'_>, cut: &Cut) {
 
 /// Where a rung would cut; `None` if there is nothing to leave out.
 fn place(draft: &Draft<'_>, settings: &Settings, rung: Rung) -> Option<usize> {
-    let kept = settings.limits.kept_messages.min(rung.kept_messages());
-    let transcript = &draft.now().transcript;
-    let cut = transcript.cut_point(kept)?;
-    // What would stay word for word is not left out.
-    (transcript.protected(cut, prompts(draft)).len() < cut).then_some(cut)
+    trial::cut(draft.now(), settings, rung).map(|cut| cut.keep_from)
 }
 
 fn prompts(draft: &Draft<'_>) -> u32 {
@@ -272,7 +256,7 @@ pub(super) fn compact(draft: &mut Draft<'_>, cut: &Cut, summary: Option<&str>) {
         attached,
         kept,
     });
-    let share = share_with(draft, &settings, &draft.now().transcript);
+    let share = trial::share_with(draft.now(), &settings, &draft.now().transcript);
     if cut.rung == Rung::Compact && share > settings.window.thresholds.gain {
         return climb(draft, cut.then, blocks(share, &settings));
     }
@@ -295,9 +279,9 @@ fn fitting_note(
     let left_out = transcript.segments().iter().take(keep_from);
     let notes = render::notes(cut.rung, summary.as_deref(), left_out);
     let fits = |note: &&String| {
-        let mut trial = transcript.clone();
-        trial.compact(keep_from, note, attached, &journal);
-        share_with(draft, settings, &trial) <= settings.window.thresholds.gain
+        let mut changed = transcript.clone();
+        changed.compact(keep_from, note, attached, &journal);
+        trial::share_with(draft.now(), settings, &changed) <= settings.window.thresholds.gain
     };
     let [.., shortest] = &notes;
     Arc::from(notes.iter().find(fits).unwrap_or(shortest).as_str())

@@ -2,8 +2,9 @@
 //! same parts as the loop and changes nothing; the loop judges for itself when the time comes.
 
 use super::ladder::{Recoveries, Rung};
-use super::meter::{Pressure, Thresholds, Usable};
+use super::meter::{Pressure, Thresholds};
 use super::stages::Stage;
+use super::trial::{self, Tried};
 use crate::conversation::{Asked, Conversation};
 use crate::settings::Settings;
 
@@ -71,13 +72,13 @@ pub enum Acts {
 #[must_use]
 pub fn plan(conversation: &Conversation, asked: Asked) -> Option<Plan> {
     let settings = conversation.settings_in_use()?;
-    let usable = Usable::of(settings.model.window_tokens, settings.model.max_tokens);
+    let usable = trial::usable(&settings);
     let tokens = conversation.meter.estimate(conversation.request_bytes());
     let thresholds = settings.window.thresholds;
     let pressure = usable.pressure(tokens, &thresholds);
-    let stages = stages(conversation, &settings, usable);
+    let stages = stages(conversation, &settings);
     let rung = next_rung(conversation, &settings);
-    let cut = rung.and_then(|rung| cut(conversation, &settings, rung));
+    let cut = rung.and_then(|rung| trial::cut(conversation, &settings, rung));
     let enough = stages.iter().position(|stage| stage.percent_after <= thresholds.gain);
     let acts = match (pressure, asked, enough) {
         (Pressure::Fine, Asked::No, _) => Acts::Nothing,
@@ -91,21 +92,15 @@ pub fn plan(conversation: &Conversation, asked: Asked) -> Option<Plan> {
 }
 
 /// The cheap stages, each after the ones before it.
-fn stages(conversation: &Conversation, settings: &Settings, usable: Usable) -> Vec<StagePlan> {
-    let mut trial = conversation.transcript.clone();
-    let fixed = conversation.request_bytes().saturating_sub(trial.bytes());
-    let Some(keep_from) = trial.cut_point(settings.limits.kept_messages) else { return Vec::new() };
-    let tail = trial.segments().len().saturating_sub(keep_from);
-    let mut planned = Vec::new();
-    for stage in settings.window.cheap_stages() {
-        let from = trial.segments().len().saturating_sub(tail);
-        let rewrites = stage.propose(&trial, from, settings.limits.sliding_messages);
-        trial.rewrite(&rewrites);
-        let tokens_after = conversation.meter.estimate(fixed.saturating_add(trial.bytes()));
-        let percent_after = usable.percent(tokens_after);
-        planned.push(StagePlan { stage, blocks: rewrites.len(), tokens_after, percent_after });
-    }
-    planned
+fn stages(conversation: &Conversation, settings: &Settings) -> Vec<StagePlan> {
+    let tried = trial::stages(conversation, settings);
+    let shown = |Tried { stage, rewrites, tokens_after, percent_after }| StagePlan {
+        stage,
+        blocks: rewrites.len(),
+        tokens_after,
+        percent_after,
+    };
+    tried.map(shown).collect()
 }
 
 /// The rung a run would climb next; one that has not begun has climbed none.
@@ -115,13 +110,4 @@ fn next_rung(conversation: &Conversation, settings: &Settings) -> Option<Rung> {
         None => (Recoveries::default(), 0),
     };
     used.next(iteration, settings.limits.recoveries).filter(|_| settings.window.has(Stage::Auto))
-}
-
-fn cut(conversation: &Conversation, settings: &Settings, rung: Rung) -> Option<CutPlan> {
-    let transcript = &conversation.transcript;
-    let kept = settings.limits.kept_messages.min(rung.kept_messages());
-    let keep_from = transcript.cut_point(kept)?;
-    let prompts = conversation.run.as_ref().map_or(0, |run| run.prompts);
-    let attached = transcript.protected(keep_from, prompts);
-    (attached.len() < keep_from).then_some(CutPlan { rung, keep_from, attached })
 }

@@ -10,15 +10,20 @@ use serde_json::value::RawValue;
 use windlass_core::block::Block;
 use windlass_core::raw::Raw;
 
-use crate::draft::Call;
+use super::change::{Change, Value, as_list, as_raw, as_text};
+use super::written::Written;
+use crate::draft::{Around, Call};
 use crate::fields::Fields;
 use crate::lossless;
 
 /// The field that holds a call's arguments.
-const INPUT: &str = "input";
+pub(super) const INPUT: &str = "input";
 
 /// Keys of usual blocks, so that nobody copies them.
 const KNOWN_KEYS: [&str; 7] = ["type", "text", "id", "name", INPUT, "thinking", "signature"];
+
+/// Fields of a usual block: room for them is made at once.
+const USUAL_FIELDS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct OpenBlock {
@@ -37,23 +42,6 @@ struct Field {
     value: Range<usize>,
 }
 
-/// A field that deltas added to.
-#[derive(Debug)]
-struct Change {
-    key: Cow<'static, str>,
-    value: Value,
-}
-
-#[derive(Debug)]
-enum Value {
-    /// A string, by what stands between its quotes.
-    Text(String),
-    /// A list, by what stands between its brackets.
-    List(String),
-    /// Anything else.
-    Raw(String),
-}
-
 /// A block that is complete.
 #[derive(Debug)]
 pub(super) enum Finished {
@@ -65,11 +53,29 @@ impl OpenBlock {
     /// A block as its start event has it; nothing if it is no object.
     pub(super) fn new(index: u64, start: &RawValue) -> Option<Self> {
         let fields: Fields<'_> = serde_json::from_str(start.get()).ok()?;
-        let kind = fields.get("type").and_then(lossless::text).unwrap_or_default();
-        let is_call = kind.ends_with("tool_use");
-        let fields = fields.0.iter().map(|(key, value)| Field::new(key, value, start)).collect();
-        let start = start.get().to_owned();
-        Some(Self { index, is_call, start, fields, changes: Vec::new(), arguments: None })
+        let fields = fields.0.iter().map(|(key, value)| (key.as_ref(), value.get()));
+        Some(Self::with_fields(index, start.get(), fields))
+    }
+
+    /// The same with fields that were read already: keys, and values that are pieces of `start`.
+    pub(super) fn with_fields<'a>(
+        index: u64,
+        start: &str,
+        fields: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let mut given = Vec::with_capacity(USUAL_FIELDS);
+        given.extend(fields.map(|(key, value)| Field::new(key, value, start)));
+        let mut block = Self {
+            index,
+            is_call: false,
+            start: start.to_owned(),
+            fields: given,
+            changes: Vec::new(),
+            arguments: None,
+        };
+        let kind = block.given("type").and_then(lossless::text_of);
+        block.is_call = kind.is_some_and(|kind| kind.ends_with("tool_use"));
+        block
     }
 
     /// The exact text of a field's value.
@@ -140,6 +146,9 @@ impl OpenBlock {
     }
 
     fn block(self) -> Block {
+        if let Some(text) = self.usual_text() {
+            return Block::text(text);
+        }
         let text = if self.changes.is_empty() { self.start } else { self.changed().whole() };
         // Pieces of strings that are valid alone are valid together.
         Block::new(Raw::parse(text).unwrap_or_else(|_| Raw::encode(&())))
@@ -147,12 +156,38 @@ impl OpenBlock {
 
     fn call(mut self) -> Call {
         let arguments = self.arguments.take();
-        let name = self.given("name").and_then(lossless::text_of).unwrap_or_default().into_owned();
         // A start without arguments has an empty object in their place.
         let given = self.given(INPUT).map(str::trim).filter(|given| *given != "{}");
         let input = arguments.or(given.map(str::to_owned)).unwrap_or_default();
+        if let Some((id, name)) = self.usual_call() {
+            return Call::new(id, name, input);
+        }
+        let name = self.given("name").and_then(lossless::text_of).unwrap_or_default().into_owned();
         let Written { before, after } = self.changed();
-        Call { name, before, input, after }
+        Call { name, input, around: Around::Other { before, after } }
+    }
+
+    /// What a text block says, if it is written as we would write it.
+    fn usual_text(&self) -> Option<&str> {
+        let [Change { key, value: Value::Text(text) }] = self.changes.as_slice() else {
+            return None;
+        };
+        let usual = key == "text" && self.has(["type", "text"]);
+        let plain = usual && memchr::memchr(b'\\', text.as_bytes()).is_none();
+        (plain && self.given("type") == Some("\"text\"")).then_some(text)
+    }
+
+    /// Id and name of a call, if all but its arguments is written as we would write it.
+    fn usual_call(&self) -> Option<(&str, &str)> {
+        let usual = self.changes.is_empty() && self.has(["type", "id", "name", INPUT]);
+        let is_call = usual && self.given("type") == Some("\"tool_use\"");
+        let plain = |key| plain(self.given(key)?);
+        plain("id").zip(plain("name")).filter(|_| is_call)
+    }
+
+    /// Whether these are its fields, in this order.
+    fn has<const COUNT: usize>(&self, keys: [&str; COUNT]) -> bool {
+        self.fields.iter().map(|field| field.key.as_ref()).eq(keys)
     }
 
     /// The block's JSON before and after its arguments; all of it before, if it has none.
@@ -176,103 +211,18 @@ impl OpenBlock {
 }
 
 impl Field {
-    fn new(key: &str, value: &RawValue, of: &RawValue) -> Self {
-        let from = value.get().as_ptr().addr().saturating_sub(of.get().as_ptr().addr());
+    fn new(key: &str, value: &str, of: &str) -> Self {
+        let from = value.as_ptr().addr().saturating_sub(of.as_ptr().addr());
         let known = KNOWN_KEYS.iter().find(|known| **known == key);
         let key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
-        Self { key, value: from..from + value.get().len() }
+        Self { key, value: from..from + value.len() }
     }
 }
 
-impl Change {
-    fn bytes(&self) -> usize {
-        let value = match &self.value {
-            Value::Text(text) | Value::List(text) | Value::Raw(text) => text.len(),
-        };
-        self.key.len() + value + 8
-    }
-}
-
-impl Value {
-    fn write(&self, out: &mut String) {
-        match self {
-            Self::Raw(raw) => out.push_str(raw),
-            Self::Text(text) => out.extend(["\"", text, "\""]),
-            Self::List(items) => out.extend(["[", items, "]"]),
-        }
-    }
-}
-
-fn as_text(raw: &str) -> Value {
-    let inside = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    Value::Text(inside.unwrap_or_default().to_owned())
-}
-
-fn as_list(raw: &str) -> Value {
-    let inside = raw.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    Value::List(inside.unwrap_or_default().trim().to_owned())
-}
-
-fn as_raw(raw: &str) -> Value {
-    Value::Raw(raw.to_owned())
-}
-
-/// An object being written, with a gap where the arguments go.
-#[derive(Debug)]
-struct Written {
-    before: String,
-    after: String,
-}
-
-impl Written {
-    fn new(bytes: usize) -> Self {
-        let mut before = String::with_capacity(bytes);
-        before.push('{');
-        Self { before, after: String::new() }
-    }
-
-    fn whole(self) -> String {
-        self.before
-    }
-
-    /// The side of the gap that is being written.
-    fn out(&mut self) -> &mut String {
-        if self.after.is_empty() { &mut self.before } else { &mut self.after }
-    }
-
-    fn field(&mut self, key: &str, value: impl FnOnce(&mut String)) {
-        let out = self.out();
-        if !out.ends_with('{') {
-            out.push(',');
-        }
-        push_key(out, key);
-        out.push(':');
-        value(out);
-    }
-
-    fn input(&mut self) {
-        self.field(INPUT, |_| {});
-        // Anything but empty: from here on the other side is written.
-        self.after.push(' ');
-    }
-
-    fn close(mut self, is_call: bool) -> Self {
-        if is_call && self.after.is_empty() {
-            self.input();
-        }
-        self.out().push('}');
-        if self.after.starts_with(' ') {
-            self.after.remove(0);
-        }
-        self
-    }
-}
-
-/// A key as JSON; ordinary ones need no escapes.
-fn push_key(out: &mut String, key: &str) {
-    if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-        out.extend(["\"", key, "\""]);
-    } else {
-        out.push_str(Raw::string(key).text());
+/// What a string says that needs no escapes.
+fn plain(json: &str) -> Option<&str> {
+    match lossless::text_of(json)? {
+        Cow::Borrowed(text) => Some(text),
+        Cow::Owned(_) => None,
     }
 }

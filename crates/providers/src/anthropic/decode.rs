@@ -6,13 +6,14 @@ use windlass_core::reply::{Reply, StopReason, Usage};
 use windlass_runtime::ports::Stream;
 
 use super::block::{Finished, OpenBlock};
-use super::event::{AnyDelta, Delta, Event};
+use super::delta::{add, add_piece};
+use super::event::Event;
 use super::faults;
-use super::quick::{self, Of, Piece, Quick};
+use super::flat::Flat;
+use super::quick::{self, Quick};
 use super::usage::Used;
 use crate::draft::{Draft, Ending};
 use crate::fault::{Begun, Fault};
-use crate::lossless;
 use crate::notice::{Envelope, Notice};
 use crate::sse;
 use crate::wire::{Closed, Decode, Progress};
@@ -55,14 +56,26 @@ impl Decoder {
 
     fn block_start(&mut self, event: &Event<'_>) -> Result<Progress, Fault> {
         self.begun = Begun::Yes;
-        let repeated = self.open.iter().any(|open| open.index == event.index);
-        let Some(start) = event.content_block.filter(|_| !repeated) else {
+        let Some(start) = event.content_block.filter(|_| !self.is_open(event.index)) else {
             return Ok(Progress::Content);
         };
         self.draft.count(start.get().len())?;
         let open = OpenBlock::new(event.index, start);
         self.open.push(open.ok_or_else(|| malformed("a block that is no object"))?);
         Ok(Progress::Content)
+    }
+
+    fn usual_block_start(&mut self, index: u64, block: &Flat<'_>) -> Result<Progress, Fault> {
+        self.begun = Begun::Yes;
+        if !self.is_open(index) {
+            self.draft.count(block.text.len())?;
+            self.open.push(OpenBlock::with_fields(index, block.text, block.fields()));
+        }
+        Ok(Progress::Content)
+    }
+
+    fn is_open(&self, index: u64) -> bool {
+        self.open.iter().any(|open| open.index == index)
     }
 
     fn block_delta(
@@ -90,7 +103,9 @@ impl Decoder {
         stream: &dyn Stream,
     ) -> Result<Progress, Fault> {
         match event {
+            Quick::Start { index, block } => self.usual_block_start(*index, block),
             Quick::Stop { index } => self.block_stop(*index, stream),
+            Quick::End => self.message_stop(stream),
             Quick::Piece { index, of, piece } => {
                 add_piece(self.added_to(*index, data)?, *of, piece, stream);
                 Ok(Progress::Content)
@@ -187,57 +202,6 @@ impl Decode for Decoder {
             self.envelope.notice(Notice::StopReasonMissing);
         }
         Ok(self.finished())
-    }
-}
-
-fn add_piece(open: &mut OpenBlock, of: Of, piece: &Piece<'_>, stream: &dyn Stream) {
-    match of {
-        Of::Arguments => open.argue(&piece.text),
-        Of::Text => {
-            open.append_escaped("text", piece.escaped);
-            stream.text(&piece.text);
-        }
-        Of::Thinking => {
-            open.append_escaped("thinking", piece.escaped);
-            stream.thinking(&piece.text);
-        }
-    }
-}
-
-/// Known deltas first, the commonest first of all.
-fn add(open: &mut OpenBlock, delta: &Delta<'_>, data: &str, stream: &dyn Stream) {
-    match delta.kind.as_ref() {
-        "text_delta" => {
-            if let Some(piece) = delta.text {
-                open.append("text", piece);
-                stream.text(&lossless::text(piece).unwrap_or_default());
-            }
-        }
-        "input_json_delta" => {
-            let piece = delta.partial_json.and_then(lossless::text).unwrap_or_default();
-            open.argue(&piece);
-        }
-        "thinking_delta" => {
-            if let Some(piece) = delta.thinking {
-                open.append("thinking", piece);
-                stream.thinking(&lossless::text(piece).unwrap_or_default());
-            }
-        }
-        "signature_delta" => {
-            if let Some(piece) = delta.signature {
-                open.append("signature", piece);
-            }
-        }
-        "citations_delta" => {
-            if let Some(citation) = delta.citation {
-                open.push("citations", citation);
-            }
-        }
-        _ => {
-            if let Ok(any) = serde_json::from_str::<AnyDelta<'_>>(data) {
-                open.merge(&any.delta);
-            }
-        }
     }
 }
 

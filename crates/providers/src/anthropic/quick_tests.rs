@@ -1,14 +1,20 @@
 use std::borrow::Cow;
 
 use super::quick::{Of, Quick, read};
+use crate::fields::Fields;
 
 fn piece(data: &str) -> Option<(u64, Of, String, String)> {
-    match read(data)? {
-        Quick::Piece { index, of, piece } => {
-            Some((index, of, piece.escaped.to_owned(), piece.text.into_owned()))
-        }
-        Quick::Stop { .. } => None,
-    }
+    let Quick::Piece { index, of, piece } = read(data)? else { return None };
+    Some((index, of, piece.escaped.to_owned(), piece.text.into_owned()))
+}
+
+fn start(block: &str) -> String {
+    format!("{{\"type\":\"content_block_start\",\"index\":3,\"content_block\":{block}}}")
+}
+
+fn fields(data: &str) -> Option<Vec<(&str, &str)>> {
+    let Quick::Start { index: 3, block } = read(data)? else { return None };
+    Some(block.fields().collect())
 }
 
 fn delta(inside: &str) -> String {
@@ -26,12 +32,46 @@ fn usual_events_are_read() {
     let padded = text.replace("}}", "}     }");
     assert_eq!(piece(&padded), piece(&text));
     let stop = r#"{"type":"content_block_stop","index":0   }"#;
-    assert_eq!(read(stop), Some(Quick::Stop { index: 0 }));
+    assert!(matches!(read(stop), Some(Quick::Stop { index: 0 })));
+    assert!(matches!(read(r#"{"type":"message_stop"}"#), Some(Quick::End)));
+    assert!(matches!(read(r#"{"type":"message_stop"  }"#), Some(Quick::End)));
+}
+
+#[test]
+fn usual_blocks_are_split_into_their_fields() {
+    let text = start(r#"{"type":"text","text":""}"#);
+    assert_eq!(fields(&text), Some(vec![("type", "\"text\""), ("text", "\"\"")]));
+    assert_eq!(fields(&text.replace("}}", "}   }")), fields(&text));
+    let call = start(r#"{"type":"tool_use","id":"ü,1","name":"Read","input":{}}"#);
+    let split =
+        [("type", "\"tool_use\""), ("id", "\"ü,1\""), ("name", "\"Read\""), ("input", "{}")];
+    assert_eq!(fields(&call), Some(split.to_vec()));
+}
+
+/// Nothing is dropped that the parser would keep: a key that comes twice is there twice.
+#[test]
+fn fields_are_those_that_the_parser_finds() {
+    let blocks = [
+        r#"{"type":"thinking","thinking":"","signature":""}"#,
+        r#"{"text":"b","type":"text","text":"a"}"#,
+        r#"{"":"","x":{}}"#,
+    ];
+    for block in blocks {
+        let Fields(parsed) = serde_json::from_str(block).unwrap();
+        let parsed = parsed.iter().map(|(key, value)| (key.as_ref(), value.get()));
+        assert_eq!(fields(&start(block)), Some(parsed.collect()), "{block}");
+    }
 }
 
 #[test]
 fn whatever_is_in_doubt_is_left_to_the_parser() {
     let doubtful = [
+        start(r#"{}"#),
+        start(r#"{"type":"text","text":"a\n"}"#),
+        start(r#"{"type":"text", "text":"a"}"#),
+        start(r#"{"type":"text","text":{"a":1}}"#),
+        start(r#"{"type":"text","text":null}"#),
+        start(r#"{"a":"","b":"","c":"","d":"","e":""}"#),
         delta(r#""type":"text_delta","text":"a","text":"b""#),
         delta(r#""type":"text_delta","text":"a"b""#),
         delta(r#""type":"text_delta","text":"a\x""#),
@@ -45,11 +85,20 @@ fn whatever_is_in_doubt_is_left_to_the_parser() {
         delta(r#""type":"text_delta","text":"a""#) + "}",
         r#"{"type":"content_block_stop","index":0,"more":1}"#.to_owned(),
         r#"{"type":"content_block_stop","index":-1}"#.to_owned(),
+        start(r#"{"type":"text","text":"a",}"#),
+        start(r#"{"type":"text","text":"a"}}"#),
+        start(r#"{"type":"text","text":"a""#),
+        start(r#"{"t\u0079pe":"text"}"#),
+        start("{\"type\":\"a\u{1}\"}"),
+        start(r#"["type","text"]"#),
+        start(r#"{"type":"text"},"index":4"#),
+        r#"{"type":"message_stop","more":1}"#.to_owned(),
+        r#"{"type":"message_stop""#.to_owned(),
         r#"{"type":"ping"}"#.to_owned(),
         String::new(),
     ];
     for data in doubtful {
-        assert_eq!(read(&data), None, "{data}");
+        assert!(read(&data).is_none(), "{data}");
     }
 }
 

@@ -50,6 +50,7 @@ pub struct Connections {
 pub(crate) struct Post<'a> {
     pub(crate) target: &'a Target,
     pub(crate) path: &'a Uri,
+    /// All of them, the host's included.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: Chunks,
     pub(crate) connect_ms: u64,
@@ -201,9 +202,7 @@ fn request(post: &Post<'_>) -> Request<Chunks> {
     let mut request = Request::new(post.body.clone());
     *request.method_mut() = Method::POST;
     *request.uri_mut() = post.path.clone();
-    let headers = request.headers_mut();
-    headers.clone_from(post.headers);
-    headers.insert(http::header::HOST, post.target.host_header.clone());
+    *request.headers_mut() = post.headers.clone();
     request
 }
 

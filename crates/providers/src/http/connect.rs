@@ -1,6 +1,7 @@
 //! Making a connection.
 
 use std::io;
+use std::net::IpAddr;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -55,6 +56,11 @@ pub(super) async fn reach(host: &str, port: u16) -> Result<TcpStream, Fault> {
 }
 
 fn unreachable(host: &str, port: u16, error: &io::Error) -> Fault {
+    if error.kind() == io::ErrorKind::ConnectionRefused && is_this_machine(host) {
+        return Fault::Absent(format!(
+            "nobody listens at {host}:{port}; start the server there, or correct its address"
+        ));
+    }
     let advice = match error.kind() {
         io::ErrorKind::ConnectionRefused => "; is the server running, and is this its port?",
         io::ErrorKind::TimedOut
@@ -63,6 +69,12 @@ fn unreachable(host: &str, port: u16, error: &io::Error) -> Fault {
         _ => "; check the address and the network",
     };
     Fault::Unreachable(format!("cannot connect to {host}:{port}: {error}{advice}"))
+}
+
+/// A name or an address that never leads anywhere else.
+fn is_this_machine(host: &str) -> bool {
+    let is_loopback = |address: IpAddr| address.is_loopback() || address.is_unspecified();
+    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is_loopback)
 }
 
 /// What the other side sent makes a failure lasting; a line that broke may work next time.

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use windlass_core::block::Block;
 use windlass_core::input::Failure;
+use windlass_core::raw::Raw;
 use windlass_core::reply::Reply;
 use windlass_providers::names::Format;
 use windlass_providers::{Recorded, replay};
 
 use crate::dice::Dice;
 use crate::heard::Heard;
+use crate::slowly::{said, slowly};
 
 /// Inputs up to this long are also given byte by byte.
 const BYTEWISE: usize = 4 << 10;
@@ -47,6 +49,8 @@ pub(crate) fn check(format: Format, bytes: &[u8], dice: &mut Dice, tally: &mut T
         assert_eq!(decode(format, bytes.chunks(1)), whole, "{}", shown(format, bytes));
     }
     announced_is_there(format, bytes, &whole);
+    the_parser_agrees(format, bytes, &whole);
+    blocks_are_what_they_say(format, bytes, &whole);
     tally.inputs += 1;
     tally.bytes += bytes.len() as u64;
     match whole.reply {
@@ -68,6 +72,23 @@ fn announced_is_there(format: Format, bytes: &[u8], seen: &Seen) {
     for (index, block) in &seen.blocks {
         let there = reply.blocks.get(usize::from(*index));
         assert_eq!(there, Some(block), "{}", shown(format, bytes));
+    }
+}
+
+/// Whatever is read without a parser is read as the parser reads it.
+fn the_parser_agrees(format: Format, bytes: &[u8], seen: &Seen) {
+    let slow = decode(format, [slowly(bytes).as_slice()]);
+    assert_eq!(said(&slow.reply), said(&seen.reply), "{}", shown(format, bytes));
+    let heard = |seen: &Seen| (seen.blocks.clone(), seen.text.clone(), seen.thinking.clone());
+    assert_eq!(heard(&slow), heard(seen), "{}", shown(format, bytes));
+}
+
+/// A block that was made from its parts is what reading its text would make of it.
+fn blocks_are_what_they_say(format: Format, bytes: &[u8], seen: &Seen) {
+    let Ok(reply) = &seen.reply else { return };
+    for block in &reply.blocks {
+        let read = Block::new(Raw::parse(block.raw().text()).unwrap());
+        assert_eq!(read.kind(), block.kind(), "{}", shown(format, bytes));
     }
 }
 

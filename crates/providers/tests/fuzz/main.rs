@@ -1,5 +1,5 @@
-//! The three decoders under fire, for a fixed time: whatever bytes come, nothing panics, and any
-//! split of the same bytes gives the same reply.
+//! The three decoders under fire, for a fixed time: whatever bytes come, nothing panics, any split
+//! of the same bytes gives the same reply, and so does the parser where it was not asked.
 //!
 //! Longer by hand, and a failing run again:
 //! `WINDLASS_FUZZ_SECONDS=600 WINDLASS_FUZZ_SEED=7 cargo test -p windlass-providers --test fuzz`.
@@ -15,6 +15,9 @@ mod dice;
 #[cfg(test)]
 #[path = "../suite/heard.rs"]
 mod heard;
+#[cfg(test)]
+#[path = "../suite/slowly.rs"]
+mod slowly;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -110,7 +110,7 @@ async fn a_status_has_its_class_in_every_format() {
         assert_eq!(refused(format, "413 No", "", "").await.class, FailureClass::TooLong);
     }
     let failure = ask(Format::OpenAiChat, "http://127.0.0.1:1").await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Passing);
+    assert_eq!(failure.class, FailureClass::Absent);
 }
 
 #[tokio::test]
@@ -145,8 +145,8 @@ async fn a_refused_connection_says_what_to_do() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let failure = ask(Format::AnthropicMessages, &url).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Passing);
-    assert!(failure.message.contains("is the server running"), "{}", failure.message);
+    assert_eq!(failure.class, FailureClass::Absent);
+    assert!(failure.message.contains("start the server there"), "{}", failure.message);
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! Arbitrary bytes never panic, and any split of the same bytes gives the same reply.
+//! Arbitrary bytes never panic, any split of the same bytes gives the same reply, and so does the
+//! parser where it was not asked.
 //!
 //! Longer by hand: `PROPTEST_CASES=100000 cargo test -p windlass-providers --test suite fuzz`.
 
@@ -12,6 +13,7 @@ use windlass_providers::{Recorded, replay};
 
 use crate::heard::Heard;
 use crate::scenarios::{FORMATS, STOP, cassette, scenarios};
+use crate::slowly::{said, slowly};
 
 fn decode<'a>(
     format: Format,
@@ -76,6 +78,8 @@ fn same_for_any_split(
     let pieces = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
     prop_assert_eq!(&decode(format, pieces), &whole);
     prop_assert_eq!(&decode(format, bytes.chunks(1)), &whole);
+    let (reply, blocks) = decode(format, [slowly(bytes).as_slice()]);
+    prop_assert_eq!((said(&reply), &blocks), (said(&whole.0), &whole.1));
     announced_is_what_is_there(&whole)
 }
 
@@ -145,8 +149,15 @@ fn event() -> impl Strategy<Value = String> {
         "[]",
         "[[]]",
         "[{}]",
+        r#"{"type":"text","text":""}"#,
         r#"{"type":"text","text":"a"}"#,
+        r#"{"type":"text","text":"a","text":"\n"}"#,
+        r#"{"text":"a","type":"text"}"#,
+        r#"{"type":"thinking","thinking":"","signature":""}"#,
         r#"{"type":"tool_use","id":"i","name":"n","input":{}}"#,
+        r#"{"type":"tool_use","id":"\n","name":"n","input":{"a":1}}"#,
+        r#"{"type":"tool_use","id":"i","name":"n","input":{},"caller":{}}"#,
+        r#"{"type":"text_delta","text":"b"}"#,
         r#"{"type":"text_delta","text":"b\n---END---"}"#,
         r#"{"type":"input_json_delta","partial_json":"{\"a\":"}"#,
         r#"{"type":"input_json_delta","partial_json":"1}"}"#,
@@ -173,8 +184,10 @@ fn event() -> impl Strategy<Value = String> {
         "error",
     ]);
     (types, prop::collection::btree_map(fields, values, 0..4)).prop_map(|(kind, fields)| {
-        let fields: String =
-            fields.iter().map(|(key, value)| format!(",\"{key}\":{value}")).collect();
+        // The service says first which block it speaks of.
+        let (first, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| **key == "index");
+        let field = |(key, value): &(&&str, &&str)| format!(",\"{key}\":{value}");
+        let fields: String = first.iter().chain(&rest).map(field).collect();
         format!("{{\"type\":\"{kind}\"{fields}}}")
     })
 }

@@ -38,4 +38,6 @@ mod server;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod slowly;
+#[cfg(test)]
 mod waiting;

@@ -15,7 +15,7 @@ use crate::valid::invalid;
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/0001_lanes.sql"),
     include_str!("schema/0002_left.sql"),
-    include_str!("schema/0004_raw.sql"),
+    include_str!("schema/0003_raw.sql"),
 ];
 
 const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS windlass_schema (

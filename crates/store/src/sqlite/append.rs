@@ -13,6 +13,8 @@ use crate::valid::refusal;
 
 pub(super) fn append(connection: &Connection, append: &PreparedAppend) -> Result<(), Stop> {
     let (lane_no, head) = advance(connection, append)?;
+    // A checkpoint names its run by number, so the rows of runs come before the entries.
+    append.rows.iter().try_for_each(|row| rows::write(connection, lane_no, &append.lane, row))?;
     for (seq, entry) in (head.saturating_add(1)..).zip(&append.entries) {
         insert(connection, lane_no, append, seq, entry)?;
     }
@@ -25,7 +27,7 @@ pub(super) fn append(connection: &Connection, append: &PreparedAppend) -> Result
     for (to, letter) in &append.mail_out {
         mail::deliver(connection, to, letter, Some(lane_no))?;
     }
-    append.rows.iter().try_for_each(|row| rows::write(connection, lane_no, &append.lane, row))
+    Ok(())
 }
 
 /// Moves the head under owner, epoch and head; gives the lane's number and the head before.
@@ -78,9 +80,15 @@ fn insert(
         blob::put(connection, hash, &entry.line)?;
     }
     let inline = prepared.blob.is_none().then_some(&*entry.line);
+    let marked = prepared.checkpoint.as_ref();
+    let checkpoint = marked.map(|marked| &marked.row);
+    let prompt = checkpoint.and_then(|row| row.prompt_hash.as_deref());
     sql(
         connection,
-        "INSERT INTO entry (lane_no, seq, epoch, at, body, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO entry (lane_no, seq, epoch, at, body, blob, run_no, checkpoint, iteration,
+             message_cursor, prompt_no, completed_calls)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT no FROM run WHERE run_id = ?7), ?8, ?9, ?10, ?11,
+             ?12)",
     )?
     .execute(params![
         lane_no,
@@ -89,6 +97,24 @@ fn insert(
         entry.at.0.cast_signed(),
         inline,
         prepared.blob,
+        checkpoint.map(|row| row.run.as_str()),
+        checkpoint.map(|row| row.kind.as_str()),
+        checkpoint.map(|row| row.iteration),
+        checkpoint.map(|row| row.message_cursor.cast_signed()),
+        prompt.map(|hash| prompt_no(connection, hash)).transpose()?,
+        marked.and_then(|marked| marked.completed_calls.as_deref()),
     ])?;
     Ok(())
+}
+
+/// The number of a prompt: a conversation keeps its prompt for hundreds of checkpoints.
+fn prompt_no(connection: &Connection, hash: &str) -> Result<i64, Stop> {
+    let known = sql(connection, "SELECT no FROM prompt WHERE hash = ?1")?
+        .query_row(params![hash], |row| row.get(0))
+        .optional()?;
+    if let Some(no) = known {
+        return Ok(no);
+    }
+    sql(connection, "INSERT INTO prompt (hash) VALUES (?1)")?.execute(params![hash])?;
+    Ok(connection.last_insert_rowid())
 }

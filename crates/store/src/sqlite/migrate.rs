@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0002_wanting.sql"),
     include_str!("schema/0003_left.sql"),
     include_str!("schema/0004_trace.sql"),
+    include_str!("schema/0005_checkpoint.sql"),
     include_str!("schema/0006_raw.sql"),
 ];
 

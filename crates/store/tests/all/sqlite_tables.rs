@@ -1,7 +1,7 @@
 //! The tables people read.
 
 use rusqlite::Connection;
-use windlass_core::ids::Millis;
+use windlass_core::ids::{Millis, Seq};
 use windlass_core::project::{
     CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow,
 };
@@ -103,14 +103,14 @@ fn result(id: &str, call: &str, outcome: Option<&str>) -> Row {
     })
 }
 
-fn checkpoint() -> Row {
+fn checkpoint(seq: Seq) -> Row {
     Row::Checkpoint(CheckpointRow {
         run: "r".into(),
-        seq: 1,
+        seq,
         kind: CheckpointKind::ToolResult,
         iteration: 4,
         message_cursor: 6,
-        persisted: 1,
+        persisted: seq,
         prompt_hash: Some("cd".into()),
         completed_calls: vec!["toolu_1".into()],
     })
@@ -129,7 +129,7 @@ async fn rows_land_with_their_entry() {
     let folder = folder();
     let store = open(&folder);
     let epoch = owned(&store, "a").await;
-    let rows = vec![run(RunState::Running), trace(), checkpoint(), event()];
+    let rows = vec![run(RunState::Running), trace(), checkpoint(1), event()];
     store.append(Append { rows, ..step("a", epoch, 0, "1") }).await.unwrap();
     let raw = Connection::open(file(&folder)).unwrap();
     assert_eq!(
@@ -163,16 +163,28 @@ async fn rows_land_with_their_entry() {
     );
 }
 
+#[tokio::test]
+async fn a_checkpoint_elsewhere_is_refused() {
+    let folder = folder();
+    let store = open(&folder);
+    let epoch = owned(&store, "a").await;
+    let rows = vec![run(RunState::Running), checkpoint(1)];
+    store.append(step("a", epoch, 0, "1")).await.unwrap();
+    let refused = store.append(Append { rows, ..step("a", epoch, 1, "2") }).await.unwrap_err();
+    assert!(refused.to_string().contains("the checkpoint at 1 stands at no entry"), "{refused}");
+}
+
 // spec: STORE-07
 #[tokio::test]
 async fn a_fenced_append_leaves_no_rows() {
     let folder = folder();
     let store = open(&folder);
     let epoch = owned(&store, "a").await;
-    let rows =
-        vec![run(RunState::Running), trace(), result("t", "1.0", None), checkpoint(), event()];
     for append in [step("a", epoch + 1, 0, "1"), step("a", epoch, 5, "1")] {
-        let refused = store.append(Append { rows: rows.clone(), ..append }).await;
+        let (run, result, checkpoint) =
+            (run(RunState::Running), result("t", "1.0", None), checkpoint(append.head + 1));
+        let rows = vec![run, trace(), result, checkpoint, event()];
+        let refused = store.append(Append { rows, ..append }).await;
         assert!(matches!(refused, Err(StoreError::Fenced { .. })), "{refused:?}");
     }
     let raw = Connection::open(file(&folder)).unwrap();

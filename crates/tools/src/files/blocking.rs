@@ -1,16 +1,15 @@
 //! Work with files on a thread that may wait for the disk.
 
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
 use windlass_runtime::ports::Task;
 
 /// Runs `work` on a thread of its own and brings what it brought.
-pub(crate) fn blocking(
-    work: impl FnOnce() -> Result<Raw, ToolError> + Send + 'static,
+pub(crate) fn blocking<T: Into<Outcome> + Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Task<'static, Outcome> {
     Box::pin(async move {
         match tokio::task::spawn_blocking(work).await {
-            Ok(Ok(content)) => Outcome::Done(content),
+            Ok(Ok(brought)) => brought.into(),
             Ok(Err(error)) => Outcome::Failed(error),
             Err(broken) => Outcome::Failed(broke_down(&broken)),
         }

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use sha2::{Digest, Sha256};
 
+use crate::hex::hex;
 use crate::limits::MAX_EDIT_BYTES;
 
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -31,15 +32,10 @@ pub(super) fn of_file(file: &mut File) -> io::Result<Option<String>> {
         read = read.saturating_add(count as u64);
     }
     file.seek(SeekFrom::Start(0))?;
-    Ok((read <= MAX_EDIT_BYTES).then(|| hex(&hash.finalize())))
+    Ok((read <= MAX_EDIT_BYTES).then(|| hex(&hash.finalize().into())))
 }
 
 /// The hash of contents in memory.
 pub(super) fn of_bytes(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    hex(&Sha256::digest(bytes).into())
 }

@@ -13,7 +13,7 @@ use super::blocking::blocking;
 use super::encoding::{Encoding, Endings};
 use super::place::Place;
 use super::substitute::{self, Wish};
-use super::{change, open, target};
+use super::{change, open, patch, target};
 use crate::input::{self, Input, unfit};
 use crate::limits::MAX_EDIT_BYTES;
 use crate::offer::offer;
@@ -61,14 +61,15 @@ impl Edit {
     }
 }
 
-fn edit(workplace: &Workplace, context: &CallContext, asked: &Asked) -> Result<Raw, ToolError> {
+fn edit(workplace: &Workplace, context: &CallContext, asked: &Asked) -> Result<Outcome, ToolError> {
     let place = target::place(workplace.zones(), &asked.file_path)?;
     let desk = workplace.desk(&context.lane);
     let before = target::before(&place)?.ok_or_else(|| open::missing(&place.shown))?;
     target::check_seen(&desk, &place, &before)?;
     let (bytes, said) = edited(&place, &before.bytes, asked)?;
     change::carry_out(context, &desk, &place, Some(&before), &bytes)?;
-    Ok(Raw::string(&said))
+    let detail = patch::detail(&before.bytes, &bytes);
+    Ok(Outcome::Detailed { content: Raw::string(&said), detail })
 }
 
 /// The new contents, spelled and ended as the old ones, and what to say about them.

@@ -13,42 +13,45 @@ pub(super) struct Line {
     pub(super) omitted: u64,
 }
 
-/// Reads lines one after the other.
+/// Reads lines one after the other, each into the room of the last.
 pub(super) struct Lines<R> {
     from: R,
     scanned: u64,
+    line: Line,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(from: R) -> Self {
-        Self { from, scanned: 0 }
+        Self { from, scanned: 0, line: Line::default() }
     }
 
     /// The next line. `None` is the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Line>> {
-        self.line(MAX_LINE_BYTES)
+    pub(super) fn next(&mut self) -> io::Result<Option<&mut Line>> {
+        Ok(self.line(MAX_LINE_BYTES)?.map(|()| &mut self.line))
     }
 
     /// Passes over the next line.
     pub(super) fn skip(&mut self) -> io::Result<Option<()>> {
-        self.line(0).map(|line| line.map(drop))
+        self.line(0)
     }
 
-    fn line(&mut self, keep: usize) -> io::Result<Option<Line>> {
-        let mut line = None::<Line>;
+    fn line(&mut self, keep: usize) -> io::Result<Option<()>> {
+        self.line.clear();
+        let mut found = None;
         loop {
             let bytes = self.from.fill_buf()?;
             if bytes.is_empty() {
-                return Ok(line);
+                return Ok(found);
             }
-            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let end = memchr::memchr(b'\n', bytes);
             let text = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
-            line.get_or_insert_default().push(text, keep);
+            self.line.push(text, keep);
+            found = Some(());
             let taken = text.len() + usize::from(end.is_some());
             self.from.consume(taken);
             self.count(taken)?;
             if end.is_some() {
-                return Ok(line);
+                return Ok(found);
             }
         }
     }
@@ -63,6 +66,11 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl Line {
+    fn clear(&mut self) {
+        self.kept.clear();
+        self.omitted = 0;
+    }
+
     fn push(&mut self, bytes: &[u8], keep: usize) {
         let room = keep.saturating_sub(self.kept.len());
         let (kept, omitted) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));

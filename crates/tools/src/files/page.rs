@@ -70,10 +70,10 @@ impl Page {
     }
 
     /// Adds a line if there is room for it.
-    fn push(&mut self, number: u64, mut line: Line) -> bool {
-        let ending = ending(&mut line);
+    fn push(&mut self, number: u64, line: &mut Line) -> bool {
+        let ending = ending(line);
         let before = self.text.len();
-        write_numbered(&mut self.text, number, &line);
+        write_numbered(&mut self.text, number, line);
         if self.lines > 0 && self.text.len() > MAX_PAGE_BYTES {
             self.text.truncate(before);
             return false;
@@ -115,13 +115,18 @@ fn write_numbered(page: &mut String, number: u64, line: &Line) {
 
 /// To the right in six columns, by hand: the general way is a good part of what reading a file costs.
 fn write_number(page: &mut String, number: u64) {
-    if number >= 1_000_000 {
-        return page.push_str(&number.to_string());
+    let mut columns = [b' '; 6];
+    let mut rest = number;
+    for column in columns.iter_mut().rev() {
+        *column = b'0' + u8::try_from(rest % 10).unwrap_or_default();
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
     }
-    for scale in [100_000, 10_000, 1_000, 100, 10, 1] {
-        let digit = u8::try_from(number / scale % 10).unwrap_or_default();
-        let is_blank = number < scale && scale > 1;
-        page.push(if is_blank { ' ' } else { char::from(b'0' + digit) });
+    match std::str::from_utf8(&columns) {
+        Ok(columns) if rest == 0 => page.push_str(columns),
+        _ => page.push_str(&number.to_string()),
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use windlass_core::facts::Facts;
 use windlass_core::ids::LaneId;
 use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::permission::{Access, Subject};
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Task, Tool};
@@ -13,7 +14,7 @@ use super::blocking::blocking;
 use super::page::Wanted;
 use super::pages::Pages;
 use super::place::Place;
-use super::{digest, kind, path};
+use super::{digest, kind};
 use crate::desk::Desk;
 use crate::input::{self, Input, unfit};
 use crate::limits::PAGE_LINES;
@@ -75,9 +76,10 @@ impl Read {
     }
 
     fn facts(&self, asked: &Asked) -> Facts {
-        let keys = path::keys_of(self.workplace.zones(), &asked.file_path);
-        let subject = self.workplace.looking(&asked.file_path);
-        input::looks(keys, &asked.file_path).about(subject)
+        // Links are followed once, for what it touches and for what it is about.
+        let uses = self.workplace.zones().uses(&asked.file_path, Access::Read);
+        let keys = uses.iter().rev().map(|used| used.path.clone()).collect();
+        input::looks(keys, &asked.file_path).about(Subject::Paths(uses))
     }
 }
 

@@ -13,7 +13,7 @@ use super::blocking::blocking;
 use super::encoding::{Encoding, Endings};
 use super::place::Place;
 use super::target::Before;
-use super::{change, target};
+use super::{change, patch, target};
 use crate::input::{self, Input, unfit};
 use crate::limits::MAX_EDIT_BYTES;
 use crate::offer::offer;
@@ -52,7 +52,11 @@ impl Write {
     }
 }
 
-fn write(workplace: &Workplace, context: &CallContext, asked: &Asked) -> Result<Raw, ToolError> {
+fn write(
+    workplace: &Workplace,
+    context: &CallContext,
+    asked: &Asked,
+) -> Result<Outcome, ToolError> {
     let place = target::place(workplace.zones(), &asked.file_path)?;
     let desk = workplace.desk(&context.lane);
     let before = target::before(&place)?;
@@ -66,7 +70,11 @@ fn write(workplace: &Workplace, context: &CallContext, asked: &Asked) -> Result<
         1 => "1 line".to_owned(),
         lines => format!("{lines} lines"),
     };
-    Ok(Raw::string(&format!("{done} {} ({lines})", place.shown.display())))
+    let content = Raw::string(&format!("{done} {} ({lines})", place.shown.display()));
+    Ok(match before {
+        Some(before) => Outcome::Detailed { content, detail: patch::detail(&before.bytes, &bytes) },
+        None => Outcome::Done(content),
+    })
 }
 
 /// The content spelled as the file was.

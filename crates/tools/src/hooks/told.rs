@@ -114,7 +114,9 @@ pub(super) fn call(call: &Call) -> Value {
 pub(super) fn outcome(of: &Call, outcome: &Outcome) -> (Event, Value) {
     let mut more = call(of);
     let (event, name, said) = match outcome {
-        Outcome::Done(content) => (Event::PostToolUse, "tool_response", value(content)),
+        Outcome::Done(content) | Outcome::Detailed { content, .. } => {
+            (Event::PostToolUse, "tool_response", value(content))
+        }
         Outcome::Failed(error) => {
             (Event::PostToolUseFailure, "error", json!(error.message.to_string()))
         }

@@ -101,9 +101,7 @@ fn settled(history: &History<'_>, step: &Step, call: &Call) -> Option<Block> {
 
 fn returned(history: &History<'_>, wanted: CallId) -> Option<windlass_core::raw::Raw> {
     history.steps.iter().rev().find_map(|step| match step.input() {
-        Input::ToolReturned { call, outcome: Outcome::Done(content), .. } if *call == wanted => {
-            Some(content.clone())
-        }
+        Input::ToolReturned { call, outcome, .. } if *call == wanted => outcome.content().cloned(),
         _ => None,
     })
 }

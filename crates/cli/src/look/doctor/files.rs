@@ -9,7 +9,7 @@ use windlass::tools::HookConfig;
 use super::{Check, words};
 use crate::settle::sources::{self, Source};
 use crate::settle::trust::{self, Trust};
-use crate::settle::{agents, config, memory, paths};
+use crate::settle::{agents, config, customs, memory, paths};
 
 /// Every file that counts here.
 pub(super) fn check() -> Vec<Check> {
@@ -27,6 +27,7 @@ pub(super) fn check() -> Vec<Check> {
         checks.push(Check::ok("path", words::path("memory", &file.path)));
     }
     checks.extend(agents(&here));
+    checks.extend(commands(&here));
     checks
 }
 
@@ -37,6 +38,21 @@ fn agents(here: &Path) -> Vec<Check> {
     let names: Vec<&str> = found.iter().map(|agent| agent.name.as_str()).collect();
     let known = (!names.is_empty()).then(|| Check::ok("agents", words::agents(&names)));
     known.into_iter().chain(problems.into_iter().map(|why| Check::note("agents", why))).collect()
+}
+
+/// The commands that people wrote down, and pages that are none.
+fn commands(here: &Path) -> Vec<Check> {
+    let (mut names, mut checks) = (Vec::new(), Vec::new());
+    for custom in customs::in_force(|_| true, here, trust::of(here)) {
+        match custom.open() {
+            Ok(_) => names.push(format!("/{}", custom.name)),
+            Err(why) => checks.push(Check::note("commands", words::left_out(custom.path(), &why))),
+        }
+    }
+    if !names.is_empty() {
+        checks.push(Check::ok("commands", names.join(", ")));
+    }
+    checks
 }
 
 fn configuration() -> Check {

@@ -23,6 +23,10 @@ pub(super) fn agents(names: &[&str]) -> String {
     format!("tasks can be handed to {}", names.join(", "))
 }
 
+pub(super) fn left_out(page: &Path, why: &str) -> String {
+    format!("{} is left out: {why}", page.display())
+}
+
 pub(super) fn key(provider: &str, address: &str) -> String {
     format!("{provider}: set; asked at {address}")
 }

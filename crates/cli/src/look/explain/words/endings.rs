@@ -120,7 +120,9 @@ pub(in crate::look::explain) fn asking(ask: AskId) -> String {
 
 pub(in crate::look::explain) fn deferred(until: Millis, failures: u32) -> String {
     let until = stamp(until);
-    format!("The provider failed {failures} times in a row; it is asked again at {until} UTC.")
+    let times =
+        if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
+    format!("The provider failed {times}; it is asked again at {until} UTC.")
 }
 
 pub(in crate::look::explain) fn acting(open: &[&Call]) -> String {

@@ -1,0 +1,39 @@
+//! What waited behind a run: whoever drives a conversation begins with it at once. A process that
+//! ended with its own result would tear it from its work, so it is seen to its end first.
+
+use windlass::{End, Session};
+
+use super::follow::{Told, View, follow};
+use super::note;
+use super::signals::Signals;
+use crate::args::AgentArgs;
+use crate::setup::Setup;
+use crate::words;
+
+/// Goes on until nothing is at work any more, or something needs somebody.
+pub(super) async fn see_off(
+    (session, setup): (&Session, &Setup),
+    args: &AgentArgs,
+    signals: &mut Signals,
+) -> anyhow::Result<()> {
+    while is_at_work(session, setup).await? {
+        if !args.output.is_for_programs() {
+            note(words::GOING_ON);
+        }
+        let before = session.conversation().await?;
+        let mut view = View::after_the_result(&before, setup, args);
+        let mut run = session.resume().await?;
+        let told = follow(&mut run, session, setup, &mut view, signals).await?;
+        let end = run.end().await?;
+        view.finish(&end, session).await?;
+        if told != Told::Nothing || !matches!(end, End::Finished(_)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn is_at_work(session: &Session, setup: &Setup) -> anyhow::Result<bool> {
+    let lane = setup.store.lane(session.lane().clone()).await?;
+    Ok(lane.is_some_and(|lane| lane.active_run.is_some()))
+}

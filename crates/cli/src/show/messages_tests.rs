@@ -1,0 +1,23 @@
+//! What programs are told of a failed model call.
+
+use serde_json::{Value, json};
+use windlass::core::input::{Failure, FailureClass, Input};
+
+use super::retry;
+
+fn told(message: &str) -> (Value, Value) {
+    let class = FailureClass::Passing;
+    let failure = Failure { class, message: message.into(), retry_after_ms: None };
+    let told = retry(&Input::ModelFailed { ask: 1, failure }, 1, Some(10), 500);
+    (told["error_status"].clone(), told["error"].clone())
+}
+
+#[test]
+fn a_retry_names_the_status_and_what_it_means() {
+    let status = |status: u16, error: &str| (json!(status), json!(error));
+    assert_eq!(told("429 rate_limit_error: slow down"), status(429, "rate_limit"));
+    assert_eq!(told("529: scripted fault 529"), status(529, "overloaded"));
+    assert_eq!(told("503 overloaded: later"), status(503, "server_error"));
+    assert_eq!(told("cannot connect to 10.0.0.1:80"), (Value::Null, json!("unknown")));
+    assert_eq!(told("127.0.0.1 gave no answer"), (Value::Null, json!("unknown")));
+}

@@ -1,0 +1,63 @@
+//! A model that cannot be asked: whoever waits for the answer leaves in time, and the run stays.
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use crate::kit::Place;
+use crate::scripted::Server;
+
+const HELLO: &str = "when any\n  say \"hello\"\n";
+
+/// A port at which nobody listens.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_in_seconds_and_the_run_goes_on_once_it_is() {
+    let place = Place::new(HELLO);
+    let port = free_port();
+    let address = format!("http://127.0.0.1:{port}/v1");
+    let variables = [("OLLAMA_BASE_URL", address.as_str())];
+    let store = ["--store", "w.db"];
+    let quick = ["--set", "local_wait_ms=400", "--set", "model_retry_ms=100"];
+    let begin = ["-p", "hi", "--model", "ollama:llama3", "--conversation", "c"];
+    let ran = place.run_with(&[&begin[..], &quick, &store].concat(), &variables);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    let last = ran.err.lines().last().unwrap();
+    for part in [
+        format!("nobody listens at 127.0.0.1:{port}; start the server there"),
+        "`windlass resume c`".to_owned(),
+        "local_wait_ms".to_owned(),
+    ] {
+        assert!(last.contains(&part), "{}", ran.err);
+    }
+    assert!(ran.err.contains("in a row, for another "), "{}", ran.err);
+    // A program hears the same, once.
+    let json = ["resume", "c", "--model", "ollama:llama3", "--output-format", "json"];
+    let ran = place.run_with(&[&json[..], &quick, &store].concat(), &variables);
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &result["is_error"]), (1, &true.into()), "{result}");
+    assert_eq!(result["terminal_reason"], "waiting_on_provider", "{result}");
+
+    let server = Server::start(&place, &["--port", &port.to_string()]);
+    let resume = ["resume", "c", "--model", "ollama:llama3"];
+    let ran = place.run_with(&[&resume[..], &store].concat(), &variables);
+    assert_eq!((ran.code, ran.out.trim()), (0, "hello"), "{} at {}", ran.err, server.address);
+}
+
+#[test]
+fn a_busy_provider_is_waited_for_until_the_named_limit() {
+    let place = Place::new("when any\n  fail 529\n");
+    let quick = ["--set", "answer_wait_ms=300", "--set", "model_retry_ms=100"];
+    let ran = place.alone("hi", &[&quick[..], &["--conversation", "c"]].concat());
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let last = ran.err.lines().last().unwrap();
+    assert!(last.contains("go on later with `windlass resume c`"), "{}", ran.err);
+    assert!(last.contains("--set answer_wait_ms=… waits longer than 300 ms"), "{}", ran.err);
+    // It is not over.
+    let runs = place.json(&["runs"]);
+    assert_eq!(runs.len(), 1);
+    assert_ne!(runs[0]["state"], "failed", "{}", runs[0]);
+}
