@@ -160,6 +160,7 @@ pub(crate) async fn start_on(
         .tools(windlass::tools::remembering(&tools, &workplace, &store))
         .command_hooks(commands)
         .workspace(&workspace)
+        .keeping(config.keep.settled())
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|mine| *mine = settings.clone())
         .start()

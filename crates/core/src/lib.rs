@@ -42,6 +42,7 @@ pub mod project;
 pub mod question;
 pub mod raw;
 pub mod record;
+pub mod redact;
 pub mod reply;
 pub mod request;
 pub mod run;
@@ -97,6 +98,8 @@ mod outcome_tests;
 mod question_tests;
 #[cfg(test)]
 mod raw_tests;
+#[cfg(test)]
+mod redact_tests;
 #[cfg(test)]
 mod settings_tests;
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The log of a lane: entries in order, folded into a conversation. An entry is one line of JSON;
 //! every tag carries its version, and what this version does not know is named, never guessed.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::apply::{Worked, apply};
@@ -8,6 +10,7 @@ use crate::conversation::{Conversation, Ended};
 use crate::decide::decide;
 use crate::ids::{Millis, Seq};
 use crate::input::Input;
+use crate::raw::Raw;
 use crate::record::{Durability, Record};
 
 /// One step of a lane.
@@ -98,6 +101,23 @@ impl Entry {
             }
         }
         ends
+    }
+
+    /// What the provider said besides the reply in it.
+    #[must_use]
+    pub fn envelope(&self) -> Option<&Raw> {
+        let Input::Replied { reply, .. } = &self.input else { return None };
+        reply.envelope.as_ref()
+    }
+
+    /// The same without that: it is kept beside the log, and not for ever.
+    #[must_use]
+    pub fn without_envelope(&self) -> Self {
+        let mut rest = self.clone();
+        if let Input::Replied { reply, .. } = &mut rest.input {
+            *reply = Arc::new(reply.without_envelope());
+        }
+        rest
     }
 
     /// As JSON: one line, unless a value that is kept byte for byte has line breaks of its own.

@@ -10,7 +10,7 @@ mod trace;
 pub use checkpoint::CheckpointKind;
 pub use event::alias;
 pub use rows::{
-    CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow, active_state,
+    CheckpointRow, EventRow, RawRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow, active_state,
 };
 
 use crate::apply::apply;

@@ -27,6 +27,13 @@ pub struct Reply {
     pub envelope: Option<Raw>,
 }
 
+/// The part of an envelope that is ours.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    #[serde(default)]
+    notices: Vec<String>,
+}
+
 /// A tool use whose arguments never became complete JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CutBlock {
@@ -51,13 +58,16 @@ impl Reply {
     /// What the model's adapter had to do differently from what it was asked, by name.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
-        #[derive(Deserialize)]
-        struct Told {
-            #[serde(default)]
-            notices: Vec<String>,
-        }
         let told = self.envelope.as_ref().and_then(|envelope| envelope.read::<Told>().ok());
         told.map(|told| told.notices).unwrap_or_default()
+    }
+
+    /// The same without what only whoever debugs the model wants to see; rows are made of the rest.
+    #[must_use]
+    pub fn without_envelope(&self) -> Self {
+        let notices = self.notices();
+        let envelope = (!notices.is_empty()).then(|| Raw::encode(&Told { notices }));
+        Self { envelope, ..self.clone() }
     }
 
     /// The text of all text blocks, joined.

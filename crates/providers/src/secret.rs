@@ -2,23 +2,16 @@
 //!
 //! A [`Secret`] shows itself nowhere. A [`Redactor`] takes the values it was given out of a text,
 //! in every form in which they travel, and whatever looks like a key although nobody registered
-//! it. Not here: the model's transcript, which must stay exact.
+//! it, as the core knows them. Not here: the model's transcript, which must stay exact.
 
 use std::sync::Arc;
 
-use crate::base64;
+use windlass_core::redact::{REDACTED, without_secrets};
 
-/// What stands where a secret stood.
-const REDACTED: &str = "[redacted]";
+use crate::base64;
 
 /// Shorter values are no secrets, and taking them out would make texts unreadable.
 const SHORTEST_SECRET: usize = 8;
-
-/// How keys of the well-known providers begin.
-const KEY_PREFIXES: &[&str] = &["sk-", "gsk_", "xai-", "AIza", "hf_", "Bearer "];
-
-/// Characters of a key after its prefix that make it one.
-const SHORTEST_KEY: usize = 12;
 
 /// A value that does not show itself.
 #[derive(Clone, PartialEq, Eq)]
@@ -78,7 +71,7 @@ impl Redactor {
                 clean = clean.replace(form, REDACTED);
             }
         }
-        KEY_PREFIXES.iter().fold(clean, |text, prefix| without_keys(&text, prefix))
+        without_secrets(&clean).into_owned()
     }
 }
 
@@ -107,22 +100,4 @@ fn url(value: &str) -> String {
         .bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()
-}
-
-fn without_keys(text: &str, prefix: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(prefix) {
-        let key = after.len() - after.trim_start_matches(in_key).len();
-        clean.push_str(before);
-        clean.push_str(if key >= SHORTEST_KEY { REDACTED } else { prefix });
-        let skipped = if key >= SHORTEST_KEY { key } else { 0 };
-        rest = after.get(skipped..).unwrap_or_default();
-    }
-    clean.push_str(rest);
-    clean
-}
-
-fn in_key(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "-_.".contains(c)
 }

@@ -11,6 +11,7 @@ use windlass_core::permission::{Mode, Otherwise, Permissions, Rule};
 use windlass_core::settings::Settings;
 
 use crate::agent::Agent;
+use crate::keeping::Keeping;
 use crate::ports::{Reach, Whose};
 
 #[cfg(test)]
@@ -23,11 +24,13 @@ pub struct Agents {
     own: Agent,
     named: BTreeMap<Arc<str>, Agent>,
     workspace: Arc<str>,
+    keeping: Arc<Keeping>,
 }
 
 impl From<Agent> for Agents {
     fn from(own: Agent) -> Self {
-        Self { own, named: BTreeMap::new(), workspace: Arc::from("") }
+        let (named, workspace) = (BTreeMap::new(), Arc::from(""));
+        Self { own, named, workspace, keeping: Arc::default() }
     }
 }
 
@@ -48,6 +51,17 @@ impl Agents {
     pub fn working_in(mut self, workspace: &str) -> Self {
         self.workspace = Arc::from(workspace);
         self
+    }
+
+    /// The same agents; what they leave is kept for this long.
+    #[must_use]
+    pub fn keeping(mut self, keeping: Keeping) -> Self {
+        self.keeping = Arc::new(keeping);
+        self
+    }
+
+    pub(crate) fn kept(&self) -> &Arc<Keeping> {
+        &self.keeping
     }
 
     /// Whose a conversation is that begins here.

@@ -24,6 +24,7 @@ use windlass_core::wanted::{is_parked, waits_for_children, wanted};
 use crate::agent::{Agent, Ports};
 use crate::feed::{Feed, OwnerFeed};
 use crate::flights::{Flights, Landed};
+use crate::keeping::KeepRaw;
 use crate::lease::Lease;
 use crate::ports::{Claim, StoreError};
 use crate::turns::Turns;
@@ -56,6 +57,7 @@ pub struct Driver {
     /// Mail that was read when the lane was claimed.
     first_mail: Vec<Mail>,
     post: Option<Post>,
+    keep_raw: KeepRaw,
 }
 
 /// Hears of lanes that may want to be driven: they were sent mail, or a lane waits for them.
@@ -156,6 +158,7 @@ impl Driver {
             ours_since: lapses,
             first_mail: mail,
             post: None,
+            keep_raw: KeepRaw::Yes,
         }
     }
 
@@ -168,6 +171,12 @@ impl Driver {
     /// The same driver, whose tools wait for their turn among all of the process.
     pub(crate) fn taking(mut self, turns: Turns) -> Self {
         self.flights.take_turns(turns);
+        self
+    }
+
+    /// The same driver, which keeps what providers say besides their replies, or does not.
+    pub(crate) fn keeping(mut self, raw: KeepRaw) -> Self {
+        self.keep_raw = raw;
         self
     }
 

@@ -10,6 +10,7 @@ mod flights;
 pub mod hook_chain;
 pub mod host;
 pub mod identity;
+pub mod keeping;
 pub mod lease;
 pub mod ports;
 pub mod session;

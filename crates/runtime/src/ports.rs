@@ -3,6 +3,7 @@
 
 mod clock;
 mod finding;
+mod forgetting;
 mod heartbeat;
 mod hooks;
 mod model;
@@ -12,6 +13,7 @@ mod tool;
 
 pub use clock::Clock;
 pub use finding::{Left, Look, Reach, Reconcile, Resume, SeenBeat, Whose};
+pub use forgetting::{Forget, Forgotten};
 pub use heartbeat::Heartbeat;
 pub use hooks::{Heard, Hooks, NoHooks, Scene};
 pub use model::{Model, Stream};

@@ -5,6 +5,7 @@ use tracing::Level;
 use windlass_core::ids::LaneId;
 use windlass_core::project::{EventRow, Row, alias};
 
+use crate::ports::Forgotten;
 use crate::workers::Tally;
 
 /// The target of all events.
@@ -17,7 +18,7 @@ pub(crate) fn events(rows: &[Row]) -> Vec<EventRow> {
     }
     let event = |row: &Row| match row {
         Row::Event(event) => Some(event.clone()),
-        Row::Run(_) | Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) => None,
+        Row::Run(_) | Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) | Row::Raw(_) => None,
     };
     rows.iter().filter_map(event).collect()
 }
@@ -51,6 +52,13 @@ fn is_trouble(name: &str) -> bool {
         "agent.model.fell_back",
     ];
     TROUBLE.contains(&name)
+}
+
+/// Rows that were too old.
+pub(crate) fn forgotten(worker: &str, forgotten: Forgotten) {
+    let Forgotten { raw, trace, events } = forgotten;
+    let event = "agent_store.forgot";
+    tracing::info!(target: TARGET, event, worker, raw, trace, events);
 }
 
 /// What a pass of the reconciler did.

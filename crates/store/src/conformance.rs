@@ -6,6 +6,7 @@
 pub mod append;
 pub mod claim;
 pub mod fence;
+pub mod forget;
 pub mod fork;
 pub mod log;
 pub mod mail;
@@ -46,6 +47,7 @@ macro_rules! conformance_tests {
                 tenants_take_turns, mail_that_lies_is_hinted_at;
             reconcile: checkpoints_decide, left_lanes_go_on, offered_runs_wait,
                 the_living_and_the_waiting;
+            forget: only_what_is_old, a_piece_at_a_time;
             many: lanes_at_once, two_owners_one_winner;
         );
     };

@@ -4,6 +4,7 @@
 mod append;
 mod claim;
 mod disk;
+mod forget;
 mod fork;
 mod mail;
 mod read;
@@ -21,8 +22,8 @@ use windlass_core::mail::Mail;
 use windlass_core::project::Row;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Left, Letter, Look, Reconcile, RunInfo,
-    SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
+    Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -223,6 +224,13 @@ impl Store for MemoryStore {
         Box::pin(async move {
             self.reach(Operation::Reconcile).await;
             self.disk().commit(Durability::Commit, |world: &mut World| Ok(world.reconcile(&pass)))
+        })
+    }
+
+    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>> {
+        Box::pin(async move {
+            self.reach(Operation::Reconcile).await;
+            self.disk().commit(Durability::Commit, |world: &mut World| Ok(world.forget(&forget)))
         })
     }
 

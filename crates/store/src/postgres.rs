@@ -12,6 +12,7 @@ mod believe;
 mod claim;
 mod columns;
 mod desk;
+mod forget;
 mod fork;
 mod home;
 mod link;
@@ -49,8 +50,8 @@ use std::sync::Arc;
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Left, Letter, Look, Reconcile, RunInfo,
-    SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
+    Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -263,6 +264,13 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let pass = &pass;
             with_link!(self.pool, |link, _| reconcile::reconcile(link, pass)).await
+        })
+    }
+
+    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>> {
+        Box::pin(async move {
+            let forget = &forget;
+            with_link!(self.pool, |link, _| forget::forget(link, forget)).await
         })
     }
 

@@ -14,6 +14,7 @@ mod claim;
 mod clock;
 mod desk;
 mod error;
+mod forget;
 mod fork;
 mod home;
 mod mail;
@@ -41,8 +42,8 @@ use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Left, Letter, Look, Reconcile, RunInfo,
-    SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
+    Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
 };
 
 use crate::hints::Hints;
@@ -214,6 +215,15 @@ impl Store for SqliteStore {
     fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
         Box::pin(async move {
             self.writer.submit(Work::Reconcile(pass), Durability::Commit).await?.left()
+        })
+    }
+
+    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>> {
+        Box::pin(async move {
+            if !self.readers.ask(move |connection| forget::is_due(connection, &forget)).await? {
+                return Ok(Forgotten::default());
+            }
+            self.writer.submit(Work::Forget(forget), Durability::Commit).await?.forgot()
         })
     }
 

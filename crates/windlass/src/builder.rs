@@ -8,6 +8,7 @@ use windlass_core::permission::{BadRule, Human, Otherwise, Rule};
 use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
 use windlass_providers::scripted::{Script, ScriptedModel};
 use windlass_runtime::identity;
+use windlass_runtime::keeping::Keeping;
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
 use windlass_runtime::{Agent, Agents, HookChain, Host, SystemClock, Toolbox};
@@ -27,6 +28,7 @@ pub struct Builder {
     tools: Toolbox,
     settings: Settings,
     lease: LeaseTimes,
+    keeping: Keeping,
     workspace: String,
     hooks: Vec<Arc<dyn Hooks>>,
     runs_commands: bool,
@@ -67,6 +69,7 @@ impl Default for Builder {
             tools: Toolbox::default(),
             settings: Settings::new(ModelSettings::named("scripted")),
             lease: LeaseTimes::default(),
+            keeping: Keeping::default(),
             workspace: String::new(),
             hooks: Vec::new(),
             runs_commands: false,
@@ -233,6 +236,13 @@ impl Builder {
         self
     }
 
+    /// How long raw responses and rows of the trace are kept, and of whom no raw responses are.
+    #[must_use]
+    pub fn keeping(mut self, keeping: Keeping) -> Self {
+        self.keeping = keeping;
+        self
+    }
+
     /// The folder its tools work in: conversations begun here are driven only by workers that have
     /// the same folder of the same machine. Without one they may be driven anywhere.
     #[must_use]
@@ -276,7 +286,7 @@ impl Builder {
             Some(named) => parts.family(self.tools, self.settings, named),
             None => parts.agent(self.tools, self.settings).into(),
         };
-        let agents = agents.working_in(&self.workspace);
+        let agents = agents.working_in(&self.workspace).keeping(self.keeping);
         Ok(Windlass { host: Host::start(agents, self.lease).await? })
     }
 }

@@ -24,6 +24,7 @@ pub mod models {
 }
 
 pub use windlass_runtime::feed::{Item, Subscription};
+pub use windlass_runtime::keeping::Keeping;
 pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::{
     Agent, Agents, DriveError, End, Host, RunStream, Session, StoreNews, SystemClock, Tell,

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Left, Letter, Look, Reconcile, RunInfo,
-    SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
+    Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
 };
 
 use super::clock::nap;
@@ -205,6 +205,10 @@ impl Store for ProcessStore {
 
     fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
         Box::pin(self.attempt("a pass", self.rarely(), self.shared.disk.reconcile(pass)))
+    }
+
+    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>> {
+        self.shared.disk.forget(forget)
     }
 
     fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {

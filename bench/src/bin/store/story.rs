@@ -76,6 +76,10 @@ fn placed(row: &Row, run: &RunId, seq: Seq) -> Row {
             row.run = Some(run.clone());
             row.seq = seq;
         }
+        Row::Raw(row) => {
+            row.run = Some(run.clone());
+            row.seq = seq;
+        }
     }
     row
 }

@@ -77,10 +77,11 @@ impl Reader {
     }
 }
 
+/// Made anew from the log, it is shown as it was stored.
 fn event(lane: &LaneId, row: Row) -> Option<Event> {
-    match row {
+    match row.without_secrets() {
         Row::Event(row) => Some(Event { lane: lane.clone(), row }),
-        Row::Run(_) | Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) => None,
+        Row::Run(_) | Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) | Row::Raw(_) => None,
     }
 }
 

@@ -77,7 +77,7 @@ fn open(story: &Story, run: &RunId) -> Option<Open> {
 fn trace_row(row: Row) -> Option<TraceRow> {
     match row {
         Row::Trace(row) => Some(row),
-        Row::Run(_) | Row::ToolResult(_) | Row::Checkpoint(_) | Row::Event(_) => None,
+        Row::Run(_) | Row::ToolResult(_) | Row::Checkpoint(_) | Row::Event(_) | Row::Raw(_) => None,
     }
 }
 

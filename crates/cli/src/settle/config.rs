@@ -13,6 +13,11 @@
 //! [models.my-model]
 //! window_tokens = 32000
 //!
+//! [keep]
+//! raw_days = 30
+//! trace_days = 400
+//! no_raw_of = ["a-tenant"]
+//!
 //! [profiles.careful]
 //! limits = { tool_rounds = 20 }
 //! budget_usd = 0.5
@@ -20,12 +25,13 @@
 //! window = { thresholds = { compact = 60 }, collapse = "off" }
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
+use windlass::Keeping;
 use windlass::core::budget::Unpriced;
 use windlass::models::{ModelRow, ProviderRow};
 
@@ -47,8 +53,34 @@ pub(crate) struct Config {
     pub(crate) providers: BTreeMap<String, ProviderRow>,
     /// What models can do and cost, where our table is wrong or silent.
     pub(crate) models: BTreeMap<String, ModelRow>,
+    /// How long is kept what no conversation needs.
+    pub(crate) keep: Keep,
     /// Profiles by name.
     pub(crate) profiles: BTreeMap<String, Profile>,
+}
+
+/// How long is kept what no conversation needs; what is not said is as usual.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Keep {
+    /// Days that raw responses are kept.
+    pub(crate) raw_days: Option<u32>,
+    /// Days that rows of the trace and events are kept.
+    pub(crate) trace_days: Option<u32>,
+    /// Tenants whose raw responses are not kept at all.
+    pub(crate) no_raw_of: BTreeSet<String>,
+}
+
+impl Keep {
+    /// With what is usual.
+    pub(crate) fn settled(&self) -> Keeping {
+        let usual = Keeping::default();
+        Keeping {
+            raw_days: self.raw_days.unwrap_or(usual.raw_days),
+            trace_days: self.trace_days.unwrap_or(usual.trace_days),
+            no_raw_of: self.no_raw_of.iter().map(|tenant| tenant.as_str().into()).collect(),
+        }
+    }
 }
 
 /// A set of limits with a name.

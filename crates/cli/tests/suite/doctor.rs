@@ -23,6 +23,7 @@ fn each_line_says_that_it_is_fine_or_what_to_do() {
         "the quick check of the whole file found nothing",
         "1 run waiting for you: c; see `windlass explain ID`",
         "none was left in the middle",
+        "raw responses for 30 days, rows of the trace for 400 days",
         "1 newest log read to the end",
         "left at ",
     ] {

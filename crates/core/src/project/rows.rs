@@ -5,6 +5,7 @@
     reason = "a record no row is made of is passed over; a new kind decides for itself"
 )]
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::input::Input;
 use crate::log::Entry;
 use crate::raw::Raw;
 use crate::record::Record;
+use crate::redact;
 use crate::reply::Usage;
 use crate::run::Counters;
 use crate::stop::{RunState, StopCause};
@@ -35,6 +37,51 @@ pub enum Row {
     Checkpoint(CheckpointRow),
     /// Something worth knowing later.
     Event(EventRow),
+    /// What a provider said besides a reply.
+    Raw(RawRow),
+}
+
+impl Row {
+    /// The same without secrets: rows are for people. The log keeps what the model must see again.
+    #[must_use]
+    pub fn without_secrets(self) -> Self {
+        let clean = |text: Arc<str>| match redact::without_secrets(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => Arc::from(clean),
+        };
+        match self {
+            Self::Run(row) => Self::Run(RunRow { text: row.text.map(clean), ..row }),
+            Self::Trace(row) => {
+                Self::Trace(TraceRow { stop_reason: clean(row.stop_reason), ..row })
+            }
+            Self::ToolResult(row) => {
+                let outcome = row.outcome.map(|text| redact::without_secrets(&text).into_owned());
+                Self::ToolResult(ToolResultRow { outcome, ..row })
+            }
+            Self::Event(row) => {
+                let fields = redact::raw_without_secrets(&row.fields);
+                Self::Event(EventRow { fields, ..row })
+            }
+            Self::Raw(row) => {
+                let body = redact::raw_without_secrets(&row.body);
+                Self::Raw(RawRow { body, ..row })
+            }
+            row @ Self::Checkpoint(_) => row,
+        }
+    }
+}
+
+/// What a provider said besides a reply: ids, the model that answered, how it counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawRow {
+    /// Which run.
+    pub run: Option<RunId>,
+    /// The entry that has the reply.
+    pub seq: Seq,
+    /// When it came.
+    pub at: Millis,
+    /// What was said.
+    pub body: Raw,
 }
 
 /// Where a run stands.

@@ -7,13 +7,14 @@ use windlass_core::conversation::Conversation;
 use windlass_core::ids::{LaneId, MailId, Millis};
 use windlass_core::input::Input;
 use windlass_core::log::Entry;
-use windlass_core::project::{Row, fold_projecting};
+use windlass_core::project::{RawRow, Row, fold_projecting};
 use windlass_core::record::{Durability, Record, durability};
 use windlass_core::wanted::wanted;
 
 use super::letters::{Applied, recalls};
 use super::{DriveError, Driver, fault};
 use crate::feed::Item;
+use crate::keeping::KeepRaw;
 use crate::ports::{Append, EncodedEntry, Letter, Scene};
 use crate::telemetry;
 
@@ -87,7 +88,7 @@ impl Driver {
     async fn append(&mut self, draft: &mut Draft) -> Result<(), DriveError> {
         let mode = self.settings.durability;
         let durability = draft.entries.iter().map(|entry| durability(&entry.records, mode)).max();
-        let rows = std::mem::take(&mut draft.rows);
+        let rows = self.rows_of(draft);
         let events = telemetry::events(&rows);
         let append = Append {
             lane: self.lane.clone(),
@@ -108,6 +109,21 @@ impl Driver {
         draft.mail_out.iter().for_each(|(to, _)| self.post(to));
         telemetry::tell(&self.lane, &events);
         Ok(())
+    }
+
+    /// The rows to be stored. What a provider said besides its reply becomes one of them: it is not
+    /// kept for as long as the log.
+    fn rows_of(&self, draft: &mut Draft) -> Vec<Row> {
+        let mut rows = std::mem::take(&mut draft.rows);
+        if self.keep_raw == KeepRaw::Yes {
+            let run = draft.conversation.run.as_ref().map(|run| &run.id);
+            let raw = |entry: &Arc<Entry>| {
+                let (body, run) = (entry.envelope()?.clone(), run.cloned());
+                Some(Row::Raw(RawRow { run, seq: entry.seq, at: entry.at, body }))
+            };
+            rows.extend(draft.entries.iter().filter_map(raw));
+        }
+        rows.into_iter().map(Row::without_secrets).collect()
     }
 
     /// Tells the readers. Only the owner of the run can make it wait.
@@ -164,5 +180,9 @@ fn wake_at(conversation: &Conversation) -> Option<Millis> {
 }
 
 fn encode(entry: &Entry) -> EncodedEntry {
-    EncodedEntry { seq: entry.seq, at: entry.at, line: Arc::from(entry.encode()) }
+    let line = match entry.envelope() {
+        Some(_) => entry.without_envelope().encode(),
+        None => entry.encode(),
+    };
+    EncodedEntry { seq: entry.seq, at: entry.at, line: Arc::from(line) }
 }

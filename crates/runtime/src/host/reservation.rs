@@ -94,6 +94,7 @@ impl Reservation {
         let (host, lane) = (&self.host, self.lane.clone());
         let Taken { claim, lapses } = taken;
         let turns = host.turns.of(&claim.tenant);
+        let keep_raw = host.agents.kept().raw_of(&claim.tenant);
         let mail = async { Ok(host.store().read_mail(lane.clone(), driver::MAIL_PAGE).await?) };
         let (conversation, mail) = if claim.head == 0 {
             (Conversation::default(), mail.await?)
@@ -103,7 +104,7 @@ impl Reservation {
         let agent = host.agent_of(&lane, &conversation, &mail).await?;
         let claimed = Claimed { lane, claim, lapses, conversation, mail };
         let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
-        Ok(Box::new(driver.posting(self.post()).taking(turns)))
+        Ok(Box::new(driver.posting(self.post()).taking(turns).keeping(keep_raw)))
     }
 
     /// Lanes that were sent mail are looked after by this process, as long as it is there.

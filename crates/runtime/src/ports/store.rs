@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Task;
 use super::finding::{Left, Look, Reconcile, SeenBeat, Whose};
+use super::forgetting::{Forget, Forgotten};
 use super::store_error::StoreError;
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::{Mail, MailBody};
@@ -97,6 +98,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// The lanes of `owner`.
     fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>>;
+
+    /// Forgets rows that are too old: nothing of a log, and nothing that a conversation goes on
+    /// from. A bounded piece of it; whoever wants all of it asks until nothing was found.
+    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>>;
 
     /// What is known of a lane.
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>>;

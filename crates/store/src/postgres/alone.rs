@@ -64,7 +64,9 @@ async fn not_waiting(link: &mut Link, prepared: &Prepared) -> Result<StoreError,
 fn foreign_run(prepared: &Prepared) -> StoreError {
     let mut runs = prepared.append.rows.iter().rev().filter_map(|row| match row {
         Row::Run(run) => Some(&run.run),
-        Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) | Row::Event(_) => None,
+        Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) | Row::Event(_) | Row::Raw(_) => {
+            None
+        }
     });
     let run = runs.next().cloned().unwrap_or_else(|| "".into());
     refusal::foreign_run(&prepared.append.lane, &run)

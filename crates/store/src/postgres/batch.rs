@@ -152,6 +152,7 @@ impl<'r> Batch<'r> {
             rows.results.values(),
             rows.checkpoints.values(),
             rows.events.values(),
+            rows.raws.values(),
         ]
         .concat()
     }

@@ -12,8 +12,11 @@ use super::trouble::Trouble;
 use crate::valid::invalid;
 
 /// Each brings the schema of its place to the next.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema/0001_lanes.sql"), include_str!("schema/0002_left.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/0001_lanes.sql"),
+    include_str!("schema/0002_left.sql"),
+    include_str!("schema/0003_raw.sql"),
+];
 
 const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS windlass_schema (
     one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";

@@ -45,7 +45,11 @@ impl Prepared {
     pub(super) fn runs(&self) -> i64 {
         let runs = self.append.rows.iter().filter_map(|row| match row {
             Row::Run(run) => Some(run.run.as_str()),
-            Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) | Row::Event(_) => None,
+            Row::Trace(_)
+            | Row::ToolResult(_)
+            | Row::Checkpoint(_)
+            | Row::Event(_)
+            | Row::Raw(_) => None,
         });
         runs.collect::<HashSet<_>>().len().cast_signed() as i64
     }
@@ -77,7 +81,7 @@ fn list_of(row: &Row) -> Result<Option<String>, StoreError> {
             let also: Vec<_> = run.also.iter().copied().map(names::cause).collect();
             list("the run", &also)
         }
-        Row::ToolResult(_) | Row::Event(_) => Ok(None),
+        Row::ToolResult(_) | Row::Event(_) | Row::Raw(_) => Ok(None),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use windlass_core::ids::{Millis, RunId};
-use windlass_core::project::{CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceRow};
+use windlass_core::project::{
+    CheckpointRow, EventRow, RawRow, Row, RunRow, ToolResultRow, TraceRow,
+};
 
 use super::columns::columns;
 use super::prepare::Prepared;
@@ -100,6 +102,18 @@ columns!(
     }
 );
 
+columns!(
+    /// `raw_response`.
+    Raws {
+        ord: i64,
+        pos: i64,
+        seq: i64,
+        run_id: Option<Cow<'r, str>>,
+        happened: i64,
+        body: Cow<'r, str>,
+    }
+);
+
 /// The rows of a batch.
 #[derive(Debug, Default)]
 pub(super) struct Rows<'r> {
@@ -108,6 +122,7 @@ pub(super) struct Rows<'r> {
     pub(super) results: Results<'r>,
     pub(super) checkpoints: Checkpoints<'r>,
     pub(super) events: Events<'r>,
+    pub(super) raws: Raws<'r>,
     pos: i64,
 }
 
@@ -131,6 +146,7 @@ impl<'r> Rows<'r> {
                 Row::ToolResult(result) => latest.result(result),
                 Row::Checkpoint(checkpoint) => latest.checkpoint(checkpoint, list),
                 Row::Event(event) => self.event(ord, event),
+                Row::Raw(raw) => self.raw(ord, raw),
             }
         }
         latest.runs.into_iter().for_each(|(run, also)| self.run(ord, run, also));
@@ -226,6 +242,17 @@ impl<'r> Rows<'r> {
         events.happened.push(signed(row.at));
         events.name.push(shown(row.name));
         events.fields.push(shown(row.fields.text()));
+    }
+
+    fn raw(&mut self, ord: i64, row: &'r RawRow) {
+        let pos = self.next();
+        let raws = &mut self.raws;
+        raws.ord.push(ord);
+        raws.pos.push(pos);
+        raws.seq.push(row.seq.cast_signed());
+        raws.run_id.push(row.run.as_ref().map(|run| shown(run.as_str())));
+        raws.happened.push(signed(row.at));
+        raws.body.push(shown(row.body.text()));
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::batch::{Blobs, Entries, Given, Guard, Marks};
 use super::columns::Places;
 use super::link::Sql;
-use super::rows::{Checkpoints, Events, Results, Runs, Traces};
+use super::rows::{Checkpoints, Events, Raws, Results, Runs, Traces};
 use crate::fault;
 
 pub(super) fn guarded_by(guard: Guard) -> &'static Sql {
@@ -31,6 +31,7 @@ fn statement(guard: Guard) -> Sql {
         results(&mut places),
         checkpoints(&mut places),
         events(&mut places),
+        raws(&mut places),
     ]
     .join(",\n");
     Sql { text: format!("{text}\n{}", answer(guard)), types: places.types }
@@ -177,6 +178,16 @@ fn events(places: &mut Places) -> String {
             INSERT INTO event (lane_no, seq, run_id, at, name, fields)
             SELECT f.no, e.seq, e.run_id, e.happened, e.name, e.fields
             FROM {table} JOIN fenced f ON f.ord = e.ord ORDER BY e.pos)"
+    )
+}
+
+fn raws(places: &mut Places) -> String {
+    let table = places.table::<Raws<'_>>("w");
+    format!(
+        "raws AS (
+            INSERT INTO raw_response (lane_no, seq, run_id, at, body)
+            SELECT f.no, w.seq, w.run_id, w.happened, w.body
+            FROM {table} JOIN fenced f ON f.ord = w.ord ORDER BY w.pos)"
     )
 }
 

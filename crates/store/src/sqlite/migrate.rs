@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0003_left.sql"),
     include_str!("schema/0004_trace.sql"),
     include_str!("schema/0005_checkpoint.sql"),
+    include_str!("schema/0006_raw.sql"),
 ];
 
 /// The version that every open file has.

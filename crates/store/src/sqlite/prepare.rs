@@ -114,7 +114,7 @@ impl PreparedRow {
                 let also: Vec<_> = run.also.iter().copied().map(names::cause).collect();
                 list("the run", &also)?
             }
-            Row::ToolResult(_) | Row::Event(_) | Row::Checkpoint(_) => None,
+            Row::ToolResult(_) | Row::Event(_) | Row::Checkpoint(_) | Row::Raw(_) => None,
         };
         Ok(Self { row, list })
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row as SqlRow, params};
 use windlass_core::ids::{LaneId, Millis, RunId};
-use windlass_core::project::{EventRow, Row, RunRow, ToolResultRow, TraceRow};
+use windlass_core::project::{EventRow, RawRow, Row, RunRow, ToolResultRow, TraceRow};
 use windlass_runtime::ports::{RunInfo, TraceEnd};
 
 use super::error::{Stop, is_conflict};
@@ -25,6 +25,7 @@ pub(super) fn write(
         // It is written with its entry.
         Row::Checkpoint(_) => Ok(()),
         Row::Event(row) => event(connection, lane_no, row),
+        Row::Raw(row) => raw(connection, lane_no, row),
     }
 }
 
@@ -164,6 +165,21 @@ fn event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), St
         row.at.0.cast_signed(),
         row.name,
         row.fields.text(),
+    ])?;
+    Ok(())
+}
+
+fn raw(connection: &Connection, lane_no: i64, row: &RawRow) -> Result<(), Stop> {
+    sql(
+        connection,
+        "INSERT INTO raw_response (lane_no, seq, run_id, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute(params![
+        lane_no,
+        row.seq.cast_signed(),
+        row.run.as_ref().map(RunId::as_str),
+        row.at.0.cast_signed(),
+        row.body.text(),
     ])?;
     Ok(())
 }

@@ -3,12 +3,12 @@
 use rusqlite::{CachedStatement, Connection};
 use windlass_core::ids::{Epoch, LaneId, MailId, Seq};
 use windlass_runtime::ports::{
-    Claim, Delivered, Left, Reconcile, SeenBeat, StoreError, Whose, WorkerId,
+    Claim, Delivered, Forget, Forgotten, Left, Reconcile, SeenBeat, StoreError, Whose, WorkerId,
 };
 
 use super::error::Stop;
 use super::prepare::{PreparedAppend, PreparedLetter};
-use super::{append, claim, fork, mail, reconcile};
+use super::{append, claim, forget, fork, mail, reconcile};
 use crate::fault;
 use crate::hints::Hints;
 
@@ -23,6 +23,7 @@ pub(super) enum Work {
     Fork { parent: LaneId, at: Seq, child: LaneId },
     Introduce { lane: LaneId, whose: Whose },
     Reconcile(Reconcile),
+    Forget(Forget),
 }
 
 #[derive(Debug)]
@@ -31,6 +32,7 @@ pub(super) enum Answer {
     Claimed(Claim),
     AllClaimed(Vec<(LaneId, Claim)>),
     Left(Vec<Left>),
+    Forgot(Forgotten),
     Done,
 }
 
@@ -38,30 +40,35 @@ impl Answer {
     pub(super) fn delivered(self) -> Result<Delivered, StoreError> {
         match self {
             Self::Delivered(mail) => Ok(Delivered { mail }),
-            Self::Claimed(_) | Self::AllClaimed(_) | Self::Left(_) | Self::Done => Err(crossed()),
+            _ => Err(crossed()),
         }
     }
 
     pub(super) fn claimed(self) -> Result<Claim, StoreError> {
         match self {
             Self::Claimed(claim) => Ok(claim),
-            Self::Delivered(_) | Self::AllClaimed(_) | Self::Left(_) | Self::Done => Err(crossed()),
+            _ => Err(crossed()),
         }
     }
 
     pub(super) fn all_claimed(self) -> Result<Vec<(LaneId, Claim)>, StoreError> {
         match self {
             Self::AllClaimed(claims) => Ok(claims),
-            Self::Delivered(_) | Self::Claimed(_) | Self::Left(_) | Self::Done => Err(crossed()),
+            _ => Err(crossed()),
         }
     }
 
     pub(super) fn left(self) -> Result<Vec<Left>, StoreError> {
         match self {
             Self::Left(left) => Ok(left),
-            Self::Delivered(_) | Self::Claimed(_) | Self::AllClaimed(_) | Self::Done => {
-                Err(crossed())
-            }
+            _ => Err(crossed()),
+        }
+    }
+
+    pub(super) fn forgot(self) -> Result<Forgotten, StoreError> {
+        match self {
+            Self::Forgot(forgotten) => Ok(forgotten),
+            _ => Err(crossed()),
         }
     }
 }
@@ -95,6 +102,7 @@ impl Work {
                 reconcile::introduce(connection, lane, whose).map(|()| Answer::Done)
             }
             Self::Reconcile(pass) => reconcile::reconcile(connection, pass).map(Answer::Left),
+            Self::Forget(old) => forget::forget(connection, old).map(Answer::Forgot),
         }
     }
 
@@ -105,7 +113,8 @@ impl Work {
             Self::Append(append) => append.mail_out.iter().for_each(|(to, _)| hints.tell(to)),
             Self::Claim { .. } | Self::ClaimAll { .. } | Self::Release { .. } => (),
             Self::Beat { .. } => (),
-            Self::Fork { .. } | Self::Introduce { .. } | Self::Reconcile(_) => (),
+            Self::Fork { .. } | Self::Introduce { .. } => (),
+            Self::Reconcile(_) | Self::Forget(_) => (),
         }
     }
 
@@ -116,7 +125,8 @@ impl Work {
             Self::Release { .. } => fault::point(fault::RELEASE_BEFORE),
             Self::Beat { .. } => fault::point(fault::BEAT_BEFORE),
             Self::Append(_) => fault::point(fault::APPEND_BEFORE_COMMIT),
-            Self::Fork { .. } | Self::Introduce { .. } | Self::Reconcile(_) => (),
+            Self::Fork { .. } | Self::Introduce { .. } => (),
+            Self::Reconcile(_) | Self::Forget(_) => (),
         }
     }
 
@@ -127,7 +137,8 @@ impl Work {
             Self::Release { .. } => fault::point(fault::RELEASE_AFTER),
             Self::Beat { .. } => fault::point(fault::BEAT_AFTER),
             Self::Append(_) => fault::point(fault::APPEND_AFTER_COMMIT),
-            Self::Fork { .. } | Self::Introduce { .. } | Self::Reconcile(_) => (),
+            Self::Fork { .. } | Self::Introduce { .. } => (),
+            Self::Reconcile(_) | Self::Forget(_) => (),
         }
     }
 

@@ -10,6 +10,7 @@ mod examples;
 mod fencing;
 mod full_disk;
 mod hooking;
+mod keeping;
 mod panicking;
 mod reconciling;
 mod rounds;

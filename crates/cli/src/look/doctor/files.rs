@@ -14,6 +14,7 @@ use crate::settle::{agents, config, customs, memory, paths};
 /// Every file that counts here.
 pub(super) fn check() -> Vec<Check> {
     let mut checks = vec![configuration()];
+    checks.extend(kept());
     let user = paths::shared_settings().map(|folder| folder.join("settings.json"));
     let own = ["settings.json", "settings.local.json"].map(|name| Path::new(".claude").join(name));
     let files: Vec<PathBuf> = user.into_iter().chain(own).collect();
@@ -60,6 +61,12 @@ fn configuration() -> Check {
         (Ok(_), Some(file)) => Check::ok("config", words::path("config", &file)),
         (Ok(_), None) => Check::ok("config", words::NO_CONFIG),
     }
+}
+
+/// How long rows are kept that no conversation needs.
+fn kept() -> Option<Check> {
+    let keep = config::read().ok()?.keep.settled();
+    Some(Check::ok("kept", words::kept(&keep)))
 }
 
 /// A settings file that is there must say what it means.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use windlass::Keeping;
 use windlass::core::ids::LaneId;
 
 use crate::look::numbers::{bytes, counted};
@@ -33,6 +34,21 @@ pub(super) fn key(provider: &str, address: &str) -> String {
 pub(super) fn no_key(missing: &[String]) -> String {
     let missing = missing.join("; ");
     format!("{missing}; a local model (`ollama:NAME`) and a script (--script FILE) need none")
+}
+
+pub(super) fn kept(keep: &Keeping) -> String {
+    let Keeping { raw_days, trace_days, no_raw_of } = keep;
+    let but = match no_raw_of.is_empty() {
+        true => String::new(),
+        false => {
+            let tenants: Vec<&str> = no_raw_of.iter().map(|tenant| &**tenant).collect();
+            format!(", except of {}", tenants.join(", "))
+        }
+    };
+    format!(
+        "raw responses for {raw_days} days{but}, rows of the trace for {trace_days} days, \
+         conversations for ever; `[keep]` in config.toml says otherwise"
+    )
 }
 
 pub(super) fn opens(place: &Path, schema: i64, size: u64) -> String {

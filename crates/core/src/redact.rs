@@ -1,0 +1,176 @@
+//! Texts without secrets: what looks like a key, what is called one, and passwords in addresses.
+//!
+//! For whatever is kept for people: rows, events, raw responses, errors. Not for the transcript,
+//! which must go back to the model byte for byte, and so not for the log.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::raw::Raw;
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+
+/// How well-known keys begin, and how many more characters make one of it.
+const SHAPES: &[(&str, usize)] = &[
+    ("sk-", 12),
+    ("gsk_", 12),
+    ("xai-", 12),
+    ("AIza", 12),
+    ("hf_", 12),
+    ("ghp_", 12),
+    ("gho_", 12),
+    ("ghu_", 12),
+    ("ghs_", 12),
+    ("ghr_", 12),
+    ("github_pat_", 12),
+    ("glpat-", 12),
+    ("xoxb-", 10),
+    ("xoxp-", 10),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("eyJ", 20),
+    ("Bearer ", 12),
+    ("bearer ", 12),
+];
+
+/// What secrets are called; also as the last part of a longer name (`DB_PASSWORD`).
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "api_key",
+    "apikey",
+    "access_key",
+    "secret_key",
+    "private_key",
+    "token",
+    "credential",
+    "credentials",
+    AUTHORIZATION,
+    "cookie",
+];
+
+/// Its value has words of its own: all of it goes.
+const AUTHORIZATION: &str = "authorization";
+
+/// Where private keys begin and end.
+const PEM: (&str, &str) = ("PRIVATE KEY-----", "-----END ");
+
+/// Signs around names and values.
+const QUOTES: [char; 4] = [' ', '"', '\'', '\\'];
+
+/// The text without them.
+#[must_use]
+pub fn without_secrets(text: &str) -> Cow<'_, str> {
+    let mut found: Vec<Range<usize>> =
+        SHAPES.iter().flat_map(|shape| shaped(text, shape)).collect();
+    found.extend(named(text));
+    found.extend(in_addresses(text));
+    found.extend(private_keys(text));
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    found.sort_by_key(|span| span.start);
+    Cow::Owned(cut_out(text, &found))
+}
+
+/// The same for a JSON value, which stays one.
+#[must_use]
+pub fn raw_without_secrets(raw: &Raw) -> Raw {
+    match without_secrets(raw.text()) {
+        Cow::Borrowed(_) => raw.clone(),
+        Cow::Owned(clean) => Raw::parse(clean.as_str()).unwrap_or_else(|_| Raw::string(&clean)),
+    }
+}
+
+/// Spans may lie in each other.
+fn cut_out(text: &str, spans: &[Range<usize>]) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut upto = 0;
+    for span in spans.iter().filter(|span| !span.is_empty()) {
+        if let Some(before) = text.get(upto..span.start) {
+            clean.push_str(before);
+            clean.push_str(REDACTED);
+        }
+        upto = upto.max(span.end);
+    }
+    clean.push_str(text.get(upto..).unwrap_or_default());
+    clean
+}
+
+/// A prefix in the middle of a word begins no key.
+fn shaped<'t>(
+    text: &'t str,
+    (prefix, shortest): &'t (&str, usize),
+) -> impl Iterator<Item = Range<usize>> + 't {
+    text.match_indices(prefix).filter_map(move |(at, _)| {
+        let begins = !text.get(..at)?.ends_with(|c: char| c.is_ascii_alphanumeric());
+        let after = text.get(at + prefix.len()..)?;
+        let key = after.len() - after.trim_start_matches(in_key).len();
+        (begins && key >= *shortest).then_some(at..at + prefix.len() + key)
+    })
+}
+
+fn in_key(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.+/=~".contains(c)
+}
+
+/// `name = value`, `name: value` and the like, in JSON and in JSON that is a string in JSON.
+fn named(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    text.match_indices([':', '=']).filter_map(move |(at, _)| {
+        let before = text.get(..at)?.trim_end_matches(QUOTES);
+        let name = before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || "_-".contains(c)));
+        let name = secret_name(name.into_iter().next()?)?;
+        let after = text.get(at + 1..)?;
+        let value = after.trim_start_matches(QUOTES);
+        let from = at + 1 + after.len() - value.len();
+        let ends = |c: char| match name == AUTHORIZATION {
+            true => "\"'\\\r\n".contains(c),
+            false => c.is_whitespace() || "\"'\\,;&}])".contains(c),
+        };
+        let long = value.find(ends).unwrap_or(value.len());
+        is_secret(value.get(..long)?).then_some(from..from + long)
+    })
+}
+
+fn secret_name(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase().replace('-', "_");
+    let is = |name: &&&str| match word.strip_suffix(**name) {
+        Some(before) => before.is_empty() || before.ends_with('_'),
+        None => false,
+    };
+    NAMES.iter().find(is).copied()
+}
+
+/// Numbers and the words of JSON are none, and must stay JSON.
+fn is_secret(value: &str) -> bool {
+    let literal = matches!(value, "" | "true" | "false" | "null" | "None");
+    !literal && value.parse::<f64>().is_err() && !value.starts_with(['{', '[', '<', '$'])
+}
+
+/// `scheme://user:password@host`.
+fn in_addresses(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    text.match_indices("://").filter_map(move |(at, mark)| {
+        let from = at + mark.len();
+        let rest = text.get(from..)?;
+        let ends = |c: char| c.is_whitespace() || "/\"'\\<>".contains(c);
+        let place = rest.get(..rest.find(ends).unwrap_or(rest.len()))?;
+        let (user, _host) = place.rsplit_once('@')?;
+        let (name, password) = user.split_once(':')?;
+        let from = from + name.len() + 1;
+        (!password.is_empty()).then_some(from..from + password.len())
+    })
+}
+
+fn private_keys(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    text.match_indices(PEM.0).filter_map(move |(at, mark)| {
+        let from = at + mark.len();
+        // The mark at the end of a key is none at its beginning.
+        let begins = text.get(..at)?.rsplit("-----").next()?.starts_with("BEGIN ");
+        let body = text.get(from..)?;
+        let long = body.find(PEM.1).unwrap_or(body.len());
+        (begins && long > 0).then_some(from..from + long)
+    })
+}
