@@ -8,4 +8,3 @@ CREATE TABLE raw_response (
     at      INTEGER NOT NULL,
     body    TEXT NOT NULL
 ) STRICT;
-CREATE INDEX raw_response_by_lane ON raw_response (lane_no, seq);
