@@ -21,6 +21,7 @@ pub(super) async fn adjust(shared: &Shared, append: Append) -> Result<Append, St
 async fn without_fence(shared: &Shared, mut append: Append) -> Result<Append, StoreError> {
     let Some(lane) = shared.disk.lane(append.lane.clone()).await? else { return Ok(append) };
     if lane.epoch != append.epoch {
+        append.owner = lane.owner.unwrap_or(append.owner);
         append.epoch = lane.epoch;
         append.head = lane.head;
         let places = lane.head.saturating_add(1)..;
