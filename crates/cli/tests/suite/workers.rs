@@ -22,10 +22,12 @@ fn worker(place: &Place) -> Child {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
-fn until(what: &str, holds: impl Fn() -> bool) -> Duration {
+fn until(place: &Place, what: &str, holds: impl Fn() -> bool) -> Duration {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "{what} did not happen");
+        let said = || std::fs::read_to_string(place.path("said")).unwrap_or_default();
+        let late = begin.elapsed() > Duration::from_secs(30);
+        assert!(!late, "{what} did not happen; the worker said: {}", said());
         std::thread::sleep(Duration::from_millis(20));
     }
     begin.elapsed()
@@ -42,10 +44,10 @@ fn a_worker_does_what_was_left_and_hands_over_when_told() {
         let runs = place.run(&["runs", "--json"]).out;
         runs.lines().filter(|line| line.contains("\"completed\"")).count() == count
     };
-    until("the first prompt", || completed(1));
+    until(&place, "the first prompt", || completed(1));
     // One that comes while it works is found too.
     place.ask("two", &["--detach", "--conversation", "c2"]);
-    until("the second prompt", || completed(2));
+    until(&place, "the second prompt", || completed(2));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let ended = child.wait().unwrap();
@@ -63,7 +65,7 @@ fn a_worker_that_is_told_twice_ends_at_once() {
     place.ask("one", &["--detach", "--conversation", "c1"]);
     let mut child = worker(&place);
     let running = || place.run(&["runs", "--json"]).out.contains("\"running\"");
-    until("the run", running);
+    until(&place, "the run", running);
     // The file is held, so that the lane cannot be given back.
     let held = rusqlite::Connection::open(place.path("w.db")).unwrap();
     held.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -113,7 +115,7 @@ fn two_terminals_and_a_worker_share_one_file() {
         assert_eq!(runs.code, 0, "{}", runs.err);
         runs.out.lines().filter(|line| !line.contains("\"running\"")).count()
     };
-    until("everything that was left", || ended() == 32);
+    until(&place, "everything that was left", || ended() == 32);
     signal(&child, rustix::process::Signal::TERM);
     assert!(child.wait().unwrap().success());
 }
@@ -130,12 +132,12 @@ fn what_a_killed_worker_had_goes_on_elsewhere_in_time() {
         let runs = place.run(&["runs", "--json"]).out;
         runs.lines().filter(|line| line.contains(state)).count()
     };
-    until("all of them", || runs("\"running\"") == 5);
+    until(&place, "all of them", || runs("\"running\"") == 5);
     let mut second = worker(&place);
     first.kill().unwrap();
     first.wait().unwrap();
     // The model alone takes two seconds.
-    let took = until("all of them, elsewhere", || runs("\"completed\"") == 5);
+    let took = until(&place, "all of them, elsewhere", || runs("\"completed\"") == 5);
     assert!(took < Duration::from_secs(15), "{took:?}");
     second.kill().unwrap();
     second.wait().unwrap();
@@ -158,13 +160,13 @@ fn a_worker_says_that_its_store_is_away_and_goes_on_when_it_is_back() {
     };
     let said = |text: &str| std::fs::read_to_string(place.path("said")).unwrap().contains(text);
     leave();
-    until("the first prompt", || completed(1));
+    until(&place, "the first prompt", || completed(1));
     cluster.stop(Stop::Immediate).unwrap();
-    until("the trouble", || said("it is tried again until it answers"));
+    until(&place, "the trouble", || said("it is tried again until it answers"));
     cluster.resume().unwrap();
-    until("the end of it", || said("the store answers again"));
+    until(&place, "the end of it", || said("the store answers again"));
     leave();
-    until("the second prompt", || completed(2));
+    until(&place, "the second prompt", || completed(2));
     signal(&child, rustix::process::Signal::TERM);
     assert!(child.wait().unwrap().success());
 }
