@@ -68,9 +68,6 @@ enum Unsure {
     Yes,
 }
 
-/// How long a lane that could not be driven is left to others.
-pub(crate) const SHUNNED_MS: u64 = 60_000;
-
 impl Host {
     /// Drives whatever wants to be driven, until this host is told to hand over; returns when
     /// every conversation has been given back.

@@ -76,7 +76,7 @@ impl Host {
                 Err(error) => {
                     host.tally().failed += 1;
                     telemetry::not_driven(&lane, &error);
-                    host.shun(lane);
+                    host.shun(lane, &error);
                     host.see_whether_the_store_stands().await;
                 }
             }

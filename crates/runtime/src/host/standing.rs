@@ -5,11 +5,40 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use windlass_core::ids::{Epoch, LaneId};
 
 use super::{Driving, Host, Taken};
+use crate::driver::DriveError;
 use crate::ports::StoreError;
-use crate::workers::{SHUNNED_MS, Tally};
+use crate::workers::Tally;
+
+#[cfg(test)]
+#[path = "standing_tests.rs"]
+mod standing_tests;
 
 /// How often it is looked whether every driver has stopped, if nobody says so.
 const LOOK_MS: u64 = 20;
+
+/// What ails a lane itself lasts: a process that knows more may come.
+const AILING_MS: u64 = 60_000;
+
+/// What ails its store passes, and others fare no better.
+const TROUBLE_MS: u64 = 2_000;
+
+/// How long a lane that could not be driven is left to others.
+const fn shunned_ms(error: &DriveError) -> u64 {
+    let DriveError::Store(error) = error else { return AILING_MS };
+    match error {
+        // Whoever took it may die: then it is anybody's again.
+        StoreError::Fenced { .. } | StoreError::Busy { .. } => 0,
+        StoreError::Full { .. }
+        | StoreError::ReadOnly { .. }
+        | StoreError::Locked { .. }
+        | StoreError::Unreachable { .. }
+        | StoreError::Broken { .. } => TROUBLE_MS,
+        StoreError::NoLane { .. }
+        | StoreError::Invalid { .. }
+        | StoreError::Corrupt { .. }
+        | StoreError::FromTheFuture { .. } => AILING_MS,
+    }
+}
 
 impl Host {
     /// This process's name.
@@ -36,11 +65,11 @@ impl Host {
     }
 
     /// Leaves a lane that could not be driven to others for a while.
-    pub(crate) fn shun(&self, lane: LaneId) {
+    pub(crate) fn shun(&self, lane: LaneId, error: &DriveError) {
         let now = self.agent().ports.clock.monotonic_ms();
         let mut shunned = self.shunned.lock().unwrap_or_else(PoisonError::into_inner);
         shunned.retain(|_, until| *until > now);
-        shunned.insert(lane, now.saturating_add(SHUNNED_MS));
+        shunned.insert(lane, now.saturating_add(shunned_ms(error)));
     }
 
     /// The lanes that are left to others now.
