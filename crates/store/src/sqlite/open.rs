@@ -93,7 +93,7 @@ fn configure(connection: &Connection, settings: &Settings) -> rusqlite::Result<(
          PRAGMA foreign_keys = ON;
          PRAGMA temp_store = MEMORY;
          PRAGMA mmap_size = 0;
-         PRAGMA cache_size = -4000;
+         PRAGMA cache_size = -2000;
          PRAGMA wal_autocheckpoint = 0;",
     )?;
     match settings.most_pages {
