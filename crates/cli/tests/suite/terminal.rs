@@ -29,9 +29,10 @@ impl Seat {
         let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
         let desk = File::options().read(true).write(true).open(name).unwrap();
         let stream = || Stdio::from(desk.try_clone().unwrap());
-        // `setsid -c` makes it the terminal of the program: without that no key sends a signal.
+        // `setsid -c` makes it the terminal of the program: without that no key sends a signal. Tests
+        // that were started with `nohup` or behind `&` hand on that signals are ignored.
         let child = Command::new("setsid")
-            .args(["-c", "-w", env!("CARGO_BIN_EXE_windlass")])
+            .args(["-c", "-w", "env", "--default-signal=HUP,INT", env!("CARGO_BIN_EXE_windlass")])
             .args(args)
             .args(["--script", "a.script", "--store", "w.db"])
             .current_dir(place.path("."))
