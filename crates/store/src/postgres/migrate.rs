@@ -33,6 +33,10 @@ static WRITE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("UPDATE windlass_schema SET version = $1 WHERE one = 1", &[Type::INT8])
 });
 
+/// What the later of two is told, by where the earlier one was at that moment.
+const MADE_BY_ANOTHER: [SqlState; 3] =
+    [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
+
 fn newest() -> i64 {
     MIGRATIONS.len().cast_signed() as i64
 }
@@ -80,7 +84,7 @@ async fn version(link: &mut Link, sql: &'static Sql) -> Result<Option<i64>, Trou
 async fn make_version(link: &mut Link) -> Result<(), Trouble> {
     match link.batch(VERSION_TABLE).await {
         // Two who make it at the same moment: `IF NOT EXISTS` looks and then makes.
-        Err(Trouble::Server(fault)) if fault.code == SqlState::UNIQUE_VIOLATION => (),
+        Err(Trouble::Server(fault)) if MADE_BY_ANOTHER.contains(&fault.code) => (),
         other => other?,
     }
     link.query(&FIRST, &[]).await.map(drop)

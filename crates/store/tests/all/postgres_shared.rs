@@ -5,9 +5,27 @@ use std::time::Duration;
 
 use windlass_core::ids::Millis;
 use windlass_runtime::ports::{Append, Look, Reach, Store, StoreError};
+use windlass_store::PostgresStore;
 
 use crate::kit::{barrier, lane, letter, owned, step};
 use crate::postgres_kit::{database, open};
+
+async fn open_at(url: String) -> PostgresStore {
+    open(&url).await
+}
+
+/// Of those that find nothing and make it all at once, the later ones are told so in several ways.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_database_is_made_once_however_many_come() {
+    for _ in 0..20 {
+        let url = database().await;
+        let open = |_| tokio::spawn(open_at(url.clone()));
+        let guests: Vec<_> = (0..8).map(open).collect();
+        for guest in guests {
+            drop(guest.await.unwrap());
+        }
+    }
+}
 
 // spec: STORE-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -157,7 +175,7 @@ async fn a_batch_of_lanes_is_claimed_once() {
     one.append(Append { wake_at: Some(Millis(500)), ..read }).await.unwrap();
     one.release(lane("due"), Arc::from("w"), epoch).await.unwrap();
     let ask = |store, name| {
-        let store: &windlass_store::PostgresStore = store;
+        let store: &PostgresStore = store;
         store.claim_wanting(Arc::from(name), looking(499, 15))
     };
     let (first, second) = tokio::join!(ask(&one, "w"), ask(&two, "v"));
