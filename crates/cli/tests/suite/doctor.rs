@@ -103,7 +103,7 @@ fn every_path_is_named_and_what_an_untrusted_folder_loses() {
         "state: ",
         "trusted folders: ",
         "no command outlived its process",
-        "1 conversation left ",
+        "tools of 1 conversation keep ",
     ] {
         assert!(ran.out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
     }

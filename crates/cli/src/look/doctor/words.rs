@@ -141,8 +141,8 @@ pub(super) fn desks(folder: &Path, desks: usize, size: u64, more: bool) -> Strin
     let at_least = if more { "at least " } else { "" };
     let (folder, size) = (folder.display(), bytes(size));
     format!(
-        "{conversations} left {at_least}{size} of printed output in {folder}; what is old can be \
-         removed while nothing runs"
+        "tools of {conversations} keep {at_least}{size} in {folder}; what is old can be removed \
+         while nothing runs"
     )
 }
 
