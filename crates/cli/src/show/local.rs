@@ -19,12 +19,7 @@ pub(crate) async fn locally(
     (session, setup): (&Session, &Setup),
     args: &AgentArgs,
 ) -> anyhow::Result<()> {
-    if !args.output.is_for_programs() {
-        line(said);
-        return Ok(());
-    }
-    let streams = args.output.format() == OutputFormat::StreamJson;
-    let frames = Frames::new(session, setup, args, streams).await?;
+    let Some(frames) = told(said, (session, setup), args).await? else { return Ok(()) };
     frames.init(setup);
     frames.said(said);
     frames.result(result::local(name.word(), said, &setup.settings, now)?)
@@ -37,18 +32,27 @@ pub(crate) async fn cleared(
     (session, setup): (&Session, &Setup),
     args: &AgentArgs,
 ) -> anyhow::Result<()> {
-    if !args.output.is_for_programs() {
-        line(said);
-        return Ok(());
-    }
-    let streams = args.output.format() == OutputFormat::StreamJson;
-    let frames = Frames::new(session, setup, args, streams).await?;
+    let Some(frames) = told(said, (session, setup), args).await? else { return Ok(()) };
     if let Some(old) = old {
         frames.reset(old);
     }
     frames.init(setup);
     let now = Conversation::default();
     frames.result(result::local(Name::Clear.word(), said, &setup.settings, &now)?)
+}
+
+/// Tells people at once; a program is given frames, which are the caller's to fill.
+async fn told(
+    said: &str,
+    (session, setup): (&Session, &Setup),
+    args: &AgentArgs,
+) -> anyhow::Result<Option<Frames>> {
+    if !args.output.is_for_programs() {
+        line(said);
+        return Ok(None);
+    }
+    let streams = args.output.format() == OutputFormat::StreamJson;
+    Frames::new(session, setup, args, streams).await.map(Some)
 }
 
 /// A program that asked for a conversation which does not exist hears so in a result, too.

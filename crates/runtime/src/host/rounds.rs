@@ -1,7 +1,6 @@
 //! What a process sees to twice a second for all of its lanes at once: mail that other processes
-//! delivered, and lanes that could not be given back. Now and then, that what is too old is
-//! forgotten. Ten thousand conversations cost one question,
-//! and none if nothing is driven here.
+//! delivered, and lanes that could not be given back. Ten thousand conversations cost one question,
+//! and none if nothing is driven here. Every few minutes what is too old is forgotten.
 
 use std::sync::{Arc, Weak};
 

@@ -1,11 +1,28 @@
 //! Forgetting rows that are too old, a bounded piece at a time. Every table is walked from its oldest
 //! row, in the order of its numbers: no index of times has to be written for it.
 
+use std::sync::LazyLock;
+
 use rusqlite::{Connection, params};
 use windlass_runtime::ports::{Forget, Forgotten};
 
 use super::error::Stop;
 use super::step::sql;
+
+static ITERATIONS: LazyLock<String> =
+    LazyLock::new(|| of_old_traces("DELETE FROM agent_loop_iteration WHERE trace_id IN"));
+static TRACES: LazyLock<String> =
+    LazyLock::new(|| of_old_traces("DELETE FROM agent_loop_trace WHERE id IN"));
+
+/// The newest row stays, however old it is: numbers are drawn after it.
+fn of_old_traces(what: &str) -> String {
+    format!(
+        "{what} (
+             SELECT id FROM (SELECT id, ts FROM agent_loop_trace ORDER BY id LIMIT ?2)
+             WHERE ts < strftime('%Y-%m-%dT%H:%M:%fZ', ?1 / 1000.0, 'unixepoch')
+               AND id < (SELECT max(id) FROM agent_loop_trace))"
+    )
+}
 
 /// Whether there is anything to forget. Asked first: looking costs nobody his turn to write.
 pub(super) fn is_due(connection: &Connection, forget: &Forget) -> Result<bool, Stop> {
@@ -34,23 +51,8 @@ pub(super) fn forget(connection: &Connection, forget: &Forget) -> Result<Forgott
     )?
     .execute(params![trace_before(forget), most])?;
     let old = params![trace_before(forget), most];
-    // The newest row stays, however old it is: numbers are drawn after it.
-    sql(
-        connection,
-        "DELETE FROM agent_loop_iteration WHERE trace_id IN (
-             SELECT id FROM (SELECT id, ts FROM agent_loop_trace ORDER BY id LIMIT ?2)
-             WHERE ts < strftime('%Y-%m-%dT%H:%M:%fZ', ?1 / 1000.0, 'unixepoch')
-               AND id < (SELECT max(id) FROM agent_loop_trace))",
-    )?
-    .execute(old)?;
-    let trace = sql(
-        connection,
-        "DELETE FROM agent_loop_trace WHERE id IN (
-             SELECT id FROM (SELECT id, ts FROM agent_loop_trace ORDER BY id LIMIT ?2)
-             WHERE ts < strftime('%Y-%m-%dT%H:%M:%fZ', ?1 / 1000.0, 'unixepoch')
-               AND id < (SELECT max(id) FROM agent_loop_trace))",
-    )?
-    .execute(old)?;
+    sql(connection, &ITERATIONS)?.execute(old)?;
+    let trace = sql(connection, &TRACES)?.execute(old)?;
     Ok(Forgotten { raw, trace, events })
 }
 
