@@ -29,7 +29,6 @@ use crate::lease::Lease;
 use crate::ports::{Claim, StoreError};
 use crate::turns::Turns;
 use held::{Held, is_result_of};
-pub(crate) use inbox::MAIL_PAGE;
 use inbox::{Inbox, Woken};
 use step::Draft;
 
@@ -54,7 +53,7 @@ pub struct Driver {
     clock_behind_ms: u64,
     /// The lapse of the lease after which the store last said that the lane is ours.
     ours_since: u64,
-    /// Mail that was read when the lane was claimed.
+    /// Mail that came with the claim.
     first_mail: Vec<Mail>,
     post: Option<Post>,
     keep_raw: KeepRaw,
@@ -70,8 +69,6 @@ pub(crate) struct Claimed {
     /// The lapses of the lease before it was claimed: until the next one the lane is ours.
     pub(crate) lapses: u64,
     pub(crate) conversation: Conversation,
-    /// The mail that lay in it after it was claimed, a page at most.
-    pub(crate) mail: Vec<Mail>,
 }
 
 /// What became of the owner of the stream.
@@ -124,8 +121,7 @@ impl Driver {
         owner: Option<OwnerFeed>,
     ) -> Result<Self, DriveError> {
         let conversation = load(&agent.ports, &lane).await?;
-        let mail = agent.ports.store.read_mail(lane.clone(), MAIL_PAGE).await?;
-        let claimed = Claimed { lane, claim, lapses: u64::MAX, conversation, mail };
+        let claimed = Claimed { lane, claim, lapses: u64::MAX, conversation };
         Ok(Self::of(agent, claimed, lease, feed, owner))
     }
 
@@ -137,7 +133,7 @@ impl Driver {
         feed: Feed,
         owner: Option<OwnerFeed>,
     ) -> Self {
-        let Claimed { lane, claim, lapses, conversation, mail } = claimed;
+        let Claimed { lane, claim, lapses, conversation } = claimed;
         let Agent { ports, settings } = agent.clone();
         let (flights, landed) = Flights::new(lane.clone(), agent, feed.clone(), owner.clone());
         Self {
@@ -156,7 +152,7 @@ impl Driver {
             owner_left: OwnerLeft::No,
             clock_behind_ms: 0,
             ours_since: lapses,
-            first_mail: mail,
+            first_mail: claim.mail,
             post: None,
             keep_raw: KeepRaw::Yes,
         }

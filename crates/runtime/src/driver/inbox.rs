@@ -11,10 +11,7 @@ use windlass_core::mail::{Mail, MailBody};
 use crate::agent::Ports;
 use crate::feed::OwnerFeed;
 use crate::flights::Landed;
-use crate::ports::{Clock, Letter, StoreError};
-
-/// Mail read at once.
-pub(crate) const MAIL_PAGE: usize = 64;
+use crate::ports::{Clock, Letter, MAIL_PAGE, StoreError};
 
 /// Inputs decided in one step.
 const BATCH: usize = 64;

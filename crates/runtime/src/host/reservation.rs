@@ -85,7 +85,7 @@ impl Reservation {
         rest
     }
 
-    /// What a new lane needs is asked for in one go: nothing is read that the claim says is empty.
+    /// What a new lane needs came with its claim: nothing is read that the claim says is empty.
     async fn driver(
         &self,
         taken: Taken,
@@ -95,14 +95,12 @@ impl Reservation {
         let Taken { claim, lapses } = taken;
         let turns = host.turns.of(&claim.tenant);
         let keep_raw = host.agents.kept().raw_of(&claim.tenant);
-        let mail = async { Ok(host.store().read_mail(lane.clone(), driver::MAIL_PAGE).await?) };
-        let (conversation, mail) = if claim.head == 0 {
-            (Conversation::default(), mail.await?)
-        } else {
-            tokio::try_join!(driver::load(&host.agent().ports, &lane), mail)?
+        let conversation = match claim.head {
+            0 => Conversation::default(),
+            _ => driver::load(&host.agent().ports, &lane).await?,
         };
-        let agent = host.agent_of(&lane, &conversation, &mail).await?;
-        let claimed = Claimed { lane, claim, lapses, conversation, mail };
+        let agent = host.agent_of(&lane, &conversation, &claim.mail).await?;
+        let claimed = Claimed { lane, claim, lapses, conversation };
         let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
         Ok(Box::new(driver.posting(self.post()).taking(turns).keeping(keep_raw)))
     }

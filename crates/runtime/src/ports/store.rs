@@ -146,7 +146,12 @@ pub struct Claim {
     pub fork_of: Option<(LaneId, Seq)>,
     /// Whose turn it is when it is this lane's.
     pub tenant: Arc<str>,
+    /// The mail that lay in it when it was taken, oldest first, at most [`MAIL_PAGE`].
+    pub mail: Vec<Mail>,
 }
+
+/// Mail read at once.
+pub const MAIL_PAGE: usize = 64;
 
 /// One append.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Taking lanes, giving them back, and being alive.
 
 use windlass_core::ids::{Epoch, LaneId};
-use windlass_runtime::ports::{Claim, Look, SeenBeat, StoreError, WorkerId};
+use windlass_runtime::ports::{Claim, Look, MAIL_PAGE, SeenBeat, StoreError, WorkerId};
 
 use super::world::World;
 
@@ -21,7 +21,8 @@ impl World {
         taken.epoch = taken.epoch.saturating_add(1);
         taken.owner = Some(worker.clone());
         let (fork_of, tenant) = (taken.parent.clone(), taken.tenant());
-        Ok(Claim { epoch: taken.epoch, head: taken.head, fork_of, tenant })
+        let (epoch, head) = (taken.epoch, taken.head);
+        Ok(Claim { epoch, head, fork_of, tenant, mail: self.waiting_mail(lane, MAIL_PAGE)? })
     }
 
     pub(super) fn claim_wanting(

@@ -14,7 +14,7 @@ use super::columns::{Columns, columns};
 use super::link::{Link, Value};
 use super::prepare::Prepared;
 use super::rows::{Rows, signed};
-use super::statement;
+use super::statement::{self, Parts};
 use super::text::shown;
 use super::trouble::Trouble;
 
@@ -90,7 +90,8 @@ pub(super) async fn write(
 ) -> Result<Landed, Trouble> {
     let mut batch = Batch::default();
     (0..).zip(appends).for_each(|(ord, prepared)| batch.add(ord, prepared));
-    let rows = link.query(statement::guarded_by(guard), &batch.values()).await?;
+    let parts = batch.parts();
+    let rows = link.query(statement::writing(parts, guard), &batch.values(parts)).await?;
     let mut landed = Landed::default();
     for row in rows {
         let number = |column| row.try_get::<_, i64>(column).unwrap_or_default();
@@ -139,21 +140,32 @@ impl<'r> Batch<'r> {
         }
     }
 
+    /// The parts that have something to write.
+    fn parts(&self) -> Parts {
+        let Rows { traces, raws, results, .. } = &self.rows;
+        Parts {
+            blobs: !self.blobs.ord.is_empty(),
+            marks: !self.marks.ord.is_empty(),
+            replies: !traces.ord.is_empty() || !raws.ord.is_empty(),
+            results: !results.ord.is_empty(),
+        }
+    }
+
     /// In the order of the statement.
-    fn values(&self) -> Vec<Value<'_>> {
+    fn values(&self, parts: Parts) -> Vec<Value<'_>> {
         let rows = &self.rows;
-        [
-            self.given.values(),
-            self.blobs.values(),
-            self.entries.values(),
-            self.marks.values(),
-            rows.runs.values(),
-            rows.traces.values(),
-            rows.results.values(),
-            rows.checkpoints.values(),
-            rows.events.values(),
-            rows.raws.values(),
-        ]
-        .concat()
+        let values = [
+            (true, self.given.values()),
+            (parts.blobs, self.blobs.values()),
+            (true, self.entries.values()),
+            (parts.marks, self.marks.values()),
+            (true, rows.runs.values()),
+            (parts.replies, rows.traces.values()),
+            (parts.results, rows.results.values()),
+            (true, rows.checkpoints.values()),
+            (true, rows.events.values()),
+            (parts.replies, rows.raws.values()),
+        ];
+        values.into_iter().filter(|(is_part, _)| *is_part).flat_map(|(_, part)| part).collect()
     }
 }

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 use windlass_core::ids::{Epoch, LaneId};
-use windlass_runtime::ports::{Claim, Look, SeenBeat, StoreError, WorkerId};
+use windlass_runtime::ports::{Claim, Look, MAIL_PAGE, SeenBeat, StoreError, WorkerId};
 
 use super::link::{Link, Sql};
+use super::mail;
 use super::pool::Doubt;
 use super::trouble::{Trouble, sort};
 use crate::fault;
@@ -21,6 +22,23 @@ const LOOKS: u32 = 50;
 /// (`decisions/0014-claims-wait-for-no-disk.md`).
 const UNFLUSHED: &str = "set_config('synchronous_commit', 'off', true)";
 
+/// What is told of a lane that was taken, its mail as two columns.
+static TAKEN: LazyLock<String> = LazyLock::new(|| {
+    let waiting = |column: &str| {
+        format!(
+            "ARRAY(SELECT mail.{column} FROM mail
+                 WHERE mail.lane_no = lane.no AND mail.read_seq IS NULL
+                 ORDER BY mail.mail_id LIMIT {MAIL_PAGE})"
+        )
+    };
+    format!(
+        "lane.epoch, lane.head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), lane.parent_at,
+         lane.tenant, lane.id, {}, {}, {UNFLUSHED}",
+        waiting("mail_id"),
+        waiting("body"),
+    )
+});
+
 /// An owner that is named as dead must still show the very beat it was seen with. No clock is
 /// compared: the caller has watched it stand still on a clock of its own.
 static CLAIM: LazyLock<Sql> = LazyLock::new(|| {
@@ -30,8 +48,8 @@ static CLAIM: LazyLock<Sql> = LazyLock::new(|| {
         "UPDATE lane SET epoch = epoch + 1, owner = $2
          WHERE id = $1 AND (owner IS NULL OR {anyway} OR ($5 AND owner = $2) OR (owner = $3
              AND $4 = coalesce((SELECT beats FROM worker WHERE worker_id = $3), 0)))
-         RETURNING epoch, head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), parent_at, tenant,
-             {UNFLUSHED}"
+         RETURNING {}",
+        *TAKEN
     );
     Sql::new(&text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::BOOL])
 });
@@ -76,8 +94,8 @@ pub(super) static CLAIM_WANTING: LazyLock<Sql> = LazyLock::new(|| {
             SELECT lane.no FROM fair JOIN lane ON lane.no = fair.no WHERE lane.owner IS NULL
             ORDER BY fair.turn, lane.no LIMIT $3 FOR UPDATE OF lane SKIP LOCKED)
         UPDATE lane SET epoch = epoch + 1, owner = $1 FROM chosen WHERE lane.no = chosen.no
-        RETURNING lane.epoch, lane.head, (SELECT p.id FROM lane p WHERE p.no = lane.parent),
-            lane.parent_at, lane.tenant, lane.id, {UNFLUSHED}"
+        RETURNING {}",
+        *TAKEN
     );
     let names = Type::TEXT_ARRAY;
     let reach = [names.clone(), names.clone(), names];
@@ -99,7 +117,7 @@ pub(super) async fn claim(
         let values: [super::link::Value<'_>; 5] =
             [&lane.as_str(), &&**worker, &who, &beats.cast_signed(), &ours];
         if let Some(row) = link.query(&CLAIM, &values).await?.first() {
-            return taken(row).map_err(|error| sort(link.place(), &error));
+            return taken(link, row).map(|(_, claim)| claim);
         }
         seen = owner(link, lane).await?;
         if seen.is_some() && seen.as_ref() != dead {
@@ -115,15 +133,26 @@ pub(super) async fn claim(
     }
 }
 
-fn taken(row: &Row) -> Result<Claim, Error> {
+fn taken(link: &Link, row: &Row) -> Result<(LaneId, Claim), Trouble> {
+    let told = |error: Error| sort(link.place(), &error);
+    let (lane, claim) = without_mail(row).map_err(told)?;
+    let ids = row.try_get::<_, Vec<i64>>(6).map_err(told)?;
+    let bodies = row.try_get::<_, Vec<&[u8]>>(7).map_err(told)?;
+    let mail = ids.into_iter().zip(bodies).map(|(id, body)| mail::read(link, id, body));
+    Ok((lane, Claim { mail: mail.collect::<Result<_, _>>()?, ..claim }))
+}
+
+fn without_mail(row: &Row) -> Result<(LaneId, Claim), Error> {
     let parent = row.try_get::<_, Option<String>>(2)?.map(LaneId::from);
     let parent_at = row.try_get::<_, Option<i64>>(3)?.map(i64::cast_unsigned);
-    Ok(Claim {
+    let claim = Claim {
         epoch: row.try_get::<_, i64>(0)?.cast_unsigned(),
         head: row.try_get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
         tenant: row.try_get::<_, &str>(4)?.into(),
-    })
+        mail: Vec::new(),
+    };
+    Ok((LaneId::from(row.try_get::<_, String>(5)?), claim))
 }
 
 async fn owner(link: &mut Link, lane: &LaneId) -> Result<Option<SeenBeat>, Trouble> {
@@ -158,9 +187,7 @@ pub(super) async fn claim_wanting(
     let values: [super::link::Value<'_>; 6] =
         [&&**worker, &now, &most, &agents, &affinities, &except];
     let rows = link.query(&CLAIM_WANTING, &values).await?;
-    let read = |row: &Row| Ok((LaneId::from(row.try_get::<_, String>(5)?), taken(row)?));
-    let claims: Result<_, Error> = rows.iter().map(read).collect();
-    claims.map_err(|error| sort(link.place(), &error))
+    rows.iter().map(|row| taken(link, row)).collect()
 }
 
 /// Gives back whether somebody else is to go on with the lane at once.

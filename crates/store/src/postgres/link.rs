@@ -23,12 +23,13 @@ pub(super) type Value<'v> = &'v (dyn ToSql + Sync);
 
 /// A server that was told to lie about commits must not lie about ours. And plans are made once,
 /// when tables may still be empty: every statement of ours has its index, and a plan that reads a
-/// whole table instead would be kept while the table grows.
-const WISHES: [&str; 4] = [
+/// whole table, or all of an index, instead would be kept while the table grows.
+const WISHES: [&str; 5] = [
     "SELECT set_config('synchronous_commit', 'on', false)
      WHERE current_setting('synchronous_commit') = 'off'",
     "SET plan_cache_mode = force_generic_plan",
     "SET enable_seqscan = off",
+    "SET random_page_cost = 0.1",
     "SET jit = off",
 ];
 

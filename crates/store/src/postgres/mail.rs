@@ -93,11 +93,16 @@ fn mail(link: &Link, row: &Row) -> Result<Option<Mail>, Trouble> {
     let told = |error: tokio_postgres::Error| sort(link.place(), &error);
     let Some(id) = row.try_get::<_, Option<i64>>(0).map_err(told)? else { return Ok(None) };
     let body = row.try_get::<_, &[u8]>(1).map_err(told)?;
+    read(link, id, body).map(Some)
+}
+
+/// A mail from its columns.
+pub(super) fn read(link: &Link, id: i64, body: &[u8]) -> Result<Mail, Trouble> {
     let body = serde_json::from_slice(body).map_err(|error| {
         let (place, reason) = (link.place().to_owned(), error.to_string());
         Trouble::Refused(StoreError::Corrupt { place, reason })
     })?;
-    Ok(Some(Mail { id: id.cast_unsigned(), body }))
+    Ok(Mail { id: id.cast_unsigned(), body })
 }
 
 /// The first of these mails that nobody can read, because it is not there or was read.

@@ -14,6 +14,7 @@ use windlass_core::ids::LaneId;
 use windlass_runtime::identity;
 use windlass_runtime::ports::WorkerId;
 
+use super::address::Statements;
 use super::home::Home;
 use super::link::{Sql, Value};
 use super::pause::Pauses;
@@ -68,7 +69,7 @@ async fn keep(home: Arc<Home>, hints: Arc<Hints>, mut lanes: mpsc::Receiver<Lane
             pauses = Pauses::new();
             let listening =
                 tokio::spawn(listen(Arc::clone(&sender), Arc::clone(&hints), connection));
-            send(&client, &sender, &mut lanes).await;
+            send(&home, &client, &sender, &mut lanes).await;
             listening.abort();
         }
         pauses.wait().await;
@@ -92,18 +93,26 @@ async fn listen(
 }
 
 /// Says what is to be said, until the connection or the store ends.
-async fn send(client: &Client, sender: &str, lanes: &mut mpsc::Receiver<LaneId>) {
+async fn send(home: &Home, client: &Client, sender: &str, lanes: &mut mpsc::Receiver<LaneId>) {
     // An engine that cannot listen may still be able to speak, and the other way round.
     _ = client.batch_execute(LISTEN).await;
+    let prepared = match home.statements() {
+        Statements::Prepared => client.prepare_typed(&NOTIFY.text, &NOTIFY.types).await.ok(),
+        Statements::Unprepared => None,
+    };
     let mut together = Vec::new();
     while !client.is_closed() && lanes.recv_many(&mut together, QUEUE).await > 0 {
         let distinct: HashSet<LaneId> = together.drain(..).collect();
         let names: Vec<&str> = distinct.iter().map(LaneId::as_str).collect();
         let values: [Value<'_>; 2] = [&sender, &names];
-        let typed: Vec<_> = values.into_iter().zip(NOTIFY.types.iter().cloned()).collect();
-        if client.query_typed(&NOTIFY.text, &typed).await.is_err() && client.is_closed() {
-            return;
-        }
+        // Whoever is not told polls.
+        _ = match &prepared {
+            Some(notify) => client.query(notify, &values).await,
+            None => {
+                let typed: Vec<_> = values.into_iter().zip(NOTIFY.types.iter().cloned()).collect();
+                client.query_typed(&NOTIFY.text, &typed).await
+            }
+        };
         breathe().await;
     }
 }

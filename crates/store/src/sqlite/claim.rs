@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use windlass_core::ids::{Epoch, LaneId};
-use windlass_runtime::ports::{Claim, SeenBeat, StoreError, WorkerId};
+use windlass_runtime::ports::{Claim, MAIL_PAGE, SeenBeat, StoreError, WorkerId};
 
-use super::clock;
 use super::error::Stop;
 use super::step::sql;
+use super::{clock, mail};
 use crate::fault;
 
 struct Found {
@@ -33,7 +33,7 @@ pub(super) fn claim(
         epoch.cast_signed(),
         &**worker
     ])?;
-    Ok(Claim { epoch, ..claim })
+    Ok(Claim { epoch, mail: mail::waiting(connection, lane, MAIL_PAGE)?, ..claim })
 }
 
 /// Takes those of the lanes that nobody has taken meanwhile.
@@ -78,6 +78,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         head: row.get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
         tenant: row.get(6)?,
+        mail: Vec::new(),
     };
     Ok(Found { owner, claim })
 }
