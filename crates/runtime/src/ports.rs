@@ -18,7 +18,8 @@ pub use heartbeat::Heartbeat;
 pub use hooks::{Heard, Hooks, NoHooks, Scene};
 pub use model::{Model, Stream};
 pub use store::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, MAIL_PAGE, RunInfo, Store, TraceEnd, WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, MAIL_PAGE, RunInfo, Store, TraceEnd,
+    WorkerId,
 };
 pub use store_error::StoreError;
 pub use tool::{CallContext, Tool};

@@ -25,8 +25,9 @@ mod material;
 macro_rules! conformance_tests {
     ($test:meta => $open:expr) => {
         $crate::conformance_tests!(@cases $test => $open;
-            mail: a_key_is_one_mail, order_and_marks, hint_after_delivery, hint_before_waiting,
-                bad_names_are_refused, unknown_lane_has_no_mailbox;
+            mail: a_key_is_one_mail, order_and_marks, a_claim_brings_its_mail,
+                hint_after_delivery, hint_before_waiting, bad_names_are_refused,
+                unknown_lane_has_no_mailbox;
             claim: raises_the_epoch, living_owner_is_busy, dead_owner_is_replaced,
                 beat_that_moved_is_not_dead, release_frees, stale_release_is_harmless,
                 unknown_lane_cannot_be_claimed;

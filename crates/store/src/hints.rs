@@ -2,6 +2,7 @@
 //! the truth, and whoever waits polls it too.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -14,6 +15,8 @@ const MOST_IDLE: usize = 16_384;
 pub(crate) struct Hints {
     lanes: Mutex<HashMap<LaneId, Arc<Notify>>>,
     any: Notify,
+    /// Whether somebody has waited for any lane since it was last asked.
+    awaited: AtomicBool,
 }
 
 impl Hints {
@@ -27,15 +30,13 @@ impl Hints {
         lanes.entry(lane.clone()).or_default().notify_one();
     }
 
-    /// Mail arrived by way of another process. Who does not wait here has no use for it.
-    pub(crate) fn pass_on(&self, lane: &LaneId) {
+    /// Mail lies in some lane: whoever waits for any is told.
+    pub(crate) fn tell_any(&self) {
         self.any.notify_one();
-        if let Some(waiting) = self.lock().get(lane) {
-            waiting.notify_one();
-        }
     }
 
-    /// Mail still lies in a lane of this process: whoever waits for it is told again.
+    /// Mail lies in a lane, also by way of another process: whoever waits for it here is told. Who
+    /// does not wait has no use for it.
     pub(crate) fn remind(&self, lane: &LaneId) {
         if let Some(waiting) = self.lock().get(lane) {
             waiting.notify_one();
@@ -44,7 +45,13 @@ impl Hints {
 
     /// Waits until somebody is told of any lane.
     pub(crate) async fn wait_any(&self) {
+        self.awaited.store(true, Ordering::Relaxed);
         self.any.notified().await;
+    }
+
+    /// Whether somebody has waited for any lane since this was last asked.
+    pub(crate) fn take_awaited(&self) -> bool {
+        self.awaited.swap(false, Ordering::Relaxed)
     }
 
     /// Waits for the next `tell`.

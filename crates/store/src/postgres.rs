@@ -11,6 +11,7 @@ mod batch;
 mod believe;
 mod claim;
 mod columns;
+mod company;
 mod desk;
 mod forget;
 mod fork;

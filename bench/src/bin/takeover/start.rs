@@ -18,10 +18,10 @@ use crate::clock::{self, Spread};
 use crate::{WORKERS, lanes};
 
 /// Prompts that are sent, one after the other.
-const PROMPTS: usize = 200;
+const PROMPTS: usize = 240;
 
-/// The first ones open connections and prepare statements.
-const WARM_UP: usize = 20;
+/// The first ones open connections and prepare statements, and workers get to know each other.
+const WARM_UP: usize = 60;
 
 #[derive(Clone, Default)]
 struct Asked(Arc<Mutex<HashMap<usize, Instant>>>);

@@ -1,6 +1,7 @@
 //! Accepting, waiting and reading.
 
-use windlass_runtime::ports::{Letter, StoreError};
+use windlass_core::ids::Millis;
+use windlass_runtime::ports::{Letter, Look, MAIL_PAGE, Reach, StoreError};
 
 use super::material::{Subject, Verdict, append, entries, lane, letter, owned, prompt};
 
@@ -43,6 +44,33 @@ pub async fn order_and_marks(store: Subject) -> Verdict {
     assert_eq!(ids(store.read_mail(a.clone(), 9).await?), [2, 4]);
     assert_eq!(store.deliver(a.clone(), letter("fifth")).await?.mail, 5);
     assert_eq!(ids(store.read_mail(a, 9).await?), [2, 4, 5]);
+    Ok(())
+}
+
+/// Whoever takes a lane is given what waits there, as whoever reads it would be.
+pub async fn a_claim_brings_its_mail(store: Subject) -> Verdict {
+    let (a, b) = (lane("a"), lane("b"));
+    for nth in 0..MAIL_PAGE + 3 {
+        store.deliver(a.clone(), letter(&nth.to_string())).await?;
+    }
+    let claim = store.claim(a.clone(), "w".into(), None).await?;
+    assert_eq!(claim.mail, store.read_mail(a.clone(), MAIL_PAGE).await?);
+    let mut read = append(&a, claim.epoch, 0, entries("a", 1, 1));
+    read.mail_read = claim.mail.iter().map(|mail| mail.id).collect();
+    store.append(read).await?;
+    store.release(a.clone(), "w".into(), claim.epoch).await?;
+
+    store.deliver(b.clone(), letter("k")).await?;
+    let look = Look { now: Millis(0), most: 9, reach: Reach::default(), except: Vec::new() };
+    let mut found = store.claim_wanting("w".into(), look).await?;
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    let lanes: Vec<_> = found.iter().map(|(lane, _)| lane).collect();
+    assert_eq!(lanes, [&a, &b]);
+    for (lane, claim) in &found {
+        assert_eq!(claim.mail, store.read_mail(lane.clone(), MAIL_PAGE).await?, "{lane}");
+    }
+    let counts: Vec<_> = found.iter().map(|(_, claim)| claim.mail.len()).collect();
+    assert_eq!(counts, [3, 1]);
     Ok(())
 }
 

@@ -65,7 +65,7 @@ pub(super) struct Landed {
 
 /// Whether the statement itself undoes everything when a mail was not waiting or a run is not the
 /// lane's. A batch is committed by its own round trip, so nobody could undo it afterwards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Guard {
     /// It does, by dividing by zero.
     Inside,

@@ -16,8 +16,9 @@ use super::trouble::{Trouble, sort};
 /// How often an id is drawn that somebody else is drawing too.
 const DRAWS: u32 = 200;
 
-/// Makes the lane if it is new; then it belongs to whom the sender belongs to. The next id is drawn without a lock: of two who draw the same, one
-/// inserts nothing and draws again, so senders never wait for the lane's owner.
+/// Makes the lane if it is new; then it belongs to whom the sender belongs to. The next id is drawn
+/// without a lock: of two who draw the same, one inserts nothing and draws again, so senders never
+/// wait for the lane's owner. A key that is known inserts nothing either, and then is found.
 static DELIVER: LazyLock<Sql> = LazyLock::new(|| {
     let text = "WITH made AS (
             INSERT INTO lane (id, tenant, agent, affinity)
@@ -25,17 +26,16 @@ static DELIVER: LazyLock<Sql> = LazyLock::new(|| {
             FROM (VALUES (1)) AS one (row) LEFT JOIN lane s ON s.id = $5
             WHERE NOT EXISTS (SELECT 1 FROM lane WHERE id = $1)
             ON CONFLICT DO NOTHING RETURNING no),
-        place AS (SELECT no FROM lane WHERE id = $1 UNION ALL SELECT no FROM made),
-        known AS (
-            SELECT mail.mail_id FROM mail JOIN place ON mail.lane_no = place.no
-            WHERE mail.client_key = $2),
         sent AS (
             INSERT INTO mail (lane_no, mail_id, client_key, kind, body)
             SELECT place.no, 1 + coalesce(
                 (SELECT max(m.mail_id) FROM mail m WHERE m.lane_no = place.no), 0), $2, $3, $4
-            FROM place WHERE NOT EXISTS (SELECT 1 FROM known)
+            FROM (SELECT no FROM lane WHERE id = $1 UNION ALL SELECT no FROM made) AS place
             ON CONFLICT DO NOTHING RETURNING mail_id)
-        SELECT mail_id FROM known UNION ALL SELECT mail_id FROM sent";
+        SELECT mail_id FROM sent
+        UNION ALL
+        SELECT mail.mail_id FROM lane JOIN mail ON mail.lane_no = lane.no
+        WHERE lane.id = $1 AND mail.client_key = $2";
     Sql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BYTEA, Type::TEXT])
 });
 

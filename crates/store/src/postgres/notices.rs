@@ -1,13 +1,16 @@
 //! Telling other processes that mail arrived. A notice is sent after the commit, on a connection of
 //! its own, together with others of the same moment. Losing one costs a poll and nothing else: an
 //! engine without notices only answers later.
+//!
+//! A notice is a sender and a lane; a sender alone is somebody who looks for work.
 
 use std::collections::HashSet;
 use std::future::poll_fn;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
 use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Connection, Socket};
 use windlass_core::ids::LaneId;
@@ -15,6 +18,7 @@ use windlass_runtime::identity;
 use windlass_runtime::ports::WorkerId;
 
 use super::address::Statements;
+use super::company::Company;
 use super::home::Home;
 use super::link::{Sql, Value};
 use super::pause::Pauses;
@@ -27,15 +31,21 @@ const QUEUE: usize = 1_024;
 /// At most this often does a process send.
 const EVERY: Duration = Duration::from_millis(4);
 
+/// How often those who look for work say so.
+const ROUND: Duration = Duration::from_secs(3);
+
+/// How long those wait who are not to look first.
+const AFTER_THE_FIRST: Duration = Duration::from_millis(4);
+
 const LISTEN: &str = "LISTEN windlass_mail";
 
 /// A notice writes nothing, so nobody waits for the disk: that is said for this transaction alone,
 /// because behind a pool the next one is somebody else's.
 static NOTIFY: LazyLock<Sql> = LazyLock::new(|| {
     let text = "SELECT set_config('synchronous_commit', 'off', true),
-             pg_notify('windlass_mail', $1 || ' ' || lane)
-         FROM unnest($2::text[]) AS l (lane)";
-    Sql::new(text, &[Type::TEXT, Type::TEXT_ARRAY])
+             pg_notify('windlass_mail', notice)
+         FROM unnest($1::text[]) AS n (notice)";
+    Sql::new(text, &[Type::TEXT_ARRAY])
 });
 
 #[derive(Debug)]
@@ -69,7 +79,7 @@ async fn keep(home: Arc<Home>, hints: Arc<Hints>, mut lanes: mpsc::Receiver<Lane
             pauses = Pauses::new();
             let listening =
                 tokio::spawn(listen(Arc::clone(&sender), Arc::clone(&hints), connection));
-            send(&home, &client, &sender, &mut lanes).await;
+            send(&home, &client, &sender, &hints, &mut lanes).await;
             listening.abort();
         }
         pauses.wait().await;
@@ -82,42 +92,105 @@ async fn listen(
     hints: Arc<Hints>,
     mut connection: Connection<Socket, Stream<Socket>>,
 ) {
-    while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+    let mut company = Company::of(Arc::clone(&own));
+    let mut rounds = tokio::time::interval(ROUND);
+    let later = Later::new(Arc::clone(&hints));
+    loop {
+        let message = tokio::select! {
+            message = poll_fn(|context| connection.poll_message(context)) => message,
+            _ = rounds.tick() => {
+                company.age();
+                continue;
+            }
+        };
+        let Some(Ok(message)) = message else { return };
         let AsyncMessage::Notification(notice) = message else { continue };
-        if let Some((sender, lane)) = notice.payload().split_once(' ')
-            && *sender != *own
-        {
-            hints.pass_on(&LaneId::from(lane));
+        match notice.payload().split_once(' ') {
+            None => company.hear(notice.payload()),
+            Some((sender, _)) if *sender == *own => {}
+            Some((_, lane)) => {
+                let lane = LaneId::from(lane);
+                hints.remind(&lane);
+                match company.goes_first(&lane) {
+                    true => hints.tell_any(),
+                    false => later.tell_any(),
+                }
+            }
         }
     }
 }
 
+/// Tells those who look for work after a moment, once however often it is asked to meanwhile.
+struct Later(Arc<Notify>, JoinHandle<()>);
+
+impl Later {
+    fn new(hints: Arc<Hints>) -> Self {
+        let asked = Arc::new(Notify::new());
+        let telling = Arc::clone(&asked);
+        let task = tokio::spawn(async move {
+            loop {
+                telling.notified().await;
+                pause(AFTER_THE_FIRST).await;
+                hints.tell_any();
+            }
+        });
+        Self(asked, task)
+    }
+
+    fn tell_any(&self) {
+        self.0.notify_one();
+    }
+}
+
+impl Drop for Later {
+    fn drop(&mut self) {
+        self.1.abort();
+    }
+}
+
 /// Says what is to be said, until the connection or the store ends.
-async fn send(home: &Home, client: &Client, sender: &str, lanes: &mut mpsc::Receiver<LaneId>) {
+async fn send(
+    home: &Home,
+    client: &Client,
+    own: &str,
+    hints: &Hints,
+    lanes: &mut mpsc::Receiver<LaneId>,
+) {
     // An engine that cannot listen may still be able to speak, and the other way round.
     _ = client.batch_execute(LISTEN).await;
     let prepared = match home.statements() {
         Statements::Prepared => client.prepare_typed(&NOTIFY.text, &NOTIFY.types).await.ok(),
         Statements::Unprepared => None,
     };
+    let mut rounds = tokio::time::interval(ROUND);
     let mut together = Vec::new();
-    while !client.is_closed() && lanes.recv_many(&mut together, QUEUE).await > 0 {
-        let distinct: HashSet<LaneId> = together.drain(..).collect();
-        let names: Vec<&str> = distinct.iter().map(LaneId::as_str).collect();
-        let values: [Value<'_>; 2] = [&sender, &names];
+    while !client.is_closed() {
+        let notices: Vec<String> = tokio::select! {
+            received = lanes.recv_many(&mut together, QUEUE) => match received {
+                0 => return,
+                _ => {
+                    let distinct: HashSet<LaneId> = together.drain(..).collect();
+                    distinct.iter().map(|lane| format!("{own} {lane}")).collect()
+                }
+            },
+            _ = rounds.tick() => match hints.take_awaited() {
+                true => vec![own.to_owned()],
+                false => continue,
+            },
+        };
         // Whoever is not told polls.
         _ = match &prepared {
-            Some(notify) => client.query(notify, &values).await,
+            Some(notify) => client.query(notify, &[&notices]).await,
             None => {
-                let typed: Vec<_> = values.into_iter().zip(NOTIFY.types.iter().cloned()).collect();
+                let typed: Vec<(Value<'_>, Type)> = vec![(&notices, Type::TEXT_ARRAY)];
                 client.query_typed(&NOTIFY.text, &typed).await
             }
         };
-        breathe().await;
+        pause(EVERY).await;
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "notices of one moment travel together")]
-async fn breathe() {
-    tokio::time::sleep(EVERY).await;
+async fn pause(time: Duration) {
+    tokio::time::sleep(time).await;
 }

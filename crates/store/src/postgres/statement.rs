@@ -1,6 +1,7 @@
 //! The statement that writes a batch, put together from one part per table.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use super::batch::{Blobs, Entries, Given, Guard, Marks};
 use super::columns::Places;
@@ -11,7 +12,7 @@ use crate::fault;
 /// The parts that not every batch needs. Beginning to write to a table costs the server as much as
 /// writing a row, so parts without rows are left out; but each mixture is a plan that the server
 /// keeps, so there are only a few.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Parts {
     /// Entries that lie elsewhere.
     pub(super) blobs: bool,
@@ -23,26 +24,12 @@ pub(super) struct Parts {
     pub(super) results: bool,
 }
 
-impl Parts {
-    const MIXTURES: usize = 1 << 4;
-
-    fn number(self) -> usize {
-        let Self { blobs, marks, replies, results } = self;
-        [blobs, marks, replies, results].into_iter().fold(0, |sum, bit| sum * 2 + usize::from(bit))
-    }
-}
-
-type Statements = [OnceLock<Sql>; Parts::MIXTURES];
-
-static GUARDED: Statements = [const { OnceLock::new() }; Parts::MIXTURES];
-static COUNTED: Statements = [const { OnceLock::new() }; Parts::MIXTURES];
+/// Each is made once and kept: there are 32 at most, and a connection knows them by where they lie.
+static STATEMENTS: Mutex<BTreeMap<(Parts, Guard), &'static Sql>> = Mutex::new(BTreeMap::new());
 
 pub(super) fn writing(parts: Parts, guard: Guard) -> &'static Sql {
-    let statements = match guard {
-        Guard::Inside => &GUARDED,
-        Guard::Outside => &COUNTED,
-    };
-    statements[parts.number()].get_or_init(|| statement(parts, guard))
+    let mut made = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    made.entry((parts, guard)).or_insert_with(|| Box::leak(Box::new(statement(parts, guard))))
 }
 
 /// In the order of a batch's values.
