@@ -5,32 +5,31 @@
 mod fault;
 mod held;
 mod inbox;
+mod landing;
 pub(crate) mod letters;
 mod step;
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use windlass_core::block::ToolUse;
 use windlass_core::conversation::Conversation;
-use windlass_core::ids::{CallId, Epoch, LaneId, Millis, Seq};
+use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::input::Input;
 use windlass_core::log::{self, Entry};
 use windlass_core::mail::Mail;
-use windlass_core::run::{EarlyCall, Phase, Run};
+use windlass_core::run::Phase;
 use windlass_core::settings::Settings;
 use windlass_core::wanted::{is_parked, waits_for_children, wanted};
 
 use crate::agent::{Agent, Ports};
 use crate::feed::{Feed, OwnerFeed};
-use crate::flights::{Flights, Landed};
+use crate::flights::Flights;
 use crate::keeping::KeepRaw;
 use crate::lease::Lease;
 use crate::ports::{Claim, StoreError};
 use crate::turns::Turns;
-use held::{Held, is_result_of};
+use held::Held;
 use inbox::{Inbox, Woken};
-use step::Draft;
 
 /// Entries read at once when a lane is loaded.
 const PAGE: usize = 512;
@@ -267,25 +266,6 @@ impl Driver {
             .for_each(|child| self.post(child));
     }
 
-    /// Results of calls that ran ahead wait until their reply is recorded.
-    async fn land(&mut self, landed: Vec<Landed>) -> Result<(), DriveError> {
-        let current = landed.into_iter().filter(|one| self.flights.is_in_the_air(one.flight));
-        let mut inputs: Vec<Input> = current.map(|one| *one.input).collect();
-        let ghosts = ghosts(&self.conversation, &inputs);
-        ghosts.iter().for_each(|call| self.flights.recall(*call));
-        self.held.forget(&ghosts);
-        inputs.retain(|input| !is_result_of(input, &ghosts));
-        let ready = self.held.sort(&self.conversation, inputs);
-        // A reply and what its early calls brought are one append.
-        let mut draft = Draft::of(&self.conversation);
-        self.decide(&mut draft, ready)?;
-        let released = self.held.release(&draft.conversation);
-        self.decide(&mut draft, released.inputs)?;
-        self.settle(draft).await?;
-        released.too_early.iter().for_each(|call| self.flights.recall(*call));
-        Ok(())
-    }
-
     /// The owner of the stream dropped it: the run it owned ends at the next safe boundary.
     async fn owner_left(&mut self) -> Result<(), DriveError> {
         self.owner_left = OwnerLeft::Yes;
@@ -378,26 +358,6 @@ pub async fn load_to(ports: &Ports, lane: &LaneId, last: Seq) -> Result<Conversa
         }
     }
     Ok(conversation)
-}
-
-/// Calls that ran ahead of a reply in which they, or the calls before them, do not stand as they
-/// were announced: they were let go for reasons that do not hold.
-fn ghosts(conversation: &Conversation, inputs: &[Input]) -> Vec<CallId> {
-    let Some(asking) = conversation.run.as_ref().and_then(Run::asking) else { return Vec::new() };
-    let reply = inputs.iter().find_map(|input| match input {
-        Input::Replied { ask, reply, .. } if *ask == asking.ask => Some(reply),
-        _ => None,
-    });
-    let Some(reply) = reply else { return Vec::new() };
-    let announced = |index: u16, call: &ToolUse| {
-        asking.early.iter().any(|early| early.id.index == index && early.tool_use == *call)
-    };
-    let stands = |early: &&EarlyCall| {
-        let mut upto = reply.tool_uses().take_while(|(index, _)| *index <= early.id.index);
-        let comes = reply.tool_uses().any(|(index, _)| index == early.id.index);
-        comes && upto.all(|(index, call)| announced(index, call))
-    };
-    asking.early.iter().filter(|early| !stands(early)).map(|early| early.id).collect()
 }
 
 /// Whether the model call `conversation` waits for is the one these early calls belong to.

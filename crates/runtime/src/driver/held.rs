@@ -22,6 +22,11 @@ impl Held {
         ready
     }
 
+    /// Whether what this call brought waits here.
+    pub(super) fn has(&self, call: CallId) -> bool {
+        self.0.iter().any(|input| is_result_of(input, &[call]))
+    }
+
     /// Drops what these calls brought.
     pub(super) fn forget(&mut self, calls: &[CallId]) {
         self.0.retain(|input| !is_result_of(input, calls));

@@ -61,6 +61,15 @@ impl Inbox {
         }
     }
 
+    /// Waits for flights alone.
+    pub(super) async fn landed(&mut self) -> Vec<Landed> {
+        match self.landed.recv().await {
+            Some(first) => self.drain(first),
+            // The flights hold the other end as long as there is a driver.
+            None => std::future::pending().await,
+        }
+    }
+
     /// Whatever landed meanwhile is decided in the same step: one append for all of it.
     fn drain(&mut self, first: Landed) -> Vec<Landed> {
         let mut all = vec![first];
