@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::raw::Raw;
+use crate::raw::object::Object;
 
 /// The kind of what is no block at all: no object, or one without a type.
 const UNREADABLE: &str = "unreadable";
@@ -76,26 +77,16 @@ impl Block {
     /// A text block.
     #[must_use]
     pub fn text(text: &str) -> Self {
-        #[derive(Serialize)]
-        struct Text<'a> {
-            r#type: &'a str,
-            text: &'a str,
-        }
-        let raw = Raw::encode(&Text { r#type: "text", text });
+        let raw = Object::with_room(text.len()).text("type", "text").text("text", text).close();
         Self { raw, kind: Kind::Text(Arc::from(text)) }
     }
 
     /// A tool use, for adapters whose provider speaks another shape.
     #[must_use]
     pub fn tool_use(id: &str, name: &str, input: &Raw) -> Self {
-        #[derive(Serialize)]
-        struct Use<'a> {
-            r#type: &'a str,
-            id: &'a str,
-            name: &'a str,
-            input: &'a Raw,
-        }
-        let raw = Raw::encode(&Use { r#type: "tool_use", id, name, input });
+        let object = Object::with_room(id.len() + name.len() + input.text().len());
+        let object = object.text("type", "tool_use").text("id", id).text("name", name);
+        let raw = object.json("input", input.text()).close();
         let tool_use = ToolUse { id: Arc::from(id), name: Arc::from(name), input: input.clone() };
         Self { raw, kind: Kind::ToolUse(tool_use) }
     }
@@ -103,17 +94,13 @@ impl Block {
     /// A tool result. `content` is a JSON string or a list of content blocks.
     #[must_use]
     pub fn tool_result(tool_use_id: &str, content: &Raw, flag: ErrorFlag) -> Self {
-        #[derive(Serialize)]
-        struct ToolResult<'a> {
-            r#type: &'a str,
-            tool_use_id: &'a str,
-            content: &'a Raw,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            is_error: Option<bool>,
-        }
-        let is_error = (flag == ErrorFlag::Error).then_some(true);
-        let raw =
-            Raw::encode(&ToolResult { r#type: "tool_result", tool_use_id, content, is_error });
+        let object = Object::with_room(tool_use_id.len() + content.text().len());
+        let object = object.text("type", "tool_result").text("tool_use_id", tool_use_id);
+        let object = object.json("content", content.text());
+        let raw = match flag {
+            ErrorFlag::Error => object.json("is_error", "true").close(),
+            ErrorFlag::Fine => object.close(),
+        };
         Self { raw, kind: Kind::ToolResult { tool_use_id: Arc::from(tool_use_id) } }
     }
 

@@ -1,6 +1,10 @@
 //! JSON kept byte for byte. What a provider or a tool sent is stored, hashed and sent back as the
 //! same text: key order, escapes, lone surrogates and unknown fields included.
 
+mod escape;
+pub mod object;
+mod verbatim;
+
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -33,7 +37,17 @@ impl Raw {
     /// A JSON string holding `text`.
     #[must_use]
     pub fn string(text: &str) -> Self {
-        Self::encode(&text)
+        let mut json = String::with_capacity(text.len() + text.len() / 16 + 2);
+        escape::push_quoted(&mut json, text);
+        Self::made(json)
+    }
+
+    /// Of text that was put together as JSON.
+    fn made(json: String) -> Self {
+        match verbatim::keep(&json) {
+            Some(raw) => Self(Arc::from(raw)),
+            None => Self::parse(json).unwrap_or_else(|_| Self::encode(&())),
+        }
     }
 
     /// Any value whose serialisation cannot fail: strings, numbers, maps with string keys.

@@ -99,7 +99,7 @@ impl Exchange<'_> {
             self.whole(answer, asked, watch, stream).await?
         };
         if let Some(id) = request_id {
-            closed.envelope.keep("request_id", &id);
+            closed.envelope.keep("request_id", id);
         }
         Ok(closed)
     }
@@ -176,7 +176,8 @@ fn text(bytes: &[u8]) -> String {
 
 fn says_json(answer: &Answer<'_>) -> bool {
     let kind = answer.headers.get(http::header::CONTENT_TYPE);
-    kind.and_then(|kind| kind.to_str().ok()).is_some_and(|kind| kind.contains("application/json"))
+    kind.and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| kind.starts_with("application/json"))
 }
 
 /// The server's name for the call, as JSON.

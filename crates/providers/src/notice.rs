@@ -1,8 +1,7 @@
 //! What an adapter had to do differently from what it was asked, told in the reply's envelope.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::value::RawValue;
 use windlass_core::raw::Raw;
+use windlass_core::raw::object::Object;
 use windlass_core::reply::Reply;
 
 /// Something worth knowing about a call that went through.
@@ -71,22 +70,15 @@ pub fn notices(reply: &Reply) -> Vec<Notice> {
 /// What the provider said besides its blocks, and what we have to add.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
-    parts: Vec<(&'static str, Box<RawValue>)>,
+    parts: Vec<(&'static str, String)>,
     notices: Vec<Notice>,
 }
 
 impl Envelope {
-    /// Keeps a piece of JSON as it came; what is none is left out.
-    pub(crate) fn keep(&mut self, name: &'static str, json: &str) {
-        if let Ok(value) = serde_json::from_str(json) {
-            self.keep_value(name, value);
-        }
-    }
-
-    /// The same with a piece that was read already.
-    pub(crate) fn keep_value(&mut self, name: &'static str, value: &RawValue) {
+    /// Keeps a piece as it came; it was read as JSON already, or made as such.
+    pub(crate) fn keep(&mut self, name: &'static str, json: impl Into<String>) {
         self.parts.retain(|(kept, _)| *kept != name);
-        self.parts.push((name, value.to_owned()));
+        self.parts.push((name, json.into()));
     }
 
     pub(crate) fn notice(&mut self, notice: Notice) {
@@ -97,20 +89,18 @@ impl Envelope {
 
     /// One JSON object; nothing if there is nothing to tell.
     pub(crate) fn close(self) -> Option<Raw> {
-        (!self.parts.is_empty() || !self.notices.is_empty()).then(|| Raw::encode(&self))
-    }
-}
-
-impl Serialize for Envelope {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (name, value) in &self.parts {
-            map.serialize_entry(name, value)?;
+        if self.parts.is_empty() && self.notices.is_empty() {
+            return None;
         }
-        if !self.notices.is_empty() {
-            let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();
-            map.serialize_entry("notices", &names)?;
-        }
-        map.end()
+        let room = self.parts.iter().map(|(_, json)| json.len()).sum();
+        let object = self
+            .parts
+            .iter()
+            .fold(Object::with_room(room), |object, (name, json)| object.json(name, json));
+        let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();
+        Some(match names.as_slice() {
+            [] => object.close(),
+            names => object.json("notices", Raw::encode(names).text()).close(),
+        })
     }
 }

@@ -3,6 +3,9 @@
 //! `usual` is what most agents do: reqwest, and the history encoded anew for every turn. `bare` is
 //! the least that works: a body that only grows, on one kept connection. `ours` is the adapter.
 //! They take turns in one process; of the thousand each has one of its own. The server is another.
+//!
+//! For `valgrind --tool=callgrind`: `turn serve` says where it listens, and `turn alone NAME URL LAPS`
+//! is one contender with nothing beside it.
 
 mod bare;
 mod child;
@@ -24,6 +27,7 @@ fn main() -> Result<()> {
         ["--sessions", number] => report(&[number.parse()?]),
         ["serve"] => server::run(),
         ["one"] => one::report(&child::Server::start()?),
+        ["alone", name, url, laps] => one::alone(name, url, laps.parse()?),
         ["many", name, url, sessions] => many::child(name, url, sessions.parse()?),
         other => bail!("`{}`: the only option is --sessions NUMBER", other.join(" ")),
     }

@@ -50,6 +50,20 @@ pub(crate) fn report(server: &Server) -> Result<()> {
     Ok(())
 }
 
+/// One of them with no clock and nobody beside it, for those who count instructions.
+pub(crate) fn alone(name: &str, url: &str, laps: usize) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let file = tempfile::NamedTempFile::new()?;
+    std::fs::write(file.path(), "x".repeat(FILE_BYTES))?;
+    let contender = Contender::new(name, url)?;
+    runtime.block_on(async {
+        for _ in 0..laps {
+            contender.converse(TURNS, file.path()).await?;
+        }
+        Ok(())
+    })
+}
+
 /// Who begins changes from lap to lap; the first lap warms up and is not counted.
 async fn race(server: &Server) -> Result<[Times; 3]> {
     let file = tempfile::NamedTempFile::new()?;

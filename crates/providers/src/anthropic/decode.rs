@@ -48,7 +48,7 @@ impl Decoder {
     fn message_start(&mut self, event: &Event<'_>) -> Progress {
         self.begun = Begun::Yes;
         if let Some(message) = event.message {
-            self.envelope.keep_value("start", message);
+            self.envelope.keep("start", message.get());
             used_in(message.get()).update(&mut self.usage);
         }
         Progress::Content

@@ -1,5 +1,6 @@
 //! The messages of a request in their own shape: blocks are copied as they stand.
 
+use memchr::memmem;
 use serde::Deserialize;
 use windlass_core::block::{Block, Kind};
 use windlass_core::transcript::{Role, Segment};
@@ -86,5 +87,6 @@ fn is_markable(block: &Block) -> bool {
         Kind::Text(_) | Kind::ToolUse(_) | Kind::ToolResult { .. } => true,
         Kind::Other(name) => matches!(&**name, "image" | "document"),
     };
-    known && block.raw().text().ends_with('}') && !block.raw().text().contains("\"cache_control\"")
+    let text = block.raw().text();
+    known && text.ends_with('}') && memmem::find(text.as_bytes(), b"\"cache_control\"").is_none()
 }

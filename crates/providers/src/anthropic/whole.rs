@@ -32,7 +32,7 @@ pub(crate) fn reply(body: &str) -> Result<Closed, Fault> {
     let message: Message<'_> = serde_json::from_str(body)
         .map_err(|error| Fault::Malformed(format!("the answer is no message: {error}")))?;
     let mut envelope = Envelope::default();
-    envelope.keep("start", &fields::without(body, &["content"]));
+    envelope.keep("start", fields::without(body, &["content"]));
     let mut usage = Usage::default();
     if let Some(used) = message.usage {
         Used::read(used.get()).update(&mut usage);

@@ -126,7 +126,7 @@ impl Decoder {
         if let Some(error) = error {
             return Err(reported(error.get()));
         }
-        self.envelope.keep("end", &fields::without(json, REPEATED));
+        self.envelope.keep("end", fields::without(json, REPEATED));
         self.usage = response.usage.as_ref().map(super::event::Used::usage);
         if self.draft.len() == 0 && self.open.is_empty() {
             for raw in &response.output {
