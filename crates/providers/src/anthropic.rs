@@ -5,6 +5,7 @@ mod change;
 mod decode;
 mod delta;
 mod encode;
+mod ends;
 mod event;
 mod faults;
 mod flat;

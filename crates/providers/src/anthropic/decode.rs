@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use windlass_core::reply::{Reply, StopReason, Usage};
 use windlass_runtime::ports::Stream;
 
 use super::block::{Finished, OpenBlock};
 use super::delta::{add, add_piece};
+use super::ends::{self, End, Start};
 use super::event::Event;
 use super::faults;
 use super::flat::Flat;
@@ -46,11 +48,19 @@ impl Decoder {
     }
 
     fn message_start(&mut self, event: &Event<'_>) -> Progress {
-        self.begun = Begun::Yes;
-        if let Some(message) = event.message {
-            self.envelope.keep("start", message.get());
-            used_in(message.get()).update(&mut self.usage);
+        match event.message.map(RawValue::get) {
+            Some(message) => self.began(&Start { message, used: used_in(message) }),
+            None => {
+                self.begun = Begun::Yes;
+                Progress::Content
+            }
         }
+    }
+
+    fn began(&mut self, start: &Start<'_>) -> Progress {
+        self.begun = Begun::Yes;
+        self.envelope.keep("start", start.message);
+        start.used.update(&mut self.usage);
         Progress::Content
     }
 
@@ -142,6 +152,16 @@ impl Decoder {
         Progress::Content
     }
 
+    /// The same of a message that ends as usual.
+    fn ended(&mut self, end: &End<'_>, data: &str) -> Progress {
+        self.envelope.keep("end", data);
+        end.usage.update(&mut self.usage);
+        self.stop_reason = Some(Arc::from(&*end.delta.stop_reason));
+        let sequence = end.delta.stop_sequence.as_deref();
+        self.stop_sequence = sequence.map(Arc::from).or(self.stop_sequence.take());
+        Progress::Content
+    }
+
     fn message_stop(&mut self, stream: &dyn Stream) -> Result<Progress, Fault> {
         for open in std::mem::take(&mut self.open) {
             self.settle(open, stream)?;
@@ -174,6 +194,12 @@ impl Decode for Decoder {
         let data = event.data.as_ref();
         if let Some(event) = quick::read(data) {
             return self.quick(&event, data, stream);
+        }
+        if let Some(start) = ends::start(data) {
+            return Ok(self.began(&start));
+        }
+        if let Some(end) = ends::end(data) {
+            return Ok(self.ended(&end, data));
         }
         let event: Event<'_> = serde_json::from_str(data).map_err(|error| unreadable(&error))?;
         match event.kind.as_ref() {
