@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0004_trace.sql"),
     include_str!("schema/0005_checkpoint.sql"),
     include_str!("schema/0006_raw.sql"),
+    include_str!("schema/0007_events.sql"),
 ];
 
 /// The version that every open file has.

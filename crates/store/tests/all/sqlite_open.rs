@@ -126,7 +126,7 @@ fn schema_from_the_future() {
     raw.pragma_update(None, "user_version", 999).unwrap();
     drop(raw);
     let error = refusal(&file(&folder));
-    assert!(matches!(error, StoreError::FromTheFuture { found: 999, known: 6, .. }), "{error}");
+    assert!(matches!(error, StoreError::FromTheFuture { found: 999, known: 7, .. }), "{error}");
     assert!(error.to_string().contains("upgrade"));
 }
 
