@@ -14,12 +14,13 @@ use windlass::core::raw::Raw;
 use windlass::core::record::Record;
 use windlass::core::settings::ToolSpec;
 use windlass::memory::MemoryStore;
-use windlass::ports::{CallContext, Clock, Task, Tool};
+use windlass::ports::{CallContext, Clock, Store, Task, Tool};
 use windlass::scripted::Script;
+use windlass::sqlite::SqliteStore;
 use windlass::tools::{Workplace, standard};
-use windlass::{End, Session, SystemClock, Windlass};
+use windlass::{End, LeaseTimes, Session, SystemClock, Windlass};
 
-use crate::kit::{Probe, eventually, pause, windlass};
+use crate::kit::{Probe, builder, eventually, pause, windlass};
 
 /// A read that takes two seconds.
 struct Slow;
@@ -69,6 +70,22 @@ async fn ended(windlass: &Windlass, prompt: &str) -> (Session, String) {
         End::Finished(end) => (session, end.text.to_string()),
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn a_round_that_reads_is_one_append() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(folder.path().join("windlass.db")).unwrap());
+    let calls: String = (1..=10).map(|n| format!("when ask {n}\n  call Look {{}}\n")).collect();
+    let script = calls + "when any\n  say \"done\"\n";
+    let w = builder(&script, MemoryStore::new(), &[Probe::read("Look")])
+        .shared_store(Arc::clone(&store) as Arc<dyn Store>)
+        .lease(LeaseTimes::default());
+    let (_, text) = ended(&w.start().await.unwrap(), "go").await;
+    assert_eq!(text, "done");
+    // Eight others begin and end a run; with two appends to a round it would be 28.
+    let commits = store.commits();
+    assert!(commits < 24, "{commits}");
 }
 
 // spec: ROUNDS-05
