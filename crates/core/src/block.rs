@@ -84,10 +84,16 @@ impl Block {
     /// A tool use, for adapters whose provider speaks another shape.
     #[must_use]
     pub fn tool_use(id: &str, name: &str, input: &Raw) -> Self {
+        Self::call(ToolUse { id: Arc::from(id), name: Arc::from(name), input: input.clone() })
+    }
+
+    /// The same of a call that is known already.
+    #[must_use]
+    pub fn call(tool_use: ToolUse) -> Self {
+        let ToolUse { id, name, input } = &tool_use;
         let object = Object::with_room(id.len() + name.len() + input.text().len());
         let object = object.text("type", "tool_use").text("id", id).text("name", name);
         let raw = object.json("input", input.text()).close();
-        let tool_use = ToolUse { id: Arc::from(id), name: Arc::from(name), input: input.clone() };
         Self { raw, kind: Kind::ToolUse(tool_use) }
     }
 

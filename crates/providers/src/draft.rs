@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use windlass_core::block::Block;
+use windlass_core::block::{Block, ToolUse};
 use windlass_core::raw::Raw;
 use windlass_core::reply::CutBlock;
 use windlass_runtime::ports::Stream;
@@ -35,7 +35,7 @@ enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     /// Which tool.
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     /// The arguments as far as they came; empty if none did.
     pub(crate) input: String,
     /// The rest of it.
@@ -46,7 +46,7 @@ pub(crate) struct Call {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Around {
     /// Type, id and name, as we would write them.
-    Usual { id: String },
+    Usual { id: Arc<str> },
     /// JSON before and after them, as it came.
     Other { before: String, after: String },
 }
@@ -89,7 +89,7 @@ impl Draft {
     pub(crate) fn call(&mut self, call: Call, stream: &dyn Stream) -> Result<(), Fault> {
         self.count(BLOCK_BYTES)?;
         let part = match judge(&call.input) {
-            Judgement::Whole(input) => match call.with(&input) {
+            Judgement::Whole(input) => match call.with(input) {
                 Some(block) => {
                     self.announce(&block, stream);
                     Part::Whole(block)
@@ -128,10 +128,7 @@ impl Draft {
             match part {
                 Part::Whole(block) => blocks.push(block),
                 Part::Doubtful(call) if Some(at) == last && call.broke_off(ending) => {
-                    cut = Some(CutBlock {
-                        name: Arc::from(call.name),
-                        partial: Arc::from(call.input),
-                    });
+                    cut = Some(CutBlock { name: call.name, partial: Arc::from(call.input) });
                 }
                 Part::Doubtful(call) => blocks.extend(call.as_it_is()),
             }
@@ -152,13 +149,16 @@ impl Part {
 impl Call {
     /// A call in our own shape, for formats whose calls are no blocks.
     pub(crate) fn new(id: &str, name: &str, input: String) -> Self {
-        Self { name: name.to_owned(), input, around: Around::Usual { id: id.to_owned() } }
+        Self { name: Arc::from(name), input, around: Around::Usual { id: Arc::from(id) } }
     }
 
     /// The block with these arguments.
-    fn with(&self, input: &Raw) -> Option<Block> {
+    fn with(&self, input: Raw) -> Option<Block> {
         match &self.around {
-            Around::Usual { id } => Some(Block::tool_use(id, &self.name, input)),
+            Around::Usual { id } => {
+                let (id, name) = (Arc::clone(id), Arc::clone(&self.name));
+                Some(Block::call(ToolUse { id, name, input }))
+            }
             Around::Other { before, after } => {
                 let text = [before.as_str(), input.text(), after.as_str()].concat();
                 Raw::parse(text).ok().map(Block::new)
@@ -178,9 +178,9 @@ impl Call {
     /// with an error and the model sees what it sent.
     fn as_it_is(&self) -> Option<Block> {
         match judge(&self.input) {
-            Judgement::Empty => self.with(&Raw::parse("{}").ok()?),
-            Judgement::Whole(input) => self.with(&input),
-            Judgement::Cut | Judgement::Broken => self.with(&Raw::string(&self.input)),
+            Judgement::Empty => self.with(Raw::parse("{}").ok()?),
+            Judgement::Whole(input) => self.with(input),
+            Judgement::Cut | Judgement::Broken => self.with(Raw::string(&self.input)),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use windlass_core::block::Block;
@@ -22,8 +23,9 @@ pub(super) const INPUT: &str = "input";
 /// Keys of usual blocks, so that nobody copies them.
 const KNOWN_KEYS: [&str; 7] = ["type", "text", "id", "name", INPUT, "thinking", "signature"];
 
-/// Fields of a usual block: room for them is made at once.
+/// Fields of a usual block and bytes of usual arguments: room for them is made at once.
 const USUAL_FIELDS: usize = 4;
+const USUAL_ARGUMENTS: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct OpenBlock {
@@ -112,9 +114,9 @@ impl OpenBlock {
         }
     }
 
-    /// Adds to the text of the arguments.
-    pub(super) fn argue(&mut self, piece: &str) {
-        self.arguments.get_or_insert_default().push_str(piece);
+    /// The text of the arguments, to be added to.
+    pub(super) fn arguments(&mut self) -> &mut String {
+        self.arguments.get_or_insert_with(|| String::with_capacity(USUAL_ARGUMENTS))
     }
 
     /// Adds whatever a delta of an unknown type brings: text to text, anything else in its place.
@@ -162,7 +164,7 @@ impl OpenBlock {
         if let Some((id, name)) = self.usual_call() {
             return Call::new(id, name, input);
         }
-        let name = self.given("name").and_then(lossless::text_of).unwrap_or_default().into_owned();
+        let name = Arc::from(self.given("name").and_then(lossless::text_of).unwrap_or_default());
         let Written { before, after } = self.changed();
         Call { name, input, around: Around::Other { before, after } }
     }

@@ -10,14 +10,14 @@ use crate::lossless;
 /// Adds a piece that was read quickly.
 pub(super) fn add_piece(open: &mut OpenBlock, of: Of, piece: &Piece<'_>, stream: &dyn Stream) {
     match of {
-        Of::Arguments => open.argue(&piece.text),
+        Of::Arguments => piece.add_to(open.arguments()),
         Of::Text => {
             open.append_escaped("text", piece.escaped);
-            stream.text(&piece.text);
+            stream.text(&piece.text());
         }
         Of::Thinking => {
             open.append_escaped("thinking", piece.escaped);
-            stream.thinking(&piece.text);
+            stream.thinking(&piece.text());
         }
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn add(open: &mut OpenBlock, delta: &Delta<'_>, data: &str, stream: &
         }
         "input_json_delta" => {
             let piece = delta.partial_json.and_then(lossless::text).unwrap_or_default();
-            open.argue(&piece);
+            open.arguments().push_str(&piece);
         }
         "thinking_delta" => {
             if let Some(piece) = delta.thinking {

@@ -31,7 +31,62 @@ pub(super) enum Of {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
     pub(super) escaped: &'a str,
-    pub(super) text: Cow<'a, str>,
+    said: Said,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Said {
+    /// What stands there.
+    Plain,
+    /// The same after escapes of two characters.
+    Escaped,
+    /// This.
+    Text(String),
+}
+
+impl<'a> Piece<'a> {
+    /// What it says.
+    pub(super) fn text(&self) -> Cow<'a, str> {
+        match &self.said {
+            Said::Plain => Cow::Borrowed(self.escaped),
+            Said::Escaped | Said::Text(_) => {
+                let mut text = String::with_capacity(self.escaped.len());
+                self.add_to(&mut text);
+                Cow::Owned(text)
+            }
+        }
+    }
+
+    /// Adds what it says.
+    pub(super) fn add_to(&self, out: &mut String) {
+        match &self.said {
+            Said::Plain => out.push_str(self.escaped),
+            Said::Text(text) => out.push_str(text),
+            Said::Escaped => {
+                let mut rest = self.escaped;
+                while let Some((before, after)) = rest.split_once('\\') {
+                    out.push_str(before);
+                    let mut characters = after.chars();
+                    out.extend(characters.next().and_then(meant));
+                    rest = characters.as_str();
+                }
+                out.push_str(rest);
+            }
+        }
+    }
+}
+
+/// What a character means after a backslash, if that is all there is to know.
+const fn meant(escaped: char) -> Option<char> {
+    match escaped {
+        '"' | '\\' | '/' => Some(escaped),
+        'n' => Some('\n'),
+        'r' => Some('\r'),
+        't' => Some('\t'),
+        'b' => Some('\u{8}'),
+        'f' => Some('\u{c}'),
+        _ => None,
+    }
 }
 
 /// What stands before the string of each kind of piece.
@@ -85,9 +140,27 @@ fn string(quoted: &str) -> Option<Piece<'_>> {
     let escaped = quoted.strip_prefix('"')?.strip_suffix('"')?;
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     // Without a way out in the middle the compiler looks at many bytes at once.
-    if escaped.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
-        return Some(Piece { escaped, text: Cow::Borrowed(escaped) });
+    let said = if escaped.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
+        Said::Plain
+    } else if is_simply_escaped(escaped) {
+        Said::Escaped
+    } else {
+        Said::Text(serde_json::from_str(quoted).ok()?)
+    };
+    Some(Piece { escaped, said })
+}
+
+/// Whether all that needs an escape has one of two characters.
+fn is_simply_escaped(text: &str) -> bool {
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        let fine = match character {
+            '\\' => characters.next().and_then(meant).is_some(),
+            other => other >= ' ' && other != '"',
+        };
+        if !fine {
+            return false;
+        }
     }
-    let text = serde_json::from_str::<String>(quoted).ok()?;
-    Some(Piece { escaped, text: Cow::Owned(text) })
+    true
 }

@@ -5,7 +5,7 @@ use crate::fields::Fields;
 
 fn piece(data: &str) -> Option<(u64, Of, String, String)> {
     let Quick::Piece { index, of, piece } = read(data)? else { return None };
-    Some((index, of, piece.escaped.to_owned(), piece.text.into_owned()))
+    Some((index, of, piece.escaped.to_owned(), piece.text().into_owned()))
 }
 
 fn start(block: &str) -> String {
@@ -107,5 +107,27 @@ fn whatever_is_in_doubt_is_left_to_the_parser() {
 fn plain_text_is_borrowed() {
     let data = delta(r#""type":"text_delta","text":"plain""#);
     let Some(Quick::Piece { piece, .. }) = read(&data) else { panic!() };
-    assert!(matches!(piece.text, Cow::Borrowed("plain")));
+    assert!(matches!(piece.text(), Cow::Borrowed("plain")));
+}
+
+/// Whatever it says in whatever way, it says what the parser reads.
+#[test]
+fn escapes_mean_what_they_mean_to_the_parser() {
+    let pieces = [
+        r#"\"\\\/\n\r\t\b\f"#,
+        r#"{\"path\": \"a\\nb\"}"#,
+        r"grüß\tdich",
+        r"\u00e9\ud83d\ude00 and \n",
+        r"\\u0041",
+        r"a\\",
+    ];
+    for escaped in pieces {
+        let data = delta(&format!(r#""type":"text_delta","text":"{escaped}""#));
+        let parsed: String = serde_json::from_str(&format!("\"{escaped}\"")).unwrap();
+        assert_eq!(piece(&data), Some((12, Of::Text, escaped.to_owned(), parsed)), "{escaped}");
+    }
+    for broken in [r"\x", r"\u12", r"\ud800", "a\nb", r#"a"b"#, "a\\"] {
+        let data = delta(&format!("\"type\":\"text_delta\",\"text\":\"{broken}\""));
+        assert_eq!(piece(&data), None, "{broken}");
+    }
 }
