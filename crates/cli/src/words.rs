@@ -104,6 +104,10 @@ pub(crate) fn no_command(typed: Option<&str>) -> String {
 /// There is nothing to look back on.
 pub(crate) const NO_RUNS: &str = "no runs yet; start one with `windlass -p \"…\"`";
 
+/// Below a list in which some runs are said to be left.
+pub(crate) const RUNS_ARE_LEFT: &str =
+    "left: no process works on it; go on with `windlass resume CONVERSATION`";
+
 /// What `windlass` alone says.
 pub(crate) const WELCOME: &str = "\
 windlass: an agent that survives crashes, and says why it stopped

@@ -60,4 +60,12 @@ fn a_busy_provider_is_waited_for_until_the_named_limit() {
     let runs = place.json(&["runs"]);
     assert_eq!(runs.len(), 1);
     assert_ne!(runs[0]["state"], "failed", "{}", runs[0]);
+    assert_eq!(runs[0]["driven"], false, "{}", runs[0]);
+    let ran = place.run(&["runs"]);
+    assert!(
+        ran.out.contains(" left ") && ran.err.contains("windlass resume"),
+        "{} {}",
+        ran.out,
+        ran.err
+    );
 }
