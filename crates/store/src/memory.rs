@@ -81,6 +81,18 @@ impl MemoryStore {
         self.disk().lose_next_look();
     }
 
+    /// The next lane that is claimed by its name is not, although its owner is told so: the store's
+    /// machine crashed before the claim was on its disk.
+    pub fn forget_next_claim(&self) {
+        self.disk().forget_next_claim();
+    }
+
+    /// Whether a claim stands.
+    #[must_use]
+    pub fn holds(&self, lane: &LaneId, worker: &WorkerId, epoch: Epoch) -> bool {
+        self.disk().now.info(lane).is_some_and(|lane| lane.is_held_by(worker, epoch))
+    }
+
     /// The rows written with a lane's entries, oldest first.
     #[must_use]
     pub fn rows(&self, lane: &LaneId) -> Vec<Row> {
@@ -126,8 +138,7 @@ impl Store for MemoryStore {
             valid::lane(&lane)?;
             valid::worker(&worker)?;
             self.reach(Operation::Claim).await;
-            let change = |world: &mut World| world.claim(&lane, &worker, dead.as_ref());
-            self.disk().commit(Durability::Commit, change)
+            self.disk().claim(|world: &mut World| world.claim(&lane, &worker, dead.as_ref()))
         })
     }
 

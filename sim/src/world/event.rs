@@ -23,6 +23,7 @@ pub(crate) enum Event {
     Reader { lane: usize, pace_ms: u64, from_start: bool },
     Kill,
     PowerCut { kept: usize },
+    StoreCrash,
     Freeze { ms: u64 },
     CutOff { ms: u64 },
     Thaw { process: ProcessId },
@@ -115,13 +116,14 @@ fn reader(dice: &mut Dice, lanes: usize) -> Event {
 }
 
 fn fault(dice: &mut Dice) -> Event {
-    match dice.below(20) {
+    match dice.below(22) {
         0..=5 => Event::Kill,
         6..=9 => Event::PowerCut { kept: usize::try_from(dice.below(4)).unwrap_or(0) },
         10..=12 => Event::Freeze { ms: dice.within(100, 4_000) },
         13..=15 => Event::CutOff { ms: dice.within(100, 4_000) },
         16 => Event::SecondProcess,
         17 => Event::HandOver,
+        20..=21 => Event::StoreCrash,
         _ => Event::WallJump { ms: dice.pick(&[-3_600_000, -2_000, 1_000, 3_600_000]) },
     }
 }

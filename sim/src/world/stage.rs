@@ -100,6 +100,7 @@ impl Stage {
             Event::Reader { lane, pace_ms, from_start } => self.reader(lane, pace_ms, from_start),
             Event::Kill => self.kill(),
             Event::PowerCut { kept } => self.cut_power(kept).await,
+            Event::StoreCrash => self.crash_store(),
             Event::Freeze { ms } => self.hold(Life::Frozen, ms),
             Event::CutOff { ms } => self.hold(Life::CutOff, ms),
             Event::Thaw { process } => self.thaw(process),
@@ -206,6 +207,13 @@ impl Stage {
         let heads = self.heads().await;
         self.shared.witness.power_cut(heads);
         self.start_later();
+    }
+
+    /// The store's machine crashes and is back at once; whoever is just taking a lane is told so and
+    /// has it not. What was appended is safe.
+    fn crash_store(&self) {
+        self.shared.fault("the store crashes, and forgets the next claim");
+        self.shared.disk.forget_next_claim();
     }
 
     async fn heads(&self) -> BTreeMap<LaneId, Seq> {

@@ -103,8 +103,11 @@ impl ProcessStore {
         worker: WorkerId,
         dead: Option<SeenBeat>,
     ) -> Result<Claim, StoreError> {
-        let claim = self.shared.disk.claim(lane.clone(), worker, dead).await?;
-        self.shared.witness.claim(&lane, claim.epoch, self.process);
+        let claim = self.shared.disk.claim(lane.clone(), worker.clone(), dead).await?;
+        // One that was forgotten never was: nothing may be done with it.
+        if self.shared.disk.holds(&lane, &worker, claim.epoch) {
+            self.shared.witness.claim(&lane, claim.epoch, self.process);
+        }
         Ok(claim)
     }
 

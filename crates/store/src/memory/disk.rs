@@ -85,6 +85,8 @@ pub(super) struct Disk {
     faults: VecDeque<AppendFault>,
     /// Looks whose answers are lost.
     lost_looks: usize,
+    /// Claims that are answered and then forgotten.
+    forgotten_claims: usize,
 }
 
 impl Disk {
@@ -98,6 +100,23 @@ impl Disk {
 
     pub(super) fn lose_next_look(&mut self) {
         self.lost_looks += 1;
+    }
+
+    pub(super) fn forget_next_claim(&mut self) {
+        self.forgotten_claims += 1;
+    }
+
+    /// Takes a lane; a crash may forget it as soon as it is answered.
+    pub(super) fn claim(
+        &mut self,
+        change: impl FnOnce(&mut World) -> Result<Claim, StoreError>,
+    ) -> Result<Claim, StoreError> {
+        if self.forgotten_claims == 0 {
+            return self.commit(Durability::Commit, change);
+        }
+        let claim = change(&mut self.now.clone())?;
+        self.forgotten_claims -= 1;
+        Ok(claim)
     }
 
     /// Takes lanes that want to be driven; the answer may be lost.
