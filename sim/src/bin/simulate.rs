@@ -1,4 +1,4 @@
-//! `simulate --seeds N [--from S] [--seed X] [--break fence|envelope] [--jobs J] [--replay FILE]`
+//! `simulate --seeds N [--from S] [--seed X] [--break fence|envelope|name] [--jobs J] [--replay FILE]`
 //! `simulate --hostile N [--from S]`
 
 use std::process::ExitCode;
@@ -82,7 +82,8 @@ fn safeguard(name: &str) -> Result<Break, String> {
     match name {
         "fence" => Ok(Break::Fence),
         "envelope" => Ok(Break::Envelope),
-        _ => Err(format!("--break takes fence or envelope, not {name}")),
+        "name" => Ok(Break::Name),
+        _ => Err(format!("--break takes fence, envelope or name, not {name}")),
     }
 }
 

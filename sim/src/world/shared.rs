@@ -22,6 +22,8 @@ pub enum Break {
     Fence,
     /// A once-only call starts before its record is safe from a power cut.
     Envelope,
+    /// Of two who were given the same epoch, each is taken for the owner.
+    Name,
 }
 
 /// A question somebody saw.

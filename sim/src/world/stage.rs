@@ -210,10 +210,11 @@ impl Stage {
     }
 
     /// The store's machine crashes and is back at once; whoever is just taking a lane is told so and
-    /// has it not. What was appended is safe.
-    fn crash_store(&self) {
+    /// has it not. What was appended is safe. Somebody else comes who may take the same lane.
+    fn crash_store(&mut self) {
         self.shared.fault("the store crashes, and forgets the next claim");
         self.shared.disk.forget_next_claim();
+        self.start_later();
     }
 
     async fn heads(&self) -> BTreeMap<LaneId, Seq> {

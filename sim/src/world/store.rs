@@ -18,6 +18,9 @@ use super::gate::{Door, Gate};
 use super::shared::Shared;
 use super::witness::ProcessId;
 
+/// How late the answer to a claim comes that was forgotten.
+const LATE_MS: u64 = 800;
+
 pub(crate) struct ProcessStore {
     shared: Arc<Shared>,
     process: ProcessId,
@@ -104,9 +107,11 @@ impl ProcessStore {
         dead: Option<SeenBeat>,
     ) -> Result<Claim, StoreError> {
         let claim = self.shared.disk.claim(lane.clone(), worker.clone(), dead).await?;
-        // One that was forgotten never was: nothing may be done with it.
-        if self.shared.disk.holds(&lane, &worker, claim.epoch) {
-            self.shared.witness.claim(&lane, claim.epoch, self.process);
+        // One that was forgotten never was: nothing may be done with it. Its answer comes late enough
+        // for somebody else to be given the same epoch.
+        match self.shared.disk.holds(&lane, &worker, claim.epoch) {
+            true => self.shared.witness.claim(&lane, claim.epoch, self.process),
+            false => nap(self.throw(|dice| dice.below(LATE_MS))).await,
         }
         Ok(claim)
     }

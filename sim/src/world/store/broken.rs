@@ -14,7 +14,16 @@ pub(super) async fn adjust(shared: &Shared, append: Append) -> Result<Append, St
         Break::Nothing => Ok(append),
         Break::Fence => without_fence(shared, append).await,
         Break::Envelope => Ok(without_envelope(append)),
+        Break::Name => without_names(shared, append).await,
     }
+}
+
+/// Whoever has the lane's epoch is taken for its owner.
+async fn without_names(shared: &Shared, append: Append) -> Result<Append, StoreError> {
+    let lane = shared.disk.lane(append.lane.clone()).await?;
+    let same = lane.filter(|lane| lane.epoch == append.epoch);
+    let owner = same.and_then(|lane| lane.owner);
+    Ok(Append { owner: owner.unwrap_or(append.owner), ..append })
 }
 
 /// Whoever appends is taken for the owner, and finds its place at the end.
