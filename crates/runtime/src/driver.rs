@@ -26,7 +26,7 @@ use crate::feed::{Feed, OwnerFeed};
 use crate::flights::Flights;
 use crate::keeping::KeepRaw;
 use crate::lease::Lease;
-use crate::ports::{Claim, StoreError};
+use crate::ports::{Claim, MAIL_PAGE, StoreError};
 use crate::turns::Turns;
 use held::Held;
 use inbox::{Inbox, Woken};
@@ -68,6 +68,8 @@ pub(crate) struct Claimed {
     /// The lapses of the lease before it was claimed: until the next one the lane is ours.
     pub(crate) lapses: u64,
     pub(crate) conversation: Conversation,
+    /// The mail that lay in it when it was claimed, a page at most.
+    pub(crate) mail: Vec<Mail>,
 }
 
 /// What became of the owner of the stream.
@@ -120,7 +122,8 @@ impl Driver {
         owner: Option<OwnerFeed>,
     ) -> Result<Self, DriveError> {
         let conversation = load(&agent.ports, &lane).await?;
-        let claimed = Claimed { lane, claim, lapses: u64::MAX, conversation };
+        let mail = first_mail(&agent.ports, &lane, claim.mail.clone()).await?;
+        let claimed = Claimed { lane, claim, lapses: u64::MAX, conversation, mail };
         Ok(Self::of(agent, claimed, lease, feed, owner))
     }
 
@@ -132,7 +135,7 @@ impl Driver {
         feed: Feed,
         owner: Option<OwnerFeed>,
     ) -> Self {
-        let Claimed { lane, claim, lapses, conversation } = claimed;
+        let Claimed { lane, claim, lapses, conversation, mail } = claimed;
         let Agent { ports, settings } = agent.clone();
         let (flights, landed) = Flights::new(lane.clone(), agent, feed.clone(), owner.clone());
         Self {
@@ -151,7 +154,7 @@ impl Driver {
             owner_left: OwnerLeft::No,
             clock_behind_ms: 0,
             ours_since: lapses,
-            first_mail: claim.mail,
+            first_mail: mail,
             post: None,
             keep_raw: KeepRaw::Yes,
         }
@@ -337,6 +340,18 @@ impl Driver {
     #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
+    }
+}
+
+/// The mail that came with a claim; what did not come is asked for, if only to hear why.
+pub(crate) async fn first_mail(
+    ports: &Ports,
+    lane: &LaneId,
+    came: Option<Vec<Mail>>,
+) -> Result<Vec<Mail>, StoreError> {
+    match came {
+        Some(mail) => Ok(mail),
+        None => ports.store.read_mail(lane.clone(), MAIL_PAGE).await,
     }
 }
 

@@ -92,15 +92,16 @@ impl Reservation {
         owner: Option<OwnerFeed>,
     ) -> Result<Box<Driver>, DriveError> {
         let (host, lane) = (&self.host, self.lane.clone());
-        let Taken { claim, lapses } = taken;
+        let Taken { mut claim, lapses } = taken;
         let turns = host.turns.of(&claim.tenant);
         let keep_raw = host.agents.kept().raw_of(&claim.tenant);
         let conversation = match claim.head {
             0 => Conversation::default(),
             _ => driver::load(&host.agent().ports, &lane).await?,
         };
-        let agent = host.agent_of(&lane, &conversation, &claim.mail).await?;
-        let claimed = Claimed { lane, claim, lapses, conversation };
+        let mail = driver::first_mail(&host.agent().ports, &lane, claim.mail.take()).await?;
+        let agent = host.agent_of(&lane, &conversation, &mail).await?;
+        let claimed = Claimed { lane, claim, lapses, conversation, mail };
         let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
         Ok(Box::new(driver.posting(self.post()).taking(turns).keeping(keep_raw)))
     }

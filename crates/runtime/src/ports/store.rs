@@ -146,8 +146,9 @@ pub struct Claim {
     pub fork_of: Option<(LaneId, Seq)>,
     /// Whose turn it is when it is this lane's.
     pub tenant: Arc<str>,
-    /// The mail that lay in it when it was taken, oldest first, at most [`MAIL_PAGE`].
-    pub mail: Vec<Mail>,
+    /// The mail that lay in it when it was taken, oldest first, at most [`MAIL_PAGE`]. Nothing if it
+    /// cannot be read: [`Store::read_mail`] says why, and no other lane has to hear of it.
+    pub mail: Option<Vec<Mail>>,
 }
 
 /// Mail read at once.

@@ -22,7 +22,7 @@ impl World {
         taken.owner = Some(worker.clone());
         let (fork_of, tenant) = (taken.parent.clone(), taken.tenant());
         let (epoch, head) = (taken.epoch, taken.head);
-        Ok(Claim { epoch, head, fork_of, tenant, mail: self.waiting_mail(lane, MAIL_PAGE)? })
+        Ok(Claim { epoch, head, fork_of, tenant, mail: Some(self.waiting_mail(lane, MAIL_PAGE)?) })
     }
 
     pub(super) fn claim_wanting(

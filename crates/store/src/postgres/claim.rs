@@ -139,7 +139,8 @@ fn taken(link: &Link, row: &Row) -> Result<(LaneId, Claim), Trouble> {
     let ids = row.try_get::<_, Vec<i64>>(6).map_err(told)?;
     let bodies = row.try_get::<_, Vec<&[u8]>>(7).map_err(told)?;
     let mail = ids.into_iter().zip(bodies).map(|(id, body)| mail::read(link, id, body));
-    Ok((lane, Claim { mail: mail.collect::<Result<_, _>>()?, ..claim }))
+    // Mail that cannot be read concerns its own lane, not all that are claimed together.
+    Ok((lane, Claim { mail: mail.collect::<Result<_, _>>().ok(), ..claim }))
 }
 
 fn without_mail(row: &Row) -> Result<(LaneId, Claim), Error> {
@@ -150,7 +151,7 @@ fn without_mail(row: &Row) -> Result<(LaneId, Claim), Error> {
         head: row.try_get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
         tenant: row.try_get::<_, &str>(4)?.into(),
-        mail: Vec::new(),
+        mail: None,
     };
     Ok((LaneId::from(row.try_get::<_, String>(5)?), claim))
 }

@@ -2,9 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use windlass_core::ids::{Epoch, LaneId};
+use windlass_core::mail::Mail;
 use windlass_runtime::ports::{Claim, MAIL_PAGE, SeenBeat, StoreError, WorkerId};
 
-use super::error::Stop;
+use super::error::{Stop, is_shape};
 use super::step::sql;
 use super::{clock, mail};
 use crate::fault;
@@ -33,7 +34,15 @@ pub(super) fn claim(
         epoch.cast_signed(),
         &**worker
     ])?;
-    Ok(Claim { epoch, mail: mail::waiting(connection, lane, MAIL_PAGE)?, ..claim })
+    Ok(Claim { epoch, mail: readable_mail(connection, lane)?, ..claim })
+}
+
+/// Mail that cannot be read concerns its own lane, not all that are claimed together.
+fn readable_mail(connection: &Connection, lane: &LaneId) -> Result<Option<Vec<Mail>>, Stop> {
+    match mail::waiting(connection, lane, MAIL_PAGE) {
+        Err(Stop::Engine(error)) if is_shape(&error) => Ok(None),
+        waiting => waiting.map(Some),
+    }
 }
 
 /// Takes those of the lanes that nobody has taken meanwhile.
@@ -78,7 +87,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         head: row.get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
         tenant: row.get(6)?,
-        mail: Vec::new(),
+        mail: None,
     };
     Ok(Found { owner, claim })
 }

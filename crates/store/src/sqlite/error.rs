@@ -67,7 +67,7 @@ pub(super) fn explain(
 }
 
 /// Whether a column held what no version of ours writes.
-fn is_shape(error: &rusqlite::Error) -> bool {
+pub(super) fn is_shape(error: &rusqlite::Error) -> bool {
     matches!(
         error,
         rusqlite::Error::FromSqlConversionFailure(..)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_cluster::ask;
 use windlass_runtime::ports::{Store, StoreError};
 
-use crate::kit::{barrier, lane, letter, owned, step};
+use crate::kit::{barrier, lane, letter, only_the_mail_of_a_is_unreadable, owned, step};
 use crate::postgres_kit::{database, open, strings};
 
 /// Makes inserts into a table fail with `code`, as long as `condition` holds.
@@ -110,4 +110,17 @@ async fn damage_found_while_reading_is_said() {
     assert!(reason.contains("unknown/9"));
     let log = store.read_log(lane("a"), 0, 9).await;
     assert!(matches!(log, Err(StoreError::Corrupt { .. })), "{log:?}");
+}
+
+#[tokio::test]
+async fn mail_that_cannot_be_read_keeps_no_other_lane_from_being_claimed() {
+    let url = database().await;
+    let store = open(&url).await;
+    for name in ["a", "b"] {
+        store.deliver(lane(name), letter("k")).await.unwrap();
+    }
+    let damaged = "UPDATE mail SET body = '{\"unknown/9\":{}}'
+         WHERE lane_no = (SELECT no FROM lane WHERE id = 'a')";
+    ask(&url, damaged).await.unwrap();
+    only_the_mail_of_a_is_unreadable(&store).await;
 }

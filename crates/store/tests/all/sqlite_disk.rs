@@ -7,7 +7,9 @@ use windlass_runtime::ports::{Store, StoreError};
 use windlass_store::SqliteStore;
 use windlass_store::sqlite::Settings;
 
-use crate::kit::{barrier, file, folder, lane, letter, open, owned, step};
+use crate::kit::{
+    barrier, file, folder, lane, letter, only_the_mail_of_a_is_unreadable, open, owned, step,
+};
 
 // spec: FAULT-22
 #[tokio::test]
@@ -82,6 +84,20 @@ async fn damage_found_while_reading_is_said() {
     assert!(reason.contains("unknown/9"));
     let log = store.read_log(lane("a"), 0, 9).await;
     assert!(matches!(log, Err(StoreError::Corrupt { .. })), "{log:?}");
+}
+
+#[tokio::test]
+async fn mail_that_cannot_be_read_keeps_no_other_lane_from_being_claimed() {
+    let folder = folder();
+    let store = open(&folder);
+    for name in ["a", "b"] {
+        store.deliver(lane(name), letter("k")).await.unwrap();
+    }
+    let raw = Connection::open(file(&folder)).unwrap();
+    let damaged = "UPDATE mail SET body = '{\"unknown/9\":{}}'
+         WHERE lane_no = (SELECT no FROM lane WHERE id = 'a')";
+    raw.execute_batch(damaged).unwrap();
+    only_the_mail_of_a_is_unreadable(&store).await;
 }
 
 // spec: STORE-06
