@@ -6,16 +6,17 @@
 
 mod item;
 mod live_text;
+mod owner;
 mod subscription;
 
 pub use item::Item;
 pub use live_text::LiveText;
+pub use owner::{Gone, OwnerFeed, OwnerItems, TextKind};
 pub use subscription::{Subscription, SubscriptionError};
 
 use std::sync::{Arc, OnceLock};
 
-use tokio::sync::{broadcast, mpsc};
-use windlass_core::ids::RunId;
+use tokio::sync::broadcast;
 
 /// Items a reader may lag behind before it must find its place again.
 pub const READER_ITEMS: usize = 256;
@@ -49,44 +50,3 @@ impl Feed {
         }
     }
 }
-
-/// The end of the feed that owns the run. Sending waits until the owner has room.
-#[derive(Clone)]
-pub struct OwnerFeed {
-    items: mpsc::Sender<Item>,
-    run: Option<RunId>,
-}
-
-impl OwnerFeed {
-    /// A feed for the owner of `run`, and the stream that reads it.
-    #[must_use]
-    pub fn new(run: Option<RunId>) -> (Self, mpsc::Receiver<Item>) {
-        let (items, receiver) = mpsc::channel(OWNER_ITEMS);
-        (Self { items, run }, receiver)
-    }
-
-    /// The run it owns.
-    #[must_use]
-    pub fn run(&self) -> Option<&RunId> {
-        self.run.as_ref()
-    }
-
-    /// Gives an item to the owner; waits for room. `Err` if the owner is gone.
-    pub async fn item(&self, item: Item) -> Result<(), Gone> {
-        self.items.send(item).await.map_err(|_| Gone)
-    }
-
-    /// Gives a piece of text if there is room now.
-    pub fn try_item(&self, item: Item) -> Result<(), Item> {
-        self.items.try_send(item).map_err(mpsc::error::TrySendError::into_inner)
-    }
-
-    /// Resolves when the owner dropped its stream.
-    pub async fn closed(&self) {
-        self.items.closed().await;
-    }
-}
-
-/// The owner dropped its stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gone;

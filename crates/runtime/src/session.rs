@@ -204,6 +204,16 @@ impl Session {
         Ok(stored.iter().map(parse).collect::<Result<_, _>>()?)
     }
 
+    /// The entries after `after` and before `until`.
+    async fn entries_between(&self, after: Seq, until: Seq) -> Result<Vec<Entry>, DriveError> {
+        let store = &self.host.agent().ports.store;
+        let most = usize::try_from(until.saturating_sub(after)).unwrap_or(usize::MAX);
+        let stored = store.read_log(self.lane.clone(), after, most).await?;
+        let between = stored.iter().filter(|entry| entry.seq < until);
+        let parse = |entry: &crate::ports::EncodedEntry| Entry::parse(entry.seq, &entry.line);
+        Ok(between.map(parse).collect::<Result<_, _>>()?)
+    }
+
     /// The conversation as the log has it.
     pub async fn conversation(&self) -> Result<Conversation, DriveError> {
         driver::load(&self.host.agent().ports, &self.lane).await

@@ -6,6 +6,8 @@ use windlass_core::conversation::Ended;
 use windlass_core::ids::AskId;
 use windlass_core::log::Entry;
 
+use super::TextKind;
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
@@ -27,4 +29,15 @@ pub enum Item {
         /// The piece.
         piece: Arc<str>,
     },
+}
+
+impl Item {
+    /// A piece of what the model says or thinks.
+    pub(super) fn piece(ask: AskId, kind: TextKind, piece: &str) -> Self {
+        let piece = Arc::from(piece);
+        match kind {
+            TextKind::Answer => Self::Text { ask, piece },
+            TextKind::Thinking => Self::Thinking { ask, piece },
+        }
+    }
 }

@@ -1,12 +1,17 @@
 //! A reader that never misses and never repeats an entry: it listens first, then reads the log from
 //! its place, and from then on drops what it has seen. Falling behind sends it back to the log.
+//!
+//! Live text is passed on only as long as it is a gapless beginning of the reply being asked for:
+//! text of a reply that the log already told, or that a slow reader has lost a piece of, is left
+//! out, because the entry of the reply has all of it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::sync::broadcast;
-use windlass_core::ids::{LaneId, Seq};
+use windlass_core::ids::{AskId, LaneId, Seq};
 use windlass_core::log::{self, Entry};
+use windlass_core::record::Record;
 
 use super::Item;
 use crate::agent::Ports;
@@ -26,6 +31,10 @@ pub struct Subscription {
     seen: Seq,
     behind: Behind,
     pages: VecDeque<Arc<Entry>>,
+    /// The model call whose text is passed on: all of it is in the live feed.
+    streaming: Option<AskId>,
+    /// The last model call whose end was seen.
+    done: Option<AskId>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -54,15 +63,23 @@ impl Subscription {
         live: broadcast::Receiver<Item>,
         after: Seq,
     ) -> Self {
-        Self { lane, ports, live, seen: after, behind: Behind::Log, pages: VecDeque::new() }
+        Self {
+            lane,
+            ports,
+            live,
+            seen: after,
+            behind: Behind::Log,
+            pages: VecDeque::new(),
+            streaming: None,
+            done: None,
+        }
     }
 
     /// The next item. Waits for as long as nothing happens on the lane, wherever it is driven.
     pub async fn next(&mut self) -> Result<Item, SubscriptionError> {
         loop {
             if let Some(entry) = self.pages.pop_front() {
-                self.seen = entry.seq;
-                return Ok(Item::Entry(entry));
+                return Ok(self.pass(entry));
             }
             if self.behind == Behind::Log {
                 self.catch_up().await?;
@@ -78,22 +95,54 @@ impl Subscription {
     async fn live(&mut self) -> Option<Item> {
         let item = tokio::select! {
             biased;
-            item = self.live.recv() => item.ok(),
-            () = self.ports.clock.sleep(POLL_MS) => None,
+            item = self.live.recv() => item,
+            // Nothing was lost: perhaps another process wrote something.
+            () = self.ports.clock.sleep(POLL_MS) => {
+                self.behind = Behind::Log;
+                return None;
+            }
         };
         match item {
-            Some(Item::Entry(entry)) if entry.seq == self.seen + 1 => {
-                self.seen = entry.seq;
-                Some(Item::Entry(entry))
+            Ok(Item::Entry(entry)) if entry.seq <= self.seen.saturating_add(1) => {
+                self.find_text(&entry);
+                // An entry that the log has told already is not told again.
+                (entry.seq > self.seen).then(|| self.pass(entry))
             }
-            Some(piece @ (Item::Ended(_) | Item::Text { .. } | Item::Thinking { .. })) => {
-                Some(piece)
+            Ok(Item::Text { ask, .. } | Item::Thinking { ask, .. })
+                if self.streaming != Some(ask) =>
+            {
+                None
             }
-            Some(Item::Entry(_)) | None => {
+            Ok(piece @ (Item::Ended(_) | Item::Text { .. } | Item::Thinking { .. })) => Some(piece),
+            Ok(Item::Entry(_)) | Err(_) => {
+                self.streaming = None;
                 self.behind = Behind::Log;
                 None
             }
         }
+    }
+
+    /// A model call that comes with the live feed has all of its text behind it there.
+    fn find_text(&mut self, entry: &Entry) {
+        for record in &entry.records {
+            if let Record::Asked { ask, .. } = record
+                && self.done.is_none_or(|done| done < *ask)
+            {
+                self.streaming = Some(*ask);
+            }
+        }
+    }
+
+    /// Gives an entry to the reader. Text of a reply that it tells is not passed on any more.
+    fn pass(&mut self, entry: Arc<Entry>) -> Item {
+        self.seen = entry.seq;
+        for record in &entry.records {
+            if let Record::Replied { ask, .. } | Record::AttemptAbandoned { ask, .. } = record {
+                self.done = self.done.max(Some(*ask));
+                self.streaming = self.streaming.filter(|streaming| streaming > ask);
+            }
+        }
+        Item::Entry(entry)
     }
 
     async fn catch_up(&mut self) -> Result<(), SubscriptionError> {

@@ -1,9 +1,9 @@
 //! What happens in a run, as it happens, and how it ended.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use windlass_core::conversation::{Conversation, Ended};
 use windlass_core::ids::{RunId, Seq};
@@ -17,23 +17,21 @@ use windlass_core::wanted::{is_parked, waits_for_children};
 
 use super::Session;
 use crate::driver::{DriveError, Rest};
-use crate::feed::{Item, Subscription, SubscriptionError};
+use crate::feed::{Item, OwnerItems, Subscription, SubscriptionError};
 use crate::ports::StoreError;
 
 /// The stream of a run. Read it to watch; ask it for the [`end`](Self::end) to wait.
 pub struct RunStream {
     run: Option<RunId>,
     source: Source,
+    /// Items of an owned run that were taken from its feed and not yet given to the reader.
+    taken: VecDeque<Item>,
     ended: Option<End>,
 }
 
 enum Source {
     /// This stream's reader sets the pace of the run, and dropping it cancels the run.
-    Owning {
-        place: Place,
-        items: mpsc::Receiver<Item>,
-        driving: JoinHandle<Result<Rest, DriveError>>,
-    },
+    Owning { place: Place, items: OwnerItems, driving: JoinHandle<Result<Rest, DriveError>> },
     /// Somebody else drives; this is one reader of many, and keeps its own copy.
     Following {
         session: Session,
@@ -64,6 +62,17 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// The entries between this place and an item. There are some if another process drove the lane
+    /// after the place was taken and before the item's driver claimed it.
+    async fn missed(&self, item: Option<&Item>) -> Result<Vec<Entry>, DriveError> {
+        match item {
+            Some(Item::Entry(entry)) if entry.seq > self.head.saturating_add(1) => {
+                self.session.entries_between(self.head, entry.seq).await
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Moves on past what was read.
     fn pass(&mut self, item: &Item) {
         if let Item::Entry(entry) = item {
@@ -90,14 +99,16 @@ impl RunStream {
     pub(super) fn owning(
         run: Option<RunId>,
         place: Place,
-        items: mpsc::Receiver<Item>,
+        items: OwnerItems,
         driving: JoinHandle<Result<Rest, DriveError>>,
     ) -> Self {
-        Self { run, source: Source::Owning { place, items, driving }, ended: None }
+        let source = Source::Owning { place, items, driving };
+        Self { run, source, taken: VecDeque::new(), ended: None }
     }
 
     pub(super) async fn following(run: Option<RunId>, place: Place) -> Result<Self, DriveError> {
-        Ok(Self { run, source: Source::follow(place, OnDrop::GoesOn).await?, ended: None })
+        let source = Source::follow(place, OnDrop::GoesOn).await?;
+        Ok(Self { run, source, taken: VecDeque::new(), ended: None })
     }
 
     /// The run it is about.
@@ -106,19 +117,42 @@ impl RunStream {
         self.run.as_ref()
     }
 
+    /// The conversation as it was before the first item of this stream that was not read yet.
+    /// Whoever folds the entries of the stream begins with it: the log may be further by now.
+    pub async fn conversation_before(&self) -> Result<Conversation, DriveError> {
+        match &self.source {
+            Source::Owning { place, .. } | Source::Turning { place, .. } => {
+                place.session.conversation_at(place.head).await
+            }
+            Source::Following { conversation, .. } => Ok(conversation.as_ref().clone()),
+            Source::Spent => Ok(Conversation::default()),
+        }
+    }
+
     /// The next item; `None` when the run has ended or waits.
     pub async fn next(&mut self) -> Result<Option<Item>, DriveError> {
         while self.ended.is_none() {
             match &mut self.source {
                 Source::Spent => return Ok(None),
-                Source::Owning { place, items, .. } => match items.recv().await {
-                    Some(item) => {
+                Source::Owning { place, items, .. } => {
+                    if self.taken.is_empty() {
+                        match items.recv().await {
+                            Some(item) => self.taken.push_back(item),
+                            // A stream waits for items: it keeps no room for what comes after.
+                            None => Box::pin(self.landed()).await?,
+                        }
+                        continue;
+                    }
+                    // Kept in `taken` while the log is read: a reader may stop waiting there.
+                    for entry in Box::pin(place.missed(self.taken.front())).await?.into_iter().rev()
+                    {
+                        self.taken.push_front(Item::Entry(Arc::new(entry)));
+                    }
+                    if let Some(item) = self.taken.pop_front() {
                         place.pass(&item);
                         return Ok(Some(self.note(item)));
                     }
-                    // A stream waits for items: it keeps no room for what comes after them.
-                    None => Box::pin(self.landed()).await?,
-                },
+                }
                 Source::Turning { place, on_drop } => {
                     self.source = Box::pin(Source::follow(place.clone(), *on_drop)).await?;
                     self.ask_for_children().await?;

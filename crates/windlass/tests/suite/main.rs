@@ -11,6 +11,7 @@ mod fencing;
 mod full_disk;
 mod hooking;
 mod keeping;
+mod live_text;
 mod panicking;
 mod reconciling;
 mod rounds;

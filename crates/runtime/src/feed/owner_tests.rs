@@ -1,0 +1,92 @@
+use super::*;
+
+fn texts(items: &[Item]) -> String {
+    let text = |item: &Item| match item {
+        Item::Text { piece, .. } => piece.to_string(),
+        Item::Thinking { piece, .. } => format!("({piece})"),
+        Item::Entry(_) | Item::Ended(_) => "|".to_owned(),
+    };
+    items.iter().map(text).collect()
+}
+
+fn entry() -> Item {
+    use windlass_core::ids::Millis;
+    use windlass_core::input::Input;
+    use windlass_core::log::Entry;
+    let entry = Entry { seq: 1, at: Millis(0), input: Input::Ticked {}, records: Vec::new() };
+    Item::Entry(Arc::new(entry))
+}
+
+async fn read_all(mut items: OwnerItems) -> Vec<Item> {
+    let mut read = Vec::new();
+    while let Some(item) = items.recv().await {
+        read.push(item);
+    }
+    read
+}
+
+#[tokio::test]
+async fn a_burst_that_does_not_fit_is_read_whole_and_in_order() {
+    let (feed, items) = OwnerFeed::new(None);
+    let words: String = (0..400).map(|n| format!("w{n} ")).collect();
+    for word in words.split_inclusive(' ') {
+        feed.text(1, TextKind::Answer, word);
+    }
+    drop(feed);
+    let read = read_all(items).await;
+    assert_eq!(texts(&read), words);
+    assert!(read.len() <= OWNER_ITEMS + 1, "what waits is joined: {} items", read.len());
+}
+
+#[tokio::test]
+async fn an_entry_comes_after_all_text_that_was_said_before_it() {
+    let (feed, items) = OwnerFeed::new(None);
+    let reader = tokio::spawn(read_all(items));
+    for n in 0..100 {
+        feed.text(1, if n % 30 < 20 { TextKind::Answer } else { TextKind::Thinking }, "x");
+    }
+    feed.item(entry()).await.unwrap();
+    feed.text(2, TextKind::Answer, "y");
+    drop(feed);
+    let read = texts(&reader.await.unwrap());
+    let (first, second) = read.split_once('|').unwrap();
+    assert_eq!((first.matches('x').count(), second), (100, "y"), "{read}");
+    assert_eq!(first.replace(['(', ')'], ""), "x".repeat(100));
+}
+
+#[tokio::test]
+async fn a_reader_that_wakes_up_gets_the_rest_although_nothing_more_is_said() {
+    let (feed, mut items) = OwnerFeed::new(None);
+    for _ in 0..40 {
+        feed.text(1, TextKind::Answer, "x");
+    }
+    let mut read = String::new();
+    while read.len() < 40 {
+        let item = items.recv().await.unwrap();
+        read.push_str(&texts(&[item]));
+    }
+    assert_eq!(read, "x".repeat(40));
+    drop(feed);
+    assert_eq!(items.recv().await, None);
+}
+
+#[tokio::test]
+async fn text_of_two_replies_is_not_joined() {
+    let (feed, items) = OwnerFeed::new(None);
+    for _ in 0..OWNER_ITEMS {
+        feed.text(1, TextKind::Answer, "a");
+    }
+    feed.text(1, TextKind::Answer, "b");
+    feed.text(2, TextKind::Answer, "c");
+    drop(feed);
+    let asks: Vec<u32> = read_all(items)
+        .await
+        .iter()
+        .filter_map(|item| match item {
+            Item::Text { ask, .. } => Some(*ask),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(asks.iter().filter(|ask| **ask == 2).count(), 1);
+    assert_eq!(asks.last(), Some(&2));
+}
