@@ -34,3 +34,10 @@ pub const LIMITER_WAIT_MS: u64 = 60_000;
 
 /// The longest wait that is believed when a provider asks for one.
 pub const BELIEVED_WAIT_MS: u64 = 3_600_000;
+
+/// The largest count of tokens that is believed of a single call. No model has a window near it; a
+/// larger figure is a mistake or an attack, and the call is counted by its bytes instead.
+pub const BELIEVED_TOKENS: u64 = 1_000_000_000;
+
+/// Blocks, items or calls of one reply that are being streamed at the same time.
+pub const OPEN_BLOCKS: usize = 1_024;

@@ -2,11 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use windlass_core::reply::Usage;
 use windlass_core::settings::ToolSpec;
 
 use crate::json::{List, Object};
-use crate::numbers::Count;
+use crate::numbers::{Count, ReportedUsage};
 use crate::plan::{Choice, Plan};
 use crate::thinking::{Thinking, word};
 
@@ -93,15 +92,21 @@ pub(crate) fn usage(
     output: Count,
     details: Option<&RawValue>,
     cached_beside: Count,
-) -> Usage {
+) -> ReportedUsage {
     let details: Details =
         details.and_then(|details| serde_json::from_str(details.get()).ok()).unwrap_or_default();
     let read = details.cached_tokens.or(cached_beside.or(0));
     let written = details.cache_write_tokens.or(0);
-    Usage {
-        input_tokens: input.or(0).saturating_sub(read).saturating_sub(written),
-        output_tokens: output.or(0),
-        cache_read_tokens: read,
-        cache_write_tokens: written,
+    let fresh = |input: u64| input.saturating_sub(read).saturating_sub(written);
+    ReportedUsage {
+        input: Count(input.0.map(fresh)),
+        output,
+        cache_read: Count(Some(read)),
+        cache_write: Count(Some(written)),
     }
+}
+
+/// What a server says was used, whatever it is: something that is no object says nothing.
+pub(crate) fn read_usage<'a, T: Deserialize<'a>>(usage: Option<&'a RawValue>) -> Option<T> {
+    usage.and_then(|usage| serde_json::from_str(usage.get()).ok())
 }

@@ -54,7 +54,7 @@ pub(crate) fn wire(format: Format, model: &str) -> Arc<dyn Wire> {
 /// A decoder for a format, for whoever has bytes and no connection.
 pub(crate) fn decoder(format: Format, asked: Asked) -> Box<dyn Decode> {
     match format {
-        Format::AnthropicMessages => Box::new(anthropic::Decoder::new()),
+        Format::AnthropicMessages => Box::new(anthropic::Decoder::new(asked)),
         Format::OpenAiChat => Box::new(openai_chat::Decoder::new(asked)),
         Format::OpenAiResponses => Box::new(openai_responses::Decoder::new(asked)),
     }
@@ -91,8 +91,8 @@ impl Wire for Anthropic {
         decoder(Format::AnthropicMessages, asked)
     }
 
-    fn whole(&self, body: &str, _asked: Asked, _stream: &dyn Stream) -> Result<Closed, Fault> {
-        anthropic::reply(body)
+    fn whole(&self, body: &str, asked: Asked, _stream: &dyn Stream) -> Result<Closed, Fault> {
+        anthropic::reply(body, &asked)
     }
 }
 

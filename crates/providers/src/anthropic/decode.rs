@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use windlass_core::reply::{Reply, StopReason, Usage};
+use windlass_core::reply::{Reply, StopReason};
 use windlass_runtime::ports::Stream;
 
 use super::block::{Finished, OpenBlock};
@@ -14,35 +14,40 @@ use super::faults;
 use super::flat::Flat;
 use super::quick::{self, Quick};
 use super::usage::Used;
+use crate::asked::Asked;
 use crate::draft::{Draft, Ending};
 use crate::fault::{Begun, Fault};
+use crate::limits::OPEN_BLOCKS;
 use crate::notice::{Envelope, Notice};
+use crate::numbers::ReportedUsage;
 use crate::sse;
 use crate::wire::{Closed, Decode, Progress};
 
 /// Puts a reply together.
 #[derive(Debug)]
 pub(crate) struct Decoder {
+    asked: Asked,
     draft: Draft,
     open: Vec<OpenBlock>,
     begun: Begun,
     stopped: bool,
     stop_reason: Option<Arc<str>>,
     stop_sequence: Option<Arc<str>>,
-    usage: Usage,
+    usage: ReportedUsage,
     envelope: Envelope,
 }
 
 impl Decoder {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(asked: Asked) -> Self {
         Self {
+            asked,
             draft: Draft::default(),
             open: Vec::new(),
             begun: Begun::No,
             stopped: false,
             stop_reason: None,
             stop_sequence: None,
-            usage: Usage::default(),
+            usage: ReportedUsage::default(),
             envelope: Envelope::default(),
         }
     }
@@ -60,7 +65,7 @@ impl Decoder {
     fn began(&mut self, start: &Start<'_>) -> Progress {
         self.begun = Begun::Yes;
         self.envelope.keep("start", start.message);
-        start.used.update(&mut self.usage);
+        self.usage.update(start.used.reported_at_start());
         Progress::Content
     }
 
@@ -71,7 +76,8 @@ impl Decoder {
         };
         self.draft.count(start.get().len())?;
         let open = OpenBlock::new(event.index, start);
-        self.open.push(open.ok_or_else(|| malformed("a block that is no object"))?);
+        let open = open.ok_or_else(|| malformed("a block that is no object"))?;
+        self.begin(open)?;
         Ok(Progress::Content)
     }
 
@@ -79,9 +85,17 @@ impl Decoder {
         self.begun = Begun::Yes;
         if !self.is_open(index) {
             self.draft.count(block.text.len())?;
-            self.open.push(OpenBlock::with_fields(index, block.text, block.fields()));
+            self.begin(OpenBlock::with_fields(index, block.text, block.fields()))?;
         }
         Ok(Progress::Content)
+    }
+
+    fn begin(&mut self, block: OpenBlock) -> Result<(), Fault> {
+        if self.open.len() >= OPEN_BLOCKS {
+            return Err(malformed("too many blocks at the same time"));
+        }
+        self.open.push(block);
+        Ok(())
     }
 
     fn is_open(&self, index: u64) -> bool {
@@ -141,7 +155,7 @@ impl Decoder {
     fn message_delta(&mut self, event: &Event<'_>, data: &str) -> Progress {
         self.envelope.keep("end", data);
         if let Some(usage) = event.usage {
-            Used::read(usage.get()).update(&mut self.usage);
+            self.usage.update(Used::read(usage.get()).reported());
         }
         if let Some(delta) = &event.delta {
             self.stop_reason =
@@ -155,7 +169,7 @@ impl Decoder {
     /// The same of a message that ends as usual.
     fn ended(&mut self, end: &End<'_>, data: &str) -> Progress {
         self.envelope.keep("end", data);
-        end.usage.update(&mut self.usage);
+        self.usage.update(end.usage.reported());
         self.stop_reason = Some(Arc::from(&*end.delta.stop_reason));
         let sequence = end.delta.stop_sequence.as_deref();
         self.stop_sequence = sequence.map(Arc::from).or(self.stop_sequence.take());
@@ -170,20 +184,21 @@ impl Decoder {
         Ok(Progress::Done)
     }
 
-    fn finished(self) -> Closed {
+    fn finished(mut self) -> Closed {
         let said = self.stop_reason.unwrap_or_else(|| Arc::from("end_turn"));
         let stop_reason = StopReason::from(said);
         let ending = match stop_reason {
             StopReason::MaxTokens | StopReason::ContextWindowExceeded => Ending::Limit,
             _ => Ending::Other,
         };
+        let usage = self.asked.usage(self.usage, self.draft.bytes(), &mut self.envelope);
         let (blocks, cut) = self.draft.close(ending);
         let stop_reason = match (stop_reason, &cut) {
             // Nothing is finished while a call is cut, whatever the server says.
             (StopReason::EndTurn, Some(_)) => StopReason::ToolUse,
             (said, _) => said,
         };
-        let (stop_sequence, usage) = (self.stop_sequence, self.usage);
+        let stop_sequence = self.stop_sequence;
         let reply = Reply { blocks, cut, stop_reason, stop_sequence, usage, envelope: None };
         Closed { reply, envelope: self.envelope }
     }

@@ -1,9 +1,8 @@
-//! What a call used, as the Messages API counts it. Later figures replace earlier ones.
+//! What a call used, as the Messages API counts it. Later figures add to earlier ones.
 
 use serde::Deserialize;
-use windlass_core::reply::Usage;
 
-use crate::numbers::Count;
+use crate::numbers::{Count, ReportedUsage};
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Used {
@@ -23,10 +22,18 @@ impl Used {
         serde_json::from_str(json).unwrap_or_default()
     }
 
-    pub(super) fn update(&self, usage: &mut Usage) {
-        usage.input_tokens = self.input_tokens.or(usage.input_tokens);
-        usage.output_tokens = self.output_tokens.or(usage.output_tokens);
-        usage.cache_read_tokens = self.cache_read_input_tokens.or(usage.cache_read_tokens);
-        usage.cache_write_tokens = self.cache_creation_input_tokens.or(usage.cache_write_tokens);
+    pub(super) fn reported(&self) -> ReportedUsage {
+        ReportedUsage {
+            input: self.input_tokens,
+            output: self.output_tokens,
+            cache_read: self.cache_read_input_tokens,
+            cache_write: self.cache_creation_input_tokens,
+        }
+    }
+
+    /// The same of the beginning of a stream: the output has only begun, so its figure is no count
+    /// of it.
+    pub(super) fn reported_at_start(&self) -> ReportedUsage {
+        ReportedUsage { output: Count::default(), ..self.reported() }
     }
 }

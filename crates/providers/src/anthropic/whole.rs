@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_core::block::Block;
 use windlass_core::raw::Raw;
-use windlass_core::reply::{CutBlock, Reply, StopReason, Usage};
+use windlass_core::reply::{CutBlock, Reply, StopReason};
 
 use super::usage::Used;
+use crate::asked::Asked;
 use crate::fault::Fault;
 use crate::fields;
 use crate::notice::Envelope;
@@ -28,15 +29,13 @@ struct Message<'a> {
 }
 
 /// The reply in a response's body.
-pub(crate) fn reply(body: &str) -> Result<Closed, Fault> {
+pub(crate) fn reply(body: &str, asked: &Asked) -> Result<Closed, Fault> {
     let message: Message<'_> = serde_json::from_str(body)
         .map_err(|error| Fault::Malformed(format!("the answer is no message: {error}")))?;
     let mut envelope = Envelope::default();
     envelope.keep("start", fields::without(body, &["content"]));
-    let mut usage = Usage::default();
-    if let Some(used) = message.usage {
-        Used::read(used.get()).update(&mut usage);
-    }
+    let used = message.usage.map(|used| Used::read(used.get())).unwrap_or_default();
+    let usage = asked.usage(used.reported(), body.len(), &mut envelope);
     let stop_reason = StopReason::from(message.stop_reason.as_deref().unwrap_or("end_turn"));
     let raw = |raw: &&RawValue| Raw::parse(raw.get()).ok().map(Block::new);
     let mut blocks: Vec<Block> = message.content.iter().filter_map(raw).collect();
@@ -48,7 +47,7 @@ pub(crate) fn reply(body: &str) -> Result<Closed, Fault> {
 
 /// At the output limit the server has closed the JSON of a cut call itself: it is not to be run.
 fn cut(blocks: &mut Vec<Block>, stop_reason: &StopReason) -> Option<CutBlock> {
-    if *stop_reason != StopReason::MaxTokens {
+    if !matches!(stop_reason, StopReason::MaxTokens | StopReason::ContextWindowExceeded) {
         return None;
     }
     let last = blocks.pop_if(|last| last.as_tool_use().is_some())?;

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use windlass_core::reply::Usage;
 
 use crate::few::Few;
-use crate::numbers::Count;
+use crate::numbers::{Count, ReportedUsage};
 use crate::openai;
 
 #[derive(Debug, Deserialize)]
@@ -15,7 +14,7 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub(super) choices: Few<Choice<'a>>,
     #[serde(borrow)]
-    pub(super) usage: Option<Used<'a>>,
+    pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
@@ -78,7 +77,7 @@ pub(super) struct Used<'a> {
 }
 
 impl Used<'_> {
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> ReportedUsage {
         let details = self.prompt_tokens_details;
         let beside = self.prompt_cache_hit_tokens;
         openai::usage(self.prompt_tokens, self.completion_tokens, details, beside)

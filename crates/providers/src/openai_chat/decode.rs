@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use windlass_core::reply::{Reply, StopReason, Usage};
+use windlass_core::reply::{Reply, StopReason};
 use windlass_runtime::ports::Stream;
 
-use super::chunk::{Choice, Chunk, Delta};
+use super::chunk::{Choice, Chunk, Delta, Used};
 use super::faults;
 use super::parts::Parts;
 use crate::asked::Asked;
@@ -15,6 +15,8 @@ use crate::fault::{Begun, Fault};
 use crate::few::Few;
 use crate::lossless;
 use crate::notice::{Envelope, Notice};
+use crate::numbers::ReportedUsage;
+use crate::openai;
 use crate::sse;
 use crate::stops::StopWatch;
 use crate::wire::{Closed, Decode, Progress};
@@ -33,7 +35,7 @@ pub(crate) struct Decoder {
     refused: bool,
     finish_reason: Option<String>,
     stop_sequence: Option<Arc<str>>,
-    usage: Option<Usage>,
+    usage: ReportedUsage,
     envelope: Envelope,
 }
 
@@ -60,7 +62,7 @@ impl Decoder {
             refused: false,
             finish_reason: None,
             stop_sequence: None,
-            usage: None,
+            usage: ReportedUsage::default(),
             envelope: Envelope::default(),
         }
     }
@@ -73,8 +75,8 @@ impl Decoder {
         if let Some(error) = chunk.error.filter(|error| error.get() != "null") {
             return Err(faults::reported(error.get()));
         }
-        if let Some(used) = &chunk.usage {
-            self.usage = Some(used.usage());
+        if let Some(used) = openai::read_usage::<Used<'_>>(chunk.usage) {
+            self.usage.update(used.usage());
             self.envelope.keep("end", data);
         }
         let mut progress = Progress::Quiet;
@@ -149,16 +151,16 @@ impl Decoder {
     fn finished(mut self, stream: &dyn Stream) -> Result<Closed, Fault> {
         let stopped = self.parts.cut_at_stop(&self.watch);
         let said = self.finish_reason.as_deref().unwrap_or_default();
-        let ending = if said == "length" { Ending::Limit } else { Ending::Other };
+        let ending = match said {
+            "length" | "model_length" => Ending::Limit,
+            _ => Ending::Other,
+        };
         let bytes = self.parts.bytes();
         let draft = self.parts.close(stream)?;
         let has_calls = draft.has_calls();
         let (blocks, cut) = draft.close(ending);
         let stop_sequence = stopped.or(self.stop_sequence);
-        let usage = self.usage.unwrap_or_else(|| {
-            self.envelope.notice(Notice::UsageEstimated);
-            self.asked.estimate(bytes)
-        });
+        let usage = self.asked.usage(self.usage, bytes, &mut self.envelope);
         let stop_reason = match (self.refused, &stop_sequence, has_calls) {
             (true, _, _) => StopReason::Refusal,
             (false, Some(_), false) => StopReason::StopSequence,
@@ -174,6 +176,7 @@ impl Decoder {
 fn with_calls(said: &str) -> StopReason {
     match said {
         "length" => StopReason::MaxTokens,
+        "model_length" => StopReason::ContextWindowExceeded,
         "content_filter" => StopReason::Refusal,
         _ => StopReason::ToolUse,
     }

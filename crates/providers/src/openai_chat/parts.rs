@@ -15,8 +15,12 @@ use crate::asked::Asked;
 use crate::draft::{Call, Draft};
 use crate::fault::Fault;
 use crate::foreign;
+use crate::limits::OPEN_BLOCKS;
 use crate::lossless;
 use crate::stops::StopWatch;
+
+/// What a part costs besides its text, so that a flood of empty ones is bounded too.
+const PART_BYTES: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Parts {
@@ -43,6 +47,9 @@ struct OpenCall {
     id: String,
     name: String,
     input: String,
+    /// Bytes of the input when it was last found to be incomplete: it is not read again before
+    /// there is more of it.
+    incomplete_at: Option<usize>,
 }
 
 impl Parts {
@@ -118,7 +125,10 @@ impl Parts {
             let id = id.unwrap_or_else(|| format!("call_{}_{}", self.ask, self.calls));
             self.calls += 1;
             let (name, input) = (String::new(), String::new());
-            self.begin(Part::Call(OpenCall { index, id, name, input }), stream)?;
+            self.begin(
+                Part::Call(OpenCall { index, id, name, input, incomplete_at: None }),
+                stream,
+            )?;
         }
         let arguments = delta.function.as_ref().and_then(|function| function.arguments);
         self.draft.count(arguments.map_or(0, |arguments| arguments.get().len()))?;
@@ -147,8 +157,14 @@ impl Parts {
     }
 
     fn begin(&mut self, part: Part, stream: &dyn Stream) -> Result<(), Fault> {
+        self.draft.count(PART_BYTES)?;
+        if self.open.len() >= OPEN_BLOCKS {
+            return Err(Fault::Malformed(
+                "the stream makes no sense: too many calls at the same time".to_owned(),
+            ));
+        }
         self.open.push_back(part);
-        while self.open.len() > 1 && self.open.front().is_some_and(Part::is_complete) {
+        while self.open.len() > 1 && self.open.front_mut().is_some_and(Part::is_complete) {
             self.settle_first(stream)?;
         }
         Ok(())
@@ -207,15 +223,24 @@ impl Part {
         }
     }
 
-    fn is_complete(&self) -> bool {
+    fn is_complete(&mut self) -> bool {
         match self {
             Self::Text(_) | Self::Thought(..) => true,
-            Self::Call(call) => serde_json::from_str::<&RawValue>(&call.input).is_ok(),
+            Self::Call(call) => call.is_complete(),
         }
     }
 }
 
 impl OpenCall {
+    fn is_complete(&mut self) -> bool {
+        if self.incomplete_at == Some(self.input.len()) {
+            return false;
+        }
+        let is_complete = serde_json::from_str::<&RawValue>(&self.input).is_ok();
+        self.incomplete_at = (!is_complete).then_some(self.input.len());
+        is_complete
+    }
+
     fn add(&mut self, delta: &CallDelta<'_>) {
         let Some(function) = &delta.function else { return };
         if let Some(name) = function.name.as_deref().filter(|_| self.name.is_empty()) {

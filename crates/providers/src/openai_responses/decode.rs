@@ -1,20 +1,22 @@
 //! A Responses stream becomes a reply.
 
 use windlass_core::block::Block;
-use windlass_core::reply::{Reply, StopReason, Usage};
+use windlass_core::reply::{Reply, StopReason};
 use windlass_runtime::ports::Stream;
 
-use super::event::{Event, Response};
+use super::event::{Event, Response, Used};
 use super::item::{self, Found};
 use crate::asked::Asked;
 use crate::draft::{Call, Draft, Ending};
 use crate::fault::{Begun, Fault};
-use crate::notice::{Envelope, Notice};
+use crate::limits::OPEN_BLOCKS;
+use crate::notice::Envelope;
+use crate::numbers::ReportedUsage;
 use crate::openai_chat::reported;
 use crate::sse;
 use crate::stops::StopWatch;
 use crate::wire::{Closed, Decode, Progress};
-use crate::{fields, lossless};
+use crate::{fields, lossless, openai};
 
 /// What a response repeats of the request, and what stands in the reply.
 const REPEATED: &[&str] = &["output", "instructions", "tools", "input"];
@@ -29,7 +31,7 @@ pub(crate) struct Decoder {
     begun: Begun,
     end: Option<End>,
     found: Found,
-    usage: Option<Usage>,
+    usage: ReportedUsage,
     envelope: Envelope,
 }
 
@@ -60,18 +62,23 @@ impl Decoder {
             begun: Begun::No,
             end: None,
             found: Found::default(),
-            usage: None,
+            usage: ReportedUsage::default(),
             envelope: Envelope::default(),
         }
     }
 
-    fn item_added(&mut self, event: &Event<'_>) -> Progress {
+    fn item_added(&mut self, event: &Event<'_>) -> Result<Progress, Fault> {
         self.begun = Begun::Yes;
-        let Some(item) = event.item.and_then(item::item) else { return Progress::Quiet };
+        let Some(item) = event.item.and_then(item::item) else { return Ok(Progress::Quiet) };
+        if self.open.len() >= OPEN_BLOCKS {
+            return Err(Fault::Malformed(
+                "the stream makes no sense: too many items at the same time".to_owned(),
+            ));
+        }
         let is_call = item.kind == "function_call";
         let call = is_call.then(|| item::call(&item, &self.asked, &self.draft, String::new()));
         self.open.push(OpenItem { index: event.output_index, call, text: String::new() });
-        Progress::Content
+        Ok(Progress::Content)
     }
 
     fn item_done(&mut self, event: &Event<'_>, stream: &dyn Stream) -> Result<Progress, Fault> {
@@ -127,7 +134,9 @@ impl Decoder {
             return Err(reported(error.get()));
         }
         self.envelope.keep("end", fields::without(json, REPEATED));
-        self.usage = response.usage.as_ref().map(super::event::Used::usage);
+        if let Some(used) = openai::read_usage::<Used<'_>>(response.usage) {
+            self.usage.update(used.usage());
+        }
         if self.draft.len() == 0 && self.open.is_empty() {
             for raw in &response.output {
                 self.settle(raw, stream)?;
@@ -169,10 +178,7 @@ impl Decoder {
         let (has_calls, bytes) = (self.draft.has_calls(), self.draft.bytes());
         let (blocks, cut) = self.draft.close(ending);
         let stop_reason = stop_reason(end, has_calls, &self.found);
-        let usage = self.usage.unwrap_or_else(|| {
-            self.envelope.notice(Notice::UsageEstimated);
-            self.asked.estimate(bytes)
-        });
+        let usage = self.asked.usage(self.usage, bytes, &mut self.envelope);
         let stop_sequence = self.found.stop;
         let reply = Reply { blocks, cut, stop_reason, stop_sequence, usage, envelope: None };
         Ok(Closed { reply, envelope: self.envelope })
@@ -204,7 +210,7 @@ impl Decode for Decoder {
             Fault::Malformed(format!("an event is not the JSON it should be: {error}"))
         })?;
         match event.kind.as_ref() {
-            "response.output_item.added" => Ok(self.item_added(&event)),
+            "response.output_item.added" => self.item_added(&event),
             "response.output_item.done" => self.item_done(&event, stream),
             "response.output_text.delta" | "response.refusal.delta" => {
                 Ok(self.text(&event, stream))

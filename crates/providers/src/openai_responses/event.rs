@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use windlass_core::reply::Usage;
 
-use crate::numbers::Count;
+use crate::numbers::{Count, ReportedUsage};
 use crate::openai;
 
 #[derive(Debug, Deserialize)]
@@ -35,7 +34,7 @@ pub(super) struct Response<'a> {
     #[serde(borrow, default)]
     pub(super) output: Vec<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) usage: Option<Used<'a>>,
+    pub(super) usage: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -55,7 +54,7 @@ pub(super) struct Used<'a> {
 }
 
 impl Used<'_> {
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> ReportedUsage {
         let details = self.input_tokens_details;
         openai::usage(self.input_tokens, self.output_tokens, details, Count::default())
     }

@@ -40,4 +40,6 @@ mod settings;
 #[cfg(test)]
 mod slowly;
 #[cfg(test)]
+mod usage;
+#[cfg(test)]
 mod waiting;

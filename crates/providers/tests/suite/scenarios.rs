@@ -77,6 +77,12 @@ fn with_cut(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
+/// At the output limit a call without arguments may have lost them: it is cut, not a call of `{}`.
+fn cut_before_its_arguments(mut scenario: Scenario) -> Scenario {
+    scenario.told.cut = Some(("List".to_owned(), String::new()));
+    scenario
+}
+
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let read_a = || call("call_a", "Read", r#"{"file_path": "a.txt"}"#);
     let read_b = || call("call_b", "Read", r#"{"file_path": "b.txt"}"#);
@@ -102,6 +108,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         with_cut(scenario("cut_call", writing(), StopReason::MaxTokens, (50, 0, 16))),
         with_cut(scenario("cut_but_fine", writing(), StopReason::ToolUse, (50, 0, 16))),
         with_cut(scenario("cut_second", vec![read_a()], StopReason::MaxTokens, (50, 0, 16))),
+        cut_before_its_arguments(scenario("cut_empty", vec![], StopReason::MaxTokens, (20, 0, 4))),
         scenario("cut_text", vec![text("Once upon a")], StopReason::MaxTokens, (20, 0, 4)),
         stopped,
         scenario(
