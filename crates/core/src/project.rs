@@ -10,7 +10,8 @@ mod trace;
 pub use checkpoint::CheckpointKind;
 pub use event::alias;
 pub use rows::{
-    CheckpointRow, EventRow, RawRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow, active_state,
+    CheckpointRow, EventRow, PROMPT_CHARS, RawRow, Row, RunDescription, RunRow, ToolResultRow,
+    TraceCall, TraceRow, active_state,
 };
 
 use crate::apply::apply;

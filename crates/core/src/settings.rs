@@ -18,6 +18,9 @@ use crate::window::Window;
 pub struct Settings {
     /// Which registered set of tools and prompt drives it.
     pub agent: Arc<str>,
+    /// The profile that its limits come from; empty if none was chosen.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub profile: Arc<str>,
     /// The model and its bounds.
     pub model: Model,
     /// The system prompt.
@@ -211,6 +214,7 @@ impl Settings {
         let drift = StopAction::Reprompt { reason: Arc::from("roleplay_drift") };
         Self {
             agent: Arc::from("default"),
+            profile: Arc::from(""),
             model,
             system: Arc::from(""),
             tools: Vec::new(),

@@ -1,4 +1,5 @@
 use windlass::core::ids::{LaneId, Millis, RunId};
+use windlass::core::project::RunDescription;
 use windlass::core::stop::RunState;
 use windlass::ports::RunInfo;
 
@@ -13,6 +14,8 @@ fn run(run: &str, lane: &str) -> RunInfo {
         text: None,
         at: Millis(1),
         resume_available: false,
+        description: RunDescription::default(),
+        usd_micros: None,
     }
 }
 

@@ -12,6 +12,9 @@ fn ends(rows: &[(&str, u32, usize)]) -> Vec<TraceEnd> {
             iter: *iter,
             stop_reason: Arc::from(*reason),
             at: Millis(1),
+            agent: None,
+            profile: None,
+            model: None,
         };
         std::iter::repeat_n(end, *times).collect::<Vec<_>>()
     };

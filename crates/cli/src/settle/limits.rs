@@ -34,6 +34,7 @@ pub(crate) fn apply(
     if settings.limits.tool_rounds == 0 || settings.limits.model_calls == 0 {
         bail!("a cap on rounds cannot be removed; give a number above 0");
     }
+    settings.profile = Arc::from(args.profile.as_deref().unwrap_or("default"));
     settings.budget.run = Caps {
         tokens: args.max_budget_tokens.or(profile.budget_tokens),
         usd_micros: args.max_budget_usd.or(profile.budget_usd).map(micros).transpose()?,

@@ -11,8 +11,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::CheckpointKind;
+use crate::block::Block;
+use crate::budget::Spent;
 use crate::call::{Call, CallState};
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, QueuedPrompt};
 use crate::ids::{Millis, RunId, Seq};
 use crate::input::Input;
 use crate::log::Entry;
@@ -21,6 +23,7 @@ use crate::record::Record;
 use crate::redact;
 use crate::reply::Usage;
 use crate::run::Counters;
+use crate::settings::Settings;
 use crate::stop::{RunState, StopCause};
 use crate::wanted::{is_parked, waits_on_provider};
 
@@ -50,7 +53,11 @@ impl Row {
             Cow::Owned(clean) => Arc::from(clean),
         };
         match self {
-            Self::Run(row) => Self::Run(RunRow { text: row.text.map(clean), ..row }),
+            Self::Run(row) => {
+                let prompt = row.description.prompt.map(clean);
+                let description = RunDescription { prompt, ..row.description };
+                Self::Run(RunRow { text: row.text.map(clean), description, ..row })
+            }
             Self::Trace(row) => {
                 Self::Trace(TraceRow { stop_reason: clean(row.stop_reason), ..row })
             }
@@ -99,8 +106,65 @@ pub struct RunRow {
     pub text: Option<Arc<str>>,
     /// What it used.
     pub counters: Counters,
+    /// What it and its children cost so far; unknown for a model without a price.
+    pub usd_micros: Option<u64>,
+    /// What the run is about, where this row is the one that says so.
+    pub description: RunDescription,
     /// When this was so.
     pub at: Millis,
+}
+
+/// What a run is about, for lists of runs. It is written when the run is queued and when it begins;
+/// a field that is not given keeps the value of the row before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunDescription {
+    /// The first line of its prompt, cut after [`PROMPT_CHARS`] characters.
+    pub prompt: Option<Arc<str>>,
+    /// The folder that its tools work in.
+    pub folder: Option<Arc<str>>,
+    /// The agent that drives it.
+    pub agent: Option<Arc<str>>,
+    /// The profile that its limits come from.
+    pub profile: Option<Arc<str>>,
+    /// The model that it asks.
+    pub model: Option<Arc<str>>,
+}
+
+/// Characters of a prompt that a run's description keeps.
+pub const PROMPT_CHARS: usize = 200;
+
+impl RunDescription {
+    /// The description of a run under these settings, without its prompt.
+    fn from_settings(settings: Option<&Arc<Settings>>) -> Self {
+        let Some(settings) = settings else { return Self::default() };
+        let given = |text: &Arc<str>| (!text.is_empty()).then(|| text.clone());
+        Self {
+            prompt: None,
+            folder: given(&settings.rules.root),
+            agent: given(&settings.agent),
+            profile: given(&settings.profile),
+            model: given(&settings.model.name),
+        }
+    }
+
+    /// The same with what was not given taken from an earlier row.
+    #[must_use]
+    pub fn or(self, earlier: &Self) -> Self {
+        Self {
+            prompt: self.prompt.or_else(|| earlier.prompt.clone()),
+            folder: self.folder.or_else(|| earlier.folder.clone()),
+            agent: self.agent.or_else(|| earlier.agent.clone()),
+            profile: self.profile.or_else(|| earlier.profile.clone()),
+            model: self.model.or_else(|| earlier.model.clone()),
+        }
+    }
+}
+
+/// The first line of what the person wrote. Files that were attached stand before it.
+fn prompt_line(blocks: &[Block]) -> Option<Arc<str>> {
+    let text = blocks.iter().rev().find_map(Block::as_text)?;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(PROMPT_CHARS).collect::<String>().into())
 }
 
 /// One iteration.
@@ -195,20 +259,23 @@ pub struct EventRow {
 /// The row of a run that a record began to hold or ended. `now` has the record applied.
 pub(super) fn run(now: &Conversation, entry: &Entry, record: &Record) -> Option<RunRow> {
     match record {
-        Record::Queued { .. } => now.queue.back().map(|queued| queued_row(entry, &queued.run)),
+        Record::Queued { .. } => now.queue.back().map(|queued| queued_row(now, entry, queued)),
         Record::Finished { .. } => ended(now, entry),
         _ => None,
     }
 }
 
-fn queued_row(entry: &Entry, run: &RunId) -> RunRow {
+fn queued_row(now: &Conversation, entry: &Entry, queued: &QueuedPrompt) -> RunRow {
+    let description = RunDescription::from_settings(now.settings.as_ref());
     RunRow {
-        run: run.clone(),
+        run: queued.run.clone(),
         state: RunState::Queued,
         cause: None,
         also: Vec::new(),
         text: None,
         counters: Counters::default(),
+        usd_micros: None,
+        description: RunDescription { prompt: prompt_line(&queued.blocks), ..description },
         at: entry.at,
     }
 }
@@ -222,6 +289,8 @@ fn ended(now: &Conversation, entry: &Entry) -> Option<RunRow> {
         also: ended.also.clone(),
         text: Some(ended.text.clone()),
         counters: ended.counters.clone(),
+        usd_micros: cost(now, ended.spent),
+        description: RunDescription::default(),
         at: entry.at,
     })
 }
@@ -244,6 +313,11 @@ pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -
     let adopted = matches!(entry.input, Input::Adopted { .. });
     let same = was.is_some_and(|was| was.counters == run.counters)
         && active_state(before) == active_state(now);
+    let description = match was {
+        // The settings may have changed while it was queued.
+        None => RunDescription::from_settings(now.settings.as_ref()),
+        Some(_) => RunDescription::default(),
+    };
     (adopted || !same).then(|| RunRow {
         run: run.id.clone(),
         state: active_state(now),
@@ -251,8 +325,15 @@ pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -
         also: Vec::new(),
         text: None,
         counters: run.counters.clone(),
+        usd_micros: cost(now, run.spent),
+        description,
         at: entry.at,
     })
+}
+
+/// What was spent, if the model has a price or something was paid for all the same.
+fn cost(now: &Conversation, spent: Spent) -> Option<u64> {
+    (spent.usd_micros > 0 || now.price_in_use().is_some()).then_some(spent.usd_micros)
 }
 
 /// The call's row, when a record let it go or settled it. `before` has the record not yet applied.

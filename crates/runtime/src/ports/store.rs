@@ -9,7 +9,7 @@ use super::forgetting::{Forget, Forgotten};
 use super::store_error::StoreError;
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::{Mail, MailBody};
-use windlass_core::project::Row;
+use windlass_core::project::{Row, RunDescription};
 use windlass_core::record::Durability;
 use windlass_core::stop::{RunState, StopCause};
 
@@ -236,6 +236,10 @@ pub struct RunInfo {
     pub at: Millis,
     /// Its owner died, and it can be resumed.
     pub resume_available: bool,
+    /// What it is about.
+    pub description: RunDescription,
+    /// What it and its children cost so far; unknown for a model without a price.
+    pub usd_micros: Option<u64>,
 }
 
 /// How a run ended, as the last row of its trace says it.
@@ -249,4 +253,10 @@ pub struct TraceEnd {
     pub stop_reason: Arc<str>,
     /// When.
     pub at: Millis,
+    /// The agent that drove it.
+    pub agent: Option<Arc<str>>,
+    /// The profile that its limits came from.
+    pub profile: Option<Arc<str>>,
+    /// The model that it asked.
+    pub model: Option<Arc<str>>,
 }

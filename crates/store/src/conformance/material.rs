@@ -5,7 +5,7 @@ use std::sync::Arc;
 use windlass_core::block::Block;
 use windlass_core::ids::{Epoch, LaneId, Millis, RunId, Seq};
 use windlass_core::mail::MailBody;
-use windlass_core::project::{Row, RunRow, TraceRow};
+use windlass_core::project::{Row, RunDescription, RunRow, TraceRow};
 use windlass_core::record::Durability;
 use windlass_core::reply::Usage;
 use windlass_core::run::Counters;
@@ -71,6 +71,8 @@ pub(super) fn run_row(run: &str, state: RunState, at: u64) -> Row {
         also: Vec::new(),
         text: None,
         counters: Counters::default(),
+        usd_micros: None,
+        description: RunDescription::default(),
         at: Millis(at),
     })
 }

@@ -1,7 +1,9 @@
 //! Runs, as the port shows them.
 
+use std::sync::Arc;
+
 use windlass_core::ids::Millis;
-use windlass_core::project::Row;
+use windlass_core::project::{Row, RunDescription};
 use windlass_core::stop::{RunState, StopCause};
 use windlass_runtime::ports::{Append, StoreError, TraceEnd};
 
@@ -40,6 +42,50 @@ pub async fn run_is_replaced(store: Subject) -> Verdict {
     let text = Some("שלום 👋".into());
     let wanted = (lane("a"), RunState::Completed, Some(StopCause::EndTurn), text, Millis(4));
     assert_eq!(known, Some(wanted));
+    Ok(())
+}
+
+/// What a run is about is said in its first rows, and a later row that is silent keeps it.
+pub async fn a_run_keeps_its_description(store: Subject) -> Verdict {
+    let epoch = owned(&store, &lane("a")).await?;
+    let described = |state, at, usd_micros, description: RunDescription| {
+        let mut row = run_row("r", state, at);
+        if let Row::Run(run) = &mut row {
+            run.description = description;
+            run.usd_micros = usd_micros;
+        }
+        row
+    };
+    let prompt = Some(Arc::from("fix the tests"));
+    let queued = RunDescription { prompt, model: Some("old".into()), ..RunDescription::default() };
+    let begun = RunDescription {
+        folder: Some("/src".into()),
+        agent: Some("default".into()),
+        profile: Some("careful".into()),
+        model: Some("new".into()),
+        ..RunDescription::default()
+    };
+    let first = vec![
+        described(RunState::Queued, 1, None, queued.clone()),
+        described(RunState::Running, 1, Some(0), begun.clone()),
+    ];
+    store.append(with_rows("a", epoch, 0, first)).await?;
+    let silent = RunDescription::default();
+    let later = described(RunState::Running, 2, Some(7), silent.clone());
+    store.append(with_rows("a", epoch, 1, vec![later])).await?;
+    let mut last = ended("r", 3);
+    if let Row::Run(run) = &mut last {
+        run.usd_micros = Some(1_200);
+    }
+    store.append(with_rows("a", epoch, 2, vec![trace_row("r", 1, "end_turn"), last])).await?;
+    let run = store.runs(None, 9).await?.into_iter().next();
+    let known = run.map(|run| (run.description, run.usd_micros));
+    let whole = RunDescription { prompt: queued.prompt.clone(), ..begun };
+    assert_eq!(known, Some((whole, Some(1_200))));
+    let end = store.trace_ends(Millis(0), 9).await?.into_iter().next();
+    let driven = end.map(|end| (end.agent, end.profile, end.model));
+    let name = |name: &str| Some(Arc::from(name));
+    assert_eq!(driven, Some((name("default"), name("careful"), name("new"))));
     Ok(())
 }
 

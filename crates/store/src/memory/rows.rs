@@ -30,7 +30,10 @@ impl World {
         let place = *self.run_places.entry(row.run.clone()).or_insert(next);
         match self.runs.get_mut(place) {
             None => self.runs.push_back(info(lane, row)),
-            Some(run) if run.lane == *lane => *run = info(lane, row),
+            Some(run) if run.lane == *lane => {
+                let description = row.description.clone().or(&run.description);
+                *run = RunInfo { description, ..info(lane, row) };
+            }
             Some(_) => return Err(refusal::foreign_run(lane, &row.run)),
         }
         Ok(())
@@ -76,6 +79,9 @@ impl World {
             iter: last.iter,
             stop_reason: last.stop_reason.clone(),
             at: run.at,
+            agent: run.description.agent.clone(),
+            profile: run.description.profile.clone(),
+            model: run.description.model.clone(),
         })
     }
 }
@@ -89,5 +95,7 @@ fn info(lane: &LaneId, row: &RunRow) -> RunInfo {
         text: row.text.clone(),
         at: row.at,
         resume_available: false,
+        description: row.description.clone(),
+        usd_micros: row.usd_micros,
     }
 }

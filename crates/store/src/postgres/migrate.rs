@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0001_lanes.sql"),
     include_str!("schema/0002_left.sql"),
     include_str!("schema/0003_raw.sql"),
+    include_str!("schema/0004_run_description.sql"),
 ];
 
 const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS windlass_schema (

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 use windlass_core::ids::{LaneId, Millis, RunId, Seq};
+use windlass_core::project::RunDescription;
 use windlass_runtime::ports::{EncodedEntry, LaneInfo, RunInfo, StoreError, TraceEnd, WorkerId};
 
 use super::link::{Link, Sql};
@@ -34,19 +35,21 @@ static ENTRIES: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 static RUNS: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT run_id, lane.id, state, cause, text, at, resume_available FROM run
+    let text = "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, folder,
+             run.agent, profile, model, usd_micros FROM run
          JOIN lane ON lane.no = run.lane_no ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8])
 });
 
 static RUNS_OF: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT run_id, lane.id, state, cause, text, at, resume_available FROM run
+    let text = "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, folder,
+             run.agent, profile, model, usd_micros FROM run
          JOIN lane ON lane.no = run.lane_no WHERE lane.id = $2 ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8, Type::TEXT])
 });
 
 static TRACE_ENDS: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT run_id, iter, coalesce(stop_reason, ''), at FROM run
+    let text = "SELECT run_id, iter, coalesce(stop_reason, ''), at, agent, profile, model FROM run
          JOIN agent_loop_trace AS last
            ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id)
          WHERE cause IS NOT NULL AND at >= $1 ORDER BY run.no DESC LIMIT $2";
@@ -72,6 +75,9 @@ fn trace_end(row: &Row) -> Result<TraceEnd, Error> {
         iter: u32::try_from(row.try_get::<_, i64>(1)?).unwrap_or(u32::MAX),
         stop_reason: Arc::from(row.try_get::<_, String>(2)?),
         at: Millis(row.try_get::<_, i64>(3)?.cast_unsigned()),
+        agent: row.try_get::<_, Option<String>>(4)?.map(Arc::from),
+        profile: row.try_get::<_, Option<String>>(5)?.map(Arc::from),
+        model: row.try_get::<_, Option<String>>(6)?.map(Arc::from),
     })
 }
 
@@ -160,6 +166,14 @@ fn run_info(link: &Link, row: &Row) -> Result<RunInfo, Trouble> {
         text: text(4).map_err(told)?.map(Arc::from),
         at: Millis(row.try_get::<_, i64>(5).map_err(told)?.cast_unsigned()),
         resume_available: row.try_get(6).map_err(told)?,
+        description: RunDescription {
+            prompt: text(7).map_err(told)?.map(Arc::from),
+            folder: text(8).map_err(told)?.map(Arc::from),
+            agent: text(9).map_err(told)?.map(Arc::from),
+            profile: text(10).map_err(told)?.map(Arc::from),
+            model: text(11).map_err(told)?.map(Arc::from),
+        },
+        usd_micros: row.try_get::<_, Option<i64>>(12).map_err(told)?.map(i64::cast_unsigned),
     })
 }
 

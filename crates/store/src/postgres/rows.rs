@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use windlass_core::ids::{Millis, RunId};
 use windlass_core::project::{
-    CheckpointRow, EventRow, RawRow, Row, RunRow, ToolResultRow, TraceRow,
+    CheckpointRow, EventRow, RawRow, Row, RunDescription, RunRow, ToolResultRow, TraceRow,
 };
 
 use super::columns::columns;
@@ -34,6 +34,12 @@ columns!(
         cache_read: i64,
         cache_write: i64,
         happened: i64,
+        usd_micros: Option<i64>,
+        prompt: Option<Cow<'r, str>>,
+        folder: Option<Cow<'r, str>>,
+        agent: Option<Cow<'r, str>>,
+        profile: Option<Cow<'r, str>>,
+        model: Option<Cow<'r, str>>,
     }
 );
 
@@ -126,10 +132,17 @@ pub(super) struct Rows<'r> {
     pos: i64,
 }
 
+/// What was said last of a run, and what any of its rows said that it is about.
+struct LatestRun<'r> {
+    row: &'r RunRow,
+    also: Option<&'r str>,
+    description: RunDescription,
+}
+
 /// The rows of one append that replace each other: one statement may touch a row only once.
 #[derive(Default)]
 struct Latest<'r> {
-    runs: Vec<(&'r RunRow, Option<&'r str>)>,
+    runs: Vec<LatestRun<'r>>,
     results: Vec<ToolResultRow>,
     checkpoints: Vec<(&'r CheckpointRow, Option<&'r str>)>,
 }
@@ -149,7 +162,7 @@ impl<'r> Rows<'r> {
                 Row::Raw(raw) => self.raw(ord, raw),
             }
         }
-        latest.runs.into_iter().for_each(|(run, also)| self.run(ord, run, also));
+        latest.runs.into_iter().for_each(|run| self.run(ord, run));
         latest.results.into_iter().for_each(|result| self.result(ord, result));
         for (checkpoint, calls) in latest.checkpoints {
             self.checkpoint(ord, checkpoint, calls);
@@ -161,7 +174,8 @@ impl<'r> Rows<'r> {
         self.pos
     }
 
-    fn run(&mut self, ord: i64, row: &'r RunRow, also: Option<&'r str>) {
+    fn run(&mut self, ord: i64, run: LatestRun<'r>) {
+        let LatestRun { row, also, description } = run;
         let pos = self.next();
         let (runs, counters) = (&mut self.runs, &row.counters);
         runs.ord.push(ord);
@@ -180,6 +194,12 @@ impl<'r> Rows<'r> {
         runs.cache_read.push(counters.usage.cache_read_tokens.cast_signed());
         runs.cache_write.push(counters.usage.cache_write_tokens.cast_signed());
         runs.happened.push(signed(row.at));
+        runs.usd_micros.push(row.usd_micros.map(u64::cast_signed));
+        runs.prompt.push(description.prompt.as_deref().map(owned));
+        runs.folder.push(description.folder.as_deref().map(owned));
+        runs.agent.push(description.agent.as_deref().map(owned));
+        runs.profile.push(description.profile.as_deref().map(owned));
+        runs.model.push(description.model.as_deref().map(owned));
     }
 
     /// The run's counters as of this row: from the same append, else from the run's own row.
@@ -259,14 +279,18 @@ impl<'r> Rows<'r> {
 impl<'r> Latest<'r> {
     /// A run keeps the place where it first appeared, with what was said of it last.
     fn run(&mut self, row: &'r RunRow, also: Option<&'r str>) {
-        match self.runs.iter_mut().find(|(known, _)| known.run == row.run) {
-            Some(known) => *known = (row, also),
-            None => self.runs.push((row, also)),
+        let description = row.description.clone();
+        match self.runs.iter_mut().find(|known| known.row.run == row.run) {
+            Some(known) => {
+                let description = description.or(&known.description);
+                *known = LatestRun { row, also, description };
+            }
+            None => self.runs.push(LatestRun { row, also, description }),
         }
     }
 
     fn find_run(&self, run: &RunId) -> Option<&'r RunRow> {
-        self.runs.iter().map(|(row, _)| *row).find(|row| row.run == *run)
+        self.runs.iter().map(|known| known.row).find(|row| row.run == *run)
     }
 
     fn result(&mut self, row: &ToolResultRow) {

@@ -104,17 +104,24 @@ fn runs(places: &mut Places) -> String {
     format!(
         "runs AS (
             INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
-                model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at)
+                model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
+                usd_micros, prompt, folder, agent, profile, model)
             SELECT r.run_id, f.no, r.state, r.active, r.cause, r.also, r.said, r.tool_rounds,
                 r.model_calls, r.tool_calls, r.input_tokens, r.output_tokens, r.cache_read,
-                r.cache_write, r.happened
+                r.cache_write, r.happened, r.usd_micros, r.prompt, r.folder, r.agent, r.profile,
+                r.model
             FROM {table} JOIN fenced f ON f.ord = r.ord ORDER BY r.pos
             ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
                 cause = excluded.cause, also = excluded.also, text = excluded.text,
                 tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
                 tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
                 output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
-                cache_write = excluded.cache_write, at = excluded.at, resume_available = false
+                cache_write = excluded.cache_write, at = excluded.at, resume_available = false,
+                usd_micros = excluded.usd_micros, prompt = coalesce(excluded.prompt, run.prompt),
+                folder = coalesce(excluded.folder, run.folder),
+                agent = coalesce(excluded.agent, run.agent),
+                profile = coalesce(excluded.profile, run.profile),
+                model = coalesce(excluded.model, run.model)
             WHERE run.lane_no = excluded.lane_no
             RETURNING run.no)"
     )

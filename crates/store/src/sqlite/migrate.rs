@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0005_checkpoint.sql"),
     include_str!("schema/0006_raw.sql"),
     include_str!("schema/0007_events.sql"),
+    include_str!("schema/0008_run_description.sql"),
 ];
 
 /// The version that every open file has.

@@ -2,7 +2,9 @@
 
 use rusqlite::{Connection, Row as SqlRow, params};
 use windlass_core::ids::{LaneId, Millis, RunId};
-use windlass_core::project::{EventRow, RawRow, Row, RunRow, ToolResultRow, TraceRow};
+use windlass_core::project::{
+    EventRow, RawRow, Row, RunDescription, RunRow, ToolResultRow, TraceRow,
+};
 use windlass_runtime::ports::{RunInfo, TraceEnd};
 
 use super::error::{Stop, is_conflict};
@@ -37,6 +39,7 @@ fn run(
     also: Option<&str>,
 ) -> Result<(), Stop> {
     let usage = &row.counters.usage;
+    let about = &row.description;
     let values = params![
         row.run.as_str(),
         lane_no,
@@ -53,13 +56,22 @@ fn run(
         usage.cache_read_tokens.cast_signed(),
         usage.cache_write_tokens.cast_signed(),
         row.at.0.cast_signed(),
+        row.usd_micros.map(u64::cast_signed),
+        about.prompt.as_deref(),
+        about.folder.as_deref(),
+        about.agent.as_deref(),
+        about.profile.as_deref(),
+        about.model.as_deref(),
     ];
     // Most rows say that a run goes on: the index of active runs is not written again for them.
     let went_on = sql(
         connection,
         "UPDATE run SET state = ?3, cause = ?5, also = ?6, text = ?7, tool_rounds = ?8,
              model_calls = ?9, tool_calls = ?10, input_tokens = ?11, output_tokens = ?12,
-             cache_read = ?13, cache_write = ?14, at = ?15, resume_available = 0
+             cache_read = ?13, cache_write = ?14, at = ?15, resume_available = 0,
+             usd_micros = ?16, prompt = coalesce(?17, prompt), folder = coalesce(?18, folder),
+             agent = coalesce(?19, agent), profile = coalesce(?20, profile),
+             model = coalesce(?21, model)
          WHERE run_id = ?1 AND lane_no = ?2 AND active = ?4",
     )?
     .execute(values)?;
@@ -69,14 +81,21 @@ fn run(
     let written = sql(
         connection,
         "INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
-             model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+             model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
+             usd_micros, prompt, folder, agent, profile, model)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+             ?19, ?20, ?21)
          ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
              cause = excluded.cause, also = excluded.also, text = excluded.text,
              tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
              tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
              output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
-             cache_write = excluded.cache_write, at = excluded.at, resume_available = 0
+             cache_write = excluded.cache_write, at = excluded.at, resume_available = 0,
+             usd_micros = excluded.usd_micros, prompt = coalesce(excluded.prompt, run.prompt),
+             folder = coalesce(excluded.folder, run.folder),
+             agent = coalesce(excluded.agent, run.agent),
+             profile = coalesce(excluded.profile, run.profile),
+             model = coalesce(excluded.model, run.model)
          WHERE run.lane_no = excluded.lane_no",
     )?
     .execute(values);
@@ -192,11 +211,13 @@ pub(super) fn runs(
 ) -> Result<Vec<RunInfo>, Stop> {
     let text = match lane {
         None => {
-            "SELECT run_id, lane.id, state, cause, text, at, resume_available FROM run
+            "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, folder,
+                 run.agent, profile, model, usd_micros FROM run
              JOIN lane ON lane.no = run.lane_no WHERE ?1 IS NULL ORDER BY run.no DESC LIMIT ?2"
         }
         Some(_) => {
-            "SELECT run_id, lane.id, state, cause, text, at, resume_available FROM run
+            "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, folder,
+                 run.agent, profile, model, usd_micros FROM run
              JOIN lane ON lane.no = run.lane_no
              WHERE run.lane_no = (SELECT no FROM lane WHERE id = ?1) ORDER BY run.no DESC LIMIT ?2"
         }
@@ -220,6 +241,14 @@ fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
         text: row.get(4)?,
         at: Millis(row.get::<_, i64>(5)?.cast_unsigned()),
         resume_available: row.get(6)?,
+        description: RunDescription {
+            prompt: row.get(7)?,
+            folder: row.get(8)?,
+            agent: row.get(9)?,
+            profile: row.get(10)?,
+            model: row.get(11)?,
+        },
+        usd_micros: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
     })
 }
 
@@ -233,7 +262,7 @@ pub(super) fn trace_ends(
     let since = i64::try_from(since.0).unwrap_or(i64::MAX);
     let mut statement = sql(
         connection,
-        "SELECT run_id, iter, coalesce(stop_reason, ''), at FROM run
+        "SELECT run_id, iter, coalesce(stop_reason, ''), at, agent, profile, model FROM run
          JOIN agent_loop_trace AS last
            ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id)
          WHERE cause IS NOT NULL AND at >= ?1 ORDER BY run.no DESC LIMIT ?2",
@@ -244,6 +273,9 @@ pub(super) fn trace_ends(
             iter: row.get(1)?,
             stop_reason: row.get(2)?,
             at: Millis(row.get::<_, i64>(3)?.cast_unsigned()),
+            agent: row.get(4)?,
+            profile: row.get(5)?,
+            model: row.get(6)?,
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)

@@ -171,10 +171,11 @@ async fn a_server_that_becomes_read_only() {
 async fn a_newer_schema_is_left_alone() {
     let url = database().await;
     drop(open(&url).await);
+    let newest = strings(&url, "SELECT version::text FROM windlass_schema").await;
     ask(&url, "UPDATE windlass_schema SET version = 99").await.unwrap();
     let error = refusal(&url).await;
     let StoreError::FromTheFuture { found, known, .. } = &error else { panic!("{error}") };
-    assert_eq!((*found, *known), (99, 3));
+    assert_eq!((*found, vec![known.to_string()]), (99, newest));
     says(&error, &["99", "upgrade windlass"]);
     assert_eq!(strings(&url, "SELECT version::text FROM windlass_schema").await, ["99"]);
 }

@@ -2,7 +2,8 @@
 
 use windlass_core::ids::Millis;
 use windlass_core::project::{
-    CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow,
+    CheckpointKind, CheckpointRow, EventRow, Row, RunDescription, RunRow, ToolResultRow, TraceCall,
+    TraceRow,
 };
 use windlass_core::raw::Raw;
 use windlass_core::reply::Usage;
@@ -50,6 +51,8 @@ fn run(run: &str, text: Option<&str>) -> Row {
         also: Vec::new(),
         text: text.map(Into::into),
         counters,
+        usd_micros: None,
+        description: RunDescription::default(),
         at: Millis(1),
     })
 }

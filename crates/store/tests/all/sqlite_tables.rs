@@ -3,7 +3,8 @@
 use rusqlite::Connection;
 use windlass_core::ids::{Millis, Seq};
 use windlass_core::project::{
-    CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceCall, TraceRow,
+    CheckpointKind, CheckpointRow, EventRow, Row, RunDescription, RunRow, ToolResultRow, TraceCall,
+    TraceRow,
 };
 use windlass_core::raw::Raw;
 use windlass_core::reply::Usage;
@@ -68,6 +69,8 @@ fn run(state: RunState) -> Row {
         also: Vec::new(),
         text: None,
         counters,
+        usd_micros: None,
+        description: RunDescription::default(),
         at: Millis(1),
     })
 }
