@@ -98,7 +98,7 @@ impl Inbox {
 
 async fn owner_gone(owner: Option<&OwnerFeed>) {
     match owner {
-        Some(owner) => owner.closed().await,
+        Some(owner) => owner.abandoned().await,
         None => std::future::pending().await,
     }
 }

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{self, error::TryRecvError, error::TrySendError};
+use tokio_util::sync::CancellationToken;
 use windlass_core::ids::{AskId, RunId};
 
 use super::{Item, OWNER_ITEMS};
@@ -24,15 +25,19 @@ pub struct OwnerFeed {
     items: mpsc::Sender<Item>,
     pending: PendingText,
     run: Option<RunId>,
+    abandoned: CancellationToken,
 }
 
-/// The items of a run, as its owner reads them.
+/// The items of a run, as its owner reads them. Dropping them only means that nobody reads any more:
+/// a runtime that shuts down drops its tasks in any order, and a reader that went first must not be
+/// taken for a person who wants the run to end. That is said with [`OwnerItems::abandon`].
 pub struct OwnerItems {
     items: mpsc::Receiver<Item>,
     pending: PendingText,
+    abandoned: CancellationToken,
 }
 
-/// The owner dropped its stream.
+/// Nobody reads the stream any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gone;
 
@@ -73,8 +78,10 @@ impl OwnerFeed {
     pub fn new(run: Option<RunId>) -> (Self, OwnerItems) {
         let (sender, receiver) = mpsc::channel(OWNER_ITEMS);
         let pending = PendingText::default();
-        let items = OwnerItems { items: receiver, pending: pending.clone() };
-        (Self { items: sender, pending, run }, items)
+        let abandoned = CancellationToken::new();
+        let items =
+            OwnerItems { items: receiver, pending: pending.clone(), abandoned: abandoned.clone() };
+        (Self { items: sender, pending, run, abandoned }, items)
     }
 
     /// The run it owns.
@@ -83,8 +90,8 @@ impl OwnerFeed {
         self.run.as_ref()
     }
 
-    /// Gives an item to the owner, after all text that came before it; waits for room. `Err` if the
-    /// owner is gone.
+    /// Gives an item to the owner, after all text that came before it; waits for room. `Err` if
+    /// nobody reads any more.
     pub async fn item(&self, item: Item) -> Result<(), Gone> {
         loop {
             let permit = self.items.reserve().await.map_err(|_| Gone)?;
@@ -103,9 +110,12 @@ impl OwnerFeed {
     /// Gives a piece of text to the owner. Never waits, never loses anything.
     pub fn text(&self, ask: AskId, kind: TextKind, piece: &str) {
         let mut pending = self.pending.lock();
+        if self.items.is_closed() {
+            // Text for an owner that left is for nobody.
+            return pending.clear();
+        }
         if pending.is_empty() {
             match self.items.try_send(Item::piece(ask, kind, piece)) {
-                // Text for an owner that left is for nobody.
                 Ok(()) | Err(TrySendError::Closed(_)) => return,
                 Err(TrySendError::Full(_)) => {}
             }
@@ -116,9 +126,9 @@ impl OwnerFeed {
         }
     }
 
-    /// Resolves when the owner dropped its stream.
-    pub async fn closed(&self) {
-        self.items.closed().await;
+    /// Resolves when the owner said that it abandons the run.
+    pub async fn abandoned(&self) {
+        self.abandoned.cancelled().await;
     }
 }
 
@@ -135,6 +145,11 @@ impl OwnerItems {
         // Text is kept back only behind a full queue, which is empty now: the next item comes
         // through it.
         self.items.recv().await
+    }
+
+    /// Asks the driver to cancel the run.
+    pub fn abandon(self) {
+        self.abandoned.cancel();
     }
 
     /// The oldest piece that did not fit, unless something older came meanwhile.

@@ -217,10 +217,7 @@ impl RunStream {
 
     /// The lane may have more to do than this run: the driver goes on, unread.
     fn let_go(&mut self) {
-        let source = std::mem::replace(&mut self.source, Source::Spent);
-        if let (Source::Owning { mut items, .. }, Ok(runtime)) = (source, Handle::try_current()) {
-            runtime.spawn(async move { while items.recv().await.is_some() {} });
-        }
+        self.source = Source::Spent;
     }
 
     /// Looks whether the item ends the run this stream is about.
@@ -310,20 +307,26 @@ impl Drop for RunStream {
         if self.ended.is_some() {
             return self.let_go();
         }
-        let Ok(runtime) = Handle::try_current() else { return };
+        let source = std::mem::replace(&mut self.source, Source::Spent);
+        let runtime = Handle::try_current();
         let run = self.run.clone();
-        match std::mem::replace(&mut self.source, Source::Spent) {
-            Source::Owning { place, driving, .. } => {
+        match (source, runtime) {
+            (Source::Owning { place, driving, items }, runtime) => {
+                items.abandon();
+                let Ok(runtime) = runtime else { return };
                 runtime.spawn(async move {
                     let _ = driving.await;
                     place.session.cancel_waiting(run).await
                 });
             }
-            Source::Following { session, on_drop: OnDrop::Cancels, .. }
-            | Source::Turning { place: Place { session, .. }, on_drop: OnDrop::Cancels } => {
+            (
+                Source::Following { session, on_drop: OnDrop::Cancels, .. }
+                | Source::Turning { place: Place { session, .. }, on_drop: OnDrop::Cancels },
+                Ok(runtime),
+            ) => {
                 runtime.spawn(async move { session.cancel_waiting(run).await });
             }
-            Source::Following { .. } | Source::Turning { .. } | Source::Spent => {}
+            (Source::Following { .. } | Source::Turning { .. } | Source::Spent, _) => {}
         }
     }
 }

@@ -38,13 +38,17 @@ impl Sweep<'_> {
         }
     }
 
-    /// A program may take a second signal for impatience, so nobody is told twice.
+    /// A program may take a second signal for impatience, so nobody is told twice. What appears after
+    /// a polite signal was started by somebody who is cleaning up, and is left alone until the time
+    /// is up.
     fn tell(&self, signal: Signal, told: &mut BTreeSet<i32>) {
-        if told.is_empty() {
+        let is_first = told.is_empty();
+        if is_first {
             self.guard.signal(signal);
         }
         for pid in &self.left {
-            if told.insert(pid.as_raw_nonzero().get()) {
+            let is_new = told.insert(pid.as_raw_nonzero().get());
+            if is_new && (is_first || signal == Signal::KILL) {
                 // One that is gone by now is what was wanted.
                 kill_process(*pid, signal).unwrap_or_default();
             }

@@ -9,7 +9,7 @@ use windlass::core::question::About;
 use windlass::sqlite::SqliteStore;
 use windlass::{Answer, End, StopCause, Windlass};
 
-use crate::kit::{Probe, eventually, windlass};
+use crate::kit::{Probe, eventually, pause, windlass};
 
 const ONE_CALL: &str = "when results 0\n  call Send {}\nwhen any\n  say \"sent\"\n";
 
@@ -17,13 +17,17 @@ async fn on(path: &Path, tools: &[Probe]) -> Windlass {
     windlass(ONE_CALL, SqliteStore::open(path).unwrap(), tools).await
 }
 
-/// Runs until the tool is in the air, then lets the whole process state vanish.
+/// Runs until the tool runs and the reply that called it is stored, then lets the whole process state
+/// vanish. A call that only reads runs ahead of its reply; if the reply is lost, another one calls.
 fn die_in_the_middle(path: &Path, tool: &Probe) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let w = on(path, std::slice::from_ref(tool)).await;
         let run = w.session("lane").send("go").await.unwrap();
         eventually("the call runs", || tool.count() == 1).await;
+        while w.session("lane").conversation().await.unwrap().run.unwrap().round().is_none() {
+            pause(5).await;
+        }
         run.detach();
     });
     runtime.shutdown_background();
@@ -122,6 +126,33 @@ fn the_idempotency_key_names_run_and_call_and_stays_the_same() {
         let w = on(&path, std::slice::from_ref(&again)).await;
         w.session("lane").resume().await.unwrap().end().await.unwrap();
         assert_eq!(*first.keys.lock().unwrap(), *again.keys.lock().unwrap());
+    });
+}
+
+/// A runtime that shuts down drops its tasks in any order. Here everything that `detach` may have
+/// left behind ends before the driver does.
+#[test]
+fn a_detached_run_goes_on_when_the_runtime_that_detached_it_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let gate = Arc::new(Notify::new());
+    let send = Probe::once_only("Send").gated(&gate);
+    let driving = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let reading = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let (session, run) = driving.block_on(async {
+        let w = on(&dir.path().join("w.db"), std::slice::from_ref(&send)).await;
+        let session = w.session("lane");
+        let run = session.send("go").await.unwrap();
+        eventually("the call runs", || send.count() == 1).await;
+        (session, run)
+    });
+    reading.block_on(async move { run.detach() });
+    drop(reading);
+    driving.block_on(async move {
+        // Whatever it takes for a cancel to be read.
+        pause(100).await;
+        gate.notify_one();
+        let end = session.resume().await.unwrap().end().await.unwrap();
+        assert!(matches!(&end, End::Finished(e) if e.cause == StopCause::EndTurn), "{end:?}");
     });
 }
 

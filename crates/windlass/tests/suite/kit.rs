@@ -123,9 +123,9 @@ impl Tool for Probe {
     }
 }
 
-/// Waits until `condition` holds; fails after two seconds.
+/// Waits until `condition` holds; fails after twenty seconds, which a loaded machine may need.
 pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    for _ in 0..400 {
+    for _ in 0..4_000 {
         if condition() {
             return;
         }
