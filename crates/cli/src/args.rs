@@ -75,7 +75,7 @@ pub(crate) struct AgentArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// The model: `claude-…`, `openai:…`, `ollama:…`, `opus`, `sonnet`, `haiku`, or a provider of config.toml
+    /// The model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// The model to ask when the first one stays overloaded
@@ -90,6 +90,18 @@ pub(crate) struct ModelArgs {
     /// How hard the model should try
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) effort: Option<EffortWord>,
+    /// Output tokens one reply may have at first; a reply that is cut is asked for again with more
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+    /// How freely the model chooses its words, from 0 to 2
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(crate) temperature: Option<f64>,
+    /// Text that ends the output, with \n for a new line; replaces the default list; may be given several times, empty for none
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) stop_sequence: Vec<String>,
+    /// How long the provider keeps the prompt in its cache
+    #[arg(long, value_name = "TIME", value_enum)]
+    pub(crate) cache_lifetime: Option<CacheWord>,
     /// Tokens the model may think with; 0 switches thinking off
     #[arg(long, value_name = "N")]
     pub(crate) max_thinking_tokens: Option<u64>,
@@ -252,6 +264,19 @@ pub(crate) enum WhenAsked {
     Deny,
 }
 
+/// How long a provider keeps the prompt in its cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheWord {
+    /// Not marked for caching.
+    Off,
+    /// Five minutes.
+    #[value(name = "5m")]
+    FiveMinutes,
+    /// An hour, at a higher price.
+    #[value(name = "1h")]
+    OneHour,
+}
+
 /// How hard a model should try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EffortWord {
@@ -290,6 +315,8 @@ pub(crate) enum Command {
     Trace(look::LookArgs),
     /// List events and retries, newest last
     Logs(look::LogsArgs),
+    /// List providers and models with windows, prices and keys
+    Models(look::ModelsArgs),
     /// Count how runs end: at the cap, unexpectedly, and after how many iterations
     Stats(look::StatsArgs),
     /// Step through a run, decide every recorded step again and compare: no model, no tools, no money

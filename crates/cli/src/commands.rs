@@ -13,6 +13,7 @@ mod fork;
 mod local;
 mod logs;
 mod man;
+mod models;
 mod newest;
 mod print;
 mod replay;
@@ -70,6 +71,7 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Trace(args)) => trace::trace(&args).await,
         Some(Command::Explain(args)) => explain::explain(&args).await,
         Some(Command::Logs(args)) => logs::logs(&args).await,
+        Some(Command::Models(args)) => models::models(&args),
         Some(Command::Stats(args)) => stats::stats(&args).await,
         Some(Command::Doctor(args)) => doctor::doctor(&args).await,
         Some(Command::Fork(args)) => fork::fork(&args).await,

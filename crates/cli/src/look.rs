@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod find;
 pub(crate) mod local;
 pub(crate) mod logs;
+pub(crate) mod models;
 pub(crate) mod numbers;
 pub(crate) mod paper;
 pub(crate) mod room;

@@ -3,6 +3,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod config;
+pub(crate) mod controls;
 pub(crate) mod customs;
 pub(crate) mod front;
 pub(crate) mod hooks;

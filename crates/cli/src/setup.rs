@@ -126,7 +126,8 @@ pub(crate) async fn start_on(
     };
     settings.rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked)?;
     limits::apply(&mut settings, &profile, &args.limits)?;
-    tell(&mut settings, args, &workspace);
+    let markers = words::end_markers(&model::controls(&args.model, (&config, &profile))?);
+    tell(&mut settings, args, &workspace, &markers);
 
     let agents =
         agents::all(&agents::folders(|source| args.permissions.reads(source), &workspace, trust));
@@ -181,11 +182,11 @@ pub(crate) async fn start_on(
 }
 
 /// What the model is told before the conversation: the prompt, where it is, and memory files.
-fn tell(settings: &mut Settings, args: &AgentArgs, workspace: &Path) {
+fn tell(settings: &mut Settings, args: &AgentArgs, workspace: &Path, markers: &str) {
     let files = memory::files(workspace);
     let own = args.prompt.system_prompt.clone();
     let own = own.unwrap_or_else(|| words::system(workspace));
-    let parts = [Some(own), args.prompt.append_system_prompt.clone()];
+    let parts = [Some(own), args.prompt.append_system_prompt.clone(), Some(markers.to_owned())];
     settings.system = Arc::from(together(parts.into_iter().flatten(), &files));
     settings.window.preserve = memory::preserve(&files).map(Arc::from);
 }
@@ -213,8 +214,11 @@ fn definition(
     let model = agent.model.as_deref().filter(|_| asks == Asks::Model);
     let model = model.map(|name| model::of_agent(name, &args.model, config, clock));
     let model = model.transpose().with_context(|| words::agent_model(&agent.name))?.flatten();
-    Ok(match model {
-        Some(model) => definition.settings(move |settings| settings.model = model),
-        None => definition,
-    })
+    let effort = agent.effort;
+    Ok(definition.settings(move |settings| {
+        if let Some(model) = model {
+            settings.model = model;
+        }
+        settings.thinking.effort = effort.or(settings.thinking.effort);
+    }))
 }

@@ -1,5 +1,6 @@
 //! The words people read. Deciding code never speaks to them; this page does.
 
+mod models;
 mod questions;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,9 @@ use crate::look::paper::one_line;
 use crate::look::time::span;
 use crate::show::{Lost, Patience};
 
+pub(crate) use models::{
+    NO_MODEL, bad_escape, blank_stop, end_markers, output_limit, without_effect,
+};
 pub(crate) use questions::{choices, waiting, what};
 
 /// Characters of a call that are shown on its line.

@@ -129,6 +129,7 @@ fn aside(settings: &Settings, model: &Model, system: &str, text: &str, max_token
         stop_map: std::collections::BTreeMap::new(),
         // The budget is the task's, not that of whoever is asked beside it.
         thinking: Thinking { task_tokens: None, ..settings.thinking.clone() },
+        temperature: None,
         ..settings.clone()
     };
     Request {

@@ -62,9 +62,81 @@ pub struct Settings {
     /// How the model is to think.
     #[serde(default)]
     pub thinking: Thinking,
+    /// How freely the model chooses its words; the provider decides if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<Temperature>,
+    /// How long the provider keeps the prompt in its cache; the adapter decides if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheLifetime>,
     /// How deep the conversation stands below one that is nobody's child.
     #[serde(default)]
     pub depth: u8,
+}
+
+/// A sampling temperature between 0 and 2, in thousandths: settings are compared and hashed, which
+/// floating-point numbers are not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u16", into = "u16")]
+pub struct Temperature(u16);
+
+/// A temperature that no provider takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a temperature must be between 0 and 2, such as 0.7")]
+pub struct BadTemperature;
+
+impl Temperature {
+    const MOST_THOUSANDTHS: u16 = 2_000;
+
+    /// The temperature of a number, rounded to thousandths.
+    ///
+    /// # Errors
+    ///
+    /// If the number is not between 0 and 2.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be a small number that is not negative"
+    )]
+    pub fn new(temperature: f64) -> Result<Self, BadTemperature> {
+        let fits = (0.0..=2.0).contains(&temperature);
+        fits.then(|| Self((temperature * 1_000.0).round() as u16)).ok_or(BadTemperature)
+    }
+
+    /// The number, as requests have it.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / 1_000.0
+    }
+}
+
+impl TryFrom<u16> for Temperature {
+    type Error = BadTemperature;
+
+    fn try_from(thousandths: u16) -> Result<Self, BadTemperature> {
+        let fits = thousandths <= Self::MOST_THOUSANDTHS;
+        fits.then_some(Self(thousandths)).ok_or(BadTemperature)
+    }
+}
+
+impl From<Temperature> for u16 {
+    fn from(temperature: Temperature) -> Self {
+        temperature.0
+    }
+}
+
+/// How long a provider keeps the prompt in its cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CacheLifetime {
+    /// Not marked for caching.
+    #[serde(rename = "off")]
+    Off,
+    /// Five minutes.
+    #[default]
+    #[serde(rename = "5m")]
+    FiveMinutes,
+    /// An hour, at a higher price.
+    #[serde(rename = "1h")]
+    OneHour,
 }
 
 /// The watch for loops that go in circles.
@@ -105,6 +177,21 @@ pub enum Effort {
     Xhigh,
     /// All it can.
     Max,
+}
+
+impl Effort {
+    /// The effort of a word such as `high`.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        match word {
+            "low" => Some(Self::Low),
+            "medium" => Some(Self::Medium),
+            "high" => Some(Self::High),
+            "xhigh" => Some(Self::Xhigh),
+            "max" => Some(Self::Max),
+            _ => None,
+        }
+    }
 }
 
 /// A model and what it can do.
@@ -234,6 +321,8 @@ impl Settings {
             budget: Budget::default(),
             fallback: None,
             thinking: Thinking::default(),
+            temperature: None,
+            cache: None,
             depth: 0,
         }
     }

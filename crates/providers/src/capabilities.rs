@@ -47,6 +47,12 @@ pub struct Abilities {
     /// Whether it can be told of a task budget.
     #[serde(default)]
     pub task_budget: bool,
+    /// Whether it takes a temperature.
+    #[serde(default)]
+    pub temperature: TemperatureControl,
+    /// The cheap model of its family, which sums up for it; nothing if it is the cheap one itself.
+    #[serde(default)]
+    pub summary_model: Option<String>,
     /// What it costs; nothing if nobody knows.
     #[serde(default)]
     pub prices: Option<Prices>,
@@ -96,6 +102,19 @@ pub enum ForcedChoice {
     Always,
     /// Not while it thinks by budget.
     UnlessBudgetThinking,
+    /// It refuses such a request.
+    Never,
+}
+
+/// Whether a model takes a temperature.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TemperatureControl {
+    /// It does.
+    #[default]
+    Sent,
+    /// Not while it thinks.
+    UnlessThinking,
     /// It refuses such a request.
     Never,
 }
@@ -201,6 +220,24 @@ impl Capabilities {
         knowledge
     }
 
+    /// The newest model of a family: `sonnet` is the `claude-sonnet-…` with the highest version.
+    #[must_use]
+    pub fn newest_of(&self, family: &str) -> Option<&str> {
+        let plain = !family.is_empty() && family.bytes().all(|byte| byte.is_ascii_lowercase());
+        let prefix = format!("claude-{family}-");
+        let ids = self.models.keys().filter(|_| plain);
+        let versions = ids.filter_map(|id| Some((version(id.strip_prefix(&prefix)?)?, id)));
+        versions.max().map(|(_, id)| id.as_str())
+    }
+
+    /// Every model of the table, by name.
+    #[must_use]
+    pub fn listed(&self) -> Vec<&Abilities> {
+        let mut listed: Vec<&Abilities> = self.models.values().collect();
+        listed.sort_by(|one, other| one.id.cmp(&other.id));
+        listed
+    }
+
     /// Remembers what a provider's error said, for this process.
     pub fn learn(&self, model: &str, lesson: Learned) {
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,6 +257,11 @@ impl Knowledge {
     }
 }
 
+/// The numbers of a version such as `4-5`; a name with anything else in it is no version.
+fn version(text: &str) -> Option<Vec<u32>> {
+    text.split('-').map(|number| number.parse().ok()).collect()
+}
+
 fn by_id(table: Table) -> HashMap<String, Abilities> {
     table.models.into_iter().map(|model| (model.id.clone(), model)).collect()
 }
@@ -235,6 +277,8 @@ fn unknown(model: &str) -> Abilities {
         forced_choice: ForcedChoice::Always,
         stop_strings: StopStrings::Sent,
         task_budget: false,
+        temperature: TemperatureControl::Sent,
+        summary_model: None,
         prices: None,
         source: "unknown".to_owned(),
         evidence: Evidence::Nobody,

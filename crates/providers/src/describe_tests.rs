@@ -3,16 +3,16 @@ use windlass_core::settings::Forcing;
 use crate::capabilities::Capabilities;
 use crate::describe::{Described, Standing, describe};
 use crate::names::Providers;
-use crate::options::CacheLife;
 use crate::overrides::Overrides;
+use windlass_core::settings::CacheLifetime;
 
-fn described(name: &str, cache: CacheLife) -> Described {
+fn described(name: &str, cache: CacheLifetime) -> Described {
     describe(&Providers::built_in(), &Capabilities::built_in(), cache, name).unwrap()
 }
 
 #[test]
 fn a_listed_model_has_its_window_limits_price_and_forcing() {
-    let sonnet = described("claude-sonnet-4-6", CacheLife::FiveMinutes);
+    let sonnet = described("claude-sonnet-4-6", CacheLifetime::FiveMinutes);
     assert_eq!((sonnet.standing, &*sonnet.provider), (Standing::Listed, "anthropic"));
     assert_eq!(&*sonnet.model.name, "claude-sonnet-4-6");
     assert_eq!(sonnet.model.window_tokens, 1_000_000);
@@ -22,17 +22,17 @@ fn a_listed_model_has_its_window_limits_price_and_forcing() {
     let price = sonnet.model.price.unwrap();
     assert_eq!((price.input_usd_micros, price.output_usd_micros), (3_000_000, 15_000_000));
     assert_eq!(price.cache_write_usd_micros, 3_750_000);
-    let hour = described("claude-sonnet-4-6", CacheLife::OneHour).model.price.unwrap();
+    let hour = described("claude-sonnet-4-6", CacheLifetime::OneHour).model.price.unwrap();
     assert_eq!(hour.cache_write_usd_micros, 6_000_000);
-    let newest = described("claude-opus-5-5", CacheLife::Off);
+    let newest = described("claude-opus-5-5", CacheLifetime::Off);
     assert_eq!(newest.model.forcing, Forcing::Impossible);
-    let gpt = described("openai:gpt-4o", CacheLife::Off);
+    let gpt = described("openai:gpt-4o", CacheLifetime::Off);
     assert_eq!((&*gpt.model.name, gpt.model.max_tokens), ("openai:gpt-4o", 8_192));
 }
 
 #[test]
 fn an_unlisted_model_is_an_explicit_state() {
-    let local = described("ollama:qwen3:8b", CacheLife::Off);
+    let local = described("ollama:qwen3:8b", CacheLifetime::Off);
     assert_eq!(local.standing, Standing::Unlisted);
     assert_eq!(local.model.price, None);
     assert_eq!((local.model.window_tokens, local.model.most_output_tokens), (128_000, 32_000));
@@ -46,9 +46,57 @@ fn the_users_rows_describe_models_too() {
     let rows = Overrides::from_json(rows).unwrap();
     let providers = Providers::built_in().with_rows(&rows.providers).unwrap();
     let capabilities = Capabilities::built_in().with_rows(&rows.models);
-    let tiny = describe(&providers, &capabilities, CacheLife::Off, "lab:tiny").unwrap();
+    let tiny = describe(&providers, &capabilities, CacheLifetime::Off, "lab:tiny").unwrap();
     assert_eq!((tiny.standing, tiny.source.as_str()), (Standing::Listed, "the user"));
     assert_eq!(tiny.model.max_tokens, 1_024, "there must be room for a conversation");
     assert_eq!(tiny.model.price.unwrap().output_usd_micros, 2);
-    assert!(describe(&providers, &capabilities, CacheLife::Off, "nobody").is_err());
+    assert!(describe(&providers, &capabilities, CacheLifetime::Off, "nobody").is_err());
+}
+
+// spec: MODELS-10
+#[test]
+fn a_short_name_means_the_newest_of_its_family() {
+    let (providers, table) = (Providers::built_in(), Capabilities::built_in());
+    let named = |name: &str| {
+        describe(&providers, &table, CacheLifetime::FiveMinutes, name)
+            .map(|described| described.model.name.to_string())
+    };
+    for (short, full) in [
+        ("sonnet", "claude-sonnet-5-5"),
+        ("opus", "claude-opus-5-5"),
+        ("haiku", "claude-haiku-5-5"),
+        ("fable", "claude-fable-5-1"),
+        ("anthropic:sonnet", "anthropic:claude-sonnet-5-5"),
+        // What a local server calls so is its own affair.
+        ("ollama:sonnet", "ollama:sonnet"),
+        ("claude-sonnet-4-5", "claude-sonnet-4-5"),
+    ] {
+        assert_eq!(named(short).unwrap(), full);
+    }
+    assert!(named("verse").is_err() && named("").is_err());
+}
+
+// spec: WINDOW-05
+#[test]
+fn the_cheap_model_of_each_family_sums_up() {
+    let cheap = |name: &str| {
+        described(name, CacheLifetime::FiveMinutes)
+            .summary_model
+            .map(|model| model.name.to_string())
+    };
+    for (name, wanted) in [
+        ("opus", Some("claude-haiku-5-5")),
+        ("anthropic:claude-sonnet-4-6", Some("anthropic:claude-haiku-5-5")),
+        ("openai:gpt-6-sol", Some("openai:gpt-6-luna")),
+        ("gpt-5.6-terra", Some("gpt-5.6-luna")),
+        ("gpt-4o", Some("gpt-4o-mini")),
+        ("gemini-2.5-pro", Some("gemini-2.5-flash")),
+        ("openrouter:anthropic/claude-opus-5", Some("openrouter:anthropic/claude-haiku-5-5")),
+        ("haiku", None),
+        // A deployment's name says nothing of what else is deployed.
+        ("azure:gpt-6-sol", None),
+        ("ollama:llama3", None),
+    ] {
+        assert_eq!(cheap(name).as_deref(), wanted, "{name}");
+    }
 }

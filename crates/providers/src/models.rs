@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_core::input::{Failure, FailureClass};
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
+use windlass_core::settings::Settings;
+use windlass_core::window::Summariser;
 use windlass_runtime::ports::{Model, Stream, Task};
 
 use crate::describe::{Described, describe};
 use crate::endpoint::{Endpoint, Shared};
 use crate::names::{Error, Providers};
+use crate::notice::Notice;
 use crate::options::Options;
 use crate::remote::Remote;
 
@@ -51,9 +54,38 @@ impl Models {
         Ok(remote)
     }
 
-    /// What a conversation's settings say of a model; asks nobody, and needs no key.
+    /// What a conversation's settings say of a model; asks nobody, and needs no key. Short names
+    /// such as `sonnet` mean the newest model of their family.
     pub fn describe(&self, name: &str) -> Result<Described, Error> {
         describe(&self.providers, &self.shared.capabilities, self.options.cache, name)
+    }
+
+    /// Settings for a conversation with the model of this name: the model, and the cheap model of
+    /// its family to sum up.
+    ///
+    /// # Errors
+    ///
+    /// If no provider is known for the name.
+    pub fn settings(&self, name: &str) -> Result<Settings, Error> {
+        let Described { model, summary_model, .. } = self.describe(name)?;
+        let mut settings = Settings::new(model);
+        settings.window.summariser = summary_model.map_or(Summariser::Own, Summariser::Model);
+        Ok(settings)
+    }
+
+    /// The model to ask where nobody named one: that of the first provider with a key.
+    #[must_use]
+    pub fn default_model(&self) -> Option<String> {
+        self.providers.default_model(self.variables.as_ref())
+    }
+
+    /// What the model of these settings would be asked without, because it does not have it.
+    ///
+    /// # Errors
+    ///
+    /// If the model cannot be asked at all.
+    pub fn without_effect(&self, settings: &Arc<Settings>) -> Result<Vec<Notice>, Failure> {
+        Ok(self.named(&settings.model.name)?.without_effect(settings))
     }
 
     fn endpoint(&self, name: &str) -> Result<Endpoint, Error> {
@@ -62,7 +94,7 @@ impl Models {
         Ok(Endpoint {
             provider: Arc::clone(&provider.name),
             format: provider.format,
-            base_url: provider.address(&variables),
+            base_url: provider.address(&variables)?,
             credential: provider.credential(&variables)?,
             dialect: provider.dialect,
             model: Arc::from(model),

@@ -25,6 +25,18 @@ pub enum Format {
     OpenAiResponses,
 }
 
+impl Format {
+    /// Its name, as a configuration has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AnthropicMessages => "anthropic_messages",
+            Self::OpenAiChat => "openai_chat",
+            Self::OpenAiResponses => "openai_responses",
+        }
+    }
+}
+
 /// How a server differs from the format it speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -97,6 +109,17 @@ pub struct Provider {
     /// How its models' names begin, for names without a colon.
     #[serde(default)]
     pub models: Vec<String>,
+    /// What is added to an address that does not end with it: where a service has its API below the
+    /// address that people are given.
+    #[serde(default)]
+    pub path: String,
+    /// Whether its models have names of the user's own (deployments, local models), so that one
+    /// model's name says nothing of another's.
+    #[serde(default)]
+    pub own_names: bool,
+    /// The model that is asked when this provider has a key and nobody named one.
+    #[serde(default)]
+    pub default_model: Option<String>,
 }
 
 /// How to prove who is asking.
@@ -142,6 +165,26 @@ pub enum Error {
         provider: Arc<str>,
         /// Where a key would be looked for.
         variables: String,
+    },
+    /// Where the provider is, nobody said.
+    #[error(
+        "the provider {provider} has no address; set {variable}, or base_url in [providers.{provider}]"
+    )]
+    NoAddress {
+        /// The provider.
+        provider: Arc<str>,
+        /// Where an address would be looked for.
+        variable: String,
+    },
+    /// An address that is none.
+    #[error(
+        "the provider `{provider}` is at `{address}`, which is not an http:// or https:// address"
+    )]
+    BadAddress {
+        /// The provider.
+        provider: String,
+        /// What was given.
+        address: String,
     },
     /// A row of the user's says too little.
     #[error("the provider `{provider}` has no {missing}; say it in [providers.{provider}]")]
@@ -202,6 +245,21 @@ impl Providers {
         Ok((row, model))
     }
 
+    /// Every provider, the user's own first.
+    pub fn iter(&self) -> impl Iterator<Item = &Provider> {
+        self.rows.iter()
+    }
+
+    /// The model to ask where nobody named one: that of the first provider with a key.
+    #[must_use]
+    pub fn default_model(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let has_key = |row: &&Provider| {
+            row.credential(variable).is_ok_and(|credential| credential.secret().is_some())
+        };
+        let with_default = self.rows.iter().filter(|row| row.default_model.is_some());
+        with_default.filter(has_key).find_map(|row| row.default_model.clone())
+    }
+
     fn unknown(&self, model: &str) -> Error {
         let known: Vec<&str> = self.rows.iter().map(|row| &*row.name).collect();
         Error::UnknownProvider { model: model.to_owned(), known: known.join(", ") }
@@ -210,10 +268,20 @@ impl Providers {
 
 impl Provider {
     /// Where it is, by its variable or its row.
-    #[must_use]
-    pub fn address(&self, variable: &dyn Fn(&str) -> Option<String>) -> String {
+    ///
+    /// # Errors
+    ///
+    /// If neither says it.
+    pub fn address(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, Error> {
         let set = self.base_url_env.as_deref().and_then(|name| filled(variable, name));
-        set.unwrap_or_else(|| self.base_url.clone())
+        let address = set.unwrap_or_else(|| self.base_url.clone());
+        if address.trim().is_empty() {
+            let variable = self.base_url_env.clone().unwrap_or_default();
+            return Err(Error::NoAddress { provider: Arc::clone(&self.name), variable });
+        }
+        let address = address.trim_end_matches('/');
+        let path = if address.ends_with(&self.path) { "" } else { &self.path };
+        Ok(format!("{address}{path}"))
     }
 
     /// The key or token in its variables.

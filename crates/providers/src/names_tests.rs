@@ -39,7 +39,7 @@ fn a_row_of_a_known_name_says_what_is_different() {
     let rows = Overrides::from_json(rows).unwrap().providers;
     let table = Providers::built_in().with_rows(&rows).unwrap();
     let (provider, _) = table.find("claude-x").unwrap();
-    assert_eq!(provider.address(&nothing_set), "http://127.0.0.1:9");
+    assert_eq!(provider.address(&nothing_set).unwrap(), "http://127.0.0.1:9");
     assert_eq!(provider.key_env.as_deref(), Some("ANTHROPIC_API_KEY"));
     for (row, missing) in
         [(r#"{"format":"openai_chat"}"#, "base_url"), (r#"{"base_url":"http://a"}"#, "format")]
@@ -60,8 +60,8 @@ fn keys_tokens_and_addresses_come_from_the_environment() {
     let url = |name: &str| (name == "ANTHROPIC_BASE_URL").then(|| "http://127.0.0.1:1".to_owned());
     assert!(matches!(anthropic.credential(&key), Ok(Credential::Key(_))));
     assert!(matches!(anthropic.credential(&token), Ok(Credential::Token(_))));
-    assert_eq!(anthropic.address(&url), "http://127.0.0.1:1");
-    assert_eq!(anthropic.address(&nothing_set), "https://api.anthropic.com");
+    assert_eq!(anthropic.address(&url).unwrap(), "http://127.0.0.1:1");
+    assert_eq!(anthropic.address(&nothing_set).unwrap(), "https://api.anthropic.com");
     let error = anthropic.credential(&nothing_set).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -69,4 +69,39 @@ fn keys_tokens_and_addresses_come_from_the_environment() {
     );
     let (ollama, _) = table.find("ollama:x").unwrap();
     assert_eq!(ollama.credential(&nothing_set), Ok(Credential::Nothing));
+}
+
+#[test]
+fn an_address_is_checked_and_completed() {
+    let table = Providers::built_in();
+    let (azure, model) = table.find("azure:my-deployment").unwrap();
+    assert_eq!((&*azure.name, model), ("azure", "my-deployment"));
+    let error = azure.address(&nothing_set).unwrap_err().to_string();
+    assert!(error.contains("set AZURE_OPENAI_ENDPOINT"), "{error}");
+    for given in ["https://r.openai.azure.com/", "https://r.openai.azure.com/openai/v1/"] {
+        let set = |name: &str| (name == "AZURE_OPENAI_ENDPOINT").then(|| given.to_owned());
+        assert_eq!(azure.address(&set).unwrap(), "https://r.openai.azure.com/openai/v1");
+    }
+    assert_eq!(&*table.find("gemini-2.5-pro").unwrap().0.name, "gemini");
+    for bad in ["", "localhost:8000", "ftp://x", "http://", "file:///etc"] {
+        let row =
+            format!(r#"{{"providers":{{"lab":{{"format":"openai_chat","base_url":"{bad}"}}}}}}"#);
+        let rows = Overrides::from_json(&row).unwrap().providers;
+        let error = Providers::built_in().with_rows(&rows).unwrap_err().to_string();
+        assert!(error.contains("not an http:// or https:// address"), "{bad}: {error}");
+    }
+}
+
+#[test]
+fn a_key_chooses_the_default_model() {
+    let table = Providers::built_in();
+    let with = |keys: &'static [&'static str]| {
+        let set = move |name: &str| keys.contains(&name).then(|| "k".to_owned());
+        table.default_model(&set)
+    };
+    assert_eq!(with(&[]), None);
+    assert_eq!(with(&["ANTHROPIC_API_KEY", "OPENAI_API_KEY"]).as_deref(), Some("sonnet"));
+    assert_eq!(with(&["ANTHROPIC_AUTH_TOKEN"]).as_deref(), Some("sonnet"));
+    assert_eq!(with(&["OPENAI_API_KEY"]).as_deref(), Some("gpt-6-sol"));
+    assert_eq!(with(&["GEMINI_API_KEY"]).as_deref(), Some("gemini-2.5-pro"));
 }

@@ -32,6 +32,12 @@ pub enum Notice {
     NotStreamed,
     /// The output limit was lowered to what the model can give.
     OutputLimitLowered,
+    /// The model takes no temperature: it was asked without.
+    TemperatureIgnored,
+    /// The temperature was lowered to the most that the provider takes.
+    TemperatureLowered,
+    /// The provider cannot be told how long to keep the prompt: it was asked without.
+    CacheLifetimeIgnored,
 }
 
 impl Notice {
@@ -48,6 +54,9 @@ impl Notice {
         (Self::StopReasonMissing, "stop_reason_missing"),
         (Self::NotStreamed, "not_streamed"),
         (Self::OutputLimitLowered, "output_limit_lowered"),
+        (Self::TemperatureIgnored, "temperature_ignored"),
+        (Self::TemperatureLowered, "temperature_lowered"),
+        (Self::CacheLifetimeIgnored, "cache_lifetime_ignored"),
     ];
 
     /// Its name in the envelope.

@@ -2,29 +2,19 @@
 
 use std::sync::Arc;
 
+use windlass_core::settings::CacheLifetime;
+
 /// How models are asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// Who the call is for, as an opaque name the provider may see.
     pub user: Option<Arc<str>>,
-    /// How long the provider keeps the prompt.
-    pub cache: CacheLife,
+    /// How long the provider keeps the prompt, where the settings do not say.
+    pub cache: CacheLifetime,
     /// Whether the answer is streamed.
     pub delivery: Delivery,
     /// How long things may take.
     pub deadlines: Deadlines,
-}
-
-/// How long the provider keeps the prompt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CacheLife {
-    /// Not marked for caching.
-    Off,
-    /// Five minutes.
-    #[default]
-    FiveMinutes,
-    /// An hour, at a higher price.
-    OneHour,
 }
 
 /// Whether the answer is streamed.

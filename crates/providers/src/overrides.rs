@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use windlass_core::settings::Effort;
 
-use crate::capabilities::{Abilities, Evidence, ForcedChoice, StopStrings, ThinkingKind};
+use crate::capabilities::{
+    Abilities, Evidence, ForcedChoice, StopStrings, TemperatureControl, ThinkingKind,
+};
 use crate::names::{Dialect, Error, Format, Provider};
 use crate::prices::Prices;
 
@@ -51,6 +53,10 @@ pub struct ModelRow {
     pub stop_strings: Option<StopStrings>,
     /// Whether it can be told of a task budget.
     pub task_budget: Option<bool>,
+    /// Whether it takes a temperature.
+    pub temperature: Option<TemperatureControl>,
+    /// The cheap model that sums up for it.
+    pub summary_model: Option<String>,
     /// What it costs.
     pub prices: Option<Prices>,
 }
@@ -66,6 +72,8 @@ impl ModelRow {
         put_if(put.forced_choice, &mut abilities.forced_choice);
         put_if(put.stop_strings, &mut abilities.stop_strings);
         put_if(put.task_budget, &mut abilities.task_budget);
+        put_if(put.temperature, &mut abilities.temperature);
+        put_if(put.summary_model.map(Some), &mut abilities.summary_model);
         put_if(put.prices.map(Some), &mut abilities.prices);
         "the user".clone_into(&mut abilities.source);
         abilities.evidence = Evidence::Nobody;
@@ -103,6 +111,10 @@ impl ProviderRow {
         let mut provider = known.cloned().unwrap_or_else(|| nobody(name, format));
         provider.format = format;
         provider.base_url = base_url.ok_or_else(|| missing("base_url"))?;
+        if let Some(address) = self.base_url.as_ref().filter(|address| !is_address(address)) {
+            let (provider, address) = (name.to_owned(), address.clone());
+            return Err(Error::BadAddress { provider, address });
+        }
         if let Some(key) = &self.key_env {
             provider.key_optional = false;
             (provider.key_env, provider.token_env) = match format {
@@ -114,6 +126,11 @@ impl ProviderRow {
         put_if(self.models.clone(), &mut provider.models);
         Ok(provider)
     }
+}
+
+fn is_address(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    host.is_some_and(|host| !host.is_empty() && !host.starts_with('/'))
 }
 
 /// A provider nobody has said anything of: it wants no key until one is named.
@@ -128,5 +145,8 @@ fn nobody(name: &str, format: Format) -> Provider {
         key_optional: true,
         dialect: Dialect::default(),
         models: Vec::new(),
+        path: String::new(),
+        own_names: false,
+        default_model: None,
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use http::HeaderValue;
 use windlass_core::record::ToolChoice;
 use windlass_core::request::Request;
-use windlass_core::settings::{Effort, Forcing, ToolSpec};
+use windlass_core::settings::{CacheLifetime, Effort, Forcing, Temperature, ToolSpec};
 
-use crate::capabilities::{Abilities, ForcedChoice, Knowledge};
+use crate::capabilities::{Abilities, ForcedChoice, Knowledge, TemperatureControl};
 use crate::fault::Fault;
 use crate::names::{Dialect, Format};
 use crate::notice::Notice;
-use crate::options::{CacheLife, Options};
+use crate::options::Options;
 use crate::thinking::{self, Thinker, Thinking};
 use crate::wire::How;
 
@@ -31,7 +31,7 @@ pub(crate) struct Known {
     /// The most output that may be asked for, if anybody knows.
     pub(crate) most_output_tokens: Option<u64>,
     pub(crate) user: Option<Arc<str>>,
-    pub(crate) cache: CacheLife,
+    pub(crate) cache: CacheLifetime,
 }
 
 impl Known {
@@ -73,6 +73,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) thinking: Thinking,
     pub(crate) choice: Choice<'a>,
     pub(crate) task_tokens: Option<u64>,
+    pub(crate) temperature: Option<Temperature>,
+    pub(crate) cache: CacheLifetime,
     pub(crate) notices: Vec<Notice>,
 }
 
@@ -109,7 +111,28 @@ impl<'a> Plan<'a> {
         if !is_messages && !wanted.betas.is_empty() {
             notices.push(Notice::BetasIgnored);
         }
-        Self { known, request, how, effort, thinking, choice, task_tokens, notices }
+        let temperature = temperature(known, request, thinking, &mut notices);
+        let wants_cache = matches!(
+            request.settings.cache,
+            Some(CacheLifetime::FiveMinutes | CacheLifetime::OneHour)
+        );
+        // The other formats cache by themselves and cannot be told for how long.
+        if wants_cache && !is_messages {
+            notices.push(Notice::CacheLifetimeIgnored);
+        }
+        let cache = request.settings.cache.unwrap_or(known.cache);
+        Self {
+            known,
+            request,
+            how,
+            effort,
+            thinking,
+            choice,
+            task_tokens,
+            temperature,
+            cache,
+            notices,
+        }
     }
 
     /// The tools on offer.
@@ -162,6 +185,35 @@ impl<'a> Choice<'a> {
             Self::Alone(tool) | Self::Asked(tool) => Some(tool),
             Self::Open | Self::Nothing | Self::Named(_) => None,
         }
+    }
+}
+
+/// The temperature as far as the model takes one: most that think take none while they do, and the
+/// Messages API has a smaller scale.
+fn temperature(
+    known: &Known,
+    request: &Request,
+    thinking: Thinking,
+    notices: &mut Vec<Notice>,
+) -> Option<Temperature> {
+    let wanted = request.settings.temperature?;
+    let thinks = matches!(thinking, Thinking::Adaptive | Thinking::Budget { .. });
+    let taken = match known.abilities.temperature {
+        TemperatureControl::Sent => true,
+        TemperatureControl::UnlessThinking => !thinks,
+        TemperatureControl::Never => false,
+    };
+    if !taken {
+        notices.push(Notice::TemperatureIgnored);
+        return None;
+    }
+    let most = Temperature::new(1.0).ok();
+    match most.filter(|most| known.format == Format::AnthropicMessages && wanted > *most) {
+        Some(most) => {
+            notices.push(Notice::TemperatureLowered);
+            Some(most)
+        }
+        None => Some(wanted),
     }
 }
 

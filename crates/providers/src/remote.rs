@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
 use windlass_core::input::Failure;
+use windlass_core::record::ToolChoice;
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
+use windlass_core::settings::Settings;
+use windlass_core::transcript::Transcript;
 use windlass_runtime::ports::{Model, Stream, Task};
 
 use crate::asked::Asked;
@@ -85,6 +88,22 @@ impl Remote {
     pub fn body(&self, request: &Request) -> Vec<Bytes> {
         let known = self.known();
         self.wire.body(&Plan::new(&known, request, self.how(request, &known)))
+    }
+
+    /// What it would be asked without, of what the settings want, because it does not have it.
+    #[must_use]
+    pub fn without_effect(&self, settings: &Arc<Settings>) -> Vec<Notice> {
+        let request = Request {
+            ask: 0,
+            settings: Arc::clone(settings),
+            transcript: Transcript::default(),
+            max_tokens: settings.model.max_tokens,
+            choice: ToolChoice::Open,
+            digest: Arc::from(""),
+            task_left_tokens: None,
+        };
+        let known = self.known();
+        Plan::new(&known, &request, self.how(&request, &known)).notices
     }
 
     /// Counts a request's input tokens at the server, where it can.

@@ -104,7 +104,7 @@ impl Anthropic {
             Thoughts::LeftOut => &self.thoughtless,
         };
         let marker =
-            anthropic::marker(plan.known.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
+            anthropic::marker(plan.cache).map(|marker| Bytes::from_static(marker.as_bytes()));
         let mut out = Vec::with_capacity(USUAL_PIECES);
         out.push(self.heads.of(plan, || anthropic::head(plan)));
         encodings.share(&plan.request.transcript, marker.as_ref(), &mut out);

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use windlass_core::bounds::BadSettings;
 use windlass_core::permission::{BadRule, Human, Otherwise, Rule};
 use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
+use windlass_providers::Models;
+use windlass_providers::names::Error as NameError;
 use windlass_providers::scripted::{Script, ScriptedModel};
 use windlass_runtime::identity;
 use windlass_runtime::keeping::Keeping;
@@ -33,6 +35,7 @@ pub struct Builder {
     hooks: Vec<Arc<dyn Hooks>>,
     runs_commands: bool,
     bad_rule: Option<BadRule>,
+    bad_name: Option<NameError>,
     bad_schema: Option<BadSchema>,
     children: Option<Vec<(Arc<str>, Definition)>>,
 }
@@ -49,6 +52,9 @@ pub enum BuildError {
     /// A permission rule cannot be read.
     #[error(transparent)]
     Rule(#[from] BadRule),
+    /// The name of a model leads nowhere.
+    #[error(transparent)]
+    ModelName(#[from] NameError),
     /// The schema of the answer is none.
     #[error(transparent)]
     Schema(#[from] BadSchema),
@@ -74,6 +80,7 @@ impl Default for Builder {
             hooks: Vec::new(),
             runs_commands: false,
             bad_rule: None,
+            bad_name: None,
             bad_schema: None,
             children: None,
         }
@@ -93,6 +100,21 @@ impl Builder {
     pub fn shared_model(mut self, model: Arc<dyn Model>) -> Self {
         self.model = Some(model);
         self
+    }
+
+    /// The model of a name such as `sonnet` or `openai:gpt-6-sol`, with its window, its price, and
+    /// the cheap model of its family to sum up. A name that leads nowhere is told by
+    /// [`Builder::start`].
+    #[must_use]
+    pub fn model_named(mut self, models: Models, name: &str) -> Self {
+        match models.settings(name) {
+            Ok(Settings { model, window, .. }) => {
+                self.settings.model = model;
+                self.settings.window.summariser = window.summariser;
+            }
+            Err(problem) => self.bad_name = self.bad_name.or(Some(problem)),
+        }
+        self.model(models)
     }
 
     /// The offline model that answers from a script.
@@ -261,6 +283,9 @@ impl Builder {
     /// Starts driving.
     pub async fn start(self) -> Result<Windlass, BuildError> {
         if let Some(problem) = self.bad_rule {
+            return Err(problem.into());
+        }
+        if let Some(problem) = self.bad_name {
             return Err(problem.into());
         }
         if let Some(problem) = self.bad_schema {

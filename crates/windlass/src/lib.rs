@@ -16,11 +16,16 @@ pub use windlass_providers::scripted;
 
 /// Models over HTTP: a name chooses the provider.
 pub mod models {
-    pub use windlass_providers::capabilities::Capabilities;
-    pub use windlass_providers::describe::{Described, Standing};
-    pub use windlass_providers::names::Providers;
+    pub use windlass_providers::capabilities::{Abilities, Capabilities, Evidence};
+    pub use windlass_providers::describe::{Described, Standing, describe};
+    pub use windlass_providers::names::{
+        Credential, Error as NameError, Format, Provider, Providers,
+    };
     pub use windlass_providers::overrides::{ModelRow, ProviderRow};
-    pub use windlass_providers::{Client, Models, Options, Proxies, Shared, Variables};
+    pub use windlass_providers::prices::Prices;
+    pub use windlass_providers::{
+        Client, Models, Notice, Options, Proxies, Shared, Variables, notices,
+    };
 }
 
 pub use windlass_runtime::feed::{Item, Subscription};

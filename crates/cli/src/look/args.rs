@@ -4,6 +4,14 @@ use clap::Args;
 
 use crate::args::{AgentArgs, StoreArgs};
 
+/// What is known of models.
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// As JSON, one object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Something to look at.
 #[derive(Debug, Args)]
 pub(crate) struct LookArgs {

@@ -4,6 +4,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use windlass::core::settings::Effort;
+
 use super::front::Page;
 use super::paths;
 use super::trust::Trust;
@@ -25,6 +27,8 @@ pub(crate) struct FileAgent {
     pub(crate) tools: Option<Vec<String>>,
     /// The model it asks; its parent's if not said.
     pub(crate) model: Option<String>,
+    /// How hard it tries; as hard as its parent if not said.
+    pub(crate) effort: Option<Effort>,
     /// What it is told.
     pub(crate) prompt: String,
 }
@@ -89,8 +93,14 @@ fn read(path: &Path) -> Result<FileAgent, String> {
         about: about.to_owned(),
         tools: page.list("tools").filter(|tools| !tools.iter().any(|tool| tool == "*")),
         model: page.get("model").filter(|model| *model != "inherit").map(str::to_owned),
+        effort: page.get("effort").map(effort).transpose()?,
         prompt: page.body.clone(),
     })
+}
+
+fn effort(word: &str) -> Result<Effort, String> {
+    let efforts = "low, medium, high, xhigh or max";
+    Effort::named(word).ok_or_else(|| format!("its effort is `{word}`; write {efforts}"))
 }
 
 fn text(path: &Path) -> Result<String, String> {

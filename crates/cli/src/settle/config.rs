@@ -3,7 +3,12 @@
 //! ```toml
 //! model = "claude-sonnet-4-5"
 //! fallback_model = "openai:gpt-5-mini"
-//! summary_model = "claude-haiku-4-5"
+//! summary_model = "haiku"
+//! effort = "high"
+//! max_tokens = 4096
+//! temperature = 0.2
+//! cache_lifetime = "1h"
+//! stop_sequences = { "\nUser:" = "reprompt", "\n---END---" = "finish" }
 //! store = "/var/lib/windlass/windlass.db"
 //!
 //! [providers.lab]
@@ -33,8 +38,10 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use windlass::Keeping;
 use windlass::core::budget::Unpriced;
-use windlass::models::{ModelRow, ProviderRow};
+use windlass::core::settings::{CacheLifetime, Effort};
+use windlass::models::{ModelRow, ProviderRow, Providers};
 
+use super::controls::{ModelControls, StopMeaning};
 use super::paths;
 
 /// The file.
@@ -47,6 +54,22 @@ pub(crate) struct Config {
     pub(crate) fallback_model: Option<String>,
     /// The model that sums up.
     pub(crate) summary_model: Option<String>,
+    /// How hard the model should try: `low`, `medium`, `high`, `xhigh` or `max`.
+    pub(crate) effort: Option<Effort>,
+    /// Tokens the model may think with; 0 switches thinking off.
+    pub(crate) max_thinking_tokens: Option<u64>,
+    /// Tokens the model is told it has for the whole task.
+    pub(crate) task_budget: Option<u64>,
+    /// Beta features to ask for.
+    pub(crate) betas: Option<Vec<String>>,
+    /// Output tokens one reply may have at first.
+    pub(crate) max_tokens: Option<u64>,
+    /// How freely the model chooses its words, from 0 to 2.
+    pub(crate) temperature: Option<f64>,
+    /// How long the provider keeps the prompt in its cache: `off`, `5m` or `1h`.
+    pub(crate) cache_lifetime: Option<CacheLifetime>,
+    /// Texts that end the output, and what each means: `finish`, `reprompt` or `continue`.
+    pub(crate) stop_sequences: Option<BTreeMap<String, StopMeaning>>,
     /// Where conversations live.
     pub(crate) store: Option<PathBuf>,
     /// Providers of the user's own.
@@ -109,6 +132,22 @@ pub(crate) struct Profile {
     pub(crate) model: Option<String>,
     /// The model that sums up for it.
     pub(crate) summary_model: Option<String>,
+    /// How hard the model should try: `low`, `medium`, `high`, `xhigh` or `max`.
+    pub(crate) effort: Option<Effort>,
+    /// Tokens the model may think with; 0 switches thinking off.
+    pub(crate) max_thinking_tokens: Option<u64>,
+    /// Tokens the model is told it has for the whole task.
+    pub(crate) task_budget: Option<u64>,
+    /// Beta features to ask for.
+    pub(crate) betas: Option<Vec<String>>,
+    /// Output tokens one reply may have at first.
+    pub(crate) max_tokens: Option<u64>,
+    /// How freely the model chooses its words, from 0 to 2.
+    pub(crate) temperature: Option<f64>,
+    /// How long the provider keeps the prompt in its cache: `off`, `5m` or `1h`.
+    pub(crate) cache_lifetime: Option<CacheLifetime>,
+    /// Texts that end the output, and what each means: `finish`, `reprompt` or `continue`.
+    pub(crate) stop_sequences: Option<BTreeMap<String, StopMeaning>>,
     /// How its context is kept small, where that differs: `thresholds`, `snip`, `micro`, `collapse`,
     /// `auto`.
     pub(crate) window: BTreeMap<String, toml::Value>,
@@ -132,15 +171,50 @@ pub(crate) fn read() -> anyhow::Result<Config> {
                 .with_context(|| format!("the configuration {} cannot be read", path.display()));
         }
     };
-    toml::from_str(&text).map_err(|error: toml::de::Error| {
+    let config: Config = toml::from_str(&text).map_err(|error: toml::de::Error| {
         let at = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = at.matches('\n').count() + 1;
         let (path, why) = (path.display(), error.message().lines().collect::<Vec<_>>().join(" "));
-        anyhow::anyhow!("{path} is not valid (line {line}: {why}); mend it")
-    })
+        anyhow::anyhow!("{path} is not valid (line {line}: {why}); fix it")
+    })?;
+    // A provider that cannot be asked is told whether or not a model of it was chosen.
+    Providers::built_in()
+        .with_rows(&config.providers)
+        .with_context(|| format!("{} is not valid", path.display()))?;
+    Ok(config)
+}
+
+impl Profile {
+    /// How the model is asked.
+    pub(crate) fn controls(&self) -> ModelControls {
+        ModelControls {
+            effort: self.effort,
+            max_thinking_tokens: self.max_thinking_tokens,
+            task_budget: self.task_budget,
+            betas: self.betas.clone(),
+            max_tokens: self.max_tokens,
+            temperature: self.temperature,
+            cache_lifetime: self.cache_lifetime,
+            stop_sequences: self.stop_sequences.clone(),
+        }
+    }
 }
 
 impl Config {
+    /// How the model is asked.
+    pub(crate) fn controls(&self) -> ModelControls {
+        ModelControls {
+            effort: self.effort,
+            max_thinking_tokens: self.max_thinking_tokens,
+            task_budget: self.task_budget,
+            betas: self.betas.clone(),
+            max_tokens: self.max_tokens,
+            temperature: self.temperature,
+            cache_lifetime: self.cache_lifetime,
+            stop_sequences: self.stop_sequences.clone(),
+        }
+    }
+
     /// The profile of this name. Three exist without being written down.
     pub(crate) fn profile(&self, name: Option<&str>) -> anyhow::Result<Profile> {
         let name = name.unwrap_or("default");

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use windlass::core::ids::LaneId;
-use windlass::core::settings::{Effort, Model as ModelSettings, Settings};
+use windlass::core::settings::{CacheLifetime, Model as ModelSettings, Settings};
 use windlass::core::window::Summariser;
-use windlass::models::{Capabilities, Client, Models, Options, Providers, Proxies, Shared};
+use windlass::models::{
+    Capabilities, Client, Described, Models, Options, Providers, Proxies, Shared, Standing,
+};
 use windlass::ports::{Clock, Model, Store};
 use windlass::scripted::{Script, ScriptedModel};
 
 use super::config::{Config, Profile};
+use super::controls::ModelControls;
 use super::sources::Source;
-use crate::args::{EffortWord, ModelArgs};
+use crate::args::ModelArgs;
 use crate::look::story::Story;
+use crate::{show, words};
 
 /// The name of the model that answers from a script.
 const SCRIPTED: &str = "scripted";
-
-/// Short names people use.
-const ALIASES: &[(&str, &str)] =
-    &[("opus", "claude-opus-4-5"), ("sonnet", "claude-sonnet-4-5"), ("haiku", "claude-haiku-4-5")];
 
 /// The model that was named: by a flag, the environment, or a file.
 pub(crate) fn named(
@@ -58,34 +58,49 @@ pub(crate) fn choose(
     name: Option<String>,
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<Arc<dyn Model>> {
+    let controls = controls(args, (config, profile))?;
     if let Some(path) = &args.script {
         let script = read_script(path)?;
         settings.model = ModelSettings::named(SCRIPTED);
         widen(settings, args);
+        controls.apply(settings)?;
         return Ok(Arc::new(ScriptedModel::new(script, Arc::clone(clock))));
     }
-    let Some(name) = name.as_deref().map(full) else {
-        bail!(
-            "no model is chosen; give --model NAME (such as claude-sonnet-4-5, openai:gpt-5 or \
-             ollama:llama3), set `model` in config.toml, or go without one: --script FILE, or \
-             `windlass demo`"
-        );
-    };
-    let models = models(config, clock)?;
+    let models = models(config, controls.cache_lifetime, clock)?;
+    let Some(name) = name.or_else(|| models.default_model()) else { bail!(words::NO_MODEL) };
     // The name is checked now: a typing error is told before anything is stored.
+    let Described { model, summary_model, standing, .. } = models.describe(&name)?;
+    settings.model = model;
+    if standing == Standing::Unlisted {
+        // Its limit is a guess: whoever names one knows better.
+        let most = &mut settings.model.most_output_tokens;
+        *most = controls.max_tokens.unwrap_or_default().max(*most);
+    }
     let known = |name: &str| models.describe(name).map(|described| described.model);
-    settings.model = known(&name)?;
     let fallback = args.fallback_model.as_deref().or(config.fallback_model.as_deref());
-    settings.fallback = fallback.map(|name| known(&full(name))).transpose()?;
+    settings.fallback = fallback.map(known).transpose()?;
     let summaries = profile.summary_model.as_deref().or(config.summary_model.as_deref());
-    if let Some(name) = summaries.map(full).or_else(|| cheaper(&name)) {
-        settings.window.summariser = Summariser::Model(known(&name)?);
+    if let Some(model) = summaries.map(known).transpose()?.or(summary_model) {
+        settings.window.summariser = Summariser::Model(model);
     }
     widen(settings, args);
-    think(settings, args);
+    controls.apply(settings)?;
     // So is a key that is missing.
-    models.named(&settings.model.name).map_err(|failure| anyhow::anyhow!("{}", failure.message))?;
+    let failed = |failure: windlass::core::input::Failure| anyhow::anyhow!("{}", failure.message);
+    models.named(&settings.model.name).map_err(failed)?;
+    // And what was asked for in vain: nobody else says it before the first reply.
+    for notice in models.without_effect(&Arc::new(settings.clone())).map_err(failed)? {
+        show::note(&words::without_effect(notice, &settings.model.name));
+    }
     Ok(Arc::new(models))
+}
+
+/// How the model is asked: flags, then the profile, then the file.
+pub(crate) fn controls(
+    args: &ModelArgs,
+    (config, profile): (&Config, &Profile),
+) -> anyhow::Result<ModelControls> {
+    Ok(ModelControls::typed(args)?.or(profile.controls()).or(config.controls()))
 }
 
 /// What is known of a model that an agent of its own asks; nothing where a script answers.
@@ -98,7 +113,7 @@ pub(crate) fn of_agent(
     if args.script.is_some() {
         return Ok(None);
     }
-    Ok(Some(models(config, clock)?.describe(&full(name))?.model))
+    Ok(Some(models(config, None, clock)?.describe(name)?.model))
 }
 
 /// A model for what needs no reply: whoever asks it gets an empty one.
@@ -107,23 +122,12 @@ pub(crate) fn silent(clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Model>> {
     Ok(Arc::new(ScriptedModel::new(script, Arc::clone(clock))))
 }
 
-fn full(name: &str) -> String {
-    let alias = ALIASES.iter().find(|(short, _)| *short == name);
-    alias.map_or(name, |(_, full)| full).to_owned()
-}
-
-/// The cheap model of the same family, asked where the name says; nobody knows one for other families.
-fn cheaper(name: &str) -> Option<String> {
-    let (provider, model) = match name.split_once(':') {
-        Some((provider, model)) => (format!("{provider}:"), model),
-        None => (String::new(), name),
-    };
-    let is_dearer = model.starts_with("claude-") && !model.contains("haiku");
-    is_dearer.then(|| format!("{provider}{}", full("haiku")))
-}
-
 /// Every model that a name can choose, with what the configuration says of them.
-fn models(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Models> {
+fn models(
+    config: &Config,
+    cache: Option<CacheLifetime>,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Models> {
     let variable = |name: &str| std::env::var(name).ok();
     let proxies = Proxies::from_variables(&variable)?;
     let mut shared = Shared::new(Arc::clone(clock));
@@ -131,7 +135,9 @@ fn models(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Models> {
     shared.capabilities = Arc::new(Capabilities::built_in().with_rows(&config.models));
     let providers = Providers::built_in().with_rows(&config.providers)?;
     let variables = Arc::new(|name: &str| std::env::var(name).ok());
-    Ok(Models::new(shared, providers, Options::default(), variables))
+    // Prices depend on it, too.
+    let options = Options { cache: cache.unwrap_or_default(), ..Options::default() };
+    Ok(Models::new(shared, providers, options, variables))
 }
 
 /// What was typed about the window counts more than what the table says.
@@ -139,20 +145,6 @@ fn widen(settings: &mut Settings, args: &ModelArgs) {
     if let Some(tokens) = args.window_tokens {
         settings.model.window_tokens = tokens;
     }
-}
-
-fn think(settings: &mut Settings, args: &ModelArgs) {
-    let effort = |word| match word {
-        EffortWord::Low => Effort::Low,
-        EffortWord::Medium => Effort::Medium,
-        EffortWord::High => Effort::High,
-        EffortWord::Xhigh => Effort::Xhigh,
-        EffortWord::Max => Effort::Max,
-    };
-    settings.thinking.effort = args.effort.map(effort);
-    settings.thinking.budget_tokens = args.max_thinking_tokens;
-    settings.thinking.task_tokens = args.task_budget;
-    settings.thinking.betas = args.betas.iter().map(|beta| Arc::from(beta.as_str())).collect();
 }
 
 /// Reads a script.

@@ -225,5 +225,5 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
     assert!(!place.path("w.db").exists(), "nothing is stored");
     place.write("home/config.toml", "[models.m.prices]\ninput = -5\n");
     let ran = place.ask("hi", &[]);
-    assert!(ran.code == 1 && ran.err.contains("mend it"), "{}", ran.err);
+    assert!(ran.code == 1 && ran.err.contains("; fix it"), "{}", ran.err);
 }

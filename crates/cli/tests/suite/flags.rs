@@ -295,7 +295,7 @@ fn profiles_and_models_bring_their_settings() {
     let here = ["--store", "w.db"];
     let ran = place.run_with(&[&asked[..], &quick[..], &here[..]].concat(), &nowhere);
     assert_eq!(ran.code, 1, "{}", ran.err);
-    let cheap = "\"summariser\":{\"model\":{\"name\":\"claude-haiku-4-5\"";
+    let cheap = "\"summariser\":{\"model\":{\"name\":\"claude-haiku-5-5\"";
     assert!(stored(cheap), "{}", ran.err);
 }
 

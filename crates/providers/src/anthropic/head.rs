@@ -1,10 +1,10 @@
 //! What stands around the messages of a request. The part before them stays the same from call to
 //! call; whatever may change stands behind them.
 
-use windlass_core::settings::ToolSpec;
+use windlass_core::settings::{CacheLifetime, ToolSpec};
 
 use crate::json::{List, Object};
-use crate::options::{CacheLife, Delivery};
+use crate::options::Delivery;
 use crate::plan::{Choice, Plan};
 use crate::thinking::{Thinking, word};
 
@@ -12,11 +12,13 @@ use crate::thinking::{Thinking, word};
 const LEAST_BUDGET_TOKENS: u64 = 1_024;
 
 /// A cache marker as it is spliced into a block.
-pub(crate) fn marker(cache: CacheLife) -> Option<&'static str> {
+pub(crate) fn marker(cache: CacheLifetime) -> Option<&'static str> {
     match cache {
-        CacheLife::Off => None,
-        CacheLife::FiveMinutes => Some(",\"cache_control\":{\"type\":\"ephemeral\"}"),
-        CacheLife::OneHour => Some(",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}"),
+        CacheLifetime::Off => None,
+        CacheLifetime::FiveMinutes => Some(",\"cache_control\":{\"type\":\"ephemeral\"}"),
+        CacheLifetime::OneHour => {
+            Some(",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}")
+        }
     }
 }
 
@@ -27,14 +29,14 @@ pub(crate) fn head(plan: &Plan<'_>) -> Vec<u8> {
     body.string("model", &plan.known.model);
     let tools: Vec<&ToolSpec> = plan.tools().collect();
     if !tools.is_empty() {
-        write_tools(body.key("tools"), &tools, plan.known.cache);
+        write_tools(body.key("tools"), &tools, plan.cache);
     }
     write_system(&mut body, plan);
     body.key("messages").push(b'[');
     out
 }
 
-fn write_tools(out: &mut Vec<u8>, tools: &[&ToolSpec], cache: CacheLife) {
+fn write_tools(out: &mut Vec<u8>, tools: &[&ToolSpec], cache: CacheLifetime) {
     let mut list = List::open(out);
     for (at, tool) in tools.iter().enumerate() {
         let out = list.item();
@@ -67,18 +69,18 @@ fn write_system(body: &mut Object<'_>, plan: &Plan<'_>) {
         block.string("type", "text");
         block.string("text", text);
         if at == 0 {
-            mark(&mut block, plan.known.cache);
+            mark(&mut block, plan.cache);
         }
         block.close();
     }
     list.close();
 }
 
-fn mark(object: &mut Object<'_>, cache: CacheLife) {
+fn mark(object: &mut Object<'_>, cache: CacheLifetime) {
     match cache {
-        CacheLife::Off => {}
-        CacheLife::FiveMinutes => object.raw("cache_control", "{\"type\":\"ephemeral\"}"),
-        CacheLife::OneHour => {
+        CacheLifetime::Off => {}
+        CacheLifetime::FiveMinutes => object.raw("cache_control", "{\"type\":\"ephemeral\"}"),
+        CacheLifetime::OneHour => {
             object.raw("cache_control", "{\"type\":\"ephemeral\",\"ttl\":\"1h\"}");
         }
     }
@@ -100,6 +102,9 @@ pub(crate) fn tail(plan: &Plan<'_>) -> Vec<u8> {
     if !stops.is_empty() {
         let stops: Vec<&str> = stops.keys().map(|stop| &**stop).collect();
         body.value("stop_sequences", &stops);
+    }
+    if let Some(temperature) = plan.temperature {
+        body.value("temperature", &temperature.as_f64());
     }
     if let Some(user) = &plan.known.user {
         let mut metadata = Object::open(body.key("metadata"));

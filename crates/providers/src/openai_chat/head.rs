@@ -57,6 +57,9 @@ pub(crate) fn tail(plan: &Plan<'_>) -> Vec<u8> {
     if !stops.is_empty() && plan.known.abilities.stop_strings == StopStrings::Sent {
         body.value("stop", &stops);
     }
+    if let Some(temperature) = plan.temperature {
+        body.value("temperature", &temperature.as_f64());
+    }
     if let Some(user) = &plan.known.user {
         body.string("user", user);
     }

@@ -47,6 +47,9 @@ pub(crate) fn tail(plan: &Plan<'_>) -> Vec<u8> {
         reasoning.string("effort", effort);
         reasoning.close();
     }
+    if let Some(temperature) = plan.temperature {
+        body.value("temperature", &temperature.as_f64());
+    }
     if let Some(user) = &plan.known.user {
         body.string("safety_identifier", user);
     }

@@ -3,7 +3,7 @@
 use windlass_core::block::{Block, ErrorFlag};
 use windlass_core::raw::Raw;
 use windlass_providers::names::Format;
-use windlass_providers::{CacheLife, Options};
+use windlass_providers::{CacheLifetime, Options};
 
 use crate::adapter::{joined, prompt, push_round, remote, request, settings};
 use crate::scenarios::FORMATS;
@@ -11,7 +11,7 @@ use crate::scenarios::FORMATS;
 const NOWHERE: &str = "http://127.0.0.1:1";
 
 fn without_cache() -> Options {
-    Options { cache: CacheLife::Off, ..Options::default() }
+    Options { cache: CacheLifetime::Off, ..Options::default() }
 }
 
 /// The part that must stay: everything up to what closes the conversation.

@@ -4,7 +4,7 @@ use windlass_core::block::Block;
 use windlass_core::reply::StopReason;
 use windlass_core::transcript::Transcript;
 use windlass_providers::names::Format;
-use windlass_providers::{CacheLife, Options, Recorded, replay};
+use windlass_providers::{CacheLifetime, Options, Recorded, replay};
 
 use crate::adapter::{joined, prompt, remote, request};
 use crate::heard::Heard;
@@ -38,7 +38,7 @@ fn blocks_go_back_as_they_came() {
     let reply = rich();
     let mut transcript = prompt("go");
     transcript.push_reply(&reply.blocks);
-    let options = Options { cache: CacheLife::Off, ..Options::default() };
+    let options = Options { cache: CacheLifetime::Off, ..Options::default() };
     let model = remote(Format::AnthropicMessages, "http://127.0.0.1:1", options);
     let body = joined(&model.body(&request(transcript)));
     for block in &reply.blocks {

@@ -2,21 +2,34 @@
 
 use std::path::Path;
 
-use windlass::Keeping;
 use windlass::core::ids::LaneId;
+use windlass::{Keeping, ModelSettings};
 
-use crate::look::numbers::{bytes, counted};
+use crate::look::numbers::{bytes, counted, dollars, grouped};
 
 /// Conversations named in one line.
 const MOST_NAMES: usize = 5;
 
-pub(super) const NO_MODEL: &str = "none is chosen; give --model NAME (`sonnet`, `openai:…`, \
-     `ollama:…`) or set `model` in config.toml";
+pub(super) const NO_MODEL: &str = "none is chosen; set a key, give --model NAME (`sonnet`, \
+     `openai:…`, `ollama:…`) or set `model` in config.toml";
 pub(super) const SOUND: &str = "the quick check of the whole file found nothing";
 pub(super) const NOBODY_WAITS: &str = "no run waits for you";
 
-pub(super) fn model(name: &str, says: &str) -> String {
-    format!("{name}, as {says} says; --model NAME asks another; nothing was asked over the network")
+pub(super) fn model(model: &ModelSettings, says: &str) -> String {
+    let ModelSettings { name, window_tokens, price, .. } = model;
+    let window = grouped(*window_tokens);
+    let price = match price {
+        Some(price) => {
+            let (input, output) =
+                (dollars(price.input_usd_micros), dollars(price.output_usd_micros));
+            format!("{input} in and {output} out per million tokens")
+        }
+        None => format!("price unknown (give it in [models.{name:?}] of config.toml)"),
+    };
+    format!(
+        "{name}, as {says} says: a window of {window} tokens, {price}; --model NAME asks another; \
+         nothing was asked over the network"
+    )
 }
 
 pub(super) fn agents(names: &[&str]) -> String {

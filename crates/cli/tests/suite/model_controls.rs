@@ -1,0 +1,283 @@
+//! What people set about a model, from the command line and config.toml to the wire.
+
+use serde_json::{Value, json};
+
+use crate::kit::Place;
+use crate::wire::Wire;
+
+/// A place with a configuration and no keys of the machine that runs the test.
+fn place(config: &str) -> Place {
+    let place = Place::new("");
+    std::fs::create_dir(place.path("home")).unwrap();
+    place.write("home/config.toml", config);
+    place
+}
+
+/// The request of the third source, sent by the command line alone.
+// spec: MODELS-03
+#[test]
+fn model_output_limit_and_stop_sequences_are_sent_as_typed() {
+    let wire = Wire::start();
+    let place = place("");
+    let model = ["--model", "claude-sonnet-4-6"];
+    let (sent, _) = wire.ask(&place, &[&model[..], &["--max-tokens", "4096"]].concat());
+    assert_eq!(sent.body["model"], "claude-sonnet-4-6");
+    assert_eq!(sent.body["max_tokens"], 4_096);
+    assert_eq!(sent.body["stop_sequences"], json!(["\n---END---", "\nUser:"]));
+    let own = ["--stop-sequence", "\\nHuman:", "--stop-sequence", "-STOP-"];
+    let (sent, ran) = wire.ask(&place, &[&model[..], &own].concat());
+    assert_eq!(sent.body["stop_sequences"], json!(["\nHuman:", "-STOP-"]));
+    // The model is asked to write what ends its answer.
+    let system = sent.body["system"][0]["text"].as_str().unwrap();
+    assert!(system.contains("a line that holds only Human: or -STOP-"), "{system}");
+    assert_eq!(ran.err, "", "{}", ran.err);
+    let (sent, _) = wire.ask(&place, &[&model[..], &["--stop-sequence", ""]].concat());
+    assert_eq!(sent.body.get("stop_sequences"), None);
+    for (bad, says) in [
+        (["--stop-sequence", "\\x"], "unknown escape"),
+        (["--stop-sequence", " "], "is blank"),
+        (["--max-tokens", "0"], "not a valid value for --max-tokens"),
+        (["--max-tokens", "999999"], "claude-sonnet-4-6 writes 1 to 128,000 tokens"),
+        (["--temperature", "2.5"], "between 0 and 2"),
+        (["--temperature", "-1"], "between 0 and 2"),
+    ] {
+        let ran = place.run_with(&[&["-p", "hi"], &model[..], &bad].concat(), &wire.keys());
+        assert!(ran.code != 0 && ran.err.contains(says), "{bad:?}: {}", ran.err);
+    }
+    assert_eq!(wire.sent().len(), 0, "nothing was asked with settings that were refused");
+}
+
+// spec: MODELS-10
+#[test]
+fn effort_thinking_budget_betas_temperature_and_cache_reach_the_wire() {
+    let wire = Wire::start();
+    let place = place("");
+    let ask = |more: &[&str]| wire.ask(&place, more);
+    let (sent, ran) = ask(&["--model", "opus", "--effort", "xhigh", "--task-budget", "30000"]);
+    assert_eq!(sent.body["model"], "claude-opus-5-5", "the newest of its family");
+    assert_eq!(sent.body["output_config"]["effort"], "xhigh");
+    assert_eq!(sent.body["output_config"]["task_budget"]["total"], 30_000);
+    assert_eq!(ran.err, "");
+    let betas = ["--betas", "one-2026,two-2026"];
+    let (sent, _) = ask(&[&["--model", "claude-sonnet-4-5"], &betas[..]].concat());
+    assert!(sent.head.contains("anthropic-beta: one-2026,two-2026\r\n"), "{}", sent.head);
+    let budget = ["--model", "claude-sonnet-4-5", "--max-thinking-tokens", "2000"];
+    let (sent, _) = ask(&budget);
+    assert_eq!(sent.body["thinking"], json!({"type": "enabled", "budget_tokens": 2_000}));
+    let (sent, _) = ask(&["--model", "claude-sonnet-4-6", "--max-thinking-tokens", "0"]);
+    assert_eq!(sent.body["thinking"], json!({"type": "disabled"}));
+    let cool = ["--model", "claude-sonnet-4-5", "--temperature", "0.25"];
+    let (sent, ran) = ask(&[&cool[..], &["--cache-lifetime", "1h"]].concat());
+    assert_eq!(sent.body["temperature"], 0.25);
+    let marked = json!({"type": "ephemeral", "ttl": "1h"});
+    assert_eq!(sent.body["system"][0]["cache_control"], marked);
+    assert_eq!(ran.err, "");
+    let (sent, _) = ask(&["--model", "sonnet", "--cache-lifetime", "off"]);
+    assert!(!sent.body.to_string().contains("cache_control"), "{}", sent.body);
+    let (sent, _) = ask(&["--model", "openai-chat:gpt-4o", "--temperature", "1.5"]);
+    assert_eq!(sent.body["temperature"], 1.5);
+    let (sent, _) = ask(&["--model", "gpt-6-sol", "--effort", "low"]);
+    assert_eq!(sent.body["reasoning"]["effort"], "low");
+}
+
+/// What a model does not have is said once, on standard error, and not sent.
+// spec: MODELS-10
+#[test]
+fn a_control_without_effect_says_so() {
+    let wire = Wire::start();
+    let place = place("");
+    let cases: [(&[&str], &str, &str); 7] = [
+        (&["claude-haiku-4-5", "--effort", "high"], "--effort has no effect", "/output_config"),
+        (&["claude-opus-4-5", "--effort", "max"], "--effort is lowered", "/none"),
+        (&["opus", "--temperature", "0.5"], "--temperature has no effect", "/temperature"),
+        (&["gpt-6-sol", "--betas", "x"], "--betas has no effect", "/none"),
+        (&["gpt-6-sol", "--task-budget", "9000"], "--task-budget has no effect", "/none"),
+        (&["gpt-6-sol", "--cache-lifetime", "1h"], "--cache-lifetime has no effect", "/none"),
+        (
+            &["opus", "--max-thinking-tokens", "0"],
+            "--max-thinking-tokens has no effect",
+            "/thinking",
+        ),
+    ];
+    for (flags, says, gone) in cases {
+        let (sent, ran) = wire.ask(&place, &[&["--model"], flags].concat());
+        assert_eq!(ran.err.matches(says).count(), 1, "{flags:?}: {}", ran.err);
+        assert_eq!(sent.body.pointer(gone), None, "{flags:?}");
+    }
+}
+
+// spec: MODELS-10
+#[test]
+fn controls_stand_in_the_configuration_and_in_profiles() {
+    let wire = Wire::start();
+    let place = place(
+        "model = \"claude-opus-4-6\"\neffort = \"low\"\nmax_tokens = 1000\ncache_lifetime = \"1h\"\n\
+         stop_sequences = { \"\\nUser:\" = \"reprompt\", \"MORE\" = \"continue\" }\n\
+         [profiles.hard]\neffort = \"high\"\nmax_thinking_tokens = 0\ntemperature = 0.5\nbetas = [\"b-1\"]\n\
+         task_budget = 25000\n",
+    );
+    let (sent, _) = wire.ask(&place, &[]);
+    assert_eq!(sent.body["output_config"]["effort"], "low");
+    assert_eq!((&sent.body["max_tokens"], sent.body.get("temperature")), (&json!(1_000), None));
+    assert_eq!(sent.body["stop_sequences"], json!(["\nUser:", "MORE"]));
+    assert!(!sent.body["system"].to_string().contains("holds only"), "{}", sent.body["system"]);
+    let (sent, ran) = wire.ask(&place, &["--profile", "hard"]);
+    assert_eq!(sent.body["output_config"], json!({"effort": "high"}));
+    assert!(ran.err.contains("--task-budget has no effect"), "{}", ran.err);
+    assert_eq!((&sent.body["temperature"], &sent.body["max_tokens"]), (&json!(0.5), &json!(1_000)));
+    assert!(sent.head.contains("anthropic-beta: b-1\r\n"), "{}", sent.head);
+    assert_eq!(sent.body["system"][0]["cache_control"]["ttl"], "1h");
+    let (sent, _) = wire.ask(&place, &["--profile", "hard", "--effort", "medium"]);
+    assert_eq!(sent.body["output_config"]["effort"], "medium", "the flag wins");
+    for (bad, says) in [
+        ("effort = \"huge\"\n", "unknown variant `huge`"),
+        ("temperature = 3.0\n", "between 0 and 2"),
+        ("stop_sequences = { x = \"explode\" }\n", "unknown variant `explode`"),
+        ("[profiles.default]\neffort = 3\n", "line 3"),
+    ] {
+        place.write("home/config.toml", &format!("model = \"sonnet\"\n{bad}"));
+        let ran = place.run_with(&["-p", "hi", "--store", "w.db"], &wire.keys());
+        assert!(ran.code != 0 && ran.err.contains(says), "{bad}: {}", ran.err);
+    }
+}
+
+/// An agent's file says how hard the agent tries.
+// spec: MODELS-10
+#[test]
+fn an_agent_file_sets_the_effort_of_its_children() {
+    let place = Place::new("when any\n  say \"hi\"\n");
+    std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
+    let page = |effort: &str| {
+        format!("---\nname: thinker\ndescription: thinks\neffort: {effort}\n---\nThink.\n")
+    };
+    place.write("user/.claude/agents/thinker.md", &page("huge"));
+    let ran = place.alone("go", &[]);
+    assert!(ran.err.contains("its effort is `huge`; write low, medium"), "{}", ran.err);
+    place.write("user/.claude/agents/thinker.md", &page("high"));
+    place.write(
+        "a.script",
+        "when user is \"go\" and results 0\n  call Agent {\"description\": \"d\", \"prompt\": \"think\", \
+         \"subagent_type\": \"thinker\"}\nwhen any\n  say \"done\"\n",
+    );
+    let ran = place.alone("go", &["--allowedTools", "Agent", "--conversation", "c"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "done\n"), "{}", ran.err);
+    let store = std::fs::read(place.path("w.db")).unwrap();
+    let stored = String::from_utf8_lossy(&store);
+    assert!(stored.contains("\"agent\":\"thinker\""), "the child ran");
+    assert!(stored.contains("\"effort\":\"high\"") && stored.contains("\"effort\":null"));
+}
+
+#[test]
+fn a_key_is_enough_to_choose_a_model() {
+    let wire = Wire::start();
+    let place = place("");
+    let asked = |only: &[&str], more: &[&str]| {
+        let keys: Vec<_> =
+            wire.keys().into_iter().filter(|(name, _)| only.contains(name)).collect();
+        let bare = [&["-p", "hi", "--store", "w.db"], more].concat();
+        let mut command = place.command(&bare);
+        for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_MODEL"] {
+            command.env_remove(name);
+        }
+        command.envs(keys).stdin(std::process::Stdio::null());
+        let ran = crate::kit::Ran::from(command.output().unwrap());
+        let model = wire.sent().last().map(|sent| sent.body["model"].clone());
+        (ran, model)
+    };
+    let (ran, _) = asked(&[], &[]);
+    assert!(ran.code != 0 && ran.err.contains("no model is chosen"), "{}", ran.err);
+    assert!(ran.err.contains("ANTHROPIC_API_KEY"), "{}", ran.err);
+    let anthropic = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"];
+    let openai = ["OPENAI_API_KEY", "OPENAI_BASE_URL"];
+    let gemini = ["GEMINI_API_KEY", "GEMINI_BASE_URL"];
+    assert_eq!(asked(&anthropic, &[]).1, Some(json!("claude-sonnet-5-5")));
+    assert_eq!(asked(&openai, &[]).1, Some(json!("gpt-6-sol")));
+    assert_eq!(asked(&[&anthropic[..], &openai].concat(), &[]).1, Some(json!("claude-sonnet-5-5")));
+    assert_eq!(asked(&gemini, &[]).1, Some(json!("gemini-2.5-pro")));
+    let azure = ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"];
+    assert_eq!(asked(&azure, &["--model", "azure:mine"]).1, Some(json!("mine")));
+    let path = wire.sent().last().unwrap().head.clone();
+    assert!(path.starts_with("POST /openai/v1/responses "), "{path}");
+    assert!(path.contains("authorization: Bearer k\r\n"), "{path}");
+    let (ran, _) = asked(&["AZURE_OPENAI_API_KEY"], &["--model", "azure:mine"]);
+    assert!(ran.code != 0 && ran.err.contains("set AZURE_OPENAI_ENDPOINT"), "{}", ran.err);
+}
+
+#[test]
+fn models_lists_providers_windows_prices_and_keys() {
+    let place = place(
+        "[providers.lab]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
+         [models.small]\nwindow_tokens = 8192\n",
+    );
+    let keys = [("ANTHROPIC_API_KEY", "secret-key")];
+    let ran = place.run_with(&["models"], &keys);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    for line in
+        ["anthropic    key set", "lab          no key needed", "small", "8,192", "price unknown"]
+    {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    assert!(!ran.out.contains("secret-key"), "{}", ran.out);
+    let ran = place.run_with(&["models", "--json"], &keys);
+    let rows: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let find = |kind: &str, name: &str| {
+        rows.iter().find(|row| row["type"] == kind && row["name"] == name).unwrap().clone()
+    };
+    assert_eq!(find("provider", "anthropic")["key"], "set");
+    assert_eq!(find("provider", "groq")["key"], "missing");
+    let sonnet = find("model", "claude-sonnet-5-5");
+    assert_eq!(
+        (&sonnet["provider"], &sonnet["window_tokens"]),
+        (&json!("anthropic"), &json!(1_000_000))
+    );
+    assert_eq!(sonnet["prices"]["output"], 10.0);
+    let small = find("model", "small");
+    assert_eq!((&small["prices"], &small["provider"]), (&Value::Null, &Value::Null));
+}
+
+/// What cannot be asked is an error of the configuration: for a run, for doctor and for the list.
+#[test]
+fn a_provider_without_an_address_is_an_error_everywhere() {
+    for (row, says) in [
+        ("format = \"openai_chat\"\n", "the provider `lab` has no base_url"),
+        ("base_url = \"http://127.0.0.1:9\"\n", "the provider `lab` has no format"),
+        (
+            "format = \"openai_chat\"\nbase_url = \"127.0.0.1:9\"\n",
+            "not an http:// or https:// address",
+        ),
+    ] {
+        let place = place(&format!("[providers.lab]\n{row}"));
+        place.write("a.script", "when any\n  say \"hi\"\n");
+        let runs: [&[&str]; 3] = [
+            &["-p", "hi", "--script", "a.script", "--store", "w.db"],
+            &["-p", "hi", "--model", "lab:x", "--store", "w.db"],
+            &["models"],
+        ];
+        for run in runs {
+            let ran = place.run_bare(run);
+            assert!(ran.code != 0 && ran.err.contains(says), "{run:?}: {}", ran.err);
+        }
+        let ran = place.run_bare(&["doctor", "--store", "w.db"]);
+        assert!(
+            ran.code != 0 && ran.out.contains("BROKEN") && ran.out.contains(says),
+            "{}",
+            ran.out
+        );
+    }
+}
+
+#[test]
+fn doctor_names_the_model_its_window_and_its_price() {
+    let place = place(
+        "model = \"lab:small\"\n[providers.lab]\nformat = \"openai_chat\"\n\
+         base_url = \"http://127.0.0.1:9/v1\"\n[models.small]\nwindow_tokens = 8192\n",
+    );
+    let ran = place.run_bare(&["doctor", "--store", "w.db"]);
+    let line = ran.out.lines().find(|line| line.contains("lab:small")).unwrap_or_default();
+    assert!(
+        line.contains("a window of 8,192 tokens, price unknown (give it in [models."),
+        "{}",
+        ran.out
+    );
+}
