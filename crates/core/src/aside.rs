@@ -20,14 +20,23 @@ use crate::words;
 /// Output tokens of a classification.
 const OPINION_TOKENS: u64 = 64;
 
-/// Characters of the conversation, and of the call, that a classifier reads.
+/// Characters of the conversation that a classifier reads.
 const CLASSIFIED_CHARS: u64 = 8_000;
 
-/// What a classification is taken to cost until it is known.
+/// The longest call, in characters, that a classifier reads. A longer one is not put to it: a part
+/// that it did not see could be the one that does harm.
+const CLASSIFIED_CALL_CHARS: usize = 16_000;
+
+/// What a classification is taken to cost until it is known: three characters are about a token.
 pub(crate) const OPINION_COST: Usage = guessed(CLASSIFIED_CHARS, OPINION_TOKENS);
 
 /// Tokens set aside for an opinion.
 pub const OPINION_RESERVED_TOKENS: u64 = CLASSIFIED_CHARS + OPINION_TOKENS;
+
+/// Returns whether a classifier can be shown the whole call.
+pub(crate) fn can_be_classified(call: &Call) -> bool {
+    call.tool_use.input.text().chars().nth(CLASSIFIED_CALL_CHARS).is_none()
+}
 
 /// Output tokens of a ruling.
 const RULING_TOKENS: u64 = 512;
@@ -102,6 +111,9 @@ impl Conversation {
     pub fn classify_request(&self, id: CallId) -> Option<Request> {
         let settings = &*self.settings_in_use()?;
         let call = self.run.as_ref().and_then(Run::round)?.call(id)?;
+        if !can_be_classified(call) {
+            return None;
+        }
         let model = beside(settings);
         let text = format!("{}\n\n{}", self.wanted_by_user(), described(call));
         Some(aside(settings, model, words::CLASSIFY, &text, OPINION_TOKENS))
@@ -115,8 +127,7 @@ impl Conversation {
 }
 
 fn described(call: &Call) -> String {
-    let input = crate::cut::text(call.tool_use.input.text(), CLASSIFIED_CHARS);
-    format!("The call: {} with {input}", call.tool_use.name)
+    format!("The call: {} with {}", call.tool_use.name, call.tool_use.input.text())
 }
 
 fn aside(settings: &Settings, model: &Model, system: &str, text: &str, max_tokens: u64) -> Request {

@@ -8,6 +8,7 @@ use super::children;
 use super::draft::Draft;
 use super::stopping;
 use super::watch;
+use crate::aside;
 use crate::call::{Call, CallState};
 use crate::facts::AnsweredBy;
 use crate::ids::{CallId, Millis};
@@ -55,6 +56,10 @@ pub(super) fn judge(draft: &mut Draft<'_>, id: CallId, lean: Lean) {
     let mut verdict = settings.rules.decide(asked);
     if verdict == (Verdict::Refer {}) && !budget::can_classify(draft) {
         verdict = Verdict::ask(&call.tool_use.name, Arc::from("budget"), settings.rules.human);
+    }
+    if verdict == (Verdict::Refer {}) && !aside::can_be_classified(call) {
+        let by = Arc::from("too long for the classifier");
+        verdict = Verdict::ask(&call.tool_use.name, by, settings.rules.human);
     }
     let answered_by = call.facts.answered_by;
     follow(draft, id, verdict, answered_by);

@@ -3,15 +3,65 @@
 
 use std::sync::Arc;
 
-/// Whether `text` fits `pattern`, in which `*` stands for any run of characters and `?` for one.
+/// A part of a pattern for names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NamePart {
+    AnyRun,
+    AnyCharacter,
+    Character(char),
+}
+
+/// Whether `text` fits `pattern`, in which `*` stands for any run of characters and `?` for one. A
+/// backslash before one of them, or before another backslash, takes away its meaning.
 #[must_use]
 pub fn fits(pattern: &str, text: &str) -> bool {
-    if !pattern.contains(['*', '?']) {
+    if !has_wildcard(pattern) {
         return pattern == text;
     }
-    let pattern: Vec<char> = pattern.chars().collect();
+    let pattern = name_parts(pattern);
     let text: Vec<char> = text.chars().collect();
-    wild(&pattern, &text, |p| *p == '*', |p, t| *p == '?' || p == t)
+    let is_same = |part: &NamePart, c: &char| match part {
+        NamePart::AnyCharacter => true,
+        NamePart::Character(own) => own == c,
+        NamePart::AnyRun => false,
+    };
+    wild(&pattern, &text, |part| *part == NamePart::AnyRun, is_same)
+}
+
+/// Whether the text holds a character that means more than itself in a pattern.
+#[must_use]
+pub fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?', '\\'])
+}
+
+/// A pattern that only this text fits.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+fn name_parts(pattern: &str) -> Vec<NamePart> {
+    let mut parts = Vec::new();
+    let mut rest = pattern.chars().peekable();
+    while let Some(c) = rest.next() {
+        parts.push(match c {
+            '*' => NamePart::AnyRun,
+            '?' => NamePart::AnyCharacter,
+            '\\' => {
+                let escaped = rest.next_if(|next| matches!(next, '*' | '?' | '\\'));
+                NamePart::Character(escaped.unwrap_or('\\'))
+            }
+            c => NamePart::Character(c),
+        });
+    }
+    parts
 }
 
 /// Whether `words` fit `pattern` one by one; a `*` that stands alone is any number of words.

@@ -1,4 +1,4 @@
-use super::glob::{fits, path_fits};
+use super::glob::{escape, fits, path_fits};
 
 #[test]
 fn stars_and_question_marks_stand_for_characters() {
@@ -12,6 +12,14 @@ fn stars_and_question_marks_stand_for_characters() {
         ("", "", true),
         ("", "a", false),
         ("é*", "école", true),
+        ("a\\*", "a*", true),
+        ("a\\*", "ab", false),
+        ("a\\?", "a?", true),
+        ("a\\?", "ab", false),
+        ("a\\b", "a\\b", true),
+        ("a\\", "a\\", true),
+        ("a\\\\*", "a\\b", true),
+        ("a\\\\\\*", "a\\*", true),
     ];
     for (pattern, text, expected) in rows {
         assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
@@ -43,4 +51,14 @@ fn patterns_do_not_explode() {
     assert!(!fits(&pattern, &"a".repeat(10_000)));
     let parts = ["**", "a"].repeat(100);
     assert!(!path_fits(&[parts.as_slice(), &["b"]].concat(), &"/a".repeat(1_000)));
+}
+
+#[test]
+fn an_escaped_text_is_a_pattern_for_itself_alone() {
+    let texts = ["*", "?", "\\", "\\*", "a*b", "**", "*.rs", "", "a", "\\\\", "x?", "a\\b"];
+    for text in texts {
+        for other in texts {
+            assert_eq!(fits(&escape(text), other), text == other, "{text} {other}");
+        }
+    }
 }

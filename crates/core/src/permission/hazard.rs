@@ -1,17 +1,24 @@
-//! Options that turn a command people allow for looking into one that writes files or runs other
+//! Words that turn a command people allow for looking into one that writes files or runs other
 //! programs. A rule covers them only if it spells them out.
 //!
 //! Not here: programs that exist to run others; those are taken apart at the edge.
 
 use std::sync::Arc;
 
+use super::glob;
+use super::script;
 use super::subject::SimpleCommand;
 
-/// A command and the options to hold back.
+/// A command and the words to hold back.
 struct Hazard {
+    /// The command's name, and after it perhaps the name of its own command.
     command: &'static str,
     /// Long options are also known by their beginnings, short ones within a bundle.
     options: &'static [&'static str],
+}
+
+const fn hazard(command: &'static str, options: &'static [&'static str]) -> Hazard {
+    Hazard { command, options }
 }
 
 const GIT: &[&str] = &[
@@ -27,23 +34,42 @@ const GIT: &[&str] = &[
     "--work-tree",
     "--config",
     "--config-env",
+    "--template",
+    "--separate-git-dir",
 ];
 
 const HAZARDS: &[Hazard] = &[
-    Hazard { command: "git", options: GIT },
-    Hazard {
-        command: "find",
-        options: &[
+    hazard("git", GIT),
+    hazard("git grep", &["-O"]),
+    hazard("git rebase", &["-x", "-i", "--interactive"]),
+    hazard("git clone", &["-u", "-c"]),
+    hazard("git difftool", &["-x", "--extcmd", "-t", "--tool"]),
+    hazard("git mergetool", &["-t", "--tool"]),
+    hazard("git archive", &["-o"]),
+    hazard("git format-patch", &["-o", "--output-directory"]),
+    hazard("git bundle", &["create"]),
+    hazard("git bisect", &["run"]),
+    hazard("git submodule", &["foreach", "update", "add"]),
+    hazard("git filter-branch", &["-"]),
+    hazard("git hook", &["run"]),
+    hazard("git help", &["-w", "--web", "-m", "--man", "-i", "--info"]),
+    hazard("git worktree", &["add", "move"]),
+    hazard("git send-email", &["--smtp-server", "--sendmail-cmd", "--to-cmd", "--cc-cmd"]),
+    hazard("git diff", &["--no-index"]),
+    hazard("git commit", &["-t"]),
+    hazard(
+        "find",
+        &[
             "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf",
             "-fls",
         ],
-    },
-    Hazard { command: "sort", options: &["-o", "--output", "--compress-program"] },
-    Hazard { command: "rg", options: &["--pre", "--hostname-bin"] },
-    Hazard { command: "fd", options: &["-x", "-X", "--exec", "--exec-batch"] },
-    Hazard {
-        command: "tar",
-        options: &[
+    ),
+    hazard("sort", &["-o", "--output", "--compress-program"]),
+    hazard("rg", &["--pre", "--hostname-bin"]),
+    hazard("fd", &["-x", "-X", "--exec", "--exec-batch"]),
+    hazard(
+        "tar",
+        &[
             "-I",
             "-F",
             "--checkpoint-action",
@@ -54,27 +80,94 @@ const HAZARDS: &[Hazard] = &[
             "--rsh-command",
             "--rmt-command",
         ],
-    },
-    Hazard { command: "man", options: &["-P", "-H", "--pager", "--html"] },
-    Hazard { command: "ssh", options: &["-o", "-F"] },
-    Hazard { command: "less", options: &["-o", "-O", "--log-file", "--LOG-FILE"] },
-    Hazard { command: "tree", options: &["-o"] },
-    Hazard { command: "date", options: &["-s", "--set"] },
+    ),
+    hazard("sed", &["-i", "--in-place", "-f", "--file", "-s"]),
+    hazard("awk", &["-f", "--file", "-i", "--include", "-E", "--exec", "-l", "--load", "-e"]),
+    hazard("gawk", &["-f", "--file", "-i", "--include", "-E", "--exec", "-l", "--load", "-e"]),
+    hazard("mawk", &["-f", "-W"]),
+    hazard("nawk", &["-f"]),
+    hazard("man", &["-P", "-H", "--pager", "--html"]),
+    hazard("ssh", &["-o", "-F", "-E", "-S", "-I"]),
+    hazard("scp", &["-S", "-o", "-F", "-D"]),
+    hazard("sftp", &["-S", "-o", "-F", "-D", "-b"]),
+    hazard("rsync", &["-e", "--rsh", "--rsync-path", "-M", "--remote-option", "--daemon"]),
+    hazard("zip", &["-T", "--test", "--unzip-command"]),
+    hazard("less", &["-o", "-O", "--log-file", "--LOG-FILE"]),
+    hazard("tree", &["-o"]),
+    hazard("date", &["-s", "--set"]),
+    hazard(
+        "curl",
+        &[
+            "-o",
+            "-O",
+            "-K",
+            "-J",
+            "-D",
+            "-c",
+            "-T",
+            "--output",
+            "--output-dir",
+            "--remote-name",
+            "--remote-name-all",
+            "--config",
+            "--dump-header",
+            "--cookie-jar",
+            "--upload-file",
+            "--trace",
+            "--trace-ascii",
+            "--libcurl",
+            "--stderr",
+            "--etag-save",
+            "--hsts",
+            "--alt-svc",
+        ],
+    ),
+    hazard("wget", &["-e", "--execute", "--use-askpass", "--post-file", "--body-file"]),
+    hazard("tcpdump", &["-z", "-w"]),
 ];
 
-/// Whether the command uses no such option, or the rule says every one it uses itself.
+/// Whether the command uses no such word, or the rule says every one it uses itself.
 pub(super) fn is_spelled(rule: &[Arc<str>], command: &SimpleCommand) -> bool {
-    let Some(hazard) = HAZARDS.iter().find(|hazard| hazard.command == command.name()) else {
-        return true;
+    let said = |word: &str| {
+        rule.iter().any(|said| option(said) == option(word) || glob::escape(word) == **said)
     };
-    let said = |word: &Arc<str>| rule.iter().any(|said| option(said) == option(word));
-    command.words.iter().skip(1).filter(|word| hazard.is_in(word)).all(said)
+    let hazards: Vec<&Hazard> = HAZARDS.iter().filter(|hazard| hazard.is_of(command)).collect();
+    let is_hazard = |at: usize, word: &str| {
+        hazards.iter().any(|hazard| hazard.is_in(word)) || is_program_text(command, at, word)
+    };
+    let mut words = command.words.iter().map(AsRef::as_ref).enumerate().skip(1);
+    words.all(|(at, word)| !is_hazard(at, word) || said(word))
 }
 
 impl Hazard {
+    fn is_of(&self, command: &SimpleCommand) -> bool {
+        let mut words = command.words.iter().map(AsRef::as_ref);
+        self.command.split(' ').all(|part| words.next() == Some(part))
+    }
+
     fn is_in(&self, word: &str) -> bool {
         word.len() > 1 && self.options.iter().any(|known| is_option(known, option(word)))
     }
+}
+
+/// Words that are programs themselves, and are not plainly harmless ones.
+fn is_program_text(command: &SimpleCommand, at: usize, word: &str) -> bool {
+    match command.name() {
+        "sed" => {
+            !word.starts_with('-') && !script::is_plain_sed(word) && is_sed_script(command, at)
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => !script::is_plain_awk(word),
+        // The first word of tar is a bundle of options, with a hyphen or without.
+        "tar" => at == 1 && !word.starts_with('-') && word.contains(['I', 'F']),
+        _ => false,
+    }
+}
+
+/// The script is the first word that is no option, or the one behind `-e`.
+fn is_sed_script(command: &SimpleCommand, at: usize) -> bool {
+    let before: Vec<&str> = command.words.iter().take(at).skip(1).map(AsRef::as_ref).collect();
+    let takes_script = |word: &&str| matches!(*word, "-e" | "--expression");
+    before.last().is_some_and(takes_script) || before.iter().all(|word| word.starts_with('-'))
 }
 
 /// The option's name without its value.

@@ -178,8 +178,13 @@ impl Permissions {
         if let Some(rule) = self.whole_tool(shell, asked) {
             return Some(Ruling::Allow(rule));
         }
-        let is_clear = shell.doubts.is_empty() && !shell.commands.is_empty();
-        if !is_clear || !all_in_workspace(&shell.writes) {
+        let is_clear = shell.doubts.is_empty()
+            && !shell.commands.is_empty()
+            && all_in_workspace(&shell.writes)
+            && shell.redirects.iter().all(|used| self.is_edit_allowed(used, asked))
+            && !names_protected(shell)
+            && !self.may_be_held_back(shell, asked);
+        if !is_clear {
             return None;
         }
         let covered = |command: &SimpleCommand| {
@@ -199,7 +204,22 @@ impl Permissions {
         let holds_back = self.disallowed.iter().chain(&self.deny).chain(&self.ask);
         let scoped = |rule: &Rule| !rule.is_unscoped() && rule.is_heard_in_commands(asked.tool);
         let is_clear = shell.doubts.is_empty() || !holds_back.into_iter().any(scoped);
-        is_clear.then(|| rule.text().clone())
+        let is_covered =
+            is_clear && !names_protected(shell) && !self.may_be_held_back(shell, asked);
+        is_covered.then(|| rule.text().clone())
+    }
+
+    /// Whether a rule that holds back may be about something the command does not show.
+    fn may_be_held_back(&self, shell: &Shell, asked: Asked<'_>) -> bool {
+        let mut rules = self.disallowed.iter().chain(&self.deny).chain(&self.ask);
+        rules.any(|rule| !rule.is_unscoped() && rule.may_touch(asked.tool, shell, self.places()))
+    }
+
+    /// Whether the file that a redirection writes to could be edited without asking.
+    fn is_edit_allowed(&self, used: &PathUse, asked: Asked<'_>) -> bool {
+        let is_accepted = self.mode == Mode::AcceptEdits && used.zone == Zone::Workspace;
+        let covers = |rule: &Rule| rule.is_about_edits() && rule.covers_path(used, self.places());
+        is_accepted || self.allowing(asked).any(covers)
     }
 
     fn is_allowed(&self, command: &SimpleCommand, asked: Asked<'_>) -> bool {
@@ -211,13 +231,10 @@ impl Permissions {
         self.allow.iter().chain(asked.grants)
     }
 
-    /// Looking is harmless within the workspace as long as nothing is written on the way; where
-    /// edits are accepted, so is arranging files.
+    /// Reading is harmless within the workspace; where edits are accepted, so is arranging files.
     fn is_harmless(&self, command: &SimpleCommand, shell: &Shell) -> bool {
         let accepts = self.mode == Mode::AcceptEdits;
-        all_in_workspace(&shell.reads)
-            && ((accepts && arranges(command))
-                || (is_read_only(command) && (accepts || shell.writes.is_empty())))
+        all_in_workspace(&shell.reads) && ((accepts && arranges(command)) || is_read_only(command))
     }
 
     fn otherwise(&self, asked: Asked<'_>) -> Ruling {
@@ -267,6 +284,7 @@ fn only_looks(asked: Asked<'_>) -> bool {
         Subject::Shell(shell) => {
             shell.doubts.is_empty()
                 && shell.writes.is_empty()
+                && shell.redirects.is_empty()
                 && !shell.commands.is_empty()
                 && shell.commands.iter().all(|command| is_read_only(command) || only_wraps(command))
         }
@@ -284,13 +302,18 @@ fn all_in_workspace(paths: &[PathUse]) -> bool {
 }
 
 fn protected_write(subject: &Subject) -> Option<&Arc<str>> {
-    let writes: &[PathUse] = match subject {
-        Subject::Paths(paths) => paths,
-        Subject::Shell(shell) => &shell.writes,
-        Subject::Nothing | Subject::Domain(_) => &[],
+    let (writes, more): (&[PathUse], &[PathUse]) = match subject {
+        Subject::Paths(paths) => (paths, &[]),
+        Subject::Shell(shell) => (&shell.writes, &shell.redirects),
+        Subject::Nothing | Subject::Domain(_) => (&[], &[]),
     };
     let is_protected = |p: &&PathUse| p.access == Access::Write && p.zone == Zone::Protected;
-    writes.iter().find(is_protected).map(|used| &used.path)
+    writes.iter().chain(more).find(is_protected).map(|used| &used.path)
+}
+
+/// Whether a command that may write names a place that decides what may run. No rule covers that.
+fn names_protected(shell: &Shell) -> bool {
+    shell.reads.iter().any(|used| used.zone == Zone::Protected)
 }
 
 /// A file tool that stays in the workspace.

@@ -142,12 +142,111 @@ fn one_part_is_enough_to_deny_and_none_may_be_missing_to_allow() {
     assert_eq!(judge(doubted.clone()), Open);
     assert_eq!(judge(Shell { seen: Seen::Part, ..doubted }), Deny);
     let redirected = |zone| Shell { writes: vec![write("/w/o", zone)], ..shell(&["echo x"]) };
-    assert_eq!(judge(redirected(Zone::Workspace)), Allow);
+    assert_eq!(judge(redirected(Zone::Workspace)), Allow, "the command's own write");
     assert_eq!(judge(redirected(Zone::Outside)), Open);
     assert_eq!(judge(redirected(Zone::Protected)), Deny);
+}
+
+/// A rule for a command, or its being read-only, says nothing of where its output goes.
+// spec: PERMISSIONS-15
+#[test]
+fn an_output_redirection_is_an_edit_of_its_own() {
+    let to = |zone| {
+        let redirects = vec![write("/w/o", zone)];
+        Subject::Shell(Shell { redirects, ..shell(&["cat y"]) })
+    };
+    let judge = |p: &Permissions, zone| judged(p, "Bash", &to(zone), Effect::Some);
+    let with = |mode, list: &[&str]| Permissions { allow: rules(list), ..permissions(mode) };
+    for list in [&[][..], &["Bash(cat:*)"], &["Bash(cat y)"], &["Read"], &["Edit(src/**)"]] {
+        for zone in [Zone::Workspace, Zone::Outside] {
+            assert_eq!(judge(&with(Mode::Default, list), zone), Open, "{list:?}");
+            assert_eq!(judge(&with(Mode::DontAsk, list), zone), Deny, "{list:?}");
+            assert_eq!(judge(&with(Mode::Plan, list), zone), Deny, "{list:?}");
+        }
+        assert_eq!(judge(&with(Mode::AcceptEdits, list), Zone::Workspace), Allow, "{list:?}");
+        assert_eq!(judge(&with(Mode::AcceptEdits, list), Zone::Outside), Open, "{list:?}");
+        for mode in [Mode::Default, Mode::AcceptEdits, Mode::BypassPermissions] {
+            assert_eq!(judge(&with(mode, list), Zone::Protected), Deny, "{list:?}");
+        }
+    }
+    for list in [&["Edit"][..], &["Write"], &["Edit(/o)"], &["Edit(o)"], &["Bash"]] {
+        assert_eq!(judge(&with(Mode::Default, list), Zone::Workspace), Allow, "{list:?}");
+    }
+    // A redirection is held back by the rules about edits.
+    for held in ["Edit(o)", "Write(o)", "Edit(*)", "Edit", "Write"] {
+        for mode in [Mode::BypassPermissions, Mode::AcceptEdits, Mode::Default] {
+            let mut p = with(mode, &["Bash"]);
+            p.ask = rules(&[held]);
+            assert_eq!(judge(&p, Zone::Workspace), Ask, "{held} {mode:?}");
+            p.deny = rules(&[held]);
+            assert_eq!(judge(&p, Zone::Workspace), Deny, "{held} {mode:?}");
+        }
+    }
+}
+
+/// What a command may do without showing it is not covered by a rule that lets go.
+// spec: PERMISSIONS-15
+#[test]
+fn what_a_held_back_file_or_program_may_hide_in_is_asked_about() {
+    let scan = |scan: &str, command: &str| {
+        Subject::Shell(Shell { scans: vec![Arc::from(scan)], ..shell(&[command]) })
+    };
+    let rows = [
+        ("Read(.env)", "/w", true),
+        ("Read(.env)", "/w/src", true),
+        ("Read(.env)", "/", true),
+        ("Read(.env)", "/w/.en?", true),
+        ("Read(.env)", "/w/.EN?", true),
+        ("Read(.env)", "/w/*", true),
+        ("Read(.env)", "/w/[.]env", true),
+        ("Read(.env)", "/w/*/x", true),
+        ("Read(.env)", "/w/src/*.rs", false),
+        ("Read(.env)", "/x", false),
+        ("Read(secrets/**)", "/w/src", false),
+        ("Read(secrets/**)", "/w/src/*", false),
+        ("Read(secrets/**)", "/w/secrets/*.pem", true),
+        ("Read(secrets)", "/w/secrets/*.pem", true),
+        ("Read(/secrets/a/b)", "/w/secrets", true),
+        ("Read(//etc/**)", "/w", false),
+        ("Read(//etc/**)", "/etc/ssh", true),
+        ("Edit(.env)", "/w", false),
+    ];
+    for (held, path, expected) in rows {
+        for (mode, list) in [(Mode::Default, "Bash"), (Mode::AcceptEdits, "Bash(cp:*)")] {
+            let allow = rules(&[list, "Bash(cat:*)"]);
+            for which in 0..3 {
+                let mut p = Permissions { allow: allow.clone(), ..permissions(mode) };
+                *[&mut p.deny, &mut p.ask, &mut p.disallowed][which] = rules(&[held]);
+                let found = judged(&p, "Bash", &scan(path, "cat x"), Effect::Some);
+                assert_eq!(found, if expected { Open } else { Allow }, "{held} {path} {which}");
+            }
+        }
+    }
+    let mut p = Permissions { allow: rules(&["Bash"]), ..permissions(Mode::Default) };
+    p.deny = rules(&["Bash(rm:*)"]);
+    let hides = ["unknown rm f", "unknown -x /bin/rm", "unknown sh;rm", "unknown -Srm", "u A=b;rm"];
+    for command in hides {
+        let subject = Subject::Shell(shell(&[command]));
+        assert_eq!(judged(&p, "Bash", &subject, Effect::Some), Open, "{command}");
+    }
+    for command in ["echo rm", "git rm x", "cat rm", "unknown farm", "unknown form"] {
+        let subject = Subject::Shell(shell(&[command]));
+        assert_eq!(judged(&p, "Bash", &subject, Effect::Some), Allow, "{command}");
+    }
+}
+
+// spec: PERMISSIONS-15
+#[test]
+fn a_protected_place_named_by_a_command_that_may_write_is_covered_by_no_rule() {
+    let reads = vec![PathUse { access: Access::Read, ..write("/w/.git/x", Zone::Protected) }];
+    let subject = Subject::Shell(Shell { reads, ..shell(&["tool .git/x"]) });
+    for list in [&["Bash"][..], &["Bash(*)"], &["*"], &["Bash(tool:*)"], &["Bash(tool .git/x)"]] {
+        let p = Permissions { allow: rules(list), ..permissions(Mode::Default) };
+        assert_eq!(judged(&p, "Bash", &subject, Effect::Some), Open, "{list:?}");
+    }
     assert_eq!(
-        judge(Shell { writes: vec![write("/w/o", Zone::Workspace)], ..shell(&["cat y"]) }),
-        Open
+        judged(&permissions(Mode::BypassPermissions), "Bash", &subject, Effect::Some),
+        Allow
     );
 }
 
@@ -164,8 +263,11 @@ fn what_cannot_be_parsed_is_covered_only_by_a_rule_for_every_command() {
     }
     // A rule that holds back may be about the part that cannot be seen.
     for held in ["Bash(rm:*)", "Read(.env)", "Edit(src/**)"] {
-        p.deny = rules(&[held]);
-        assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Open, "{held}");
+        for which in 0..3 {
+            let mut p = p.clone();
+            *[&mut p.deny, &mut p.ask, &mut p.disallowed][which] = rules(&[held]);
+            assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Open, "{held} {which}");
+        }
     }
     p.deny = rules(&["WebFetch(domain:a.org)"]);
     assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Allow);

@@ -1,4 +1,4 @@
-use super::readonly::{is_read_only, only_wraps};
+use super::readonly::{Depth, is_read_only, only_wraps, read_only_use};
 use super::subject::SimpleCommand;
 
 fn command(text: &str) -> SimpleCommand {
@@ -17,15 +17,18 @@ fn commands_that_only_look_are_known() {
         "tail -n 3 a",
         "wc -l a",
         "grep -rn x .",
-        "git status --porcelain=v2",
-        "git log --oneline -5",
-        "git diff --stat",
         "uniq a",
         "date +%s",
-        "git branch -a",
         "find . -name x -type f",
         "sort -rn a",
         "cat -",
+        "head -c5 a",
+        "grep -A3 x a",
+        "grep -rnA 3 x .",
+        "grep --include=*.rs x a",
+        "cut -d, -f1 a",
+        "diff -u a b",
+        "rg -e x -g *.rs",
     ] {
         assert!(is_read_only(&command(text)), "{text}");
     }
@@ -34,6 +37,20 @@ fn commands_that_only_look_are_known() {
 #[test]
 fn a_flag_that_is_not_listed_costs_a_question() {
     for text in [
+        "sort -k",
+        "ls -l=a",
+        "grep -R x .",
+        "grep -rR x .",
+        "grep --recursive x .",
+        "grep --dereference-recursive x .",
+        "diff -r a b",
+        "diff -rN a b",
+        "diff -N a b",
+        "rg -L x",
+        "rg --follow x",
+        "find -L . -name x",
+        "ls -L x",
+        "du -L x",
         "sort -o x y",
         "sort -ro x y",
         "sort --output=x y",
@@ -45,6 +62,16 @@ fn a_flag_that_is_not_listed_costs_a_question() {
         "find . -ok id",
         "sed -i s/a/b/ x",
         "sed -n 1e x",
+        "git status",
+        "git status --porcelain=v2",
+        "git log --oneline -5",
+        "git log -p",
+        "git show",
+        "git diff --stat",
+        "git blame x",
+        "git branch -a",
+        "git rev-parse --show-toplevel",
+        "git ls-files",
         "git log --output=x",
         "git log --ext-diff",
         "git diff --output x",
@@ -85,5 +112,31 @@ fn a_wrapper_is_nothing_only_without_a_command() {
     }
     for text in ["timeout 5 id", "sh", "sh -c id", "sudo", "xargs", "eval", "exec", "./env", ""] {
         assert!(!only_wraps(&command(text)), "{text}");
+    }
+}
+
+#[test]
+fn the_words_that_name_files_are_told_from_the_others() {
+    let rows: [(&str, &[usize], Depth); 16] = [
+        ("cat a b", &[1, 2], Depth::Named),
+        ("head -n 5 a", &[3], Depth::Named),
+        ("head -n5 a", &[2], Depth::Named),
+        ("head -5 a", &[2], Depth::Named),
+        ("grep x", &[], Depth::Named),
+        ("grep -n x a", &[3], Depth::Named),
+        ("grep -e x a", &[3], Depth::Named),
+        ("grep -nA 3 x a b", &[4, 5], Depth::Named),
+        ("grep -rn x", &[], Depth::Everything),
+        ("grep -r x a", &[3], Depth::Everything),
+        ("rg x", &[], Depth::Everything),
+        ("rg --files a", &[2], Depth::Everything),
+        ("find a -name x -newer b", &[1, 5], Depth::Named),
+        ("diff a b", &[1, 2], Depth::PlainFiles),
+        ("echo a b", &[], Depth::Named),
+        ("sort -t : -k 2 a", &[5], Depth::Named),
+    ];
+    for (text, files, depth) in rows {
+        let used = read_only_use(&command(text)).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!((used.files.as_slice(), used.depth), (files, depth), "{text}");
     }
 }

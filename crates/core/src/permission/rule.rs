@@ -109,12 +109,30 @@ impl Rule {
     /// A file that may not be read is not to be read by a command either.
     fn is_about_files_of(&self, shell: &Shell, places: Places<'_>) -> bool {
         let has_path = |used| self.scope.has_path(used, places, Reading::Wide);
-        let files: &[PathUse] = match (self.is_unscoped(), &*self.tool) {
-            (false, "Read") => &shell.reads,
-            (false, "Edit" | "Write") => &shell.writes,
-            _ => &[],
+        let (files, more): (&[PathUse], &[PathUse]) = match (self.is_unscoped(), &*self.tool) {
+            (false, "Read") => (&shell.reads, &[]),
+            (false, "Edit" | "Write") => (&shell.writes, &shell.redirects),
+            // A redirection is an edit; what a command writes is the command's.
+            (true, "Edit" | "Write") => (&[], &shell.redirects),
+            _ => (&[], &[]),
         };
-        files.iter().any(has_path)
+        files.iter().chain(more).any(has_path)
+    }
+
+    /// Whether it may be about a part of the command that the command does not show: a file among
+    /// many, or a program that one of its words names.
+    #[must_use]
+    pub(super) fn may_touch(&self, tool: &str, shell: &Shell, places: Places<'_>) -> bool {
+        let scanned = |scan: &Arc<str>| self.scope.may_be_scanned(scan, places);
+        let is_read = &*self.tool == "Read" && shell.scans.iter().any(scanned);
+        let mentioned = |command: &SimpleCommand| self.scope.is_mentioned(command);
+        is_read || (self.names(tool) && shell.commands.iter().any(mentioned))
+    }
+
+    /// Whether it is about edits of files.
+    #[must_use]
+    pub(super) fn is_about_edits(&self) -> bool {
+        self.names("Edit") || self.names("Write")
     }
 
     /// Whether it could speak of a part of a command: of the command itself, or of its files.

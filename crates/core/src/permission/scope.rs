@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::glob;
 use super::hazard;
+use super::mention;
 use super::subject::{PathUse, SimpleCommand};
 
 /// The scope of a rule.
@@ -90,6 +91,24 @@ impl Scope {
         }
     }
 
+    /// Whether files of this shape may be among those that are read through `scan`, a folder or a
+    /// pattern for paths.
+    pub(super) fn may_be_scanned(&self, scan: &str, places: Places<'_>) -> bool {
+        match self {
+            Self::Every => true,
+            Self::Path(pattern) => pattern.may_be_scanned(scan, places),
+            Self::Command(_) | Self::Domain(_) => false,
+        }
+    }
+
+    /// Whether the command names, among its words, a program that this scope is about: if it runs
+    /// the program, nothing else shows it.
+    pub(super) fn is_mentioned(&self, command: &SimpleCommand) -> bool {
+        let Self::Command(pattern) = self else { return false };
+        let named = pattern.first().filter(|name| name.chars().any(|c| c != '*'));
+        named.is_some_and(|name| mention::is_mentioned(name, command))
+    }
+
     pub(super) fn has_host(&self, host: &str, reading: Reading) -> bool {
         let host = host.to_lowercase();
         match (self, reading) {
@@ -106,7 +125,7 @@ impl Scope {
 fn command(specifier: &str) -> Result<Scope, &'static str> {
     let (text, more) = match specifier.strip_suffix(":*") {
         Some(prefix) => (prefix, true),
-        None => (specifier, specifier.ends_with('*')),
+        None => (specifier, ends_with_star(specifier)),
     };
     let mut words: Vec<Arc<str>> = text.split_whitespace().map(Arc::from).collect();
     if words.is_empty() {
@@ -117,6 +136,13 @@ fn command(specifier: &str) -> Result<Scope, &'static str> {
     }
     let all = words.iter().all(|word| &**word == "*");
     Ok(if all { Scope::Every } else { Scope::Command(words) })
+}
+
+/// Whether the last character is a star that no backslash takes the meaning from.
+fn ends_with_star(specifier: &str) -> bool {
+    let Some(before) = specifier.strip_suffix('*') else { return false };
+    let backslashes = before.chars().rev().take_while(|c| *c == '\\').count();
+    backslashes % 2 == 0
 }
 
 fn domain(specifier: &str) -> Result<Scope, &'static str> {
@@ -156,6 +182,35 @@ impl PathPattern {
         is_exact || (reading == Reading::Wide && fits_in_any_case(&parts, beneath))
     }
 
+    fn may_be_scanned(&self, scan: &str, places: Places<'_>) -> bool {
+        let scanned = Scanned::of(scan);
+        let Some(own) = self.fixed_parts(places) else { return true };
+        let overlaps = own.iter().zip(&scanned.folder).all(|(own, other)| own == other);
+        let folder = format!("/{}", scanned.folder.join("/"));
+        let last = self.parts.last().filter(|last| !glob::has_wildcard(last));
+        overlaps
+            && match (scanned.names, last) {
+                // Files directly in the folder, and only those whose names fit.
+                (Some(names), Some(last)) => {
+                    self.has(&folder, places, Reading::Wide)
+                        || glob::fits(&names.to_lowercase(), &last.to_lowercase())
+                }
+                (Some(_) | None, Some(_) | None) => true,
+            }
+    }
+
+    /// The folders that every path of this shape begins with, in lower case; `None` if they are not
+    /// known.
+    fn fixed_parts(&self, places: Places<'_>) -> Option<Vec<String>> {
+        let base = match self.from {
+            From::Top => "/",
+            From::Root => Some(places.root).filter(|root| !root.is_empty())?,
+            From::Home => Some(places.home).filter(|home| !home.is_empty())?,
+        };
+        let fixed = self.parts.iter().take_while(|part| !glob::has_wildcard(part));
+        Some(glob::parts(base).chain(fixed.map(AsRef::as_ref)).map(str::to_lowercase).collect())
+    }
+
     /// The part of the path that the pattern speaks of, if it speaks of it at all.
     fn beneath<'p>(&self, path: &'p str, places: Places<'_>, reading: Reading) -> Option<&'p str> {
         match self.from {
@@ -163,6 +218,29 @@ impl PathPattern {
             From::Root => beneath(places.root, path, reading),
             From::Home => beneath(places.home, path, reading),
         }
+    }
+}
+
+/// Where a command reads files that it does not name.
+struct Scanned<'s> {
+    /// The folder beneath which they lie, in lower case.
+    folder: Vec<String>,
+    /// The names they have, if only those directly in the folder are read.
+    names: Option<&'s str>,
+}
+
+impl<'s> Scanned<'s> {
+    fn of(scan: &'s str) -> Self {
+        let parts: Vec<&str> = glob::parts(scan).collect();
+        let is_pattern = |part: &&str| part.contains(['*', '?', '[']);
+        let fixed = parts.iter().position(is_pattern).unwrap_or(parts.len());
+        let folder = parts.iter().take(fixed).map(|part| part.to_lowercase()).collect();
+        let names = match parts.get(fixed..) {
+            // A bracket is not read as the shell reads it, so it stands for every name.
+            Some([name]) if !name.contains(['[', '\\']) => Some(*name),
+            Some(_) | None => None,
+        };
+        Self { folder, names }
     }
 }
 

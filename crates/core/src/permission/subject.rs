@@ -58,12 +58,21 @@ pub enum Zone {
 pub struct Shell {
     /// Every simple command found, at any depth, wrappers taken off.
     pub commands: Vec<SimpleCommand>,
-    /// Paths that redirections, and the commands that arrange files, write to.
+    /// Paths that its commands write to, as far as their words say so.
     #[serde(default)]
     pub writes: Vec<PathUse>,
-    /// Paths that its commands may look at: every argument could be one.
+    /// Paths that output redirections write to. They are edits: a rule about the command before the
+    /// redirection says nothing of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirects: Vec<PathUse>,
+    /// Paths that its commands may read: every argument could be one. Where a command that is not
+    /// known to be read-only names a protected path, the zone says so.
     #[serde(default)]
     pub reads: Vec<PathUse>,
+    /// Folders, and patterns for paths, of which every file may be read without being named; `/`
+    /// where it may be any file at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scans: Vec<Arc<str>>,
     /// What the parser saw that the rules do not understand; with any, nothing is allowed.
     #[serde(default)]
     pub doubts: Vec<Arc<str>>,

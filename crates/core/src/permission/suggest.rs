@@ -1,6 +1,7 @@
 //! The rule a human could give so that the same call is not asked about again. It is shown exactly
 //! as it would be written down, and it covers this call and as little else as a rule can.
 
+use super::glob;
 use super::judge::{Asked, Permissions, Ruling};
 use super::rule::Rule;
 use super::subject::Subject;
@@ -13,11 +14,14 @@ pub fn suggest(permissions: &Permissions, asked: Asked<'_>) -> Option<Rule> {
         Subject::Domain(host) => format!("{}(domain:{host})", asked.tool),
         Subject::Paths(paths) => {
             let [used] = paths.as_slice() else { return None };
-            format!("{}({})", asked.tool, from_root(&permissions.root, &used.path))
+            let path = from_root(&permissions.root, &used.path);
+            format!("{}({})", asked.tool, glob::escape(&path))
         }
         Subject::Shell(shell) => {
             let [command] = shell.commands.as_slice() else { return None };
-            format!("{}({})", asked.tool, command.words.join(" "))
+            // A star that the command holds must not stand for anything else in the rule.
+            let words: Vec<String> = command.words.iter().map(|word| glob::escape(word)).collect();
+            format!("{}({})", asked.tool, words.join(" "))
         }
     };
     let rule = Rule::parse(&text).ok()?;

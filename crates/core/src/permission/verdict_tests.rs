@@ -96,6 +96,10 @@ fn a_suggested_rule_covers_the_call_it_was_made_for() {
         ("Edit", path("/x/a.rs", Zone::Outside), Some("Edit(//x/a.rs)")),
         ("Edit", path("/w/.git/hooks/a", Zone::Protected), None),
         ("Bash", shell("npm test"), Some("Bash(npm test)")),
+        ("Bash", shell("python3 *"), Some("Bash(python3 \\*)")),
+        ("Bash", shell("npm run:*"), Some("Bash(npm run:\\*)")),
+        ("Edit", path("/w/src/*", Zone::Workspace), Some("Edit(src/\\*)")),
+        ("Bash", shell("npm run "), None),
     ];
     for (tool, subject, expected) in cases {
         let rule = suggest(&permissions, asked(tool, &subject));
@@ -112,4 +116,31 @@ fn a_command_of_several_parts_has_no_rule_to_suggest() {
     let commands = vec![SimpleCommand::of(["a"]), SimpleCommand::of(["b"])];
     let subject = Subject::Shell(Shell { commands, ..Shell::default() });
     assert_eq!(suggest(&Permissions::default(), asked("Bash", &subject)), None);
+}
+
+/// Whatever the command is made of, the rule that is offered for it covers no other one.
+#[test]
+fn a_suggested_rule_covers_no_other_command() {
+    let words = ["a", "*", "?", "b*", "*b", ":*", "a:*", "\\*", "\\", "-x", "a b", "", "**", "a?"];
+    let permissions = Permissions { root: Arc::from("/w"), ..Permissions::default() };
+    let shell = |words: &[&str]| {
+        let commands = vec![SimpleCommand::of(words)];
+        Subject::Shell(Shell { commands, ..Shell::default() })
+    };
+    let all: Vec<Vec<&str>> = words
+        .iter()
+        .flat_map(|one| words.iter().map(move |two| vec!["tool", *one, *two]))
+        .chain(words.iter().map(|one| vec!["tool", *one]))
+        .chain([vec!["tool"], vec!["tool", "x", "y", "z"]])
+        .collect();
+    for words in &all {
+        let subject = shell(words);
+        let Some(rule) = suggest(&permissions, asked("Bash", &subject)) else { continue };
+        let granted = [rule];
+        for other in &all {
+            let subject = shell(other);
+            let verdict = permissions.decide(Asked { grants: &granted, ..asked("Bash", &subject) });
+            assert_eq!(name(&verdict) == "allow", words == other, "{granted:?} {other:?}");
+        }
+    }
 }

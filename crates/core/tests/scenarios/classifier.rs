@@ -30,6 +30,23 @@ fn what_rules_leave_open_is_put_to_a_classifier() {
     lane.classify(0, Opinion::Allow {}).settles("classified judged started").calls_are("running");
 }
 
+// spec: PERMISSIONS-10
+#[test]
+fn a_call_that_a_classifier_cannot_see_whole_is_put_to_a_human() {
+    let sends = |on: &str| Lane::with(auto).prompt("go").reply(calls([call("t1", "deploy", on)]));
+    let lane = sends(&format!("{}HARM{}", "a".repeat(7_000), "b".repeat(7_000)));
+    let lane = lane.calls_are("referred");
+    let request = lane.live.classify_request(lane.call(0)).unwrap();
+    assert!(format!("{:?}", request.transcript).contains("aHARMb"));
+    sends(&"a".repeat(16_000)).calls_are("questioned").parked().allow().calls_are("running");
+    let absent = Lane::with(|settings| {
+        auto(settings);
+        settings.rules.human = Human::Absent;
+    });
+    let absent = absent.prompt("go").reply(calls([call("t1", "deploy", &"a".repeat(16_000))]));
+    absent.tells("denied");
+}
+
 #[test]
 fn a_classifier_may_say_no() {
     let no = Opinion::Deny { reason: Arc::from("too dangerous") };
