@@ -38,6 +38,6 @@ pub use mode::{Mode, Rights};
 pub use readonly::{Depth, ReadOnlyUse, is_read_only, read_only_use};
 pub use rule::{BadRule, Rule};
 pub use scope::Places;
-pub use subject::{Access, PathUse, Seen, Shell, SimpleCommand, Subject, Zone};
+pub use subject::{Access, PathUse, Scan, Seen, Shell, SimpleCommand, Subject, Zone};
 pub use suggest::suggest;
 pub use verdict::{Human, Lean, Otherwise, Verdict};

@@ -69,6 +69,10 @@ pub const MAX_LINKS: usize = 40;
 pub const MAX_PATH_BYTES: usize = 4_096;
 /// Bytes of a file that only says where another one is.
 pub const MAX_POINTER_BYTES: u64 = 8_192;
+/// Bytes read of one file of git's configuration.
+pub const MAX_GIT_CONFIG_BYTES: u64 = 256 * 1024;
+/// Files of git's configuration that are read.
+pub const MAX_GIT_CONFIG_FILES: usize = 32;
 /// Bytes of one page of a file: a page is to be shown whole, so that the next one begins where it
 /// ends.
 pub const MAX_PAGE_BYTES: usize = SPILL_BYTES;

@@ -6,7 +6,10 @@ mod folder;
 mod kill;
 mod parse;
 mod poll;
+mod programs;
+mod rejudge;
 mod report;
+mod under_way;
 
 pub use bash::Bash;
 pub use kill::KillShell;
@@ -14,3 +17,5 @@ pub use parse::take_apart;
 pub use poll::BashOutput;
 
 pub(crate) use background::Background;
+pub(crate) use programs::Programs;
+pub(crate) use under_way::CommandsUnderWay;

@@ -14,7 +14,7 @@ use windlass_runtime::ports::Clock;
 
 use crate::desk::{Desk, Desks};
 use crate::files::{Place, Zones};
-use crate::shell::Background;
+use crate::shell::{Background, CommandsUnderWay};
 
 /// A workspace and everything around it that tools need. Cloning it is cheap, and the clones share
 /// their desks.
@@ -26,6 +26,7 @@ pub struct Workplace {
     rules: Option<Arc<Permissions>>,
     clock: Arc<dyn Clock>,
     background: Arc<Background>,
+    under_way: Arc<CommandsUnderWay>,
     variables: Arc<Vec<(String, String)>>,
 }
 
@@ -47,6 +48,7 @@ impl Workplace {
             rules: None,
             clock: Arc::new(SystemClock::start()),
             background: Arc::default(),
+            under_way: Arc::default(),
             variables: Arc::default(),
         }
     }
@@ -125,6 +127,11 @@ impl Workplace {
         &self.background
     }
 
+    /// The commands that run now.
+    pub(crate) fn under_way(&self) -> &Arc<CommandsUnderWay> {
+        &self.under_way
+    }
+
     pub(crate) fn desk(&self, lane: &LaneId) -> Desk {
         self.desks.of(lane)
     }
@@ -133,7 +140,9 @@ impl Workplace {
     pub(crate) fn hides(&self, path: &Path, is_folder: bool) -> bool {
         let inside = path.starts_with(self.zones.root());
         let is_hidden = || self.hidden.matched_path_or_any_parents(path, is_folder).is_ignore();
-        (inside && is_hidden()) || self.denies(path)
+        // What its own commands printed, a conversation may search.
+        let is_own = self.zones.is_own(path) && !Desk::may_be_output(path);
+        (inside && is_hidden()) || is_own || self.zones.is_private(path) || self.denies(path)
     }
 
     fn denies(&self, path: &Path) -> bool {

@@ -18,6 +18,7 @@ pub(crate) fn context() -> CallContext {
         call: CallId { ask: 1, index: 0 },
         idempotency_key: Arc::from("run-1:toolu_1"),
         attempt: 1,
+        subject: windlass_core::permission::Subject::Nothing,
         heart: Heartbeat::default(),
     }
 }
@@ -50,6 +51,14 @@ impl Workspace {
 
     pub(crate) fn bash(&self) -> Bash {
         Bash::new(&self.workplace, Arc::clone(&self.clock) as Arc<dyn Clock>)
+    }
+
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock) as Arc<dyn Clock>
+    }
+
+    pub(crate) async fn pause(&self, ms: u64) {
+        self.clock.sleep(ms).await;
     }
 
     pub(crate) async fn command(&self, command: &str) -> Outcome {

@@ -18,6 +18,7 @@ mod file_properties;
 mod fixture;
 #[cfg(test)]
 mod human;
+mod judging;
 #[cfg(test)]
 mod kinds;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod paths;
 #[cfg(test)]
 mod read;
 #[cfg(test)]
+mod rejudging;
 mod search;
 #[cfg(test)]
 mod shell_properties;

@@ -4,7 +4,7 @@ use super::bounded::MAX_RULES;
 use super::judge::{Asked, Effect, Permissions, Ruling};
 use super::mode::Mode;
 use super::rule::Rule;
-use super::subject::{Access, PathUse, Seen, Shell, SimpleCommand, Subject, Zone};
+use super::subject::{Access, PathUse, Scan, Seen, Shell, SimpleCommand, Subject, Zone};
 use super::verdict::Lean;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,7 +189,8 @@ fn an_output_redirection_is_an_edit_of_its_own() {
 #[test]
 fn what_a_held_back_file_or_program_may_hide_in_is_asked_about() {
     let scan = |scan: &str, command: &str| {
-        Subject::Shell(Shell { scans: vec![Arc::from(scan)], ..shell(&[command]) })
+        let scans = vec![Scan { path: Arc::from(scan), access: Access::Read }];
+        Subject::Shell(Shell { scans, ..shell(&[command]) })
     };
     let rows = [
         ("Read(.env)", "/w", true),

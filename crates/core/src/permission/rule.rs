@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::glob;
 use super::scope::{Places, Reading, Scope};
-use super::subject::{Access, PathUse, Shell, SimpleCommand, Subject};
+use super::subject::{Access, PathUse, Scan, Shell, SimpleCommand, Subject};
 
 /// Longest rule that is read.
 pub const RULE_CHARS: usize = 2_000;
@@ -123,10 +123,16 @@ impl Rule {
     /// many, or a program that one of its words names.
     #[must_use]
     pub(super) fn may_touch(&self, tool: &str, shell: &Shell, places: Places<'_>) -> bool {
-        let scanned = |scan: &Arc<str>| self.scope.may_be_scanned(scan, places);
-        let is_read = &*self.tool == "Read" && shell.scans.iter().any(scanned);
+        let is_about = |access: Access| match &*self.tool {
+            "Read" => true,
+            "Edit" | "Write" => access == Access::Write,
+            _ => false,
+        };
+        let scanned =
+            |scan: &Scan| is_about(scan.access) && self.scope.may_be_scanned(&scan.path, places);
         let mentioned = |command: &SimpleCommand| self.scope.is_mentioned(command);
-        is_read || (self.names(tool) && shell.commands.iter().any(mentioned))
+        shell.scans.iter().any(scanned)
+            || (self.names(tool) && shell.commands.iter().any(mentioned))
     }
 
     /// Whether it is about edits of files.

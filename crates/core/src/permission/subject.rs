@@ -69,16 +69,25 @@ pub struct Shell {
     /// known to be read-only names a protected path, the zone says so.
     #[serde(default)]
     pub reads: Vec<PathUse>,
-    /// Folders, and patterns for paths, of which every file may be read without being named; `/`
-    /// where it may be any file at all.
+    /// Files that its commands may use without naming them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scans: Vec<Arc<str>>,
+    pub scans: Vec<Scan>,
     /// What the parser saw that the rules do not understand; with any, nothing is allowed.
     #[serde(default)]
     pub doubts: Vec<Arc<str>>,
     /// How much of it was looked at.
     #[serde(default)]
     pub seen: Seen,
+}
+
+/// Files that a command may use without naming each of them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Scan {
+    /// A folder that is meant with everything beneath it, or a pattern for paths; `/` where it may
+    /// be any file at all.
+    pub path: Arc<str>,
+    /// What may be done with them.
+    pub access: Access,
 }
 
 /// How much of a command was looked at.

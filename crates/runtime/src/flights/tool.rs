@@ -13,6 +13,7 @@ use windlass_core::conversation::Conversation;
 use windlass_core::ids::{CallId, Millis};
 use windlass_core::input::{Finding, HookAnswer, Input};
 use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::permission::Subject;
 use windlass_core::raw::sha256_hex;
 use windlass_core::run::Run;
 
@@ -68,7 +69,8 @@ impl Flights {
         let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
         let idempotency_key = key(run, id, &tool_use);
         let (lane, heart) = (self.lane.clone(), Heartbeat::default());
-        let context = CallContext { lane, call: id, idempotency_key, attempt, heart };
+        let subject = judged_subject(conversation, id);
+        let context = CallContext { lane, call: id, idempotency_key, attempt, subject, heart };
         Some(Ready { tool, context, tool_use, timeout_ms })
     }
 
@@ -126,6 +128,11 @@ impl Flights {
     pub(super) fn hook_ms(&self) -> u64 {
         self.agent.settings.limits.hook_ms
     }
+}
+
+/// What the call was judged to be about; nothing for one that starts while the model still streams.
+fn judged_subject(conversation: &Conversation, id: CallId) -> Subject {
+    call(conversation, id).map(|call| call.facts.subject.clone()).unwrap_or_default()
 }
 
 /// Waits for somebody who may break down or never answer.

@@ -7,6 +7,7 @@ use windlass_core::facts::Facts;
 use windlass_core::ids::{CallId, LaneId};
 use windlass_core::input::Finding;
 use windlass_core::outcome::Outcome;
+use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 
@@ -49,6 +50,9 @@ pub struct CallContext {
     pub idempotency_key: Arc<str>,
     /// Which attempt this is, from 1.
     pub attempt: u32,
+    /// What the call was judged to be about. A tool whose input names files can look again whether
+    /// they are still the same.
+    pub subject: Subject,
     /// Says that a call which takes long still works.
     pub heart: Heartbeat,
 }

@@ -1,12 +1,13 @@
-//! Places where writing changes what may run: hooks, tasks, keys, start files of shells, our own
+//! Places where writing changes what may run: hooks, tasks, start files of shells and editors, our own
 //! configuration. They count whether they exist or not: who creates one decides what is in it.
+//!
+//! Beside them there are the private places of a home folder: keys, histories, folders of programs.
+//! They are never part of a workspace, even where the workspace is the home folder itself.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::path::absolute;
-use super::resolve::{Real, real};
-use crate::limits::MAX_POINTER_BYTES;
+use super::git_config::hooks_folders;
+use super::pointer::pointer;
 
 /// Names that are protected in every folder, part by part. A name at the end that `*` follows may
 /// go on; a folder protects all that is in it, and it is itself protected, because moving another
@@ -14,14 +15,23 @@ use crate::limits::MAX_POINTER_BYTES;
 const ANYWHERE: &[&[&str]] = &[
     &[".git"],
     &[".mcp.json"],
-    &[".claude", "settings*"],
-    &[".claude", "hooks"],
-    &[".vscode", "tasks.json"],
+    &[".claude"],
     &[".windlass"],
+    // Start files that editors read from the folder they work in.
+    &[".vscode"],
+    &[".idea"],
+    &[".zed"],
+    &[".devcontainer"],
+    &[".vimrc"],
+    &[".gvimrc"],
+    &[".exrc"],
+    &[".nvimrc"],
+    &[".nvim.lua"],
+    &[".dir-locals.el"],
+    &[".dir-locals-2.el"],
+    // What direnv runs when a shell enters the folder.
+    &[".envrc"],
 ];
-
-/// Folders that hold protected names: they are protected as a whole, but not what else is in them.
-const HOLDERS: &[&str] = &[".claude", ".vscode"];
 
 /// Names that are protected in the home folder.
 const AT_HOME: &[&[&str]] = &[
@@ -44,50 +54,158 @@ const AT_HOME: &[&[&str]] = &[
     &[".tcshrc"],
     &[".login"],
     &[".pam_environment"],
+    &[".xinitrc"],
+    &[".xprofile"],
+    &[".xsession*"],
+    &[".xsessionrc"],
+    &[".tmux.conf"],
+    &[".screenrc"],
+    &[".gdbinit"],
+    &[".lldbinit"],
     &[".gitconfig"],
     &[".netrc"],
     &[".npmrc"],
     &[".cargo", "config*"],
+    &[".vim"],
+    &[".emacs*"],
+    &[".spacemacs*"],
+    &[".nanorc"],
     &[".config", "fish"],
     &[".config", "git"],
+    &[".config", "nvim"],
+    &[".config", "vim"],
+    &[".config", "emacs"],
+    &[".config", "helix"],
+    &[".config", "kak"],
+    &[".config", "zed"],
+    &[".config", "Code", "User"],
+    &[".config", "tmux"],
+    &[".config", "direnv"],
     &[".config", "autostart"],
     &[".config", "systemd"],
     &[".config", "environment.d"],
+    &[".local", "share", "systemd"],
+    &[".local", "share", "applications"],
+    &[".local", "share", "dbus-1"],
 ];
+
+/// Names in the home folder that are private: reading them is asked about.
+const PRIVATE: &[&[&str]] = &[
+    &[".ssh"],
+    &[".gnupg"],
+    &[".aws"],
+    &[".azure"],
+    &[".kube"],
+    &[".docker", "config.json"],
+    &[".config", "gcloud"],
+    &[".config", "gh"],
+    &[".config", "hub"],
+    &[".config", "op"],
+    &[".config", "rclone"],
+    &[".config", "git", "credentials"],
+    &[".config", "google-chrome*"],
+    &[".config", "chromium"],
+    &[".config", "bravesoftware"],
+    &[".netrc"],
+    &[".npmrc"],
+    &[".pypirc"],
+    &[".pgpass"],
+    &[".my.cnf"],
+    &[".git-credentials"],
+    &[".cargo", "credentials*"],
+    &[".gem", "credentials"],
+    &[".terraform.d"],
+    &[".vault-token"],
+    &[".password-store"],
+    &[".local", "share", "keyrings"],
+    &[".local", "share", "kwalletd"],
+    &[".mozilla"],
+    &[".thunderbird"],
+    &[".bash_history"],
+    &[".zsh_history"],
+    &[".python_history"],
+    &[".node_repl_history"],
+    &[".psql_history"],
+    &[".mysql_history"],
+    &[".sqlite_history"],
+    &[".claude.json"],
+    &[".claude", ".credentials.json"],
+];
+
+/// Folders of programs in the home folder: writing to them is asked about.
+const PROGRAMS: &[&[&str]] = &[&[".local", "bin"], &["bin"], &[".cargo", "bin"], &["go", "bin"]];
 
 /// What is protected for one session.
 #[derive(Debug, Clone)]
 pub(super) struct Protected {
     folders: Vec<PathBuf>,
+    /// Our own configuration and state: not even read without asking.
+    own: Vec<PathBuf>,
     home: Option<PathBuf>,
 }
 
 impl Protected {
     pub(super) fn of(root: &Path, home: Option<&Path>) -> Self {
-        let mut protected = Self { folders: Vec::new(), home: home.map(Path::to_owned) };
+        let home = home.map(Path::to_owned);
+        let mut protected = Self { folders: Vec::new(), own: Vec::new(), home };
         protected.add_git_of(root);
         protected
     }
 
     pub(super) fn add(&mut self, folder: PathBuf) {
-        self.folders.push(folder);
+        self.own.push(folder);
     }
 
-    /// In a worktree or a submodule `.git` is a file that says where the folder is.
+    /// In a worktree or a submodule `.git` is a file that says where the folder is, and wherever it
+    /// is, its configuration may name another folder for hooks.
     pub(super) fn add_git_of(&mut self, root: &Path) {
-        let Some(folder) = pointer(&root.join(".git"), "gitdir:") else { return };
-        let shared = pointer(&folder.join("commondir"), "");
-        self.folders.extend(std::iter::once(folder).chain(shared));
+        if let Some(folder) = pointer(&root.join(".git"), "gitdir:") {
+            let shared = pointer(&folder.join("commondir"), "");
+            self.folders.extend(std::iter::once(folder).chain(shared));
+        }
+        self.folders.extend(hooks_folders(root, self.home.as_deref()));
     }
 
     pub(super) fn has(&self, path: &Path) -> bool {
         let parts: Vec<String> = folded(path);
         let in_folder = |folder: &PathBuf| folded_starts_with(&parts, folder);
-        let at_home = self.home.as_deref().and_then(|home| parts.get(folded(home).len()..));
-        let is_home = self.home.as_deref().is_some_and(|home| folded_starts_with(&parts, home));
         has_anywhere(&parts)
-            || self.folders.iter().any(in_folder)
-            || (is_home && at_home.is_some_and(|rest| begins(rest, AT_HOME)))
+            || self.folders.iter().chain(&self.own).any(in_folder)
+            || self.is_at_home(&parts, AT_HOME)
+    }
+
+    /// Whether it lies in one of our own folders.
+    pub(super) fn is_own(&self, path: &Path) -> bool {
+        let parts: Vec<String> = folded(path);
+        self.own.iter().any(|folder| folded_starts_with(&parts, folder))
+    }
+
+    /// Whether it is one of the private places of the home folder.
+    pub(super) fn is_private(&self, path: &Path) -> bool {
+        self.is_at_home(&folded(path), PRIVATE)
+    }
+
+    /// Whether one of our own folders or a private place may lie beneath a folder.
+    pub(super) fn has_private_beneath(&self, folder: &Path) -> bool {
+        let parts = folded(folder);
+        let is_beneath = |place: &Path| folded(place).starts_with(&parts);
+        let private = |home: &Path| {
+            let place = |names: &[&str]| {
+                names.iter().fold(home.to_owned(), |at, name| at.join(name.trim_end_matches('*')))
+            };
+            PRIVATE.iter().any(|names| is_beneath(&place(names)))
+        };
+        self.own.iter().any(|own| is_beneath(own)) || self.home.as_deref().is_some_and(private)
+    }
+
+    /// Whether programs of the user lie there.
+    pub(super) fn holds_programs(&self, path: &Path) -> bool {
+        self.is_at_home(&folded(path), PROGRAMS)
+    }
+
+    fn is_at_home(&self, parts: &[String], names: &[&[&str]]) -> bool {
+        let Some(home) = self.home.as_deref().map(folded) else { return false };
+        parts.starts_with(&home) && parts.get(home.len()..).is_some_and(|rest| begins(rest, names))
     }
 }
 
@@ -102,14 +220,13 @@ pub(super) fn own_folders(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<Pat
 
 fn has_anywhere(parts: &[String]) -> bool {
     let begins_at = |at: usize| parts.get(at..).is_some_and(|rest| begins(rest, ANYWHERE));
-    let is_holder = parts.last().is_some_and(|last| HOLDERS.contains(&last.as_str()));
-    is_holder || (0..parts.len()).any(begins_at)
+    (0..parts.len()).any(begins_at)
 }
 
 fn begins(parts: &[String], names: &[&[&str]]) -> bool {
     let is = |part: &String, name: &str| match name.strip_suffix('*') {
-        Some(start) => part.starts_with(start),
-        None => part == name,
+        Some(start) => part.starts_with(&start.to_lowercase()),
+        None => *part == name.to_lowercase(),
     };
     let all = |name: &[&str]| {
         parts.len() >= name.len() && name.iter().zip(parts).all(|(name, part)| is(part, name))
@@ -138,17 +255,5 @@ fn fold(name: &str) -> String {
     match folded.trim_end_matches(['.', ' ']) {
         "git~1" => ".git".to_owned(),
         trimmed => trimmed.to_owned(),
-    }
-}
-
-/// Where a small file that holds a path points to.
-fn pointer(file: &Path, mark: &str) -> Option<PathBuf> {
-    let size = fs::symlink_metadata(file).ok().filter(fs::Metadata::is_file)?.len();
-    let text = (size <= MAX_POINTER_BYTES).then(|| fs::read_to_string(file).ok())??;
-    let target = text.strip_prefix(mark)?.trim();
-    let whole = file.parent()?.join(target);
-    match real(&whole) {
-        Real::At(real) => Some(real),
-        Real::Nowhere => Some(absolute(Path::new("/"), &whole)),
     }
 }

@@ -98,18 +98,61 @@ impl Zones {
     }
 
     fn zone(&self, path: &Path, access: Access) -> Zone {
-        let is_protected = access == Access::Write && self.protected.has(path);
+        let is_write = access == Access::Write;
+        let is_private = self.protected.is_own(path)
+            || self.protected.is_private(path)
+            || (is_write && self.protected.holds_programs(path));
         // Whole parts are compared: `/data-evil` does not begin with `/data`.
         match self.roots.iter().any(|root| path.starts_with(root)) {
-            _ if is_protected => Zone::Protected,
-            true => Zone::Workspace,
-            false => Zone::Outside,
+            _ if is_write && self.protected.has(path) => Zone::Protected,
+            true if !is_private => Zone::Workspace,
+            true | false => Zone::Outside,
         }
+    }
+
+    /// Whether a path is private: keys, histories.
+    pub(crate) fn is_private(&self, path: &Path) -> bool {
+        self.protected.is_private(path)
+    }
+
+    /// Whether a path lies in one of our own folders.
+    pub(crate) fn is_own(&self, path: &Path) -> bool {
+        self.protected.is_own(path)
+    }
+
+    /// Whether something private lies beneath the folder that `path` names.
+    pub(crate) fn has_private_beneath(&self, folder: &Path, path: &str) -> bool {
+        let whole = self.real_root(&folder.join(path));
+        let real = match real(&whole) {
+            Real::At(real) => real,
+            Real::Nowhere => return true,
+        };
+        self.protected.has_private_beneath(&real)
+    }
+
+    /// What a command that may write does with the file that `path` names: it is read, and where it
+    /// is protected the zone says so.
+    pub(crate) fn uses_of_writer(&self, folder: &Path, path: &str) -> Vec<PathUse> {
+        let written = self.uses_from(folder, path, Access::Write);
+        let is_protected = written.iter().any(|used| used.zone == Zone::Protected);
+        let mut uses = self.uses_from(folder, path, Access::Read);
+        if is_protected {
+            uses.iter_mut().for_each(|used| used.zone = Zone::Protected);
+        }
+        uses
     }
 
     /// The path that `path` stands for in the workspace, as it was written.
     pub(super) fn whole(&self, path: &str) -> PathBuf {
         self.real_root(&self.root().join(path))
+    }
+
+    /// Whether a path, once its links are followed, lies in the workspace or a folder added to it.
+    pub(crate) fn is_in_workspace(&self, path: &Path) -> bool {
+        match real(&self.real_root(path)) {
+            Real::At(real) => self.root_of(&real).is_some(),
+            Real::Nowhere => true,
+        }
     }
 
     /// The folder of the session in which a real path lies.

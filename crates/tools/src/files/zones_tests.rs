@@ -154,7 +154,19 @@ fn protected_places_need_not_exist() {
         ".claude/settings.local.json",
         ".Claude/Settings.json",
         ".claude/hooks/x",
+        ".claude/agents/a.md",
+        ".claude/commands/a.md",
+        ".claude/anything",
+        "sub/.claude/skills/a/SKILL.md",
+        ".vscode",
         ".vscode/tasks.json",
+        ".vscode/settings.json",
+        ".idea/workspace.xml",
+        ".devcontainer/devcontainer.json",
+        ".exrc",
+        ".nvim.lua",
+        ".dir-locals.el",
+        ".envrc",
         ".windlass/x",
     ];
     for path in inside {
@@ -168,12 +180,18 @@ fn protected_places_need_not_exist() {
         ".zshenv",
         ".gitconfig",
         ".config/fish/config.fish",
+        ".config/nvim/init.lua",
+        ".config/Code/User/settings.json",
+        ".vim/vimrc",
+        ".emacs.d/init.el",
+        ".tmux.conf",
+        ".config/systemd/user/x.service",
     ] {
         assert_eq!(place.zone(&home(path), Access::Write), Zone::Protected, "{path}");
         assert_eq!(place.zone(&home(path), Access::Read), Zone::Outside, "{path}");
     }
     for path in
-        [".github/x", ".gitignore", "git/config", ".claude/agents/a.md", "settings.json", ".bashrc"]
+        [".github/x", ".gitignore", "git/config", "claude/agents/a.md", "settings.json", ".bashrc"]
     {
         assert_eq!(place.zone(path, Access::Write), Zone::Workspace, "{path}");
     }
@@ -222,4 +240,73 @@ fn a_pointer_to_a_git_folder_protects_it() {
 fn a_path_that_is_too_long_is_nowhere() {
     let place = Place::new();
     assert_eq!(place.zone(&"x/".repeat(5_000), Access::Read), Zone::Outside);
+}
+
+/// The folder that git is told to take hooks from, wherever the setting stands.
+#[test]
+fn the_folder_of_hooks_that_git_is_told_of_is_protected() {
+    let rows = [
+        (".git/config", "[core]\n\thooksPath = .husky\n", ".husky/pre-commit"),
+        (".git/config", "[CORE] HOOKSPATH=\"tools/hooks\"\n", "tools/hooks/pre-commit"),
+        (".git/config.worktree", "[core]\nhooksPath = ./h\n", "h/post-checkout"),
+        ("../.gitconfig", "[core]\n hooksPath = ~/w/mine\n", "mine/pre-push"),
+        ("../.config/git/config", "[core]\n hooksPath = hooks\n", "hooks/pre-push"),
+        (".git/config", "[include]\n path = more\n", "included/pre-commit"),
+    ];
+    for (file, text, hook) in rows {
+        let place = Place::new();
+        let file = place.workspace().join(file);
+        fs::create_dir_all(place.workspace().join(".git")).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        fs::write(place.workspace().join(".git/more"), "[core]\nhooksPath=included\n").unwrap();
+        assert_eq!(place.zone(hook, Access::Write), Zone::Protected, "{text} {hook}");
+        assert_eq!(place.zone("src/pre-commit", Access::Write), Zone::Workspace, "{text}");
+    }
+    // The workspace may be a folder within the repository.
+    let place = Place::new();
+    fs::create_dir_all(place.home.path().join(".git")).unwrap();
+    let config = place.home.path().join(".git/config");
+    fs::write(config, "[core]\nhooksPath = w/hooks\n").unwrap();
+    assert_eq!(place.zone("hooks/pre-commit", Access::Write), Zone::Protected);
+}
+
+/// Where the workspace is the home folder, keys and programs are in it and yet not part of it.
+#[test]
+fn a_home_folder_as_workspace_keeps_its_keys_and_programs_apart() {
+    let home = TempDir::new().unwrap();
+    let state = home.path().join(".local/state/windlass");
+    let zones = Zones::bare(home.path(), Some(home.path().to_owned())).protecting(&state);
+    let of = |path: &str, access| zone(&zones.uses(path, access));
+    for key in [
+        ".ssh/id_ed25519",
+        ".SSH/id_ed25519",
+        ".gnupg/secring.gpg",
+        ".aws/credentials",
+        ".netrc",
+        ".npmrc",
+        ".kube/config",
+        ".docker/config.json",
+        ".config/gh/hosts.yml",
+        ".cargo/credentials.toml",
+        ".git-credentials",
+        ".bash_history",
+        ".mozilla/firefox/x/logins.json",
+        ".local/state/windlass/windlass.db",
+    ] {
+        assert_eq!(of(key, Access::Read), Zone::Outside, "{key}");
+        assert_ne!(of(key, Access::Write), Zone::Workspace, "{key}");
+    }
+    for program in [".local/bin/ls", "bin/ls", ".cargo/bin/cargo", "go/bin/x"] {
+        assert_eq!(of(program, Access::Write), Zone::Outside, "{program}");
+        assert_eq!(of(program, Access::Read), Zone::Workspace, "{program}");
+    }
+    for start in [".bashrc", ".profile", ".zshenv", ".config/fish/config.fish", ".vimrc", ".envrc"]
+    {
+        assert_eq!(of(start, Access::Write), Zone::Protected, "{start}");
+    }
+    for other in ["notes.txt", "src/main.rs", ".config/app/x", ".cargo/registry/x", "sbin/x"] {
+        assert_eq!(of(other, Access::Write), Zone::Workspace, "{other}");
+        assert_eq!(of(other, Access::Read), Zone::Workspace, "{other}");
+    }
 }

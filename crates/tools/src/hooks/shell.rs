@@ -1,7 +1,6 @@
 //! Running one command: input on its standard input, both streams read and bounded, everything it
 //! started ended with it.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -10,6 +9,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin};
 use windlass_runtime::ports::Clock;
+
+use crate::process::Environment;
 
 /// Bytes kept of each stream.
 const MAX_OUTPUT_BYTES: usize = 128 * 1024;
@@ -22,12 +23,6 @@ const GRACE_MS: u64 = 500;
 
 /// How long output is awaited after the command itself has ended: a daemon may hold the pipe.
 const DRAIN_MS: u64 = 200;
-
-/// Variables of ours that a command sees; whatever else we have may be a secret.
-const ALLOWED: [&str; 5] = ["PATH", "HOME", "LANG", "USER", "TMPDIR"];
-
-/// Where programs are when nobody says.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A command to run.
 pub(super) struct Job<'a> {
@@ -103,20 +98,10 @@ pub(super) async fn run(job: Job<'_>, clock: &dyn Clock) -> io::Result<Ended> {
 fn start(job: &Job<'_>) -> io::Result<Child> {
     let mut shell = tokio::process::Command::new("/bin/sh");
     shell.arg("-c").arg(job.command).current_dir(job.folder);
-    shell.env_clear().envs(environment()).env("CLAUDE_PROJECT_DIR", job.folder);
+    let environment = Environment::inherited();
+    shell.env_clear().envs(environment.iter()).env("CLAUDE_PROJECT_DIR", job.folder);
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     shell.process_group(0).kill_on_drop(true).spawn()
-}
-
-fn environment() -> Vec<(OsString, OsString)> {
-    let allowed = std::env::vars_os().filter(|(name, _)| {
-        name.to_str().is_some_and(|name| ALLOWED.contains(&name) || name.starts_with("LC_"))
-    });
-    let mut all: Vec<_> = allowed.chain([("TERM".into(), "dumb".into())]).collect();
-    if !all.iter().any(|(name, _)| name == "PATH") {
-        all.push(("PATH".into(), PATH.into()));
-    }
-    all
 }
 
 fn exited(status: ExitStatus) -> How {

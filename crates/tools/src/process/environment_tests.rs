@@ -36,14 +36,39 @@ fn only_what_is_allowed_goes_through() {
 
 #[test]
 fn what_programs_need_is_there() {
-    let needed = ["PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "USER", "TMPDIR"];
+    let needed = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "USER", "TMPDIR"];
     let through = allowed(&needed);
     assert!(needed.iter().all(|name| through.contains(&format!("{name}=value"))), "{through:?}");
-    assert_eq!(through.len(), needed.len() + 1);
+    assert_eq!(through.len(), needed.len() + 2);
 }
 
 #[test]
 fn a_nul_in_a_value_does_not_stop_the_command() {
     let environment = Environment::default().with("WINDLASS_CALL", "run:\0id");
     assert_eq!(environment.get("WINDLASS_CALL").unwrap(), "run:\u{fffd}id");
+}
+
+/// A relative folder is another one in every workspace, and an empty entry is the workspace itself.
+#[test]
+fn only_absolute_folders_are_searched_for_programs() {
+    let path = |value: &str| {
+        let variables = [(OsString::from("PATH"), OsString::from(value))].into_iter();
+        Environment::allowed_of(variables).get("PATH").unwrap().to_owned()
+    };
+    let rows = [
+        ("/a:/b", "/a:/b"),
+        (".:/a", "/a"),
+        ("/a:", "/a"),
+        (":/a", "/a"),
+        ("/a::/b", "/a:/b"),
+        ("node_modules/.bin:/a:../b:~/c", "/a"),
+        ("", "/usr/local/bin:/usr/bin:/bin"),
+        (".", "/usr/local/bin:/usr/bin:/bin"),
+        ("bin:lib", "/usr/local/bin:/usr/bin:/bin"),
+    ];
+    for (value, expected) in rows {
+        assert_eq!(path(value), expected, "{value:?}");
+        let set = Environment::default().with("PATH", value);
+        assert_eq!(set.get("PATH").unwrap(), expected, "{value:?}");
+    }
 }

@@ -14,6 +14,7 @@ use windlass_core::ids::LaneId;
 use windlass_core::outcome::ToolError;
 use windlass_runtime::ports::Clock;
 
+use super::under_way::UnderWay;
 use crate::limits::{MAX_BACKGROUND, POLLED_BYTES};
 use crate::process::{self, Ended, Job};
 use crate::workplace::Workplace;
@@ -34,6 +35,13 @@ pub(super) struct Shell {
     ended: Arc<Mutex<Option<io::Result<Ended>>>>,
 }
 
+/// A command that is about to start.
+pub(super) struct Started {
+    pub(super) job: Job,
+    pub(super) output: PathBuf,
+    pub(super) under_way: Option<UnderWay>,
+}
+
 /// Dropping it drops the command, and that ends it.
 impl Drop for Shell {
     fn drop(&mut self) {
@@ -47,10 +55,10 @@ impl Background {
         &self,
         lane: &LaneId,
         id: &str,
-        job: Job,
-        output: PathBuf,
+        started: Started,
         clock: Arc<dyn Clock>,
     ) -> Option<()> {
+        let Started { job, output, under_way } = started;
         let mut shells = held(&self.shells);
         let running = shells.iter().filter(|((of, _), shell)| of == lane && shell.is_running());
         if running.count() >= MAX_BACKGROUND {
@@ -61,6 +69,7 @@ impl Background {
         let task = tokio::spawn(async move {
             let end = process::run(&job, clock.as_ref(), stopped.notified()).await;
             *held(&result) = Some(end);
+            drop(under_way);
         });
         let shell = Shell { output, stop, task: task.abort_handle(), seen: Mutex::new(0), ended };
         shells.insert((lane.clone(), id.to_owned()), Arc::new(shell));

@@ -9,13 +9,14 @@ use windlass_core::facts::{Facts, Repeat};
 use windlass_core::ids::LaneId;
 use windlass_core::order::Touches;
 use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Subject;
+use windlass_core::permission::{Shell, Subject};
 use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 use windlass_runtime::ports::{CallContext, Clock, Task, Tool};
 
-use super::parse::take_apart_in;
-use super::{folder, report};
+use super::parse::{Circumstances, Company, take_apart_in};
+use super::under_way::{CommandsUnderWay, RunsIn, UnderWay, leaves_files_alone};
+use super::{Programs, folder, rejudge, report};
 use crate::desk::Desk;
 use crate::input::{self, Input, unfit};
 use crate::limits::{
@@ -23,6 +24,7 @@ use crate::limits::{
 };
 use crate::offer::offer;
 use crate::process::{self, Environment, Job, Rations, Spill};
+use crate::shell::background::Started;
 use crate::workplace::Workplace;
 
 /// Runs commands with `bash`, or with `sh` where there is no bash.
@@ -33,6 +35,7 @@ pub struct Bash {
     workplace: Workplace,
     shell: PathBuf,
     environment: Environment,
+    programs: Programs,
     rations: Rations,
     clock: Arc<dyn Clock>,
 }
@@ -112,6 +115,7 @@ impl Bash {
         Self {
             workplace,
             shell: shell(&environment),
+            programs: Programs::of(environment.get("PATH").unwrap_or_default()),
             environment,
             rations: Rations::of_this_machine(),
             clock,
@@ -119,12 +123,24 @@ impl Bash {
     }
 
     /// The facts of a call that begins in `folder`.
-    fn facts(&self, input: &Raw, folder: &Path) -> Facts {
+    fn facts(&self, input: &Raw, folder: &Path, company: Company) -> Facts {
         let facts = |asked: Asked| {
-            let shell = take_apart_in(&asked.command, self.workplace.zones(), folder);
+            let shell = self.taken_apart(&asked.command, folder, company);
             asked.facts().about(Subject::Shell(shell))
         };
         input::read(input).map_or_else(unfit, facts)
+    }
+
+    fn taken_apart(&self, command: &str, folder: &Path, company: Company) -> Shell {
+        let (zones, programs) = (self.workplace.zones(), &self.programs);
+        take_apart_in(command, &Circumstances { zones, programs, folder, company })
+    }
+
+    /// Notes that the command runs, unless it leaves all files alone.
+    fn under_way(&self, context: &CallContext, shell: &Shell, place: RunsIn) -> Option<UnderWay> {
+        let all = self.workplace.under_way();
+        let changes = !leaves_files_alone(shell);
+        changes.then(|| CommandsUnderWay::start(all, &context.lane, place))
     }
 
     fn job(&self, context: &CallContext, asked: &Asked, folder: PathBuf, spill: Spill) -> Job {
@@ -148,9 +164,19 @@ impl Bash {
         };
         let desk = self.workplace.desk(&context.lane);
         let folder = folder::of_reply(&desk, self.workplace.zones(), context.call.ask);
+        let shell = self.taken_apart(&asked.command, &folder, Company::Alone);
+        if let Some(problem) = rejudge::problem(&context.subject, &shell) {
+            return Outcome::Failed(problem);
+        }
         match asked.is_in_background() {
-            true => self.start(&context, &asked, &desk, folder),
-            false => self.wait(&context, &asked, &desk, folder).await,
+            true => {
+                let under_way = self.under_way(&context, &shell, RunsIn::Background);
+                self.start(&context, &asked, &desk, folder, under_way)
+            }
+            false => {
+                let _under_way = self.under_way(&context, &shell, RunsIn::Foreground);
+                self.wait(&context, &asked, &desk, folder).await
+            }
         }
     }
 
@@ -175,7 +201,14 @@ impl Bash {
         }
     }
 
-    fn start(&self, context: &CallContext, asked: &Asked, desk: &Desk, folder: PathBuf) -> Outcome {
+    fn start(
+        &self,
+        context: &CallContext,
+        asked: &Asked,
+        desk: &Desk,
+        folder: PathBuf,
+        under_way: Option<UnderWay>,
+    ) -> Outcome {
         let output = match desk.outputs() {
             Ok(outputs) => output_file(&outputs, context),
             Err(error) => return Outcome::Failed(report::not_started(&error, &folder)),
@@ -185,7 +218,8 @@ impl Bash {
         let id = format!("bash_{}_{}", context.call.ask, context.call.index);
         let clock = Arc::clone(&self.clock);
         let said = report::started(&id, &output);
-        match self.workplace.background().start(&context.lane, &id, job, output, clock) {
+        let started = Started { job, output, under_way };
+        match self.workplace.background().start(&context.lane, &id, started, clock) {
             Some(()) => Outcome::Done(Raw::string(&said)),
             None => Outcome::Failed(too_many()),
         }
@@ -228,12 +262,16 @@ impl Tool for Bash {
     }
 
     fn assess(&self, input: &Raw) -> Facts {
-        self.facts(input, self.workplace.zones().root())
+        self.facts(input, self.workplace.zones().root(), Company::Alone)
     }
 
     fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
         let desk = self.workplace.desk(lane);
-        self.facts(input, &folder::now(&desk, self.workplace.zones()))
+        let company = match self.workplace.under_way().has_beside(lane) {
+            true => Company::BesideOthers,
+            false => Company::Alone,
+        };
+        self.facts(input, &folder::now(&desk, self.workplace.zones()), company)
     }
 
     fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {

@@ -14,6 +14,7 @@ mod builtins;
 mod characters;
 mod folders;
 mod found;
+mod git;
 mod operands;
 mod options;
 mod paths;
@@ -23,6 +24,7 @@ mod tree;
 mod unwrap;
 mod word;
 mod wrappers;
+mod writers;
 
 #[cfg(test)]
 mod ansi_tests;
@@ -40,16 +42,39 @@ use self::tree::Item;
 use self::word::Word;
 use crate::files::Zones;
 use crate::limits::{MAX_COMMAND_BYTES, MAX_SHELLS, MAX_WRAPPERS};
+use crate::shell::Programs;
 
 /// Takes a command text apart, for a shell that starts in the workspace of `zones`.
 #[must_use]
 pub fn take_apart(command: &str, zones: &Zones) -> Shell {
-    take_apart_in(command, zones, zones.root())
+    let (programs, folder) = (&Programs::default(), zones.root());
+    take_apart_in(command, &Circumstances { zones, programs, folder, company: Company::Alone })
 }
 
-/// The same for a shell that starts in `folder`.
-pub(super) fn take_apart_in(command: &str, zones: &Zones, folder: &Path) -> Shell {
-    let mut found = Found::new(zones, folder);
+/// Where and beside what a shell runs.
+pub(super) struct Circumstances<'c> {
+    pub(super) zones: &'c Zones,
+    pub(super) programs: &'c Programs,
+    /// The folder it starts in.
+    pub(super) folder: &'c Path,
+    pub(super) company: Company,
+}
+
+/// Whether other commands run at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Company {
+    /// Nothing that we know of changes files meanwhile.
+    Alone,
+    /// Another command may put a link where a file was, between the judgement and the shell.
+    BesideOthers,
+}
+
+/// The same for a shell in these circumstances.
+pub(super) fn take_apart_in(command: &str, around: &Circumstances<'_>) -> Shell {
+    let mut found = Found::new(around.zones, around.programs, around.folder);
+    if around.company == Company::BesideOthers {
+        found.files_change_meanwhile();
+    }
     text(command, 0, &mut found);
     found.into_shell()
 }
@@ -86,6 +111,7 @@ fn text(text: &str, shells: usize, found: &mut Found<'_>) {
 
 /// A simple command, and those that it runs in turn.
 fn command(words: Vec<Word>, shells: usize, found: &mut Found<'_>) {
+    found.begin_command();
     let mut waiting = vec![(words, 0)];
     while let Some((words, wrappers)) = waiting.pop() {
         if wrappers > MAX_WRAPPERS {

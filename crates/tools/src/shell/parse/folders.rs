@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use windlass_core::permission::Access;
+
 use super::found::Found;
-use super::paths::{looked_at, place};
+use super::paths::place;
 use super::word::Word;
 use crate::limits::MAX_FOLDERS;
 
@@ -17,7 +19,7 @@ pub(super) fn change(rest: &[Word], found: &mut Found<'_>) {
         found.doubt("it goes to a folder that is only known when it runs");
         return;
     };
-    rest.iter().for_each(|word| looked_at(word, found));
+    found.path(&target, Access::Read);
     for folder in found.folders.clone() {
         add(folder.join(Path::new(&target)), found);
     }

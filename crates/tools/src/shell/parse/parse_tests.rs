@@ -226,7 +226,8 @@ fn files_that_are_written_are_found() {
         ("a > /dev/null 2>&1", vec![]),
     ];
     for (text, expected) in rows {
-        assert_eq!(zones(&shell(text).writes), expected, "{text}");
+        let Shell { writes, redirects, .. } = shell(text);
+        assert_eq!(zones(&[redirects, writes].concat()), expected, "{text}");
     }
 }
 

@@ -1,17 +1,21 @@
 //! The files a command names.
 
-use windlass_core::permission::Access;
+use std::path::Path;
+
+use windlass_core::permission::{Access, Depth, ReadOnlyUse, read_only_use};
 
 use super::folders;
 use super::found::Found;
+use super::git;
 use super::operands;
 use super::tree::To;
 use super::word::{Kind, Word};
+use super::writers;
 
 /// Commands whose words are no files.
 const WORDY: &[&str] = &[
     "echo", "printf", "true", "false", ":", "pwd", "whoami", "date", "uname", "basename",
-    "dirname", "which", "type", "sleep", "kill", "exit",
+    "dirname", "which", "type", "sleep", "exit",
 ];
 
 /// Places that are no files.
@@ -27,32 +31,132 @@ pub(super) fn redirect(to: To, target: &Word, found: &mut Found<'_>) {
         found.doubt("it redirects to the network");
     }
     match place(target, found) {
-        Some(path) => found.path(&path, access),
-        None => found.doubt("it redirects to a file whose name is only known when it runs"),
+        Some(path) => found.redirection(&path, access),
+        None => {
+            found.doubt("it redirects to a file whose name is only known when it runs");
+            found.scan(&target.text, access);
+        }
     }
 }
 
 /// The files of a simple command.
 pub(super) fn of_command(words: &[Word], found: &mut Found<'_>) {
     let Some((name, rest)) = words.split_first() else { return };
-    match name.name() {
+    if let Some(used) = read_only_use(&found.simple(words)) {
+        return read(words, &used, found);
+    }
+    match name.program() {
         "cd" => folders::change(rest, found),
-        "mkdir" | "touch" | "mv" | "cp" => operands::written(name.name(), rest, found),
+        "mkdir" | "touch" | "mv" | "cp" | "install" | "ln" => {
+            operands::written(name.program(), rest, found);
+        }
+        "git" => git::files(rest, found),
+        "kill" | "pkill" | "killall" | "skill" | "snice" => writers::ends_processes(rest, found),
         name if WORDY.contains(&name) => {}
-        _ => rest.iter().for_each(|word| looked_at(word, found)),
+        name if writers::is_known(name) => writers::written(name, rest, found),
+        _ => {
+            writers::mentioned_with_outputs(rest, found);
+            found.change_files();
+        }
     }
 }
 
-/// Any word may be a file that is looked at, and so may what follows the `=` of an option.
-pub(super) fn looked_at(word: &Word, found: &mut Found<'_>) {
-    let word = match (word.is_option(), word.text.split_once('=')) {
-        (true, Some((_, value))) => Word { text: value.to_owned(), kind: word.kind },
-        (true, None) => return,
-        (false, _) => word.clone(),
+/// What a read-only command reads.
+fn read(words: &[Word], used: &ReadOnlyUse, found: &mut Found<'_>) {
+    // A pattern may become several words, of which any could be a file.
+    for word in words.iter().skip(1).filter(|word| word.kind == Kind::Pattern) {
+        found.somewhere(&word.text, Access::Read);
+        let scanned = match used.depth {
+            Depth::Everything => fixed_folder(&word.text),
+            Depth::Named | Depth::PlainFiles => word.text.clone(),
+        };
+        found.scan(&scanned, Access::Read);
+    }
+    let files = used.files.iter().filter_map(|at| words.get(*at));
+    let files: Vec<Word> = files.filter(|word| word.kind != Kind::Pattern).cloned().collect();
+    for word in &files {
+        match place(word, found) {
+            Some(path) => read_path(&path, used.depth, found),
+            None => found.somewhere(&word.text, Access::Read),
+        }
+    }
+    if files.is_empty() && used.depth == Depth::Everything {
+        read_path(".", used.depth, found);
+    }
+}
+
+fn read_path(path: &str, depth: Depth, found: &mut Found<'_>) {
+    found.path(path, Access::Read);
+    let is_unknown = match depth {
+        Depth::Named => false,
+        Depth::PlainFiles => is_folder(path, found),
+        Depth::Everything => {
+            found.scan(path, Access::Read);
+            let folders = found.folders.clone();
+            folders.iter().any(|folder| found.zones.has_private_beneath(folder, path))
+        }
     };
-    match place(&word, found) {
-        Some(path) => found.path(&path, Access::Read),
-        None => found.somewhere(&word.text, Access::Read),
+    if is_unknown {
+        found.somewhere(path, Access::Read);
+    }
+}
+
+/// Any word may be a file that is read, and so may what follows the `=` of an option or the letter
+/// of a short one.
+pub(super) fn mentioned(word: &Word, found: &mut Found<'_>) {
+    let part = |text: &str| Word { text: text.to_owned(), kind: word.kind };
+    let value = word.text.split_once('=').map(|(_, value)| value);
+    let glued = word.text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let glued = glued.and_then(|rest| rest.get(1..));
+    let whole = (!word.is_option()).then_some(word.text.as_str());
+    for text in [whole, value, glued].into_iter().flatten().filter(|text| !text.is_empty()) {
+        named(&part(text), found);
+    }
+}
+
+/// A file named by a command that may read or write it.
+pub(super) fn named(word: &Word, found: &mut Found<'_>) {
+    match place(word, found) {
+        Some(path) => {
+            found.path_of_writer(&path);
+            if is_folder(&path, found) {
+                found.scan(&path, Access::Read);
+            }
+        }
+        None => {
+            found.somewhere(&word.text, Access::Read);
+            found.scan(&word.text, Access::Write);
+            reaches_hidden(word, found);
+        }
+    }
+}
+
+/// A pattern that begins with a dot may stand for a protected name, and all of those begin with one.
+pub(super) fn reaches_hidden(word: &Word, found: &mut Found<'_>) {
+    let is_hidden = |part: &str| part.starts_with('.') && part.contains(['*', '?', '[']);
+    let is_unknown = word.kind == Kind::Unknown;
+    if is_unknown || word.text.split('/').any(is_hidden) {
+        found.reaches(&word.text);
+    } else {
+        // What is spelled out counts as it stands.
+        found.path_of_writer(&word.text);
+    }
+}
+
+/// Whether a path is a folder, seen from any folder in which the shell may be.
+pub(super) fn is_folder(path: &str, found: &Found<'_>) -> bool {
+    found.folders.iter().any(|folder| folder.join(path).is_dir())
+}
+
+/// The folder in which everything lies that a pattern may stand for.
+fn fixed_folder(pattern: &str) -> String {
+    let is_plain = |part: &std::path::Component<'_>| {
+        !part.as_os_str().to_string_lossy().contains(['*', '?', '['])
+    };
+    let fixed: std::path::PathBuf = Path::new(pattern).components().take_while(is_plain).collect();
+    match fixed.as_os_str().is_empty() {
+        true => ".".to_owned(),
+        false => fixed.display().to_string(),
     }
 }
 

@@ -25,6 +25,11 @@ pub(super) fn unwrap(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
         return Unwrapped::default();
     };
     match name.as_str() {
+        "!" => after_word(words),
+        assignment if is_assignment(assignment, &words) => {
+            found.doubt("it sets a variable for a command");
+            after_word(words)
+        }
         "eval" => script(words, "eval runs text as a command", found),
         "trap" => script(words, "trap runs text as a command later", found),
         "alias" => alias(words, found),
@@ -36,6 +41,23 @@ pub(super) fn unwrap(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
         name if plain(name).is_some() => wrapper(words, found),
         _ => itself(words),
     }
+}
+
+/// `A=b` before a command, where a wrapper hides it from the grammar.
+fn is_assignment(name: &str, words: &[Word]) -> bool {
+    let variable = name.split_once('=').map_or("", |(variable, _)| variable);
+    let variable = variable.strip_suffix('+').unwrap_or(variable);
+    let is_name = !variable.is_empty()
+        && variable.chars().all(|c| c == '_' || c == '[' || c == ']' || c.is_ascii_alphanumeric());
+    // `./A=b` is a program.
+    is_name && words.first().is_some_and(|word| word.text.starts_with(variable))
+}
+
+/// The command that follows a word which is none itself.
+fn after_word(mut words: Vec<Word>) -> Unwrapped {
+    let inner = words.split_off(1.min(words.len()));
+    let inner = if inner.is_empty() { Vec::new() } else { vec![inner] };
+    Unwrapped { itself: Some(words), inner, scripts: Vec::new() }
 }
 
 fn itself(words: Vec<Word>) -> Unwrapped {
@@ -60,7 +82,11 @@ fn split(mut words: Vec<Word>, own: usize) -> Unwrapped {
 
 /// `env A=b command` is an assignment before a command.
 fn env(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
-    let assigns = words.iter().skip(1).take_while(|word| word.text.contains('=')).count();
+    let assigns = words
+        .iter()
+        .skip(1)
+        .take_while(|word| !word.is_option() && word.text.contains('='))
+        .count();
     if assigns == 0 {
         return wrapper(words, found);
     }
@@ -77,9 +103,20 @@ fn opaque(words: Vec<Word>, why: &str, found: &mut Found<'_>) -> Unwrapped {
     let inner = starts.take(STARTS).map(from).collect();
     let is_text = |word: &&Word| word.text.contains(char::is_whitespace);
     let scripts = words.iter().skip(1).filter(is_text).take(STARTS);
-    let scripts = scripts.map(|word| word.text.clone()).collect();
+    let scripts = scripts.map(|word| without_option(&word.text).to_owned()).collect();
     // The words within were looked at here; they need not be taken off one by one again.
     Unwrapped { itself: Some(words), inner: bare(inner), scripts }
+}
+
+/// The text behind an option that it is glued to: `-Srm f`, `--split-string=rm f`.
+fn without_option(text: &str) -> &str {
+    let long = text.strip_prefix("--").and_then(|rest| rest.split_once('='));
+    let short = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    match (long, short.and_then(|rest| rest.get(1..))) {
+        (Some((_, value)), _) => value,
+        (None, Some(rest)) => rest,
+        (None, None) => text,
+    }
 }
 
 /// Commands whose first words are not opaque again, so that trying does not multiply.

@@ -1,0 +1,29 @@
+//! A second look at a command's paths when it starts: an earlier call of the same reply, or a person who
+//! took an hour to answer, may have changed where they lead.
+
+use windlass_core::outcome::ToolError;
+use windlass_core::permission::{PathUse, Shell, Subject, Zone};
+
+/// The problem with a command that stayed in the workspace when it was judged and no longer does.
+pub(super) fn problem(judged: &Subject, now: &Shell) -> Option<ToolError> {
+    let Subject::Shell(before) = judged else { return None };
+    if !before.doubts.is_empty() || all_paths(before).any(is_elsewhere) {
+        return None;
+    }
+    let moved = all_paths(now).find(|used| is_elsewhere(used)).map(|used| used.path.to_string());
+    let doubt = now.doubts.first().map(ToString::to_string);
+    let what = moved.map(|path| format!("{path} does not lead where it led")).or(doubt)?;
+    Some(ToolError::new(
+        "files_changed",
+        &format!("files have changed since this command was judged: {what}"),
+        "it did not run; make the call again, and it will be judged anew",
+    ))
+}
+
+fn all_paths(shell: &Shell) -> impl Iterator<Item = &PathUse> {
+    shell.reads.iter().chain(&shell.writes).chain(&shell.redirects)
+}
+
+fn is_elsewhere(used: &PathUse) -> bool {
+    used.zone != Zone::Workspace
+}
