@@ -35,7 +35,7 @@ impl Place {
     /// The same with the zones as they are found now.
     pub(crate) fn looked_up_again(mut self) -> Self {
         let home = self.zones.home().map(std::path::Path::to_owned);
-        self.zones = Zones::bare(&self.zones.root().to_owned(), home);
+        self.zones = Zones::bare(self.zones.root(), home);
         self
     }
 

@@ -18,6 +18,7 @@ mod file_properties;
 mod fixture;
 #[cfg(test)]
 mod human;
+#[cfg(test)]
 mod judging;
 #[cfg(test)]
 mod kinds;
@@ -29,6 +30,7 @@ mod paths;
 mod read;
 #[cfg(test)]
 mod rejudging;
+#[cfg(test)]
 mod search;
 #[cfg(test)]
 mod shell_properties;

@@ -81,11 +81,11 @@ pub(super) fn files(rest: &[Word], found: &mut Found<'_>) {
 fn is_quiet(command: &str, rest: &[Word]) -> bool {
     let prints = |word: &Word| {
         let letters = word.text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-        let is_long = |known: &&str| {
+        let is_long = |known: &str| {
             word.text.len() > 2 && (word.text.starts_with(known) || known.starts_with(&word.text))
         };
         letters.is_some_and(|letters| letters.contains(printing_letters(command)))
-            || (word.text.starts_with("--") && PRINTING.iter().any(|known| is_long(&known)))
+            || (word.text.starts_with("--") && PRINTING.iter().any(|known| is_long(known)))
     };
     QUIET.contains(&command) && !rest.iter().skip(1).any(prints)
 }

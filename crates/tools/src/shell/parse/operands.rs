@@ -91,7 +91,7 @@ pub(super) fn written(command: &str, rest: &[Word], found: &mut Found<'_>) {
     let makes_folders = command == "install" && line.has(&["d", "--directory"]);
     match (command, makes_folders) {
         ("mkdir" | "touch", _) | (_, true) => {
-            line.operands.iter().for_each(|word| changed(word, found))
+            line.operands.iter().for_each(|word| changed(word, found));
         }
         (_, false) => line.brought(command, found),
     }
