@@ -313,6 +313,8 @@ pub(crate) enum Command {
     Explain(look::LookArgs),
     /// List the iterations of a run: time, reason, calls, tokens, stop
     Trace(look::LookArgs),
+    /// Print the run journal of a conversation: objective, state, findings, decisions, blockers
+    Journal(look::LookArgs),
     /// List events and retries, newest last
     Logs(look::LogsArgs),
     /// List providers and models with windows, prices and keys

@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod fork;
+mod journal;
 mod local;
 mod logs;
 mod man;
@@ -70,6 +71,7 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Show(args)) => show::show(&args).await,
         Some(Command::Trace(args)) => trace::trace(&args).await,
         Some(Command::Explain(args)) => explain::explain(&args).await,
+        Some(Command::Journal(args)) => journal::journal(&args).await,
         Some(Command::Logs(args)) => logs::logs(&args).await,
         Some(Command::Models(args)) => models::models(&args),
         Some(Command::Stats(args)) => stats::stats(&args).await,

@@ -6,6 +6,7 @@ pub(crate) mod args;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod find;
+pub(crate) mod journal;
 pub(crate) mod local;
 pub(crate) mod logs;
 pub(crate) mod models;

@@ -36,13 +36,14 @@ fn full() -> Journal {
 // spec: JOURNAL-02
 #[test]
 fn every_section_is_rendered_in_its_place() {
-    let expected = "# Run journal\n\n## Objective\nhaul it up\n\n## Current state\nhalf way\n\n\
-        ## Next action\nsplice the rope\n\n## Verified findings\n- it is heavy\n- it is wet\n\
-        - it is old\n- it is red\n\n## Decisions\n- by hand, because it is safer\n\n\
-        ## Artifacts\n- /tmp/rope.md\n\n## Open questions\n- who owns it\n\n\
-        ## Blockers\n- the rope is short\n- it rains\n";
+    let expected = "# Run journal (version 12)\n\n## Objective\nhaul it up\n\n\
+        ## Current state\nhalf way\n\n\
+        ## Next action\nsplice the rope\n\n## Verified findings\n- #1 it is heavy\n- #2 it is wet\n\
+        - #3 it is old\n- #4 it is red\n\n## Decisions\n- #5 by hand, because it is safer\n\n\
+        ## Artifacts\n- #6 /tmp/rope.md\n\n## Open questions\n- #7 who owns it\n\n\
+        ## Blockers\n- #8 the rope is short\n- #9 it rains\n";
     assert_eq!(full().render(), expected);
-    assert_eq!(Journal::default().render(), "# Run journal\n");
+    assert_eq!(Journal::default().render(), "# Run journal (version 0)\n");
 }
 
 // spec: JOURNAL-02
@@ -112,7 +113,7 @@ fn texts_and_lists_have_an_end() {
     for nth in 0..300 {
         journal.apply(&append(List::Decisions, &nth.to_string()));
     }
-    let kept: Vec<&str> = journal.list(List::Decisions).collect();
+    let kept: Vec<&str> = journal.open(List::Decisions).collect();
     assert_eq!((kept.len(), kept[0], kept[99]), (100, "200", "299"));
     assert_eq!(journal.version(), 301);
     assert!(!journal.is_empty());
@@ -126,4 +127,68 @@ fn whoever_takes_over_reads_three_lines() {
     assert_eq!((handoff.state, handoff.next_action), (Some("half way"), Some("splice the rope")));
     let json = serde_json::to_string(&Journal::default().handoff()).unwrap();
     assert_eq!(json, r#"{"objective":null,"state":null,"next_action":null}"#);
+}
+
+// spec: JOURNAL-01, JOURNAL-04
+#[test]
+fn entries_are_changed_resolved_reopened_and_removed() {
+    let mut journal = full();
+    journal.apply(&Change::Resolve { entry: 8 });
+    assert!(journal.digest().contains("Blocker: it rains"), "{}", journal.digest());
+    assert!(journal.render().contains("- #8 (resolved) the rope is short\n- #9 it rains"));
+    journal.apply(&Change::Edit { entry: 9, text: Arc::from("it pours") });
+    assert_eq!(journal.open(List::Blockers).collect::<Vec<_>>(), ["it pours"]);
+    journal.apply(&Change::Remove { entry: 9 });
+    assert!(!journal.digest().contains("Blocker"), "{}", journal.digest());
+    journal.apply(&Change::Reopen { entry: 8 });
+    assert!(journal.digest().contains("Blocker: the rope is short"), "{}", journal.digest());
+    journal.apply(&Change::Resolve { entry: 4 });
+    assert!(!journal.digest().contains("it is red"), "{}", journal.digest());
+    // A number is given once.
+    journal.apply(&append(List::Blockers, "the crane is gone"));
+    assert!(journal.render().contains("- #10 the crane is gone"));
+    journal.apply(&set(Field::Objective, "  "));
+    assert_eq!(journal.field(Field::Objective), None);
+    let before = journal.render();
+    journal.apply(&Change::Remove { entry: 9 });
+    journal.apply(&Change::Edit { entry: u32::MAX, text: Arc::from("x") });
+    let (old, new) = (before.lines().skip(1), journal.render());
+    assert!(old.eq(new.lines().skip(1)), "{new}");
+}
+
+// spec: JOURNAL-06
+#[test]
+fn only_what_was_written_since_is_a_conflict() {
+    let mut journal = full();
+    let read = journal.version();
+    let resolve = [Change::Resolve { entry: 8 }];
+    assert_eq!(journal.check(read, &resolve), Ok(()));
+    journal.apply(&Change::Edit { entry: 8, text: Arc::from("the rope is thin") });
+    let conflict = journal.check(read, &resolve).unwrap_err().to_string();
+    assert_eq!(conflict, "entry #8 was changed in version 13, after version 12 which was read");
+    assert_eq!(journal.check(read + 1, &resolve), Ok(()));
+    // Other entries and fields were not touched.
+    assert_eq!(journal.check(read, &[Change::Remove { entry: 9 }]), Ok(()));
+    assert_eq!(journal.check(read, &[set(Field::Objective, "x")]), Ok(()));
+    assert_eq!(journal.check(0, &[append(List::Blockers, "x")]), Ok(()));
+    let both = [set(Field::CurrentState, "x"), Change::Reopen { entry: 77 }];
+    assert_eq!(journal.check(read, &both).unwrap_err().to_string(), "there is no entry #77");
+    let early = journal.check(1, &[set(Field::CurrentState, "x")]).unwrap_err().to_string();
+    assert_eq!(early, "Current state was changed in version 2, after version 1 which was read");
+    let late = journal.check(99, &[]).unwrap_err().to_string();
+    assert_eq!(late, "there is no version 99; the journal is at version 13");
+}
+
+#[test]
+fn a_full_list_gives_up_what_is_resolved_first() {
+    let mut journal = Journal::default();
+    for nth in 0..100 {
+        journal.apply(&append(List::Blockers, &nth.to_string()));
+    }
+    journal.apply(&Change::Resolve { entry: 51 });
+    journal.apply(&append(List::Blockers, "one more"));
+    assert_eq!(journal.open(List::Blockers).count(), 100);
+    journal.apply(&append(List::Blockers, "and one"));
+    let kept: Vec<&str> = journal.open(List::Blockers).collect();
+    assert_eq!((kept.len(), kept[0], kept[99]), (100, "1", "and one"));
 }

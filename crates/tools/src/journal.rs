@@ -1,4 +1,4 @@
-//! The three tools of the run journal. The conversation itself answers them; the tools only read
+//! The tools of the run journal. The conversation itself answers them; the tools only read
 //! what is wanted.
 
 mod wish;
@@ -28,6 +28,8 @@ pub enum JournalTool {
     Update,
     /// `append_run_journal_entry`: one more entry of a list.
     Append,
+    /// `edit_run_journal_entry`: an entry is changed, resolved, opened again or removed.
+    Edit,
 }
 
 const UPDATE: &str = r#"{
@@ -35,7 +37,8 @@ const UPDATE: &str = r#"{
   "properties": {
     "objective": {"type": "string", "description": "What the work is for"},
     "current_state": {"type": "string", "description": "Where the work is right now"},
-    "handoff_next_action": {"type": "string", "description": "What should happen next if it stops here"}
+    "handoff_next_action": {"type": "string", "description": "What should happen next if it stops here"},
+    "version": {"type": "integer", "minimum": 0, "description": "The version of the journal you read; the update fails if what it changes was written since"}
   },
   "minProperties": 1,
   "additionalProperties": false
@@ -51,16 +54,28 @@ const APPEND: &str = r#"{
   "additionalProperties": false
 }"#;
 
+const EDIT: &str = r#"{
+  "type": "object",
+  "properties": {
+    "entry": {"type": "integer", "minimum": 1, "description": "The number of the entry, as the journal shows it"},
+    "action": {"enum": ["change", "resolve", "reopen", "remove"]},
+    "text": {"type": "string", "minLength": 1, "description": "The new text, for change"},
+    "version": {"type": "integer", "minimum": 0, "description": "The version of the journal you read"}
+  },
+  "required": ["entry", "action", "version"],
+  "additionalProperties": false
+}"#;
+
 const GET: &str = r#"{"type": "object", "properties": {}, "additionalProperties": false}"#;
 
 /// Two calls about the journal keep their order.
 const KEY: &str = "run-journal";
 
 impl JournalTool {
-    /// All three.
+    /// All of them.
     #[must_use]
-    pub fn all() -> [Self; 3] {
-        [Self::Get, Self::Update, Self::Append]
+    pub fn all() -> [Self; 4] {
+        [Self::Get, Self::Update, Self::Append, Self::Edit]
     }
 
     fn name(self) -> &'static str {
@@ -68,6 +83,7 @@ impl JournalTool {
             Self::Get => "get_run_journal",
             Self::Update => "update_run_journal",
             Self::Append => "append_run_journal_entry",
+            Self::Edit => "edit_run_journal_entry",
         }
     }
 
@@ -84,6 +100,11 @@ impl JournalTool {
                 "Adds an entry to a list of the run journal: a finding that was verified, a decision \
                  with its reason, an artifact, an open question, a blocker."
             }
+            Self::Edit => {
+                "Changes, resolves, reopens or removes an entry of the run journal. Resolve blockers \
+                 and questions when they are settled. Fails if the entry was written after the \
+                 version you read."
+            }
         }
     }
 
@@ -92,6 +113,7 @@ impl JournalTool {
             Self::Get => GET,
             Self::Update => UPDATE,
             Self::Append => APPEND,
+            Self::Edit => EDIT,
         }
     }
 
@@ -99,7 +121,7 @@ impl JournalTool {
         let key = vec![Arc::from(KEY)];
         match self {
             Self::Get => Touches::Reads(key),
-            Self::Update | Self::Append => Touches::Writes(key),
+            Self::Update | Self::Append | Self::Edit => Touches::Writes(key),
         }
     }
 
@@ -108,6 +130,7 @@ impl JournalTool {
             Self::Get => wish::read(input),
             Self::Update => wish::update(input),
             Self::Append => wish::append(input),
+            Self::Edit => wish::edit(input),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::budget::Caps;
 use crate::call::Call;
 use crate::child::{Away, Homecoming, Recalled};
 use crate::ids::{CallId, MailId};
-use crate::journal::Wish;
+use crate::journal::{Conflict, Wish};
 use crate::outcome::{OutcomeKind, Shown, ToolError};
 use crate::record::Record;
 
@@ -15,16 +15,30 @@ use crate::record::Record;
 pub(super) fn ask_journal(draft: &mut Draft<'_>, id: CallId) {
     let wish = draft.call(id).and_then(|call| call.facts.journal.clone());
     let limit = draft.result_chars();
-    let text = match wish {
-        Some(Wish::Change(changes)) => {
-            for change in changes {
-                draft.record(Record::JournalChanged { call: id, change });
+    let changes = match wish {
+        Some(Wish::Change(changes)) => changes,
+        Some(Wish::ChangeAsOf { version, changes }) => {
+            if let Err(conflict) = draft.now().journal.check(version, &changes) {
+                let shown = Shown::error(OutcomeKind::Failed, &not_changed(&conflict), limit);
+                return settle(draft, id, shown);
             }
-            format!("the journal is at version {}", draft.now().journal.version())
+            changes
         }
-        Some(Wish::Read) | None => draft.now().journal.render(),
+        Some(Wish::Read) | None => {
+            let text = draft.now().journal.render();
+            return settle(draft, id, Shown::done(&text, limit));
+        }
     };
+    for change in changes {
+        draft.record(Record::JournalChanged { call: id, change });
+    }
+    let text = format!("the journal is at version {}", draft.now().journal.version());
     settle(draft, id, Shown::done(&text, limit));
+}
+
+fn not_changed(conflict: &Conflict) -> ToolError {
+    let hint = "nothing was changed; read it with get_run_journal and decide again";
+    ToolError::new("journal_conflict", &conflict.to_string(), hint)
 }
 
 /// Children begin to work, when there is room for them.

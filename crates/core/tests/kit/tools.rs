@@ -77,7 +77,22 @@ pub(crate) fn facts_for(call: &ToolUse) -> Facts {
     }
 }
 
-/// `note` with `field: text` or `list+ text`.
+/// `edit`, `resolve` or `remove`, an entry, the version that was read, and perhaps a text.
+fn edited(text: &str) -> Option<Wish> {
+    let (verb, rest) = text.split_once(' ')?;
+    let (place, text) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (entry, version) = place.split_once('@')?;
+    let (entry, version) = (entry.parse().ok()?, version.parse().ok()?);
+    let change = match verb {
+        "edit" => Change::Edit { entry, text: Arc::from(text) },
+        "resolve" => Change::Resolve { entry },
+        "remove" => Change::Remove { entry },
+        _ => return None,
+    };
+    Some(Wish::ChangeAsOf { version, changes: vec![change] })
+}
+
+/// `note` with `field: text`, `list+ text` or `resolve entry@version`.
 fn noting(known: Facts, keys: Vec<Arc<str>>) -> Facts {
     let text = keys.first().map_or("", AsRef::as_ref);
     let of = |name: &str| serde_json::from_value(serde_json::Value::from(name)).ok();
@@ -91,7 +106,7 @@ fn noting(known: Facts, keys: Vec<Arc<str>>) -> Facts {
     let changes = set.into_iter().chain(append).collect();
     Facts {
         answered_by: AnsweredBy::Journal,
-        journal: Some(Wish::Change(changes)),
+        journal: Some(edited(text).unwrap_or(Wish::Change(changes))),
         ..reading(known, Vec::new())
     }
 }

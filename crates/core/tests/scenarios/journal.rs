@@ -20,7 +20,7 @@ fn the_journal_answers_by_itself() {
     let lane = note(lane, "verified_findings+ it is heavy");
     let lane = note(lane, "verified_findings+ it is wet");
     let lane = lane.reply(calls([call("r", "notes", "")]));
-    lane.tells("# Run journal\n\n## Objective\nhaul it up\n\n## Verified findings\n- it is heavy\n- it is wet")
+    lane.tells("# Run journal (version 3)\n\n## Objective\nhaul it up\n\n## Verified findings\n- #1 it is heavy\n- #2 it is wet")
         .so(|lane| {
             let journal = &lane.live.journal;
             assert_eq!((journal.version(), journal.field(Field::Objective)), (3, Some("haul it up")));
@@ -38,6 +38,22 @@ fn the_last_writer_of_a_field_wins() {
         assert_eq!(lane.live.journal.field(Field::CurrentState), Some("two"));
         assert_eq!(lane.live.journal.version(), 2);
     });
+}
+
+// spec: JOURNAL-06
+#[test]
+fn a_change_to_what_was_written_since_is_refused_whole() {
+    let lane = note(Lane::new().prompt("go"), "blockers+ the rope is short");
+    let lane = note(lane, "edit 1@1 the rope is thin").tells("the journal is at version 2");
+    let lane = note(lane, "resolve 1@1");
+    let lane = lane.tells("entry #1 was changed in version 2, after version 1 which was read");
+    let lane = lane.so(|lane| {
+        assert_eq!(lane.live.journal.version(), 2);
+        assert_eq!(lane.live.journal.open(List::Blockers).count(), 1);
+    });
+    let lane = note(lane, "remove 7@2").tells("there is no entry #7");
+    let lane = note(lane, "resolve 1@2").tells("the journal is at version 3");
+    lane.so(|lane| assert_eq!(lane.live.journal.open(List::Blockers).count(), 0));
 }
 
 #[test]

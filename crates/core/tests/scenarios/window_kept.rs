@@ -123,7 +123,7 @@ fn the_journal_is_shown_again_right_after_the_summary() {
         assert_eq!(lane.live.journal_shown, lane.live.journal.version());
         assert!(lane.live.digest.contains("Objective: haul it up"));
     })
-    .tells("## Decisions\n- by hand, because it is safer");
+    .tells("## Decisions\n- #1 by hand, because it is safer");
 }
 
 // spec: WINDOW-07

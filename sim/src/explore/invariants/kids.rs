@@ -143,7 +143,7 @@ fn changed_rightly(fact: &Fact<'_>) -> Verdict {
         return Err(format!("no call {id}"));
     };
     let wished =
-        matches!(&call.facts.journal, Some(Wish::Change(changes)) if changes.contains(change));
+        call.facts.journal.as_ref().and_then(Wish::changes).is_some_and(|it| it.contains(change));
     let fits = wished
         && call.state == CallState::Ready
         && law::has_leave(settings, call, &fact.world.ledger);
@@ -181,10 +181,7 @@ fn is_done(record: &Record, id: CallId) -> bool {
 
 /// Calls that want to change the journal, of the open round or of the reply that opens one.
 fn calls_of(step: &Step<'_>) -> Vec<(CallId, usize)> {
-    let wishes = |wish: &Option<Wish>| match wish {
-        Some(Wish::Change(changes)) => Some(changes.len()),
-        Some(Wish::Read) | None => None,
-    };
+    let wishes = |wish: &Option<Wish>| wish.as_ref().and_then(Wish::changes).map(<[_]>::len);
     let round = step.before.run.as_ref().and_then(Run::round);
     let open = round.into_iter().flat_map(|round| &round.calls);
     let open = open.filter_map(|call| Some((call.id, wishes(&call.facts.journal)?)));

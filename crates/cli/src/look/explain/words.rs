@@ -70,11 +70,18 @@ pub(super) enum Priced {
 /// Rounds and model calls against their caps.
 pub(super) fn rounds(used: &Counters, settings: &Settings) -> String {
     let limits = &settings.limits;
+    // The cap does not count what only repeated a call that failed.
+    let retries = match used.retries {
+        0 => String::new(),
+        1 => " and 1 retry".to_owned(),
+        retries => format!(" and {retries} retries"),
+    };
     format!(
-        "{} of {} rounds with tool calls, {} of {} model calls, {}",
+        "{} of {} rounds with tool calls, {}, {} of {} model calls{retries}, {}",
         used.tool_rounds,
         limits.tool_rounds,
-        used.model_calls,
+        counted(u64::from(used.iterations), "iteration"),
+        used.model_calls.saturating_sub(used.retries),
         limits.model_calls,
         counted(u64::from(used.tool_calls), "tool call"),
     )
@@ -133,9 +140,9 @@ pub(super) fn journal(journal: &Journal) -> Vec<Sentence> {
     .into_iter()
     .flatten()
     .collect();
-    said.extend(journal.list(List::Blockers).filter_map(|text| line("blocker", Some(text))));
+    said.extend(journal.open(List::Blockers).filter_map(|text| line("blocker", Some(text))));
     said.extend(
-        journal.list(List::OpenQuestions).filter_map(|text| line("open question", Some(text))),
+        journal.open(List::OpenQuestions).filter_map(|text| line("open question", Some(text))),
     );
     said
 }
