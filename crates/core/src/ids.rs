@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::raw::sha256_hex;
+
 /// Milliseconds since the Unix epoch, as stamped on an input by whoever delivered it.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -86,6 +88,36 @@ name_type!(
     RunId
 );
 
+impl RunId {
+    /// The UUID (version 8) that follows from a name: the same name gives the same run wherever and
+    /// however often it is asked for.
+    #[must_use]
+    pub fn derived(name: &str) -> Self {
+        let hex = sha256_hex(name.as_bytes());
+        let part = |from: usize, upto: usize| hex.get(from..upto).unwrap_or_default();
+        // Version and variant take the place of what the hash says there (RFC 9562).
+        let variant = match part(16, 17) {
+            "0" | "4" | "8" | "c" => '8',
+            "1" | "5" | "9" | "d" => '9',
+            "2" | "6" | "a" | "e" => 'a',
+            _ => 'b',
+        };
+        let (low, mid, high) = (part(0, 8), part(8, 12), part(13, 16));
+        let (clock, node) = (part(17, 20), part(20, 32));
+        Self::from(format!("{low}-{mid}-8{high}-{variant}{clock}-{node}"))
+    }
+
+    /// Whether it is a UUID in its usual spelling, as the tables that name runs require it.
+    #[must_use]
+    pub fn is_uuid(&self) -> bool {
+        let place = |(at, byte): (usize, u8)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+        };
+        self.0.len() == 36 && self.0.bytes().enumerate().all(place)
+    }
+}
+
 /// Identity of a tool call: the model call that made it and the place of its block in that reply.
 ///
 /// The provider's own id is an attribute, echoed verbatim and not trusted to be unique.
@@ -102,3 +134,7 @@ impl fmt::Display for CallId {
         write!(f, "{}.{}", self.ask, self.index)
     }
 }
+
+#[cfg(test)]
+#[path = "ids_tests.rs"]
+mod ids_tests;

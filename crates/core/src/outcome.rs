@@ -180,9 +180,11 @@ pub struct Shown {
     pub flag: ErrorFlag,
 }
 
+/// What programs and models test is `error`; which of the outcomes it was stands beside it.
 #[derive(Serialize)]
 struct ErrorObject<'a> {
-    error: &'a str,
+    error: bool,
+    kind: &'a str,
     code: &'a str,
     message: &'a str,
     hint: &'a str,
@@ -290,7 +292,8 @@ impl Shown {
 /// Each part gets its share of the limit, small enough for escapes to grow in.
 fn error_object(kind: OutcomeKind, error: &ToolError, limit_chars: u64) -> Raw {
     Raw::encode(&ErrorObject {
-        error: kind.as_str(),
+        error: true,
+        kind: kind.as_str(),
         code: &cut::text(&error.code, limit_chars / 80),
         message: &cut::text(&error.message, limit_chars / 10),
         hint: &cut::text(&error.hint, limit_chars / 40),

@@ -59,17 +59,18 @@ fn every_bad_outcome_is_an_error_object_that_differs() {
             "interrupted after 0.0 s; effects unknown",
         ),
     ];
-    for (shown, error, code, message) in rows {
+    for (shown, kind, code, message) in rows {
         let object = object(&shown);
         let keys: Vec<&str> = object.keys().map(String::as_str).collect();
-        assert_eq!(keys, ["code", "error", "hint", "message", "recoverable"]);
-        assert_eq!(object["error"], error);
+        assert_eq!(keys, ["code", "error", "hint", "kind", "message", "recoverable"]);
+        assert_eq!(object["error"], true);
+        assert_eq!(object["kind"], kind);
         assert_eq!(object["code"], code);
         assert_eq!(object["message"], message);
         assert_eq!(object["recoverable"], true);
         assert!(!object["hint"].as_str().unwrap().is_empty());
         assert_eq!(shown.flag, ErrorFlag::Error);
-        assert_eq!(shown.kind.as_str(), error);
+        assert_eq!(shown.kind.as_str(), kind);
     }
 }
 
@@ -121,7 +122,7 @@ fn an_error_of_any_length_fits() {
             let size = text.chars().count() as u64;
             assert!(size <= limit + 300, "{part:?}: {size}");
             assert!(size > limit / 20, "{part:?}: {size}");
-            assert_eq!(object(&shown).len(), 5);
+            assert_eq!(object(&shown).len(), 6);
         }
     }
 }

@@ -40,6 +40,7 @@ fn advance(now: &mut Conversation, entry: &Entry) -> Vec<Row> {
     for record in &entry.records {
         rows.extend(rows::tool_result(now, entry, record).map(Row::ToolResult));
         rows.extend(trace.before(now, entry, record).map(Row::Trace));
+        checkpoint.before(now, record);
         let was = event::looks_back(record).then(|| now.clone());
         apply(now, entry.at, &entry.input, record);
         rows.extend(rows::run(now, entry, record).map(Row::Run));

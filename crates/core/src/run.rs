@@ -64,6 +64,8 @@ pub struct Run {
     pub down_since: Option<Millis>,
     /// What it used of its task's budget, if it has one.
     pub task: TaskLedger,
+    /// Whether the current iteration still has no reply: asking again belongs to it.
+    pub awaits_reply: bool,
 }
 
 /// A time that is up.
@@ -203,9 +205,12 @@ pub enum Fatality {
 /// What a run has used. Reset with each run, kept across crashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Counters {
-    /// Rounds with tool calls: what `max_turns` and `iter` count.
+    /// Rounds with tool calls: what `max_turns` counts.
     pub tool_rounds: u32,
-    /// Model calls.
+    /// Passes of the loop, each with one reply: what `iter` counts. Asking again because a provider
+    /// failed, or because a process died, does not begin another.
+    pub iterations: u32,
+    /// Requests to the model, repeated ones included.
     pub model_calls: u32,
     /// Those of them that only repeated one that failed in passing.
     pub retries: u32,
@@ -276,6 +281,7 @@ impl Run {
             model: InUse::First,
             down_since: None,
             task: TaskLedger::default(),
+            awaits_reply: false,
         }
     }
 

@@ -20,6 +20,7 @@ pub struct Transcript {
     segments: Vector<Segment>,
     bytes: u64,
     generation: u32,
+    messages: u64,
 }
 
 /// Something that entered the transcript at once.
@@ -92,6 +93,7 @@ impl Transcript {
             && let Some(last) = self.segments.pop_back()
         {
             self.bytes = self.bytes.saturating_sub(last.bytes());
+            self.messages = self.messages.saturating_sub(1);
         }
     }
 
@@ -121,6 +123,7 @@ impl Transcript {
         let segment = Segment { role, part, blocks: Arc::from(blocks) };
         self.bytes = self.bytes.saturating_add(segment.bytes());
         self.segments.push_back(segment);
+        self.messages = self.messages.saturating_add(1);
     }
 
     /// The segments, oldest first.
@@ -133,6 +136,12 @@ impl Transcript {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Messages that entered it so far, also those that a compaction has replaced.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.messages
     }
 
     /// How many compactions lie behind it. Within a generation the blocks only grow at the end.
@@ -214,6 +223,8 @@ impl Transcript {
     /// if there is one, what must outlive it word for word, and then the rest as it was.
     pub fn compact(&mut self, keep_from: usize, note: &str, attached: &[usize], journal: &str) {
         let mut old = std::mem::take(&mut self.segments);
+        // What stands in the place of messages is none of them.
+        let messages = self.messages;
         let kept = old.split_off(keep_from.min(old.len()));
         self.bytes = 0;
         self.push(Role::User, Part::Summary, speech(&[Block::text(note)]));
@@ -226,6 +237,7 @@ impl Transcript {
             self.bytes = self.bytes.saturating_add(segment.bytes());
             self.segments.push_back(segment.clone());
         }
+        self.messages = messages;
         self.generation = self.generation.saturating_add(1);
     }
 

@@ -50,8 +50,12 @@ impl Session {
     }
 
     /// The same as the run of this id, which the caller minted: sent again after a failure, it is
-    /// still one prompt.
+    /// still one prompt. An id that is not a UUID is refused: the tables that name runs require one.
     pub async fn send_as(&self, run: RunId, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
+        if !run.is_uuid() {
+            let what = format!("the run id {run:?} is not a UUID; mint one for every prompt");
+            return Err(StoreError::Invalid { what }.into());
+        }
         let head = self.post(&run, blocks).await?;
         self.stream(Some(run), head).await
     }

@@ -40,7 +40,7 @@ macro_rules! conformance_tests {
             fork: begins_with_the_parent, parent_goes_on_alone, fork_of_a_fork, below_the_parents_fork,
                 beyond_the_head, unknown_parent, same_again_is_fine, name_in_use, claim_tells_the_origin;
             rows: run_is_replaced, a_run_keeps_its_description, one_active_run, next_run_in_one_append, run_of_another_lane,
-                newest_first, only_runs_that_are_over_have_ended;
+                newest_first, only_runs_that_are_over_have_ended, a_run_is_named_by_a_uuid;
             text: comes_back_byte_for_byte, large_bodies, same_large_body_twice;
             wanting: mail_waits, a_look_claims, except_these, families_stay_together,
                 due_lanes_wait, a_look_is_bounded,

@@ -48,3 +48,13 @@ pub(crate) fn cause(cause: StopCause) -> String {
 pub(crate) fn parse_cause(text: &str) -> Option<StopCause> {
     serde_json::from_value(text.into()).ok()
 }
+
+/// A count as the tables keep it. A provider may report any number; none becomes negative.
+pub(crate) fn count(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A count of the trace, whose columns are integers of four bytes.
+pub(crate) fn trace_count(count: u64) -> i64 {
+    count.min(i32::MAX as u64).cast_signed()
+}

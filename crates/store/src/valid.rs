@@ -1,6 +1,7 @@
 //! Arguments that would corrupt a store, refused before they reach one.
 
 use windlass_core::ids::{LaneId, Seq};
+use windlass_core::project::Row;
 use windlass_runtime::ports::{Append, Letter, StoreError, Whose};
 
 /// Longest lane id or mail key, in bytes.
@@ -31,7 +32,21 @@ pub(crate) fn append(append: &Append) -> Result<(), StoreError> {
         lane(to)?;
         letter(out)?;
     }
+    append.rows.iter().try_for_each(row)?;
     dense(append)
+}
+
+/// Runs are named by UUIDs: the trace has a column of that type.
+fn row(row: &Row) -> Result<(), StoreError> {
+    let run = match row {
+        Row::Run(row) => &row.run,
+        Row::Trace(row) => &row.run,
+        Row::ToolResult(_) | Row::Checkpoint(_) | Row::Event(_) | Row::Raw(_) => return Ok(()),
+    };
+    match run.is_uuid() {
+        true => Ok(()),
+        false => Err(invalid(format!("the run id {run:?} is not a UUID; give every run a UUID"))),
+    }
 }
 
 fn dense(append: &Append) -> Result<(), StoreError> {

@@ -98,7 +98,7 @@ pub(crate) fn lane_id(lane: usize) -> LaneId {
 
 /// A run of a lane.
 pub(crate) fn run_id(lane: usize, run: u32) -> RunId {
-    RunId::from(format!("L{lane}-r{run}"))
+    RunId::derived(&format!("L{lane}-r{run}"))
 }
 
 /// The lane a text is about: every run, prompt, reply and result of a world names its lane.

@@ -97,7 +97,7 @@ impl Driver {
         let steps = self.story.steps.len();
         let places = (0..).zip(self.story.steps.iter().cycle());
         for (head, step) in places.take_while(|_| clock::now() < end) {
-            let run = RunId::from(format!("{}:{}", self.lane, head as usize / steps));
+            let run = RunId::derived(&format!("{}:{}", self.lane, head as usize / steps));
             let mut append = step.append(&self.lane, epoch, head, &run);
             append.durability = self.durability;
             let begin = clock::now();

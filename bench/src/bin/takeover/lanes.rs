@@ -69,7 +69,7 @@ impl Lanes {
 }
 
 pub(crate) fn prompt(nth: usize) -> Letter {
-    let run = RunId::from(format!("run-{nth}"));
+    let run = RunId::derived(&format!("run-{nth}"));
     let body = MailBody::Prompt { run, blocks: vec![Block::text("go")] };
     Letter { key: Arc::from(format!("prompt-{nth}")), body }
 }

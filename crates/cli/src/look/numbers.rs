@@ -18,9 +18,10 @@ pub(crate) fn dollars(usd_micros: u64) -> String {
     format!("${}.{:04}", usd_micros / 1_000_000, usd_micros % 1_000_000 / 100)
 }
 
-/// A share in per cent with two digits; nothing of nothing is nothing.
+/// A share in per cent, rounded to two digits; nothing of nothing is nothing.
 pub(crate) fn percent(part: usize, whole: usize) -> String {
-    let basis_points = (part as u64).saturating_mul(10_000).checked_div(whole as u64).unwrap_or(0);
+    let (part, whole) = (part as u128 * 10_000, whole as u128);
+    let basis_points = (part + whole / 2).checked_div(whole).unwrap_or(0);
     format!("{}.{:02} %", basis_points / 100, basis_points % 100)
 }
 
@@ -38,3 +39,7 @@ pub(crate) fn counted(count: u64, thing: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{} {thing}{ending}", grouped(count))
 }
+
+#[cfg(test)]
+#[path = "numbers_tests.rs"]
+mod numbers_tests;

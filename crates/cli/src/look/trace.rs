@@ -64,10 +64,10 @@ pub(crate) fn traces(story: &Story, only: Option<&RunId>) -> Vec<Trace> {
 /// The iteration in which an active run stands.
 fn open(story: &Story, run: &RunId) -> Option<Open> {
     let active = story.now.run.as_ref().filter(|active| active.id == *run)?;
-    let iter = active.counters.model_calls;
+    let iter = active.counters.iterations;
     if let Some(asking) = active.asking() {
         let transition = stored_name(&asking.transition);
-        return Some(Open { iter: iter.saturating_add(1), transition, calls: Vec::new() });
+        return Some(Open { iter, transition, calls: Vec::new() });
     }
     let transition = story.now.last_reply.as_ref().map(|last| stored_name(&last.transition))?;
     let calls = active.round()?.calls.iter().map(words::open_call).collect();

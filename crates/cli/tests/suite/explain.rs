@@ -28,7 +28,7 @@ fn a_run_at_its_cap_is_understood_from_one_command() {
     for expected in [
         "It ended (max_iters): the cap on rounds with tool calls is reached. [entry 9]",
         "--max-turns N",
-        "3 of 3 rounds with tool calls, 4 of 16 model calls, 3 tool calls",
+        "3 of 3 rounds with tool calls, 4 iterations, 4 of 16 model calls, 3 tool calls",
         "Read: the same call again and again; the model got a hint. [entry 8]",
         "Iterations",
         "tool_use\n   4",
@@ -80,7 +80,7 @@ fn what_sends_a_run_on_is_named_rounds_gate_and_stop_hook() {
     let sent_on = "A stop hook sent the model on (1 of 2): the tests have not been run [entry";
     assert!(ran.out.contains(sent_on), "{}", ran.out);
     assert!(
-        ran.out.contains("0 of 50 rounds with tool calls, 2 of 110 model calls"),
+        ran.out.contains("0 of 50 rounds with tool calls, 2 iterations, 2 of 110 model calls"),
         "{}",
         ran.out
     );

@@ -45,3 +45,30 @@ fn shares_and_histogram_are_computed_on_the_trace() {
     let none = &place.json(&["stats", "--days", "0"])[0];
     assert_eq!(none["runs"], 0, "nothing ended in the last zero days");
 }
+
+/// A busy provider does not make a run look longer than it was.
+// spec: TRACE-01
+#[test]
+fn four_overloads_and_one_answer_are_one_iteration() {
+    let place =
+        Place::new("when ask 1\n  times 4\n  fail 529 \"overloaded\"\nwhen any\n  say \"x\"\n");
+    let fast = ["--set", "model_retry_ms=1", "--conversation", "c"];
+    let ran = place.ask("go", &fast);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let json = &place.json(&["stats"])[0];
+    assert_eq!(json["iterations_to_end_turn"], serde_json::json!({ "1": 1 }));
+    let ran = place.run(&["stats"]);
+    let title = "iterations to end_turn (1 run; median 1, 95 % within 1, longest 1)";
+    assert!(ran.out.contains(title), "{}", ran.out);
+    let iterations: Vec<u64> =
+        place.json(&["trace", "c"]).iter().map(|row| row["iter"].as_u64().unwrap()).collect();
+    assert_eq!(iterations, [1]);
+    let ran = place.run(&["explain", "c"]);
+    assert!(ran.out.contains("1 iteration, 1 of 110 model calls and 4 retries"), "{}", ran.out);
+    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    let row =
+        store.query_row("SELECT iter, job_id = run_id FROM agent_loop_trace, run", [], |row| {
+            Ok((row.get::<_, u32>(0)?, row.get::<_, bool>(1)?))
+        });
+    assert_eq!(row, Ok((1, true)));
+}

@@ -39,6 +39,9 @@ pub(super) fn asked(c: &mut Conversation, record: &Record) {
         }
         run.cap_tokens = run.cap_tokens.max(*max_tokens);
         run.counters.model_calls = run.counters.model_calls.saturating_add(1);
+        if !std::mem::replace(&mut run.awaits_reply, true) {
+            run.counters.iterations = run.counters.iterations.saturating_add(1);
+        }
         run.phase = Phase::Asking(Asking {
             ask: *ask,
             max_tokens: *max_tokens,
@@ -97,6 +100,7 @@ pub(super) fn replied(c: &mut Conversation, input: &Input, truncation: Truncatio
     charge(c, &reply.usage, price.as_ref());
     c.count_for_task(&reply.usage);
     let Some(run) = &mut c.run else { return };
+    run.awaits_reply = false;
     run.counters.failures = 0;
     run.down_since = None;
     run.counters.truncations = match truncation {

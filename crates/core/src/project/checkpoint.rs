@@ -5,6 +5,8 @@
     reason = "a record no row is made of is passed over; a new kind decides for itself"
 )]
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::CheckpointRow;
@@ -79,14 +81,23 @@ impl CheckpointKind {
     }
 }
 
-/// Holds a run's boundary back until the entry is through: of several the last counts. A run that
-/// ends has its own, whatever begins after it in the same entry.
+/// Holds a run's boundary back until the entry is through: of several the last counts, except that
+/// the results of a round do not hide that the journal changed with them. A run that ends has its
+/// own, whatever begins after it in the same entry.
 #[derive(Default)]
 pub(super) struct Pending {
     kind: Option<CheckpointKind>,
+    closed: Vec<Arc<str>>,
 }
 
 impl Pending {
+    /// Looks at a record that is about to be applied: the calls of a round that closes are complete.
+    pub(super) fn before(&mut self, now: &Conversation, record: &Record) {
+        if matches!(record, Record::RoundClosed {}) {
+            self.closed = completed_calls(now);
+        }
+    }
+
     /// Looks at a record that was applied; gives out the boundary of a run that ended.
     pub(super) fn after(
         &mut self,
@@ -96,17 +107,21 @@ impl Pending {
     ) -> Option<CheckpointRow> {
         let kind = CheckpointKind::of(record)?;
         let Record::Finished { run, .. } = record else {
-            self.kind = Some(kind);
+            let journal = self.kind == Some(CheckpointKind::JournalUpdate);
+            if !(journal && kind == CheckpointKind::ToolResult) {
+                self.kind = Some(kind);
+            }
             return None;
         };
         let counters = now.last_end.as_ref().map(|ended| &ended.counters);
-        Some(row(now, entry, kind, run, counters))
+        let closed = std::mem::take(&mut self.closed);
+        Some(row(now, entry, kind, (run, counters), closed))
     }
 
     /// The boundary the active run reached, as it is after the whole entry.
     pub(super) fn finish(self, now: &Conversation, entry: &Entry) -> Option<CheckpointRow> {
         let (run, kind) = (now.run.as_ref()?, self.kind?);
-        Some(row(now, entry, kind, &run.id, Some(&run.counters)))
+        Some(row(now, entry, kind, (&run.id, Some(&run.counters)), self.closed))
     }
 }
 
@@ -114,19 +129,26 @@ fn row(
     now: &Conversation,
     entry: &Entry,
     kind: CheckpointKind,
-    run: &RunId,
-    counters: Option<&Counters>,
+    (run, counters): (&RunId, Option<&Counters>),
+    closed: Vec<Arc<str>>,
 ) -> CheckpointRow {
-    let round = now.run.as_ref().filter(|active| active.id == *run).and_then(Run::round);
-    let settled = round.into_iter().flat_map(|round| &round.calls).filter(|call| call.is_settled());
+    let is_active = now.run.as_ref().is_some_and(|active| active.id == *run);
+    let open = if is_active { completed_calls(now) } else { Vec::new() };
     CheckpointRow {
         run: run.clone(),
         seq: entry.seq,
         kind,
-        iteration: counters.map_or(0, |counters| counters.model_calls),
+        iteration: counters.map_or(0, |counters| counters.iterations),
         message_cursor: now.transcript.segments().len() as u64,
-        persisted: entry.seq,
+        persisted_messages: now.transcript.messages(),
         prompt_hash: now.prompt_hash.clone(),
-        completed_calls: settled.map(|call| call.tool_use.id.clone()).collect(),
+        completed_calls: if open.is_empty() { closed } else { open },
     }
+}
+
+/// The calls of the open round that have their results, by the ids of the provider.
+fn completed_calls(now: &Conversation) -> Vec<Arc<str>> {
+    let round = now.run.as_ref().and_then(Run::round);
+    let settled = round.into_iter().flat_map(|round| &round.calls).filter(|call| call.is_settled());
+    settled.map(|call| call.tool_use.id.clone()).collect()
 }

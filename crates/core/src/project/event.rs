@@ -8,10 +8,11 @@
 use serde::Serialize;
 
 use super::EventRow;
+use super::rows::driven_by;
 use crate::budget::Caps;
 use crate::conversation::Conversation;
 use crate::counsel::{Advice, Counsel};
-use crate::ids::CallId;
+use crate::ids::{CallId, RunId};
 use crate::input::Input;
 use crate::log::Entry;
 use crate::outcome::Outcome;
@@ -174,7 +175,7 @@ pub(super) fn event(
         Record::Finished { run, .. } => Some(run.clone()),
         _ => now.run.as_ref().map(|run| run.id.clone()),
     };
-    Some(EventRow { run, seq: entry.seq, at: entry.at, name, fields })
+    Some(EventRow::of(now, entry, run, (name, fields)))
 }
 
 /// What the model's adapter had to do differently from what it was asked.
@@ -183,12 +184,25 @@ pub(super) fn warning(now: &Conversation, entry: &Entry, record: &Record) -> Opt
         return None;
     };
     let notices = Some(reply.notices()).filter(|notices| !notices.is_empty())?;
-    let (name, fields) = ("agent.model.warning", Raw::encode(&Warning { notices }));
     let run = now.run.as_ref().map(|run| run.id.clone());
-    Some(EventRow { run, seq: entry.seq, at: entry.at, name, fields })
+    let named = ("agent.model.warning", Raw::encode(&Warning { notices }));
+    Some(EventRow::of(now, entry, run, named))
 }
 
-type Named = (&'static str, Raw);
+impl EventRow {
+    /// An event of this conversation, at this entry.
+    pub(super) fn of(
+        now: &Conversation,
+        entry: &Entry,
+        run: Option<RunId>,
+        (name, fields): Named,
+    ) -> Self {
+        let (agent, profile) = driven_by(now);
+        Self { run, agent, profile, seq: entry.seq, at: entry.at, name, fields }
+    }
+}
+
+pub(super) type Named = (&'static str, Raw);
 
 fn of_model(now: &Conversation, record: &Record) -> Option<Named> {
     match record {

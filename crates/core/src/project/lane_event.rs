@@ -33,13 +33,7 @@ struct NotBegun<'a> {
 
 /// The event of the lane that a record brings; `now` has the record applied.
 pub(super) fn lane_event(now: &Conversation, entry: &Entry, record: &Record) -> Option<EventRow> {
-    let row = |run: Option<RunId>, name, fields| EventRow {
-        run,
-        seq: entry.seq,
-        at: entry.at,
-        name,
-        fields,
-    };
+    let row = |run: Option<RunId>, name, fields| EventRow::of(now, entry, run, (name, fields));
     match record {
         Record::Adopted { .. } => {
             let run = now.run.as_ref().map(|run| run.id.clone());

@@ -172,7 +172,7 @@ fn prompt_line(blocks: &[Block]) -> Option<Arc<str>> {
 pub struct TraceRow {
     /// Which run.
     pub run: RunId,
-    /// Which model call of the run.
+    /// Which iteration of the run, counted from 1. Provider retries belong to their iteration.
     pub iter: u32,
     /// Why the reply stopped; in the last row of a run, why the run ended.
     pub stop_reason: Arc<str>,
@@ -216,6 +216,8 @@ pub struct ToolResultRow {
     pub completed_at: Option<Millis>,
     /// How it ended.
     pub outcome: Option<String>,
+    /// How often it was run, retries included; 0 if it never ran.
+    pub attempts: u32,
     /// The log entry that holds the result.
     pub result_seq: Option<Seq>,
 }
@@ -233,11 +235,12 @@ pub struct CheckpointRow {
     pub iteration: u32,
     /// Segments the model sees.
     pub message_cursor: u64,
-    /// Entries persisted.
-    pub persisted: Seq,
+    /// Messages of the conversation that are stored, also those that a compaction took out of the
+    /// model's sight.
+    pub persisted_messages: u64,
     /// Hash of the system prompt and tools.
     pub prompt_hash: Option<Arc<str>>,
-    /// Calls of the open round that are complete.
+    /// Calls of this iteration's reply that have their results.
     pub completed_calls: Vec<Arc<str>>,
 }
 
@@ -246,6 +249,10 @@ pub struct CheckpointRow {
 pub struct EventRow {
     /// Which run, if it is about one.
     pub run: Option<RunId>,
+    /// Which agent drives the conversation.
+    pub agent: Arc<str>,
+    /// The profile it runs with; empty if none was chosen.
+    pub profile: Arc<str>,
     /// The entry it belongs to.
     pub seq: Seq,
     /// When.
@@ -278,6 +285,12 @@ fn queued_row(now: &Conversation, entry: &Entry, queued: &QueuedPrompt) -> RunRo
         description: RunDescription { prompt: prompt_line(&queued.blocks), ..description },
         at: entry.at,
     }
+}
+
+/// The agent and the profile of a conversation.
+pub(super) fn driven_by(now: &Conversation) -> (Arc<str>, Arc<str>) {
+    let settings = now.settings.as_ref();
+    settings.map(|it| (it.agent.clone(), it.profile.clone())).unwrap_or_default()
 }
 
 fn ended(now: &Conversation, entry: &Entry) -> Option<RunRow> {
@@ -345,6 +358,8 @@ pub(super) fn tool_result(
     let run = before.run.as_ref()?;
     let (id, completed_at, outcome) = match record {
         Record::Started { call } => (call, None, None),
+        // Flaky tools show while they are retried.
+        Record::Retried { call, .. } => (call, None, None),
         Record::Settled { call, shown } => (call, Some(entry.at), Some(shown.name())),
         _ => return None,
     };
@@ -357,14 +372,33 @@ pub(super) fn tool_result(
         started_at: started_at(call, entry, record),
         completed_at,
         outcome,
+        attempts: attempts(call, record),
         result_seq: completed_at.map(|_| entry.seq),
     })
+}
+
+/// How often a call was run, this record included. That a repeatable call was let go is not in the
+/// log, so one that came back is counted by its retries.
+fn attempts(call: &Call, record: &Record) -> u32 {
+    let has_run = call.ran.is_some() || matches!(record, Record::Retried { .. });
+    let returned = call.retries.granted.saturating_add(u32::from(has_run));
+    let started = u32::from(matches!(record, Record::Started { .. }));
+    call.attempts.saturating_add(started).max(returned)
 }
 
 fn started_at(call: &Call, entry: &Entry, record: &Record) -> Option<Millis> {
     match (&call.state, record) {
         (_, Record::Started { .. }) => Some(entry.at),
+        (_, Record::Retried { .. }) => returned_at(&entry.input),
         (CallState::Running { since }, _) => Some(*since),
         (_, _) => call.ran.map(|span| span.started_at),
+    }
+}
+
+/// When the attempt began that has just come back.
+fn returned_at(input: &Input) -> Option<Millis> {
+    match input {
+        Input::ToolReturned { started_at, .. } => Some(*started_at),
+        _ => None,
     }
 }

@@ -60,7 +60,7 @@ fn iteration(now: &Conversation, entry: &Entry, round: Option<&Round>) -> Option
     let last = now.last_reply.as_ref()?;
     Some(TraceRow {
         run: run.id.clone(),
-        iter: run.counters.model_calls,
+        iter: run.counters.iterations,
         stop_reason: Arc::from(last.reply.stop_reason.as_str()),
         tool_calls: round.map(|round| round.calls.iter().map(call).collect()).unwrap_or_default(),
         usage: last.reply.usage,
@@ -74,7 +74,7 @@ fn closing(now: &Conversation, entry: &Entry) -> Option<TraceRow> {
     let run = now.run.as_ref()?;
     Some(TraceRow {
         run: run.id.clone(),
-        iter: run.counters.model_calls,
+        iter: run.counters.iterations,
         stop_reason: Arc::from(""),
         tool_calls: Vec::new(),
         usage: Usage::default(),

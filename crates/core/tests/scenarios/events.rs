@@ -269,13 +269,24 @@ fn hooks_that_failed_are_told_and_hooks_that_spoke_are_not_failures() {
 // spec: TRACE-08
 #[test]
 fn a_journal_update_and_a_compaction_are_checkpoints() {
-    use windlass_core::project::CheckpointKind::{Compaction, JournalUpdate};
+    use windlass_core::project::CheckpointKind::{
+        Compaction, Final, Input, JournalUpdate, ToolResult,
+    };
     let kinds = |lane: &Lane| {
         super::rows::kinds(lane).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>()
     };
-    // What follows in the same entry says more; the entry that only changes the journal says so.
+    // The usual case: one call, whose round closes in the entry that changes the journal.
+    let lane = Lane::new().prompt("hi").reply(calls([call("n", "note", "objective: x")]));
+    assert_eq!(kinds(&lane), [Input, JournalUpdate]);
+    assert_eq!(kinds(&lane.reply(text("done"))), [Input, JournalUpdate, Final]);
+    // Beside a call that is still at work.
     let both = calls([call("n", "note", "objective: x"), call("t", "write", "/a")]);
-    assert_eq!(kinds(&Lane::new().prompt("hi").reply(both)).last(), Some(&JournalUpdate));
+    let lane = Lane::new().prompt("hi").reply(both);
+    assert_eq!(kinds(&lane), [Input, JournalUpdate]);
+    assert_eq!(kinds(&lane.returns(1, "ok")), [Input, JournalUpdate, ToolResult]);
+    // A change that was refused changes nothing.
+    let refused = calls([call("n", "note", "resolve 1@0")]);
+    assert_eq!(kinds(&Lane::new().prompt("hi").reply(refused)), [Input, ToolResult]);
     let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("one");
     assert_eq!(kinds(&lane).last(), Some(&Compaction));
 }

@@ -182,8 +182,83 @@ fn checkpoints_stand_at_the_safe_boundaries() {
     let long = long.prompt("more").fails(passing(FailureClass::TooLong));
     assert_eq!(of(&long).last(), Some(&Compaction));
     let row = checkpoints(&two_rounds()).remove(2);
-    assert_eq!((row.iteration, row.message_cursor, row.persisted), (2, 3, row.seq));
+    assert_eq!((row.iteration, row.message_cursor, row.persisted_messages), (2, 3, 3));
     assert!(row.prompt_hash.is_some());
+}
+
+/// What a compaction takes out of the model's sight is stored all the same.
+// spec: TRACE-09
+#[test]
+fn a_checkpoint_counts_the_messages_that_are_stored() {
+    let counted: Vec<(u64, u64)> = checkpoints(&two_rounds())
+        .iter()
+        .map(|row| (row.message_cursor, row.persisted_messages))
+        .collect();
+    assert_eq!(counted, [(1, 1), (1, 1), (3, 3), (3, 3), (5, 5), (6, 6)]);
+    let mut long = Lane::new();
+    for turn in 0..8 {
+        long = long.prompt(&format!("{turn}")).reply(text("ok"));
+    }
+    let long = long.prompt("more").fails(passing(FailureClass::TooLong));
+    let row = checkpoints(&long).pop().unwrap();
+    assert_eq!(row.kind, CheckpointKind::Compaction);
+    assert_eq!(row.persisted_messages, 17);
+    assert!(row.message_cursor < 17, "{}", row.message_cursor);
+}
+
+// spec: TRACE-09
+#[test]
+fn the_checkpoint_that_closes_a_round_names_its_calls() {
+    let calls: Vec<Vec<String>> = checkpoints(&two_rounds())
+        .iter()
+        .map(|row| row.completed_calls.iter().map(ToString::to_string).collect())
+        .collect();
+    let none = Vec::<String>::new;
+    let ids = |ids: &[&str]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(calls, [none(), ids(&["t2"]), ids(&["t1", "t2"]), none(), ids(&["t3"]), none()]);
+}
+
+/// Provider retries belong to the iteration that they repeat.
+// spec: TRACE-01
+#[test]
+fn four_overloads_and_one_answer_are_one_iteration() {
+    let mut lane = Lane::new().prompt("hi");
+    for _ in 0..4 {
+        lane = lane.fails(passing(FailureClass::Passing)).wake();
+    }
+    let lane = lane.reply(text("done"));
+    let iterations: Vec<u32> = traces(&lane).iter().map(|row| row.iter).collect();
+    assert_eq!(iterations, [1]);
+    let counters = &lane.ended().counters;
+    assert_eq!((counters.iterations, counters.model_calls, counters.retries), (1, 5, 4));
+    let checkpoint = checkpoints(&lane).pop().unwrap();
+    assert_eq!(checkpoint.iteration, 1);
+}
+
+/// A process that dies while the model is asked does not make a second iteration of it.
+#[test]
+fn asking_again_after_a_crash_is_the_same_iteration() {
+    let lane = Lane::new().prompt("hi").adopted().reply(text("done"));
+    let iterations: Vec<u32> = traces(&lane).iter().map(|row| row.iter).collect();
+    assert_eq!(iterations, [1]);
+    assert_eq!(lane.ended().counters.model_calls, 2);
+}
+
+/// A call is counted each time it runs, and its row shows that while it is being retried.
+// spec: TRACE-07
+#[test]
+fn a_call_row_counts_attempts() {
+    let down = ToolError::new("http_503", "the server is down", "later").passing();
+    let last = |lane: &Lane| results(lane).pop().map(|row| (row.attempts, row.outcome));
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")]));
+    let lane = lane.errs(0, down.clone()).so(|lane| assert_eq!(last(lane), Some((1, None))));
+    let lane = lane.wake().returns(0, "A");
+    assert_eq!(last(&lane), Some((2, Some("done".to_owned()))));
+    let denied = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "x")])).deny("no");
+    assert_eq!(last(&denied), Some((0, Some("denied".to_owned()))));
+    let once = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/b")]));
+    let once = once.so(|lane| assert_eq!(last(lane), Some((1, None)))).returns(0, "B");
+    assert_eq!(last(&once), Some((1, Some("done".to_owned()))));
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Lane {
         };
         lane.tell(Input::Configured { settings: Arc::new(settings) });
         let blocks = vec![Block::text("go")];
-        let body = MailBody::Prompt { run: RunId::from("run-1".to_owned()), blocks };
+        let body = MailBody::Prompt { run: RunId::derived("run-1"), blocks };
         lane.tell(Input::Received { mail: vec![Mail { id: 1, body }] });
         lane
     }

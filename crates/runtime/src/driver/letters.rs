@@ -29,9 +29,10 @@ pub(super) struct Applied<'a> {
     pub(super) ends: &'a [Ended],
 }
 
-/// The one run of a child.
+/// The one run of a child. It follows from the child's lane, which names the parent's call: whoever
+/// sends the task again sends the same run.
 pub(crate) fn run_of(child: &LaneId) -> RunId {
-    RunId::from(format!("run:{child}"))
+    RunId::derived(&format!("run:{child}"))
 }
 
 /// The children a conversation waits for.

@@ -247,7 +247,7 @@ pub struct RunInfo {
 pub struct TraceEnd {
     /// Which run.
     pub run: RunId,
-    /// Which model call of the run was its last.
+    /// How many iterations it had.
     pub iter: u32,
     /// Why the run ended.
     pub stop_reason: Arc<str>,

@@ -22,8 +22,16 @@ fn round(epoch: u64, head: u64, run: &str, at: u64) -> Append {
         }
         other => other,
     };
-    let (name, seq, run) = ("agent_run.completed", head + 1, Some(RunId::from(run)));
-    let event = EventRow { run: run.clone(), seq, at, name, fields: Raw::string("e") };
+    let (name, seq, run) = ("agent_run.completed", head + 1, Some(RunId::derived(run)));
+    let event = EventRow {
+        run: run.clone(),
+        agent: "helper".into(),
+        profile: "".into(),
+        seq,
+        at,
+        name,
+        fields: Raw::string("e"),
+    };
     let raw = RawRow { run, seq, at, body: Raw::string("r") };
     let rows = vec![trace, Row::Event(event), Row::Raw(raw), ended];
     Append { rows, ..append(&lane("a"), epoch, head, entries("a", head + 1, head + 1)) }
@@ -33,9 +41,9 @@ fn before(raw: u64, trace: u64, most: usize) -> Forget {
     Forget { raw_before: Millis(raw), trace_before: Millis(trace), most }
 }
 
-async fn traced(store: &Subject) -> Result<Vec<String>, StoreError> {
+async fn traced(store: &Subject) -> Result<Vec<RunId>, StoreError> {
     let ends = store.trace_ends(Millis(0), 9).await?;
-    Ok(ends.iter().map(|end| end.run.to_string()).collect())
+    Ok(ends.into_iter().map(|end| end.run).collect())
 }
 
 /// Each kind by an age of its own; what a conversation goes on from stays whole.
@@ -49,7 +57,7 @@ pub async fn only_what_is_old(store: Subject) -> Verdict {
     assert_eq!(store.forget(before(20_001, 10_000, 9)).await?, raw);
     let rest = Forgotten { raw: 0, trace: 1, events: 1 };
     assert_eq!(store.forget(before(20_001, 20_000, 9)).await?, rest);
-    assert_eq!(traced(&store).await?, ["r3", "r2"]);
+    assert_eq!(traced(&store).await?, ["r3", "r2"].map(RunId::derived));
     assert_eq!(log(&store, &lane("a")).await?, entries("a", 1, 3));
     assert_eq!(store.runs(None, 9).await?.len(), 3);
     store.append(append(&lane("a"), epoch, 3, entries("a", 4, 4))).await
@@ -71,6 +79,6 @@ pub async fn a_piece_at_a_time(store: Subject) -> Verdict {
         raw.push(forgotten.raw);
     }
     assert_eq!(raw, [3, 1]);
-    assert_eq!(traced(&store).await?, ["r4"]);
+    assert_eq!(traced(&store).await?, ["r4"].map(RunId::derived));
     Ok(())
 }

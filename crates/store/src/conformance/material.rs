@@ -65,7 +65,7 @@ pub(super) fn by(name: &str, append: Append) -> Append {
 
 pub(super) fn run_row(run: &str, state: RunState, at: u64) -> Row {
     Row::Run(RunRow {
-        run: RunId::from(run),
+        run: RunId::derived(run),
         state,
         cause: None,
         also: Vec::new(),
@@ -79,7 +79,7 @@ pub(super) fn run_row(run: &str, state: RunState, at: u64) -> Row {
 
 pub(super) fn trace_row(run: &str, iter: u32, stop_reason: &str) -> Row {
     Row::Trace(TraceRow {
-        run: RunId::from(run),
+        run: RunId::derived(run),
         iter,
         stop_reason: Arc::from(stop_reason),
         tool_calls: Vec::new(),

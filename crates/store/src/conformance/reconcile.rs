@@ -16,12 +16,12 @@ fn pass(beats: u64, resume: Resume) -> Reconcile {
 
 fn checkpoint(run: &str, kind: CheckpointKind) -> Row {
     Row::Checkpoint(CheckpointRow {
-        run: RunId::from(run),
+        run: RunId::derived(run),
         seq: 1,
         kind,
         iteration: 1,
         message_cursor: 1,
-        persisted: 1,
+        persisted_messages: 1,
         prompt_hash: None,
         completed_calls: Vec::new(),
     })
@@ -70,7 +70,7 @@ pub async fn checkpoints_decide(store: Subject) -> Verdict {
     assert_eq!(left.len(), all.len());
     for (nth, (kind, resumable)) in all.into_iter().enumerate() {
         let name = format!("run {nth}");
-        let timed_out = Some(RunId::from(name.as_str()));
+        let timed_out = Some(RunId::derived(&name));
         let want = Left { lane: lane(&name), timed_out, resume_available: resumable };
         assert!(left.contains(&want), "{kind:?}: {left:?}");
         let info = run(&store, &name).await?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use windlass_core::ids::Millis;
-use windlass_core::project::{Row, RunDescription};
+use windlass_core::ids::{Millis, RunId};
+use windlass_core::project::{Row, RunDescription, RunRow, TraceRow};
 use windlass_core::stop::{RunState, StopCause};
 use windlass_runtime::ports::{Append, StoreError, TraceEnd};
 
@@ -138,13 +138,14 @@ pub async fn newest_first(store: Subject) -> Verdict {
     store.append(with_rows("b", b, 0, vec![ended("r2", 2)])).await?;
     store.append(with_rows("a", a, 1, vec![ended("r3", 3)])).await?;
     store.append(with_rows("a", a, 2, vec![ended("r1", 4)])).await?;
-    let names = async |lane, most| -> Result<Vec<String>, StoreError> {
+    let ids = async |lane, most| -> Result<Vec<RunId>, StoreError> {
         let runs = store.runs(lane, most).await?;
-        Ok(runs.iter().map(|run| run.run.to_string()).collect())
+        Ok(runs.into_iter().map(|run| run.run).collect())
     };
-    assert_eq!(names(None, 9).await?, ["r3", "r2", "r1"]);
-    assert_eq!(names(None, 2).await?, ["r3", "r2"]);
-    assert_eq!(names(Some(lane("a")), 9).await?, ["r3", "r1"]);
+    let [r1, r2, r3] = ["r1", "r2", "r3"].map(RunId::derived);
+    assert_eq!(ids(None, 9).await?, [r3.clone(), r2.clone(), r1.clone()]);
+    assert_eq!(ids(None, 2).await?, [r3.clone(), r2]);
+    assert_eq!(ids(Some(lane("a")), 9).await?, [r3, r1]);
     Ok(())
 }
 
@@ -160,14 +161,34 @@ pub async fn only_runs_that_are_over_have_ended(store: Subject) -> Verdict {
     let goes_on = vec![trace_row("r3", 1, "end_turn"), run_row("r3", RunState::Running, 3)];
     store.append(with_rows("b", b, 0, goes_on)).await?;
     store.append(with_rows("a", a, 2, vec![ended("cancelled in the queue", 4)])).await?;
-    let ends = async |since, most| -> Result<Vec<String>, StoreError> {
-        let ends = store.trace_ends(Millis(since), most).await?;
-        let told =
-            |end: &TraceEnd| format!("{} {} {} {}", end.run, end.iter, end.stop_reason, end.at.0);
-        Ok(ends.iter().map(told).collect())
+    let end = |run: &str, stop_reason: &str, at| TraceEnd {
+        run: RunId::derived(run),
+        iter: 2,
+        stop_reason: stop_reason.into(),
+        at: Millis(at),
+        agent: None,
+        profile: None,
+        model: None,
     };
-    assert_eq!(ends(0, 9).await?, ["r2 2 max_iters 2", "r1 2 end_turn 1"]);
-    assert_eq!(ends(2, 9).await?, ["r2 2 max_iters 2"]);
-    assert_eq!(ends(0, 1).await?, ["r2 2 max_iters 2"]);
+    let (answered, capped) = (end("r1", "end_turn", 1), end("r2", "max_iters", 2));
+    assert_eq!(store.trace_ends(Millis(0), 9).await?, [capped.clone(), answered]);
+    assert_eq!(store.trace_ends(Millis(2), 9).await?, [capped.clone()]);
+    assert_eq!(store.trace_ends(Millis(0), 1).await?, [capped]);
+    Ok(())
+}
+
+/// Runs are named by UUIDs: what is named otherwise is refused, and nothing of it lands.
+pub async fn a_run_is_named_by_a_uuid(store: Subject) -> Verdict {
+    let epoch = owned(&store, &lane("a")).await?;
+    for row in [run_row("r", RunState::Running, 1), trace_row("r", 1, "end_turn")] {
+        let named = match row {
+            Row::Run(row) => Row::Run(RunRow { run: RunId::from("run-1"), ..row }),
+            Row::Trace(row) => Row::Trace(TraceRow { run: RunId::from("run-1"), ..row }),
+            other => other,
+        };
+        let refused = store.append(with_rows("a", epoch, 0, vec![named])).await;
+        assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
+    }
+    assert_eq!(head(&store, &lane("a")).await?, Some(0));
     Ok(())
 }

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0002_left.sql"),
     include_str!("schema/0003_raw.sql"),
     include_str!("schema/0004_run_description.sql"),
+    include_str!("schema/0005_records.sql"),
 ];
 
 const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS windlass_schema (

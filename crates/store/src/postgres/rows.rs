@@ -77,6 +77,7 @@ columns!(
         completed_at: Option<i64>,
         outcome: Option<Cow<'r, str>>,
         result_seq: Option<i64>,
+        attempts: i64,
     }
 );
 
@@ -89,7 +90,7 @@ columns!(
         kind: Cow<'r, str>,
         iteration: i64,
         message_cursor: i64,
-        persisted: i64,
+        persisted_messages: i64,
         prompt_hash: Option<Cow<'r, str>>,
         completed_calls: Option<Cow<'r, str>>,
     }
@@ -105,6 +106,8 @@ columns!(
         happened: i64,
         name: Cow<'r, str>,
         fields: Cow<'r, str>,
+        agent: Cow<'r, str>,
+        profile: Cow<'r, str>,
     }
 );
 
@@ -189,10 +192,10 @@ impl<'r> Rows<'r> {
         runs.tool_rounds.push(counters.tool_rounds.into());
         runs.model_calls.push(counters.model_calls.into());
         runs.tool_calls.push(counters.tool_calls.into());
-        runs.input_tokens.push(counters.usage.input_tokens.cast_signed());
-        runs.output_tokens.push(counters.usage.output_tokens.cast_signed());
-        runs.cache_read.push(counters.usage.cache_read_tokens.cast_signed());
-        runs.cache_write.push(counters.usage.cache_write_tokens.cast_signed());
+        runs.input_tokens.push(names::count(counters.usage.input_tokens));
+        runs.output_tokens.push(names::count(counters.usage.output_tokens));
+        runs.cache_read.push(names::count(counters.usage.cache_read_tokens));
+        runs.cache_write.push(names::count(counters.usage.cache_write_tokens));
         runs.happened.push(signed(row.at));
         runs.usd_micros.push(row.usd_micros.map(u64::cast_signed));
         runs.prompt.push(description.prompt.as_deref().map(owned));
@@ -213,10 +216,10 @@ impl<'r> Rows<'r> {
         traces.iter.push(row.iter.into());
         traces.stop_reason.push(shown(&row.stop_reason));
         traces.calls.push(calls.map_or(Cow::Borrowed("[]"), Cow::Borrowed));
-        traces.input_tokens.push(row.usage.input_tokens.cast_signed());
-        traces.output_tokens.push(row.usage.output_tokens.cast_signed());
-        traces.cache_read.push(row.usage.cache_read_tokens.cast_signed());
-        traces.cache_write.push(row.usage.cache_write_tokens.cast_signed());
+        traces.input_tokens.push(names::trace_count(row.usage.input_tokens));
+        traces.output_tokens.push(names::trace_count(row.usage.output_tokens));
+        traces.cache_read.push(names::trace_count(row.usage.cache_read_tokens));
+        traces.cache_write.push(names::trace_count(row.usage.cache_write_tokens));
         traces.ms.push((row.at.0 <= LAST_TIME).then(|| signed(row.at)));
         traces.transition.push(Cow::Borrowed(row.transition));
         traces.tool_rounds.push(counters.map(|counters| counters.tool_rounds.into()));
@@ -237,6 +240,7 @@ impl<'r> Rows<'r> {
         results.completed_at.push(row.completed_at.map(signed));
         results.outcome.push(row.outcome.as_deref().map(owned));
         results.result_seq.push(row.result_seq.map(u64::cast_signed));
+        results.attempts.push(row.attempts.into());
     }
 
     fn checkpoint(&mut self, ord: i64, row: &'r CheckpointRow, calls: Option<&'r str>) {
@@ -247,7 +251,7 @@ impl<'r> Rows<'r> {
         checkpoints.kind.push(Cow::Borrowed(row.kind.as_str()));
         checkpoints.iteration.push(row.iteration.into());
         checkpoints.message_cursor.push(row.message_cursor.cast_signed());
-        checkpoints.persisted.push(row.persisted.cast_signed());
+        checkpoints.persisted_messages.push(names::count(row.persisted_messages));
         checkpoints.prompt_hash.push(row.prompt_hash.as_deref().map(shown));
         checkpoints.completed_calls.push(calls.map(shown));
     }
@@ -262,6 +266,8 @@ impl<'r> Rows<'r> {
         events.happened.push(signed(row.at));
         events.name.push(shown(row.name));
         events.fields.push(shown(row.fields.text()));
+        events.agent.push(shown(&row.agent));
+        events.profile.push(shown(&row.profile));
     }
 
     fn raw(&mut self, ord: i64, row: &'r RawRow) {
@@ -300,7 +306,8 @@ impl<'r> Latest<'r> {
         match self.results.iter_mut().find(same) {
             Some(known) => {
                 let started_at = row.started_at.or(known.started_at);
-                *known = ToolResultRow { started_at, ..row.clone() };
+                let attempts = row.attempts.max(known.attempts);
+                *known = ToolResultRow { started_at, attempts, ..row.clone() };
             }
             None => self.results.push(row.clone()),
         }

@@ -137,8 +137,9 @@ fn traces(places: &mut Places) -> String {
         traces AS (
             INSERT INTO agent_loop_trace (id, job_id, iter, stop_reason, tool_calls, input_tokens,
                 output_tokens, cache_read, cache_write, ts)
-            SELECT n.id, n.job_id, n.iter, n.stop_reason, n.calls::jsonb, n.input_tokens,
-                n.output_tokens, n.cache_read, n.cache_write,
+            SELECT n.id, n.job_id::uuid, n.iter::integer, n.stop_reason, n.calls::jsonb,
+                n.input_tokens::integer, n.output_tokens::integer, n.cache_read::integer,
+                n.cache_write::integer,
                 coalesce(to_timestamp(n.ms / 1000.0), now())
             FROM numbered n),
         iterations AS (
@@ -157,7 +158,7 @@ fn results(places: &mut Places) -> String {
     format!(
         "results AS (
             INSERT INTO agent_tool_results (run_id, tool_call_id, occurrence, call, tool, started_at,
-                completed_at, outcome, result_seq)
+                completed_at, outcome, result_seq, attempts)
             SELECT r.run_id, r.tool_call_id,
                 coalesce(known.occurrence,
                     (SELECT count(*) FROM agent_tool_results c
@@ -165,14 +166,15 @@ fn results(places: &mut Places) -> String {
                     + row_number() OVER (
                         PARTITION BY r.run_id, r.tool_call_id, known.occurrence IS NULL
                         ORDER BY r.pos) - 1),
-                r.call, r.tool, r.started_at, r.completed_at, r.outcome, r.result_seq
+                r.call, r.tool, r.started_at, r.completed_at, r.outcome, r.result_seq, r.attempts
             FROM {table} JOIN fenced f ON f.ord = r.ord
             LEFT JOIN agent_tool_results known ON known.run_id = r.run_id
                 AND known.tool_call_id = r.tool_call_id AND known.call = r.call
             ON CONFLICT (run_id, tool_call_id, occurrence) DO UPDATE SET
                 started_at = coalesce(excluded.started_at, agent_tool_results.started_at),
                 completed_at = excluded.completed_at, outcome = excluded.outcome,
-                result_seq = excluded.result_seq)"
+                result_seq = excluded.result_seq,
+                attempts = greatest(excluded.attempts, agent_tool_results.attempts))"
     )
 }
 
@@ -180,14 +182,15 @@ fn checkpoints(places: &mut Places) -> String {
     let table = places.table::<Checkpoints<'_>>("c");
     format!(
         "checkpoints AS (
-            INSERT INTO checkpoint (lane_no, seq, run_id, kind, iteration, message_cursor, persisted,
-                prompt_hash, completed_calls)
-            SELECT f.no, c.seq, c.run_id, c.kind, c.iteration, c.message_cursor, c.persisted,
-                c.prompt_hash, c.completed_calls
+            INSERT INTO checkpoint (lane_no, seq, run_id, kind, iteration, message_cursor,
+                persisted_messages, prompt_hash, completed_calls)
+            SELECT f.no, c.seq, c.run_id, c.kind, c.iteration, c.message_cursor,
+                c.persisted_messages, c.prompt_hash, c.completed_calls
             FROM {table} JOIN fenced f ON f.ord = c.ord
             ON CONFLICT (lane_no, seq) DO UPDATE SET run_id = excluded.run_id,
                 kind = excluded.kind, iteration = excluded.iteration,
-                message_cursor = excluded.message_cursor, persisted = excluded.persisted,
+                message_cursor = excluded.message_cursor,
+                persisted_messages = excluded.persisted_messages,
                 prompt_hash = excluded.prompt_hash, completed_calls = excluded.completed_calls)"
     )
 }
@@ -196,8 +199,8 @@ fn events(places: &mut Places) -> String {
     let table = places.table::<Events<'_>>("e");
     format!(
         "events AS (
-            INSERT INTO event (lane_no, seq, run_id, at, name, fields)
-            SELECT f.no, e.seq, e.run_id, e.happened, e.name, e.fields
+            INSERT INTO event (lane_no, seq, run_id, at, name, fields, agent, profile)
+            SELECT f.no, e.seq, e.run_id, e.happened, e.name, e.fields, e.agent, e.profile
             FROM {table} JOIN fenced f ON f.ord = e.ord ORDER BY e.pos)"
     )
 }

@@ -9,6 +9,7 @@ use super::prepare::{PreparedAppend, PreparedEntry};
 use super::step::sql;
 use super::{blob, mail, rows};
 use crate::fault;
+use crate::names;
 use crate::valid::refusal;
 
 pub(super) fn append(connection: &Connection, append: &PreparedAppend) -> Result<(), Stop> {
@@ -86,9 +87,9 @@ fn insert(
     sql(
         connection,
         "INSERT INTO entry (lane_no, seq, epoch, at, body, blob, run_no, checkpoint, iteration,
-             message_cursor, prompt_no, completed_calls)
+             message_cursor, prompt_no, completed_calls, persisted_messages)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT no FROM run WHERE run_id = ?7), ?8, ?9, ?10, ?11,
-             ?12)",
+             ?12, ?13)",
     )?
     .execute(params![
         lane_no,
@@ -103,6 +104,7 @@ fn insert(
         checkpoint.map(|row| row.message_cursor.cast_signed()),
         prompt.map(|hash| prompt_no(connection, hash)).transpose()?,
         marked.and_then(|marked| marked.completed_calls.as_deref()),
+        checkpoint.map(|row| names::count(row.persisted_messages)),
     ])?;
     Ok(())
 }

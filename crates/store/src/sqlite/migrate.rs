@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0006_raw.sql"),
     include_str!("schema/0007_events.sql"),
     include_str!("schema/0008_run_description.sql"),
+    include_str!("schema/0009_records.sql"),
 ];
 
 /// The version that every open file has.

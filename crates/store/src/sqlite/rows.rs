@@ -51,10 +51,10 @@ fn run(
         row.counters.tool_rounds,
         row.counters.model_calls,
         row.counters.tool_calls,
-        usage.input_tokens.cast_signed(),
-        usage.output_tokens.cast_signed(),
-        usage.cache_read_tokens.cast_signed(),
-        usage.cache_write_tokens.cast_signed(),
+        names::count(usage.input_tokens),
+        names::count(usage.output_tokens),
+        names::count(usage.cache_read_tokens),
+        names::count(usage.cache_write_tokens),
         row.at.0.cast_signed(),
         row.usd_micros.map(u64::cast_signed),
         about.prompt.as_deref(),
@@ -121,10 +121,10 @@ fn trace(connection: &Connection, row: &TraceRow, calls: Option<&str>) -> Result
         row.iter,
         &*row.stop_reason,
         calls.unwrap_or("[]"),
-        row.usage.input_tokens.cast_signed(),
-        row.usage.output_tokens.cast_signed(),
-        row.usage.cache_read_tokens.cast_signed(),
-        row.usage.cache_write_tokens.cast_signed(),
+        names::trace_count(row.usage.input_tokens),
+        names::trace_count(row.usage.output_tokens),
+        names::trace_count(row.usage.cache_read_tokens),
+        names::trace_count(row.usage.cache_write_tokens),
         row.at.0.cast_signed(),
     ])?;
     // The run's counters stand in its own row, as of this same transaction.
@@ -149,14 +149,14 @@ fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop>
     sql(
         connection,
         "INSERT INTO agent_tool_results (run_id, tool_call_id, call, tool, started_at, completed_at,
-             outcome, result_seq, occurrence)
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+             outcome, result_seq, attempts, occurrence)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
              coalesce(max(occurrence) FILTER (WHERE call = ?3), count(*))
          FROM agent_tool_results WHERE run_id = ?1 AND tool_call_id = ?2
          ON CONFLICT (run_id, tool_call_id, occurrence) DO UPDATE SET
              started_at = coalesce(excluded.started_at, started_at),
              completed_at = excluded.completed_at, outcome = excluded.outcome,
-             result_seq = excluded.result_seq",
+             result_seq = excluded.result_seq, attempts = max(attempts, excluded.attempts)",
     )?
     .execute(params![
         run,
@@ -166,7 +166,8 @@ fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop>
         started,
         completed,
         outcome,
-        seq
+        seq,
+        row.attempts,
     ])?;
     Ok(())
 }
@@ -174,8 +175,8 @@ fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop>
 fn event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), Stop> {
     sql(
         connection,
-        "INSERT INTO event (lane_no, seq, run_id, at, name, fields)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO event (lane_no, seq, run_id, at, name, fields, agent, profile)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
     .execute(params![
         lane_no,
@@ -184,6 +185,8 @@ fn event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), St
         row.at.0.cast_signed(),
         row.name,
         row.fields.text(),
+        &*row.agent,
+        &*row.profile,
     ])?;
     Ok(())
 }

@@ -69,6 +69,8 @@ async fn rows_of_a_lost_answer_are_there_once() {
         proxy.set(Mode::CutAnswer);
         let event = windlass_core::project::EventRow {
             run: None,
+            agent: "".into(),
+            profile: "".into(),
             seq: head + 1,
             at: windlass_core::ids::Millis(3),
             name: "agent_run.started",

@@ -14,38 +14,71 @@ use windlass_runtime::ports::{Append, Store, StoreError};
 use crate::kit::{lane, owned, step};
 use crate::postgres_kit::{database, open, strings};
 
+const RUN: &str = "0199d1c0-7a4e-7c30-9f00-000000000001";
+
 // spec: TRACE-02
 #[tokio::test]
 async fn trace_has_exactly_its_columns() {
     let url = database().await;
     drop(open(&url).await);
-    let columns = "SELECT column_name::text FROM information_schema.columns
+    let columns = "SELECT concat_ws(' ', column_name, data_type,
+             CASE is_nullable WHEN 'NO' THEN 'not null' END) FROM information_schema.columns
          WHERE table_name = 'agent_loop_trace' ORDER BY ordinal_position";
     assert_eq!(
         strings(&url, columns).await,
         [
-            "id",
-            "job_id",
-            "iter",
-            "stop_reason",
-            "tool_calls",
-            "input_tokens",
-            "output_tokens",
-            "cache_read",
-            "cache_write",
-            "ts"
+            "id bigint not null",
+            "job_id uuid not null",
+            "iter integer not null",
+            "stop_reason text",
+            "tool_calls jsonb not null",
+            "input_tokens integer",
+            "output_tokens integer",
+            "cache_read integer",
+            "cache_write integer",
+            "ts timestamp with time zone"
         ]
     );
-    let types = "SELECT data_type::text FROM information_schema.columns
-         WHERE table_name = 'agent_loop_trace' AND column_name IN ('tool_calls', 'ts') ORDER BY 1";
-    assert_eq!(strings(&url, types).await, ["jsonb", "timestamp with time zone"]);
+    let defaults = "SELECT column_name || ' ' || column_default FROM information_schema.columns
+         WHERE table_name = 'agent_loop_trace' AND column_default IS NOT NULL ORDER BY 1";
+    assert_eq!(
+        strings(&url, defaults).await,
+        ["id nextval('agent_loop_trace_id_seq'::regclass)", "ts now()"]
+    );
 }
 
-fn run(run: &str, text: Option<&str>) -> Row {
+/// A provider may report any figure; a count that no column holds is the largest that it does.
+#[tokio::test]
+async fn absurd_counts_stay_counts() {
+    let url = database().await;
+    let store = open(&url).await;
+    let epoch = owned(&store, "a").await;
+    let usage = Usage { input_tokens: u64::MAX, output_tokens: 1 << 40, ..Usage::default() };
+    let trace = match trace("Read", 1) {
+        Row::Trace(row) => Row::Trace(TraceRow { usage, ..row }),
+        other => other,
+    };
+    let run = match run(None) {
+        Row::Run(row) => {
+            let counters = Counters { usage, ..row.counters };
+            Row::Run(RunRow { counters, ..row })
+        }
+        other => other,
+    };
+    store.append(Append { rows: vec![run, trace], ..step("a", epoch, 0, "1") }).await.unwrap();
+    let counted = "SELECT concat_ws('|', t.input_tokens, t.output_tokens, r.input_tokens,
+         r.output_tokens) FROM agent_loop_trace t JOIN run r ON r.run_id::uuid = t.job_id";
+    assert_eq!(
+        strings(&url, counted).await,
+        [format!("{0}|{0}|{1}|{2}", i32::MAX, i64::MAX, 1_u64 << 40)]
+    );
+}
+
+fn run(text: Option<&str>) -> Row {
     let counters =
         Counters { tool_rounds: 3, model_calls: 4, tool_calls: 5, ..Counters::default() };
     Row::Run(RunRow {
-        run: run.into(),
+        run: RUN.into(),
         state: RunState::Running,
         cause: None,
         also: Vec::new(),
@@ -60,7 +93,7 @@ fn run(run: &str, text: Option<&str>) -> Row {
 fn trace(name: &str, at: u64) -> Row {
     let call = TraceCall { name: name.into(), input_hash: "ab".into(), ms: 12, ok: true };
     Row::Trace(TraceRow {
-        run: "r".into(),
+        run: RUN.into(),
         iter: 4,
         stop_reason: "tool_use".into(),
         tool_calls: vec![call],
@@ -77,25 +110,26 @@ fn trace(name: &str, at: u64) -> Row {
 
 fn result(id: &str, call: &str, outcome: Option<&str>) -> Row {
     Row::ToolResult(ToolResultRow {
-        run: "r".into(),
+        run: RUN.into(),
         tool_call_id: id.into(),
         call: call.to_owned(),
         tool: "Bash".into(),
         started_at: outcome.is_none().then_some(Millis(7)),
         completed_at: outcome.map(|_| Millis(9)),
         outcome: outcome.map(str::to_owned),
+        attempts: if outcome.is_none() { 1 } else { 2 },
         result_seq: outcome.map(|_| 2),
     })
 }
 
 fn checkpoint(kind: CheckpointKind) -> Row {
     Row::Checkpoint(CheckpointRow {
-        run: "r".into(),
+        run: RUN.into(),
         seq: 1,
         kind,
         iteration: 4,
         message_cursor: 6,
-        persisted: 1,
+        persisted_messages: 9,
         prompt_hash: Some("cd".into()),
         completed_calls: vec!["toolu_1".into()],
     })
@@ -103,7 +137,15 @@ fn checkpoint(kind: CheckpointKind) -> Row {
 
 fn event() -> Row {
     let fields = Raw::parse(r#"{"why":"\ud800\u0000"}"#).unwrap();
-    Row::Event(EventRow { run: None, seq: 1, at: Millis(3), name: "agent.model.abandoned", fields })
+    Row::Event(EventRow {
+        run: None,
+        agent: "helper".into(),
+        profile: "careful".into(),
+        seq: 1,
+        at: Millis(3),
+        name: "agent.model.abandoned",
+        fields,
+    })
 }
 
 // spec: TRACE-03, TRACE-05, TRACE-09
@@ -115,7 +157,7 @@ async fn rows_land_with_their_entry() {
     let store = open(&url).await;
     let epoch = owned(&store, "a").await;
     let rows = vec![
-        run("r", None),
+        run(None),
         trace("Read", 1_790_000_000_123),
         checkpoint(CheckpointKind::Final),
         checkpoint(CheckpointKind::ToolResult),
@@ -127,17 +169,23 @@ async fn rows_land_with_their_entry() {
          to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS')) FROM agent_loop_trace";
     assert_eq!(
         strings(&url, trace).await,
-        ["r|4|tool_use|Read|12|1|2|3|4|2026-09-21T14:13:20.123"]
+        [format!("{RUN}|4|tool_use|Read|12|1|2|3|4|2026-09-21T14:13:20.123")]
     );
     let iteration =
         "SELECT concat_ws('|', i.transition, i.tool_rounds, i.model_calls, i.tool_calls)
          FROM agent_loop_iteration i JOIN agent_loop_trace t ON t.id = i.trace_id";
     assert_eq!(strings(&url, iteration).await, ["tool_results|3|4|5"]);
     let checkpoint = "SELECT concat_ws('|', lane.id, seq, run_id, kind, iteration, message_cursor,
-         persisted, prompt_hash, completed_calls) FROM checkpoint JOIN lane ON lane.no = lane_no";
-    assert_eq!(strings(&url, checkpoint).await, [r#"a|1|r|tool_result|4|6|1|cd|["toolu_1"]"#]);
-    let event = "SELECT concat_ws('|', seq, run_id, at, name, fields) FROM event";
-    assert_eq!(strings(&url, event).await, [r#"1|3|agent.model.abandoned|{"why":"\ud800\u0000"}"#]);
+         persisted_messages, prompt_hash, completed_calls) FROM checkpoint JOIN lane ON lane.no = lane_no";
+    assert_eq!(
+        strings(&url, checkpoint).await,
+        [format!(r#"a|1|{RUN}|tool_result|4|6|9|cd|["toolu_1"]"#)]
+    );
+    let event = "SELECT concat_ws('|', seq, run_id, at, agent, profile, name, fields) FROM event";
+    assert_eq!(
+        strings(&url, event).await,
+        [r#"1|3|helper|careful|agent.model.abandoned|{"why":"\ud800\u0000"}"#]
+    );
 }
 
 /// The counters of a run whose row came earlier are found in that row.
@@ -146,7 +194,7 @@ async fn an_iteration_knows_its_run() {
     let url = database().await;
     let store = open(&url).await;
     let epoch = owned(&store, "a").await;
-    let first = Append { rows: vec![run("r", None)], ..step("a", epoch, 0, "1") };
+    let first = Append { rows: vec![run(None)], ..step("a", epoch, 0, "1") };
     store.append(first).await.unwrap();
     let second = Append { rows: vec![trace("Read", u64::MAX)], ..step("a", epoch, 1, "2") };
     store.append(second).await.unwrap();
@@ -163,7 +211,7 @@ async fn a_fenced_append_leaves_no_rows() {
     let store = open(&url).await;
     let epoch = owned(&store, "a").await;
     let rows = vec![
-        run("r", None),
+        run(None),
         trace("Read", 1),
         result("t", "1.0", None),
         checkpoint(CheckpointKind::Input),
@@ -205,15 +253,16 @@ async fn results_are_replaced_and_repeated_ids_told_apart() {
     ];
     store.append(Append { rows: second, ..step("a", epoch, 1, "2") }).await.unwrap();
     let results = "SELECT concat_ws('|', run_id, tool_call_id, occurrence, call, tool, started_at,
-         completed_at, outcome, result_seq) FROM agent_tool_results ORDER BY 1";
+         completed_at, outcome, result_seq, attempts) FROM agent_tool_results ORDER BY 1";
     assert_eq!(
         strings(&url, results).await,
         [
-            "r|t|0|1.0|Bash|7|9|failed|2",
-            "r|t|1|1.1|Bash|7|9|done|2",
-            "r|t|2|2.0|Bash|7|9|done|2",
-            "r|u|0|1.2|Bash|7"
+            "t|0|1.0|Bash|7|9|failed|2|2",
+            "t|1|1.1|Bash|7|9|done|2|2",
+            "t|2|2.0|Bash|7|9|done|2|2",
+            "u|0|1.2|Bash|7|1"
         ]
+        .map(|rest| format!("{RUN}|{rest}"))
     );
 }
 
@@ -224,7 +273,7 @@ async fn nul_in_rows_costs_nothing() {
     let store = open(&url).await;
     let epoch = owned(&store, "a").await;
     let rows = vec![
-        run("r\0", Some("before\0after")),
+        run(Some("before\0after")),
         trace("Re\0ad\\u0000", 1),
         result("t\0", "1.0", Some("\0")),
     ];

@@ -84,16 +84,17 @@ async fn checkpoints_of_an_older_file_stand_beside_new_ones() {
         kind: CheckpointKind::HumanPause,
         iteration: 1,
         message_cursor: 3,
-        persisted: 2,
+        persisted_messages: 2,
         prompt_hash: None,
         completed_calls: Vec::new(),
     };
     let rows = vec![Row::Checkpoint(row)];
     store.append(Append { rows, ..step("a", 7, 1, "2") }).await.unwrap();
-    let kinds = "SELECT group_concat(seq || run_id || kind || persisted) FROM
+    let kinds =
+        "SELECT group_concat(seq || run_id || kind || coalesce(persisted_messages, '')) FROM
                  (SELECT * FROM checkpoint ORDER BY seq)";
     let found: String = raw.query_row(kinds, [], |row| row.get(0)).unwrap();
-    assert_eq!(found, "1rinput1,2rhuman_pause2");
+    assert_eq!(found, "1rinput,2rhuman_pause2");
 }
 
 /// The mark by which a file is known as ours.

@@ -14,6 +14,8 @@ use windlass_runtime::ports::{Append, Store, StoreError};
 
 use crate::kit::{file, folder, open, owned, step};
 
+const RUN: &str = "0199d1c0-7a4e-7c30-9f00-000000000001";
+
 fn strings(raw: &Connection, query: &str) -> Vec<String> {
     let mut statement = raw.prepare(query).unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
@@ -26,18 +28,18 @@ fn trace_has_exactly_its_columns() {
     drop(open(&folder));
     let raw = Connection::open(file(&folder)).unwrap();
     assert_eq!(
-        strings(&raw, "SELECT name FROM pragma_table_info('agent_loop_trace')"),
+        strings(&raw, "SELECT name || ' ' || type FROM pragma_table_info('agent_loop_trace')"),
         [
-            "id",
-            "job_id",
-            "iter",
-            "stop_reason",
-            "tool_calls",
-            "input_tokens",
-            "output_tokens",
-            "cache_read",
-            "cache_write",
-            "ts"
+            "id INTEGER",
+            "job_id TEXT",
+            "iter INTEGER",
+            "stop_reason TEXT",
+            "tool_calls TEXT",
+            "input_tokens INTEGER",
+            "output_tokens INTEGER",
+            "cache_read INTEGER",
+            "cache_write INTEGER",
+            "ts TEXT"
         ]
     );
     assert_eq!(
@@ -63,7 +65,7 @@ fn run(state: RunState) -> Row {
     let counters =
         Counters { tool_rounds: 3, model_calls: 4, tool_calls: 5, ..Counters::default() };
     Row::Run(RunRow {
-        run: "r".into(),
+        run: RUN.into(),
         state,
         cause: None,
         also: Vec::new(),
@@ -78,7 +80,7 @@ fn run(state: RunState) -> Row {
 fn trace() -> Row {
     let call = TraceCall { name: "Read".into(), input_hash: "ab".into(), ms: 12, ok: true };
     Row::Trace(TraceRow {
-        run: "r".into(),
+        run: RUN.into(),
         iter: 4,
         stop_reason: "tool_use".into(),
         tool_calls: vec![call],
@@ -95,25 +97,26 @@ fn trace() -> Row {
 
 fn result(id: &str, call: &str, outcome: Option<&str>) -> Row {
     Row::ToolResult(ToolResultRow {
-        run: "r".into(),
+        run: RUN.into(),
         tool_call_id: id.into(),
         call: call.to_owned(),
         tool: "Bash".into(),
         started_at: outcome.is_none().then_some(Millis(7)),
         completed_at: outcome.map(|_| Millis(9)),
         outcome: outcome.map(str::to_owned),
+        attempts: if outcome.is_none() { 1 } else { 2 },
         result_seq: outcome.map(|_| 2),
     })
 }
 
 fn checkpoint(seq: Seq) -> Row {
     Row::Checkpoint(CheckpointRow {
-        run: "r".into(),
+        run: RUN.into(),
         seq,
         kind: CheckpointKind::ToolResult,
         iteration: 4,
         message_cursor: 6,
-        persisted: seq,
+        persisted_messages: 9,
         prompt_hash: Some("cd".into()),
         completed_calls: vec!["toolu_1".into()],
     })
@@ -121,7 +124,15 @@ fn checkpoint(seq: Seq) -> Row {
 
 fn event() -> Row {
     let fields = Raw::parse(r#"{"why":"\ud800"}"#).unwrap();
-    Row::Event(EventRow { run: None, seq: 1, at: Millis(3), name: "agent.model.abandoned", fields })
+    Row::Event(EventRow {
+        run: None,
+        agent: "helper".into(),
+        profile: "careful".into(),
+        seq: 1,
+        at: Millis(3),
+        name: "agent.model.abandoned",
+        fields,
+    })
 }
 
 // spec: TRACE-03, TRACE-05, TRACE-09
@@ -141,7 +152,9 @@ async fn rows_land_with_their_entry() {
             "SELECT concat_ws('|', job_id, iter, stop_reason, tool_calls, input_tokens, output_tokens,
                  cache_read, cache_write, ts) FROM agent_loop_trace"
         ),
-        [r#"r|4|tool_use|[{"name":"Read","input_hash":"ab","ms":12,"ok":true}]|1|2|3|4|2026-09-21T14:13:20.123Z"#]
+        [format!(
+            r#"{RUN}|4|tool_use|[{{"name":"Read","input_hash":"ab","ms":12,"ok":true}}]|1|2|3|4|2026-09-21T14:13:20.123Z"#
+        )]
     );
     assert_eq!(
         strings(
@@ -154,15 +167,18 @@ async fn rows_land_with_their_entry() {
     assert_eq!(
         strings(
             &raw,
-            "SELECT concat_ws('|', lane.id, seq, run_id, kind, iteration, message_cursor, persisted,
+            "SELECT concat_ws('|', lane.id, seq, run_id, kind, iteration, message_cursor, persisted_messages,
                  prompt.hash, completed_calls)
              FROM checkpoint JOIN lane ON lane.no = lane_no JOIN prompt ON prompt.no = prompt_no"
         ),
-        [r#"a|1|r|tool_result|4|6|1|cd|["toolu_1"]"#]
+        [format!(r#"a|1|{RUN}|tool_result|4|6|9|cd|["toolu_1"]"#)]
     );
     assert_eq!(
-        strings(&raw, "SELECT concat_ws('|', seq, run_id, at, name, fields) FROM event"),
-        [r#"1|3|agent.model.abandoned|{"why":"\ud800"}"#]
+        strings(
+            &raw,
+            "SELECT concat_ws('|', seq, run_id, at, agent, profile, name, fields) FROM event"
+        ),
+        [r#"1|3|helper|careful|agent.model.abandoned|{"why":"\ud800"}"#]
     );
 }
 
@@ -219,9 +235,10 @@ async fn results_are_replaced_and_repeated_ids_told_apart() {
         strings(
             &raw,
             "SELECT concat_ws('|', run_id, tool_call_id, occurrence, call, tool, started_at,
-                 completed_at, outcome, result_seq) FROM agent_tool_results ORDER BY 1"
+                 completed_at, outcome, result_seq, attempts) FROM agent_tool_results ORDER BY 1"
         ),
-        ["r|t|0|1.0|Bash|7|9|failed|2", "r|t|1|1.1|Bash|7|9|done|2", "r|u|0|1.2|Bash|7"]
+        ["t|0|1.0|Bash|7|9|failed|2|2", "t|1|1.1|Bash|7|9|done|2|2", "u|0|1.2|Bash|7|1"]
+            .map(|rest| format!("{RUN}|{rest}"))
     );
 }
 

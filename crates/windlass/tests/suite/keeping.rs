@@ -134,7 +134,15 @@ async fn leave(store: &MemoryStore, head: u64, at: Millis) {
     let lane = LaneId::from("conversation:old");
     let (run, seq) = (Some(RunId::from("r")), head + 1);
     let raw = RawRow { run: run.clone(), seq, at, body: Raw::string("r") };
-    let event = EventRow { run, seq, at, name: "agent_run.started", fields: Raw::string("e") };
+    let event = EventRow {
+        run,
+        agent: Arc::from(""),
+        profile: Arc::from(""),
+        seq,
+        at,
+        name: "agent_run.started",
+        fields: Raw::string("e"),
+    };
     let append = Append {
         lane,
         owner: Arc::from("w"),
