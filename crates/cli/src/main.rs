@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod exit;
 mod look;
 mod prompt;
 mod refused;
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             show::error(&error);
-            ExitCode::FAILURE
+            exit::of_error(&error)
         }
     }
 }

@@ -4,14 +4,12 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
+use crate::exit::Exit;
 use crate::{show, words};
 
 #[cfg(test)]
 #[path = "refused_tests.rs"]
 mod refused_tests;
-
-/// The exit code of a command that was not understood.
-const NOT_UNDERSTOOD: u8 = 2;
 
 /// Says what is wrong, or what was asked for.
 pub(crate) fn told(error: &clap::Error) -> ExitCode {
@@ -26,7 +24,7 @@ pub(crate) fn told(error: &clap::Error) -> ExitCode {
         }
         _ => show::note(&format!("windlass: {}", sentence(&error.to_string()))),
     }
-    ExitCode::from(NOT_UNDERSTOOD)
+    Exit::NotUnderstood.code()
 }
 
 /// What clap says, without what only repeats it.

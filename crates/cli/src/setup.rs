@@ -13,6 +13,7 @@ use windlass::tools::{MemoryFile, Workplace};
 use windlass::{Definition, LeaseTimes, SystemClock, Windlass};
 
 use crate::args::{AgentArgs, StoreArgs, WhenAsked};
+use crate::exit::UsageError;
 use crate::settle::agents::{self, FileAgent};
 use crate::settle::config::{self, Config};
 use crate::settle::customs::{self, Custom};
@@ -106,7 +107,7 @@ pub(crate) async fn start_on(
     let trust = trust::of(&workspace);
     let sources = sources::all(&args.permissions, &workspace, trust)?;
     let config = config::read()?;
-    let profile = config.profile(args.limits.profile.as_deref())?;
+    let profile = config.profile(args.limits.profile.as_deref()).map_err(UsageError::of)?;
     let when_asked = rules::who_is_asked(&args.permissions, args.output.format());
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
@@ -124,8 +125,9 @@ pub(crate) async fn start_on(
         }
         Asks::Nobody => model::silent(&clock)?,
     };
-    settings.rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked)?;
-    limits::apply(&mut settings, &profile, &args.limits)?;
+    let rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked);
+    settings.rules = rules.map_err(UsageError::of)?;
+    limits::apply(&mut settings, &profile, &args.limits).map_err(UsageError::of)?;
     let markers = words::end_markers(&model::controls(&args.model, (&config, &profile))?);
     tell(&mut settings, args, &workspace, &markers);
 
@@ -133,7 +135,8 @@ pub(crate) async fn start_on(
         agents::all(&agents::folders(|source| args.permissions.reads(source), &workspace, trust));
     agents.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
     let around = (sources.as_slice(), &settings.rules, agents.found.as_slice());
-    let (tools, workplace) = toolset::toolbox(args, &workspace, around, &clock)?;
+    let toolbox = toolset::toolbox(args, &workspace, around, &clock);
+    let (tools, workplace) = toolbox.map_err(UsageError::of)?;
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;

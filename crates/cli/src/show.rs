@@ -1,6 +1,7 @@
 //! What people and programs see: the answer on standard output, everything about it on standard
 //! error.
 
+mod answer;
 mod behind;
 mod changes;
 mod follow;

@@ -11,7 +11,7 @@ use windlass::core::conversation::Ended;
 use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
-use windlass::core::outcome;
+use windlass::core::outcome::{self, OutcomeKind};
 use windlass::core::permission::Verdict;
 use windlass::core::record::{Record, Transition};
 use windlass::core::thrash::Level;
@@ -28,6 +28,9 @@ pub(crate) use questions::{choices, waiting, what};
 
 /// Characters of a call that are shown on its line.
 const CALL_CHARS: usize = 72;
+
+/// What is said when the model declined: the answer is not the model's.
+pub(crate) const REFUSED: &str = "windlass: the model refused this request (refusal)";
 
 /// What is said when Ctrl-C is pressed once.
 pub(crate) const CANCELLING: &str =
@@ -61,6 +64,31 @@ pub(crate) fn store_news(news: StoreNews<'_>) -> String {
 /// The place of a store. A password in an address is nobody's to read.
 pub(crate) fn without_password(place: &str) -> String {
     place.rsplit('@').next().unwrap_or(place).to_owned()
+}
+
+/// Below text at a terminal that does not count.
+pub(crate) const DISCARDED: &str = "  ✂ the text above was discarded";
+
+/// The calls that run now.
+pub(crate) fn running(first: &str, others: usize) -> String {
+    match others {
+        0 => first.to_owned(),
+        _ => format!("{first} and {others} more"),
+    }
+}
+
+/// A call that ended without having come back from its tool.
+pub(crate) fn not_run(name: &str, kind: OutcomeKind, why: &str) -> Option<String> {
+    let why = first_line(why);
+    match kind {
+        OutcomeKind::Failed => Some(format!("  ✗ {name}: {why}")),
+        OutcomeKind::Denied => Some(format!("  ✗ {name}: denied, {why}")),
+        OutcomeKind::Skipped => Some(format!("  - {name}: not run, {why}")),
+        OutcomeKind::Interrupted => Some(format!("  ✗ {name}: interrupted")),
+        OutcomeKind::TimedOut => Some(format!("  ✗ {name}: timed out")),
+        OutcomeKind::Answered => Some(format!("  ✓ {name}: answered")),
+        OutcomeKind::Done => None,
+    }
 }
 
 /// What is said to an answer that does not fit.
@@ -202,6 +230,9 @@ pub(crate) fn about(
         Record::Asked { transition: Transition::ContinueText, .. } => {
             Some("  the reply was cut; it goes on".to_owned())
         }
+        Record::ReplyDropped { why: Some(why) } => {
+            Some(format!("  ! the reply was discarded: {}", first_line(why)))
+        }
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
         Record::AttemptAbandoned { why, .. } => {
             let again = deferred(entry, patience).unwrap_or_default();
@@ -235,6 +266,11 @@ fn deferred(entry: &Entry, patience: &Patience) -> Option<String> {
 /// What is said cannot be written.
 pub(crate) fn unwritten(error: &std::io::Error, lane: &LaneId) -> String {
     format!("windlass: the output cannot be written ({error}); go on with `windlass resume {lane}`")
+}
+
+/// The answer cannot be written.
+pub(crate) fn answer_unwritten(error: &std::io::Error, lane: &LaneId) -> String {
+    format!("windlass: the output cannot be written ({error}); read it with `windlass show {lane}`")
 }
 
 /// Nobody waits for a run any longer whose model cannot be asked.
@@ -292,9 +328,8 @@ pub(crate) fn ending(end: &End, conversation: &str) -> Option<String> {
 
 fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
     let why = match ended.cause {
-        StopCause::EndTurn | StopCause::StopSequence | StopCause::Refusal | StopCause::SoftTime => {
-            return None;
-        }
+        StopCause::EndTurn | StopCause::StopSequence | StopCause::SoftTime => return None,
+        StopCause::Refusal => return Some(REFUSED.to_owned()),
         StopCause::Unexpected => "the model stopped for a reason this version does not know",
         StopCause::ToolFatal => "a tool failed in a way that makes going on pointless",
         StopCause::UserCancel => "cancelled",

@@ -20,6 +20,6 @@ pub(super) async fn clear(print: &Print) -> anyhow::Result<ExitCode> {
     newest::begin_anew(session.lane(), store, place, &setup.workspace).await?;
     let old = old.map(|old| old.lane);
     let said = words::cleared(session.lane(), old.as_ref());
-    show::cleared(&said, old.as_ref(), (&session, &setup), &print.agent).await?;
+    show::cleared(&said, old.as_ref(), (&session, &setup), &print.agent)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -38,7 +38,7 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
         Name::Context => room(&story)?.lines(Paper::plain()).join("\n"),
         Name::Compact => make_room(&story, &setup, &command.rest).await?,
     };
-    show::locally(command.name, &said, &story.now, (&session, &setup), &print.agent).await?;
+    show::locally(command.name, &said, &story.now, (&session, &setup), &print.agent)?;
     Ok(ExitCode::SUCCESS)
 }
 

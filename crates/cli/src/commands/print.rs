@@ -8,6 +8,7 @@ use windlass::core::ids::LaneId;
 
 use super::{local, newest};
 use crate::args::{AgentArgs, OutputFormat, PermissionArgs, Print};
+use crate::exit::UsageError;
 use crate::look::find;
 use crate::prompt::slash::{self, Meant};
 use crate::prompt::{arguments, mentions, typed};
@@ -17,7 +18,7 @@ use crate::setup::{self, Asks, Opened, Setup};
 use crate::{show, words};
 
 pub(crate) async fn print(mut print: Print) -> anyhow::Result<ExitCode> {
-    check(&print)?;
+    check(&print).map_err(UsageError::of)?;
     let typed = typed::prompt(print.prompt.as_deref())?;
     let meant = meant(&typed, &print.agent.permissions);
     let prompt = match meant.inspect_err(|error| show::not_begun(error, &print))? {

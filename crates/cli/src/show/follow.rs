@@ -13,19 +13,16 @@ use super::live::Live;
 use super::patience::{Lost, Patience};
 use super::prompter::Project;
 use super::signals::{Sign, Signals};
-use super::{behind, note, prompter, result};
-use crate::args::{AgentArgs, OutputFormat, WhenAsked};
+use super::{behind, note, prompter};
+use crate::args::{AgentArgs, WhenAsked};
+use crate::exit::Exit;
 use crate::setup::Setup;
 use crate::words;
 
 /// How often a waiting terminal is drawn.
 const DRAW: Duration = Duration::from_millis(120);
 
-/// Exit codes of processes that a signal ended, as shells know them.
-const TERMINATED: u8 = 143;
-const HUNG_UP: u8 = 129;
-
-/// Follows `run` and prints it. Exit code 0 means that there is a result.
+/// Follows `run` and prints it.
 pub(crate) async fn watch(
     run: RunStream,
     session: &Session,
@@ -42,16 +39,21 @@ pub(crate) async fn watch_from(
     (session, setup): (&Session, &Setup),
     args: &AgentArgs,
 ) -> anyhow::Result<ExitCode> {
-    let mut view = View::new(before, (session, setup), args).await?;
+    let mut view = View::new(&run, before, (session, setup), args).await?;
     let mut signals = Signals::new()?;
     loop {
-        let told = follow(&mut run, session, setup, &mut view, &mut signals).await?;
+        let mut told = follow(&mut run, session, setup, &mut view, &mut signals).await?;
         let end = run.end().await?;
         if let (End::Parked(questions), WhenAsked::Prompt) = (&end, setup.when_asked) {
             view.pause();
-            if answered(questions, session, setup, &mut signals).await? {
-                run = session.resume().await?;
-                continue;
+            match answered(questions, session, setup, &mut signals).await? {
+                None => {
+                    run = session.resume().await?;
+                    continue;
+                }
+                Some(Sign::Terminate) => told = Told::Terminate,
+                Some(Sign::HangUp) => told = Told::HungUp,
+                Some(Sign::Cancel | Sign::Abort) => {}
             }
         }
         let lost = view.patience.lost().cloned();
@@ -62,14 +64,35 @@ pub(crate) async fn watch_from(
         if told == Told::Nothing && matches!(end, End::Finished(_)) {
             behind::see_off((session, setup), args, &mut signals).await?;
         }
-        return match told {
-            Told::NobodyAnswers => shown.map(|()| ExitCode::FAILURE),
-            Told::Terminate => Ok(ExitCode::from(TERMINATED)),
-            Told::HungUp => Ok(ExitCode::from(HUNG_UP)),
-            Told::NobodyReads => Ok(ExitCode::FAILURE),
-            Told::Nothing if result::is_success(&end) => shown.map(|()| ExitCode::SUCCESS),
-            Told::Nothing => shown.map(|()| ExitCode::FAILURE),
+        let exit = match told {
+            Told::Terminate => Exit::Terminated,
+            Told::HungUp => Exit::HungUp,
+            Told::NobodyAnswers | Told::NobodyReads => Exit::NoResult,
+            Told::Nothing => match Exit::of(&end) {
+                // An answer that was complete when somebody wanted to end is an answer.
+                Exit::Result => Exit::Result,
+                _ if signals.was_interrupted() => Exit::Interrupted,
+                exit => exit,
+            },
         };
+        return match shown {
+            Ok(()) => Ok(exit.code()),
+            Err(_) if told == Told::NobodyReads => Ok(exit.code()),
+            Err(error) => unread_answer(error, session),
+        };
+    }
+}
+
+/// The answer could not be written: it is in the store. A reader that went away knows.
+fn unread_answer(error: anyhow::Error, session: &Session) -> anyhow::Result<ExitCode> {
+    match error.downcast::<io::Error>() {
+        Ok(error) => {
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                note(&words::answer_unwritten(&error, session.lane()));
+            }
+            Ok(Exit::NoResult.code())
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -86,24 +109,28 @@ pub(super) enum Told {
     NobodyReads,
 }
 
-/// Asks whoever sits there. Somebody who leaves instead leaves the run waiting.
+/// Asks whoever sits there. Somebody who leaves instead leaves the run waiting: the signal says so.
 async fn answered(
     questions: &[Question],
     session: &Session,
     setup: &Setup,
     signals: &mut Signals,
-) -> anyhow::Result<bool> {
+) -> anyhow::Result<Option<Sign>> {
     let now = session.conversation().await?;
     for question in questions {
         let project = Project { folder: setup.workspace.clone(), trust: setup.trust };
         let asking = prompter::ask(question.clone(), now.clone(), project);
         tokio::select! {
             biased;
-            _ = signals.next() => return Ok(false),
+            sign = signals.next() => {
+                // The prompt is a line that was not ended.
+                note("");
+                return Ok(Some(sign));
+            }
             answer = asking => session.answer(question.id, answer?).await?,
         };
     }
-    Ok(true)
+    Ok(None)
 }
 
 pub(super) async fn follow(
@@ -183,6 +210,7 @@ enum Shown {
 
 impl View {
     async fn new(
+        run: &RunStream,
         before: &Conversation,
         (session, setup): (&Session, &Setup),
         args: &AgentArgs,
@@ -192,8 +220,8 @@ impl View {
             let live = Live::new(args.output.verbose).after(before);
             return Ok(Self { shown: Shown::Text(Box::new(live)), patience });
         }
-        let streams = args.output.format() == OutputFormat::StreamJson;
-        let frames = Frames::new(session, setup, args, streams).await?;
+        let before = run.conversation_before().await?;
+        let frames = Frames::new(session.lane(), before, &setup.settings, &args.output);
         frames.init(setup);
         Ok(Self { shown: Shown::Frames(Box::new(frames)), patience })
     }

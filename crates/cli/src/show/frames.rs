@@ -7,23 +7,25 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass::core::apply::apply;
 use windlass::core::call::CallState;
+use windlass::core::conversation::Asked;
 use windlass::core::conversation::Conversation;
 use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::permission::Verdict;
 use windlass::core::raw::Raw;
-use windlass::core::record::Record;
+use windlass::core::record::{Record, Transition};
 use windlass::core::reply::Reply;
 use windlass::core::run::Run;
+use windlass::core::settings::Settings;
 use windlass::ports::Clock;
-use windlass::{End, Item, Session, SystemClock};
+use windlass::{End, Item, SystemClock};
 
 use super::init;
-use super::messages;
+use super::messages::{self, Trigger};
 use super::partial::{self, Part, Partial};
 use super::result::{self, Tally};
-use crate::args::AgentArgs;
+use crate::args::{OutputArgs, OutputFormat};
 use crate::setup::{self, Setup};
 
 /// Whether the blocks of a reply are told.
@@ -46,31 +48,36 @@ pub(super) struct Frames {
     asked_at: Option<Millis>,
     /// What the tool brought of the call that settles next, for those who watch.
     detail: Option<Raw>,
+    /// What the last compaction was for.
+    trigger: Trigger,
     tally: Tally,
     /// Why the last message could not be written: whoever read them is gone.
     unread: Cell<Option<io::ErrorKind>>,
 }
 
 impl Frames {
-    pub(super) async fn new(
-        session: &Session,
-        setup: &Setup,
-        args: &AgentArgs,
-        streams: bool,
-    ) -> anyhow::Result<Self> {
-        let settings = &setup.settings;
-        Ok(Self {
-            lane: session.lane().clone(),
-            session_id: result::session_id(session.lane()),
+    /// `before` is the conversation before the first entry that will be shown. The log may be
+    /// further by now: entries are never taken for old ones.
+    pub(super) fn new(
+        lane: &LaneId,
+        before: Conversation,
+        settings: &Settings,
+        output: &OutputArgs,
+    ) -> Self {
+        let streams = output.format() == OutputFormat::StreamJson;
+        Self {
+            lane: lane.clone(),
+            session_id: result::session_id(lane),
             model: settings.model.name.clone(),
             streams,
-            partial: (streams && args.output.include_partial_messages).then(Partial::default),
-            now: session.conversation().await.unwrap_or_default(),
+            partial: (streams && output.include_partial_messages).then(Partial::default),
+            tally: Tally::after(&before, settings),
+            now: before,
             asked_at: None,
             detail: None,
-            tally: Tally::new(settings),
+            trigger: Trigger::Auto,
             unread: Cell::default(),
-        })
+        }
     }
 
     /// The first message.
@@ -114,8 +121,9 @@ impl Frames {
     }
 
     fn piece(&mut self, kind: partial::Kind, piece: &str) {
+        let model = self.model();
         let Some(partial) = &mut self.partial else { return };
-        let events = partial.piece(kind, piece, &self.model);
+        let events = partial.piece(kind, piece, &model);
         events.into_iter().for_each(|event| self.event(event));
     }
 
@@ -129,10 +137,31 @@ impl Frames {
         }
         for record in &entry.records {
             self.before(entry, record);
+            let counted = self.tally.begin_count(&self.now, record);
+            let tokens = self.tokens_before(record);
             apply(&mut self.now, entry.at, &entry.input, record);
-            self.after(entry, record);
+            self.tally.end_count(&self.now, counted);
+            self.after(entry, record, tokens);
         }
         self.now.head = entry.seq;
+    }
+
+    /// Tokens of the context before a record that makes room in it.
+    fn tokens_before(&self, record: &Record) -> u64 {
+        match record {
+            Record::Compacted { .. } if self.streams => self.tokens(),
+            _ => 0,
+        }
+    }
+
+    fn tokens(&self) -> u64 {
+        self.now.meter.estimate(self.now.request_bytes())
+    }
+
+    /// The model that is asked now.
+    fn model(&self) -> Arc<str> {
+        let fallback = self.now.settings_in_use().filter(|_| self.now.run.is_some());
+        fallback.map_or_else(|| self.model.clone(), |settings| settings.model.name.clone())
     }
 
     fn before(&mut self, entry: &Entry, record: &Record) {
@@ -157,6 +186,12 @@ impl Frames {
                 self.partial.iter_mut().for_each(Partial::abandon);
             }
             Record::Settled { call, .. } if self.streams => self.detail = self.detail(*call),
+            Record::Compacted { .. } => {
+                self.trigger = match self.now.compaction {
+                    Asked::Yes => Trigger::Manual,
+                    Asked::No => Trigger::Auto,
+                };
+            }
             Record::Judged { call, verdict: Verdict::Deny { reason } } => {
                 self.denied(*call, reason);
             }
@@ -164,26 +199,49 @@ impl Frames {
         }
     }
 
-    fn after(&mut self, entry: &Entry, record: &Record) {
+    fn after(&mut self, entry: &Entry, record: &Record, tokens_before: u64) {
         if matches!(record, Record::Asked { .. }) {
             self.asked_at = Some(entry.at);
         }
+        if self.is_on_the_users_side(record) {
+            self.tally.count_turn();
+        }
         // Nothing is composed that nobody reads.
         if self.streams {
-            self.tell(entry, record);
+            self.tell(entry, record, tokens_before);
+        }
+    }
+
+    /// Whether a record puts a message on the user's side: the result of a call, or what the runtime
+    /// or a person says there.
+    fn is_on_the_users_side(&self, record: &Record) -> bool {
+        match record {
+            Record::Settled { call, .. } => {
+                let round = self.now.run.as_ref().and_then(Run::round);
+                round.is_some_and(|round| round.call(*call).is_some())
+            }
+            Record::CancelRequested { .. } => true,
+            Record::Asked { transition, .. } => matches!(
+                transition,
+                Transition::ContinueText
+                    | Transition::ReissueToolUse
+                    | Transition::Reprompt
+                    | Transition::Rejected
+                    | Transition::Steer
+            ),
+            _ => false,
         }
     }
 
     /// The messages about a record that was applied.
-    fn tell(&self, entry: &Entry, record: &Record) {
+    fn tell(&self, entry: &Entry, record: &Record, tokens_before: u64) {
         match record {
             Record::Asked { .. } if self.partial.is_some() => {
                 self.write(json!({"type": "system", "subtype": "status", "status": "requesting"}));
             }
             Record::Settled { call, .. } => self.tool_result(*call, entry.at),
-            Record::Compacted { .. } | Record::Pruned { .. } => {
-                let tokens = self.now.meter.estimate(self.now.request_bytes());
-                self.write(messages::compacted(tokens));
+            Record::Compacted { .. } => {
+                self.write(messages::compacted(self.trigger, tokens_before, self.tokens()));
             }
             Record::Deferred { until, failures } => {
                 let most = self.now.settings.as_ref().map(|s| s.limits.model_retries);
@@ -193,7 +251,7 @@ impl Frames {
             Record::FellBack { why } => {
                 let settings = self.now.settings.as_ref();
                 let other = settings.and_then(|s| s.fallback.as_ref()).map(|m| &*m.name);
-                self.write(messages::fell_back(&self.model, other, why));
+                self.write(messages::fell_back(&entry.input, &self.model, other, why));
             }
             _ => {}
         }
@@ -201,23 +259,26 @@ impl Frames {
 
     /// One message for each block, as the SDKs expect, in its place among the events.
     fn replied(&mut self, (reply, at): (&Reply, Millis), whole: Whole) {
+        let model = self.model();
         let mut alone = Partial::default();
         let partial = self.partial.as_mut();
         let is_streamed = partial.is_some();
         let partial = partial.unwrap_or(&mut alone);
         let id = partial.id();
-        for part in partial.replied(reply, &self.model) {
+        for part in partial.replied(reply, &model) {
             match part {
                 Part::Event(event) if is_streamed => self.event(event),
-                Part::Block(place) if whole == Whole::Told => self.block((reply, at), place, &id),
+                Part::Block(place) if whole == Whole::Told => {
+                    self.block((reply, at), place, (&model, &id));
+                }
                 Part::Event(_) | Part::Block(_) => {}
             }
         }
     }
 
-    fn block(&self, (reply, at): (&Reply, Millis), place: usize, id: &str) {
+    fn block(&self, (reply, at): (&Reply, Millis), place: usize, of: (&str, &str)) {
         let Some(block) = reply.blocks.get(place) else { return };
-        self.write(messages::block(block, (&self.model, id), &reply.usage, at));
+        self.write(messages::block(block, of, &reply.usage, at));
     }
 
     fn detail(&self, id: CallId) -> Option<Raw> {
@@ -282,3 +343,7 @@ impl Frames {
         written.map_err(|error| anyhow::anyhow!("the result cannot be written ({error})"))
     }
 }
+
+#[cfg(test)]
+#[path = "frames_tests.rs"]
+mod frames_tests;

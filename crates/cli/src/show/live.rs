@@ -1,4 +1,4 @@
-//! The run as text, live: what the model says on standard output, what is done on standard error.
+//! The run as text, live: the answer on standard output, what is done on standard error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
@@ -7,49 +7,56 @@ use windlass::core::conversation::Conversation;
 use windlass::core::ids::CallId;
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
-use windlass::core::record::Record;
+use windlass::core::permission::Verdict;
+use windlass::core::record::{Record, Settlement};
 use windlass::core::run::Run;
 use windlass::tools::Hunk;
 use windlass::{End, Item, Session};
 
+use super::answer::{AnswerText, Role};
 use super::changes;
-use super::markdown::Markdown;
 use super::patience::Patience;
 use super::spinner::Spinner;
 use super::terminal::{Colours, Style, harmless};
+use crate::exit::Exit;
+use crate::look::words::reason;
 use crate::words;
 
 /// A run being shown.
 pub(super) struct Live {
-    printed: String,
-    /// What stood there when the run ended: the next one may have begun in the same moment.
-    at_end: Option<String>,
+    answer: AnswerText,
     thinking: bool,
     verbose: bool,
     spinner: Option<Spinner>,
-    names: BTreeMap<CallId, String>,
-    /// Calls that children answer.
-    handed: BTreeSet<CallId>,
+    calls: Calls,
     /// Somebody at the terminal was asked.
     paused: bool,
     colours: Colours,
-    markdown: Option<Markdown>,
+}
+
+/// The calls that are known.
+#[derive(Default)]
+struct Calls {
+    names: BTreeMap<CallId, String>,
+    /// Calls that children answer.
+    handed: BTreeSet<CallId>,
+    /// Calls that run.
+    running: BTreeSet<CallId>,
+    /// Calls whose end has a line already.
+    told: BTreeSet<CallId>,
 }
 
 impl Live {
     pub(super) fn new(verbose: bool) -> Self {
         let drawn = io::stderr().is_terminal() && Colours::of_stderr() == Colours::Shown;
         Self {
-            printed: String::new(),
-            at_end: None,
+            answer: AnswerText::new(),
             thinking: false,
             verbose,
             spinner: drawn.then(Spinner::new),
-            names: BTreeMap::new(),
-            handed: BTreeSet::new(),
+            calls: Calls::default(),
             paused: false,
             colours: Colours::of_stderr(),
-            markdown: (Colours::of_stdout() == Colours::Shown).then(Markdown::default),
         }
     }
 
@@ -57,7 +64,7 @@ impl Live {
     pub(super) fn after(mut self, before: &Conversation) -> Self {
         let round = before.run.as_ref().and_then(Run::round);
         for call in round.into_iter().flat_map(|round| &round.calls) {
-            self.names.insert(call.id, words::call(&call.tool_use));
+            self.calls.names.insert(call.id, words::call(&call.tool_use));
         }
         self
     }
@@ -68,11 +75,11 @@ impl Live {
 
     pub(super) fn draw(&mut self) {
         // Never in the middle of a line of text.
-        if !self.printed.is_empty() || self.thinking {
+        if self.answer.is_open() || self.thinking {
             return;
         }
         if let Some(spinner) = &mut self.spinner {
-            spinner.draw();
+            spinner.draw(&self.calls.running());
         }
     }
 
@@ -86,7 +93,7 @@ impl Live {
     pub(super) fn begin_line(&mut self) {
         self.clear();
         let _ = self.end_thoughts();
-        if !self.printed.is_empty() && !self.printed.ends_with('\n') {
+        if self.answer.is_open() {
             let _ = writeln!(io::stderr());
         }
     }
@@ -99,25 +106,15 @@ impl Live {
 
     pub(super) fn show(&mut self, item: &Item, patience: &Patience) -> io::Result<()> {
         match item {
-            Item::Text { piece, .. } => {
+            Item::Text { ask, piece } => {
                 self.clear();
                 self.end_thoughts()?;
-                self.say(piece)
+                self.answer.piece(*ask, piece)
             }
             Item::Thinking { piece, .. } => self.think(piece),
             Item::Entry(entry) => self.about(entry, patience),
             Item::Ended(_) => Ok(()),
         }
-    }
-
-    /// What the model says, as a terminal shows it or plain.
-    fn say(&mut self, piece: &str) -> io::Result<()> {
-        self.printed.push_str(piece);
-        let shown = harmless(piece);
-        let shown = self.markdown.as_mut().map(|markdown| markdown.push(&shown)).unwrap_or(shown);
-        let mut out = io::stdout().lock();
-        out.write_all(shown.as_bytes())?;
-        out.flush()
     }
 
     /// Thoughts are dimmed, and only for people who watch.
@@ -145,11 +142,9 @@ impl Live {
         self.learn(entry);
         let mut last = None;
         for record in &entry.records {
-            // Saying it twice would say no more.
-            if matches!(record, Record::Finished { .. }) {
-                self.at_end = Some(self.printed.clone());
-            }
+            self.settle_text(entry, record)?;
             let about = self.sentence(entry, record, patience);
+            // Saying it twice would say no more.
             let about = about.filter(|about| last.as_ref() != Some(about));
             if let Some(about) = about {
                 self.end_line()?;
@@ -159,11 +154,32 @@ impl Live {
             if matches!(record, Record::Completed { .. }) {
                 self.changed(&entry.input)?;
             }
-            if matches!(record, Record::Asked { .. } | Record::ReplyDropped { .. }) {
-                self.end_line()?;
-            }
         }
         Ok(())
+    }
+
+    /// What becomes of the text of a reply: it counts, or it is thrown away.
+    fn settle_text(&mut self, entry: &Entry, record: &Record) -> io::Result<()> {
+        let kept = match record {
+            Record::ReplyKept {} => Role::Answer,
+            Record::RoundOpened { .. } => Role::Progress,
+            Record::ReplyDropped { .. } | Record::AttemptAbandoned { .. } => {
+                self.end_thoughts()?;
+                return self.answer.discard();
+            }
+            Record::Finished { .. } => {
+                self.answer.end_run();
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        match &entry.input {
+            Input::Replied { ask, reply, .. } => {
+                self.end_thoughts()?;
+                self.answer.keep(*ask, &reply.text(), kept)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What a change took and brought, for people who watch.
@@ -177,21 +193,16 @@ impl Live {
 
     fn sentence(&mut self, entry: &Entry, record: &Record, patience: &Patience) -> Option<String> {
         match record {
-            Record::Spawned { call, .. } => {
-                self.handed.insert(*call);
-            }
             // It waited for its children, or for whoever sits here; nobody had left it.
             Record::Adopted { .. }
-                if std::mem::take(&mut self.paused) || !self.handed.is_empty() =>
+                if std::mem::take(&mut self.paused) || !self.calls.handed.is_empty() =>
             {
                 return None;
             }
-            Record::Settled { call, .. } if self.handed.remove(call) => {
-                return self.names.get(call).map(|name| words::back(name));
-            }
-            _ => {}
+            Record::Settled { call, shown } => return self.calls.settle(*call, shown),
+            _ => self.calls.hear(record),
         }
-        words::about((entry, record), &self.names, patience)
+        words::about((entry, record), &self.calls.names, patience)
     }
 
     fn learn(&mut self, entry: &Entry) {
@@ -200,7 +211,7 @@ impl Live {
                 spinner.count(reply.usage.total());
             }
             for (index, call) in reply.tool_uses() {
-                self.names.insert(CallId { ask: *ask, index }, words::call(call));
+                self.calls.names.insert(CallId { ask: *ask, index }, words::call(call));
             }
         }
     }
@@ -208,29 +219,22 @@ impl Live {
     /// Text of an iteration ends its line before anything else is said.
     fn end_line(&mut self) -> io::Result<()> {
         self.end_thoughts()?;
-        if !self.printed.is_empty() {
-            let rest = self.markdown.as_mut().map(Markdown::end).unwrap_or_default();
-            write!(io::stdout(), "{rest}")?;
-            if !self.printed.ends_with('\n') {
-                writeln!(io::stdout())?;
-            }
-            self.printed.clear();
-        }
-        Ok(())
+        self.answer.end_line()
     }
 
     pub(super) async fn finish(&mut self, end: &End, session: &Session) -> anyhow::Result<()> {
         self.clear();
-        if let End::Finished(ended) = end {
-            let printed = self.at_end.take().unwrap_or_else(|| self.printed.clone());
-            let shown = !printed.is_empty() && ended.text.ends_with(&printed);
-            if !shown && !ended.text.is_empty() {
-                self.end_line()?;
-                self.say(&ended.text)?;
-            }
-        }
+        self.end_thoughts()?;
+        self.answer.discard()?;
         self.end_line()?;
-        io::stdout().flush()?;
+        match end {
+            End::Finished(ended) if Exit::of(end) == Exit::Result => {
+                self.answer.finish(&ended.text)?;
+            }
+            // What there is without an answer is not one.
+            End::Finished(ended) => self.answer.finish_without(&ended.text)?,
+            End::Parked(_) | End::Refused(_) | End::HandedOver => {}
+        }
         let sentence = match end {
             End::Parked(questions) => {
                 Some(words::waiting(questions, &session.conversation().await?, session.lane()))
@@ -244,13 +248,58 @@ impl Live {
         }
         Ok(())
     }
-}
 
-impl Live {
     /// Nobody waits any longer, and this is why.
     pub(super) fn leave(&mut self, said: &str) -> anyhow::Result<()> {
         self.clear();
+        self.answer.discard()?;
         self.end_line()?;
         Ok(writeln!(io::stderr(), "windlass: {}", harmless(said))?)
+    }
+}
+
+impl Calls {
+    /// What runs, as one line.
+    fn running(&self) -> String {
+        let mut names = self.running.iter().filter_map(|call| self.names.get(call));
+        let Some(first) = names.next() else { return String::new() };
+        words::running(first, names.count())
+    }
+
+    fn hear(&mut self, record: &Record) {
+        match record {
+            Record::Spawned { call, .. } => {
+                self.handed.insert(*call);
+            }
+            Record::Judged { call, verdict: Verdict::Allow { .. } } | Record::Started { call } => {
+                self.running.insert(*call);
+            }
+            Record::Judged { call, verdict: Verdict::Deny { .. } }
+            | Record::Completed { call }
+            | Record::CallLost { call } => {
+                self.running.remove(call);
+                self.told.insert(*call);
+            }
+            Record::Retried { call, .. } => {
+                self.running.remove(call);
+            }
+            Record::RoundOpened { .. } | Record::RoundClosed {} => self.running.clear(),
+            _ => {}
+        }
+    }
+
+    /// The line of a call that ends without having come back from its tool.
+    fn settle(&mut self, call: CallId, shown: &Settlement) -> Option<String> {
+        self.running.remove(&call);
+        let name = self.names.get(&call)?;
+        if self.handed.remove(&call) {
+            return Some(words::back(name));
+        }
+        match shown {
+            Settlement::Shown(shown) if !self.told.contains(&call) => {
+                words::not_run(name, shown.kind, &reason(shown))
+            }
+            Settlement::Shown(_) | Settlement::AsCompleted {} => None,
+        }
     }
 }

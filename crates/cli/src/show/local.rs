@@ -7,32 +7,32 @@ use windlass::core::ids::LaneId;
 
 use super::frames::Frames;
 use super::{line, result};
-use crate::args::{AgentArgs, OutputFormat, Print};
+use crate::args::{AgentArgs, Print};
 use crate::prompt::slash::Name;
 use crate::setup::{self, Setup};
 
 /// The answer to a command that needs no model.
-pub(crate) async fn locally(
+pub(crate) fn locally(
     name: Name,
     said: &str,
     now: &Conversation,
     (session, setup): (&Session, &Setup),
     args: &AgentArgs,
 ) -> anyhow::Result<()> {
-    let Some(frames) = told(said, (session, setup), args).await? else { return Ok(()) };
+    let Some(frames) = told(said, (session, setup), args) else { return Ok(()) };
     frames.init(setup);
     frames.said(said);
     frames.result(result::local(name.word(), said, &setup.settings, now)?)
 }
 
 /// A new conversation begins in the place of another.
-pub(crate) async fn cleared(
+pub(crate) fn cleared(
     said: &str,
     old: Option<&LaneId>,
     (session, setup): (&Session, &Setup),
     args: &AgentArgs,
 ) -> anyhow::Result<()> {
-    let Some(frames) = told(said, (session, setup), args).await? else { return Ok(()) };
+    let Some(frames) = told(said, (session, setup), args) else { return Ok(()) };
     if let Some(old) = old {
         frames.reset(old);
     }
@@ -42,17 +42,13 @@ pub(crate) async fn cleared(
 }
 
 /// Tells people at once; a program is given frames, which are the caller's to fill.
-async fn told(
-    said: &str,
-    (session, setup): (&Session, &Setup),
-    args: &AgentArgs,
-) -> anyhow::Result<Option<Frames>> {
+fn told(said: &str, (session, setup): (&Session, &Setup), args: &AgentArgs) -> Option<Frames> {
     if !args.output.is_for_programs() {
         line(said);
-        return Ok(None);
+        return None;
     }
-    let streams = args.output.format() == OutputFormat::StreamJson;
-    Frames::new(session, setup, args, streams).await.map(Some)
+    let before = Conversation::default();
+    Some(Frames::new(session.lane(), before, &setup.settings, &args.output))
 }
 
 /// A program that asked for a conversation which does not exist hears so in a result, too.

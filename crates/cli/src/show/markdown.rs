@@ -1,48 +1,91 @@
-//! Markdown on a terminal, as it comes: headings and `**strong**` are bold, code has a colour, items
-//! get a dot. Everything else is left as it is written.
+//! Markdown on a terminal, as it comes: headings, lists, quotes, rules, tables and code, with lines
+//! that break between words.
 //!
-//! Pieces may end anywhere. What could still become a mark is held back, at most a few characters,
-//! and a style never lasts beyond its line, so that what is not balanced does no harm.
+//! Pieces may end anywhere. What could still become a mark is held back until that is known, at most
+//! to the end of its line; a table is held back until it is whole. A style never lasts beyond its
+//! word, so that what is not balanced does no harm.
 
-const BOLD: &str = "\u{1b}[1m";
-const CODE: &str = "\u{1b}[36m";
-const DIM: &str = "\u{1b}[2m";
-const PLAIN: &str = "\u{1b}[0m";
+mod inline;
+mod style;
+mod table;
+mod wrap;
+
+use inline::Inline;
+use style::{Styled, TextStyle, painted};
+use wrap::{Wrap, styled};
 
 /// The longest heading mark.
 const MOST_HASHES: usize = 6;
 
+/// The narrowest terminal that lines are broken for.
+const MIN_WIDTH: usize = 20;
+
+/// The widest rule.
+const RULE_COLUMNS: usize = 60;
+
+/// Characters of a line of a table that are held back.
+const MOST_ROW_CHARS: usize = 20_000;
+
 /// Text being rendered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Markdown {
+    width: usize,
     line: Line,
-    fence: Fence,
+    fence: Option<char>,
+    /// The beginning of the line, as long as it may be a mark.
     held: String,
+    quotes: usize,
+    /// The mark of a quote was the last character: a blank behind it belongs to it.
+    after_quote: bool,
+    inline: Inline,
+    wrap: Wrap,
+    table: Vec<String>,
 }
 
 /// Where in a line we are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     /// Nothing but what may be a mark has come.
-    #[default]
     Beginning,
-    /// In the middle of it.
-    Inside { strong: bool, code: bool },
+    /// In the middle of its text.
+    Text,
+    /// In a line of code.
+    Code,
     /// In the line of a fence.
     Fence,
+    /// In a line of a table.
+    Row,
 }
 
-/// Whether the lines are code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Fence {
-    #[default]
-    Closed,
-    Open,
+/// What the beginning of a line is.
+enum Mark {
+    /// It may become one.
+    Perhaps,
+    Fence(char),
+    Heading,
+    Quote,
+    /// An item: what stands before its text.
+    Item(String),
+    Row,
+    Nothing,
 }
-
-const TEXT: Line = Line::Inside { strong: false, code: false };
 
 impl Markdown {
+    pub(super) fn new(width: usize) -> Self {
+        let width = width.max(MIN_WIDTH);
+        Self {
+            width,
+            line: Line::Beginning,
+            fence: None,
+            held: String::new(),
+            quotes: 0,
+            after_quote: false,
+            inline: Inline::default(),
+            wrap: Wrap::new(width),
+            table: Vec::new(),
+        }
+    }
+
     /// The next piece, with its styles.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = String::new();
@@ -52,120 +95,226 @@ impl Markdown {
         out
     }
 
-    /// What was held back, and no style left on.
+    /// What was held back, and the end of a line that was begun.
     pub(super) fn end(&mut self) -> String {
         let mut out = String::new();
-        self.let_go(&mut out);
-        self.close(&mut out);
-        *self = Self::default();
+        if !self.is_at_beginning() {
+            self.end_line(&mut out);
+        }
+        self.end_table(&mut out);
+        *self = Self::new(self.width);
         out
+    }
+
+    fn is_at_beginning(&self) -> bool {
+        self.line == Line::Beginning
+            && self.held.is_empty()
+            && self.quotes == 0
+            && self.wrap.is_empty()
     }
 
     fn next(&mut self, c: char, out: &mut String) {
         match self.line {
             _ if c == '\n' => self.end_line(out),
             Line::Beginning => self.begin(c, out),
-            Line::Inside { .. } => self.inside(c, out),
-            Line::Fence => out.push(c),
-        }
-    }
-
-    fn end_line(&mut self, out: &mut String) {
-        self.let_go(out);
-        self.close(out);
-        out.push('\n');
-        self.line = Line::Beginning;
-    }
-
-    /// What was held back is no mark.
-    fn let_go(&mut self, out: &mut String) {
-        out.push_str(&std::mem::take(&mut self.held));
-    }
-
-    fn close(&self, out: &mut String) {
-        if self.line != TEXT && self.line != Line::Beginning {
-            out.push_str(PLAIN);
+            Line::Text => self.text(c, out),
+            Line::Code => out.push(c),
+            Line::Fence | Line::Row if self.held.len() < MOST_ROW_CHARS => self.held.push(c),
+            Line::Fence | Line::Row => {}
         }
     }
 
     fn begin(&mut self, c: char, out: &mut String) {
+        if std::mem::take(&mut self.after_quote) && c == ' ' {
+            return;
+        }
         self.held.push(c);
-        let (mark, fenced) = (self.held.trim_start().to_owned(), self.fence == Fence::Open);
-        match mark.as_str() {
-            "```" => self.turn_fence(out),
-            "" | "`" | "``" => {}
-            "-" | "*" if !fenced => {}
-            "- " | "* " if !fenced => self.item(out),
-            hashes if !fenced && is_heading(hashes) => self.heading(c, out),
-            _ => self.plain_line(out),
+        match self.mark() {
+            Mark::Perhaps => {}
+            Mark::Fence(mark) => self.turn_fence(mark, out),
+            Mark::Heading => self.begin_text("", TextStyle::default().strong(), out),
+            Mark::Quote => {
+                self.held.clear();
+                self.quotes = self.quotes.saturating_add(1);
+                self.after_quote = true;
+            }
+            Mark::Item(first) => self.begin_text(&first, TextStyle::default(), out),
+            Mark::Row => self.line = Line::Row,
+            Mark::Nothing => self.begin_plain(out),
+        }
+        if self.line != Line::Row && self.line != Line::Beginning {
+            self.end_table(out);
         }
     }
 
-    fn turn_fence(&mut self, out: &mut String) {
+    fn mark(&self) -> Mark {
+        let mark = self.held.trim_start();
+        let indent = self.held.len().saturating_sub(mark.len());
+        if let Some(fence) = self.fence {
+            let closes = mark.chars().all(|c| c == fence);
+            return match mark.len() {
+                3 if closes => Mark::Fence(fence),
+                0..3 if closes => Mark::Perhaps,
+                _ => Mark::Nothing,
+            };
+        }
+        let all = |c: char| mark.chars().all(|other| other == c);
+        match mark {
+            "" if indent < 40 => Mark::Perhaps,
+            "```" => Mark::Fence('`'),
+            "~~~" => Mark::Fence('~'),
+            ">" => Mark::Quote,
+            "|" => Mark::Row,
+            "- " | "* " | "+ " => Mark::Item(format!("{:indent$}• ", "")),
+            "+" => Mark::Perhaps,
+            _ if all('`') || all('~') => Mark::Perhaps,
+            // A rule, unless something else follows.
+            _ if all('-') || all('*') || all('_') => Mark::Perhaps,
+            _ if is_heading(mark) => match mark.ends_with(' ') {
+                true => Mark::Heading,
+                false => Mark::Perhaps,
+            },
+            _ => match numbered(mark) {
+                Some(true) => Mark::Item(format!("{:indent$}{mark}", "")),
+                Some(false) => Mark::Perhaps,
+                None => Mark::Nothing,
+            },
+        }
+    }
+
+    fn turn_fence(&mut self, mark: char, out: &mut String) {
         self.fence = match self.fence {
-            Fence::Closed => Fence::Open,
-            Fence::Open => Fence::Closed,
+            None => Some(mark),
+            Some(_) => None,
         };
         self.line = Line::Fence;
-        out.push_str(DIM);
-        self.let_go(out);
+        self.begin_quotes(out);
     }
 
-    fn item(&mut self, out: &mut String) {
-        let indent = self.held.len() - self.held.trim_start().len();
+    /// A line of text that begins with `first`; the style holds to its end.
+    fn begin_text(&mut self, first: &str, style: TextStyle, out: &mut String) {
         self.held.clear();
-        out.push_str(&format!("{:indent$}• ", ""));
-        self.line = TEXT;
-    }
-
-    fn heading(&mut self, c: char, out: &mut String) {
-        if c == ' ' {
-            self.held.clear();
-            out.push_str(BOLD);
-            self.line = Line::Inside { strong: true, code: false };
-        }
+        self.line = Line::Text;
+        self.inline = Inline::new(self.base(style));
+        let quotes = self.quote();
+        let mut begin = quotes.clone();
+        begin.extend(styled(first, self.base(style)));
+        // What wraps stands below the text, not below the mark, if there is room for that.
+        let hanging = first.chars().count();
+        let hanging = if hanging < self.width / 2 { hanging } else { 0 };
+        let mut indent = quotes;
+        indent.extend(std::iter::repeat_n((' ', TextStyle::default()), hanging));
+        self.end_table(out);
+        self.wrap.begin(&begin, indent, out);
     }
 
     /// The line begins with no mark: what was held is read again as text.
-    fn plain_line(&mut self, out: &mut String) {
-        self.line = TEXT;
-        for c in std::mem::take(&mut self.held).chars() {
-            self.inside(c, out);
+    fn begin_plain(&mut self, out: &mut String) {
+        let held = std::mem::take(&mut self.held);
+        if self.fence.is_some() {
+            self.line = Line::Code;
+            self.begin_quotes(out);
+            out.push_str(&held);
+            return;
+        }
+        let text = held.trim_start_matches(' ');
+        let indent = " ".repeat(held.len().saturating_sub(text.len()));
+        let text = text.to_owned();
+        self.begin_text(&indent, TextStyle::default(), out);
+        for c in text.chars() {
+            self.text(c, out);
         }
     }
 
-    fn inside(&mut self, c: char, out: &mut String) {
-        let Line::Inside { strong, code } = self.line else { return };
-        match (c, self.held.as_str()) {
-            _ if self.fence == Fence::Open => out.push(c),
-            ('`', _) => {
-                self.let_go(out);
-                self.set(strong, !code, out);
+    fn base(&self, style: TextStyle) -> TextStyle {
+        TextStyle { italic: style.italic || self.quotes > 0, ..style }
+    }
+
+    fn quote(&self) -> Vec<Styled> {
+        styled(&"│ ".repeat(self.quotes), TextStyle::default().dimmed())
+    }
+
+    fn begin_quotes(&mut self, out: &mut String) {
+        self.end_table(out);
+        out.push_str(&painted(&self.quote()));
+    }
+
+    fn text(&mut self, c: char, out: &mut String) {
+        let mut found = Vec::new();
+        self.inline.push(c, &mut found);
+        found.into_iter().for_each(|found| self.wrap.push(found, out));
+    }
+
+    fn end_line(&mut self, out: &mut String) {
+        if self.line == Line::Beginning {
+            self.end_beginning(out);
+        }
+        match self.line {
+            Line::Row => {
+                self.table.push(std::mem::take(&mut self.held));
+                if self.table.len() >= table::MOST_ROWS {
+                    self.end_table(out);
+                }
             }
-            ('*', "*") => {
-                self.held.clear();
-                self.set(!strong, code, out);
+            Line::Text => {
+                let mut found = Vec::new();
+                self.inline.end(&mut found);
+                found.into_iter().for_each(|found| self.wrap.push(found, out));
+                self.wrap.end(out);
+                out.push('\n');
             }
-            ('*', _) if !code => self.held.push('*'),
-            _ => {
-                self.let_go(out);
-                out.push(c);
+            Line::Fence => {
+                let fence = styled(&self.held, TextStyle::default().dimmed());
+                out.push_str(&painted(&fence));
+                out.push('\n');
             }
+            Line::Beginning | Line::Code => out.push('\n'),
+        }
+        (self.line, self.quotes, self.after_quote) = (Line::Beginning, 0, false);
+        self.held.clear();
+    }
+
+    /// The line ends before it was known what it is: a rule, nothing, or text after all.
+    fn end_beginning(&mut self, out: &mut String) {
+        self.end_table(out);
+        let mark = self.held.trim();
+        let rule = ['-', '*', '_'].iter().any(|c| mark.chars().all(|other| other == *c));
+        if self.fence.is_none() && mark.len() >= 3 && rule {
+            let columns = self.width.min(RULE_COLUMNS);
+            let rule = styled(&"─".repeat(columns), TextStyle::default().dimmed());
+            out.push_str(&painted(&rule));
+            self.held.clear();
+        } else if !mark.is_empty() {
+            self.begin_plain(out);
+        } else {
+            self.begin_quotes(out);
         }
     }
 
-    fn set(&mut self, strong: bool, code: bool, out: &mut String) {
-        self.line = Line::Inside { strong, code };
-        out.push_str(PLAIN);
-        out.push_str(if strong { BOLD } else { "" });
-        out.push_str(if code { CODE } else { "" });
+    fn end_table(&mut self, out: &mut String) {
+        if !self.table.is_empty() {
+            let lines = std::mem::take(&mut self.table);
+            out.push_str(&table::drawn(&lines, self.width));
+        }
     }
 }
 
 /// `#`, `##` … up to six, and the blank after them.
 fn is_heading(text: &str) -> bool {
-    let hashes = text.trim_end_matches(' ');
+    let hashes = text.strip_suffix(' ').unwrap_or(text);
     (1..=MOST_HASHES).contains(&hashes.len()) && hashes.chars().all(|c| c == '#')
+}
+
+/// Whether the text is the number of an item, as `12. `; not yet, if it may become one.
+fn numbered(text: &str) -> Option<bool> {
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let count = text.len().saturating_sub(digits.len());
+    let is_number = (1..=4).contains(&count);
+    match digits {
+        "" | "." | ")" if is_number => Some(false),
+        ". " | ") " if is_number => Some(true),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

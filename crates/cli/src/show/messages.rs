@@ -90,24 +90,36 @@ fn outcome(content: Raw, detail: Option<Raw>) -> Outcome {
     }
 }
 
-/// Old messages were left out.
-pub(super) fn compacted(tokens: u64) -> Value {
+/// Why room was made in the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trigger {
+    /// Somebody asked for it.
+    Manual,
+    /// The context was nearly full.
+    Auto,
+}
+
+/// Old messages were replaced by a summary or a note. Results that are only shortened are not told:
+/// nothing is summarised, and the messages stay where they are.
+pub(super) fn compacted(trigger: Trigger, before: u64, after: u64) -> Value {
+    let trigger = match trigger {
+        Trigger::Manual => "manual",
+        Trigger::Auto => "auto",
+    };
     json!({
         "type": "system",
         "subtype": "compact_boundary",
-        "compact_metadata": { "trigger": "auto", "post_tokens": tokens },
+        "compact_metadata": {
+            "trigger": trigger,
+            "pre_tokens": before,
+            "post_tokens": after,
+        },
     })
 }
 
 /// A model call failed and will be made again.
 pub(super) fn retry(input: &Input, failures: u32, most: Option<u32>, after_ms: u64) -> Value {
     let status = status(input);
-    let error = match status {
-        Some(429) => "rate_limit",
-        Some(529) => "overloaded",
-        Some(500..) => "server_error",
-        Some(_) | None => "unknown",
-    };
     json!({
         "type": "system",
         "subtype": "api_retry",
@@ -115,8 +127,18 @@ pub(super) fn retry(input: &Input, failures: u32, most: Option<u32>, after_ms: u
         "max_retries": most,
         "retry_delay_ms": after_ms,
         "error_status": status,
-        "error": error,
+        "error": error_name(status),
     })
+}
+
+/// The name of a failure by its status.
+fn error_name(status: Option<u16>) -> &'static str {
+    match status {
+        Some(429) => "rate_limit",
+        Some(529) => "overloaded",
+        Some(500..) => "server_error",
+        Some(_) | None => "unknown",
+    }
 }
 
 /// The status that a failure begins with, if a server answered at all.
@@ -127,11 +149,11 @@ fn status(input: &Input) -> Option<u16> {
 }
 
 /// Another model is asked.
-pub(super) fn fell_back(from: &str, to: Option<&str>, why: &str) -> Value {
+pub(super) fn fell_back(input: &Input, from: &str, to: Option<&str>, why: &str) -> Value {
     json!({
         "type": "system",
         "subtype": "model_fallback",
-        "trigger": "overloaded",
+        "trigger": error_name(status(input)),
         "original_model": from,
         "fallback_model": to,
         "content": why,

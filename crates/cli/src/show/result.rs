@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use windlass::core::conversation::{Conversation, Ended};
 use windlass::core::ids::LaneId;
 use windlass::core::question::Question;
+use windlass::core::record::Record;
 use windlass::core::reply::{Reply, Usage};
 use windlass::core::settings::{Model, Settings};
-use windlass::core::stop::{RunState, Subtype};
+use windlass::core::stop::Subtype;
+use windlass::core::window::Summariser;
 use windlass::{End, StopCause};
 
 use super::messages::usage;
@@ -23,40 +25,109 @@ pub(super) struct Tally {
     since: Instant,
     api_ms: u64,
     stop_reason: Option<Arc<str>>,
-    model: Model,
+    models: Vec<ModelTally>,
+    /// Messages on the user's side since the prompt, and the prompt.
+    turns: u64,
     /// Calls that were denied.
     pub(super) denials: Vec<Value>,
+}
+
+/// What one model used.
+struct ModelTally {
+    model: Model,
+    usage: Usage,
+    usd_micros: u64,
+}
+
+/// How much was used before a record, and by which model more is used with it.
+pub(super) struct Counted {
+    model: Model,
+    usage: Usage,
+    usd_micros: u64,
 }
 
 impl Tally {
     #[expect(clippy::disallowed_methods, reason = "a result says how long people have waited")]
     pub(super) fn new(settings: &Settings) -> Self {
+        let model =
+            ModelTally { model: settings.model.clone(), usage: Usage::default(), usd_micros: 0 };
         Self {
             since: Instant::now(),
             api_ms: 0,
             stop_reason: None,
-            model: settings.model.clone(),
+            models: vec![model],
+            turns: 1,
             denials: Vec::new(),
         }
+    }
+
+    /// The same for a run that has begun: what it used so far counts.
+    pub(super) fn after(before: &Conversation, settings: &Settings) -> Self {
+        let mut tally = Self::new(settings);
+        if let (Some(run), Some(settings)) = (&before.run, before.settings_in_use()) {
+            tally.add(&settings.model, &run.counters.usage, run.spent.usd_micros);
+        }
+        tally
     }
 
     pub(super) fn replied(&mut self, reply: &Reply, ms: u64) {
         self.api_ms = self.api_ms.saturating_add(ms);
         self.stop_reason = Some(Arc::from(reply.stop_reason.as_str()));
     }
+
+    /// Counts one more message on the user's side.
+    pub(super) fn count_turn(&mut self) {
+        self.turns = self.turns.saturating_add(1);
+    }
+
+    /// How things stand before a record.
+    pub(super) fn begin_count(&self, now: &Conversation, record: &Record) -> Option<Counted> {
+        let (run, settings) = (now.run.as_ref()?, now.settings_in_use()?);
+        let model = match (record, &settings.window.summariser) {
+            (Record::CounselHeard { .. }, Summariser::Model(model)) => model.clone(),
+            _ => settings.model.clone(),
+        };
+        Some(Counted { model, usage: run.counters.usage, usd_micros: run.spent.usd_micros })
+    }
+
+    /// What came with the record is its model's.
+    pub(super) fn end_count(&mut self, now: &Conversation, before: Option<Counted>) {
+        if let (Some(run), Some(before)) = (&now.run, before) {
+            let usage = more(&run.counters.usage, &before.usage);
+            let usd_micros = run.spent.usd_micros.saturating_sub(before.usd_micros);
+            self.add(&before.model, &usage, usd_micros);
+        }
+    }
+
+    fn add(&mut self, model: &Model, usage: &Usage, usd_micros: u64) {
+        if usage.total() == 0 && usd_micros == 0 {
+            return;
+        }
+        match self.models.iter_mut().find(|known| known.model.name == model.name) {
+            Some(known) => {
+                known.usage.add(usage);
+                known.usd_micros = known.usd_micros.saturating_add(usd_micros);
+            }
+            None => {
+                self.models.push(ModelTally { model: model.clone(), usage: *usage, usd_micros });
+            }
+        }
+    }
+}
+
+/// What is used after and was not before.
+fn more(after: &Usage, before: &Usage) -> Usage {
+    Usage {
+        input_tokens: after.input_tokens.saturating_sub(before.input_tokens),
+        output_tokens: after.output_tokens.saturating_sub(before.output_tokens),
+        cache_read_tokens: after.cache_read_tokens.saturating_sub(before.cache_read_tokens),
+        cache_write_tokens: after.cache_write_tokens.saturating_sub(before.cache_write_tokens),
+    }
 }
 
 /// The id a program knows the conversation by.
 pub(crate) fn session_id(lane: &LaneId) -> String {
     lane.as_str().strip_prefix("conversation:").unwrap_or(lane.as_str()).to_owned()
-}
-
-/// Whether there is a result.
-pub(super) fn is_success(end: &End) -> bool {
-    match end {
-        End::Finished(ended) => ended.cause.state(ended.has_text()) == RunState::Completed,
-        End::Parked(_) | End::Refused(_) | End::HandedOver => false,
-    }
 }
 
 /// The result, without the fields every message has.
@@ -72,24 +143,25 @@ pub(super) fn message(
         End::Refused(why) => without(why, &[why.to_string()], tally)?,
         End::HandedOver => without("handed_over", &["handed_over".to_owned()], tally)?,
     };
-    put_spent(&mut message, now);
+    put_spent(&mut message, now, tally);
     Ok(message)
 }
 
 /// The result of a run that is left waiting for its provider.
 pub(super) fn left(said: &str, tally: &Tally, now: &Conversation) -> anyhow::Result<Value> {
     let mut message = without("waiting_on_provider", &[said.to_owned()], tally)?;
-    put_spent(&mut message, now);
+    put_spent(&mut message, now, tally);
     Ok(message)
 }
 
 /// What a run that goes on later has used so far.
-fn put_spent(message: &mut Value, now: &Conversation) {
+fn put_spent(message: &mut Value, now: &Conversation, tally: &Tally) {
     if let (Some(fields), Some(run)) = (message.as_object_mut(), &now.run) {
         let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-        put("num_turns", json!(run.counters.tool_rounds));
+        put("num_turns", json!(tally.turns));
         put("usage", usage(&run.counters.usage));
         put("total_cost_usd", json!(dollars(run.spent.usd_micros)));
+        put("modelUsage", model_usage(tally));
     }
 }
 
@@ -99,10 +171,10 @@ fn finished(ended: &Ended, tally: &Tally) -> anyhow::Result<Value> {
     let fields = message.as_object_mut().into_iter();
     for fields in fields {
         let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-        put("num_turns", json!(ended.counters.tool_rounds));
+        put("num_turns", json!(tally.turns));
         put("total_cost_usd", json!(dollars(ended.spent.usd_micros)));
         put("usage", usage(&ended.counters.usage));
-        put("modelUsage", model_usage(ended, tally));
+        put("modelUsage", model_usage(tally));
         put("active_ms", json!(ended.active_ms));
         if subtype == Subtype::Success {
             put("result", json!(ended.text));
@@ -139,21 +211,28 @@ fn dollars(usd_micros: u64) -> f64 {
     micros / MICROS
 }
 
-fn model_usage(ended: &Ended, tally: &Tally) -> Value {
-    let Usage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } =
-        ended.counters.usage;
-    json!({
-        &*tally.model.name: {
+/// What each model used that was asked; the first is the one that was chosen.
+fn model_usage(tally: &Tally) -> Value {
+    let used = |(at, known): &(usize, &ModelTally)| {
+        let is_used = known.usage.total() > 0 || known.usd_micros > 0;
+        is_used || (*at == 0 && tally.models.len() == 1)
+    };
+    let entry = |(_, known): (usize, &ModelTally)| {
+        let Usage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } =
+            known.usage;
+        let usage = json!({
             "inputTokens": input_tokens,
             "outputTokens": output_tokens,
             "cacheReadInputTokens": cache_read_tokens,
             "cacheCreationInputTokens": cache_write_tokens,
             "webSearchRequests": 0,
-            "costUSD": dollars(ended.spent.usd_micros),
-            "contextWindow": tally.model.window_tokens,
-            "maxOutputTokens": tally.model.most_output_tokens,
-        }
-    })
+            "costUSD": dollars(known.usd_micros),
+            "contextWindow": known.model.window_tokens,
+            "maxOutputTokens": known.model.most_output_tokens,
+        });
+        (known.model.name.to_string(), usage)
+    };
+    Value::Object(tally.models.iter().enumerate().filter(used).map(entry).collect())
 }
 
 /// What a parked run asks, and how to answer it.

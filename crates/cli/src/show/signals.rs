@@ -38,6 +38,11 @@ impl Signals {
         })
     }
 
+    /// Whether Ctrl-C was pressed.
+    pub(super) fn was_interrupted(&self) -> bool {
+        self.interrupts > 0
+    }
+
     /// Waits for the next one.
     pub(super) async fn next(&mut self) -> Sign {
         let hangup = async {

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
+use super::terminal::{fit, harmless, width};
+
 /// The spinner's pictures.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -29,11 +31,15 @@ impl Spinner {
         self.tokens = self.tokens.saturating_add(tokens);
     }
 
-    pub(super) fn draw(&mut self) {
+    /// Draws the line, with what runs.
+    pub(super) fn draw(&mut self, running: &str) {
         let picture = SPINNER.get(self.drawn % SPINNER.len()).unwrap_or(&"");
         self.drawn = self.drawn.wrapping_add(1);
         let seconds = self.since.elapsed().as_secs();
-        let line = format!("{picture} {seconds} s · {} tokens", self.tokens);
+        let apart = if running.is_empty() { "" } else { " · " };
+        let line = format!("{picture} {seconds} s · {} tokens{apart}{running}", self.tokens);
+        // A line that wraps could not be taken back.
+        let line = fit(&harmless(&line), width(io::stderr()).saturating_sub(1));
         let _ = write!(io::stderr(), "\r\u{1b}[2K\u{1b}[2m{line}\u{1b}[0m");
         let _ = io::stderr().flush();
         self.shown = true;

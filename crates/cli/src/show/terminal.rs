@@ -1,6 +1,12 @@
 //! Colours where a terminal has them, plain text where it has not.
 
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns of a terminal that does not say how many it has.
+const COLUMNS: usize = 80;
 
 /// How a piece of text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,4 +82,27 @@ pub(crate) fn harmless(text: &str) -> String {
 
 fn turns_writing(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Columns of the terminal that a stream is.
+pub(crate) fn width(stream: impl AsFd) -> usize {
+    let size = rustix::termios::tcgetwinsize(stream).ok();
+    let columns = size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
+    columns.unwrap_or(COLUMNS)
+}
+
+/// The beginning of a text that fits into so many columns, with a sign that there is more.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let fits = |c: &char| {
+        let rest = left.checked_sub(c.width().unwrap_or(0));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    let mut head: String = text.chars().take_while(fits).collect();
+    head.push('…');
+    head
 }

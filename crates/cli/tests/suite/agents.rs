@@ -102,7 +102,7 @@ fn tools_have_the_names_that_people_know_them_by() {
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", "[profiles.careful]\nchecklist = { ask_human = 1 }\n");
     let ran = place.ask("ask", &["--profile", "careful", "--conversation", "c"]);
-    assert!(ran.code == 1 && ran.err.contains("Which?"), "{}", ran.err);
+    assert!(ran.code == 3 && ran.err.contains("Which?"), "{}", ran.err);
     let profile = ["--script", "a.script", "--profile", "careful"];
     let ran = place.run(&[&["answer", "c", "1", "text", "this one"], &profile[..]].concat());
     assert_eq!((ran.code, ran.out.as_str()), (0, "can ask\n"), "{}", ran.err);

@@ -165,9 +165,9 @@ fn a_pipe_that_stays_silent_holds_nobody_up() {
 fn flags_that_mean_nothing_are_told() {
     let place = Place::new(ECHO);
     let ran = place.alone("hi", &["--session-id", "mine"]);
-    assert!(ran.code == 1 && ran.err.contains("is no UUID"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("is no UUID"), "{}", ran.err);
     let ran = place.alone("hi", &["--fork-session"]);
-    assert!(ran.code == 1 && ran.err.contains("name it with --resume ID"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("name it with --resume ID"), "{}", ran.err);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn root_bypasses_permissions_in_a_sandbox_alone() {
     let go = [&go[..], &["--store", store.to_str().unwrap()]].concat();
     let ran = place.run_with(&go, &[("IS_SANDBOX", "0")]);
     let is_root = rustix::process::geteuid().is_root();
-    assert_eq!(ran.code == 1, is_root, "{}", ran.err);
+    assert_eq!(ran.code == 2, is_root, "{}", ran.err);
     assert_eq!(ran.err.contains("say with IS_SANDBOX=1"), is_root, "{}", ran.err);
     assert_eq!(place.run_with(&go, &[("IS_SANDBOX", "1")]).code, 0);
     assert!(place.path("new.txt").exists());
@@ -58,9 +58,9 @@ fn root_bypasses_permissions_in_a_sandbox_alone() {
 fn an_unknown_mode_and_an_unreadable_rule_are_told() {
     let place = Place::new(WRITE);
     let ran = place.alone("go", &["--permission-mode", "yolo"]);
-    assert!(ran.code == 1 && ran.err.contains("`yolo` is no permission mode"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("`yolo` is no permission mode"), "{}", ran.err);
     let ran = place.alone("go", &["--allowedTools", "Bash(oops"]);
-    assert!(ran.code == 1 && ran.err.contains("the bracket is not closed"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("the bracket is not closed"), "{}", ran.err);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn stream_json_has_init_messages_and_one_result() {
 #[test]
 fn stream_json_needs_verbose() {
     let ran = Place::new(WRITE).alone("go", &["--output-format", "stream-json"]);
-    assert!(ran.code == 1 && ran.err.contains("needs --verbose"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("needs --verbose"), "{}", ran.err);
 }
 
 #[test]
@@ -231,9 +231,9 @@ fn limits_budgets_and_profiles_are_set_by_name() {
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", "[profiles.short]\nlimits = { tool_rounds = 2 }\n");
     let json = |more: &[&str]| place.alone("go", &[more, &["--output-format", "json"]].concat());
-    assert_eq!(result(&json(&["--profile", "short"]))["num_turns"], 2);
-    assert_eq!(result(&json(&["--set", "tool_rounds=1"]))["num_turns"], 1);
-    assert_eq!(result(&json(&["--profile", "short", "--max-turns", "0"]))["num_turns"], 2);
+    assert_eq!(result(&json(&["--profile", "short"]))["num_turns"], 3);
+    assert_eq!(result(&json(&["--set", "tool_rounds=1"]))["num_turns"], 2);
+    assert_eq!(result(&json(&["--profile", "short", "--max-turns", "0"]))["num_turns"], 3);
     let circles = result(&json(&["--profile", "router"]));
     assert_eq!(circles["terminal_reason"], "waiting_on_human", "{circles}");
     assert!(circles["num_turns"].as_u64().unwrap() < 12, "{circles}");
@@ -260,7 +260,7 @@ fn the_tools_on_offer_are_chosen() {
     assert_eq!(place.alone("go", &["--tools", ""]).out, "none\n");
     assert_eq!(place.alone("go", &["--disallowedTools", "Bash"]).out, "none\n");
     let ran = place.alone("go", &["--tools", "Hammer"]);
-    assert!(ran.code == 1 && ran.err.contains("there is no tool Hammer"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("there is no tool Hammer"), "{}", ran.err);
 }
 
 #[test]

@@ -7,7 +7,7 @@ const ASKS: &str = "when results 0\n  call Bash {\"command\": \"touch done\"}\n\
 
 fn asked() -> Place {
     let place = Place::new(ASKS);
-    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 1);
+    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 3);
     assert!(!place.path("done").exists());
     place
 }
@@ -19,7 +19,7 @@ fn a_call_that_waits_for_leave_runs_and_the_run_goes_on() {
     assert_eq!((ran.code, ran.out.as_str()), (0, "it is done\n"), "{}", ran.err);
     assert!(place.path("done").exists());
     // Leave was for this once.
-    assert_eq!(place.ask("more", &["--conversation", "c"]).code, 1);
+    assert_eq!(place.ask("more", &["--conversation", "c"]).code, 3);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod explain_calls;
 mod explain_context;
 mod forking;
 mod leave;
+mod live_output;
 mod logs;
 mod looking_back;
 mod model_controls;

@@ -11,7 +11,7 @@ const ASKS: &str =
 /// A conversation that waits for leave to run a command.
 fn parked() -> Place {
     let place = Place::new(ASKS);
-    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 1);
+    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 3);
     place
 }
 
@@ -60,7 +60,7 @@ fn there_is_nothing_to_go_on_with_where_nobody_asked() {
         let ran = place.run(&["resume", "c", "--script", "a.script"]);
         assert!(ran.code == 1 && ran.err.contains("ask with `windlass -p"), "{}", ran.err);
     }
-    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 1);
+    assert_eq!(place.ask("go", &["--conversation", "c"]).code, 3);
     assert_eq!(state(&place), "waiting_on_human");
 }
 
@@ -123,7 +123,7 @@ fn what_a_process_has_that_stands_still_is_taken_by_whoever_resumes_it() {
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
     let resume = [&["resume", "c", "--script", "a.script"], lease.as_slice()].concat();
     let ran = place.run(&resume);
-    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.code, 3, "{}", ran.out);
     assert!(ran.err.contains("did it happen?"), "{}", ran.err);
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
     // Whoever was frozen finds that the conversation is no longer its own.

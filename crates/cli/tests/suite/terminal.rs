@@ -99,7 +99,7 @@ fn ctrl_c_ends_at_the_next_safe_point_and_the_conversation_goes_on() {
     seat.until("the first command", |_| place.path("done").exists());
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
-    assert_eq!(status.code(), Some(1), "{seen}");
+    assert_eq!(status.code(), Some(130), "{seen}");
     assert!(seen.contains("ending at the next safe point"), "{seen}");
     assert!(seen.contains("✓ Bash echo one"), "what ran was waited for: {seen}");
     assert!(seen.contains("stopped (user_cancel)"), "{seen}");
@@ -118,7 +118,7 @@ fn ctrl_c_twice_interrupts_what_runs_and_the_conversation_goes_on() {
     seat.until_seen("ending at the next safe point");
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
-    assert_eq!(status.code(), Some(1), "{seen}");
+    assert_eq!(status.code(), Some(130), "{seen}");
     assert!(seen.contains("interrupting what runs"), "{seen}");
     assert!(seen.contains("stopped (user_cancel)"), "{seen}");
     assert_eq!(std::fs::read_to_string(place.path("done")).unwrap(), "one\n");
@@ -150,9 +150,10 @@ fn a_terminal_that_goes_away_takes_nothing_with_it() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
 fn a_reader_that_goes_away_takes_nothing_with_it() {
-    for format in
-        [&["--output-format", "text"][..], &["--output-format", "stream-json", "--verbose"]]
-    {
+    for format in [
+        &["--output-format", "stream-json", "--verbose"][..],
+        &["--output-format", "stream-json", "--verbose", "--include-partial-messages"],
+    ] {
         let place = Place::new(
             "when ask 1\n  say \"Looking.\"\n  call Read {\"file_path\": \"a.txt\"}\n\
              when ask 2\n  delay 300ms\n  say \"Again.\"\n  call Read {\"file_path\": \"a.txt\"}\n\
@@ -207,7 +208,8 @@ fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
     assert!(!seat.seen().contains("[p]"), "nobody trusts this folder: {}", seat.seen());
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
-    assert_eq!(status.code(), Some(1), "{seen}");
+    assert_eq!(status.code(), Some(130), "{seen}");
+    assert!(!seen.contains("^Cwindlass"), "the prompt's line is ended: {seen}");
     assert!(seen.contains("windlass answer c 1"), "{seen}");
     assert!(!place.path("made").exists());
 

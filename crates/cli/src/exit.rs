@@ -1,0 +1,95 @@
+//! The exit codes of every command. `docs/output.md` lists them for people.
+
+use std::process::ExitCode;
+
+use windlass::End;
+use windlass::core::stop::RunState;
+
+/// The command line or a setting in it was not understood.
+const NOT_UNDERSTOOD: u8 = 2;
+
+/// A run waits for a person.
+const WAITS_FOR_A_PERSON: u8 = 3;
+
+/// Exit codes of processes that a signal ended, as shells know them.
+const INTERRUPTED: u8 = 130;
+const TERMINATED: u8 = 143;
+const HUNG_UP: u8 = 129;
+
+/// How a command ended, as its exit code tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// There is a result.
+    Result,
+    /// There is none.
+    NoResult,
+    NotUnderstood,
+    WaitsForAPerson,
+    /// Ctrl-C.
+    Interrupted,
+    /// SIGTERM.
+    Terminated,
+    /// The terminal is gone.
+    HungUp,
+}
+
+impl Exit {
+    /// Of a run that ended or waits.
+    pub(crate) fn of(end: &End) -> Self {
+        match end {
+            End::Finished(ended) if ended.cause.state(ended.has_text()) == RunState::Completed => {
+                Self::Result
+            }
+            End::Parked(_) => Self::WaitsForAPerson,
+            End::Finished(_) | End::Refused(_) | End::HandedOver => Self::NoResult,
+        }
+    }
+
+    /// The code. An SDK that started this process knows two codes: whether the result is an error;
+    /// an interrupt is the end that it asked for.
+    pub(crate) fn code(self) -> ExitCode {
+        let number = match (self, is_started_by_sdk()) {
+            (Self::Result, _) | (Self::Interrupted, true) => 0,
+            (Self::NoResult, _) | (Self::WaitsForAPerson, true) => 1,
+            (Self::NotUnderstood, _) => NOT_UNDERSTOOD,
+            (Self::WaitsForAPerson, false) => WAITS_FOR_A_PERSON,
+            (Self::Interrupted, false) => INTERRUPTED,
+            (Self::Terminated, _) => TERMINATED,
+            (Self::HungUp, _) => HUNG_UP,
+        };
+        ExitCode::from(number)
+    }
+}
+
+fn is_started_by_sdk() -> bool {
+    std::env::var_os("CLAUDE_AGENT_SDK_VERSION").is_some_and(|version| !version.is_empty())
+}
+
+/// Something on the command line that cannot be understood, in one sentence.
+#[derive(Debug)]
+pub(crate) struct UsageError(anyhow::Error);
+
+impl UsageError {
+    /// Marks an error as one of the command line.
+    pub(crate) fn of(error: anyhow::Error) -> anyhow::Error {
+        anyhow::Error::new(Self(error))
+    }
+}
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let chain: Vec<String> = self.0.chain().map(ToString::to_string).collect();
+        f.write_str(&chain.join(": "))
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// The exit code of a command that failed.
+pub(crate) fn of_error(error: &anyhow::Error) -> ExitCode {
+    let exit = match error.is::<UsageError>() {
+        true => Exit::NotUnderstood,
+        false => Exit::NoResult,
+    };
+    exit.code()
+}
