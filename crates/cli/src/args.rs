@@ -315,6 +315,8 @@ pub(crate) enum Command {
     Trace(look::LookArgs),
     /// Print the run journal of a conversation: objective, state, findings, decisions, blockers
     Journal(look::LookArgs),
+    /// Print what the provider answered, byte for byte as far as it is kept
+    Raw(look::RawArgs),
     /// List events and retries, newest last
     Logs(look::LogsArgs),
     /// List providers and models with windows, prices and keys

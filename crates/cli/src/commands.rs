@@ -17,6 +17,7 @@ mod man;
 mod models;
 mod newest;
 mod print;
+mod raw;
 mod replay;
 mod resume;
 mod runs;
@@ -72,6 +73,7 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Trace(args)) => trace::trace(&args).await,
         Some(Command::Explain(args)) => explain::explain(&args).await,
         Some(Command::Journal(args)) => journal::journal(&args).await,
+        Some(Command::Raw(args)) => raw::raw(&args).await,
         Some(Command::Logs(args)) => logs::logs(&args).await,
         Some(Command::Models(args)) => models::models(&args),
         Some(Command::Stats(args)) => stats::stats(&args).await,

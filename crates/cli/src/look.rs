@@ -12,6 +12,7 @@ pub(crate) mod logs;
 pub(crate) mod models;
 pub(crate) mod numbers;
 pub(crate) mod paper;
+pub(crate) mod raw;
 pub(crate) mod room;
 pub(crate) mod scenes;
 pub(crate) mod stats;

@@ -149,6 +149,9 @@ pub struct Failure {
     /// How long the provider asked us to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
+    /// What had come of an answer, as it came; kept beside the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Raw>,
 }
 
 /// What kind of failure a model call met.

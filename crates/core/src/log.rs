@@ -103,11 +103,14 @@ impl Entry {
         ends
     }
 
-    /// What the provider said besides the reply in it.
+    /// The answer of a provider as it came: to a reply, or to an attempt that failed.
     #[must_use]
     pub fn envelope(&self) -> Option<&Raw> {
-        let Input::Replied { reply, .. } = &self.input else { return None };
-        reply.envelope.as_ref()
+        if let Input::Replied { reply, .. } = &self.input {
+            return reply.envelope.as_ref();
+        }
+        let Input::ModelFailed { failure, .. } = &self.input else { return None };
+        failure.raw.as_ref()
     }
 
     /// The same without that: it is kept beside the log, and not for ever.
@@ -116,6 +119,8 @@ impl Entry {
         let mut rest = self.clone();
         if let Input::Replied { reply, .. } = &mut rest.input {
             *reply = Arc::new(reply.without_envelope());
+        } else if let Input::ModelFailed { failure, .. } = &mut rest.input {
+            failure.raw = None;
         }
         rest
     }

@@ -64,8 +64,7 @@ const QUOTES: [char; 4] = [' ', '"', '\'', '\\'];
 /// The text without them.
 #[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
-    let mut found: Vec<Range<usize>> =
-        SHAPES.iter().flat_map(|shape| shaped(text, shape)).collect();
+    let mut found: Vec<Range<usize>> = shaped(text).collect();
     found.extend(named(text));
     found.extend(in_addresses(text));
     found.extend(private_keys(text));
@@ -100,17 +99,27 @@ fn cut_out(text: &str, spans: &[Range<usize>]) -> String {
     clean
 }
 
-/// A prefix in the middle of a word begins no key.
-fn shaped<'t>(
-    text: &'t str,
-    (prefix, shortest): &'t (&str, usize),
-) -> impl Iterator<Item = Range<usize>> + 't {
-    text.match_indices(prefix).filter_map(move |(at, _)| {
-        let begins = !text.get(..at)?.ends_with(|c: char| c.is_ascii_alphanumeric());
-        let after = text.get(at + prefix.len()..)?;
+/// Keys by how they begin. A prefix in the middle of a word begins none. Whole responses are looked
+/// through, so this goes over the text once and compares only where a word begins.
+fn shaped(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut before = b' ';
+    let begins = text.bytes().enumerate().filter_map(move |(at, byte)| {
+        let begins = !before.is_ascii_alphanumeric() && is_first_of_shape(byte);
+        before = byte;
+        begins.then_some(at)
+    });
+    begins.filter_map(|at| {
+        let rest = text.get(at..)?;
+        let (prefix, shortest) = SHAPES.iter().find(|(prefix, _)| rest.starts_with(prefix))?;
+        let after = rest.get(prefix.len()..)?;
         let key = after.len() - after.trim_start_matches(in_key).len();
-        (begins && key >= *shortest).then_some(at..at + prefix.len() + key)
+        (key >= *shortest).then_some(at..at + prefix.len() + key)
     })
+}
+
+/// Whether a shape begins with this byte.
+const fn is_first_of_shape(byte: u8) -> bool {
+    matches!(byte, b's' | b'g' | b'x' | b'A' | b'h' | b'e' | b'B' | b'b')
 }
 
 fn in_key(c: char) -> bool {
@@ -136,9 +145,16 @@ fn named(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 fn secret_name(word: &str) -> Option<&'static str> {
-    let word = word.to_ascii_lowercase().replace('-', "_");
-    let is = |name: &&&str| match word.strip_suffix(**name) {
-        Some(before) => before.is_empty() || before.ends_with('_'),
+    let same = |(one, other): (u8, u8)| match one {
+        b'-' => other == b'_',
+        letter => letter.eq_ignore_ascii_case(&other),
+    };
+    let is = |name: &&&str| match word.len().checked_sub(name.len()) {
+        Some(at) => {
+            let (before, end) = word.as_bytes().split_at_checked(at).unwrap_or_default();
+            let is_part = before.last().is_none_or(|last| matches!(last, b'_' | b'-'));
+            is_part && end.iter().copied().zip(name.bytes()).all(same)
+        }
         None => false,
     };
     NAMES.iter().find(is).copied()

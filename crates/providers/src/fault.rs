@@ -96,7 +96,7 @@ impl Fault {
         };
         let text = redactor.redact(&self.to_string());
         let message = windlass_core::cut::text(&text, MESSAGE_CHARS).into();
-        Failure { class, message, retry_after_ms: self.retry_after_ms() }
+        Failure { class, message, retry_after_ms: self.retry_after_ms(), raw: None }
     }
 
     /// The class before anything of the answer came.

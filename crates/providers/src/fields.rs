@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use windlass_core::raw::Raw;
 
 /// Fields of a usual object: room for them is made at once.
 const USUAL_FIELDS: usize = 8;
@@ -40,14 +39,3 @@ impl<'de> serde::de::Visitor<'de> for InOrder {
 /// A key, borrowed where it can be.
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
-
-/// An object without some of its fields; `null` for what is no object.
-pub(crate) fn without(json: &str, left_out: &[&str]) -> String {
-    let Ok(Fields(fields)) = serde_json::from_str(json) else {
-        return "null".to_owned();
-    };
-    let kept = fields.iter().filter(|(key, _)| !left_out.contains(&key.as_ref()));
-    let kept: Vec<String> =
-        kept.map(|(key, raw)| format!("{}:{}", Raw::string(key).text(), raw.get())).collect();
-    format!("{{{}}}", kept.join(","))
-}

@@ -42,6 +42,7 @@ pub mod overrides;
 mod plan;
 pub mod prices;
 mod race;
+mod received;
 mod refusal;
 mod remote;
 mod replay;

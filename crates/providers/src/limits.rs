@@ -6,6 +6,9 @@ pub const EVENT_BYTES: usize = 16 << 20;
 /// Bytes of one reply, all blocks together, streamed or not.
 pub const REPLY_BYTES: usize = 64 << 20;
 
+/// Bytes of an answer that are kept as they came, beside the log; of a longer one, its beginning.
+pub const RAW_RESPONSE_BYTES: usize = 8 << 20;
+
 /// Bytes of an error's body that are read.
 pub const ERROR_BODY_BYTES: usize = 64 << 10;
 

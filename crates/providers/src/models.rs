@@ -119,5 +119,5 @@ impl std::fmt::Debug for Models {
 
 fn failure(error: &Error) -> Failure {
     let message = Arc::from(error.to_string());
-    Failure { class: FailureClass::Lasting, message, retry_after_ms: None }
+    Failure { class: FailureClass::Lasting, message, retry_after_ms: None, raw: None }
 }

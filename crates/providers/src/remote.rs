@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
 use windlass_core::input::Failure;
+use windlass_core::raw::Raw;
 use windlass_core::record::ToolChoice;
 use windlass_core::reply::Reply;
 use windlass_core::request::Request;
@@ -15,7 +16,7 @@ use windlass_runtime::ports::{Model, Stream, Task};
 
 use crate::asked::Asked;
 use crate::endpoint::{Endpoint, Shared};
-use crate::exchange::{Exchange, Failed};
+use crate::exchange::{Answered, Exchange, Failed};
 use crate::fault::{Begun, Fault};
 use crate::http::Target;
 use crate::lesson::Lesson;
@@ -159,18 +160,28 @@ impl Remote {
 
     async fn reply(&self, request: &Request, stream: &dyn Stream) -> Result<Reply, Failure> {
         let mut ways = OTHER_WAYS;
+        // What was refused before the call was made differently.
+        let mut refused: Vec<Raw> = Vec::new();
         loop {
             let known = self.known();
             let plan = Plan::new(&known, request, self.how(request, &known));
             match self.attempt(&plan, stream).await {
-                Ok(closed) => return Ok(self.finished(closed, &plan)),
-                Err(failed) if ways > 0 && self.learn(&failed, &plan) => ways -= 1,
+                Ok(mut answered) => {
+                    if !refused.is_empty() {
+                        answered.closed.envelope.keep("refused", Raw::encode(&refused).text());
+                    }
+                    return Ok(self.finished(answered, &plan));
+                }
+                Err(failed) if ways > 0 && self.learn(&failed, &plan) => {
+                    ways -= 1;
+                    refused.extend(failed.received.of_failure(&self.redactor));
+                }
                 Err(failed) => return Err(self.failure(&failed)),
             }
         }
     }
 
-    async fn attempt(&self, plan: &Plan<'_>, stream: &dyn Stream) -> Result<Closed, Failed> {
+    async fn attempt(&self, plan: &Plan<'_>, stream: &dyn Stream) -> Result<Answered, Failed> {
         let body = self.wire.body(plan);
         let asked = Asked {
             model: Arc::clone(&self.endpoint.model),
@@ -216,8 +227,11 @@ impl Remote {
         }
     }
 
-    fn finished(&self, closed: Closed, plan: &Plan<'_>) -> Reply {
-        let Closed { mut reply, mut envelope } = closed;
+    fn finished(&self, answered: Answered, plan: &Plan<'_>) -> Reply {
+        let Answered { closed: Closed { mut reply, mut envelope }, received } = answered;
+        for (name, json) in received.fields(&self.redactor) {
+            envelope.keep(name, json);
+        }
         // What is left out is left out of every call: saying it once is enough.
         let news = |notice: &&Notice| self.memory.is_news(plan.request, **notice);
         plan.notices.iter().filter(news).for_each(|notice| envelope.notice(*notice));
@@ -232,7 +246,8 @@ impl Remote {
     }
 
     fn failure(&self, failed: &Failed) -> Failure {
-        failed.fault.failure(failed.begun, &self.redactor)
+        let raw = failed.received.of_failure(&self.redactor);
+        Failure { raw, ..failed.fault.failure(failed.begun, &self.redactor) }
     }
 }
 

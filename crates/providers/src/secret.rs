@@ -4,6 +4,8 @@
 //! in every form in which they travel, and whatever looks like a key although nobody registered
 //! it, as the core knows them. Not here: the model's transcript, which must stay exact.
 
+use std::borrow::Cow;
+
 use std::sync::Arc;
 
 use windlass_core::redact::{REDACTED, without_secrets};
@@ -62,16 +64,21 @@ impl Redactor {
         Self { forms }
     }
 
-    /// The text without them.
+    /// The text without them, and without whatever else looks like a secret.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        let mut clean = text.to_owned();
+        without_secrets(&self.without_known(text)).into_owned()
+    }
+
+    /// The text without the secrets that are known.
+    pub(crate) fn without_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut clean = Cow::Borrowed(text);
         for form in &self.forms {
-            if clean.contains(form) {
-                clean = clean.replace(form, REDACTED);
+            if memchr::memmem::find(clean.as_bytes(), form.as_bytes()).is_some() {
+                clean = Cow::Owned(clean.replace(form, REDACTED));
             }
         }
-        without_secrets(&clean).into_owned()
+        clean
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
-use windlass_core::project::Row;
+use windlass_core::project::{RawRow, Row};
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
@@ -283,6 +283,17 @@ impl Store for MemoryStore {
         most: usize,
     ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
         Box::pin(async move { Ok(self.read(|world| world.trace_ends(since, most)).await) })
+    }
+
+    fn raw_responses(
+        &self,
+        lane: LaneId,
+        after: Seq,
+        most: usize,
+    ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
+        Box::pin(
+            async move { Ok(self.read(|world| world.raw_responses(&lane, after, most)).await) },
+        )
     }
 }
 

@@ -50,6 +50,7 @@ use std::sync::Arc;
 
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
+use windlass_core::project::RawRow;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
     Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
@@ -320,6 +321,18 @@ impl Store for PostgresStore {
     ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
         Box::pin(async move {
             with_link!(self.pool, |link, _| read::trace_ends(link, since, most)).await
+        })
+    }
+
+    fn raw_responses(
+        &self,
+        lane: LaneId,
+        after: Seq,
+        most: usize,
+    ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
+        Box::pin(async move {
+            let lane = &lane;
+            with_link!(self.pool, |link, _| read::raw_responses(link, lane, after, most)).await
         })
     }
 

@@ -40,6 +40,7 @@ use std::sync::Arc;
 
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
+use windlass_core::project::RawRow;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
@@ -271,5 +272,15 @@ impl Store for SqliteStore {
         most: usize,
     ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
         Box::pin(self.readers.ask(move |connection| rows::trace_ends(connection, since, most)))
+    }
+
+    fn raw_responses(
+        &self,
+        lane: LaneId,
+        after: Seq,
+        most: usize,
+    ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
+        let ask = move |connection: &_| rows::raw_responses(connection, &lane, after, most);
+        Box::pin(self.readers.ask(ask))
     }
 }

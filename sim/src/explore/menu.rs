@@ -89,7 +89,7 @@ pub(crate) fn failure(fault: Fault) -> Failure {
         Fault::TooLong => (FailureClass::TooLong, None),
         Fault::Lasting => (FailureClass::Lasting, None),
     };
-    Failure { class, message: Arc::from("x"), retry_after_ms }
+    Failure { class, message: Arc::from("x"), retry_after_ms, raw: None }
 }
 
 /// Characters of a big result.

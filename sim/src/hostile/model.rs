@@ -62,7 +62,7 @@ fn failure(dice: &mut Dice) -> Failure {
         1 => FailureClass::Cut,
         _ => FailureClass::TooLong,
     };
-    Failure { class, message: "unwell".into(), retry_after_ms: Some(u64::MAX) }
+    Failure { class, message: "unwell".into(), retry_after_ms: Some(u64::MAX), raw: None }
 }
 
 fn blocks(dice: &mut Dice, ask: AskId, stop_reason: &StopReason) -> Vec<Block> {

@@ -107,7 +107,7 @@ impl HostileModel {
             _ => std::panic::resume_unwind(Box::new("the model broke".to_owned())),
         };
         let retry_after_ms = dice.pick(&[None, None, Some(0), Some(30), Some(u64::MAX)]);
-        Some(Failure { class, message: "the provider is unwell".into(), retry_after_ms })
+        Some(Failure { class, message: "the provider is unwell".into(), retry_after_ms, raw: None })
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
+use windlass_core::project::RawRow;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
     Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
@@ -233,6 +234,16 @@ impl Store for ProcessStore {
 
     fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.owned(owner)))
+    }
+
+    fn raw_responses(
+        &self,
+        lane: LaneId,
+        after: Seq,
+        most: usize,
+    ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
+        let read = self.shared.disk.raw_responses(lane, after, most);
+        Box::pin(self.attempt("a read", self.rarely(), read))
     }
 
     fn trace_ends(

@@ -12,6 +12,10 @@ pub(crate) const NO_RULE: &str = "no rule covers just this call; approve it with
 /// A question that speaks of no call cannot be approved.
 pub(crate) const NO_CALL: &str = "the question is about no call; answer it with `windlass answer`";
 
+/// No answer of a provider is kept.
+pub(crate) const NO_RAW: &str = "windlass: no answer of a provider is kept here: a script gives none, and \
+     answers are forgotten after [keep] raw_days of config.toml";
+
 /// Nothing was said.
 pub(crate) const NOTHING_SAID: &str =
     "nothing was said in this conversation yet; there is nothing to leave out";

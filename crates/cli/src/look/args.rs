@@ -4,6 +4,21 @@ use clap::Args;
 
 use crate::args::{AgentArgs, StoreArgs};
 
+/// Which answers of providers are printed.
+#[derive(Debug, Args)]
+pub(crate) struct RawArgs {
+    /// A run or a conversation; a unique beginning of its id is enough
+    pub(crate) id: String,
+    /// Only this iteration
+    #[arg(long, value_name = "N")]
+    pub(crate) iter: Option<u32>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// As JSON, one object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// What is known of models.
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {

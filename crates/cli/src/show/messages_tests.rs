@@ -7,7 +7,7 @@ use super::retry;
 
 fn told(message: &str) -> (Value, Value) {
     let class = FailureClass::Passing;
-    let failure = Failure { class, message: message.into(), retry_after_ms: None };
+    let failure = Failure { class, message: message.into(), retry_after_ms: None, raw: None };
     let told = retry(&Input::ModelFailed { ask: 1, failure }, 1, Some(10), 500);
     (told["error_status"].clone(), told["error"].clone())
 }

@@ -9,7 +9,7 @@ use windlass::core::settings::{Model, Settings};
 use super::Patience;
 
 fn failed(at: u64, until: u64, class: FailureClass) -> Entry {
-    let failure = Failure { class, message: "no".into(), retry_after_ms: None };
+    let failure = Failure { class, message: "no".into(), retry_after_ms: None, raw: None };
     Entry {
         seq: Seq::default(),
         at: Millis(at),

@@ -24,6 +24,7 @@ mod looking_back;
 mod model_controls;
 mod patience;
 mod print;
+mod raw;
 mod scenarios;
 mod scripted;
 mod sending;

@@ -23,14 +23,22 @@ pub(crate) struct Wire {
 impl Wire {
     /// A server that lives as long as the test's process.
     pub(crate) fn start() -> Self {
+        Self::failing(&[])
+    }
+
+    /// The same, but the first requests are answered with these: a status line, and a body.
+    pub(crate) fn failing(first: &[(&'static str, &'static str)]) -> Self {
+        let mut first = first.to_vec();
+        first.reverse();
+        let first = Arc::new(Mutex::new(first));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let sent = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&sent);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let kept = Arc::clone(&kept);
-                std::thread::spawn(move || while answer(&stream, &kept).is_some() {});
+                let (kept, first) = (Arc::clone(&kept), Arc::clone(&first));
+                std::thread::spawn(move || while answer(&stream, &kept, &first).is_some() {});
             }
         });
         Self { url, sent }
@@ -65,7 +73,9 @@ impl Wire {
     }
 }
 
-fn answer(mut stream: &TcpStream, kept: &Mutex<Vec<Sent>>) -> Option<()> {
+type Answers = Mutex<Vec<(&'static str, &'static str)>>;
+
+fn answer(mut stream: &TcpStream, kept: &Mutex<Vec<Sent>>, first: &Answers) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -74,9 +84,13 @@ fn answer(mut stream: &TcpStream, kept: &Mutex<Vec<Sent>>) -> Option<()> {
     let length = |line: &str| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok();
     let mut body = vec![0; head.lines().find_map(length).unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
-    let text = reply_to(&head);
+    let (status, text) = match first.lock().unwrap().pop() {
+        Some((status, text)) => (status, text.to_owned()),
+        None => ("200 OK", reply_to(&head)),
+    };
     kept.lock().unwrap().push(Sent { head, body: serde_json::from_slice(&body).ok()? });
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length";
+    let kind = if text.starts_with("event:") { "text/event-stream" } else { "application/json" };
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length");
     stream.write_all(format!("{head}: {}\r\n\r\n{text}", text.len()).as_bytes()).ok()
 }
 

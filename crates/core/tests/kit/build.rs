@@ -47,7 +47,7 @@ pub(crate) fn say(text: &str) -> Vec<Block> {
 
 /// A failure of the model of the given class.
 pub(crate) fn passing(class: FailureClass) -> Failure {
-    Failure { class, message: Arc::from("down"), retry_after_ms: None }
+    Failure { class, message: Arc::from("down"), retry_after_ms: None, raw: None }
 }
 
 impl Answering {

@@ -200,6 +200,7 @@ fn failure() -> BoxedStrategy<Failure> {
             class,
             message: arc(message),
             retry_after_ms,
+            raw: None,
         })
         .boxed()
 }

@@ -8,7 +8,7 @@ use windlass_runtime::ports::Stream;
 
 use super::block::{Finished, OpenBlock};
 use super::delta::{add, add_piece};
-use super::ends::{self, End, Start};
+use super::ends::{self, End};
 use super::event::Event;
 use super::faults;
 use super::flat::Flat;
@@ -54,7 +54,7 @@ impl Decoder {
 
     fn message_start(&mut self, event: &Event<'_>) -> Progress {
         match event.message.map(RawValue::get) {
-            Some(message) => self.began(&Start { message, used: used_in(message) }),
+            Some(message) => self.began(&used_in(message)),
             None => {
                 self.begun = Begun::Yes;
                 Progress::Content
@@ -62,10 +62,9 @@ impl Decoder {
         }
     }
 
-    fn began(&mut self, start: &Start<'_>) -> Progress {
+    fn began(&mut self, used: &Used) -> Progress {
         self.begun = Begun::Yes;
-        self.envelope.keep("start", start.message);
-        self.usage.update(start.used.reported_at_start());
+        self.usage.update(used.reported_at_start());
         Progress::Content
     }
 
@@ -152,8 +151,7 @@ impl Decoder {
         }
     }
 
-    fn message_delta(&mut self, event: &Event<'_>, data: &str) -> Progress {
-        self.envelope.keep("end", data);
+    fn message_delta(&mut self, event: &Event<'_>) -> Progress {
         if let Some(usage) = event.usage {
             self.usage.update(Used::read(usage.get()).reported());
         }
@@ -167,8 +165,7 @@ impl Decoder {
     }
 
     /// The same of a message that ends as usual.
-    fn ended(&mut self, end: &End<'_>, data: &str) -> Progress {
-        self.envelope.keep("end", data);
+    fn ended(&mut self, end: &End<'_>) -> Progress {
         self.usage.update(end.usage.reported());
         self.stop_reason = Some(Arc::from(&*end.delta.stop_reason));
         let sequence = end.delta.stop_sequence.as_deref();
@@ -210,11 +207,11 @@ impl Decode for Decoder {
         if let Some(event) = quick::read(data) {
             return self.quick(&event, data, stream);
         }
-        if let Some(start) = ends::start(data) {
-            return Ok(self.began(&start));
+        if let Some(used) = ends::start(data) {
+            return Ok(self.began(&used));
         }
         if let Some(end) = ends::end(data) {
-            return Ok(self.ended(&end, data));
+            return Ok(self.ended(&end));
         }
         let event: Event<'_> = serde_json::from_str(data).map_err(|error| unreadable(&error))?;
         match event.kind.as_ref() {
@@ -222,7 +219,7 @@ impl Decode for Decoder {
             "content_block_start" => self.block_start(&event),
             "content_block_delta" => self.block_delta(&event, data, stream),
             "content_block_stop" => self.block_stop(event.index, stream),
-            "message_delta" => Ok(self.message_delta(&event, data)),
+            "message_delta" => Ok(self.message_delta(&event)),
             "message_stop" => self.message_stop(stream),
             "error" => Err(faults::reported(event.error.map(|error| error.get()).unwrap_or(data))),
             // Pings, and events nobody has invented yet.

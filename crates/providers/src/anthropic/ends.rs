@@ -11,13 +11,6 @@ use super::usage::Used;
 #[path = "ends_tests.rs"]
 mod ends_tests;
 
-/// The beginning: the message as it stands, which is JSON, and what it says was used.
-#[derive(Debug)]
-pub(super) struct Start<'a> {
-    pub(super) message: &'a str,
-    pub(super) used: Used,
-}
-
 /// The end.
 #[derive(Debug, Deserialize)]
 pub(super) struct End<'a> {
@@ -34,7 +27,8 @@ pub(super) struct Why<'a> {
     pub(super) stop_sequence: Option<String>,
 }
 
-pub(super) fn start(data: &str) -> Option<Start<'_>> {
+/// What the beginning says was used.
+pub(super) fn start(data: &str) -> Option<Used> {
     #[derive(Deserialize)]
     struct Message {
         usage: Used,
@@ -43,7 +37,7 @@ pub(super) fn start(data: &str) -> Option<Start<'_>> {
     let message = rest.strip_suffix('}')?.trim_end_matches(' ');
     // Whatever else stood behind the message would be no part of one value.
     let Message { usage } = serde_json::from_str(message).ok()?;
-    message.starts_with('{').then_some(Start { message, used: usage })
+    message.starts_with('{').then_some(usage)
 }
 
 pub(super) fn end(data: &str) -> Option<End<'_>> {

@@ -12,7 +12,6 @@ use windlass_core::reply::{CutBlock, Reply, StopReason};
 use super::usage::Used;
 use crate::asked::Asked;
 use crate::fault::Fault;
-use crate::fields;
 use crate::notice::Envelope;
 use crate::wire::Closed;
 
@@ -33,7 +32,6 @@ pub(crate) fn reply(body: &str, asked: &Asked) -> Result<Closed, Fault> {
     let message: Message<'_> = serde_json::from_str(body)
         .map_err(|error| Fault::Malformed(format!("the answer is no message: {error}")))?;
     let mut envelope = Envelope::default();
-    envelope.keep("start", fields::without(body, &["content"]));
     let used = message.usage.map(|used| Used::read(used.get())).unwrap_or_default();
     let usage = asked.usage(used.reported(), body.len(), &mut envelope);
     let stop_reason = StopReason::from(message.stop_reason.as_deref().unwrap_or("end_turn"));

@@ -77,26 +77,19 @@ impl Decoder {
         }
         if let Some(used) = openai::read_usage::<Used<'_>>(chunk.usage) {
             self.usage.update(used.usage());
-            self.envelope.keep("end", data);
         }
         let mut progress = Progress::Quiet;
         for choice in chunk.choices.iter().filter(|choice| choice.index == 0) {
-            if self.choice(choice, data, stream)? == Progress::Content {
+            if self.choice(choice, stream)? == Progress::Content {
                 progress = Progress::Content;
             }
         }
         Ok(if self.end == End::Stopped { Progress::Enough } else { progress })
     }
 
-    fn choice(
-        &mut self,
-        choice: &Choice<'_>,
-        data: &str,
-        stream: &dyn Stream,
-    ) -> Result<Progress, Fault> {
+    fn choice(&mut self, choice: &Choice<'_>, stream: &dyn Stream) -> Result<Progress, Fault> {
         if self.begun == Begun::No {
             self.begun = Begun::Yes;
-            self.envelope.keep("start", data);
         }
         let mut progress = Progress::Quiet;
         if let Some(delta) = &choice.delta {

@@ -16,10 +16,7 @@ use crate::openai_chat::reported;
 use crate::sse;
 use crate::stops::StopWatch;
 use crate::wire::{Closed, Decode, Progress};
-use crate::{fields, lossless, openai};
-
-/// What a response repeats of the request, and what stands in the reply.
-const REPEATED: &[&str] = &["output", "instructions", "tools", "input"];
+use crate::{lossless, openai};
 
 /// Puts a reply together.
 #[derive(Debug)]
@@ -133,7 +130,6 @@ impl Decoder {
         if let Some(error) = error {
             return Err(reported(error.get()));
         }
-        self.envelope.keep("end", fields::without(json, REPEATED));
         if let Some(used) = openai::read_usage::<Used<'_>>(response.usage) {
             self.usage.update(used.usage());
         }

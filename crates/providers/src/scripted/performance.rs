@@ -144,6 +144,7 @@ fn refused(fault: &Fault, clock: &dyn Clock) -> Failure {
             retry_after_ms: retry_after
                 .as_deref()
                 .and_then(|header| retry_after::wait_ms(header, clock.now())),
+            raw: None,
         },
         Fault::Timeout => failure(FailureClass::Passing, "the provider stopped answering"),
         Fault::Connect => failure(FailureClass::Passing, "the provider cannot be reached"),
@@ -155,7 +156,7 @@ fn dropped() -> Failure {
 }
 
 fn failure(class: FailureClass, message: &str) -> Failure {
-    Failure { class, message: Arc::from(message), retry_after_ms: None }
+    Failure { class, message: Arc::from(message), retry_after_ms: None, raw: None }
 }
 
 fn streamed(step: &Step) -> (Shown, &str) {

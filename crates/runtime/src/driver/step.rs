@@ -116,7 +116,9 @@ impl Driver {
     fn rows_of(&self, draft: &mut Draft) -> Vec<Row> {
         let mut rows = std::mem::take(&mut draft.rows);
         if self.keep_raw == KeepRaw::Yes {
-            let run = draft.conversation.run.as_ref().map(|run| &run.id);
+            // A reply that ended its run belongs to it all the same.
+            let run = draft.conversation.run.as_ref().or(self.conversation.run.as_ref());
+            let run = run.map(|run| &run.id);
             let raw = |entry: &Arc<Entry>| {
                 let (body, run) = (entry.envelope()?.clone(), run.cloned());
                 Some(Row::Raw(RawRow { run, seq: entry.seq, at: entry.at, body }))

@@ -45,7 +45,12 @@ impl Flights {
 
 fn panicked(panic: &str) -> Failure {
     let message = format!("the model adapter panicked: {panic}");
-    Failure { class: FailureClass::Lasting, message: message.into(), retry_after_ms: None }
+    Failure {
+        class: FailureClass::Lasting,
+        message: message.into(),
+        retry_after_ms: None,
+        raw: None,
+    }
 }
 
 struct ReplyStream {

@@ -9,7 +9,7 @@ use super::forgetting::{Forget, Forgotten};
 use super::store_error::StoreError;
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::{Mail, MailBody};
-use windlass_core::project::{Row, RunDescription};
+use windlass_core::project::{RawRow, Row, RunDescription};
 use windlass_core::record::Durability;
 use windlass_core::stop::{RunState, StopCause};
 
@@ -114,6 +114,15 @@ pub trait Store: Send + Sync + 'static {
     /// `most`. A run that ended before it began has no row.
     fn trace_ends(&self, since: Millis, most: usize)
     -> Task<'_, Result<Vec<TraceEnd>, StoreError>>;
+
+    /// What providers answered on a lane, as it came, with the entries after `after`; oldest first, at
+    /// most `most`. Answers that were too old are gone.
+    fn raw_responses(
+        &self,
+        lane: LaneId,
+        after: Seq,
+        most: usize,
+    ) -> Task<'_, Result<Vec<RawRow>, StoreError>>;
 }
 
 /// A process that owns lanes: a new random name at every start, never configured.

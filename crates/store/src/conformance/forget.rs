@@ -52,9 +52,17 @@ pub async fn only_what_is_old(store: Subject) -> Verdict {
     for (head, (run, at)) in (0..).zip([("r1", 10_000), ("r2", 20_000), ("r3", 30_000)]) {
         store.append(round(epoch, head, run, at)).await?;
     }
+    let raw = |found: Vec<RawRow>| found.iter().map(|row| row.seq).collect::<Vec<_>>();
+    assert_eq!(raw(store.raw_responses(lane("a"), 0, 9).await?), [1, 2, 3]);
+    assert_eq!(raw(store.raw_responses(lane("a"), 1, 1).await?), [2]);
+    assert_eq!(raw(store.raw_responses(lane("nobody"), 0, 9).await?), [0; 0]);
     assert_eq!(store.forget(before(10_000, 10_000, 9)).await?, Forgotten::default());
-    let raw = Forgotten { raw: 2, ..Forgotten::default() };
-    assert_eq!(store.forget(before(20_001, 10_000, 9)).await?, raw);
+    let two = Forgotten { raw: 2, ..Forgotten::default() };
+    assert_eq!(store.forget(before(20_001, 10_000, 9)).await?, two);
+    let left = store.raw_responses(lane("a"), 0, 9).await?;
+    let third =
+        RawRow { run: Some(RunId::from("r3")), seq: 3, at: Millis(30_000), body: Raw::string("r") };
+    assert_eq!(left, [third]);
     let rest = Forgotten { raw: 0, trace: 1, events: 1 };
     assert_eq!(store.forget(before(20_001, 20_000, 9)).await?, rest);
     assert_eq!(traced(&store).await?, ["r3", "r2"].map(RunId::derived));

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use windlass_core::ids::{LaneId, Millis};
-use windlass_core::project::{Row, RunRow};
+use windlass_core::ids::{LaneId, Millis, Seq};
+use windlass_core::project::{RawRow, Row, RunRow};
 use windlass_runtime::ports::{RunInfo, StoreError, TraceEnd};
 
 use super::world::{Lane, World};
@@ -65,6 +65,15 @@ impl World {
         let over = |run: &&RunInfo| run.cause.is_some() && run.at >= since;
         let ended = self.runs.iter().rev().filter(over);
         ended.filter_map(|run| self.trace_end(run)).take(most).collect()
+    }
+
+    pub(super) fn raw_responses(&self, lane: &LaneId, after: Seq, most: usize) -> Vec<RawRow> {
+        let rows = self.lanes.get(lane).into_iter().flat_map(Lane::rows);
+        let raw = rows.filter_map(|row| match row {
+            Row::Raw(row) if row.seq > after => Some(row),
+            _ => None,
+        });
+        raw.take(most).cloned().collect()
     }
 
     fn trace_end(&self, run: &RunInfo) -> Option<TraceEnd> {

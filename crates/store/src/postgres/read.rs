@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 use windlass_core::ids::{LaneId, Millis, RunId, Seq};
-use windlass_core::project::RunDescription;
+use windlass_core::project::{RawRow, RunDescription};
+use windlass_core::raw::Raw;
 use windlass_runtime::ports::{EncodedEntry, LaneInfo, RunInfo, StoreError, TraceEnd, WorkerId};
 
 use super::link::{Link, Sql};
@@ -78,6 +79,37 @@ fn trace_end(row: &Row) -> Result<TraceEnd, Error> {
         agent: row.try_get::<_, Option<String>>(4)?.map(Arc::from),
         profile: row.try_get::<_, Option<String>>(5)?.map(Arc::from),
         model: row.try_get::<_, Option<String>>(6)?.map(Arc::from),
+    })
+}
+
+static RAW_RESPONSES: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "SELECT run_id, seq, at, body FROM raw_response
+         WHERE lane_no = (SELECT no FROM lane WHERE id = $1) AND seq > $2 ORDER BY seq LIMIT $3";
+    Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8])
+});
+
+/// Oldest first.
+pub(super) async fn raw_responses(
+    link: &mut Link,
+    lane: &LaneId,
+    after: Seq,
+    most: usize,
+) -> Result<Vec<RawRow>, Trouble> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let rows = link.query(&RAW_RESPONSES, &[&lane.as_str(), &after, &most]).await?;
+    let found = rows.iter().map(raw_response).collect::<Result<_, _>>();
+    found.map_err(|error| sort(link.place(), &error))
+}
+
+fn raw_response(row: &Row) -> Result<RawRow, Error> {
+    let body: String = row.try_get(3)?;
+    Ok(RawRow {
+        run: row.try_get::<_, Option<String>>(0)?.map(RunId::from),
+        seq: row.try_get::<_, i64>(1)?.cast_unsigned(),
+        at: Millis(row.try_get::<_, i64>(2)?.cast_unsigned()),
+        // What is damaged is shown as it stands.
+        body: Raw::parse(body.as_str()).unwrap_or_else(|_| Raw::string(&body)),
     })
 }
 

@@ -1,10 +1,11 @@
 //! The rows that travel with entries, in the tables people and dashboards read.
 
 use rusqlite::{Connection, Row as SqlRow, params};
-use windlass_core::ids::{LaneId, Millis, RunId};
+use windlass_core::ids::{LaneId, Millis, RunId, Seq};
 use windlass_core::project::{
     EventRow, RawRow, Row, RunDescription, RunRow, ToolResultRow, TraceRow,
 };
+use windlass_core::raw::Raw;
 use windlass_runtime::ports::{RunInfo, TraceEnd};
 
 use super::error::{Stop, is_conflict};
@@ -279,6 +280,33 @@ pub(super) fn trace_ends(
             agent: row.get(4)?,
             profile: row.get(5)?,
             model: row.get(6)?,
+        })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Oldest first. There is no index: rows are written at every step and looked for by people.
+pub(super) fn raw_responses(
+    connection: &Connection,
+    lane: &LaneId,
+    after: Seq,
+    most: usize,
+) -> Result<Vec<RawRow>, Stop> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut statement = sql(
+        connection,
+        "SELECT run_id, seq, at, body FROM raw_response
+         WHERE lane_no = (SELECT no FROM lane WHERE id = ?1) AND seq > ?2 ORDER BY no LIMIT ?3",
+    )?;
+    let found = statement.query_map(params![lane.as_str(), after, most], |row| {
+        let body: String = row.get(3)?;
+        Ok(RawRow {
+            run: row.get::<_, Option<String>>(0)?.map(RunId::from),
+            seq: row.get::<_, i64>(1)?.cast_unsigned(),
+            at: Millis(row.get::<_, i64>(2)?.cast_unsigned()),
+            // What is damaged is shown as it stands.
+            body: Raw::parse(body.as_str()).unwrap_or_else(|_| Raw::string(&body)),
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
