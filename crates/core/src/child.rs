@@ -169,6 +169,21 @@ impl Away {
     }
 }
 
+/// Whether `lane` is that of a child of `parent`, or of a child's child, by its name. A name that a
+/// person chose may begin like another one: only the form that [`lane_of`] gives counts.
+#[must_use]
+pub fn is_descendant(parent: &LaneId, lane: &LaneId) -> bool {
+    let rest = lane.as_str().strip_prefix(parent.as_str()).and_then(|rest| rest.strip_prefix('/'));
+    rest.is_some_and(|rest| rest.split('/').all(is_part))
+}
+
+/// `ASK.CALL-PART`, three numbers.
+fn is_part(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let parts = text.split_once('.').and_then(|(ask, rest)| Some((ask, rest.split_once('-')?)));
+    parts.is_some_and(|(ask, (call, part))| [ask, call, part].into_iter().all(is_number))
+}
+
 /// The lane of a child, given its parent's.
 #[must_use]
 pub fn lane_of(parent: &LaneId, call: CallId, part: u16) -> LaneId {

@@ -130,6 +130,12 @@ fn wake_at(conversation: &Conversation, run: &Run) -> Option<Millis> {
         .min()
 }
 
+/// When the next limit on the active run's time comes, for whoever watches its driver from outside.
+#[must_use]
+pub fn next_time_limit(conversation: &Conversation) -> Option<Millis> {
+    time_limit(conversation, conversation.run.as_ref()?)
+}
+
 /// When the next time limit comes, if the run stays at work until then. One that passed unnoticed
 /// while the last result came in is due at once.
 fn time_limit(conversation: &Conversation, run: &Run) -> Option<Millis> {

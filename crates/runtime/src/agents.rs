@@ -12,7 +12,8 @@ use windlass_core::settings::Settings;
 
 use crate::agent::Agent;
 use crate::keeping::Keeping;
-use crate::ports::{Reach, Whose};
+use crate::ports::{Reach, ServedWorkspace, Whose};
+use crate::workspace::Workspace;
 
 #[cfg(test)]
 #[path = "agents_tests.rs"]
@@ -23,14 +24,13 @@ mod agents_tests;
 pub struct Agents {
     own: Agent,
     named: BTreeMap<Arc<str>, Agent>,
-    workspace: Arc<str>,
+    workspace: Option<Workspace>,
     keeping: Arc<Keeping>,
 }
 
 impl From<Agent> for Agents {
     fn from(own: Agent) -> Self {
-        let (named, workspace) = (BTreeMap::new(), Arc::from(""));
-        Self { own, named, workspace, keeping: Arc::default() }
+        Self { own, named: BTreeMap::new(), workspace: None, keeping: Arc::default() }
     }
 }
 
@@ -45,11 +45,12 @@ impl Agents {
         self
     }
 
-    /// The same agents, which work in a workspace that other processes may not reach: conversations
-    /// begun here are driven only by those that work in it too.
+    /// The same agents, whose tools work in a folder. Conversations begun here are driven only by
+    /// processes that have the same workspace, unless none of the tools needs one. Conversations
+    /// that belong to no workspace are driven without the tools that need one.
     #[must_use]
-    pub fn working_in(mut self, workspace: &str) -> Self {
-        self.workspace = Arc::from(workspace);
+    pub fn working_in(mut self, workspace: Workspace) -> Self {
+        self.workspace = Some(workspace);
         self
     }
 
@@ -67,14 +68,40 @@ impl Agents {
     /// Whose a conversation is that begins here.
     pub(crate) fn whose(&self) -> Whose {
         let agent = self.own.settings.agent.clone();
-        Whose { tenant: Arc::from(""), agent, affinity: self.workspace.clone() }
+        let place = self.needed_workspace();
+        let affinity = place.map_or_else(|| Arc::from(""), |place| place.id().clone());
+        let folder = self.workspace.as_ref().map(|place| place.path().to_string_lossy());
+        let folder = Arc::from(folder.as_deref().unwrap_or_default());
+        Whose { tenant: Arc::from(""), agent, affinity, folder }
     }
 
     /// Which conversations can be driven here.
     pub(crate) fn reach(&self) -> Reach {
         let own = self.own.settings.agent.clone();
         let agents = self.named.keys().cloned().chain([own]).collect();
-        Reach { agents, affinities: vec![self.workspace.clone()] }
+        let affinities = self.needed_workspace().map_or_else(Vec::new, Workspace::ids);
+        Reach { agents, affinities }
+    }
+
+    /// What this process says that it serves.
+    pub(crate) fn served(&self) -> Vec<ServedWorkspace> {
+        self.needed_workspace().map_or_else(Vec::new, Workspace::served)
+    }
+
+    /// The workspace, if any of the tools works in it.
+    fn needed_workspace(&self) -> Option<&Workspace> {
+        let needs_one = self.own.ports.tools.needs_workspace();
+        self.workspace.as_ref().filter(|_| needs_one)
+    }
+
+    /// The agent as it drives a conversation with this affinity.
+    pub(crate) fn fitted(&self, mut agent: Agent, affinity: &str) -> Agent {
+        if affinity.is_empty() && self.workspace.is_some() && agent.ports.tools.needs_workspace() {
+            agent.ports.tools = agent.ports.tools.without_workspace();
+            let tools = agent.ports.tools.specs();
+            agent.settings = Arc::new(Settings { tools, ..(*agent.settings).clone() });
+        }
+        agent
     }
 
     /// The agent that drives conversations which are nobody's child.

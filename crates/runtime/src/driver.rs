@@ -10,6 +10,7 @@ pub(crate) mod letters;
 mod step;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio_util::sync::CancellationToken;
 use windlass_core::conversation::Conversation;
@@ -19,11 +20,12 @@ use windlass_core::log::{self, Entry};
 use windlass_core::mail::Mail;
 use windlass_core::run::Phase;
 use windlass_core::settings::Settings;
-use windlass_core::wanted::{is_parked, waits_for_children, wanted};
+use windlass_core::wanted::{is_parked, next_time_limit, waits_for_children, wanted};
 
 use crate::agent::{Agent, Ports};
 use crate::feed::{Feed, OwnerFeed};
 use crate::flights::Flights;
+use crate::host::WatchedDriver;
 use crate::keeping::KeepRaw;
 use crate::lease::Lease;
 use crate::ports::{Claim, MAIL_PAGE, StoreError};
@@ -56,6 +58,11 @@ pub struct Driver {
     first_mail: Vec<Mail>,
     post: Option<Post>,
     keep_raw: KeepRaw,
+    watched: WatchedDriver,
+    /// How long tool calls may go on after the request to hand over.
+    grace_ms: Arc<AtomicU64>,
+    /// A driver before this one missed a time limit.
+    after_stuck: bool,
 }
 
 /// Hears of lanes that may want to be driven: they were sent mail, or a lane waits for them.
@@ -157,6 +164,9 @@ impl Driver {
             first_mail: mail,
             post: None,
             keep_raw: KeepRaw::Yes,
+            watched: WatchedDriver::default(),
+            grace_ms: Arc::default(),
+            after_stuck: false,
         }
     }
 
@@ -175,6 +185,24 @@ impl Driver {
     /// The same driver, which keeps what providers say besides their replies, or does not.
     pub(crate) fn keeping(mut self, raw: KeepRaw) -> Self {
         self.keep_raw = raw;
+        self
+    }
+
+    /// The same driver, watched from outside.
+    pub(crate) fn watched_by(mut self, watched: WatchedDriver) -> Self {
+        self.watched = watched;
+        self
+    }
+
+    /// The same driver, which lets tool calls finish within a grace period before it hands over.
+    pub(crate) fn with_grace(mut self, grace_ms: Arc<AtomicU64>) -> Self {
+        self.grace_ms = grace_ms;
+        self
+    }
+
+    /// The same driver, in the place of one that missed a time limit.
+    pub(crate) fn after_stuck_driver(mut self) -> Self {
+        self.after_stuck = true;
         self
     }
 
@@ -206,8 +234,10 @@ impl Driver {
     }
 
     async fn drive_claimed(&mut self, hand_over: &CancellationToken) -> Result<Rest, DriveError> {
+        self.expect_limit();
         self.open().await?;
         loop {
+            self.expect_limit();
             self.ensure_lease().await?;
             let wanted = wanted(&self.conversation);
             self.flights.reconcile(&self.conversation, &wanted.effects);
@@ -226,9 +256,44 @@ impl Driver {
                 Woken::OwnerLeft => self.owner_left().await?,
                 Woken::Lapsed if fault::heeds_lapses() => self.renew().await?,
                 Woken::Lapsed => self.lease.beat(self.ports.store.as_ref()).await?,
-                Woken::HandOver => return Ok(Rest::HandedOver(self.conversation.clone())),
+                Woken::HandOver => {
+                    self.finish_calls().await?;
+                    return Ok(Rest::HandedOver(self.conversation.clone()));
+                }
             }
         }
+    }
+
+    /// Tells the watchdog when the next limit of the run's time comes.
+    fn expect_limit(&mut self) {
+        let now = self.now();
+        let in_ms = next_time_limit(&self.conversation).map(|due| due.since(now));
+        let monotonic_ms = self.ports.clock.monotonic_ms();
+        self.watched.expect_by(in_ms.map(|ms| monotonic_ms.saturating_add(ms).max(1)));
+    }
+
+    /// Lets tool calls come to their end before the lane is handed over: what was interrupted in the
+    /// middle would have to be asked about. Nothing new is started, and calls that ran ahead of their
+    /// reply, which only read, are not waited for.
+    async fn finish_calls(&mut self) -> Result<(), DriveError> {
+        let grace_ms = self.grace_ms.load(Ordering::SeqCst);
+        if grace_ms == 0 || is_asking(&self.conversation) {
+            return Ok(());
+        }
+        self.flights.keep_calls();
+        let clock = Arc::clone(&self.ports.clock);
+        let mut time_is_up = clock.sleep(grace_ms);
+        while self.flights.has_any() {
+            let landed = tokio::select! {
+                biased;
+                landed = self.inbox.landed() => landed,
+                () = self.lease.lapsed() => return Ok(()),
+                () = &mut time_is_up => return Ok(()),
+            };
+            self.land(landed).await?;
+            self.flights.drop_unwanted(&wanted(&self.conversation).effects);
+        }
+        Ok(())
     }
 
     /// Brings settings and ownership up to date before anything else happens, and takes in the mail:
@@ -237,6 +302,10 @@ impl Driver {
         if let Some((parent, at)) = self.fork_of.take_if(|(_, at)| *at == self.conversation.head) {
             // A copy begins by saying so: nothing of the parent's run goes on in it.
             self.step(vec![Input::Forked { parent, at }]).await?;
+        }
+        if self.after_stuck && self.conversation.run.is_some() {
+            // Before it is adopted: the time that the stuck driver had counts.
+            self.step(vec![Input::Ticked {}]).await?;
         }
         let input = if self.conversation.run.is_some() {
             let prompt_hash = self.settings.prompt_hash();

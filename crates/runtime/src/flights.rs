@@ -73,18 +73,37 @@ impl Flights {
     /// Makes what is in the air what is wanted. A flight that landed stays in the table until it is
     /// no longer wanted: an early call whose result waits for its reply is not flown twice.
     pub(crate) fn reconcile(&mut self, conversation: &Conversation, wanted: &[Effect]) {
-        self.in_the_air.retain(|effect, flight| {
-            let keep = wanted.contains(effect);
-            if !keep {
-                flight.task.abort();
-            }
-            keep
-        });
+        self.drop_unwanted(wanted);
         for effect in wanted {
             if !self.in_the_air.contains_key(effect) {
                 self.start(conversation, *effect);
             }
         }
+    }
+
+    /// Drops everything that is not a tool call.
+    pub(crate) fn keep_calls(&mut self) {
+        self.retain(|effect| matches!(effect, Effect::RunTool { .. }));
+    }
+
+    /// Drops what is not wanted any more, and starts nothing.
+    pub(crate) fn drop_unwanted(&mut self, wanted: &[Effect]) {
+        self.retain(|effect| wanted.contains(effect));
+    }
+
+    fn retain(&mut self, keep: impl Fn(&Effect) -> bool) {
+        self.in_the_air.retain(|effect, flight| {
+            let kept = keep(effect);
+            if !kept {
+                flight.task.abort();
+            }
+            kept
+        });
+    }
+
+    /// Whether anything is in the air.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.in_the_air.is_empty()
     }
 
     /// Whether every effect of `wanted` is in the air already.

@@ -4,10 +4,13 @@ mod family;
 mod reservation;
 mod rounds;
 mod standing;
+mod watchdog;
 
 pub(crate) use reservation::Reservation;
+pub(crate) use watchdog::WatchedDriver;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
@@ -41,6 +44,8 @@ pub struct Host {
     tally: Mutex<Tally>,
     ruin: OnceLock<StoreError>,
     hand_over: CancellationToken,
+    /// How long tool calls may go on after this process was told to hand over.
+    grace_ms: Arc<AtomicU64>,
     beating: JoinHandle<()>,
 }
 
@@ -56,6 +61,8 @@ pub(crate) struct Taken {
 struct Slot {
     feed: Feed,
     driving: Driving,
+    /// The driver that has it, as the watchdog sees it.
+    watched: WatchedDriver,
 }
 
 /// Whether a driver of this process has the lane.
@@ -99,9 +106,11 @@ impl Host {
             tally: Mutex::default(),
             ruin: OnceLock::new(),
             hand_over: CancellationToken::new(),
+            grace_ms: Arc::default(),
             beating,
         });
         tokio::spawn(rounds::walk(Arc::downgrade(&host)));
+        tokio::spawn(watchdog::watch(Arc::downgrade(&host)));
         Ok(host)
     }
 
@@ -113,6 +122,13 @@ impl Host {
 
     /// Asks every driver to stop where it is and give its lane back.
     pub fn hand_over(&self) {
+        self.hand_over.cancel();
+    }
+
+    /// The same after the tool calls that run have finished, if they do so within `grace_ms`. Nothing
+    /// new is started meanwhile.
+    pub fn hand_over_within(&self, grace_ms: u64) {
+        self.grace_ms.store(grace_ms, Ordering::SeqCst);
         self.hand_over.cancel();
     }
 
@@ -164,11 +180,12 @@ impl Host {
             return None;
         }
         slot.driving = Driving::Yes;
-        let feed = slot.feed.clone();
+        slot.watched = WatchedDriver::default();
+        let (feed, watched) = (slot.feed.clone(), slot.watched.clone());
         drop(slots);
         self.waiting().remove(lane);
         self.kept().remove(lane);
-        Some(Reservation::new(Arc::clone(self), lane.clone(), feed))
+        Some(Reservation::new(Arc::clone(self), lane.clone(), feed, watched))
     }
 
     fn waiting(&self) -> MutexGuard<'_, HashSet<LaneId>> {

@@ -5,19 +5,13 @@
 //! This only saves waiting. A wrong answer costs nothing: the fence decides who may write.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
-
-use windlass_core::raw::sha256_hex;
 
 use crate::ports::WorkerId;
 
 #[cfg(test)]
 #[path = "identity_tests.rs"]
 mod identity_tests;
-
-/// A name of a workspace that is longer is not used.
-const LONGEST_WORKSPACE: usize = 400;
 
 /// A new name for this process.
 #[must_use]
@@ -29,18 +23,6 @@ pub fn new_worker() -> WorkerId {
         }
         None => Arc::from(random.to_string()),
     }
-}
-
-/// The name of a folder of this machine as a place to work in. One that is too long for a name
-/// goes by its hash.
-#[must_use]
-pub fn workspace(folder: &Path) -> String {
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let (host, folder) = (host.trim(), folder.to_string_lossy());
-    if host.len() + folder.len() < LONGEST_WORKSPACE {
-        return format!("{host}:{folder}");
-    }
-    format!("{}:{}", host.get(..64).unwrap_or_default(), sha256_hex(folder.as_bytes()))
 }
 
 /// Whether the process behind the name has certainly ended.

@@ -19,6 +19,7 @@ pub mod telemetry;
 pub mod toolbox;
 pub mod turns;
 pub mod workers;
+pub mod workspace;
 
 pub use agent::{Agent, Ports};
 pub use agents::Agents;

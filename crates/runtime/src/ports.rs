@@ -12,14 +12,16 @@ mod store_error;
 mod tool;
 
 pub use clock::Clock;
-pub use finding::{Left, Look, Reach, Reconcile, Resume, SeenBeat, Whose};
+pub use finding::{
+    Left, Look, Reach, Reconcile, Resume, SeenBeat, ServedWorkspace, Whose, WorkerInfo,
+};
 pub use forgetting::{Forget, Forgotten};
 pub use heartbeat::Heartbeat;
 pub use hooks::{Heard, Hooks, NoHooks, Scene};
 pub use model::{Model, Stream};
 pub use store::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, MAIL_PAGE, RunInfo, Store, TraceEnd,
-    WorkerId,
+    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, MAIL_PAGE, Removed, RunInfo, Store,
+    TraceEnd, WorkerId,
 };
 pub use store_error::StoreError;
 pub use tool::{CallContext, Tool};

@@ -227,7 +227,14 @@ impl Session {
     async fn begin(&self) -> Result<Seq, StoreError> {
         let store = &self.host.agent().ports.store;
         match store.lane(self.lane.clone()).await? {
-            Some(lane) => Ok(lane.head),
+            Some(lane) => {
+                // A conversation that gets tools of a folder belongs to it from then on.
+                let whose = self.host.whose();
+                if lane.whose.affinity.is_empty() && !whose.affinity.is_empty() {
+                    store.introduce(self.lane.clone(), whose).await?;
+                }
+                Ok(lane.head)
+            }
             None => {
                 store.introduce(self.lane.clone(), self.host.whose()).await?;
                 Ok(0)

@@ -68,6 +68,12 @@ pub(crate) fn reconciled(worker: &str, tally: &Tally) {
     tracing::info!(target: TARGET, event, worker, timed_out, resume_available, failed, cancelled);
 }
 
+/// A driver that missed a time limit of its run was given up.
+pub(crate) fn stuck(lane: &LaneId) {
+    let lane = lane.as_str();
+    tracing::warn!(target: TARGET, event = "agent.driver.stuck", lane);
+}
+
 /// A lane nobody watches could not be driven.
 pub(crate) fn not_driven(lane: &LaneId, error: &dyn std::error::Error) {
     let lane = lane.as_str();

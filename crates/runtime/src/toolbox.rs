@@ -56,6 +56,18 @@ impl Toolbox {
         self.get(name).map_or_else(|| Facts::unknown(name), |tool| tool.assess_on(lane, input))
     }
 
+    /// Whether any of the tools works in the folder of the process.
+    #[must_use]
+    pub fn needs_workspace(&self) -> bool {
+        self.tools.values().any(|tool| tool.needs_workspace())
+    }
+
+    /// Those of the tools that work anywhere.
+    #[must_use]
+    pub fn without_workspace(&self) -> Self {
+        self.only(|name| self.tools.get(name).is_some_and(|tool| !tool.needs_workspace()))
+    }
+
     /// Tells every tool that the conversation on `lane` is driven here no longer.
     pub fn leave(&self, lane: &LaneId) {
         self.tools.values().for_each(|tool| tool.leave(lane));

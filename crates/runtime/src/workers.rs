@@ -89,6 +89,8 @@ impl Host {
         let mut unsure = Unsure::No;
         // A store that fails now may answer later; one that fails at the start is told about.
         self.store().owners().await?;
+        let (worker, served) = (Arc::from(self.worker()), self.served());
+        self.store().announce(worker, served).await?;
         while !self.is_handing_over() {
             if let Some(ruin) = self.ruin() {
                 return Err(ruin.clone());
@@ -120,7 +122,7 @@ impl Host {
                 self.pause(pause.min(self.expiry_ms())).await;
             }
         }
-        self.settled(times.hand_over_ms).await;
+        self.settled(times.hand_over_ms.saturating_add(self.grace_ms())).await;
         Ok(())
     }
 

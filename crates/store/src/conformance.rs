@@ -11,7 +11,9 @@ pub mod fork;
 pub mod log;
 pub mod mail;
 pub mod many;
+pub mod pending;
 pub mod reconcile;
+pub mod remove;
 pub mod reopen;
 pub mod rows;
 pub mod text;
@@ -46,8 +48,12 @@ macro_rules! conformance_tests {
                 due_lanes_wait, a_look_is_bounded,
                 mail_to_anybody_is_hinted_at, only_within_reach, introduced_once,
                 tenants_take_turns, mail_that_lies_is_hinted_at;
-            reconcile: checkpoints_decide, left_lanes_go_on, offered_runs_wait,
-                the_living_and_the_waiting;
+            reconcile: checkpoints_decide, left_lanes_go_on, offered_runs_wait, a_woken_run_is_due,
+                what_cannot_go_on_waits_for_a_person, the_living_and_the_waiting;
+            pending: a_prompt_is_a_queued_run, a_cancel_that_waits_is_seen, a_cancel_stays_seen,
+                workers_say_what_they_serve, a_workspace_is_given_once;
+            remove: everything_goes, not_while_it_runs, not_before_its_forks, sub_agents_go_along,
+                shared_bodies_stay, unknown_lane_cannot_be_removed;
             forget: only_what_is_old, a_piece_at_a_time;
             many: lanes_at_once, two_owners_one_winner;
         );

@@ -11,6 +11,7 @@ pub mod sqlite;
 
 mod hints;
 mod names;
+mod pending;
 mod valid;
 
 pub use memory::MemoryStore;

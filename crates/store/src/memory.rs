@@ -9,6 +9,7 @@ mod fork;
 mod mail;
 mod read;
 mod reconcile;
+mod remove;
 mod rows;
 mod wanting;
 mod world;
@@ -23,7 +24,8 @@ use windlass_core::project::{RawRow, Row};
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
-    Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
+    Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, Store, StoreError, Task, TraceEnd,
+    Whose, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
@@ -263,6 +265,43 @@ impl Store for MemoryStore {
 
     fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(async move { Ok(self.read(|world| world.owned(&owner)).await) })
+    }
+
+    fn announce(
+        &self,
+        worker: WorkerId,
+        workspaces: Vec<ServedWorkspace>,
+    ) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.reach(Operation::Introduce).await;
+            let change = |world: &mut World| {
+                world.announce(&worker, workspaces);
+                Ok(())
+            };
+            self.disk().commit(Durability::Commit, change)
+        })
+    }
+
+    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>> {
+        Box::pin(async move { Ok(self.read(World::workers).await) })
+    }
+
+    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            self.reach(Operation::Introduce).await;
+            let woken = self
+                .disk()
+                .commit(Durability::Barrier, |world: &mut World| Ok(world.wake(&lane)))?;
+            self.hints.tell(&lane);
+            Ok(woken)
+        })
+    }
+
+    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
+        Box::pin(async move {
+            self.reach(Operation::Introduce).await;
+            self.disk().commit(Durability::Barrier, |world: &mut World| world.remove(&lane))
+        })
     }
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {

@@ -2,6 +2,7 @@
 
 use windlass_core::project::CheckpointKind;
 use windlass_core::stop::{RunState, StopCause};
+use windlass_runtime::ports::ServedWorkspace;
 
 /// Whether a run in this state occupies its lane.
 pub(crate) fn is_active(state: RunState) -> bool {
@@ -35,6 +36,11 @@ pub(crate) fn parse_state(text: &str) -> Option<RunState> {
 /// Whether a run whose last checkpoint is of this kind goes on by itself.
 pub(crate) fn is_resumable(kind: &str) -> bool {
     serde_json::from_value::<CheckpointKind>(kind.into()).is_ok_and(CheckpointKind::is_resumable)
+}
+
+/// What a worker serves, as its column has it.
+pub(crate) fn workspaces(served: &[ServedWorkspace]) -> String {
+    serde_json::to_string(served).unwrap_or_else(|_| "[]".to_owned())
 }
 
 /// The cause by its own name; `StopCause::reason` maps several causes to one.

@@ -27,6 +27,7 @@ mod prepare;
 mod pulse;
 mod read;
 mod reconcile;
+mod remove;
 mod rows;
 mod server;
 mod settle;
@@ -53,11 +54,12 @@ use windlass_core::mail::Mail;
 use windlass_core::project::RawRow;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
-    Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
+    Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, Store, StoreError, Task, TraceEnd,
+    Whose, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
-use crate::{fault, valid};
+use crate::{fault, names, valid};
 use address::Address;
 use home::Home;
 use notices::Notices;
@@ -304,6 +306,40 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let owner = &owner;
             with_link!(self.pool, |link, _| wanting::owned(link, owner)).await
+        })
+    }
+
+    fn announce(
+        &self,
+        worker: WorkerId,
+        workspaces: Vec<ServedWorkspace>,
+    ) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::worker(&worker)?;
+            let (worker, workspaces) = (&worker, &names::workspaces(&workspaces));
+            with_link!(self.pool, |link, _| claim::announce(link, worker, workspaces)).await
+        })
+    }
+
+    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>> {
+        Box::pin(async move { with_link!(self.pool, |link, _| claim::workers(link)).await })
+    }
+
+    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let lane = &lane;
+            let woken = with_link!(self.pool, |link, _| reconcile::wake(link, lane)).await?;
+            if woken {
+                self.notices.tell(lane);
+            }
+            Ok(woken)
+        })
+    }
+
+    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
+        Box::pin(async move {
+            let lane = &lane;
+            with_link!(self.pool, |link, _| remove::remove(link, lane)).await
         })
     }
 

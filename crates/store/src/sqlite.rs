@@ -24,6 +24,7 @@ mod prepare;
 mod read;
 mod readers;
 mod reconcile;
+mod remove;
 mod rows;
 mod step;
 mod sync;
@@ -44,11 +45,12 @@ use windlass_core::project::RawRow;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
-    Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
+    Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, Store, StoreError, Task, TraceEnd,
+    Whose, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
-use crate::valid;
+use crate::{names, valid};
 use home::Home;
 use prepare::{PreparedAppend, PreparedLetter};
 use readers::Readers;
@@ -252,6 +254,34 @@ impl Store for SqliteStore {
 
     fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(self.readers.ask(move |connection| wanting::owned(connection, &owner)))
+    }
+
+    fn announce(
+        &self,
+        worker: WorkerId,
+        workspaces: Vec<ServedWorkspace>,
+    ) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::worker(&worker)?;
+            let work = Work::Announce { worker, workspaces: names::workspaces(&workspaces) };
+            self.writer.submit(work, Durability::Commit).await.map(drop)
+        })
+    }
+
+    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>> {
+        Box::pin(self.readers.ask(claim::workers))
+    }
+
+    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            self.writer.submit(Work::Wake { lane }, Durability::Barrier).await?.woken()
+        })
+    }
+
+    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
+        Box::pin(async move {
+            self.writer.submit(Work::Remove { lane }, Durability::Barrier).await?.removed()
+        })
     }
 
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {

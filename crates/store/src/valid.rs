@@ -103,6 +103,14 @@ pub(crate) mod refusal {
         invalid(format!("lane {parent} ends at entry {head}; it cannot be forked at {at}"))
     }
 
+    pub(crate) fn unfinished(lane: &LaneId) -> StoreError {
+        invalid(format!("a run of {lane} is not finished; cancel it first: windlass cancel {lane}"))
+    }
+
+    pub(crate) fn has_forks(lane: &LaneId, fork: &LaneId) -> StoreError {
+        invalid(format!("{fork} is a fork of {lane} and shares its history; delete the fork first"))
+    }
+
     pub(crate) fn fork_exists(child: &LaneId) -> StoreError {
         invalid(format!("lane {child} exists already; choose another name for the fork"))
     }

@@ -52,6 +52,10 @@ impl<A: Around> Tool for Wrapped<A> {
         self.tool.verify(context, input)
     }
 
+    fn needs_workspace(&self) -> bool {
+        self.tool.needs_workspace()
+    }
+
     fn leave(&self, lane: &LaneId) {
         self.tool.leave(lane);
     }

@@ -87,6 +87,10 @@ impl Question {
 }
 
 impl Tool for AskUserQuestion {
+    fn needs_workspace(&self) -> bool {
+        false
+    }
+
     fn spec(&self) -> ToolSpec {
         offer::<Questions>(
             "AskUserQuestion",

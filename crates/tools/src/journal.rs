@@ -136,6 +136,10 @@ impl JournalTool {
 }
 
 impl Tool for JournalTool {
+    fn needs_workspace(&self) -> bool {
+        false
+    }
+
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: Arc::from(self.name()),

@@ -91,6 +91,10 @@ fn short(text: &str) -> String {
 }
 
 impl Tool for StructuredOutput {
+    fn needs_workspace(&self) -> bool {
+        false
+    }
+
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: Arc::from(Self::NAME),

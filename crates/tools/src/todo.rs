@@ -114,6 +114,10 @@ impl TodoWrite {
 }
 
 impl Tool for TodoWrite {
+    fn needs_workspace(&self) -> bool {
+        false
+    }
+
     fn spec(&self) -> ToolSpec {
         offer::<Asked>(
             "TodoWrite",

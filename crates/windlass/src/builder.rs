@@ -9,10 +9,10 @@ use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
 use windlass_providers::Models;
 use windlass_providers::names::Error as NameError;
 use windlass_providers::scripted::{Script, ScriptedModel};
-use windlass_runtime::identity;
 use windlass_runtime::keeping::Keeping;
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
+use windlass_runtime::workspace::Workspace;
 use windlass_runtime::{Agent, Agents, HookChain, Host, SystemClock, Toolbox};
 use windlass_tools::{BadSchema, CommandHooks, HookConfig, SpawnChildRuns, StructuredOutput};
 
@@ -31,7 +31,7 @@ pub struct Builder {
     settings: Settings,
     lease: LeaseTimes,
     keeping: Keeping,
-    workspace: String,
+    workspace: Option<Workspace>,
     hooks: Vec<Arc<dyn Hooks>>,
     runs_commands: bool,
     bad_rule: Option<BadRule>,
@@ -76,7 +76,7 @@ impl Default for Builder {
             settings: Settings::new(ModelSettings::named("scripted")),
             lease: LeaseTimes::default(),
             keeping: Keeping::default(),
-            workspace: String::new(),
+            workspace: None,
             hooks: Vec::new(),
             runs_commands: false,
             bad_rule: None,
@@ -268,8 +268,15 @@ impl Builder {
     /// The folder its tools work in: conversations begun here are driven only by workers that have
     /// the same folder of the same machine. Without one they may be driven anywhere.
     #[must_use]
-    pub fn workspace(mut self, folder: &Path) -> Self {
-        self.workspace = identity::workspace(folder);
+    pub fn workspace(self, folder: &Path) -> Self {
+        self.shared_workspace(Workspace::local(folder))
+    }
+
+    /// The same for a workspace that other machines may have too: conversations begun here are driven
+    /// by every worker that has a workspace of the same id.
+    #[must_use]
+    pub fn shared_workspace(mut self, workspace: Workspace) -> Self {
+        self.workspace = Some(workspace);
         self
     }
 
@@ -311,7 +318,11 @@ impl Builder {
             Some(named) => parts.family(self.tools, self.settings, named),
             None => parts.agent(self.tools, self.settings).into(),
         };
-        let agents = agents.working_in(&self.workspace).keeping(self.keeping);
+        let agents = match self.workspace {
+            Some(workspace) => agents.working_in(workspace),
+            None => agents,
+        };
+        let agents = agents.keeping(self.keeping);
         Ok(Windlass { host: Host::start(agents, self.lease).await? })
     }
 }

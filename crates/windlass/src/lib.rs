@@ -31,6 +31,7 @@ pub mod models {
 pub use windlass_runtime::feed::{Item, Subscription};
 pub use windlass_runtime::keeping::Keeping;
 pub use windlass_runtime::lease::LeaseTimes;
+pub use windlass_runtime::workspace::Workspace;
 pub use windlass_runtime::{
     Agent, Agents, DriveError, End, Host, RunStream, Session, StoreNews, SystemClock, Tell,
     Toolbox, WorkTimes, ports,
@@ -73,12 +74,22 @@ impl Windlass {
     }
 
     /// Like [`Windlass::work`]. `tell` hears when the store stops to answer, and when it answers again.
-    pub async fn work_telling(&self, tell: Tell<'_>) -> Result<(), ports::StoreError> {
-        self.host.work_telling(WorkTimes::default(), tell).await
+    pub async fn work_telling(
+        &self,
+        times: WorkTimes,
+        tell: Tell<'_>,
+    ) -> Result<(), ports::StoreError> {
+        self.host.work_telling(times, tell).await
     }
 
     /// Asks every conversation to stop where it is, so that another process can go on.
     pub fn hand_over(&self) {
         self.host.hand_over();
+    }
+
+    /// The same after the tool calls that run have finished, if they do so within `grace_ms`. Nothing
+    /// new is started meanwhile.
+    pub fn hand_over_within(&self, grace_ms: u64) {
+        self.host.hand_over_within(grace_ms);
     }
 }

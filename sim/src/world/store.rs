@@ -10,7 +10,8 @@ use windlass_core::mail::Mail;
 use windlass_core::project::RawRow;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
-    Reconcile, RunInfo, SeenBeat, Store, StoreError, Task, TraceEnd, Whose, WorkerId,
+    Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, Store, StoreError, Task, TraceEnd,
+    Whose, WorkerId, WorkerInfo,
 };
 
 use super::clock::nap;
@@ -252,6 +253,26 @@ impl Store for ProcessStore {
         most: usize,
     ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.trace_ends(since, most)))
+    }
+
+    fn announce(
+        &self,
+        worker: WorkerId,
+        workspaces: Vec<ServedWorkspace>,
+    ) -> Task<'_, Result<(), StoreError>> {
+        self.shared.disk.announce(worker, workspaces)
+    }
+
+    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>> {
+        self.shared.disk.workers()
+    }
+
+    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>> {
+        Box::pin(self.attempt("a wake", self.rarely(), self.shared.disk.wake(lane)))
+    }
+
+    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
+        self.shared.disk.remove(lane)
     }
 
     fn runs(

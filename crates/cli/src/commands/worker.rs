@@ -35,6 +35,6 @@ pub(crate) async fn worker(mut args: AgentArgs) -> anyhow::Result<ExitCode> {
     });
     show::note(&words::working(&setup::store_path(&args.store)?));
     let tell = |news: StoreNews<'_>| show::note(&words::store_news(news));
-    setup.windlass.work_telling(&tell).await?;
+    setup.windlass.work_telling(windlass::WorkTimes::default(), &tell).await?;
     Ok(ExitCode::SUCCESS)
 }

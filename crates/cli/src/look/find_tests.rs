@@ -14,6 +14,7 @@ fn run(run: &str, lane: &str) -> RunInfo {
         text: None,
         at: Millis(1),
         resume_available: false,
+        cancel_requested: false,
         description: RunDescription::default(),
         usd_micros: None,
     }

@@ -110,6 +110,8 @@ pub struct RunRow {
     pub usd_micros: Option<u64>,
     /// What the run is about, where this row is the one that says so.
     pub description: RunDescription,
+    /// Somebody asked it to end. Stores keep it once it was said.
+    pub cancel_requested: bool,
     /// When this was so.
     pub at: Millis,
 }
@@ -134,6 +136,14 @@ pub struct RunDescription {
 pub const PROMPT_CHARS: usize = 200;
 
 impl RunDescription {
+    /// The description of a prompt that no conversation has read yet, without secrets.
+    #[must_use]
+    pub fn from_prompt(blocks: &[Block]) -> Self {
+        let prompt = prompt_line(blocks);
+        let prompt = prompt.map(|line| Arc::from(redact::without_secrets(&line).as_ref()));
+        Self { prompt, ..Self::default() }
+    }
+
     /// The description of a run under these settings, without its prompt.
     fn from_settings(settings: Option<&Arc<Settings>>) -> Self {
         let Some(settings) = settings else { return Self::default() };
@@ -283,6 +293,7 @@ fn queued_row(now: &Conversation, entry: &Entry, queued: &QueuedPrompt) -> RunRo
         counters: Counters::default(),
         usd_micros: None,
         description: RunDescription { prompt: prompt_line(&queued.blocks), ..description },
+        cancel_requested: false,
         at: entry.at,
     }
 }
@@ -304,6 +315,8 @@ fn ended(now: &Conversation, entry: &Entry) -> Option<RunRow> {
         counters: ended.counters.clone(),
         usd_micros: cost(now, ended.spent),
         description: RunDescription::default(),
+        cancel_requested: ended.cause == StopCause::UserCancel
+            || ended.also.contains(&StopCause::UserCancel),
         at: entry.at,
     })
 }
@@ -324,7 +337,7 @@ pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -
     let was = before.run.as_ref().filter(|was| was.id == run.id);
     // What the last owner had in the air is not in the log: a new one says how things stand.
     let adopted = matches!(entry.input, Input::Adopted { .. });
-    let same = was.is_some_and(|was| was.counters == run.counters)
+    let same = was.is_some_and(|was| was.counters == run.counters && was.stop == run.stop)
         && active_state(before) == active_state(now);
     let description = match was {
         // The settings may have changed while it was queued.
@@ -340,6 +353,7 @@ pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -
         counters: run.counters.clone(),
         usd_micros: cost(now, run.spent),
         description,
+        cancel_requested: run.stop.is_some(),
         at: entry.at,
     })
 }

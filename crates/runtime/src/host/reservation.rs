@@ -7,7 +7,7 @@ use windlass_core::conversation::Conversation;
 use windlass_core::ids::LaneId;
 use windlass_core::wanted::waits_for_children;
 
-use super::{Driving, Host, Taken};
+use super::{Driving, Host, Taken, WatchedDriver};
 use crate::driver::{self, Claimed, DriveError, Driver, Post, Rest};
 use crate::feed::{Feed, OwnerFeed};
 use crate::ports::StoreError;
@@ -25,11 +25,21 @@ pub(crate) struct Reservation {
     claimed: AtomicU64,
     /// The claim to begin with, if there is one.
     taken: Option<Taken>,
+    watched: WatchedDriver,
+    /// A driver before this one was given up: the run's time limits come first.
+    after_stuck: bool,
 }
 
 impl Reservation {
-    pub(super) fn new(host: Arc<Host>, lane: LaneId, feed: Feed) -> Self {
-        Self { host, lane, feed, claimed: AtomicU64::new(0), taken: None }
+    pub(super) fn new(host: Arc<Host>, lane: LaneId, feed: Feed, watched: WatchedDriver) -> Self {
+        let claimed = AtomicU64::new(0);
+        Self { host, lane, feed, claimed, taken: None, watched, after_stuck: false }
+    }
+
+    /// The same of a lane whose driver was given up.
+    pub(super) fn after_stuck_driver(mut self) -> Self {
+        self.after_stuck = true;
+        self
     }
 
     /// The same, of a lane that is claimed already.
@@ -72,7 +82,14 @@ impl Reservation {
         // Opening takes more room than driving, and is over soon.
         let opened = Box::pin(self.driver(taken, owner)).await;
         let rest = match opened {
-            Ok(driver) => driver.drive(host.hand_over.clone()).await,
+            Ok(driver) => tokio::select! {
+                biased;
+                rest = driver.drive(host.hand_over.clone()) => rest,
+                // Whoever replaces it has claimed the lane, or is about to.
+                () = self.watched.cut_off() => {
+                    Err(StoreError::Fenced { lane: self.lane.clone() }.into())
+                }
+            },
             Err(error) => {
                 // What cannot be read here may be readable elsewhere, or later.
                 let released = host.release(self.lane.clone(), epoch).await;
@@ -93,6 +110,7 @@ impl Reservation {
     ) -> Result<Box<Driver>, DriveError> {
         let (host, lane) = (&self.host, self.lane.clone());
         let Taken { mut claim, lapses } = taken;
+        let affinity = Arc::clone(&claim.affinity);
         let turns = host.turns.of(&claim.tenant);
         let keep_raw = host.agents.kept().raw_of(&claim.tenant);
         let conversation = match claim.head {
@@ -101,9 +119,12 @@ impl Reservation {
         };
         let mail = driver::first_mail(&host.agent().ports, &lane, claim.mail.take()).await?;
         let agent = host.agent_of(&lane, &conversation, &mail).await?;
+        let agent = host.agents.fitted(agent, &affinity);
         let claimed = Claimed { lane, claim, lapses, conversation, mail };
         let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
-        Ok(Box::new(driver.posting(self.post()).taking(turns).keeping(keep_raw)))
+        let driver = driver.posting(self.post()).taking(turns).keeping(keep_raw);
+        let driver = driver.watched_by(self.watched.clone()).with_grace(Arc::clone(&host.grace_ms));
+        Ok(Box::new(if self.after_stuck { driver.after_stuck_driver() } else { driver }))
     }
 
     /// Lanes that were sent mail are looked after by this process, as long as it is there.
@@ -127,6 +148,9 @@ impl Reservation {
     fn give_up(&self) -> bool {
         let mut slots = self.host.slots();
         let Some(slot) = slots.get_mut(&self.lane) else { return true };
+        if self.watched.is_cut_off() {
+            return true;
+        }
         let poked = slot.driving == Driving::Poked && !self.host.hand_over.is_cancelled();
         slot.driving = if poked { Driving::Yes } else { Driving::No };
         !poked
@@ -136,7 +160,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let mut slots = self.host.slots();
-        if let Some(slot) = slots.get_mut(&self.lane) {
+        if let Some(slot) = slots.get_mut(&self.lane).filter(|_| !self.watched.is_cut_off()) {
             slot.driving = Driving::No;
             if slot.feed.is_unheard() {
                 slots.remove(&self.lane);

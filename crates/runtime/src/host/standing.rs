@@ -1,12 +1,13 @@
 //! What a worker asks its host: who it is, what it drives, and whether it is to stop.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use windlass_core::ids::{Epoch, LaneId};
 
 use super::{Driving, Host, Taken};
 use crate::driver::DriveError;
-use crate::ports::StoreError;
+use crate::ports::{ServedWorkspace, StoreError};
 use crate::workers::Tally;
 
 #[cfg(test)]
@@ -49,6 +50,16 @@ impl Host {
     /// Silence after which others may take its lanes.
     pub(crate) fn expiry_ms(&self) -> u64 {
         self.lease.times.expiry_ms
+    }
+
+    /// The workspaces that it serves.
+    pub(crate) fn served(&self) -> Vec<ServedWorkspace> {
+        self.agents.served()
+    }
+
+    /// How long tool calls may go on after it was told to hand over.
+    pub(crate) fn grace_ms(&self) -> u64 {
+        self.grace_ms.load(Ordering::SeqCst)
     }
 
     pub(crate) fn is_handing_over(&self) -> bool {

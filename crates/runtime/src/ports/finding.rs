@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use windlass_core::ids::{LaneId, Millis, RunId};
 
 use super::store::WorkerId;
@@ -22,8 +23,32 @@ pub struct Whose {
     pub tenant: Arc<str>,
     /// Which registered set of tools and prompt drives it.
     pub agent: Arc<str>,
-    /// Which workspace it needs, on which host.
+    /// The id of the workspace that its tools need.
     pub affinity: Arc<str>,
+    /// The folder it was begun in, for people to read.
+    pub folder: Arc<str>,
+}
+
+/// A workspace that a worker can work in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServedWorkspace {
+    /// The id that conversations ask for.
+    pub id: Arc<str>,
+    /// The machine.
+    pub host: Arc<str>,
+    /// The folder on that machine.
+    pub path: Arc<str>,
+}
+
+/// A worker that said what it serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerInfo {
+    /// Its name.
+    pub worker: WorkerId,
+    /// How long ago its last beat was, by the store's clock.
+    pub silent_ms: u64,
+    /// What it serves besides conversations that need no workspace.
+    pub workspaces: Vec<ServedWorkspace>,
 }
 
 /// One pass over what dead owners left.

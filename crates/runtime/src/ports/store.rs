@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::Task;
-use super::finding::{Left, Look, Reconcile, SeenBeat, Whose};
+use super::finding::{Left, Look, Reconcile, SeenBeat, ServedWorkspace, Whose, WorkerInfo};
 use super::forgetting::{Forget, Forgotten};
 use super::store_error::StoreError;
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
@@ -103,10 +103,28 @@ pub trait Store: Send + Sync + 'static {
     /// from. A bounded piece of it; whoever wants all of it asks until nothing was found.
     fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>>;
 
+    /// Says what a worker serves, so that people can see what a conversation waits for.
+    fn announce(
+        &self,
+        worker: WorkerId,
+        workspaces: Vec<ServedWorkspace>,
+    ) -> Task<'_, Result<(), StoreError>>;
+
+    /// The workers that announced themselves and beat within the last minutes.
+    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>>;
+
+    /// Makes a lane with an unfinished run due at once: whoever works takes it up next. `false` if
+    /// there is no such run.
+    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>>;
+
+    /// Removes a lane, the lanes of its sub-agents, and everything stored for them. Refused while one
+    /// of them has an owner or an unfinished run, and while a fork shares its history.
+    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>>;
+
     /// What is known of a lane.
     fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>>;
 
-    /// Runs, newest first, at most `most`.
+    /// Runs, newest first, at most `most`. A prompt that nobody has read yet is a queued run.
     fn runs(&self, lane: Option<LaneId>, most: usize)
     -> Task<'_, Result<Vec<RunInfo>, StoreError>>;
 
@@ -155,6 +173,8 @@ pub struct Claim {
     pub fork_of: Option<(LaneId, Seq)>,
     /// Whose turn it is when it is this lane's.
     pub tenant: Arc<str>,
+    /// The id of the workspace that its tools need; empty for none.
+    pub affinity: Arc<str>,
     /// The mail that lay in it when it was taken, oldest first, at most [`MAIL_PAGE`]. Nothing if it
     /// cannot be read: [`Store::read_mail`] says why, and no other lane has to hear of it.
     pub mail: Option<Vec<Mail>>,
@@ -217,6 +237,17 @@ pub struct LaneInfo {
     pub active_run: Option<RunId>,
     /// When it wants to be looked at again.
     pub wake_at: Option<Millis>,
+    /// Whose it is.
+    pub whose: Whose,
+}
+
+/// What was removed with a lane.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// The lane and those of its sub-agents.
+    pub lanes: Vec<LaneId>,
+    /// Log entries.
+    pub entries: u64,
 }
 
 impl LaneInfo {
@@ -245,6 +276,8 @@ pub struct RunInfo {
     pub at: Millis,
     /// Its owner died, and it can be resumed.
     pub resume_available: bool,
+    /// Somebody asked it to end.
+    pub cancel_requested: bool,
     /// What it is about.
     pub description: RunDescription,
     /// What it and its children cost so far; unknown for a model without a price.

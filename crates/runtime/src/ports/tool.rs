@@ -34,6 +34,12 @@ pub trait Tool: Send + Sync + 'static {
         Box::pin(std::future::ready(Finding::Unknown {}))
     }
 
+    /// Whether it works in the folder of the process. Conversations whose tools all say no are driven
+    /// by any worker; the others only where their workspace is.
+    fn needs_workspace(&self) -> bool {
+        true
+    }
+
     /// This process drives the conversation on `lane` no longer: what the tool keeps running for it
     /// ends. A parked conversation is not left.
     fn leave(&self, _lane: &LaneId) {}

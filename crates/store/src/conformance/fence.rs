@@ -5,7 +5,7 @@ use windlass_core::stop::RunState;
 use windlass_runtime::ports::{Append, StoreError};
 
 use super::material::{
-    Subject, Verdict, append, by, entries, lane, letter, log, owned, run_row, worker,
+    Subject, Verdict, append, by, entries, lane, letter, log, note, owned, run_row, worker,
 };
 
 /// An append that would change everything an append can change.
@@ -71,7 +71,7 @@ pub async fn released_owner_is_fenced(store: Subject) -> Verdict {
 
 /// A lane that nobody ever owned.
 pub async fn unclaimed_lane_is_fenced(store: Subject) -> Verdict {
-    store.deliver(lane("a"), letter("k")).await?;
+    store.deliver(lane("a"), note("k")).await?;
     leaves_no_trace(&store, heavy(0, 0)).await
 }
 

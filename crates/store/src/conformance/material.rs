@@ -25,7 +25,7 @@ pub(super) fn worker(name: &str) -> WorkerId {
 
 pub(super) fn prompt(text: &str) -> MailBody {
     let blocks = vec![Block::text(text)];
-    MailBody::Prompt { run: RunId::from(text), blocks }
+    MailBody::Prompt { run: RunId::derived(text), blocks }
 }
 
 pub(super) fn letter(key: &str) -> Letter {
@@ -73,6 +73,7 @@ pub(super) fn run_row(run: &str, state: RunState, at: u64) -> Row {
         counters: Counters::default(),
         usd_micros: None,
         description: RunDescription::default(),
+        cancel_requested: false,
         at: Millis(at),
     })
 }
@@ -89,9 +90,14 @@ pub(super) fn trace_row(run: &str, iter: u32, stop_reason: &str) -> Row {
     })
 }
 
+/// A message that begins no run.
+pub(super) fn note(key: &str) -> Letter {
+    Letter { key: Arc::from(key), body: MailBody::Memory { text: Arc::from(key) } }
+}
+
 /// A lane with one mail, owned by worker `w`; gives its epoch.
 pub(super) async fn owned(store: &Subject, lane: &LaneId) -> Result<Epoch, StoreError> {
-    store.deliver(lane.clone(), letter("first")).await?;
+    store.deliver(lane.clone(), note("first")).await?;
     Ok(store.claim(lane.clone(), worker("w"), None).await?.epoch)
 }
 

@@ -7,7 +7,7 @@ use windlass_runtime::ports::{
     Left, Look, Reach, Reconcile, Resume, RunInfo, SeenBeat, StoreError,
 };
 
-use super::material::{Subject, Verdict, append, by, entries, lane, owned, run_row, worker};
+use super::material::{Subject, Verdict, append, by, entries, lane, note, owned, run_row, worker};
 
 fn pass(beats: u64, resume: Resume) -> Reconcile {
     let dead = vec![SeenBeat { worker: worker("w"), beats }];
@@ -40,6 +40,7 @@ async fn left_with(
     let mut step = append(&lane, epoch, 0, entries(name, 1, 1));
     step.mail_read = mail;
     step.wake_at = Some(Millis(0));
+    step.active_run = Some(RunId::derived(name));
     step.rows = vec![run_row(name, state, 1)];
     step.rows.extend(kind.map(|kind| checkpoint(name, kind)));
     store.append(step).await
@@ -105,6 +106,30 @@ pub async fn offered_runs_wait(store: Subject) -> Verdict {
     store.reconcile(pass(1, Resume::Offered)).await?;
     assert_eq!(taken(&store).await?, 0);
     assert_eq!(run(&store, "a").await?.map(|run| run.resume_available), Some(true));
+    Ok(())
+}
+
+/// A person who wants such a run to go on makes it due.
+pub async fn a_woken_run_is_due(store: Subject) -> Verdict {
+    store.beat(worker("w")).await?;
+    left_with(&store, "a", RunState::Running, Some(CheckpointKind::Input)).await?;
+    store.reconcile(pass(1, Resume::Offered)).await?;
+    assert!(store.wake(lane("a")).await?);
+    assert_eq!(taken(&store).await?, 1);
+    store.deliver(lane("idle"), note("k")).await?;
+    assert!(!store.wake(lane("idle")).await?, "nothing is unfinished there");
+    assert!(!store.wake(lane("nowhere")).await?);
+    Ok(())
+}
+
+/// A run whose last checkpoint is not one to go on from is not taken up by itself.
+pub async fn what_cannot_go_on_waits_for_a_person(store: Subject) -> Verdict {
+    store.beat(worker("w")).await?;
+    left_with(&store, "a", RunState::Running, Some(CheckpointKind::HumanPause)).await?;
+    left_with(&store, "b", RunState::Running, None).await?;
+    store.reconcile(pass(1, Resume::AtOnce)).await?;
+    assert_eq!(taken(&store).await?, 0);
+    assert_eq!(run(&store, "a").await?.map(|run| run.resume_available), Some(false));
     Ok(())
 }
 

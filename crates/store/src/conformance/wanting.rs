@@ -71,7 +71,12 @@ pub async fn except_these(store: Subject) -> Verdict {
 
 /// A lane that is made by another lane's mail, or as its copy, belongs to whom that one belongs to.
 pub async fn families_stay_together(store: Subject) -> Verdict {
-    let whose = Whose { tenant: "t".into(), agent: "a".into(), affinity: "here".into() };
+    let whose = Whose {
+        tenant: "t".into(),
+        agent: "a".into(),
+        affinity: "here".into(),
+        folder: "/w".into(),
+    };
     store.introduce(lane("parent"), whose.clone()).await?;
     let epoch = owned(&store, &lane("parent")).await?;
     let mut step = append(&lane("parent"), epoch, 0, entries("p", 1, 1));
@@ -124,7 +129,7 @@ pub async fn mail_to_anybody_is_hinted_at(store: Subject) -> Verdict {
 pub async fn only_within_reach(store: Subject) -> Verdict {
     let places = [("anybody", "", ""), ("ours", "a", "here"), ("agent", "b", "here")];
     for (name, agent, affinity) in places.into_iter().chain([("place", "a", "there")]) {
-        let whose = Whose { tenant: "".into(), agent: agent.into(), affinity: affinity.into() };
+        let whose = Whose { agent: agent.into(), affinity: affinity.into(), ..Whose::default() };
         store.introduce(lane(name), whose).await?;
         store.deliver(lane(name), letter("k")).await?;
     }

@@ -21,8 +21,10 @@ impl World {
         taken.epoch = taken.epoch.saturating_add(1);
         taken.owner = Some(worker.clone());
         let (fork_of, tenant) = (taken.parent.clone(), taken.tenant());
+        let affinity = taken.whose.affinity.clone();
         let (epoch, head) = (taken.epoch, taken.head);
-        Ok(Claim { epoch, head, fork_of, tenant, mail: Some(self.waiting_mail(lane, MAIL_PAGE)?) })
+        let mail = Some(self.waiting_mail(lane, MAIL_PAGE)?);
+        Ok(Claim { epoch, head, fork_of, tenant, affinity, mail })
     }
 
     pub(super) fn claim_wanting(

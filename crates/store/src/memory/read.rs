@@ -1,7 +1,7 @@
 //! Reading lanes. A fork's log is its ancestors' entries up to where it left them, then its own.
 
 use windlass_core::ids::{LaneId, Seq};
-use windlass_runtime::ports::{EncodedEntry, LaneInfo, StoreError};
+use windlass_runtime::ports::{EncodedEntry, LaneInfo, StoreError, Whose};
 
 use super::world::{Lane, World};
 
@@ -14,6 +14,7 @@ impl World {
             owner: found.owner.clone(),
             active_run: found.active_run.clone(),
             wake_at: found.wake_at,
+            whose: Whose { tenant: found.tenant(), ..found.whose.clone() },
         })
     }
 

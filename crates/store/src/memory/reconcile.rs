@@ -31,7 +31,8 @@ impl World {
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.owner = None;
             lane.epoch = lane.epoch.saturating_add(1);
-            if at_work.is_some() && pass.resume == Resume::Offered {
+            // A run that cannot go on by itself waits for a person, whatever the policy is.
+            if at_work.is_some() && (pass.resume == Resume::Offered || !resume_available) {
                 lane.wake_at = None;
             }
         }

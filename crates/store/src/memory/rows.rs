@@ -9,6 +9,7 @@ use windlass_runtime::ports::{RunInfo, StoreError, TraceEnd};
 
 use super::world::{Lane, World};
 use crate::names::is_active;
+use crate::pending::{self, PendingMessage};
 use crate::valid::refusal;
 
 impl World {
@@ -32,7 +33,8 @@ impl World {
             None => self.runs.push_back(info(lane, row)),
             Some(run) if run.lane == *lane => {
                 let description = row.description.clone().or(&run.description);
-                *run = RunInfo { description, ..info(lane, row) };
+                let cancel_requested = row.cancel_requested || run.cancel_requested;
+                *run = RunInfo { description, cancel_requested, ..info(lane, row) };
             }
             Some(_) => return Err(refusal::foreign_run(lane, &row.run)),
         }
@@ -58,7 +60,23 @@ impl World {
 
     pub(super) fn runs(&self, lane: Option<&LaneId>, most: usize) -> Vec<RunInfo> {
         let wanted = |run: &&RunInfo| lane.is_none_or(|lane| run.lane == *lane);
-        self.runs.iter().rev().filter(wanted).take(most).cloned().collect()
+        let runs = self.runs.iter().rev().filter(wanted).take(most).cloned().collect();
+        pending::merge(runs, self.pending(lane), most)
+    }
+
+    /// Messages that wait. Nobody knows when they came: there is no clock here.
+    fn pending(&self, lane: Option<&LaneId>) -> Vec<PendingMessage> {
+        let lanes = self.lanes.iter().filter(|(id, _)| lane.is_none_or(|lane| *id == lane));
+        let waiting = lanes.flat_map(|(id, lane)| {
+            lane.waiting.values().rev().map(move |body| PendingMessage {
+                lane: id.clone(),
+                at: Millis(0),
+                body: body.clone(),
+                folder: lane.whose.folder.clone(),
+                agent: lane.whose.agent.clone(),
+            })
+        });
+        waiting.collect()
     }
 
     pub(super) fn trace_ends(&self, since: Millis, most: usize) -> Vec<TraceEnd> {
@@ -104,6 +122,7 @@ fn info(lane: &LaneId, row: &RunRow) -> RunInfo {
         text: row.text.clone(),
         at: row.at,
         resume_available: false,
+        cancel_requested: row.cancel_requested,
         description: row.description.clone(),
         usd_micros: row.usd_micros,
     }

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use windlass_core::ids::LaneId;
-use windlass_runtime::ports::{Look, Reach, SeenBeat, Whose, WorkerId};
+use windlass_core::ids::{LaneId, Millis};
+use windlass_runtime::ports::{
+    Look, Reach, SeenBeat, ServedWorkspace, Whose, WorkerId, WorkerInfo,
+};
 
 use super::world::{Lane, World};
 
@@ -43,7 +45,34 @@ impl World {
 
     pub(super) fn introduce(&mut self, lane: &LaneId, whose: &Whose) {
         let new = || Lane { whose: whose.clone(), ..Lane::default() };
-        self.lanes.entry(lane.clone()).or_insert_with(new);
+        let lane = self.lanes.entry(lane.clone()).or_insert_with(new);
+        if lane.whose.affinity.is_empty() && !whose.affinity.is_empty() {
+            lane.whose.affinity = whose.affinity.clone();
+            lane.whose.folder = whose.folder.clone();
+        }
+    }
+
+    /// Makes an unfinished run due at once.
+    pub(super) fn wake(&mut self, lane: &LaneId) -> bool {
+        let Some(lane) = self.lanes.get_mut(lane).filter(|lane| lane.active_run.is_some()) else {
+            return false;
+        };
+        lane.wake_at = Some(Millis(0));
+        true
+    }
+
+    pub(super) fn announce(&mut self, worker: &WorkerId, served: Vec<ServedWorkspace>) {
+        self.served.insert(worker.clone(), Arc::from(served));
+    }
+
+    /// All that announced themselves: there is no clock to tell who is silent.
+    pub(super) fn workers(&self) -> Vec<WorkerInfo> {
+        let info = |(worker, served): (&WorkerId, &Arc<[ServedWorkspace]>)| WorkerInfo {
+            worker: worker.clone(),
+            silent_ms: 0,
+            workspaces: served.to_vec(),
+        };
+        self.served.iter().map(info).collect()
     }
 }
 

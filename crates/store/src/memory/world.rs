@@ -7,13 +7,17 @@ use imbl::{OrdMap, Vector};
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::MailBody;
 use windlass_core::project::Row;
-use windlass_runtime::ports::{EncodedEntry, RunInfo, StoreError, Whose, WorkerId};
+use windlass_runtime::ports::{
+    EncodedEntry, RunInfo, ServedWorkspace, StoreError, Whose, WorkerId,
+};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct World {
     pub(super) lanes: OrdMap<LaneId, Lane>,
     /// Beats of each worker.
     pub(super) workers: OrdMap<WorkerId, u64>,
+    /// What those serve that announced themselves.
+    pub(super) served: OrdMap<WorkerId, Arc<[ServedWorkspace]>>,
     /// In the order they first appeared.
     pub(super) runs: Vector<RunInfo>,
     /// Where each of them stands in `runs`.

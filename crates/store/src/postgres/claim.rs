@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 use windlass_core::ids::{Epoch, LaneId};
-use windlass_runtime::ports::{Claim, Look, MAIL_PAGE, SeenBeat, StoreError, WorkerId};
+use windlass_runtime::ports::{Claim, Look, MAIL_PAGE, SeenBeat, StoreError, WorkerId, WorkerInfo};
 
 use super::link::{Link, Sql};
 use super::mail;
@@ -33,7 +33,7 @@ static TAKEN: LazyLock<String> = LazyLock::new(|| {
     };
     format!(
         "lane.epoch, lane.head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), lane.parent_at,
-         lane.tenant, lane.id, {}, {}, {UNFLUSHED}",
+         lane.tenant, lane.id, {}, {}, lane.affinity, {UNFLUSHED}",
         waiting("mail_id"),
         waiting("body"),
     )
@@ -102,6 +102,42 @@ pub(super) static CLAIM_WANTING: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(&text, &[[Type::TEXT, Type::INT8, Type::INT8].as_slice(), &reach].concat())
 });
 
+static ANNOUNCE: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "UPDATE worker SET workspaces = $2 WHERE worker_id = $1";
+    Sql::new(text, &[Type::TEXT, Type::TEXT])
+});
+
+/// Those that beat within the last minutes: rows of processes that ended stay in the table.
+static WORKERS: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "SELECT worker_id,
+             greatest(0, extract(epoch FROM clock_timestamp() - beat_at) * 1000)::bigint, workspaces
+         FROM worker WHERE workspaces IS NOT NULL AND beat_at > now() - INTERVAL '5 minutes'
+         ORDER BY worker_id";
+    Sql::new(text, &[])
+});
+
+pub(super) async fn announce(
+    link: &mut Link,
+    worker: &WorkerId,
+    workspaces: &str,
+) -> Result<(), Trouble> {
+    link.query(&ANNOUNCE, &[&&**worker, &workspaces]).await.map(drop)
+}
+
+pub(super) async fn workers(link: &mut Link) -> Result<Vec<WorkerInfo>, Trouble> {
+    let rows = link.query(&WORKERS, &[]).await?;
+    let workers = rows.iter().map(worker_info).collect::<Result<_, _>>();
+    workers.map_err(|error| sort(link.place(), &error))
+}
+
+fn worker_info(row: &Row) -> Result<WorkerInfo, Error> {
+    Ok(WorkerInfo {
+        worker: row.try_get::<_, &str>(0)?.into(),
+        silent_ms: row.try_get::<_, i64>(1)?.cast_unsigned(),
+        workspaces: serde_json::from_str(row.try_get::<_, &str>(2)?).unwrap_or_default(),
+    })
+}
+
 pub(super) async fn claim(
     link: &mut Link,
     lane: &LaneId,
@@ -151,6 +187,7 @@ fn without_mail(row: &Row) -> Result<(LaneId, Claim), Error> {
         head: row.try_get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
         tenant: row.try_get::<_, &str>(4)?.into(),
+        affinity: row.try_get::<_, &str>(8)?.into(),
         mail: None,
     };
     Ok((LaneId::from(row.try_get::<_, String>(5)?), claim))

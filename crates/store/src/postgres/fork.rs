@@ -1,5 +1,5 @@
-//! A lane that begins as another one. Lanes never go and heads only grow, so what was looked at
-//! still holds when the child is made.
+//! A lane that begins as another one. Heads only grow, so what was looked at still holds when the
+//! child is made; the parent's row is locked for it, so that nobody removes it at that moment.
 
 use std::sync::LazyLock;
 
@@ -16,8 +16,9 @@ static FIND: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT no, head FROM lane WHERE id = $1", &[Type::TEXT]));
 
 static MAKE: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "INSERT INTO lane (id, tenant, agent, affinity, parent, parent_at, head)
-         SELECT $1, tenant, agent, affinity, no, $3, $3 FROM lane WHERE no = $2
+    let text = "WITH origin AS (SELECT * FROM lane WHERE no = $2 FOR UPDATE)
+         INSERT INTO lane (id, tenant, agent, affinity, folder, parent, parent_at, head)
+         SELECT $1, tenant, agent, affinity, folder, no, $3, $3 FROM origin
          ON CONFLICT DO NOTHING RETURNING no";
     Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8])
 });

@@ -5,13 +5,14 @@ use std::sync::LazyLock;
 
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use windlass_core::ids::{LaneId, MailId};
+use windlass_core::ids::{LaneId, MailId, Millis};
 use windlass_core::mail::Mail;
 use windlass_runtime::ports::StoreError;
 
 use super::link::{Link, Sql};
 use super::prepare::PreparedLetter;
 use super::trouble::{Trouble, sort};
+use crate::pending::{KINDS, PendingMessage};
 
 /// How often an id is drawn that somebody else is drawing too.
 const DRAWS: u32 = 200;
@@ -21,8 +22,9 @@ const DRAWS: u32 = 200;
 /// wait for the lane's owner. A key that is known inserts nothing either, and then is found.
 static DELIVER: LazyLock<Sql> = LazyLock::new(|| {
     let text = "WITH made AS (
-            INSERT INTO lane (id, tenant, agent, affinity)
-            SELECT $1, coalesce(s.tenant, 'default'), coalesce(s.agent, ''), coalesce(s.affinity, '')
+            INSERT INTO lane (id, tenant, agent, affinity, folder)
+            SELECT $1, coalesce(s.tenant, 'default'), coalesce(s.agent, ''),
+                coalesce(s.affinity, ''), coalesce(s.folder, '')
             FROM (VALUES (1)) AS one (row) LEFT JOIN lane s ON s.id = $5
             WHERE NOT EXISTS (SELECT 1 FROM lane WHERE id = $1)
             ON CONFLICT DO NOTHING RETURNING no),
@@ -45,6 +47,15 @@ static WAITING: LazyLock<Sql> = LazyLock::new(|| {
          LEFT JOIN mail ON mail.lane_no = lane.no AND mail.read_seq IS NULL
          WHERE lane.id = $1 ORDER BY mail.mail_id LIMIT $2";
     Sql::new(text, &[Type::TEXT, Type::INT8])
+});
+
+static PENDING: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "SELECT lane.id, mail.body, (extract(epoch FROM mail.at) * 1000)::bigint,
+             lane.folder, lane.agent
+         FROM mail JOIN lane ON lane.no = mail.lane_no
+         WHERE mail.read_seq IS NULL AND mail.kind = ANY($2) AND ($1 IS NULL OR lane.id = $1)
+         ORDER BY mail.at DESC, mail.mail_id DESC LIMIT $3";
+    Sql::new(text, &[Type::TEXT, Type::TEXT_ARRAY, Type::INT8])
 });
 
 /// A key that is known gives the mail it stood for first.
@@ -103,6 +114,33 @@ pub(super) fn read(link: &Link, id: i64, body: &[u8]) -> Result<Mail, Trouble> {
         Trouble::Refused(StoreError::Corrupt { place, reason })
     })?;
     Ok(Mail { id: id.cast_unsigned(), body })
+}
+
+/// Messages that say something about runs, newest first. One that cannot be read concerns its own
+/// lane, not every list.
+pub(super) async fn pending(
+    link: &mut Link,
+    lane: Option<&LaneId>,
+    most: i64,
+) -> Result<Vec<PendingMessage>, Trouble> {
+    let kinds = KINDS.to_vec();
+    let values: [super::link::Value<'_>; 3] = [&lane.map(LaneId::as_str), &kinds, &most];
+    let rows = link.query(&PENDING, &values).await?;
+    let mut found = Vec::new();
+    for row in &rows {
+        let told = |error: tokio_postgres::Error| sort(link.place(), &error);
+        let Ok(body) = serde_json::from_slice(row.try_get::<_, &[u8]>(1).map_err(told)?) else {
+            continue;
+        };
+        found.push(PendingMessage {
+            lane: LaneId::from(row.try_get::<_, String>(0).map_err(told)?),
+            at: Millis(row.try_get::<_, i64>(2).map_err(told)?.cast_unsigned()),
+            body,
+            folder: row.try_get::<_, &str>(3).map_err(told)?.into(),
+            agent: row.try_get::<_, &str>(4).map_err(told)?.into(),
+        });
+    }
+    Ok(found)
 }
 
 /// The first of these mails that nobody can read, because it is not there or was read.

@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0003_raw.sql"),
     include_str!("schema/0004_run_description.sql"),
     include_str!("schema/0005_records.sql"),
+    include_str!("schema/0006_workspaces.sql"),
 ];
 
 const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS windlass_schema (

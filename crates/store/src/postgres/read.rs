@@ -7,14 +7,18 @@ use tokio_postgres::{Error, Row};
 use windlass_core::ids::{LaneId, Millis, RunId, Seq};
 use windlass_core::project::{RawRow, RunDescription};
 use windlass_core::raw::Raw;
-use windlass_runtime::ports::{EncodedEntry, LaneInfo, RunInfo, StoreError, TraceEnd, WorkerId};
+use windlass_runtime::ports::{
+    EncodedEntry, LaneInfo, RunInfo, StoreError, TraceEnd, Whose, WorkerId,
+};
 
 use super::link::{Link, Sql};
+use super::mail;
 use super::trouble::{Trouble, sort};
-use crate::names;
+use crate::{names, pending};
 
 static LANE: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT epoch, head, owner, active_run, wake_at FROM lane WHERE id = $1";
+    let text = "SELECT epoch, head, owner, active_run, wake_at, tenant, agent, affinity, folder
+         FROM lane WHERE id = $1";
     Sql::new(text, &[Type::TEXT])
 });
 
@@ -36,15 +40,17 @@ static ENTRIES: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 static RUNS: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, folder,
-             run.agent, profile, model, usd_micros FROM run
+    let text =
+        "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
+             run.agent, profile, model, usd_micros, cancel_requested FROM run
          JOIN lane ON lane.no = run.lane_no ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8])
 });
 
 static RUNS_OF: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, folder,
-             run.agent, profile, model, usd_micros FROM run
+    let text =
+        "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
+             run.agent, profile, model, usd_micros, cancel_requested FROM run
          JOIN lane ON lane.no = run.lane_no WHERE lane.id = $2 ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8, Type::TEXT])
 });
@@ -127,6 +133,12 @@ fn info(lane: &LaneId, row: &Row) -> Result<LaneInfo, Error> {
         owner: row.try_get::<_, Option<String>>(2)?.map(WorkerId::from),
         active_run: row.try_get::<_, Option<String>>(3)?.map(RunId::from),
         wake_at: row.try_get::<_, Option<i64>>(4)?.map(|at| Millis(at.cast_unsigned())),
+        whose: Whose {
+            tenant: row.try_get::<_, &str>(5)?.into(),
+            agent: row.try_get::<_, &str>(6)?.into(),
+            affinity: row.try_get::<_, &str>(7)?.into(),
+            folder: row.try_get::<_, &str>(8)?.into(),
+        },
     })
 }
 
@@ -175,12 +187,15 @@ pub(super) async fn runs(
     lane: Option<&LaneId>,
     most: usize,
 ) -> Result<Vec<RunInfo>, Trouble> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let limit = i64::try_from(most).unwrap_or(i64::MAX);
+    // Asked for first: a prompt that is read meanwhile then has a row, and counts once.
+    let pending = mail::pending(link, lane, limit).await?;
     let rows = match lane {
-        None => link.query(&RUNS, &[&most]).await?,
-        Some(lane) => link.query(&RUNS_OF, &[&most, &lane.as_str()]).await?,
+        None => link.query(&RUNS, &[&limit]).await?,
+        Some(lane) => link.query(&RUNS_OF, &[&limit, &lane.as_str()]).await?,
     };
-    rows.iter().map(|row| run_info(link, row)).collect()
+    let runs = rows.iter().map(|row| run_info(link, row)).collect::<Result<_, _>>()?;
+    Ok(pending::merge(runs, pending, most))
 }
 
 fn run_info(link: &Link, row: &Row) -> Result<RunInfo, Trouble> {
@@ -198,6 +213,7 @@ fn run_info(link: &Link, row: &Row) -> Result<RunInfo, Trouble> {
         text: text(4).map_err(told)?.map(Arc::from),
         at: Millis(row.try_get::<_, i64>(5).map_err(told)?.cast_unsigned()),
         resume_available: row.try_get(6).map_err(told)?,
+        cancel_requested: row.try_get(13).map_err(told)?,
         description: RunDescription {
             prompt: text(7).map_err(told)?.map(Arc::from),
             folder: text(8).map_err(told)?.map(Arc::from),

@@ -9,10 +9,12 @@ use windlass_core::project::CheckpointKind;
 use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat, Whose};
 
 use super::link::{Link, Sql};
+use super::text;
 use super::trouble::{Trouble, sort};
 
 /// One statement: the lanes of an owner that still shows the very beat it was seen with are fenced,
-/// and the runs at work on them marked. Lanes that somebody is writing to are passed over.
+/// and the runs at work on them marked. A run that cannot go on by itself waits for a person,
+/// whatever the policy is. Lanes that somebody is writing to are passed over.
 static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
     let text = "WITH left_lanes AS (
             SELECT no, id FROM lane WHERE owner = $1
@@ -29,17 +31,30 @@ static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
             FROM stood WHERE run.run_id = stood.run_id),
         freed AS (
             UPDATE lane SET owner = NULL, epoch = lane.epoch + 1,
-                wake_at = CASE WHEN $5 AND stood.run_id IS NOT NULL THEN NULL ELSE wake_at END
+                wake_at = CASE WHEN stood.run_id IS NOT NULL AND ($5 OR NOT stood.resumable)
+                    THEN NULL ELSE wake_at END
             FROM stood WHERE lane.no = stood.no)
         SELECT id, run_id, resumable FROM stood";
     Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::BOOL])
 });
 
 static INTRODUCE: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "INSERT INTO lane (id, tenant, agent, affinity)
-         VALUES ($1, coalesce(nullif($2, ''), 'default'), $3, $4) ON CONFLICT DO NOTHING";
-    Sql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT])
+    let text = "INSERT INTO lane (id, tenant, agent, affinity, folder)
+         VALUES ($1, coalesce(nullif($2, ''), 'default'), $3, $4, $5)
+         ON CONFLICT (id) DO UPDATE SET affinity = excluded.affinity, folder = excluded.folder
+         WHERE lane.affinity = '' AND excluded.affinity <> ''";
+    Sql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT])
 });
+
+static WAKE: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "UPDATE lane SET wake_at = 0 WHERE id = $1 AND active_run IS NOT NULL RETURNING no";
+    Sql::new(text, &[Type::TEXT])
+});
+
+/// Makes an unfinished run due at once.
+pub(super) async fn wake(link: &mut Link, lane: &LaneId) -> Result<bool, Trouble> {
+    Ok(!link.query(&WAKE, &[&lane.as_str()]).await?.is_empty())
+}
 
 pub(super) async fn reconcile(link: &mut Link, pass: &Reconcile) -> Result<Vec<Left>, Trouble> {
     let mut left = Vec::new();
@@ -83,12 +98,14 @@ fn resumable_kinds() -> Vec<&'static str> {
     kinds.into_iter().filter(|kind| kind.is_resumable()).map(CheckpointKind::as_str).collect()
 }
 
+/// A lane that is known keeps what it has; one without a workspace takes the one that is given.
 pub(super) async fn introduce(
     link: &mut Link,
     lane: &LaneId,
     whose: &Whose,
 ) -> Result<(), Trouble> {
-    let values: [super::link::Value<'_>; 4] =
-        [&lane.as_str(), &&*whose.tenant, &&*whose.agent, &&*whose.affinity];
+    let folder = text::shown(&whose.folder);
+    let values: [super::link::Value<'_>; 5] =
+        [&lane.as_str(), &&*whose.tenant, &&*whose.agent, &&*whose.affinity, &&*folder];
     link.query(&INTRODUCE, &values).await.map(drop)
 }

@@ -40,6 +40,7 @@ columns!(
         agent: Option<Cow<'r, str>>,
         profile: Option<Cow<'r, str>>,
         model: Option<Cow<'r, str>>,
+        cancel_requested: bool,
     }
 );
 
@@ -203,6 +204,7 @@ impl<'r> Rows<'r> {
         runs.agent.push(description.agent.as_deref().map(owned));
         runs.profile.push(description.profile.as_deref().map(owned));
         runs.model.push(description.model.as_deref().map(owned));
+        runs.cancel_requested.push(row.cancel_requested);
     }
 
     /// The run's counters as of this row: from the same append, else from the run's own row.

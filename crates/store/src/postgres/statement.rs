@@ -68,13 +68,16 @@ fn fenced() -> &'static str {
         RETURNING lane.no, g.ord, g.epoch, g.head AS base, g.entries, g.mails, g.runs)"
 }
 
+/// A body that is there already is locked by writing its size again: whoever removes a lane at the
+/// same moment must not take a body away that has just got a second reader.
 fn blobs(places: &mut Places) -> String {
     let table = places.table::<Blobs<'_>>("b");
     format!(
         "blobs AS (
             INSERT INTO blob (hash, size, bytes)
-            SELECT b.hash, length(b.bytes), b.bytes FROM {table} JOIN fenced f ON f.ord = b.ord
-            ON CONFLICT DO NOTHING)"
+            SELECT DISTINCT ON (b.hash) b.hash, length(b.bytes), b.bytes
+            FROM {table} JOIN fenced f ON f.ord = b.ord ORDER BY b.hash
+            ON CONFLICT (hash) DO UPDATE SET size = excluded.size)"
     )
 }
 
@@ -105,11 +108,11 @@ fn runs(places: &mut Places) -> String {
         "runs AS (
             INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
                 model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
-                usd_micros, prompt, folder, agent, profile, model)
+                usd_micros, prompt, folder, agent, profile, model, cancel_requested)
             SELECT r.run_id, f.no, r.state, r.active, r.cause, r.also, r.said, r.tool_rounds,
                 r.model_calls, r.tool_calls, r.input_tokens, r.output_tokens, r.cache_read,
                 r.cache_write, r.happened, r.usd_micros, r.prompt, r.folder, r.agent, r.profile,
-                r.model
+                r.model, r.cancel_requested
             FROM {table} JOIN fenced f ON f.ord = r.ord ORDER BY r.pos
             ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
                 cause = excluded.cause, also = excluded.also, text = excluded.text,
@@ -121,7 +124,8 @@ fn runs(places: &mut Places) -> String {
                 folder = coalesce(excluded.folder, run.folder),
                 agent = coalesce(excluded.agent, run.agent),
                 profile = coalesce(excluded.profile, run.profile),
-                model = coalesce(excluded.model, run.model)
+                model = coalesce(excluded.model, run.model),
+                cancel_requested = run.cancel_requested OR excluded.cancel_requested
             WHERE run.lane_no = excluded.lane_no
             RETURNING run.no)"
     )

@@ -3,12 +3,15 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use windlass_core::ids::{Epoch, LaneId};
 use windlass_core::mail::Mail;
-use windlass_runtime::ports::{Claim, MAIL_PAGE, SeenBeat, StoreError, WorkerId};
+use windlass_runtime::ports::{Claim, MAIL_PAGE, SeenBeat, StoreError, WorkerId, WorkerInfo};
 
 use super::error::{Stop, is_shape};
 use super::step::sql;
 use super::{clock, mail};
 use crate::fault;
+
+/// Workers that were silent for longer are not listed.
+const RECENT_MS: i64 = 300_000;
 
 struct Found {
     owner: Option<SeenBeat>,
@@ -66,7 +69,7 @@ fn find(connection: &Connection, lane: &LaneId) -> Result<Found, Stop> {
     let found = sql(
         connection,
         "SELECT lane.epoch, lane.head, lane.owner, coalesce(worker.beats, 0), parent.id, lane.parent_at,
-             lane.tenant
+             lane.tenant, lane.affinity
          FROM lane
          LEFT JOIN worker ON worker.worker_id = lane.owner
          LEFT JOIN lane AS parent ON parent.no = lane.parent
@@ -87,6 +90,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         head: row.get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
         tenant: row.get(6)?,
+        affinity: row.get(7)?,
         mail: None,
     };
     Ok(Found { owner, claim })
@@ -111,4 +115,32 @@ pub(super) fn beat(connection: &Connection, worker: &WorkerId) -> Result<(), Sto
     )?
     .execute(params![&**worker, clock::wall_ms(), std::process::id()])?;
     Ok(())
+}
+
+pub(super) fn announce(
+    connection: &Connection,
+    worker: &WorkerId,
+    workspaces: &str,
+) -> Result<(), Stop> {
+    sql(connection, "UPDATE worker SET workspaces = ?2 WHERE worker_id = ?1")?
+        .execute(params![&**worker, workspaces])?;
+    Ok(())
+}
+
+/// Those that beat within the last minutes: rows of processes that ended stay in the table.
+pub(super) fn workers(connection: &Connection) -> Result<Vec<WorkerInfo>, Stop> {
+    let mut statement = sql(
+        connection,
+        "SELECT worker_id, max(0, ?1 - beat_at), workspaces FROM worker
+         WHERE workspaces IS NOT NULL AND beat_at > ?1 - ?2 ORDER BY worker_id",
+    )?;
+    let found = statement.query_map(params![clock::wall_ms(), RECENT_MS], |row| {
+        let workspaces: String = row.get(2)?;
+        Ok(WorkerInfo {
+            worker: row.get(0)?,
+            silent_ms: row.get::<_, i64>(1)?.cast_unsigned(),
+            workspaces: serde_json::from_str(&workspaces).unwrap_or_default(),
+        })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -47,8 +47,8 @@ fn origin_of(connection: &Connection, lane: &LaneId) -> Result<Option<Origin>, S
 fn insert(connection: &Connection, child: &LaneId, parent: i64, at: Seq) -> Result<(), Stop> {
     sql(
         connection,
-        "INSERT INTO lane (id, tenant, agent, affinity, parent, parent_at, head)
-         SELECT ?1, tenant, agent, affinity, no, ?3, ?3 FROM lane WHERE no = ?2",
+        "INSERT INTO lane (id, tenant, agent, affinity, folder, parent, parent_at, head)
+         SELECT ?1, tenant, agent, affinity, folder, no, ?3, ?3 FROM lane WHERE no = ?2",
     )?
     .execute(params![child.as_str(), parent, at.cast_signed()])?;
     Ok(())

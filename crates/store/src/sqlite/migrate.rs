@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0007_events.sql"),
     include_str!("schema/0008_run_description.sql"),
     include_str!("schema/0009_records.sql"),
+    include_str!("schema/0010_workspaces.sql"),
 ];
 
 /// The version that every open file has.

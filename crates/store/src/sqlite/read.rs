@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use windlass_core::ids::{LaneId, Millis, RunId, Seq};
-use windlass_runtime::ports::{EncodedEntry, LaneInfo, StoreError, WorkerId};
+use windlass_runtime::ports::{EncodedEntry, LaneInfo, StoreError, Whose, WorkerId};
 
 use super::error::Stop;
 use super::step::sql;
@@ -17,10 +17,13 @@ pub(super) fn lane_no(connection: &Connection, lane: &LaneId) -> Result<Option<i
 }
 
 pub(super) fn lane(connection: &Connection, lane: &LaneId) -> Result<Option<LaneInfo>, Stop> {
-    let found =
-        sql(connection, "SELECT epoch, head, owner, active_run, wake_at FROM lane WHERE id = ?1")?
-            .query_row(params![lane.as_str()], |row| info(lane, row))
-            .optional()?;
+    let found = sql(
+        connection,
+        "SELECT epoch, head, owner, active_run, wake_at, tenant, agent, affinity, folder
+         FROM lane WHERE id = ?1",
+    )?
+    .query_row(params![lane.as_str()], |row| info(lane, row))
+    .optional()?;
     Ok(found)
 }
 
@@ -32,6 +35,12 @@ fn info(lane: &LaneId, row: &Row<'_>) -> rusqlite::Result<LaneInfo> {
         owner: row.get::<_, Option<WorkerId>>(2)?,
         active_run: row.get::<_, Option<String>>(3)?.map(RunId::from),
         wake_at: row.get::<_, Option<i64>>(4)?.map(|at| Millis(at.cast_unsigned())),
+        whose: Whose {
+            tenant: row.get(5)?,
+            agent: row.get(6)?,
+            affinity: row.get(7)?,
+            folder: row.get(8)?,
+        },
     })
 }
 

@@ -1,6 +1,6 @@
 //! Settling what dead owners left, and saying whose a lane is.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use windlass_core::ids::{LaneId, RunId};
 use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat, Whose};
 
@@ -57,31 +57,53 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
 
 fn settle(connection: &Connection, found: Found, pass: &Reconcile) -> Result<Left, Stop> {
     let Found { no, lane, at_work } = found;
-    let stays = at_work.is_some() && pass.resume == Resume::Offered;
+    let resume_available =
+        at_work.as_ref().and_then(|(_, kind)| kind.as_deref()).is_some_and(names::is_resumable);
+    // A run that cannot go on by itself waits for a person, whatever the policy is.
+    let stays = at_work.is_some() && (pass.resume == Resume::Offered || !resume_available);
     sql(
         connection,
         "UPDATE lane SET owner = NULL, epoch = epoch + 1, wake_at = iif(?2, NULL, wake_at)
          WHERE no = ?1",
     )?
     .execute(params![no, stays])?;
-    let Some((run, kind)) = at_work else {
+    let Some((run, _)) = at_work else {
         return Ok(Left { lane, timed_out: None, resume_available: false });
     };
-    let resume_available = kind.is_some_and(|kind| names::is_resumable(&kind));
     sql(connection, "UPDATE run SET state = 'timed_out', resume_available = ?2 WHERE run_id = ?1")?
         .execute(params![run.as_str(), resume_available])?;
     Ok(Left { lane, timed_out: Some(run), resume_available })
 }
 
+/// A lane that is known keeps what it has; one without a workspace takes the one that is given.
 pub(super) fn introduce(connection: &Connection, lane: &LaneId, whose: &Whose) -> Result<(), Stop> {
-    let known = sql(connection, "SELECT 1 FROM lane WHERE id = ?1")?
-        .query_row(params![lane.as_str()], |_| Ok(()))
-        .optional()?;
-    if known.is_some() {
-        return Ok(());
-    }
     let tenant = if whose.tenant.is_empty() { "default" } else { &whose.tenant };
-    sql(connection, "INSERT INTO lane (id, tenant, agent, affinity) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![lane.as_str(), tenant, &*whose.agent, &*whose.affinity])?;
+    let made = sql(
+        connection,
+        "INSERT INTO lane (id, tenant, agent, affinity, folder) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (id) DO NOTHING",
+    )?
+    .execute(params![
+        lane.as_str(),
+        tenant,
+        &*whose.agent,
+        &*whose.affinity,
+        &*whose.folder
+    ])?;
+    if made == 0 && !whose.affinity.is_empty() {
+        sql(
+            connection,
+            "UPDATE lane SET affinity = ?2, folder = ?3 WHERE id = ?1 AND affinity = ''",
+        )?
+        .execute(params![lane.as_str(), &*whose.affinity, &*whose.folder])?;
+    }
     Ok(())
+}
+
+/// Makes an unfinished run due at once.
+pub(super) fn wake(connection: &Connection, lane: &LaneId) -> Result<bool, Stop> {
+    let woken =
+        sql(connection, "UPDATE lane SET wake_at = 0 WHERE id = ?1 AND active_run IS NOT NULL")?
+            .execute(params![lane.as_str()])?;
+    Ok(woken == 1)
 }

@@ -9,10 +9,11 @@ use windlass_core::raw::Raw;
 use windlass_runtime::ports::{RunInfo, TraceEnd};
 
 use super::error::{Stop, is_conflict};
+use super::mail;
 use super::prepare::PreparedRow;
 use super::step::sql;
-use crate::names;
 use crate::valid::refusal;
+use crate::{names, pending};
 
 pub(super) fn write(
     connection: &Connection,
@@ -63,6 +64,7 @@ fn run(
         about.agent.as_deref(),
         about.profile.as_deref(),
         about.model.as_deref(),
+        row.cancel_requested,
     ];
     // Most rows say that a run goes on: the index of active runs is not written again for them.
     let went_on = sql(
@@ -72,7 +74,7 @@ fn run(
              cache_read = ?13, cache_write = ?14, at = ?15, resume_available = 0,
              usd_micros = ?16, prompt = coalesce(?17, prompt), folder = coalesce(?18, folder),
              agent = coalesce(?19, agent), profile = coalesce(?20, profile),
-             model = coalesce(?21, model)
+             model = coalesce(?21, model), cancel_requested = max(cancel_requested, ?22)
          WHERE run_id = ?1 AND lane_no = ?2 AND active = ?4",
     )?
     .execute(values)?;
@@ -83,9 +85,9 @@ fn run(
         connection,
         "INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
              model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
-             usd_micros, prompt, folder, agent, profile, model)
+             usd_micros, prompt, folder, agent, profile, model, cancel_requested)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-             ?19, ?20, ?21)
+             ?19, ?20, ?21, ?22)
          ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
              cause = excluded.cause, also = excluded.also, text = excluded.text,
              tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
@@ -96,7 +98,8 @@ fn run(
              folder = coalesce(excluded.folder, run.folder),
              agent = coalesce(excluded.agent, run.agent),
              profile = coalesce(excluded.profile, run.profile),
-             model = coalesce(excluded.model, run.model)
+             model = coalesce(excluded.model, run.model),
+             cancel_requested = max(run.cancel_requested, excluded.cancel_requested)
          WHERE run.lane_no = excluded.lane_no",
     )?
     .execute(values);
@@ -215,21 +218,24 @@ pub(super) fn runs(
 ) -> Result<Vec<RunInfo>, Stop> {
     let text = match lane {
         None => {
-            "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, folder,
-                 run.agent, profile, model, usd_micros FROM run
+            "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
+                 run.agent, profile, model, usd_micros, cancel_requested FROM run
              JOIN lane ON lane.no = run.lane_no WHERE ?1 IS NULL ORDER BY run.no DESC LIMIT ?2"
         }
         Some(_) => {
-            "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, folder,
-                 run.agent, profile, model, usd_micros FROM run
+            "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
+                 run.agent, profile, model, usd_micros, cancel_requested FROM run
              JOIN lane ON lane.no = run.lane_no
              WHERE run.lane_no = (SELECT no FROM lane WHERE id = ?1) ORDER BY run.no DESC LIMIT ?2"
         }
     };
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut statement = sql(connection, text)?;
-    let found = statement.query_map(params![lane.map(LaneId::as_str), most], run_info)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    // Two statements that must see the same moment: a prompt is pending or has a row.
+    let moment = connection.unchecked_transaction()?;
+    let limit = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut statement = sql(&moment, text)?;
+    let found = statement.query_map(params![lane.map(LaneId::as_str), limit], run_info)?;
+    let found = found.collect::<rusqlite::Result<_>>()?;
+    Ok(pending::merge(found, mail::pending(&moment, lane, most)?, most))
 }
 
 fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
@@ -245,6 +251,7 @@ fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
         text: row.get(4)?,
         at: Millis(row.get::<_, i64>(5)?.cast_unsigned()),
         resume_available: row.get(6)?,
+        cancel_requested: row.get(13)?,
         description: RunDescription {
             prompt: row.get(7)?,
             folder: row.get(8)?,

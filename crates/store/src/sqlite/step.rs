@@ -3,12 +3,13 @@
 use rusqlite::{CachedStatement, Connection};
 use windlass_core::ids::{Epoch, LaneId, MailId, Seq};
 use windlass_runtime::ports::{
-    Claim, Delivered, Forget, Forgotten, Left, Reconcile, SeenBeat, StoreError, Whose, WorkerId,
+    Claim, Delivered, Forget, Forgotten, Left, Reconcile, Removed, SeenBeat, StoreError, Whose,
+    WorkerId,
 };
 
 use super::error::Stop;
 use super::prepare::{PreparedAppend, PreparedLetter};
-use super::{append, claim, forget, fork, mail, reconcile};
+use super::{append, claim, forget, fork, mail, reconcile, remove};
 use crate::fault;
 use crate::hints::Hints;
 
@@ -24,6 +25,9 @@ pub(super) enum Work {
     Introduce { lane: LaneId, whose: Whose },
     Reconcile(Reconcile),
     Forget(Forget),
+    Announce { worker: WorkerId, workspaces: String },
+    Wake { lane: LaneId },
+    Remove { lane: LaneId },
 }
 
 #[derive(Debug)]
@@ -33,6 +37,8 @@ pub(super) enum Answer {
     AllClaimed(Vec<(LaneId, Claim)>),
     Left(Vec<Left>),
     Forgot(Forgotten),
+    Woken(bool),
+    Removed(Removed),
     Done,
 }
 
@@ -73,6 +79,22 @@ impl Answer {
     }
 }
 
+impl Answer {
+    pub(super) fn woken(self) -> Result<bool, StoreError> {
+        match self {
+            Self::Woken(woken) => Ok(woken),
+            _ => Err(crossed()),
+        }
+    }
+
+    pub(super) fn removed(self) -> Result<Removed, StoreError> {
+        match self {
+            Self::Removed(removed) => Ok(removed),
+            _ => Err(crossed()),
+        }
+    }
+}
+
 fn crossed() -> StoreError {
     StoreError::Invalid { what: "the store answered another question; report this".to_owned() }
 }
@@ -103,18 +125,24 @@ impl Work {
             }
             Self::Reconcile(pass) => reconcile::reconcile(connection, pass).map(Answer::Left),
             Self::Forget(old) => forget::forget(connection, old).map(Answer::Forgot),
+            Self::Announce { worker, workspaces } => {
+                claim::announce(connection, worker, workspaces).map(|()| Answer::Done)
+            }
+            Self::Wake { lane } => reconcile::wake(connection, lane).map(Answer::Woken),
+            Self::Remove { lane } => remove::remove(connection, lane).map(Answer::Removed),
         }
     }
 
     /// Tells those in this process who wait for mail.
     pub(super) fn tell(&self, hints: &Hints) {
         match self {
-            Self::Deliver { lane, .. } => hints.tell(lane),
+            Self::Deliver { lane, .. } | Self::Wake { lane } => hints.tell(lane),
             Self::Append(append) => append.mail_out.iter().for_each(|(to, _)| hints.tell(to)),
             Self::Claim { .. } | Self::ClaimAll { .. } | Self::Release { .. } => (),
             Self::Beat { .. } => (),
             Self::Fork { .. } | Self::Introduce { .. } => (),
             Self::Reconcile(_) | Self::Forget(_) => (),
+            Self::Announce { .. } | Self::Remove { .. } => (),
         }
     }
 
@@ -127,6 +155,7 @@ impl Work {
             Self::Append(_) => fault::point(fault::APPEND_BEFORE_COMMIT),
             Self::Fork { .. } | Self::Introduce { .. } => (),
             Self::Reconcile(_) | Self::Forget(_) => (),
+            Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
         }
     }
 
@@ -139,6 +168,7 @@ impl Work {
             Self::Append(_) => fault::point(fault::APPEND_AFTER_COMMIT),
             Self::Fork { .. } | Self::Introduce { .. } => (),
             Self::Reconcile(_) | Self::Forget(_) => (),
+            Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
         }
     }
 

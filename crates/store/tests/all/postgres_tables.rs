@@ -86,6 +86,7 @@ fn run(text: Option<&str>) -> Row {
         counters,
         usd_micros: None,
         description: RunDescription::default(),
+        cancel_requested: false,
         at: Millis(1),
     })
 }

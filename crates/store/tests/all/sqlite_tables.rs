@@ -73,6 +73,7 @@ fn run(state: RunState) -> Row {
         counters,
         usd_micros: None,
         description: RunDescription::default(),
+        cancel_requested: false,
         at: Millis(1),
     })
 }

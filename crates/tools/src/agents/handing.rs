@@ -52,6 +52,10 @@ impl<I: Hands> Handing<I> {
 }
 
 impl<I: Hands + 'static> Tool for Handing<I> {
+    fn needs_workspace(&self) -> bool {
+        false
+    }
+
     fn spec(&self) -> ToolSpec {
         let description = self.known.description(I::ABOUT);
         ToolSpec { description, ..offer::<I>(I::NAME, "") }

@@ -128,7 +128,8 @@ async fn a_worker_leaves_what_is_not_within_its_reach() {
     work(&here, TIMES);
     until_ended(store.as_ref(), 2).await;
     pause(200).await;
-    assert_eq!((ended(store.as_ref()).await, look.count()), (2, 2));
+    // The one that belongs to no workspace was driven without the tools of this one.
+    assert_eq!((ended(store.as_ref()).await, look.count()), (2, 1));
     let there = worker("/there").await.unwrap();
     work(&there, TIMES);
     until_ended(store.as_ref(), 3).await;

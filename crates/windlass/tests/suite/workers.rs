@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use windlass::core::block::Block;
 use windlass::core::ids::{LaneId, RunId};
+use windlass::core::limits::Times;
 use windlass::core::mail::MailBody;
 use windlass::memory::MemoryStore;
 use windlass::ports::{Letter, Resume, Store};
 use windlass::sqlite::SqliteStore;
-use windlass::{Windlass, WorkTimes};
+use windlass::{End, StopCause, Windlass, WorkTimes};
 
 use crate::kit::{Probe, builder, eventually, pause};
 
@@ -224,4 +225,81 @@ when any
         all_finish(&outside, 2).await;
         assert_eq!(look.count(), 1);
     });
+}
+
+/// A worker that was told to stop lets the call in progress finish, starts nothing new, and the next
+/// worker goes on with its result: nobody is asked what became of it.
+#[tokio::test]
+async fn a_call_in_progress_finishes_before_the_lane_is_handed_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.db");
+    let gate = Arc::new(Notify::new());
+    let look = Probe::once_only("Look").gated(&gate);
+    let first = on(&path, &look).await;
+    let working = tokio::spawn({
+        let first = first.clone();
+        async move { first.work_with(TIMES).await }
+    });
+    let outside = SqliteStore::open(&path).unwrap();
+    send(&outside, "lane").await;
+    eventually("the call runs", || look.count() == 1).await;
+    first.hand_over_within(60_000);
+    pause(100).await;
+    assert!(!working.is_finished(), "it waits for the call");
+    gate.notify_one();
+    working.await.unwrap().unwrap();
+    let lane = outside.lane(LaneId::from("lane")).await.unwrap().unwrap();
+    assert!(lane.owner.is_none() && lane.active_run.is_some(), "{lane:?}");
+    let next = Probe::once_only("Look");
+    let second = on(&path, &next).await;
+    second.session("lane").resume().await.unwrap().end().await.unwrap();
+    assert_eq!((finished(&outside).await, look.count(), next.count()), (1, 1, 0));
+}
+
+/// A call that takes longer than the grace period is left as after a crash.
+#[tokio::test]
+async fn nobody_waits_longer_than_the_grace_period() {
+    let dir = tempfile::tempdir().unwrap();
+    let look = Probe::once_only("Look").gated(&Arc::new(Notify::new()));
+    let w = on(&dir.path().join("w.db"), &look).await;
+    let working = tokio::spawn({
+        let w = w.clone();
+        async move { w.work_with(TIMES).await }
+    });
+    let outside = SqliteStore::open(dir.path().join("w.db")).unwrap();
+    send(&outside, "lane").await;
+    eventually("the call runs", || look.count() == 1).await;
+    w.hand_over_within(50);
+    working.await.unwrap().unwrap();
+    assert!(outside.lane(LaneId::from("lane")).await.unwrap().unwrap().owner.is_none());
+}
+
+/// The reader of this stream never reads, so its driver waits for ever and judges no time limit. The
+/// process goes on beating: only the watchdog can end the run.
+#[tokio::test]
+async fn a_stuck_driver_is_replaced_and_the_run_ends_at_its_hard_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path().join("w.db")).unwrap();
+    let look = Probe::read("Look");
+    let w = builder("when any\n  call Look {}\n", store, std::slice::from_ref(&look))
+        .settings(|settings| {
+            settings.times = Some(Times { soft_ms: 700, hard_ms: 1_000, grace_ms: 0 });
+            settings.limits.tool_rounds = 500;
+        })
+        .start()
+        .await
+        .unwrap();
+    let unread = w.session("lane").send("go").await.unwrap();
+    let outside = SqliteStore::open(dir.path().join("w.db")).unwrap();
+    for _ in 0..2_000 {
+        let runs = outside.runs(None, 1).await.unwrap();
+        if let Some(cause) = runs.first().and_then(|run| run.cause) {
+            assert!(matches!(cause, StopCause::HardTime | StopCause::SoftTime), "{cause:?}");
+            let end = unread.end().await.unwrap();
+            assert!(matches!(&end, End::Finished(ended) if ended.cause == cause), "{end:?}");
+            return;
+        }
+        pause(10).await;
+    }
+    panic!("the run never ended");
 }
