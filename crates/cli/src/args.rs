@@ -42,10 +42,26 @@ pub(crate) struct Print {
     #[arg(long)]
     pub(crate) detach: bool,
     /// The id of the new conversation, a UUID that is not in use
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "UUID", value_parser = uuid)]
     pub(crate) session_id: Option<String>,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
+}
+
+/// A UUID as it is typed.
+fn uuid(typed: &str) -> Result<String, String> {
+    match uuid::Uuid::parse_str(typed) {
+        Ok(_) => Ok(typed.to_owned()),
+        Err(_) => Err("not a UUID; to choose a name of your own use --conversation".to_owned()),
+    }
+}
+
+/// A sum of money as it is typed.
+fn dollars(typed: &str) -> Result<f64, String> {
+    match typed.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd > 0.0 && usd <= 1e9 => Ok(usd),
+        Ok(_) | Err(_) => Err("give a number of dollars above 0, such as 0.50".to_owned()),
+    }
 }
 
 /// What drives the conversation.
@@ -134,7 +150,7 @@ pub(crate) struct PermissionArgs {
     )]
     pub(crate) deny: Vec<String>,
     /// What happens to calls that no rule covers
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", value_parser = permission_modes())]
     pub(crate) permission_mode: Option<String>,
     /// The same as --permission-mode bypassPermissions
     #[arg(long)]
@@ -157,6 +173,21 @@ pub(crate) struct PermissionArgs {
     /// Which settings files are read: user, project, local; empty for none
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
+}
+
+/// The modes as they are typed, in the order of what they allow.
+fn permission_modes() -> clap::builder::PossibleValuesParser {
+    let modes = [
+        ("default", "Ask for everything but reads in the workspace"),
+        ("acceptEdits", "Also allow file edits in the workspace, mkdir, touch, mv and cp"),
+        ("plan", "Allow reads only, and end with a plan"),
+        ("plan:none", "Allow no tool at all"),
+        ("dontAsk", "Deny what no rule allows, without asking"),
+        ("auto", "Let a classifier model decide"),
+        ("bypassPermissions", "Allow everything that no rule denies"),
+        ("manual", "The same as default"),
+    ];
+    modes.map(|(name, help)| clap::builder::PossibleValue::new(name).help(help)).into()
 }
 
 impl PermissionArgs {
@@ -186,11 +217,12 @@ pub(crate) struct PromptArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Rounds with tool calls before the run is stopped
-    #[arg(long, value_name = "N")]
+    /// Stop the run after N rounds of tool calls [default: 50]. A run also wraps up after 15 minutes
+    /// of work and is ended after 20 (`times` of a profile in config.toml)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
     /// Dollars one run may cost
-    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
     pub(crate) max_budget_usd: Option<f64>,
     /// Tokens one run may use
     #[arg(long, value_name = "N")]
@@ -296,17 +328,11 @@ pub(crate) enum EffortWord {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Watch an agent work, crash, come back and explain itself: no key, no network
-    Demo,
+    Demo(DemoArgs),
     /// Check keys, store, disk, leftovers and paths; each line says what to do
     Doctor(look::DoctorArgs),
     /// List runs, newest first
-    Runs {
-        #[command(flatten)]
-        store: StoreArgs,
-        /// As JSON, one object a line
-        #[arg(long)]
-        json: bool,
-    },
+    Runs(look::RunsArgs),
     /// Read a conversation: prompts, replies, calls, questions, and how it stands
     Show(look::LookArgs),
     /// Say why a run stopped or waits, what had a part in it, and what to do next
@@ -327,8 +353,9 @@ pub(crate) enum Command {
     Replay(look::LookArgs),
     /// Go on with a conversation that was left in the middle
     Resume {
-        /// A run or a conversation; a unique beginning of its id is enough
-        conversation: String,
+        /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+        /// folder if not given
+        conversation: Option<String>,
         /// Leaves it to a worker, and does not wait
         #[arg(long)]
         detach: bool,
@@ -337,7 +364,7 @@ pub(crate) enum Command {
     },
     /// Answer a question a conversation waits for, and go on with it
     Answer {
-        /// A run or a conversation; a unique beginning of its id is enough
+        /// A run or a conversation, by a unique beginning or end of its id
         conversation: String,
         /// Which question
         question: u32,
@@ -356,8 +383,9 @@ pub(crate) enum Command {
     Approve(Box<look::ApproveArgs>),
     /// Ask the active run of a conversation to end at the next safe boundary
     Cancel {
-        /// A run or a conversation; a unique beginning of its id is enough
-        conversation: String,
+        /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+        /// folder if not given
+        conversation: Option<String>,
         /// Only asks; whoever drives the conversation next ends it
         #[arg(long)]
         detach: bool,
@@ -385,6 +413,14 @@ pub(crate) enum Command {
     Completions(look::CompletionsArgs),
     /// Write the manual page
     Man(look::ManArgs),
+}
+
+/// What stays of the demo.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DemoArgs {
+    /// Keep the project and its store to look at them afterwards
+    #[arg(long)]
+    pub(crate) keep: bool,
 }
 
 /// Where the scripted model listens.

@@ -55,18 +55,18 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         None => print::print(args.print).await,
         Some(Command::Resume { conversation, detach, agent }) => {
-            resume::resume(&conversation, &agent, Then::of(detach)).await
+            resume::resume(conversation.as_deref(), &agent, Then::of(detach)).await
         }
         Some(Command::Answer { conversation, question, answer, text, detach, agent }) => {
             let answer = answer::read(answer, text)?;
             answer::answer((&conversation, question), answer, &agent, Then::of(detach)).await
         }
         Some(Command::Cancel { conversation, detach, agent }) => {
-            cancel::cancel(&conversation, &agent, Then::of(detach)).await
+            cancel::cancel(conversation.as_deref(), &agent, Then::of(detach)).await
         }
-        Some(Command::Runs { store, json }) => runs::runs(&store, json).await,
+        Some(Command::Runs(args)) => runs::runs(&args).await,
         Some(Command::Replay(args)) => replay::replay(&args).await,
-        Some(Command::Demo) => demo::demo().await,
+        Some(Command::Demo(args)) => demo::demo(&args).await,
         Some(Command::Worker(agent)) => worker::worker(*agent).await,
         Some(Command::Trust { folder, revoke }) => trust::trust(&folder, revoke),
         Some(Command::Show(args)) => show::show(&args).await,

@@ -2,6 +2,7 @@
 //! commands choose what to look at and how it is shown.
 
 pub(crate) mod acts;
+pub(crate) mod age;
 pub(crate) mod args;
 pub(crate) mod doctor;
 pub(crate) mod explain;
@@ -14,6 +15,7 @@ pub(crate) mod numbers;
 pub(crate) mod paper;
 pub(crate) mod raw;
 pub(crate) mod room;
+pub(crate) mod runs;
 pub(crate) mod scenes;
 pub(crate) mod stats;
 pub(crate) mod story;

@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::error::ErrorKind;
 
+use crate::args::Args;
 use crate::exit::Exit;
 use crate::{show, words};
 
@@ -27,10 +29,56 @@ pub(crate) fn told(error: &clap::Error) -> ExitCode {
     Exit::NotUnderstood.code()
 }
 
+/// What is said of a word that is neither a command nor a prompt.
+pub(crate) fn not_a_command(typed: Option<&str>) -> String {
+    let commands = Args::command();
+    let names = commands.get_subcommands().map(clap::Command::get_name);
+    match typed.and_then(|typed| nearest(typed, names).map(|name| (typed, name.to_owned()))) {
+        Some((typed, name)) => words::similar_command(typed, &name),
+        None => words::no_command(typed),
+    }
+}
+
+/// The name that was probably meant.
+fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let most = typed.chars().count().div_ceil(3).min(2);
+    let near = names.map(|name| (edits(typed, name), name));
+    near.filter(|(edits, _)| *edits <= most).min().map(|(_, name)| name)
+}
+
+/// The edits between two words: characters added, left out, replaced, or swapped with their
+/// neighbour (the optimal string alignment distance).
+fn edits(typed: &str, name: &str) -> usize {
+    let (typed, name): (Vec<char>, Vec<char>) = (typed.chars().collect(), name.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=name.len()).collect();
+    for (row, c) in typed.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, d) in name.iter().enumerate() {
+            let at = |line: &[usize], index: usize| line.get(index).copied().unwrap_or(usize::MAX);
+            let replaced = at(&last, column).saturating_add(usize::from(c != d));
+            let other = at(&last, column + 1).min(at(&next, column)).saturating_add(1);
+            let is_swap = row > 0
+                && column > 0
+                && typed.get(row - 1) == Some(d)
+                && name.get(column - 1) == Some(c);
+            let swapped = match is_swap {
+                true => at(&before, column - 1).saturating_add(1),
+                false => usize::MAX,
+            };
+            next.push(replaced.min(other).min(swapped));
+        }
+        before = std::mem::replace(&mut last, next);
+    }
+    last.last().copied().unwrap_or(usize::MAX)
+}
+
 /// What clap says, without what only repeats it.
 fn sentence(said: &str) -> String {
-    if said.contains("cannot be used with '[PROMPT]'") {
-        return "a prompt of several words stands in quotes: `windlass -p \"…\"`".to_owned();
+    let is_split_prompt = said.contains("cannot be used with '[PROMPT]'")
+        || (said.contains("the subcommand '") && said.contains("[PROMPT]"));
+    if is_split_prompt {
+        return "quote a prompt of several words: `windlass -p \"…\"`".to_owned();
     }
     let problem: Vec<&str> =
         said.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
@@ -39,7 +87,7 @@ fn sentence(said: &str) -> String {
     let tip = said.lines().filter_map(|line| line.trim().strip_prefix("tip: "));
     let tip: String =
         tip.filter(|tip| tip.contains("similar")).map(|tip| format!("; {tip}")).collect();
-    format!("{problem}{tip}; `{} --help` says what there is", command(said))
+    format!("{problem}{tip}; see `{} --help`", command(said))
 }
 
 /// The command it is about, as clap shows how to use it.

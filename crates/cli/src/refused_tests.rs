@@ -2,7 +2,7 @@
 
 use clap::Parser;
 
-use super::sentence;
+use super::{not_a_command, sentence};
 use crate::args::Args;
 
 fn said(typed: &[&str]) -> String {
@@ -15,25 +15,50 @@ fn every_mistake_is_one_sentence_that_says_where_to_look() {
     for (typed, expected) in [
         (
             &["-p", "x", "--nonsense"][..],
-            "unexpected argument '--nonsense' found; `windlass --help` says what there is",
+            "unexpected argument '--nonsense' found; see `windlass --help`",
         ),
         (
             &["show", "x", "--jsn"],
-            "unexpected argument '--jsn' found; a similar argument exists: '--json'; `windlass show \
-             --help` says what there is",
+            "unexpected argument '--jsn' found; a similar argument exists: '--json'; see \
+             `windlass show --help`",
         ),
         (
             &["-p", "x", "--effort", "huge"],
             "invalid value 'huge' for '--effort <LEVEL>' [possible values: low, medium, high, xhigh, \
-             max]; `windlass --help` says what there is",
+             max]; see `windlass --help`",
         ),
         (
             &["answer", "x"],
-            "the following required arguments were not provided: <QUESTION> <ANSWER>; `windlass \
-             answer --help` says what there is",
+            "the following required arguments were not provided: <QUESTION> <ANSWER>; see \
+             `windlass answer --help`",
         ),
-        (&["fix", "the", "bug"], "a prompt of several words stands in quotes: `windlass -p \"…\"`"),
+        (&["-p", "fix", "y"], "quote a prompt of several words: `windlass -p \"…\"`"),
+        (&["-p", "fix", "it", "--json"], "quote a prompt of several words: `windlass -p \"…\"`"),
+        (&["fix", "the", "bug"], "quote a prompt of several words: `windlass -p \"…\"`"),
     ] {
         assert_eq!(said(typed), expected, "{typed:?}");
     }
+}
+
+#[test]
+fn a_command_with_a_slip_of_the_finger_is_named() {
+    for (typed, meant) in [
+        ("rnus", Some("runs")),
+        ("run", Some("runs")),
+        ("doctr", Some("doctor")),
+        ("explian", Some("explain")),
+        ("resmue", Some("resume")),
+        ("hi", None),
+        ("fix the bug", None),
+        ("", None),
+    ] {
+        let said = not_a_command(Some(typed));
+        match meant {
+            Some(name) => {
+                assert!(said.contains(&format!("did you mean `windlass {name}`?")), "{said}")
+            }
+            None => assert!(said.starts_with("to run a prompt"), "{typed}: {said}"),
+        }
+    }
+    assert!(not_a_command(None).contains("windlass -p \"PROMPT\""));
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use windlass::core::ids::LaneId;
 use windlass::core::settings::Settings;
+use windlass::memory::MemoryStore;
 use windlass::ports::Store;
 use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
@@ -37,6 +38,27 @@ pub(crate) async fn store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
     }
 }
 
+/// Opens the store for a command that is about what is there already: a file that does not exist is
+/// not made, and looks like a store in which nothing ran.
+pub(crate) async fn existing_store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
+    match is_missing(&store_path(args)?) {
+        true => Ok(Arc::new(MemoryStore::new())),
+        false => store(args).await,
+    }
+}
+
+/// What is said where nothing ran yet. A file that was named and is not there may be a slip.
+pub(crate) fn no_runs(args: &StoreArgs) -> String {
+    let missing = args.store.as_deref().filter(|path| is_missing(path));
+    missing.map_or_else(|| words::NO_RUNS.to_owned(), words::no_store)
+}
+
+/// Whether the file of a store does not exist. One that cannot be looked at is told when it is opened.
+fn is_missing(path: &Path) -> bool {
+    let is_not_found = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    server(path).is_none() && path.metadata().err().is_some_and(is_not_found)
+}
+
 /// The address, if the store is on a server.
 pub(crate) fn server(place: &Path) -> Option<&str> {
     place.to_str().filter(|text| PostgresStore::is_address(text))
@@ -44,13 +66,29 @@ pub(crate) fn server(place: &Path) -> Option<&str> {
 
 /// Where the store is.
 pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
-    match &args.store {
-        Some(path) => Ok(path.clone()),
-        None => match config::read()?.store {
-            Some(path) => Ok(path),
-            None => Ok(paths::state()?.join("windlass.db")),
-        },
+    if let Some(path) = &args.store {
+        let unknown = unknown_scheme(path).map(|scheme| words::unknown_store(scheme, "--store"));
+        return unknown
+            .map_or_else(|| Ok(path.clone()), |what| Err(UsageError::of(anyhow::anyhow!(what))));
     }
+    match config::read()?.store {
+        Some(path) => match unknown_scheme(&path) {
+            Some(scheme) => bail!(words::unknown_store(scheme, "`store` in config.toml")),
+            None => Ok(path),
+        },
+        None => Ok(paths::state()?.join("windlass.db")),
+    }
+}
+
+/// The scheme of an address that no store understands. A file of that name would be made silently.
+fn unknown_scheme(place: &Path) -> Option<&str> {
+    let text = place.to_str()?;
+    let (scheme, rest) = text.split_once(':')?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    let is_address =
+        rest.starts_with("//") || matches!(scheme, "sqlite" | "postgres" | "postgresql");
+    (is_scheme && is_address && server(place).is_none()).then_some(scheme)
 }
 
 /// Everything a conversation is driven with.

@@ -100,10 +100,8 @@ fn offered(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
         match all().find(|name| *name == called(typed)) {
             Some(name) => names.push(name),
             None => {
-                bail!(
-                    "there is no tool {typed}; there are {}",
-                    all().collect::<Vec<_>>().join(", ")
-                )
+                let known = all().collect::<Vec<_>>().join(", ");
+                bail!("there is no tool {typed}; there are {known}");
             }
         }
     }

@@ -126,19 +126,43 @@ pub(crate) const NOTHING_PIPED: &str =
 
 /// What was typed is neither a command nor a prompt.
 pub(crate) fn no_command(typed: Option<&str>) -> String {
-    let what = typed.map_or("what is to be done", |typed| typed.lines().next().unwrap_or_default());
+    let what = typed.map_or("PROMPT", |typed| typed.lines().next().unwrap_or_default());
     let what = one_line(what, CALL_CHARS).replace('"', "'");
+    format!("to run a prompt: `windlass -p \"{what}\"`; for the commands see `windlass --help`")
+}
+
+/// What was typed is almost a command.
+pub(crate) fn similar_command(typed: &str, command: &str) -> String {
+    let typed = one_line(typed, CALL_CHARS);
+    format!("unknown command `{typed}`; did you mean `windlass {command}`?")
+}
+
+/// There is nothing to look back on, because the store that was named does not exist.
+pub(crate) fn no_store(place: &Path) -> String {
+    format!("no runs yet: there is no store at {}; the first run makes it", place.display())
+}
+
+/// An address of a kind of store that does not exist.
+pub(crate) fn unknown_store(scheme: &str, given: &str) -> String {
     format!(
-        "to give work to a model say `windlass -p \"{what}\"`; `windlass --help` lists the commands"
+        "{given} names an unknown kind of store, `{scheme}:`; give a file, or \
+         postgres://USER@HOST/DATABASE"
     )
 }
 
 /// There is nothing to look back on.
 pub(crate) const NO_RUNS: &str = "no runs yet; start one with `windlass -p \"…\"`";
 
-/// Below a list in which some runs are said to be left.
-pub(crate) const RUNS_ARE_LEFT: &str =
-    "left: no process works on it; go on with `windlass resume CONVERSATION`";
+/// Below a list in which some runs are interrupted.
+pub(crate) const RUNS_ARE_INTERRUPTED: &str =
+    "interrupted: no process works on it; continue with `windlass resume ID`";
+
+/// Below a list in which some runs wait for a person.
+pub(crate) const RUNS_NEED_ANSWERS: &str =
+    "needs answer: `windlass explain ID` shows the question and how to answer it";
+
+/// No run is what was looked for.
+pub(crate) const NO_SUCH_RUNS: &str = "no run fits; `windlass runs` without filters lists all";
 
 /// What `windlass` alone says.
 pub(crate) const WELCOME: &str = "\
@@ -155,8 +179,10 @@ windlass: an agent that survives crashes, and says why it stopped
 
 /// A command asks for more than a folder gives that nobody trusts.
 pub(crate) fn untrusted_command(name: &str, ignored: &[&str]) -> String {
+    let count = if ignored.len() == 1 { "counts" } else { "count" };
     format!(
-        "windlass: {} of /{name} counts only in a folder that you trust; say so with `windlass trust`",
+        "windlass: {} of /{name} {count} only in a folder that you trust; trust it with `windlass \
+         trust`",
         ignored.join(" and ")
     )
 }

@@ -56,7 +56,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::Launched { call } | Record::Started { call } => round::let_go(c, *call, at),
         Record::Retried { call, until } => round::retried(c, input, *call, *until),
         Record::Completed { call } => round::completed(c, at, input, *call),
-        Record::Settled { call, shown } => round::settled(c, *call, shown),
+        Record::Settled { call, shown } => round::settled(c, at, *call, shown),
         Record::CallLost { call } => round::lost(c, at, *call),
         Record::CallCleared { call } => set(c, *call, CallState::Ready),
         Record::JournalChanged { change, .. } => c.journal.apply(change),

@@ -18,6 +18,9 @@ const SHORT_HASH: usize = 8;
 /// What an owner would tell the model before the conversation, part by part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Offer {
+    /// The folder that tools work in; empty if none is set.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub folder: Arc<str>,
     /// Hash of the system prompt.
     pub system: Arc<str>,
     /// The tools, in order.
@@ -42,7 +45,8 @@ impl Settings {
             hash: Arc::from(sha256_hex(Raw::encode(tool).text().as_bytes())),
         };
         let system = Arc::from(sha256_hex(self.system.as_bytes()));
-        Offer { system, tools: self.tools.iter().map(tool).collect() }
+        let folder = self.rules.root.clone();
+        Offer { folder, system, tools: self.tools.iter().map(tool).collect() }
     }
 }
 
@@ -60,6 +64,9 @@ pub(crate) fn what(old: &Offer, new: &Offer) -> Arc<str> {
     let changed =
         of(&new.tools, &|tool| hash_in(old, &tool.name).is_some_and(|hash| hash != tool.hash));
     let mut said = Vec::new();
+    if old.folder != new.folder && !old.folder.is_empty() && !new.folder.is_empty() {
+        said.push(format!("the folder ({} is now {})", old.folder, new.folder));
+    }
     if old.system != new.system {
         said.push(format!(
             "the system prompt ({} is now {})",

@@ -22,8 +22,8 @@ pub(crate) async fn answer(
     agent: &AgentArgs,
     then: Then,
 ) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&agent.store).await?;
-    let lane = find::find(store.as_ref(), id).await?.lane;
+    let store = setup::existing_store(&agent.store).await?;
+    let lane = find::find(store.as_ref(), Some(id), &agent.permissions.workspace).await?.lane;
     let story = Story::read(store.as_ref(), lane.clone()).await?;
     check(&story, question, &answer)?;
     let left = Left::answer(&lane, question);

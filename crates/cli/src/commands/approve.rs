@@ -19,8 +19,9 @@ use crate::setup::{self, Asks};
 use crate::show;
 
 pub(crate) async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.agent.store).await?;
-    let found = find::find(store.as_ref(), &args.id).await?;
+    let store = setup::existing_store(&args.agent.store).await?;
+    let workspace = &args.agent.permissions.workspace;
+    let found = find::find(store.as_ref(), args.id.as_deref(), workspace).await?;
     let story = Story::read(store.as_ref(), found.lane.clone()).await?;
     let (question, call) = meant(&story, args.question)?;
     let rule = if args.rule { Some(rule(&story.now, call)?) } else { None };

@@ -9,9 +9,13 @@ use crate::commands::sending::{Left, Sending, Then};
 use crate::look::{acts, find};
 use crate::setup::{self, Asks};
 
-pub(crate) async fn cancel(id: &str, agent: &AgentArgs, then: Then) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&agent.store).await?;
-    let lane = find::find(store.as_ref(), id).await?.lane;
+pub(crate) async fn cancel(
+    id: Option<&str>,
+    agent: &AgentArgs,
+    then: Then,
+) -> anyhow::Result<ExitCode> {
+    let store = setup::existing_store(&agent.store).await?;
+    let lane = find::find(store.as_ref(), id, &agent.permissions.workspace).await?.lane;
     let active = store.lane(lane.clone()).await?.and_then(|lane| lane.active_run);
     if active.is_none() {
         Left::new(&lane, acts::nothing_to_end(&lane)).say(&agent.output)?;

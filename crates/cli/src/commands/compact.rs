@@ -1,5 +1,6 @@
 //! `windlass compact`: makes room before the next model call, or says what that would do.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -22,8 +23,8 @@ struct Sent<'a> {
 }
 
 pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.store).await?;
-    let found = find::find(store.as_ref(), &args.id).await?;
+    let store = setup::existing_store(&args.store).await?;
+    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = Story::read(store.as_ref(), found.lane).await?;
     let planned = preview(&story.now).context(acts::NOTHING_SAID)?;
     let sent = !args.dry_run && planned.makes_room();
@@ -33,6 +34,8 @@ pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         let conversation = story.lane.as_str();
         show::line(&serde_json::to_string(&Sent { conversation, sent, before: &planned })?);
+    } else if !sent && !args.dry_run {
+        show::line(&planned.nothing_done());
     } else if !sent {
         planned.lines(Paper::stdout()).iter().for_each(|line| show::line(line));
     } else {

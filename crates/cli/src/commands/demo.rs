@@ -8,12 +8,25 @@ mod verdict;
 
 use std::process::ExitCode;
 
+use crate::args::DemoArgs;
 use crate::show::{Colours, Style, line};
 
-pub(crate) async fn demo() -> anyhow::Result<ExitCode> {
+pub(crate) async fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
+    let project = project::Project::new()?;
+    let played = play(&project).await;
+    if args.keep {
+        line(&format!("\nThe project: {}", project.folder().display()));
+        line(&format!("The store:   {}", project.store().display()));
+    } else {
+        project.remove()?;
+        line("\nThe project is removed again; `windlass demo --keep` keeps it to look at.");
+    }
+    played
+}
+
+async fn play(project: &project::Project) -> anyhow::Result<ExitCode> {
     let colours = Colours::of_stdout();
     let title = |text: &str| line(&format!("\n{}", colours.paint(Style::Bold, text)));
-    let project = project::Project::new()?;
     line(&format!("A project with a bug, in {}", project.folder().display()));
 
     title("1. An agent is told to mend it and to deploy it");
@@ -35,13 +48,11 @@ pub(crate) async fn demo() -> anyhow::Result<ExitCode> {
     project.explain().await?;
 
     title("6. Did all of that really happen?");
-    let verdict = verdict::verdict(&project).await?;
+    let verdict = verdict::verdict(project).await?;
     for (what, holds) in &verdict {
         let (mark, style) = if *holds { ("✓", Style::Green) } else { ("✗", Style::Red) };
         line(&format!("   {} {what}", colours.paint(style, mark)));
     }
-    line(&format!("\nThe project: {}", project.folder().display()));
-    line(&format!("The store:   {}", project.store().display()));
     let all = verdict.iter().all(|(_, holds)| *holds);
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,5 +1,6 @@
 //! `windlass explain`: why it stopped or waits, and what to do next.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -21,8 +22,8 @@ struct Whole<'a> {
 }
 
 pub(crate) async fn explain(args: &LookArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.store).await?;
-    let found = find::find(store.as_ref(), &args.id).await?;
+    let store = setup::existing_store(&args.store).await?;
+    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = Story::read(store.as_ref(), found.lane.clone()).await?;
     let run = found.run.or_else(|| newest(&story));
     let run = run.context(acts::NOTHING_RUN)?;

@@ -1,5 +1,6 @@
 //! `windlass fork`: a new conversation that shares the history of another.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -20,8 +21,8 @@ struct Forked<'a> {
 }
 
 pub(crate) async fn fork(args: &ForkArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.store).await?;
-    let found = find::find(store.as_ref(), &args.id).await?;
+    let store = setup::existing_store(&args.store).await?;
+    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = Story::read(store.as_ref(), found.lane).await?;
     let wanted = args.at.unwrap_or(story.now.head);
     if wanted > story.now.head {

@@ -25,9 +25,11 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
     let mut setup = setup::start_on(old.clone(), &print.agent, Asks::Nobody).await?;
     let session = print::session(print, &setup, old).await?;
     let lane = session.lane().clone();
-    let story = match is_new(print) {
-        true => Story::untold(lane),
-        false => Story::read(setup.store.as_ref(), lane).await?,
+    // A conversation that /clear began, or one that is named for the first time, has no log yet.
+    let has_begun = !is_new(print) && setup.store.lane(lane.clone()).await?.is_some();
+    let story = match has_begun {
+        false => Story::untold(lane),
+        true => Story::read(setup.store.as_ref(), lane).await?,
     };
     if let Some(recorded) = &story.now.settings {
         setup.settings.model = recorded.model.clone();
@@ -55,7 +57,7 @@ fn room(story: &Story) -> anyhow::Result<Preview> {
 async fn make_room(story: &Story, setup: &Setup, wishes: &str) -> anyhow::Result<String> {
     let planned = room(story)?;
     if !planned.makes_room() {
-        return Ok(planned.lines(Paper::plain()).join("\n"));
+        return Ok(planned.nothing_done());
     }
     let keep = (!wishes.is_empty()).then_some(wishes);
     compact::ask(setup.store.as_ref(), story, keep).await?;

@@ -1,5 +1,6 @@
 //! `windlass logs`: events and retries, newest last.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use windlass::SystemClock;
@@ -10,18 +11,18 @@ use crate::look::args::LogsArgs;
 use crate::look::find;
 use crate::look::logs::{Event, NEWEST_RUNS, Reader};
 use crate::look::paper::Paper;
-use crate::{setup, show, words};
+use crate::{setup, show};
 
 /// Between two looks.
 const POLL_MS: u64 = 300;
 
 pub(crate) async fn logs(args: &LogsArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.store).await?;
+    let store = setup::existing_store(&args.store).await?;
     let clock = SystemClock::start();
     let mut reader = Reader::default();
     let mut run = None;
     if let Some(id) = &args.id {
-        let found = find::find(store.as_ref(), id).await?;
+        let found = find::find(store.as_ref(), Some(id), Path::new(".")).await?;
         reader.add(found.lane);
         run = found.run;
     }
@@ -32,7 +33,7 @@ pub(crate) async fn logs(args: &LogsArgs) -> anyhow::Result<ExitCode> {
         print(&events, run.as_ref(), most, args)?;
         if !args.follow {
             if events.is_empty() && !args.json {
-                show::note(words::NO_RUNS);
+                show::note(&setup::no_runs(&args.store));
             }
             break;
         }

@@ -15,7 +15,7 @@ use crate::prompt::{arguments, mentions, typed};
 use crate::settle::customs::{self, Custom};
 use crate::settle::{paths, trust};
 use crate::setup::{self, Asks, Opened, Setup};
-use crate::{show, words};
+use crate::{refused, show, words};
 
 pub(crate) async fn print(mut print: Print) -> anyhow::Result<ExitCode> {
     check(&print).map_err(UsageError::of)?;
@@ -69,7 +69,7 @@ fn written_down(custom: &Custom, rest: &str, args: &mut AgentArgs) -> anyhow::Re
 
 fn check(print: &Print) -> anyhow::Result<()> {
     if !print.print {
-        bail!(words::no_command(print.prompt.as_deref()));
+        bail!(refused::not_a_command(print.prompt.as_deref()));
     }
     let output = &print.agent.output;
     if output.format() == OutputFormat::StreamJson && !output.verbose {
@@ -78,12 +78,7 @@ fn check(print: &Print) -> anyhow::Result<()> {
     if print.fork_session && print.resume.is_none() && !print.go_on {
         bail!("--fork-session copies a conversation; name it with --resume ID or --continue");
     }
-    match &print.session_id {
-        Some(id) if uuid::Uuid::parse_str(id).is_err() => {
-            bail!("the session id {id} is no UUID; to give a name of your own use --conversation")
-        }
-        Some(_) | None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The conversation that was named, if one was; it may be new all the same.
@@ -93,10 +88,16 @@ pub(super) async fn earlier(print: &Print) -> anyhow::Result<Option<Opened>> {
     }
     let args = &print.agent;
     let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
-    let store = setup::store(&args.store).await?;
+    // A conversation that is named in full may be new; every other one must be there already.
+    let store = match &print.conversation {
+        Some(_) => setup::store(&args.store).await?,
+        None => setup::existing_store(&args.store).await?,
+    };
     let lane = match (&print.conversation, &print.resume) {
         (Some(name), _) => Ok(LaneId::from(name.as_str())),
-        (None, Some(id)) => find::find(store.as_ref(), id).await.map(|found| found.lane),
+        (None, Some(id)) => {
+            find::find(store.as_ref(), Some(id), &workspace).await.map(|found| found.lane)
+        }
         (None, None) => newest::to_go_on_with(store.as_ref(), &args.store, &workspace).await,
     };
     let lane = lane.inspect_err(|error| show::not_begun(error, print))?;

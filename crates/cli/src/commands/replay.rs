@@ -1,5 +1,6 @@
 //! `windlass replay`: steps through a run and decides everything again.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -28,8 +29,8 @@ struct Step {
 }
 
 pub(crate) async fn replay(args: &LookArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.store).await?;
-    let found = find::find(store.as_ref(), &args.id).await?;
+    let store = setup::existing_store(&args.store).await?;
+    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = Story::read(store.as_ref(), found.lane.clone()).await?;
     let mut belongs: Vec<Seq> = Vec::new();
     story.walk(|moment: Moment<'_>| {

@@ -11,9 +11,13 @@ use crate::commands::sending::{Left, Sending, Then};
 use crate::look::{acts, find};
 use crate::setup::{self, Asks};
 
-pub(crate) async fn resume(id: &str, agent: &AgentArgs, then: Then) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&agent.store).await?;
-    let lane = find::find(store.as_ref(), id).await?.lane;
+pub(crate) async fn resume(
+    id: Option<&str>,
+    agent: &AgentArgs,
+    then: Then,
+) -> anyhow::Result<ExitCode> {
+    let store = setup::existing_store(&agent.store).await?;
+    let lane = find::find(store.as_ref(), id, &agent.permissions.workspace).await?.lane;
     if !was_asked(store.as_ref(), &lane).await? {
         bail!(acts::never_asked(&lane));
     }

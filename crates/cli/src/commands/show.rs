@@ -1,5 +1,6 @@
 //! `windlass show`: a conversation as a person reads it.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use windlass::core::ids::RunId;
@@ -14,8 +15,8 @@ use crate::look::whole;
 use crate::{setup, show};
 
 pub(crate) async fn show(args: &LookArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.store).await?;
-    let found = find::find(store.as_ref(), &args.id).await?;
+    let store = setup::existing_store(&args.store).await?;
+    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = Story::read(store.as_ref(), found.lane).await?;
     let scenes = scenes::scenes(&story, found.run.as_ref());
     if args.json {

@@ -9,7 +9,7 @@ use windlass::ports::Clock;
 use crate::look::args::StatsArgs;
 use crate::look::paper::Paper;
 use crate::look::stats;
-use crate::{setup, show, words};
+use crate::{setup, show};
 
 /// Runs counted at most.
 const MOST: usize = 1_000_000;
@@ -17,13 +17,13 @@ const MOST: usize = 1_000_000;
 const DAY_MS: u64 = 86_400_000;
 
 pub(crate) async fn stats(args: &StatsArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.store).await?;
+    let store = setup::existing_store(&args.store).await?;
     let ends = store.trace_ends(since(args.days), MOST).await?;
     let stats = stats::count(&ends);
     if args.json {
         show::line(&serde_json::to_string(&stats)?);
     } else if store.runs(None, 1).await?.is_empty() {
-        show::line(words::NO_RUNS);
+        show::line(&setup::no_runs(&args.store));
     } else {
         let lines = stats.lines(Paper::stdout(), args.days);
         lines.iter().for_each(|line| show::line(line));

@@ -4,6 +4,7 @@ use windlass::core::ids::{LaneId, QuestionId, Seq};
 use windlass::core::permission::Rule;
 use windlass::core::question::Question;
 
+use super::numbers::counted_of;
 use super::words::go_on;
 
 /// No rule can be suggested.
@@ -26,7 +27,7 @@ pub(crate) const NOTHING_RUN: &str =
 
 /// The entry does not exist.
 pub(crate) fn beyond(lane: &LaneId, head: Seq) -> String {
-    format!("{lane} has {head} entries; give an --at up to that")
+    format!("{lane} has {}; give an --at up to that", entries(head))
 }
 
 /// There is no place to fork.
@@ -41,7 +42,7 @@ pub(crate) fn inside(wanted: Seq, at: Seq) -> String {
 
 /// What to do with a fork.
 pub(crate) fn forked(child: &LaneId, at: Seq) -> String {
-    format!("it shares {at} entries; go on with `{}`", go_on(child))
+    format!("it shares {}; continue it with `{}`", entries(at), go_on(child))
 }
 
 /// A rule was kept.
@@ -76,7 +77,8 @@ pub(crate) fn nothing_to_end(lane: &LaneId) -> String {
 
 /// Every decision is the same.
 pub(crate) fn replayed(lane: &LaneId, entries: usize) -> String {
-    format!("replayed {entries} entries of {lane}: every decision is the same")
+    let entries = self::entries(entries as u64);
+    format!("replayed {entries} of {lane}: every decision is the same")
 }
 
 /// Nobody asks for leave.
@@ -101,6 +103,10 @@ pub(crate) fn not_open(lane: &LaneId, id: QuestionId, open: &[&Question]) -> Str
         [] => format!("{lane} has no open question {id}; `windlass explain {lane}` says why"),
         open => format!("{lane} has no open question {id}; open: {}", ids(open)),
     }
+}
+
+fn entries(count: u64) -> String {
+    counted_of(count, "entry", "entries")
 }
 
 fn ids(questions: &[&Question]) -> String {

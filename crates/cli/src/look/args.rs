@@ -30,11 +30,43 @@ pub(crate) struct ModelsArgs {
 /// Something to look at.
 #[derive(Debug, Args)]
 pub(crate) struct LookArgs {
-    /// A run or a conversation; a unique beginning of its id is enough
-    pub(crate) id: String,
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which runs are listed.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// Only runs with this text in their prompt, answer, folder, conversation or id
+    pub(crate) text: Option<String>,
+    /// List at most N runs
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// Only runs that wait for an answer
+    #[arg(long)]
+    pub(crate) waiting: bool,
+    /// Only runs that failed, timed out or were interrupted
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Only runs of this folder
+    #[arg(long)]
+    pub(crate) here: bool,
+    /// Only runs of this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Only runs that changed in this time: `30min`, `2h`, `3d`, `1w`
+    #[arg(long, value_name = "TIME", value_parser = super::age::parse)]
+    pub(crate) since: Option<u64>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -83,8 +115,9 @@ pub(crate) struct DoctorArgs {
 /// Where a fork begins.
 #[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
-    /// A run or a conversation; a unique beginning of its id is enough
-    pub(crate) id: String,
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
     /// The last entry the two share; the newest if not given
     #[arg(long, value_name = "ENTRY")]
     pub(crate) at: Option<u64>,
@@ -98,8 +131,9 @@ pub(crate) struct ForkArgs {
 /// What is approved.
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
-    /// A run or a conversation; a unique beginning of its id is enough
-    pub(crate) id: String,
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
     /// Which question; not needed if only one asks for leave
     pub(crate) question: Option<u32>,
     /// Keep the rule the question suggests for the rest of the conversation
@@ -115,8 +149,9 @@ pub(crate) struct ApproveArgs {
 /// What is made smaller.
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
-    /// A run or a conversation; a unique beginning of its id is enough
-    pub(crate) id: String,
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
     /// What the summary must keep
     pub(crate) keep: Option<String>,
     /// Only say what would happen

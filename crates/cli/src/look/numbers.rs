@@ -36,8 +36,12 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// `1 round`, `2 rounds`.
 pub(crate) fn counted(count: u64, thing: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{ending}", grouped(count))
+    counted_of(count, thing, &format!("{thing}s"))
+}
+
+/// `1 entry`, `2 entries`.
+pub(crate) fn counted_of(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::percent;
+use super::{counted, counted_of, percent};
 
 #[test]
 fn shares_are_rounded() {
@@ -9,4 +9,11 @@ fn shares_are_rounded() {
         ["96.83 %", "3.17 %", "33.33 %", "66.67 %", "0.00 %", "0.00 %", "100.00 %", "0.00 %"]
     );
     assert_eq!(percent(usize::MAX, usize::MAX), "100.00 %");
+}
+
+#[test]
+fn one_thing_is_not_several() {
+    assert_eq!((counted(1, "run"), counted(0, "run")), ("1 run".to_owned(), "0 runs".to_owned()));
+    let entries = |count| counted_of(count, "entry", "entries");
+    assert_eq!((entries(1), entries(1_200)), ("1 entry".to_owned(), "1,200 entries".to_owned()));
 }

@@ -61,13 +61,19 @@ impl Paper {
         let columns = columns.or_else(told);
         Self {
             colour: if colour { Colour::Some } else { Colour::None },
-            width: columns.filter(|columns| *columns > 0).unwrap_or(WIDTH).clamp(60, 160),
+            width: columns.filter(|columns| *columns > 0).unwrap_or(WIDTH).clamp(20, 160),
         }
     }
 
     /// Without colours, wherever it goes.
     pub(crate) fn plain() -> Self {
         Self { colour: Colour::None, width: WIDTH }
+    }
+
+    /// Without colours, as wide as said.
+    #[cfg(test)]
+    pub(crate) fn of_width(width: usize) -> Self {
+        Self { colour: Colour::None, width }
     }
 
     /// Characters of a line.

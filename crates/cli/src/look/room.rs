@@ -104,6 +104,11 @@ impl Preview {
         ![name(Acts::Nothing), name(Acts::Stuck)].contains(&self.acts)
     }
 
+    /// Why nothing was compacted, in a sentence.
+    pub(crate) fn nothing_done(&self) -> String {
+        words::nothing_done(self)
+    }
+
     /// As text.
     pub(crate) fn lines(&self, paper: Paper) -> Vec<String> {
         words::lines(self, paper)

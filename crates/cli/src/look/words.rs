@@ -1,5 +1,6 @@
 //! The words of looking back that several commands share.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use windlass::StopCause;
@@ -23,23 +24,32 @@ const MOST_NAMES: usize = 4;
 const INPUT_CHARS: usize = 160;
 
 /// Nothing was typed.
-pub(crate) const NO_ID: &str = "give the id of a run or a conversation; `windlass runs` lists them";
+pub(crate) const NO_ID: &str = "the id is empty; give that of a run or a conversation, or none for the newest run of this folder";
 
 /// There is nothing to find anything in.
 pub(crate) fn no_runs_at_all(id: &str) -> String {
-    format!("there is no `{id}`: this store has no runs yet; start one with `windlass -p \"…\"`")
+    format!("there is no `{id}`: no runs yet; start one with `windlass -p \"…\"`")
 }
 
 /// Nothing fits.
 pub(crate) fn unknown(id: &str) -> String {
-    format!("no run or conversation is called `{id}` or begins so; `windlass runs` lists them")
+    format!("no run or conversation has the id `{id}`; list them with `windlass runs`")
+}
+
+/// Nothing ran in the folder.
+pub(crate) fn no_run_in(folder: &Path) -> String {
+    format!(
+        "no run in {} yet; give an id (`windlass runs` lists them), or start one with \
+         `windlass -p \"…\"`",
+        folder.display()
+    )
 }
 
 /// Several fit.
 pub(crate) fn ambiguous(id: &str, names: &[&str]) -> String {
     let shown: Vec<&str> = names.iter().take(MOST_NAMES).copied().collect();
     let more = if names.len() > MOST_NAMES { ", …" } else { "" };
-    format!("`{id}` may be {}{more}; give more of it", shown.join(" or "))
+    format!("`{id}` is not unique, it fits {}{more}; give more of it", shown.join(" and "))
 }
 
 /// What was typed to go on talking.

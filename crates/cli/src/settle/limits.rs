@@ -27,8 +27,9 @@ pub(crate) fn apply(
     let times = settings.times.unwrap_or_default();
     settings.times = Some(overlaid(&times, &as_json(&profile.times)?, "time")?);
     settings.window = overlaid(&settings.window, &as_json(&profile.window)?, "window setting")?;
-    settings.limits = overlaid(&settings.limits, &typed(&args.set)?, "limit")?;
-    if let Some(rounds) = args.max_turns.filter(|rounds| *rounds > 0) {
+    let set = overlaid(&settings.limits, &typed(&args.set)?, "limit");
+    settings.limits = set.map_err(|error| anyhow::anyhow!("--set: {error}"))?;
+    if let Some(rounds) = args.max_turns {
         settings.limits = settings.limits.clone().with_tool_rounds(rounds);
     }
     if settings.limits.tool_rounds == 0 || settings.limits.model_calls == 0 {
@@ -61,7 +62,7 @@ pub(crate) fn apply(
 )]
 fn micros(usd: f64) -> anyhow::Result<u64> {
     if !usd.is_finite() || usd <= 0.0 || usd > 1e9 {
-        bail!("{usd} is no budget in dollars; give a number above 0, such as 0.50");
+        bail!("{usd} is not a budget in dollars; give a number above 0, such as 0.50");
     }
     Ok((usd * MICROS).round() as u64)
 }
@@ -79,10 +80,11 @@ fn typed(set: &[String]) -> anyhow::Result<Values> {
     let mut values = Values::new();
     for pair in set {
         let Some((name, value)) = pair.split_once('=') else {
-            bail!("`{pair}` sets nothing; write --set limit=value, such as --set tool_rounds=20");
+            let what = "sets nothing; write --set limit=value, such as --set tool_rounds=20";
+            bail!("`{pair}` {what}");
         };
         let value = serde_json::from_str(value.trim())
-            .map_err(|_| anyhow::anyhow!("`{value}` is no value for {name}; give a number"))?;
+            .map_err(|_| anyhow::anyhow!("`{value}` is not a value for {name}; give a number"))?;
         values.insert(name.trim().to_owned(), value);
     }
     Ok(values)

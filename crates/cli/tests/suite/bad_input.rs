@@ -102,6 +102,76 @@ fn unknown_flags_are_refused_with_exit_code_2() {
 }
 
 #[test]
+fn arguments_that_are_not_understood_give_exit_code_2() {
+    let place = Place::new(HELLO);
+    for (args, expected) in [
+        (&["rnus"][..], "did you mean `windlass runs`?"),
+        (&["-p", "fix", "y"], "quote a prompt of several words"),
+        (&["-p", "hi", "--permission-mode", "foo"], "acceptEdits"),
+        (&["-p", "hi", "--profile", "nope"], "there is no profile `nope`"),
+        (&["-p", "hi", "--set", "foo=1"], "there is no limit called foo"),
+        (&["-p", "hi", "--set", "kept_messages=-1"], "a limit has a value it cannot have"),
+        (&["-p", "hi", "--set", "foo"], "sets nothing"),
+        (&["-p", "hi", "--session-id", "abc"], "not a UUID"),
+        (&["-p", "hi", "--tools", "Nope"], "there is no tool Nope"),
+        (&["-p", "hi", "--max-turns", "0"], "--max-turns"),
+        (&["-p", "hi", "--max-budget-usd", "0"], "above 0"),
+        (&["-p", "hi", "--max-budget-usd", "-1"], "above 0"),
+        (&["-p", "hi", "--max-budget-usd", "nan"], "above 0"),
+        (&["-p", "hi", "--store", "mysql://foo"], "unknown kind of store, `mysql:`"),
+        (&["-p", "hi", "--store", "postgress://127.0.0.1:1/db"], "postgres://USER@HOST/DATABASE"),
+        (&["runs", "--store", "sqlite:w.db"], "unknown kind of store, `sqlite:`"),
+    ] {
+        let script: &[&str] = if args[0] == "-p" { &["--script", "a.script"] } else { &[] };
+        let ran = place.run_bare(&[args, script].concat());
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{args:?}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    }
+    let names = std::fs::read_dir(place.path("")).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["a.script"], "nothing is made");
+}
+
+#[test]
+fn looking_at_a_store_does_not_make_it() {
+    let place = Place::new(HELLO);
+    for args in [
+        &["runs"][..],
+        &["stats"],
+        &["logs"],
+        &["show"],
+        &["explain", "x"],
+        &["trace"],
+        &["replay"],
+        &["resume"],
+        &["cancel", "x"],
+        &["approve"],
+        &["answer", "x", "1", "allow"],
+        &["fork"],
+        &["compact"],
+        &["-p", "hi", "--resume", "x"],
+    ] {
+        for ran in [place.run(args), place.run_bare(args)] {
+            assert!((ran.out + &ran.err).contains("no run"), "{args:?}");
+        }
+    }
+    let said = place.run(&["runs"]).out;
+    assert!(said.contains("there is no store at") && said.contains("w.db"), "{said}");
+    for name in ["w.db", "home", "user"] {
+        assert!(!place.path(name).exists(), "{name} was made");
+    }
+}
+
+#[test]
+fn help_says_which_values_there_are_and_what_is_usual() {
+    let help = Place::new(HELLO).run_bare(&["--help"]).out;
+    for expected in ["acceptEdits", "plan:none", "[default: 50]", "20", "[default: text]"] {
+        assert!(help.contains(expected), "{expected} is missing");
+    }
+}
+
+#[test]
 fn windlass_alone_says_how_to_begin() {
     let ran = Place::new(HELLO).run_bare(&[]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
@@ -151,6 +221,9 @@ fn looking_back_on_nothing_says_how_to_begin() {
         let ran = place.run(&[command]);
         assert_eq!(ran.code, 0);
         assert!((ran.out + &ran.err).contains("no runs yet"), "{command}");
+        let ran = place.run_bare(&[command]);
+        assert_eq!(ran.code, 0);
+        assert!((ran.out + &ran.err).contains("no runs yet"), "{command}");
     }
 }
 
@@ -161,7 +234,8 @@ fn a_store_that_is_no_database_is_left_as_it_is() {
     place.write("w.db", &text);
     let ran = place.ask("hi", &[]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("w.db"), "{}", ran.err);
+    assert!(ran.err.contains("w.db is not a Windlass store; choose another file"), "{}", ran.err);
+    assert!(!ran.err.contains("restore"), "{}", ran.err);
     assert_eq!(std::fs::read_to_string(place.path("w.db")).unwrap(), text);
 }
 
@@ -217,7 +291,6 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
         (["--profile", "forever"], "recoveries is 0; give a number from 1 to 100"),
         (["--window-tokens", "0"], "window_tokens of the model scripted is 0"),
         (["--set", "tool_retry_ms=[]"], "tool_retry_ms has 0 pauses"),
-        (["--set", "kept_messages=-1"], "a limit has a value it cannot have"),
     ];
     for (flags, expected) in said {
         one_sentence(&place.ask("hi", &flags), expected);

@@ -75,7 +75,11 @@ fn room_is_made_for_whoever_asks_with_what_they_want_kept() {
     // A conversation that has nothing old says so.
     place.ask("hi", &["--conversation", "short"]);
     let ran = place.run(&["-p", "/compact", "--resume", "short"]);
-    assert!(ran.code == 0 && ran.out.contains("nothing would act"), "{}", ran.out);
+    assert!(
+        ran.code == 0 && ran.out.starts_with("Nothing was done: there is nothing to compact"),
+        "{}",
+        ran.out
+    );
 }
 
 // spec: WINDOW-20
@@ -165,7 +169,7 @@ fn a_pipe_that_stays_silent_holds_nobody_up() {
 fn flags_that_mean_nothing_are_told() {
     let place = Place::new(ECHO);
     let ran = place.alone("hi", &["--session-id", "mine"]);
-    assert!(ran.code == 2 && ran.err.contains("is no UUID"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("not a UUID"), "{}", ran.err);
     let ran = place.alone("hi", &["--fork-session"]);
     assert!(ran.code == 2 && ran.err.contains("name it with --resume ID"), "{}", ran.err);
 }

@@ -93,7 +93,13 @@ fn a_dry_run_says_what_the_compaction_then_does() {
     let ran = place.run(&["compact", "c", "--dry-run"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("The window is 0 % full"), "{}", ran.out);
-    assert!(ran.out.contains("would act: compact; 8 message parts would give way"), "{}", ran.out);
+    assert!(
+        ran.out.contains(
+            "a compaction would run compact; 8 message parts would be replaced by a summary"
+        ),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("the last 10 message parts"), "{}", ran.out);
     let planned = &place.json(&["compact", "c", "--dry-run"])[0];
     assert_eq!((&planned["sent"], &planned["before"]["left_out"]), (&false.into(), &8.into()));
@@ -116,9 +122,10 @@ fn a_conversation_with_nothing_old_has_nothing_to_leave_out() {
     let place = Place::new("when any\n  say \"x\"\n");
     place.ask("hi", &["--conversation", "c"]);
     let ran = place.run(&["compact", "c", "--dry-run"]);
-    assert!(ran.out.contains("nothing would act"), "{}", ran.out);
+    assert!(ran.out.contains("nothing to compact"), "{}", ran.out);
     // Nor is anything promised.
-    let ran = place.run(&["compact", "c"]);
-    assert!(ran.code == 0 && ran.out.contains("nothing would act"), "{}", ran.out);
+    let ran = place.run(&["compact", "c", "keep the word swordfish"]);
+    assert!(ran.code == 0 && ran.out.starts_with("Nothing was done: "), "{}", ran.out);
+    assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
     assert_eq!(place.json(&["compact", "c"])[0]["sent"], false);
 }

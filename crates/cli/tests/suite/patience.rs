@@ -63,7 +63,7 @@ fn a_busy_provider_is_waited_for_until_the_named_limit() {
     assert_eq!(runs[0]["driven"], false, "{}", runs[0]);
     let ran = place.run(&["runs"]);
     assert!(
-        ran.out.contains(" left ") && ran.err.contains("windlass resume"),
+        ran.out.contains("interrupted") && ran.err.contains("windlass resume"),
         "{} {}",
         ran.out,
         ran.err

@@ -207,6 +207,9 @@ pub struct TraceCall {
     pub ms: u64,
     /// Whether it worked.
     pub ok: bool,
+    /// How it ended, by the name of its outcome; not a column of the trace.
+    #[serde(skip)]
+    pub outcome: &'static str,
 }
 
 /// One tool call.

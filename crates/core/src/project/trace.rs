@@ -90,6 +90,19 @@ fn call(call: &Call) -> TraceCall {
         input_hash: call.tool_use.input.hash_hex(),
         ms: call.ran.map_or(0, |span| span.ms()),
         ok: fine,
+        outcome: match &call.state {
+            CallState::Settled(shown) => shown.kind.as_str(),
+            CallState::BeforeHook
+            | CallState::Unjudged
+            | CallState::Referred
+            | CallState::Ready
+            | CallState::Questioned(_)
+            | CallState::Running { .. }
+            | CallState::Away(_)
+            | CallState::Resting { .. }
+            | CallState::Lost
+            | CallState::AfterHook(_) => "",
+        },
     }
 }
 

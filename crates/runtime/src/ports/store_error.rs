@@ -22,7 +22,7 @@ pub enum StoreError {
         owner: SeenBeat,
     },
     /// There is no such lane.
-    #[error("there is no conversation {lane}; `windlass runs` lists them")]
+    #[error("there is no conversation {}; list them with `windlass runs`", without_kind(lane))]
     NoLane {
         /// Which lane.
         lane: LaneId,
@@ -87,4 +87,9 @@ pub enum StoreError {
         /// What happened.
         reason: String,
     },
+}
+
+/// The id of a conversation without the word that says that it is one.
+fn without_kind(lane: &LaneId) -> &str {
+    lane.as_str().strip_prefix("conversation:").unwrap_or(lane.as_str())
 }

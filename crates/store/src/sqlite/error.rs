@@ -1,9 +1,14 @@
 //! SQLite's errors in the port's words.
 
+use std::io::Read;
+
 use rusqlite::ErrorCode;
 use windlass_runtime::ports::StoreError;
 
 use super::home::Home;
+
+/// The first bytes of every database of SQLite.
+const SQLITE_HEAD: &[u8; 16] = b"SQLite format 3\0";
 
 /// Why a piece of work did not happen.
 #[derive(Debug)]
@@ -52,6 +57,10 @@ pub(super) fn explain(
             let waited_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
             StoreError::Locked { place, waited_ms }
         }
+        Some(ErrorCode::NotADatabase) if !begins_as_database(&place) => {
+            let what = format!("{place} is not a Windlass store; choose another file with --store");
+            StoreError::Invalid { what }
+        }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             StoreError::Corrupt { place, reason }
         }
@@ -64,6 +73,15 @@ pub(super) fn explain(
         _ if is_shape(error) => StoreError::Corrupt { place, reason },
         _ => StoreError::Broken { place, reason },
     }
+}
+
+/// Whether a file begins as every database of SQLite does. One that does not never was one, so there
+/// is nothing to restore. It is only looked at after SQLite has refused it: closing a descriptor
+/// drops the locks that SQLite may hold on the file elsewhere in this process.
+fn begins_as_database(place: &str) -> bool {
+    let mut head = [0; SQLITE_HEAD.len()];
+    let read = std::fs::File::open(place).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *SQLITE_HEAD
 }
 
 /// Whether a column held what no version of ours writes.

@@ -92,7 +92,8 @@ fn run(text: Option<&str>) -> Row {
 }
 
 fn trace(name: &str, at: u64) -> Row {
-    let call = TraceCall { name: name.into(), input_hash: "ab".into(), ms: 12, ok: true };
+    let call =
+        TraceCall { name: name.into(), input_hash: "ab".into(), ms: 12, ok: true, outcome: "done" };
     Row::Trace(TraceRow {
         run: RUN.into(),
         iter: 4,

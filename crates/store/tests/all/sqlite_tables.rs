@@ -79,7 +79,13 @@ fn run(state: RunState) -> Row {
 }
 
 fn trace() -> Row {
-    let call = TraceCall { name: "Read".into(), input_hash: "ab".into(), ms: 12, ok: true };
+    let call = TraceCall {
+        name: "Read".into(),
+        input_hash: "ab".into(),
+        ms: 12,
+        ok: true,
+        outcome: "done",
+    };
     Row::Trace(TraceRow {
         run: RUN.into(),
         iter: 4,

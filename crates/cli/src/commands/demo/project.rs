@@ -31,7 +31,7 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// Makes one. It stays, so that people can look at it afterwards.
+    /// Makes one. Its state lies in it, so that nothing of the demo stays when it is removed.
     pub(super) fn new() -> anyhow::Result<Self> {
         // Its end is random, and a path that is shown often should be short.
         let id = setup::new_id();
@@ -46,6 +46,12 @@ impl Project {
         }
         std::fs::write(project.folder().join("notes.md"), notes())?;
         Ok(project)
+    }
+
+    /// Removes everything.
+    pub(super) fn remove(&self) -> anyhow::Result<()> {
+        std::fs::remove_dir_all(&self.root)
+            .with_context(|| format!("{} cannot be removed", self.root.display()))
     }
 
     /// Where the agent works.
@@ -115,9 +121,9 @@ impl Project {
             for (flag, value) in driving.iter().zip(values) {
                 args.extend([Path::new(flag), value]);
             }
-            return Stage::start(&args, &folder, self.log_of_deployments());
+            return Stage::start(&args, (&folder, &self.root), self.log_of_deployments());
         }
-        Stage::start(&args, &self.root, self.log_of_deployments())
+        Stage::start(&args, (&self.root, &self.root), self.log_of_deployments())
     }
 }
 

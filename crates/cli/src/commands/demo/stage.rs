@@ -35,7 +35,7 @@ impl Stage {
     #[expect(clippy::disallowed_methods, reason = "the demo runs this binary as people would")]
     pub(super) fn start(
         args: &[&Path],
-        folder: &Path,
+        (folder, state): (&Path, &Path),
         deployments: PathBuf,
     ) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program cannot find itself")?;
@@ -47,6 +47,7 @@ impl Stage {
             .args(args)
             .current_dir(folder)
             .env("COLUMNS", width.to_string())
+            .env("WINDLASS_HOME", state.join("state"))
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer)

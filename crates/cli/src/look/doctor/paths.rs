@@ -4,11 +4,15 @@ use std::path::Path;
 
 use super::{Check, words};
 use crate::settle::paths;
+use crate::setup;
 
 /// Paths of this user. Those of files that are read stand beside what was found in them.
 pub(super) fn check(store: &Path) -> Vec<Check> {
-    let place = crate::words::without_password(&store.display().to_string());
-    let mut checks = vec![Check::ok("path", words::path("store", Path::new(&place)))];
+    // A server is no path; that it answers is said above.
+    let mut checks = match setup::server(store) {
+        Some(_) => Vec::new(),
+        None => vec![Check::ok("path", words::path("store", store))],
+    };
     let Ok(state) = paths::state() else { return checks };
     for (what, path) in [
         ("state", state.clone()),

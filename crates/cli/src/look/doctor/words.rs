@@ -5,7 +5,7 @@ use std::path::Path;
 use windlass::core::ids::LaneId;
 use windlass::{Keeping, ModelSettings};
 
-use crate::look::numbers::{bytes, counted, dollars, grouped};
+use crate::look::numbers::{bytes, counted, counted_of, dollars, grouped};
 
 /// Conversations named in one line.
 const MOST_NAMES: usize = 5;
@@ -59,8 +59,10 @@ pub(super) fn kept(keep: &Keeping) -> String {
         }
     };
     format!(
-        "raw responses for {raw_days} days{but}, rows of the trace for {trace_days} days, \
-         conversations for ever; `[keep]` in config.toml says otherwise"
+        "raw responses for {}{but}, rows of the trace for {}, conversations without limit; change \
+         it with `[keep]` in config.toml",
+        counted(u64::from(*raw_days), "day"),
+        counted(u64::from(*trace_days), "day"),
     )
 }
 
@@ -145,8 +147,9 @@ pub(super) fn untrusted(folder: &Path) -> String {
 }
 
 pub(super) fn orphans(count: usize) -> String {
-    let commands = counted(count as u64, "process");
-    format!("{commands} outlived the run that started it; the next run ends what was left")
+    let commands = counted_of(count as u64, "process", "processes");
+    let them = if count == 1 { "it" } else { "them" };
+    format!("{commands} outlived the run that started {them}; the next run ends what was left")
 }
 
 pub(super) fn desks(folder: &Path, desks: usize, size: u64, more: bool) -> String {

@@ -18,7 +18,7 @@ pub(super) fn lines(preview: &Preview, paper: Paper) -> Vec<String> {
     let full = fullness(preview.percent, preview.tokens, preview.usable_tokens);
     let by_itself = preview.compacts_at_percent;
     let mut lines =
-        vec![paper.ink(Ink::Strong, &full), format!("  room is made by itself over {by_itself} %")];
+        vec![paper.ink(Ink::Strong, &full), format!("  auto-compaction starts at {by_itself} %")];
     lines.extend(preview.stages.iter().map(stage));
     lines.push(acts(preview));
     if preview.acts == "cut" {
@@ -37,18 +37,28 @@ fn stage(stage: &StagePreview) -> String {
 
 fn acts(preview: &Preview) -> String {
     match preview.acts {
-        "stages" => "would act: the cheap stages; nothing is summed up".to_owned(),
+        "stages" => "a compaction would cut old results; no summary is needed".to_owned(),
         "cut" => format!(
-            "would act: {}; {} would give way to a summary",
+            "a compaction would run {}; {} would be replaced by a summary",
             preview.rung.as_deref().unwrap_or_default(),
             counted(preview.left_out as u64, "message part"),
         ),
-        "human" => "would act: you are asked, because the last rungs freed too little".to_owned(),
-        "stuck" => "nothing would act: there is nothing old enough to leave out, or no recovery \
-                    is left"
-            .to_owned(),
-        _ => "nothing would act".to_owned(),
+        "human" => {
+            "a compaction would ask you how to go on: the last ones freed too little".to_owned()
+        }
+        "stuck" => {
+            "there is nothing to compact: no message is old enough to be left out, or every \
+                    recovery was used"
+                .to_owned()
+        }
+        _ => "there is nothing to compact yet".to_owned(),
     }
+}
+
+/// Nothing was compacted, and why.
+pub(super) fn nothing_done(preview: &Preview) -> String {
+    let (why, percent) = (acts(preview), preview.percent);
+    format!("Nothing was done: {why}. The window is {percent} % full.")
 }
 
 /// What each stage and the ladder could have done.

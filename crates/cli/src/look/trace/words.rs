@@ -7,6 +7,7 @@ use windlass::core::record::Record;
 
 use crate::look::paper::clean;
 use crate::look::story::Story;
+use crate::look::time::span;
 use crate::look::words::why;
 
 /// The names of the columns.
@@ -15,10 +16,14 @@ pub(super) fn heading(room: usize) -> String {
     format!("{iter:>4} {time} {because:<16} {calls:<room$} {:>8} {:>6} stop", "in", "out")
 }
 
-/// A call: its tool, how long it took, whether it worked.
+/// A call: its tool, how long it took, how it ended.
 pub(super) fn call(call: &TraceCall) -> String {
-    let ok = if call.ok { "ok" } else { "failed" };
-    format!("{} {} ms {ok}", clean(&call.name), call.ms)
+    let ended = match (call.ok, call.outcome) {
+        (true, _) => "ok",
+        (false, "") => "failed",
+        (false, outcome) => outcome,
+    };
+    format!("{} {} {ended}", clean(&call.name), span(call.ms))
 }
 
 /// A call of a round that is not over.

@@ -1,0 +1,78 @@
+//! `windlass runs`: what is listed, and how it fits.
+
+use crate::kit::Place;
+
+const SCRIPT: &str = "when user is \"park\"\n  call Bash {\"command\": \"touch x\"}\n\
+     when user is \"fail\"\n  fail 400 \"bad\"\n\
+     when any\n  say \"said ${user}\"\n";
+
+fn listed(place: &Place, args: &[&str]) -> Vec<String> {
+    let runs = place.json(&[&["runs"], args].concat());
+    runs.iter().map(|run| run["prompt"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_run_is_listed_with_what_it_is_about() {
+    let place = Place::new(SCRIPT);
+    std::fs::create_dir(place.path("home")).unwrap();
+    place.write("home/config.toml", "[profiles.careful]\n");
+    let ran = place.ask("Fix the parser\nand tell me why", &["--profile", "careful"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let run = &place.json(&["runs"])[0];
+    let folder = place.path("").canonicalize().unwrap();
+    assert_eq!(run["prompt"], "Fix the parser");
+    assert_eq!(run["folder"], folder.to_str().unwrap());
+    assert_eq!((&run["agent"], &run["profile"]), (&"default".into(), &"careful".into()));
+    assert_eq!(run["model"], "scripted");
+    // A model without a price has no cost, which is not the same as costing nothing.
+    assert!(run["cost_usd"].is_null(), "{run}");
+    let shown = place.run(&["runs"]).out;
+    for expected in ["ID", "STATE", "done", "Fix the parser", "COST"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert!(!shown.contains("why"), "{shown}");
+}
+
+#[test]
+fn filters_leave_the_others_out() {
+    let place = Place::new(SCRIPT);
+    for prompt in ["one", "park", "fail", "two"] {
+        place.ask(prompt, &[]);
+    }
+    std::fs::create_dir(place.path("other")).unwrap();
+    place.ask("away", &["--workspace", "other"]);
+    assert_eq!(listed(&place, &[]), ["away", "two", "fail", "park", "one"]);
+    assert_eq!(listed(&place, &["--limit", "2"]), ["away", "two"]);
+    assert_eq!(listed(&place, &["--waiting"]), ["park"]);
+    assert_eq!(listed(&place, &["--failed"]), ["fail"]);
+    assert_eq!(listed(&place, &["--failed", "--waiting"]), ["fail", "park"]);
+    assert_eq!(listed(&place, &["--here"]), ["two", "fail", "park", "one"]);
+    assert_eq!(listed(&place, &["SAID T"]), ["two"]);
+    assert_eq!(listed(&place, &["--agent", "default"]).len(), 5);
+    assert!(listed(&place, &["--agent", "nobody"]).is_empty());
+    assert_eq!(listed(&place, &["--since", "1h"]).len(), 5);
+    assert!(listed(&place, &["--since", "0s"]).is_empty());
+    let ran = place.run(&["runs", "nothing like it"]);
+    assert!(ran.code == 0 && ran.out.contains("no run fits"), "{}", ran.out);
+    for wrong in [["--since", "soon"], ["--limit", "0"]] {
+        assert_eq!(place.run(&[&["runs"], &wrong[..]].concat()).code, 2, "{wrong:?}");
+    }
+    let ran = place.run(&["runs", "--waiting"]);
+    assert!(ran.out.contains("needs answer"), "{}", ran.out);
+    assert!(ran.err.contains("windlass explain ID"), "{}", ran.err);
+}
+
+#[test]
+fn the_list_fits_the_terminal() {
+    let place = Place::new(SCRIPT);
+    place.ask(&"a prompt that is longer than every line ".repeat(9), &[]);
+    place.ask("fail", &["--conversation", "a-name-that-somebody-gave"]);
+    for width in ["20", "40", "60", "100", "200"] {
+        let store = place.path("w.db");
+        let args = ["runs", "--store", store.to_str().unwrap()];
+        let ran = place.run_with(&args, &[("COLUMNS", width)]);
+        let most: usize = width.parse().unwrap();
+        assert!(ran.out.lines().all(|line| line.chars().count() <= most), "{width}:\n{}", ran.out);
+        assert_eq!(ran.out.lines().count(), 3, "{width}:\n{}", ran.out);
+    }
+}
