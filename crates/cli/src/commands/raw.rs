@@ -1,5 +1,6 @@
 //! `windlass raw`: what providers answered, as it came.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::look::args::RawArgs;
@@ -12,8 +13,8 @@ use crate::{setup, show};
 const PAGE: usize = 64;
 
 pub(crate) async fn raw(args: &RawArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::store(&args.store).await?;
-    let found = find::find(store.as_ref(), &args.id).await?;
+    let store = setup::existing_store(&args.store).await?;
+    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = Story::read(store.as_ref(), found.lane.clone()).await?;
     let attempts = raw::attempts(&story, found.run.as_ref(), args.iter);
     let paper = Paper::stdout();

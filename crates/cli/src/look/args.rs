@@ -7,8 +7,9 @@ use crate::args::{AgentArgs, StoreArgs};
 /// Which answers of providers are printed.
 #[derive(Debug, Args)]
 pub(crate) struct RawArgs {
-    /// A run or a conversation; a unique beginning of its id is enough
-    pub(crate) id: String,
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
     /// Only this iteration
     #[arg(long, value_name = "N")]
     pub(crate) iter: Option<u32>,
