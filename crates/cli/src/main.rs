@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod exit;
 mod look;
+mod present;
 mod prompt;
 mod refused;
 mod settle;

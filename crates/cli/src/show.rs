@@ -21,6 +21,8 @@ mod terminal;
 
 use std::io::{self, Write};
 
+use crate::present::sanitize_output;
+
 pub(crate) use follow::{watch, watch_from};
 pub(crate) use local::{cleared, locally, not_begun};
 pub(crate) use patience::{Lost, Patience};
@@ -28,16 +30,16 @@ pub(crate) use terminal::{Colours, Style, harmless};
 
 /// One line on standard output. A reader that went away is not an error.
 pub(crate) fn line(text: &str) {
-    let _ = writeln!(io::stdout(), "{text}");
+    let _ = writeln!(io::stdout(), "{}", sanitize_output(text, Colours::of_stdout()));
 }
 
 /// One line on standard error. A reader that went away is not an error.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", sanitize_output(text, Colours::of_stderr()));
 }
 
 /// One clear sentence on standard error.
 pub(crate) fn error(error: &anyhow::Error) {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
-    let _ = writeln!(io::stderr(), "windlass: {}", chain.join(": "));
+    note(&format!("windlass: {}", chain.join(": ")));
 }

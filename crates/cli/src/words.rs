@@ -19,12 +19,13 @@ use windlass::{End, StopCause, StoreNews};
 
 use crate::look::paper::one_line;
 use crate::look::time::span;
+use crate::present;
 use crate::show::{Lost, Patience};
 
 pub(crate) use models::{
     NO_MODEL, bad_escape, blank_stop, end_markers, output_limit, without_effect,
 };
-pub(crate) use questions::{choices, waiting, what};
+pub(crate) use questions::{asked, choices, more, try_again, waiting};
 
 /// Characters of a call that are shown on its line.
 const CALL_CHARS: usize = 72;
@@ -69,6 +70,9 @@ pub(crate) fn without_password(place: &str) -> String {
 /// Below text at a terminal that does not count.
 pub(crate) const DISCARDED: &str = "  ✂ the text above was discarded";
 
+/// What is said to an answer that is none of several choices.
+pub(crate) const NOT_A_CHOICE: &str = "Please choose from the list, or type an answer.";
+
 /// The calls that run now.
 pub(crate) fn running(first: &str, others: usize) -> String {
     match others {
@@ -90,9 +94,6 @@ pub(crate) fn not_run(name: &str, kind: OutcomeKind, why: &str) -> Option<String
         OutcomeKind::Done => None,
     }
 }
-
-/// What is said to an answer that does not fit.
-pub(crate) const NOT_UNDERSTOOD: &str = "that is none of the answers; try again";
 
 /// What the model is told first.
 pub(crate) fn system(workspace: &Path) -> String {
@@ -209,17 +210,23 @@ pub(crate) fn memory(path: &Path, text: &str) -> String {
 
 /// A call as a person knows it, on one line.
 pub(crate) fn call(call: &ToolUse) -> String {
+    if &*call.name == "TodoWrite"
+        && let Some(summary) = present::task_summary(&call.input)
+    {
+        return format!("{} {summary}", call.name);
+    }
     let input: serde_json::Value = call.input.read().unwrap_or_default();
     let main = ["command", "file_path", "pattern", "path", "prompt", "question", "url"]
         .iter()
         .find_map(|field| input.get(*field).and_then(|value| value.as_str()));
     let shown = main.map_or_else(|| call.input.text().to_owned(), str::to_owned);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = present::visible(&shown);
     let mut cut: String = shown.chars().take(CALL_CHARS).collect();
     if cut.len() < shown.len() {
         cut.push('…');
     }
-    format!("{} {cut}", call.name)
+    format!("{} {cut}", present::visible(&call.name))
 }
 
 /// A line about a record, if a person wants to know.

@@ -45,7 +45,7 @@ mod zones_tests;
 
 pub use attach::Attached;
 pub use edit::Edit;
-pub use patch::Hunk;
+pub use patch::{Hunk, hunks as diff_hunks};
 pub use read::Read;
 pub use write::Write;
 pub use zones::Zones;

@@ -41,7 +41,7 @@ mod shape_tests;
 
 pub use agents::{Agent, LIKE_THE_PARENT, MAX_TASKS, SpawnChildRuns};
 pub use custom::Custom;
-pub use files::{Attached, Edit, Hunk, Read, Write, Zones};
+pub use files::{Attached, Edit, Hunk, Read, Write, Zones, diff_hunks};
 pub use hooks::{BadHooks, CommandHooks, HookConfig};
 pub use human::AskUserQuestion;
 pub use journal::JournalTool;

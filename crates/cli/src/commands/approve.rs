@@ -11,12 +11,14 @@ use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
 use windlass::core::question::{About, Question};
 use windlass::core::run::Run;
 
+use crate::args::AgentArgs;
 use crate::commands::sending::{Left, Sending, Then};
 use crate::look::args::ApproveArgs;
 use crate::look::story::Story;
 use crate::look::{acts, find};
+use crate::settle::paths;
 use crate::setup::{self, Asks};
-use crate::show;
+use crate::{show, words};
 
 pub(crate) async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let store = setup::existing_store(&args.agent.store).await?;
@@ -24,6 +26,7 @@ pub(crate) async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let found = find::find(store.as_ref(), args.id.as_deref(), workspace).await?;
     let story = Story::read(store.as_ref(), found.lane.clone()).await?;
     let (question, call) = meant(&story, args.question)?;
+    show_question(&question.about, &story.now, &args.agent)?;
     let rule = if args.rule { Some(rule(&story.now, call)?) } else { None };
     if let Some(rule) = &rule {
         show::note(&acts::kept(rule));
@@ -38,6 +41,19 @@ pub(crate) async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let mail = Some(MailBody::Answer { question: question.id, answer });
     let sending = Sending { lane: found.lane, mail, left, asks: Asks::Model };
     sending.send(store, &args.agent, Then::of(args.detach)).await
+}
+
+/// Says what is approved, whole: on standard error, so that the answer can still be piped.
+pub(super) fn show_question(
+    about: &About,
+    now: &Conversation,
+    agent: &AgentArgs,
+) -> anyhow::Result<()> {
+    let folder = paths::folder(&agent.permissions.workspace, "--workspace")?;
+    let (title, details) = words::asked(about, now, &folder);
+    show::note(&title);
+    details.iter().for_each(|line| show::note(line));
+    Ok(())
 }
 
 /// The question that is meant, and the call that it is about.

@@ -15,7 +15,8 @@ use windlass::core::run::Run;
 use windlass::core::stop::RunState;
 use windlass::core::window::Rung;
 
-use super::paper::one_line;
+use super::paper::cut;
+use crate::present;
 
 /// Ids named when several fit.
 const MOST_NAMES: usize = 4;
@@ -97,18 +98,11 @@ pub(crate) fn why(cause: StopCause) -> &'static str {
     }
 }
 
-/// What a question asks.
+/// What a question asks, and all of what it is about.
 pub(crate) fn question(about: &About, now: &Conversation) -> String {
-    match about {
-        About::Approval { call } => format!("may {} run?", call_named(*call, now)),
-        About::Uncertain { call } => {
-            format!("{} was running when its process ended; did it happen?", call_named(*call, now))
-        }
-        About::Asking { call } => format!("the model asks through {}", call_named(*call, now)),
-        About::Guidance { question } => question.to_string(),
-        About::Budget { cap } => format!("{}; may as much again be spent?", why(*cap)),
-        About::Drift { what } => format!("{what}; go on?"),
-    }
+    let mut lines = vec![present::text(about, now)];
+    lines.extend(present::details(about, now, None));
+    lines.join("\n")
 }
 
 /// How a question is answered.
@@ -133,7 +127,11 @@ pub(crate) fn call_named(id: CallId, now: &Conversation) -> String {
 
 /// A tool with its arguments, on one line.
 pub(crate) fn tool_use(name: &str, input: &Raw) -> String {
-    format!("{} {}", one_line(name, 80), one_line(input.text(), INPUT_CHARS))
+    // What is spelled in escapes is shown as what it means.
+    let decoded = input.read::<serde_json::Value>().ok().filter(|_| input.text().contains("\\u"));
+    let input = decoded.map_or_else(|| input.text().to_owned(), |value| value.to_string());
+    let whole: Vec<String> = [name, &input].iter().map(|text| present::visible(text)).collect();
+    cut(&whole.join(" ").replace('\n', "\\n"), INPUT_CHARS)
 }
 
 /// The text of blocks; what is no text is named.

@@ -11,9 +11,9 @@ use windlass::{End, Item, RunStream, Session};
 use super::frames::Frames;
 use super::live::Live;
 use super::patience::{Lost, Patience};
-use super::prompter::Project;
+use super::prompter::{Project, PromptLine};
 use super::signals::{Sign, Signals};
-use super::{behind, note, prompter};
+use super::{behind, note, prompter, signals};
 use crate::args::{AgentArgs, WhenAsked};
 use crate::exit::Exit;
 use crate::setup::Setup;
@@ -117,18 +117,28 @@ async fn answered(
     signals: &mut Signals,
 ) -> anyhow::Result<Option<Sign>> {
     let now = session.conversation().await?;
+    let mut resumed = signals::resumed()?;
     for question in questions {
         let project = Project { folder: setup.workspace.clone(), trust: setup.trust };
-        let asking = prompter::ask(question.clone(), now.clone(), project);
-        tokio::select! {
-            biased;
-            sign = signals.next() => {
-                // The prompt is a line that was not ended.
-                note("");
-                return Ok(Some(sign));
+        let prompt = PromptLine::default();
+        let mut asking =
+            Box::pin(prompter::ask(question.clone(), now.clone(), project, prompt.clone()));
+        loop {
+            tokio::select! {
+                biased;
+                sign = signals.next() => {
+                    // The prompt is a line that was not ended.
+                    note("");
+                    return Ok(Some(sign));
+                }
+                // Whoever comes back with `fg` sees what is asked.
+                _ = resumed.recv() => prompt.show(),
+                answer = &mut asking => {
+                    session.answer(question.id, answer?).await?;
+                    break;
+                }
             }
-            answer = asking => session.answer(question.id, answer?).await?,
-        };
+        }
     }
     Ok(None)
 }

@@ -20,7 +20,7 @@ use super::spinner::Spinner;
 use super::terminal::{Colours, Style, harmless};
 use crate::exit::Exit;
 use crate::look::words::reason;
-use crate::words;
+use crate::{present, words};
 
 /// A run being shown.
 pub(super) struct Live {
@@ -44,6 +44,8 @@ struct Calls {
     running: BTreeSet<CallId>,
     /// Calls whose end has a line already.
     told: BTreeSet<CallId>,
+    /// Lists of tasks that calls keep.
+    tasks: BTreeMap<CallId, Vec<String>>,
 }
 
 impl Live {
@@ -151,8 +153,9 @@ impl Live {
                 writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(&about)))?;
                 last = Some(about);
             }
-            if matches!(record, Record::Completed { .. }) {
+            if let Record::Completed { call } = record {
                 self.changed(&entry.input)?;
+                self.task_list(*call)?;
             }
         }
         Ok(())
@@ -191,6 +194,14 @@ impl Live {
         lines.iter().try_for_each(|line| writeln!(io::stderr(), "{line}"))
     }
 
+    /// The list of tasks that a call has kept.
+    fn task_list(&mut self, call: CallId) -> io::Result<()> {
+        let tasks = self.calls.tasks.remove(&call).unwrap_or_default();
+        tasks.iter().try_for_each(|task| {
+            writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(task)))
+        })
+    }
+
     fn sentence(&mut self, entry: &Entry, record: &Record, patience: &Patience) -> Option<String> {
         match record {
             // It waited for its children, or for whoever sits here; nobody had left it.
@@ -211,7 +222,11 @@ impl Live {
                 spinner.count(reply.usage.total());
             }
             for (index, call) in reply.tool_uses() {
-                self.calls.names.insert(CallId { ask: *ask, index }, words::call(call));
+                let id = CallId { ask: *ask, index };
+                self.calls.names.insert(id, words::call(call));
+                if &*call.name == "TodoWrite" {
+                    self.calls.tasks.insert(id, present::task_lines(&call.input));
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use windlass::Answer;
@@ -11,10 +11,19 @@ use windlass::core::conversation::Conversation;
 use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
 use windlass::core::question::{About, Question};
 
-use super::terminal::{Colours, Style, harmless};
+use unicode_width::UnicodeWidthStr;
+
+use super::terminal::{Colours, Style, harmless, width};
+use crate::present::{self, AskedQuestion};
 use crate::settle::project;
 use crate::settle::trust::Trust;
 use crate::words;
+
+/// Rows of a terminal that does not say how many it has.
+const ROWS: usize = 24;
+
+/// Rows of a screen that a page of a long call leaves free.
+const KEPT_ROWS: usize = 4;
 
 /// The project that rules could be kept for.
 #[derive(Debug, Clone)]
@@ -24,32 +33,140 @@ pub(super) struct Project {
     pub(super) trust: Trust,
 }
 
+/// The line that waits for an answer, shown again when the process comes back to the foreground.
+#[derive(Clone, Default)]
+pub(super) struct PromptLine(Arc<Mutex<String>>);
+
+impl PromptLine {
+    /// Shows the line that waits.
+    pub(super) fn show(&self) {
+        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let _ = write!(io::stderr(), "{line} ");
+        let _ = io::stderr().flush();
+    }
+
+    fn ask(&self, line: &str) -> anyhow::Result<String> {
+        line.clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        drop_typed_ahead();
+        self.show();
+        read_line()
+    }
+}
+
+/// Forgets what was typed before the question was there: it cannot be an answer to it.
+fn drop_typed_ahead() {
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
 /// Asks a question until the answer fits. Typing is waited for in a thread of its own, which ends
 /// with the process: nobody can take back a read from a terminal.
 pub(super) async fn ask(
     question: Question,
     now: Conversation,
     project: Project,
+    prompt: PromptLine,
 ) -> anyhow::Result<Answer> {
     let (sender, answer) = tokio::sync::oneshot::channel();
-    std::thread::spawn(move || drop(sender.send(asked(&question, &now, &project))));
-    answer.await.context("nobody can be asked")?
+    std::thread::spawn(move || drop(sender.send(asked(&question, &now, &project, &prompt))));
+    answer.await.context("the question could not be asked")?
 }
 
-fn asked(question: &Question, now: &Conversation, project: &Project) -> anyhow::Result<Answer> {
-    let colours = Colours::of_stderr();
-    let what = harmless(&words::what(&question.about, now));
-    writeln!(io::stderr(), "{}", colours.paint(Style::Bold, &what))?;
+fn asked(
+    question: &Question,
+    now: &Conversation,
+    project: &Project,
+    prompt: &PromptLine,
+) -> anyhow::Result<Answer> {
+    let asked = asked_questions(question, now);
+    if !asked.is_empty() {
+        return choose(&asked, prompt);
+    }
+    let (title, details) = words::asked(&question.about, now, &project.folder);
+    say(Style::Bold, &title)?;
+    page(&details, prompt)?;
     let rule = question.about.call().and_then(|call| rule_for(now, call));
     loop {
-        write!(io::stderr(), "{} ", words::choices(&question.about, rule.as_ref(), project.trust))?;
-        io::stderr().flush()?;
-        let typed = line()?;
+        let choices = words::choices(&question.about, rule.as_ref(), project.trust);
+        let typed = prompt.ask(&harmless(&choices))?;
         match read(&question.about, typed.trim(), rule.as_ref(), project)? {
             Some(answer) => return Ok(for_what_was_shown(answer, question, now)),
-            None => writeln!(io::stderr(), "{}", words::NOT_UNDERSTOOD)?,
+            None => {
+                let again = words::try_again(&question.about, rule.as_ref(), project.trust);
+                writeln!(io::stderr(), "{again}")?;
+            }
         }
     }
+}
+
+/// The questions of a model that offers choices.
+fn asked_questions(question: &Question, now: &Conversation) -> Vec<AskedQuestion> {
+    let About::Asking { call } = question.about else { return Vec::new() };
+    let round = now.run.as_ref().and_then(|run| run.round());
+    let call = round.and_then(|round| round.call(call));
+    call.map(|call| present::asked_questions(&call.tool_use.input)).unwrap_or_default()
+}
+
+/// Offers the choices of each question, one after the other.
+fn choose(asked: &[AskedQuestion], prompt: &PromptLine) -> anyhow::Result<Answer> {
+    let mut answers = Vec::new();
+    for question in asked {
+        let mut lines = question.lines().into_iter();
+        say(Style::Bold, &lines.next().unwrap_or_default())?;
+        page(&lines.collect::<Vec<_>>(), prompt)?;
+        let answer = loop {
+            match question.resolve(&prompt.ask(question.prompt())?) {
+                Some(answer) => break answer,
+                None => writeln!(io::stderr(), "{}", words::NOT_A_CHOICE)?,
+            }
+        };
+        answers.push(answer);
+    }
+    Ok(Answer::Text { text: present::join_answers(asked, &answers).into() })
+}
+
+fn say(style: Style, text: &str) -> io::Result<()> {
+    writeln!(io::stderr(), "{}", Colours::of_stderr().paint(style, &harmless(text)))
+}
+
+/// Shows lines, a screen at a time if there are many.
+fn page(lines: &[String], prompt: &PromptLine) -> anyhow::Result<()> {
+    let rows = rows().saturating_sub(KEPT_ROWS).max(KEPT_ROWS);
+    let mut shown = 0;
+    let mut room = rows;
+    for line in lines {
+        let taken = harmless(line).width().div_ceil(width(io::stderr()).max(1)).max(1);
+        if taken > room && shown > 0 {
+            room = match prompt.ask(&words::more(shown, lines.len()))?.trim() {
+                "a" | "all" => usize::MAX,
+                _ => rows,
+            };
+        }
+        room = room.saturating_sub(taken);
+        shown += 1;
+        writeln!(io::stderr(), "{}", painted(line))?;
+    }
+    Ok(())
+}
+
+/// Lines that go in red, lines that come in green.
+fn painted(line: &str) -> String {
+    let colours = Colours::of_stderr();
+    let text = harmless(line);
+    let sign = text.get(9..10).filter(|_| {
+        let number = text.get(4..8).unwrap_or_default().trim_start();
+        !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    });
+    match sign {
+        Some("-") => colours.paint(Style::Red, &text),
+        Some("+") => colours.paint(Style::Green, &text),
+        _ => text,
+    }
+}
+
+fn rows() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+    let rows = size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0);
+    rows.unwrap_or(ROWS)
 }
 
 /// What is approved is what was shown.
@@ -60,11 +177,11 @@ fn for_what_was_shown(answer: Answer, question: &Question, now: &Conversation) -
     }
 }
 
-fn line() -> anyhow::Result<String> {
+fn read_line() -> anyhow::Result<String> {
     let mut typed = String::new();
-    let read = io::stdin().lock().read_line(&mut typed).context("nobody can be asked")?;
+    let read = io::stdin().lock().read_line(&mut typed).context("the answer cannot be read")?;
     if read == 0 {
-        bail!("nobody answers; the run waits, and `windlass runs` lists it");
+        bail!("no answer was given; the run waits, and `windlass runs` lists it");
     }
     Ok(typed)
 }

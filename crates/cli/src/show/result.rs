@@ -15,6 +15,7 @@ use windlass::core::window::Summariser;
 use windlass::{End, StopCause};
 
 use super::messages::usage;
+use crate::present::QuestionView;
 use crate::words;
 
 /// Micro-dollars of a dollar.
@@ -246,7 +247,9 @@ fn waiting(
     let asked: Vec<String> = questions.iter().map(asked).collect();
     let mut message = without("waiting_on_human", &asked, tally)?;
     if let Some(fields) = message.as_object_mut() {
-        fields.insert("questions".to_owned(), serde_json::to_value(questions)?);
+        let views: Vec<QuestionView<'_>> =
+            questions.iter().map(|question| QuestionView::new(question, now)).collect();
+        fields.insert("questions".to_owned(), serde_json::to_value(views)?);
     }
     Ok(message)
 }

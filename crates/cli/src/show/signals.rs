@@ -61,6 +61,11 @@ impl Signals {
     }
 }
 
+/// Tells when the process was stopped and goes on, as with Ctrl-Z and `fg`.
+pub(super) fn resumed() -> anyhow::Result<Signal> {
+    Ok(signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?)
+}
+
 /// Whether this process was started with SIGHUP, the first of all signals, ignored.
 fn ignores_hangups() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

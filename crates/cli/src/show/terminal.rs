@@ -5,6 +5,8 @@ use std::os::fd::AsFd;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::present::turns_writing;
+
 /// Columns of a terminal that does not say how many it has.
 const COLUMNS: usize = 80;
 
@@ -78,10 +80,6 @@ pub(crate) fn harmless(text: &str) -> String {
         c => Some(c),
     };
     text.chars().filter_map(shown).collect()
-}
-
-fn turns_writing(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Columns of the terminal that a stream is.

@@ -1,29 +1,31 @@
 //! What a run asks its human, and the answers there are.
 
+use std::path::Path;
+
 use windlass::core::conversation::Conversation;
-use windlass::core::ids::{CallId, LaneId};
+use windlass::core::ids::LaneId;
 use windlass::core::permission::Rule;
 use windlass::core::question::{About, Question};
 
-use crate::look::paper::one_line;
+use crate::present;
 use crate::settle::trust::Trust;
-
-/// Characters that take no room.
-const UNSEEN: [char; 6] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{ad}', '\u{feff}'];
-
-/// Characters of a call's arguments that are shown in a question.
-const INPUT_CHARS: usize = 500;
 
 /// What a parked run asks, and how to answer.
 pub(crate) fn waiting(questions: &[Question], now: &Conversation, lane: &LaneId) -> String {
-    let line = |question: &Question| {
-        let (id, what) = (question.id, what(&question.about, now));
-        let choices = question.about.choices();
-        format!(
-            "windlass: question {id}: {what}\n  answer with `windlass answer {lane} {id} …`: {choices}"
-        )
+    let asked = |question: &Question| {
+        let (id, choices) = (question.id, question.about.choices());
+        let mut lines =
+            vec![format!("windlass: question {id}: {}", present::text(&question.about, now))];
+        lines.extend(present::details(&question.about, now, None));
+        lines.push(format!("  answer with `windlass answer {lane} {id} …`: {choices}"));
+        lines.join("\n")
     };
-    questions.iter().map(line).collect::<Vec<_>>().join("\n")
+    questions.iter().map(asked).collect::<Vec<_>>().join("\n")
+}
+
+/// What is asked and what it is about, for somebody who can look at the files.
+pub(crate) fn asked(about: &About, now: &Conversation, folder: &Path) -> (String, Vec<String>) {
+    (present::text(about, now), present::details(about, now, Some(folder)))
 }
 
 /// The answers a person can type.
@@ -31,50 +33,42 @@ pub(crate) fn choices(about: &About, rule: Option<&Rule>, trust: Trust) -> Strin
     match (about, rule) {
         (About::Approval { .. }, Some(rule)) => {
             let project = match trust {
-                Trust::Given => format!("[p] `{rule}` for this project, "),
+                Trust::Given => format!("[p] always allow `{rule}` in this project  "),
                 Trust::Missing => String::new(),
             };
             format!(
-                "[y] once, [c] `{rule}` for this conversation, {project}[n] no, or `n` and why:"
+                "[y] allow once  [c] allow `{rule}` in this conversation  {project}[n] deny (you may \
+                 add a reason):"
             )
         }
-        (About::Approval { .. }, None) => "[y] once, [n] no, or `n` and why:".to_owned(),
+        (About::Approval { .. }, None) => {
+            "[y] allow once  [n] deny (you may add a reason):".to_owned()
+        }
         (About::Uncertain { .. }, _) => {
-            "[r] it did not happen, run it again, [d] it happened, [a] leave it:".to_owned()
+            "[r] it did not happen, run it again  [d] it happened  [a] abandon it:".to_owned()
         }
-        (About::Asking { .. }, _) => "your answer:".to_owned(),
+        (About::Asking { .. }, _) => "Your answer:".to_owned(),
         (About::Guidance { .. }, _) => {
-            "say how to go on, Enter to keep going, or `stop`:".to_owned()
+            "Say how to go on, press Enter to keep going, or type `stop`:".to_owned()
         }
-        (About::Budget { .. } | About::Drift { .. }, _) => "[y] go on, [n] stop:".to_owned(),
+        (About::Budget { .. } | About::Drift { .. }, _) => "[y] go on  [n] stop:".to_owned(),
     }
 }
 
-/// What a question is about, in words.
-pub(crate) fn what(about: &About, now: &Conversation) -> String {
-    match about {
-        About::Approval { call } => format!("may {} run?", described(*call, now)),
-        About::Uncertain { call } => {
-            format!("{} was running when its process ended; did it happen?", described(*call, now))
+/// What is said to an answer that does not fit.
+pub(crate) fn try_again(about: &About, rule: Option<&Rule>, trust: Trust) -> &'static str {
+    match (about, rule, trust) {
+        (About::Approval { .. }, Some(_), Trust::Given) => "Please answer y, c, p or n.",
+        (About::Approval { .. }, Some(_), Trust::Missing) => "Please answer y, c or n.",
+        (About::Approval { .. } | About::Budget { .. } | About::Drift { .. }, ..) => {
+            "Please answer y or n."
         }
-        About::Asking { call } => format!("{} asks you", described(*call, now)),
-        About::Guidance { question } => question.to_string(),
-        About::Budget { cap } => {
-            format!("the cap is reached ({}); may as much again be spent?", cap.terminal())
-        }
-        About::Drift { what } => format!("{what}; go on?"),
+        (About::Uncertain { .. }, ..) => "Please answer r, d or a.",
+        (About::Asking { .. } | About::Guidance { .. }, ..) => "Please type an answer.",
     }
 }
 
-/// A call as a person knows it: the tool and its arguments.
-fn described(id: CallId, now: &Conversation) -> String {
-    let round = now.run.as_ref().and_then(|run| run.round());
-    match round.and_then(|round| round.call(id)) {
-        Some(call) => {
-            let input = one_line(call.tool_use.input.text(), INPUT_CHARS);
-            // What cannot be seen must not stand in what somebody is asked to allow.
-            format!("{} {}", call.tool_use.name, input.replace(UNSEEN, "\u{fffd}"))
-        }
-        None => format!("call {id}"),
-    }
+/// The end of a page of a long call.
+pub(crate) fn more(shown: usize, of: usize) -> String {
+    format!("-- {shown} of {of} lines; Enter for more, a for all:")
 }

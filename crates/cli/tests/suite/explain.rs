@@ -140,7 +140,9 @@ fn a_run_that_waits_says_for_whom_and_how_to_answer() {
     place.ask("go", &["--conversation", "c"]);
     let ran = place.run(&["explain", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for expected in ["c waits for you", "may Bash {\"command\": \"touch x\"} run?", "approve c"] {
+    for expected in
+        ["c waits for you", "Allow Bash to run this command?\n      touch x\n", "approve c"]
+    {
         assert!(ran.out.replace("\n  ", " ").contains(expected), "{expected:?}: {}", ran.out);
     }
 }

@@ -27,6 +27,7 @@ mod patience;
 mod print;
 mod raw;
 mod runs;
+mod questions;
 mod scenarios;
 mod scripted;
 mod sending;

@@ -51,7 +51,11 @@ fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
     assert_eq!(result["terminal_reason"], "waiting_on_human");
     let question = result["questions"][0]["id"].to_string();
     let how = result["errors"][0].as_str().unwrap();
-    assert!(how.contains("may Bash") && how.contains("`windlass answer c1 1 …`: allow"), "{how}");
+    assert!(
+        how.contains("Allow Bash to run this command?")
+            && how.contains("`windlass answer c1 1 …`: allow"),
+        "{how}"
+    );
     assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
     let answer = ["answer", "c1", &question, "allow", "--script", "a.script", "--allow", "Read"];
     let ran = place.run(&answer);

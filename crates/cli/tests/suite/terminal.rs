@@ -12,7 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::kit::Place;
 
 /// A program that has a terminal to itself.
-struct Seat {
+pub(crate) struct Seat {
     terminal: File,
     screen: String,
     child: Child,
@@ -20,7 +20,7 @@ struct Seat {
 
 impl Seat {
     #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-    fn take(place: &Place, args: &[&str]) -> Self {
+    pub(crate) fn take(place: &Place, args: &[&str]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC);
         let terminal = terminal.unwrap();
         grantpt(&terminal).unwrap();
@@ -49,7 +49,7 @@ impl Seat {
     }
 
     /// Everything that was shown so far.
-    fn seen(&mut self) -> &str {
+    pub(crate) fn seen(&mut self) -> &str {
         let mut buffer = [0; 4_096];
         while let Ok(read @ 1..) = self.terminal.read(&mut buffer) {
             self.screen.push_str(&String::from_utf8_lossy(buffer.get(..read).unwrap()));
@@ -67,16 +67,16 @@ impl Seat {
         }
     }
 
-    fn until_seen(&mut self, text: &str) {
+    pub(crate) fn until_seen(&mut self, text: &str) {
         self.until(text, |seat| seat.seen().contains(text));
     }
 
-    fn type_in(&mut self, keys: &str) {
+    pub(crate) fn type_in(&mut self, keys: &str) {
         self.terminal.write_all(keys.as_bytes()).unwrap();
     }
 
     /// How it ended, and everything it showed.
-    fn end(mut self) -> (ExitStatus, String) {
+    pub(crate) fn end(mut self) -> (ExitStatus, String) {
         self.until("the end", |seat| {
             seat.seen();
             seat.child.try_wait().unwrap().is_some()
@@ -204,7 +204,7 @@ fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
         "when results 0\n  call Bash {\"command\": \"touch made\"}\nwhen any\n  say \"Made.\"\n";
     let place = Place::new(script);
     let mut seat = Seat::take(&place, &["-p", "go", "--conversation", "c"]);
-    seat.until_seen("[n] no");
+    seat.until_seen("[n] deny");
     assert!(!seat.seen().contains("[p]"), "nobody trusts this folder: {}", seat.seen());
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
@@ -214,12 +214,12 @@ fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
     assert!(!place.path("made").exists());
 
     let mut seat = Seat::take(&place, &["resume", "c"]);
-    seat.until_seen("[n] no");
+    seat.until_seen("[n] deny");
     seat.type_in("y\n");
     let (status, seen) = seat.end();
     assert!(status.success() && seen.contains("Made."), "{seen}");
     assert!(place.path("made").exists());
     // Whoever answers had not left.
-    let answered = seen.split("[n] no").last().unwrap_or_default();
+    let answered = seen.split("[n] deny").last().unwrap_or_default();
     assert!(!answered.contains("taken up where it was left"), "{seen}");
 }

@@ -55,9 +55,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&Endings::of(&text).plain(&text)).into_owned()
 }
 
+/// The lines that change between two texts, with some around them.
+///
 /// Most changes are small and most files are not: only what lies between the lines that both texts
 /// begin and end with is compared.
-pub(super) fn hunks(before: &str, after: &str) -> Vec<Hunk> {
+#[must_use]
+pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
     let start = same_beginning(before, after);
     let (old, new) = (before.get(start..).unwrap_or(before), after.get(start..).unwrap_or(after));
     let end = same_end(old, new);

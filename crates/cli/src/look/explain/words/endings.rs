@@ -104,7 +104,8 @@ pub(in crate::look::explain) fn waits_for(
 ) -> String {
     let what = question(&asked.about, now);
     let how = how_to_answer(asked, lane);
-    format!("It waits for you. Question {}: {} Answer with {how}.", asked.id, one_line(&what, 600))
+    let apart = if what.contains('\n') { "\n" } else { " " };
+    format!("It waits for you. Question {}: {what}{apart}Answer with {how}.", asked.id)
 }
 
 pub(in crate::look::explain) fn stopping(how: Stop) -> &'static str {

@@ -1,0 +1,161 @@
+//! A call with all of its arguments: what matters most first, changes of files as a diff.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use windlass::core::block::ToolUse;
+use windlass::tools::{Hunk, diff_hunks};
+
+use super::escape::visible;
+
+#[cfg(test)]
+#[path = "call_tests.rs"]
+mod call_tests;
+
+/// Bytes of a file that is compared with what would be written.
+const MOST_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What the call would do, as the beginning of a question: `Allow Write to a.txt?`
+pub(crate) fn title(call: &ToolUse) -> String {
+    let input = arguments(call);
+    let text = |name: &str| input.get(name).and_then(Value::as_str).map(one_line);
+    let tool = one_line(&call.name);
+    match (&*call.name, text("file_path"), text("command")) {
+        ("Bash", _, Some(_)) => "Allow Bash to run this command?".to_owned(),
+        ("Write", Some(path), _) => format!("Allow Write to {path}?"),
+        ("Edit", Some(path), _) => format!("Allow Edit of {path}?"),
+        (_, Some(path), _) => format!("Allow {tool} of {path}?"),
+        _ => format!("Allow {tool} with these arguments?"),
+    }
+}
+
+/// Everything the call would be given, in lines. `folder` is where relative paths lie, if files may
+/// be looked at.
+pub(crate) fn body(call: &ToolUse, folder: Option<&Path>) -> Vec<String> {
+    let mut input = arguments(call);
+    if input.is_empty() {
+        let raw = call.input.text();
+        return if raw.trim() == "{}" { Vec::new() } else { block(raw) };
+    }
+    let mut lines = Vec::new();
+    match &*call.name {
+        "Write" => lines.extend(written(&mut input, folder)),
+        "Edit" => lines.extend(edited(&mut input, folder)),
+        _ => {}
+    }
+    for main in ["command", "prompt", "query"] {
+        if let Some(Value::String(text)) = input.get(main).cloned() {
+            input.remove(main);
+            lines.extend(block(&text));
+            break;
+        }
+    }
+    for (name, value) in input {
+        lines.extend(argument(&name, &value));
+    }
+    lines
+}
+
+fn arguments(call: &ToolUse) -> Map<String, Value> {
+    call.input.read::<Map<String, Value>>().unwrap_or_default()
+}
+
+fn one_line(text: &str) -> String {
+    visible(text).replace('\n', "\\n")
+}
+
+fn block(text: &str) -> Vec<String> {
+    visible(text).split('\n').map(|line| format!("    {line}")).collect()
+}
+
+fn argument(name: &str, value: &Value) -> Vec<String> {
+    let name = one_line(name);
+    match value {
+        Value::String(text) if text.contains('\n') => {
+            let mut lines = vec![format!("  {name}:")];
+            lines.extend(block(text));
+            lines
+        }
+        Value::String(text) => vec![format!("  {name}: {}", visible(text))],
+        other => vec![format!("  {name}: {}", visible(&other.to_string()))],
+    }
+}
+
+/// The change that `Write` would make.
+fn written(input: &mut Map<String, Value>, folder: Option<&Path>) -> Vec<String> {
+    let (Some(Value::String(path)), Some(Value::String(content))) =
+        (input.get("file_path"), input.get("content"))
+    else {
+        return Vec::new();
+    };
+    let before = folder.and_then(|folder| file(&folder.join(path)));
+    let mut lines = match (&before, folder) {
+        (Some(_), _) => vec!["  it replaces the file:".to_owned()],
+        (None, Some(_)) => vec!["  a new file:".to_owned()],
+        (None, None) => vec!["  content:".to_owned()],
+    };
+    lines.extend(diff(before.as_deref().unwrap_or_default(), content));
+    ["content", "file_path"].iter().for_each(|shown| drop(input.remove(*shown)));
+    lines
+}
+
+/// The change that `Edit` would make.
+fn edited(input: &mut Map<String, Value>, folder: Option<&Path>) -> Vec<String> {
+    let (Some(Value::String(path)), Some(Value::String(old)), Some(Value::String(new))) =
+        (input.get("file_path"), input.get("old_string"), input.get("new_string"))
+    else {
+        return Vec::new();
+    };
+    let all = input.get("replace_all").and_then(Value::as_bool).unwrap_or(false);
+    let before = folder.and_then(|folder| file(&folder.join(path)));
+    let before = before.filter(|before| !old.is_empty() && before.contains(old.as_str()));
+    let lines = match before {
+        Some(before) => {
+            let after = match all {
+                true => before.replace(old.as_str(), new),
+                false => before.replacen(old.as_str(), new, 1),
+            };
+            diff(&before, &after)
+        }
+        None => diff(old, new),
+    };
+    // The path stands in the title.
+    let shown = ["old_string", "new_string", "file_path"];
+    shown.iter().for_each(|shown| drop(input.remove(*shown)));
+    lines
+}
+
+/// A text file that can be looked at: a regular one, not a link, not too large.
+fn file(path: &Path) -> Option<String> {
+    let about = std::fs::symlink_metadata(path).ok()?;
+    let looks_fine = about.is_file() && about.len() <= MOST_BYTES;
+    looks_fine.then(|| std::fs::read_to_string(path).ok())?
+}
+
+fn diff(before: &str, after: &str) -> Vec<String> {
+    let hunks = diff_hunks(before, after);
+    if hunks.is_empty() {
+        return vec!["    (nothing changes)".to_owned()];
+    }
+    hunks.iter().flat_map(hunk_lines).collect()
+}
+
+/// Lines that go have the number they had, the others the one they have. Nothing is cut.
+fn hunk_lines(hunk: &Hunk) -> Vec<String> {
+    let (mut old, mut new) = (hunk.old_start, hunk.new_start);
+    let line = |text: &String| {
+        let sign = text.chars().next().unwrap_or(' ');
+        let number = match sign {
+            '-' => old.to_string(),
+            '+' | ' ' => new.to_string(),
+            _ => String::new(),
+        };
+        old += usize::from(matches!(sign, '-' | ' '));
+        new += usize::from(matches!(sign, '+' | ' '));
+        // Blanks and tabs of an indentation are told apart.
+        let rest: String = text.chars().skip(1).collect();
+        let rest = rest.split('\t').map(visible).collect::<Vec<_>>().join("→   ");
+        format!("    {number:>4} {sign}{rest}")
+    };
+    hunk.lines.iter().map(line).collect()
+}

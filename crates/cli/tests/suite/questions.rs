@@ -1,0 +1,237 @@
+//! What people are asked: the whole of what would run, choices, and answers that were meant.
+
+use serde_json::Value;
+
+use crate::kit::Place;
+use crate::terminal::Seat;
+
+/// A call whose command is given as JSON.
+fn bash(command: &str) -> Place {
+    Place::new(&format!(
+        "when results 0\n  call Bash {{\"description\": \"looks around\", \"command\": {command}}}\n\
+         when any\n  say \"Done.\"\n"
+    ))
+}
+
+#[test]
+fn what_is_approved_is_shown_whole_decoded_and_with_its_blanks() {
+    let long = "harmless ".repeat(120);
+    let place = bash(&format!("\"echo {long}; \\u0074ouch 'my  file'   other\""));
+    let whole = format!("    echo {long}; touch 'my  file'   other");
+    let ran = place.ask("go", &["--conversation", "c"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let lines: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(lines[0], "windlass: question 1: Allow Bash to run this command?");
+    assert_eq!(lines[1], whole);
+    assert_eq!(lines[2], "  description: looks around");
+    let shown = place.run(&["show", "c"]).out;
+    assert!(shown.contains("touch 'my  file'   other"), "{shown}");
+    let explained = place.json(&["explain", "c"]).remove(0).to_string();
+    assert!(explained.contains("touch 'my  file'   other"), "{explained}");
+    let ran = place.run(&["approve", "c", "--script", "a.script"]);
+    assert!(ran.err.contains(&whole), "{}", ran.err);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
+    assert!(place.path("my  file").exists());
+}
+
+#[test]
+fn a_parked_question_has_tool_input_and_choices_in_json() {
+    let place = bash("\"touch made\\u200b\"");
+    let ran = place.ask("go", &["--json", "--conversation", "c"]);
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    let question = &result["questions"][0];
+    assert_eq!((&question["id"], &question["tool"]), (&1.into(), &"Bash".into()), "{result}");
+    assert_eq!(question["input"]["command"], "touch made\u{200b}");
+    assert_eq!(question["choices"], serde_json::json!(["allow", "deny"]));
+    assert_eq!(question["text"], "Allow Bash to run this command?");
+    // For people it is written out.
+    assert!(result["errors"][0].as_str().unwrap().contains("touch made\\u200b"), "{result}");
+    let ran = place.run(&["answer", "c", "1", "allow", "--script", "a.script"]);
+    assert!(ran.code == 0 && ran.err.contains("    touch made\\u200b"), "{}", ran.err);
+}
+
+#[test]
+fn a_change_of_a_file_is_shown_as_a_diff_before_it_is_made() {
+    let place = Place::new(
+        "when results 0\n  call Read {\"file_path\": \"a.py\"}\nwhen result of Read\n  \
+         call Edit {\"file_path\": \"a.py\", \"old_string\": \"    return a - b\", \
+         \"new_string\": \"    return a + b\"}\nwhen any\n  say \"Done.\"\n",
+    );
+    place.write("a.py", "def f(a, b):\n    return a - b\n");
+    let mut seat = Seat::take(&place, &["-p", "go"]);
+    seat.until_seen("[n] deny");
+    assert!(seat.seen().contains("Allow Edit of a.py?"), "{}", seat.seen());
+    assert!(seat.seen().contains("   2 -    return a - b"), "{}", seat.seen());
+    assert!(seat.seen().contains("   2 +    return a + b"), "{}", seat.seen());
+    seat.type_in("y\n");
+    let (status, seen) = seat.end();
+    assert!(status.success(), "{seen}");
+    assert!(std::fs::read_to_string(place.path("a.py")).unwrap().contains("a + b"));
+}
+
+#[test]
+fn what_was_typed_before_the_question_does_not_answer_it() {
+    let place = Place::new(
+        "when results 0\n  delay 1s\n  call Bash {\"command\": \"touch made\"}\n\
+         when any\n  say \"Done.\"\n",
+    );
+    let mut seat = Seat::take(&place, &["-p", "go", "--conversation", "c"]);
+    seat.until_seen("0 s");
+    seat.type_in("y\ny\n");
+    seat.until_seen("[n] deny");
+    seat.type_in("n not yet\n");
+    let (status, seen) = seat.end();
+    assert!(status.success(), "{seen}");
+    assert!(!place.path("made").exists(), "{seen}");
+    assert!(seen.contains("denied, not yet"), "{seen}");
+}
+
+#[test]
+fn a_long_call_is_shown_in_pages() {
+    let lines: String = (1..=60).map(|n| format!("echo line{n}\\n")).collect();
+    let place = bash(&format!("\"{lines}touch made\""));
+    let mut seat = Seat::take(&place, &["-p", "go"]);
+    seat.until_seen("of 62 lines; Enter for more");
+    assert!(!seat.seen().contains("line60"), "{}", seat.seen());
+    seat.type_in("a\n");
+    seat.until_seen("[n] deny");
+    assert!(seat.seen().contains("    touch made"), "{}", seat.seen());
+    seat.type_in("what?\n");
+    seat.until_seen("Please answer y");
+    seat.type_in("y\n");
+    let (status, seen) = seat.end();
+    assert!(status.success() && place.path("made").exists(), "{seen}");
+}
+
+const CHOICES: &str = "when results 0\n  call AskUserQuestion {\"questions\": [\
+    {\"question\": \"Which color?\", \"header\": \"Color\", \"options\": [\
+    {\"label\": \"Red\", \"description\": \"like a rose\"}, {\"label\": \"Blue\"}]}, \
+    {\"question\": \"Which sizes?\", \"multiSelect\": true, \"options\": [\
+    {\"label\": \"S\"}, {\"label\": \"M\"}, {\"label\": \"L\"}]}]}\n\
+    when any\n  say \"You chose: ${result}\"\n";
+
+#[test]
+fn a_question_of_the_model_offers_its_choices() {
+    let place = Place::new(CHOICES);
+    let mut seat = Seat::take(&place, &["-p", "go"]);
+    seat.until_seen("or type an answer of your own:");
+    for expected in ["Color: Which color?", "  1. Red - like a rose", "  2. Blue"] {
+        assert!(seat.seen().contains(expected), "{expected}: {}", seat.seen());
+    }
+    seat.type_in("1,2\n");
+    seat.until_seen("Please choose from the list");
+    seat.type_in("2\n");
+    seat.until_seen("Choose numbers separated by commas");
+    seat.type_in("1, 3\n");
+    let (status, seen) = seat.end();
+    assert!(status.success(), "{seen}");
+    let said = seen.split("You chose:").last().unwrap();
+    assert!(said.contains("Blue") && said.contains("S, L"), "{seen}");
+
+    // Left waiting, it is answered with the same numbers.
+    let ran = place.ask("go", &["--conversation", "c"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("  1. Red - like a rose"), "{}", ran.err);
+    let ran = place.run(&["answer", "c", "1", "text", "7; 1", "--script", "a.script"]);
+    assert!(ran.code == 1 && ran.err.contains("choose from"), "{}", ran.err);
+    let ran = place.run(&["answer", "c", "1", "text", "1; 2", "--script", "a.script"]);
+    assert!(ran.out.contains("Red") && ran.out.contains("M"), "{} {}", ran.out, ran.err);
+}
+
+#[test]
+fn tasks_are_a_list_and_calls_that_never_ran_have_a_line() {
+    let place = Place::new(
+        "when results 0\n  call TodoWrite {\"todos\": [\
+         {\"content\": \"read the code\", \"status\": \"completed\"}, \
+         {\"content\": \"fix it\", \"status\": \"in_progress\", \"activeForm\": \"fixing it\"}, \
+         {\"content\": \"test it\", \"status\": \"pending\"}]}\n  \
+         call Hammer {\"nail\": 1}\n  call Read {\"path\": 3}\nwhen any\n  say \"Done.\"\n",
+    );
+    let ran = place.alone("go", &[]);
+    assert!(ran.err.contains("✓ TodoWrite 1 of 3 tasks done"), "{}", ran.err);
+    for task in ["    ☒ read the code", "    ▸ fixing it", "    ☐ test it"] {
+        assert!(ran.err.contains(task), "{task}: {}", ran.err);
+    }
+    assert!(ran.err.contains("✗ Hammer"), "{}", ran.err);
+    assert!(ran.err.contains("✗ Read"), "{}", ran.err);
+}
+
+#[test]
+fn the_running_command_is_shown() {
+    let place = Place::new(
+        "when results 0\n  call Bash {\"command\": \"sleep 1.5\"}\nwhen any\n  say \"Done.\"\n",
+    );
+    let mut seat = Seat::take(&place, &["-p", "go", "--allowedTools", "Bash"]);
+    seat.until_seen("tokens · Bash sleep 1.5");
+    let (status, seen) = seat.end();
+    assert!(status.success(), "{seen}");
+}
+
+/// Ids and what tools say come from outside: none of it may reach the terminal as a command.
+#[test]
+fn no_control_sequence_reaches_the_terminal() {
+    let place = Place::new(
+        "when results 0\n  call Read {\"file_path\": \"a\\u001b]0;x\\u0007.txt\"}\n\
+         when any\n  say \"\\u001b[2Jdone\\u009b2J\"\n",
+    );
+    let hostile = "c\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}2J\u{202e}";
+    assert_eq!(place.ask("go\u{1b}[2J", &["--conversation", hostile]).code, 0);
+    for args in [
+        &["runs"][..],
+        &["show", hostile],
+        &["explain", hostile],
+        &["logs", hostile],
+        &["trace", hostile],
+        &["replay", hostile],
+        &["stats"],
+        &["show", "\u{1b}[2Jno"],
+    ] {
+        let ran = place.run(args);
+        for text in [&ran.out, &ran.err] {
+            let bad =
+                text.chars().find(|c| (c.is_control() && !"\n\t".contains(*c)) || *c == '\u{202e}');
+            assert_eq!(bad, None, "{args:?}: {text:?}");
+        }
+    }
+    for args in
+        [&["runs", "--json"][..], &["show", hostile, "--json"], &["logs", hostile, "--json"]]
+    {
+        let ran = place.run(args);
+        assert!(
+            ran.out.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()),
+            "{args:?}"
+        );
+        assert!(!ran.out.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{args:?}: {:?}", ran.out);
+    }
+}
+
+/// Every way a command can end has its code.
+#[test]
+fn exit_codes_tell_how_it_ended() {
+    let place = Place::new(
+        "when user is \"bad\"\n  fail 400 \"no\"\nwhen user is \"refuse\"\n  stop refusal\n\
+         when user is \"ask\" and results 0\n  call Bash {\"command\": \"touch x\"}\n\
+         when any\n  say \"ok\"\n",
+    );
+    let code = |prompt: &str, more: &[&str]| place.ask(prompt, more).code;
+    assert_eq!([code("fine", &[]), code("refuse", &[])], [0, 0]);
+    assert_eq!(code("bad", &[]), 1);
+    assert_eq!(code("ask", &["--conversation", "c"]), 3);
+    assert_eq!(place.run(&["resume", "c", "--script", "a.script", "--when-asked", "park"]).code, 3);
+    for wrong in [
+        &["--permission-mode", "foo"][..],
+        &["--profile", "nope"],
+        &["--set", "foo=1"],
+        &["--session-id", "abc"],
+        &["--tools", "Nope"],
+        &["--output-format", "yaml"],
+    ] {
+        assert_eq!(code("fine", wrong), 2, "{wrong:?}");
+    }
+    assert_eq!(place.run_bare(&["rnus"]).code, 2);
+    // An SDK knows two codes.
+    let store = place.path("w.db");
+    let args = ["-p", "ask", "--script", "a.script", "--when-asked", "park", "--store"];
+    let args = [&args[..], &[store.to_str().unwrap()]].concat();
+    assert_eq!(place.run_with(&args, &[("CLAUDE_AGENT_SDK_VERSION", "1.0")]).code, 1);
+}
