@@ -18,6 +18,7 @@ fn listed(id: &str, state: RunState, prompt: &str) -> Listed {
         text: None,
         at: Millis(1_000),
         resume_available: false,
+        cancel_requested: false,
         description: RunDescription {
             prompt: Some(prompt.into()),
             folder: Some("/home/ann/src/some/deep/folder/of/mine".into()),
