@@ -97,6 +97,7 @@ struct Line<'a> {
     at_ms: u64,
     driven: Option<bool>,
     resume_available: bool,
+    cancel_requested: bool,
 }
 
 impl Listed {
@@ -115,6 +116,11 @@ impl Listed {
     fn standing(&self) -> (String, Ink) {
         let (word, ink) = match self.run.state {
             _ if self.is_interrupted() => ("interrupted", Ink::Notable),
+            RunState::Running | RunState::WaitingOnHuman | RunState::WaitingOnProvider
+                if self.run.cancel_requested =>
+            {
+                ("cancelling", Ink::Notable)
+            }
             RunState::Queued => ("queued", Ink::Faint),
             RunState::Running => ("running", Ink::Strong),
             RunState::WaitingOnHuman => ("needs answer", Ink::Notable),
@@ -152,6 +158,7 @@ impl Listed {
             at_ms: run.at.0,
             driven: *driven,
             resume_available: run.resume_available,
+            cancel_requested: run.cancel_requested,
         })
     }
 }
