@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use tracing_subscriber::filter::Targets;
+
+use crate::logging;
 use crate::look::args as look;
 
 /// An agent runtime in which every turn either clicks forward, durably, or stops and says why.
@@ -251,6 +254,13 @@ pub(crate) struct OutputArgs {
     /// Streams pieces of replies too (with stream-json)
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
+    /// Writes the program's own log to standard error: error, warn, info, debug, trace or off, or
+    /// targets such as windlass=debug (default: $RUST_LOG)
+    #[arg(long, value_name = "LEVEL", value_parser = logging::parse_filter)]
+    pub(crate) log: Option<Targets>,
+    /// How the log is written
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
 }
 
 impl OutputArgs {
@@ -263,6 +273,15 @@ impl OutputArgs {
     pub(crate) fn is_for_programs(&self) -> bool {
         self.format() != OutputFormat::Text
     }
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// One line for each event.
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 /// Where conversations live.

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod logging;
 mod look;
 mod present;
 mod prompt;

@@ -19,7 +19,7 @@ use crate::settle::agents::{self, FileAgent};
 use crate::settle::config::{self, Config};
 use crate::settle::customs::{self, Custom};
 use crate::settle::{hooks, limits, memory, model, paths, rules, sources, trust};
-use crate::{show, toolset, words};
+use crate::{logging, show, toolset, words};
 
 /// How long after the start commands of dead processes are looked for.
 const REAP_AFTER_MS: u64 = 100;
@@ -141,6 +141,7 @@ pub(crate) async fn start_on(
     args: &AgentArgs,
     asks: Asks,
 ) -> anyhow::Result<Setup> {
+    logging::install(&args.output)?;
     let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
     let trust = trust::of(&workspace);
     let sources = sources::all(&args.permissions, &workspace, trust)?;

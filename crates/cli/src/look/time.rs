@@ -1,23 +1,55 @@
-//! Times as people read them. All of them are UTC: logs of several machines stay comparable.
+//! Times as people read them: in the zone of whoever reads (`TZ`, else the machine's), always with its
+//! offset, so that logs of several machines stay comparable. Programs get UTC.
 
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use windlass::core::ids::Millis;
 
-/// `2026-11-15 12:30:42`.
+/// The zone of whoever reads.
+fn zone() -> &'static TimeZone {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    ZONE.get_or_init(|| TimeZone::try_system().unwrap_or(TimeZone::UTC))
+}
+
+/// `2026-11-15 12:30:42 +01:00`.
 pub(crate) fn stamp(at: Millis) -> String {
-    let (year, month, day) = date(at.0 / 86_400_000);
-    format!("{year:04}-{month:02}-{day:02} {}", clock(at))
+    stamp_in(zone(), at)
+}
+
+fn stamp_in(zone: &TimeZone, at: Millis) -> String {
+    local(zone, at)
+        .map_or_else(|| iso(at), |local| local.strftime("%Y-%m-%d %H:%M:%S %:z").to_string())
+}
+
+/// `12:30:42`, below a line or in a table that says where the day and the zone are.
+pub(crate) fn clock(at: Millis) -> String {
+    local(zone(), at).map_or_else(|| iso(at), |local| local.strftime("%H:%M:%S").to_string())
+}
+
+/// The offset at that time: `+01:00`.
+pub(crate) fn offset(at: Millis) -> String {
+    local(zone(), at).map_or_else(|| "UTC".to_owned(), |local| local.strftime("%:z").to_string())
+}
+
+/// `None` for a time that no calendar has.
+fn local(zone: &TimeZone, at: Millis) -> Option<jiff::Zoned> {
+    let ms = i64::try_from(at.0).ok()?;
+    Some(Timestamp::from_millisecond(ms).ok()?.to_zoned(zone.clone()))
 }
 
 /// `2026-11-15T12:30:42.123Z`, as programs read it.
 pub(crate) fn iso(at: Millis) -> String {
     let (year, month, day) = date(at.0 / 86_400_000);
-    format!("{year:04}-{month:02}-{day:02}T{}.{:03}Z", clock(at), at.0 % 1_000)
-}
-
-/// `12:30:42`.
-pub(crate) fn clock(at: Millis) -> String {
     let seconds = at.0 / 1_000 % 86_400;
-    format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
+        seconds / 3_600,
+        seconds / 60 % 60,
+        seconds % 60,
+        at.0 % 1_000
+    )
 }
 
 /// How long something took.

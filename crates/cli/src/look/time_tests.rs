@@ -1,22 +1,36 @@
 use windlass::core::ids::Millis;
 
-use super::{span, stamp};
+use jiff::tz::TimeZone;
+
+use super::{iso, span, stamp_in};
 
 #[test]
-fn stamps_are_civil_dates() {
+fn programs_get_civil_dates_in_utc() {
     let rows = [
-        (0, "1970-01-01 00:00:00"),
-        (951_782_400_000, "2000-02-29 00:00:00"),
-        (1_709_251_199_999, "2024-02-29 23:59:59"),
-        (1_709_251_200_000, "2024-03-01 00:00:00"),
-        (1_798_761_599_000, "2026-12-31 23:59:59"),
-        (4_107_542_400_000, "2100-03-01 00:00:00"),
+        (0, "1970-01-01T00:00:00.000Z"),
+        (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+        (1_709_251_199_999, "2024-02-29T23:59:59.999Z"),
+        (1_709_251_200_000, "2024-03-01T00:00:00.000Z"),
+        (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
     ];
     for (at, expected) in rows {
-        assert_eq!(stamp(Millis(at)), expected);
+        assert_eq!(iso(Millis(at)), expected);
     }
+}
+
+#[test]
+fn people_get_their_own_time_with_its_offset() {
+    let new_york = TimeZone::posix("EST5EDT,M3.2.0,M11.1.0").unwrap();
+    let rows = [
+        (1_798_761_599_000, "2026-12-31 18:59:59 -05:00"),
+        (1_783_000_000_000, "2026-07-02 09:46:40 -04:00"),
+    ];
+    for (at, expected) in rows {
+        assert_eq!(stamp_in(&new_york, Millis(at)), expected);
+    }
+    assert_eq!(stamp_in(&TimeZone::UTC, Millis(0)), "1970-01-01 00:00:00 +00:00");
     // Whatever a log says, it is shown.
-    assert!(!stamp(Millis(u64::MAX)).is_empty());
+    assert!(!stamp_in(&new_york, Millis(u64::MAX)).is_empty());
 }
 
 #[test]

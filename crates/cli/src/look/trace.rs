@@ -5,7 +5,7 @@ mod words;
 use std::sync::Arc;
 
 use serde::Serialize;
-use windlass::core::ids::RunId;
+use windlass::core::ids::{Millis, RunId};
 use windlass::core::project::{Row, TraceCall, TraceRow};
 
 use super::numbers::grouped;
@@ -104,7 +104,8 @@ impl Trace {
     /// The rows as a table, and the closing line.
     pub(crate) fn table(&self, paper: Paper) -> Vec<String> {
         let room = paper.width().saturating_sub(FIXED).max(16);
-        let mut lines = vec![paper.ink(Ink::Faint, &words::heading(room))];
+        let first = self.rows.first().map_or(Millis(0), |row| row.at);
+        let mut lines = vec![paper.ink(Ink::Faint, &words::heading(room, first))];
         for row in &self.rows {
             lines.extend(in_lines(row, room));
         }

@@ -45,9 +45,15 @@ impl PromptLine {
         let _ = io::stderr().flush();
     }
 
+    /// Asks for the first time: what was typed before cannot be meant.
     fn ask(&self, line: &str) -> anyhow::Result<String> {
-        line.clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
         drop_typed_ahead();
+        self.ask_again(line)
+    }
+
+    /// Asks what was asked already.
+    fn ask_again(&self, line: &str) -> anyhow::Result<String> {
+        line.clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
         self.show();
         read_line()
     }
@@ -85,14 +91,15 @@ fn asked(
     say(Style::Bold, &title)?;
     page(&details, prompt)?;
     let rule = question.about.call().and_then(|call| rule_for(now, call));
+    let choices = harmless(&words::choices(&question.about, rule.as_ref(), project.trust));
+    let mut typed = prompt.ask(&choices)?;
     loop {
-        let choices = words::choices(&question.about, rule.as_ref(), project.trust);
-        let typed = prompt.ask(&harmless(&choices))?;
         match read(&question.about, typed.trim(), rule.as_ref(), project)? {
             Some(answer) => return Ok(for_what_was_shown(answer, question, now)),
             None => {
                 let again = words::try_again(&question.about, rule.as_ref(), project.trust);
                 writeln!(io::stderr(), "{again}")?;
+                typed = prompt.ask_again(&choices)?;
             }
         }
     }
@@ -113,11 +120,13 @@ fn choose(asked: &[AskedQuestion], prompt: &PromptLine) -> anyhow::Result<Answer
         let mut lines = question.lines().into_iter();
         say(Style::Bold, &lines.next().unwrap_or_default())?;
         page(&lines.collect::<Vec<_>>(), prompt)?;
+        let mut typed = prompt.ask(question.prompt())?;
         let answer = loop {
-            match question.resolve(&prompt.ask(question.prompt())?) {
+            match question.resolve(&typed) {
                 Some(answer) => break answer,
                 None => writeln!(io::stderr(), "{}", words::NOT_A_CHOICE)?,
             }
+            typed = prompt.ask_again(question.prompt())?;
         };
         answers.push(answer);
     }
@@ -131,9 +140,8 @@ fn say(style: Style, text: &str) -> io::Result<()> {
 /// Shows lines, a screen at a time if there are many.
 fn page(lines: &[String], prompt: &PromptLine) -> anyhow::Result<()> {
     let rows = rows().saturating_sub(KEPT_ROWS).max(KEPT_ROWS);
-    let mut shown = 0;
     let mut room = rows;
-    for line in lines {
+    for (shown, line) in lines.iter().enumerate() {
         let taken = harmless(line).width().div_ceil(width(io::stderr()).max(1)).max(1);
         if taken > room && shown > 0 {
             room = match prompt.ask(&words::more(shown, lines.len()))?.trim() {
@@ -142,7 +150,6 @@ fn page(lines: &[String], prompt: &PromptLine) -> anyhow::Result<()> {
             };
         }
         room = room.saturating_sub(taken);
-        shown += 1;
         writeln!(io::stderr(), "{}", painted(line))?;
     }
     Ok(())

@@ -141,7 +141,7 @@ fn a_run_that_waits_says_for_whom_and_how_to_answer() {
     let ran = place.run(&["explain", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     for expected in
-        ["c waits for you", "Allow Bash to run this command?\n      touch x\n", "approve c"]
+        ["c waits for you", "Allow Bash to run this command?     touch x Answer", "approve c"]
     {
         assert!(ran.out.replace("\n  ", " ").contains(expected), "{expected:?}: {}", ran.out);
     }

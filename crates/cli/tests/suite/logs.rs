@@ -17,7 +17,7 @@ fn retries_are_events_and_the_newest_stands_last() {
     });
     let ran = place.run(&["logs", "c"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    let names: Vec<&str> = ran.out.lines().map(|l| l.split_whitespace().nth(2).unwrap()).collect();
+    let names: Vec<&str> = ran.out.lines().map(|l| l.split_whitespace().nth(3).unwrap()).collect();
     let expected =
         ["agent_run.started", "agent.tool.retry", "agent.tool.retry", "agent_run.completed"];
     assert_eq!(names, expected, "{}", ran.out);

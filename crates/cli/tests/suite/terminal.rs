@@ -223,3 +223,23 @@ fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
     let answered = seen.split("[n] deny").last().unwrap_or_default();
     assert!(!answered.contains("taken up where it was left"), "{seen}");
 }
+
+// spec: FEED-05
+#[test]
+fn text_that_does_not_count_is_marked_at_a_terminal() {
+    let place = Place::new(
+        "when user is \"cut\"\n  once\n  say \"Half of it\"\n  cut\n\
+         when user is \"drift\" and results 0\n  once\n  say \"I am done.\"\n  \
+         stop stop_sequence \"\\nUser:\"\nwhen any\n  say \"The answer.\"\n",
+    );
+    for (prompt, discarded) in [("cut", "Half of it"), ("drift", "I am done.")] {
+        let (status, seen) = Seat::take(&place, &["-p", prompt]).end();
+        assert!(status.success(), "{seen}");
+        let (_, after) = seen.split_once(discarded).unwrap();
+        let (marked, answer) = after.split_once("the text above was discarded").unwrap();
+        assert!(!marked.contains("The answer."), "{seen}");
+        assert_eq!(answer.matches("The answer.").count(), 1, "{seen}");
+    }
+    let (_, seen) = Seat::take(&place, &["-p", "plain"]).end();
+    assert!(!seen.contains("discarded") && seen.matches("The answer.").count() == 1, "{seen}");
+}

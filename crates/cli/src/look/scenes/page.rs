@@ -25,7 +25,7 @@ pub(crate) fn page(story: &Story, scenes: &[Scene], paper: Paper) -> Vec<String>
     let since = story
         .entries
         .first()
-        .map_or(String::new(), |first| format!(", since {} UTC", time::stamp(first.at)));
+        .map_or(String::new(), |first| format!(", since {}", time::stamp(first.at)));
     let mut lines = vec![paper.ink(Ink::Strong, &format!("{} ({entries}{since})", story.lane))];
     for scene in scenes {
         lines.push(on(paper, scene));

@@ -1,19 +1,21 @@
 //! The words around the column of iterations.
 
 use windlass::core::call::{Call, CallState};
-use windlass::core::ids::RunId;
+use windlass::core::ids::{Millis, RunId};
 use windlass::core::project::TraceCall;
 use windlass::core::record::Record;
 
 use crate::look::paper::clean;
 use crate::look::story::Story;
-use crate::look::time::span;
+use crate::look::time::{offset, span};
 use crate::look::words::why;
 
 /// The names of the columns.
-pub(super) fn heading(room: usize) -> String {
-    let (iter, time, because, calls) = ("iter", "time UTC", "because of", "calls");
-    format!("{iter:>4} {time} {because:<16} {calls:<room$} {:>8} {:>6} stop", "in", "out")
+pub(super) fn heading(room: usize, first: Millis) -> String {
+    // The zone stands in the heading, once for all rows.
+    let time = format!("at{}", offset(first));
+    let (iter, because, calls) = ("iter", "because of", "calls");
+    format!("{iter:>4} {time:<8} {because:<16} {calls:<room$} {:>8} {:>6} stop", "in", "out")
 }
 
 /// A call: its tool, how long it took, how it ended.

@@ -123,7 +123,7 @@ pub(in crate::look::explain) fn deferred(until: Millis, failures: u32) -> String
     let until = stamp(until);
     let times =
         if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
-    format!("The provider failed {times}; it is asked again at {until} UTC.")
+    format!("The provider failed {times}; it is asked again at {until}.")
 }
 
 pub(in crate::look::explain) fn acting(open: &[&Call]) -> String {

@@ -128,7 +128,7 @@ pub(in crate::look::explain) fn model_retry(
     why: Option<&str>,
 ) -> String {
     let why = why.map_or_else(String::new, |why| format!(": {}", one_line(why, QUOTE)));
-    format!("The model failed ({failures} in a row){why}; asked again at {} UTC.", stamp(until))
+    format!("The model failed ({failures} in a row){why}; asked again at {}.", stamp(until))
 }
 
 pub(in crate::look::explain) fn abandoned(why: &str, charged: &Usage) -> String {
@@ -153,7 +153,7 @@ pub(in crate::look::explain) fn anomaly(what: Anomaly) -> String {
 }
 
 pub(in crate::look::explain) fn tool_retry(call: &str, until: Millis) -> String {
-    format!("{call} failed in passing and was tried again at {} UTC.", stamp(until))
+    format!("{call} failed in passing and was tried again at {}.", stamp(until))
 }
 
 pub(in crate::look::explain) fn circles(level: Level, found: &Found) -> String {

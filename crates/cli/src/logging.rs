@@ -1,0 +1,117 @@
+//! The program's own log, on standard error: `--log LEVEL` or `RUST_LOG` turn it on, `--log-format json`
+//! writes one object a line. Nothing is set up unless somebody wants it.
+
+use std::fmt::{Debug, Write as _};
+use std::io::{self, Write as _};
+
+use serde_json::{Map, Value, json};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use windlass::SystemClock;
+use windlass::ports::Clock;
+
+use crate::args::{LogFormat, OutputArgs};
+use crate::exit::UsageError;
+use crate::look::time::iso;
+use crate::present::sanitize_output;
+use crate::show::Colours;
+
+/// What is logged, as it is typed: a level, or levels of targets.
+pub(crate) fn parse_filter(text: &str) -> Result<Targets, String> {
+    let problem = || {
+        format!(
+            "`{text}` is not a log level; use error, warn, info, debug, trace or off, or targets such as windlass=debug"
+        )
+    };
+    text.parse::<Targets>().map_err(|_| problem())
+}
+
+/// Sets the log up, if somebody wants one.
+pub(crate) fn install(output: &OutputArgs) -> anyhow::Result<()> {
+    let filter = match (&output.log, std::env::var("RUST_LOG")) {
+        (Some(filter), _) => filter.clone(),
+        (None, Ok(text)) if !text.is_empty() => {
+            let named = |why| UsageError::of(anyhow::anyhow!("RUST_LOG: {why}"));
+            parse_filter(&text).map_err(named)?
+        }
+        (None, _) => return Ok(()),
+    };
+    let layer = StderrLog { format: output.log_format, clock: SystemClock::start() };
+    let subscriber = tracing_subscriber::registry().with(layer.with_filter(filter));
+    // Set once a process: whoever comes later finds it in place.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    Ok(())
+}
+
+/// Writes events to standard error.
+struct StderrLog {
+    format: LogFormat,
+    clock: SystemClock,
+}
+
+impl<S: Subscriber> Layer<S> for StderrLog {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let (at, about) = (iso(self.clock.now()), event.metadata());
+        let line = match self.format {
+            LogFormat::Json => {
+                let mut line = fields.0;
+                line.insert("time".to_owned(), json!(at));
+                line.insert("level".to_owned(), json!(about.level().as_str()));
+                line.insert("target".to_owned(), json!(about.target()));
+                Value::Object(line).to_string()
+            }
+            LogFormat::Text => {
+                let mut line = format!("{at} {:<5} {}", about.level().as_str(), about.target());
+                for (name, value) in &fields.0 {
+                    let _ = match value {
+                        Value::String(text) => write!(line, " {name}={text}"),
+                        other => write!(line, " {name}={other}"),
+                    };
+                }
+                line.replace('\n', "\\n")
+            }
+        };
+        let _ = writeln!(io::stderr(), "{}", sanitize_output(&line, Colours::Plain));
+    }
+}
+
+/// The fields of an event.
+#[derive(Default)]
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn put(&mut self, field: &Field, value: Value) {
+        // What is empty says nothing.
+        if value != json!("") {
+            self.0.insert(field.name().to_owned(), value);
+        }
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.put(field, json!(format!("{value:?}")));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        // Fields that are JSON already stay it.
+        let nested = value.starts_with('{').then(|| serde_json::from_str(value).ok()).flatten();
+        self.put(field, nested.unwrap_or_else(|| json!(value)));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, json!(value));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, json!(value));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, json!(value));
+    }
+}

@@ -1,0 +1,106 @@
+//! The messages of stream-json that tell of something unusual: retries, another model, a context that
+//! was summed up; and what the result says of the models that were asked.
+
+use serde_json::Value;
+
+use crate::kit::{Place, Ran};
+use crate::scripted::Server;
+
+const STREAM: [&str; 3] = ["--output-format", "stream-json", "--verbose"];
+
+fn frames(ran: &Ran) -> Vec<Value> {
+    ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn system<'f>(frames: &'f [Value], subtype: &str) -> Vec<&'f Value> {
+    frames.iter().filter(|frame| frame.get("subtype") == Some(&subtype.into())).collect()
+}
+
+#[test]
+fn a_call_that_is_made_again_is_told_with_its_status() {
+    let place = Place::new(
+        "when user is \"busy\"\n  times 2\n  fail 529 retry-after 0\n\
+         when user is \"limited\"\n  once\n  fail 429 retry-after 0\nwhen any\n  say \"ok\"\n",
+    );
+    let told = frames(&place.alone("busy", &STREAM));
+    let retries = system(&told, "api_retry");
+    assert_eq!(retries.len(), 2, "{told:?}");
+    for (attempt, retry) in (1..).zip(&retries) {
+        assert_eq!(retry["attempt"], attempt);
+        assert_eq!((&retry["error_status"], &retry["error"]), (&529.into(), &"overloaded".into()));
+        assert!(retry["retry_delay_ms"].is_u64() && retry["max_retries"].is_u64(), "{retry}");
+    }
+    let told = frames(&place.alone("limited", &STREAM));
+    assert_eq!(system(&told, "api_retry")[0]["error"], "rate_limit");
+}
+
+#[test]
+fn after_a_fallback_everything_names_the_model_that_answered() {
+    let place = Place::new(
+        "when user is \"hello\"\n  times 3\n  fail 529 retry-after 0\n\
+         when any\n  say \"Hello.\"\n  usage in 100 out 10 cache_read 7 cache_write 3\n",
+    );
+    let server = Server::start(&place, &[]);
+    let address = format!("http://{}", server.address);
+    let environment = [("ANTHROPIC_BASE_URL", address.as_str()), ("ANTHROPIC_API_KEY", "none")];
+    let args = ["-p", "hello", "--model", "claude-sonnet-4-5", "--store", "w.db"];
+    let fallback = ["--fallback-model", "claude-haiku-4-5"];
+    let ran = place.run_with(&[&args[..], &fallback, &STREAM].concat(), &environment);
+    let told = frames(&ran);
+    let fell_back = system(&told, "model_fallback");
+    assert_eq!(fell_back.len(), 1, "{}", ran.out);
+    assert_eq!(fell_back[0]["trigger"], "overloaded");
+    assert_eq!(fell_back[0]["original_model"], "claude-sonnet-4-5");
+    assert_eq!(fell_back[0]["fallback_model"], "claude-haiku-4-5");
+    let said = told.iter().find(|frame| frame["type"] == "assistant").unwrap();
+    assert_eq!(said["message"]["model"], "claude-haiku-4-5");
+    let used = &told.last().unwrap()["modelUsage"];
+    let haiku = &used["claude-haiku-4-5"];
+    assert_eq!(
+        (&haiku["inputTokens"], &haiku["outputTokens"]),
+        (&100.into(), &10.into()),
+        "{used}"
+    );
+    assert_eq!(haiku["cacheReadInputTokens"], 7, "{used}");
+    assert_eq!(haiku["cacheCreationInputTokens"], 3, "{used}");
+    assert!(haiku["costUSD"].as_f64().unwrap() > 0.0, "{used}");
+    assert!(used.get("claude-sonnet-4-5").is_none(), "it never answered: {used}");
+}
+
+#[test]
+fn a_compaction_says_whether_somebody_asked_for_it() {
+    let reads: String = (0..9)
+        .map(|n| format!("when ask {n}\n  call Read {{\"file_path\": \"n.txt\", \"offset\": {}, \"limit\": 45}}\n", n * 45 + 1))
+        .collect();
+    let place = Place::new(&format!(
+        "when user contains \"Sum up the conversation\"\n  say \"So far: notes.\"\n{reads}\
+         when any\n  say \"Read them all.\"\n"
+    ));
+    let notes: String =
+        (1..=400).map(|n| format!("line {n} of notes that are long and say little\n")).collect();
+    place.write("n.txt", &notes);
+    let small = ["--window-tokens", "8000", "--set", "kept_messages=4", "--conversation", "c"];
+    let told = frames(&place.ask("Read my notes", &[&small[..], &STREAM].concat()));
+    let boundaries = system(&told, "compact_boundary");
+    assert!(!boundaries.is_empty(), "{told:?}");
+    assert!(boundaries.iter().all(|boundary| boundary["compact_metadata"]["trigger"] == "auto"));
+    let first = &boundaries[0]["compact_metadata"];
+    assert!(first["pre_tokens"].as_u64() > first["post_tokens"].as_u64(), "{first}");
+}
+
+#[test]
+fn a_compaction_that_was_asked_for_is_manual() {
+    let long = "many words ".repeat(400);
+    let place = Place::new(&format!(
+        "when user contains \"Sum up the conversation\"\n  say \"Words.\"\nwhen any\n  say \"{long}\"\n"
+    ));
+    for prompt in ["one", "two", "three", "four", "five", "six"] {
+        place.alone(prompt, &["--conversation", "c"]);
+    }
+    let ran = place.run(&["compact", "c"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let told = frames(&place.alone("go on", &[&["--conversation", "c"], &STREAM[..]].concat()));
+    let boundaries = system(&told, "compact_boundary");
+    assert_eq!(boundaries.len(), 1, "{told:?}");
+    assert_eq!(boundaries[0]["compact_metadata"]["trigger"], "manual");
+}
