@@ -164,8 +164,8 @@ pub(crate) struct PermissionArgs {
     /// The tools that are offered, separated by commas; `default` for all, empty for none
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
-    /// The folder tools work in
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    /// The folder tools work in; with a name, workers that give the same name serve it too
+    #[arg(long, value_name = "[NAME=]DIR", default_value = ".")]
     pub(crate) workspace: PathBuf,
     /// Another folder tools may work in; may be given several times
     #[arg(long = "add-dir", value_name = "DIR")]
@@ -424,8 +424,18 @@ pub(crate) enum Command {
         #[arg(long)]
         revoke: bool,
     },
-    /// Drive whatever in the store wants to be driven, until SIGTERM; any number of workers share a store
-    Worker(Box<AgentArgs>),
+    /// Process queued and interrupted runs until SIGTERM; any number of workers share a store
+    Worker(Box<WorkerArgs>),
+    /// Delete a conversation and everything stored for it
+    Delete {
+        /// A run or a conversation; a unique beginning of its id is enough
+        conversation: String,
+        #[command(flatten)]
+        store: StoreArgs,
+        /// Prints what was deleted as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Serve an offline model over HTTP: the APIs of Anthropic and OpenAI, answered from a script
     Scripted(ScriptedArgs),
     /// Write completions for a shell
@@ -440,6 +450,29 @@ pub(crate) struct DemoArgs {
     /// Keep the project and its store to look at them afterwards
     #[arg(long)]
     pub(crate) keep: bool,
+}
+
+/// How a worker works.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WorkerArgs {
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+    /// Seconds that tool calls in progress may take to finish after SIGTERM, 0 to 3600
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=3_600))]
+    pub(crate) grace_seconds: u64,
+    /// Whether runs that a dead process left are resumed by themselves or wait for `windlass resume`; by default what the profile says
+    #[arg(long, value_name = "POLICY", value_enum)]
+    pub(crate) resume: Option<ResumePolicy>,
+}
+
+/// What becomes of runs that a dead process left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ResumePolicy {
+    /// A worker goes on with them at once.
+    Automatic,
+    /// They wait for `windlass resume`.
+    Manual,
 }
 
 /// Where the scripted model listens.

@@ -6,6 +6,7 @@ mod cancel;
 mod clear;
 mod compact;
 mod completions;
+mod delete;
 mod demo;
 mod doctor;
 mod explain;
@@ -67,7 +68,10 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Runs(args)) => runs::runs(&args).await,
         Some(Command::Replay(args)) => replay::replay(&args).await,
         Some(Command::Demo(args)) => demo::demo(&args).await,
-        Some(Command::Worker(agent)) => worker::worker(*agent).await,
+        Some(Command::Worker(args)) => worker::worker(*args).await,
+        Some(Command::Delete { conversation, store, json }) => {
+            delete::delete(&conversation, &store, json).await
+        }
         Some(Command::Trust { folder, revoke }) => trust::trust(&folder, revoke),
         Some(Command::Show(args)) => show::show(&args).await,
         Some(Command::Trace(args)) => trace::trace(&args).await,

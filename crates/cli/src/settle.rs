@@ -15,3 +15,4 @@ pub(crate) mod project;
 pub(crate) mod rules;
 pub(crate) mod sources;
 pub(crate) mod trust;
+pub(crate) mod workspace;

@@ -18,7 +18,7 @@ use crate::exit::UsageError;
 use crate::settle::agents::{self, FileAgent};
 use crate::settle::config::{self, Config};
 use crate::settle::customs::{self, Custom};
-use crate::settle::{hooks, limits, memory, model, paths, rules, sources, trust};
+use crate::settle::{hooks, limits, memory, model, paths, rules, sources, trust, workspace};
 use crate::{logging, show, toolset, words};
 
 /// How long after the start commands of dead processes are looked for.
@@ -202,7 +202,7 @@ pub(crate) async fn start_on(
         .shared_store(Arc::clone(&store))
         .tools(windlass::tools::remembering(&tools, &workplace, &store))
         .command_hooks(commands)
-        .workspace(&workspace)
+        .shared_workspace(workspace::of(&args.permissions.workspace, &workspace, trust))
         .keeping(config.keep.settled())
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|mine| *mine = settings.clone())

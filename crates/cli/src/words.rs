@@ -27,6 +27,9 @@ pub(crate) use models::{
 };
 pub(crate) use questions::{asked, choices, more, try_again, waiting};
 
+/// What the model is told when a run that stopped at a limit is resumed.
+pub(crate) const GO_ON: &str = "Continue where you stopped.";
+
 /// Characters of a call that are shown on its line.
 const CALL_CHARS: usize = 72;
 

@@ -18,7 +18,7 @@ use windlass_core::question::Question;
 use crate::driver::{self, DriveError};
 use crate::feed::{OwnerFeed, Subscription};
 use crate::host::Host;
-use crate::ports::{Letter, StoreError};
+use crate::ports::{Letter, MAIL_PAGE, Removed, StoreError};
 
 /// A handle to one conversation.
 #[derive(Clone)]
@@ -82,7 +82,37 @@ impl Session {
     /// Takes the lane up where it was left and gives the stream of what happens.
     pub async fn resume(&self) -> Result<RunStream, DriveError> {
         let now = self.conversation().await?;
-        self.stream(now.run.map(|run| run.id), now.head).await
+        let run = match now.run {
+            Some(run) => Some(run.id),
+            None => self.next_prompt().await?,
+        };
+        self.stream(run, now.head).await
+    }
+
+    /// The run that begins when the inbox is read: that of the first prompt which nobody cancelled.
+    async fn next_prompt(&self) -> Result<Option<RunId>, StoreError> {
+        let store = &self.host.agent().ports.store;
+        if store.lane(self.lane.clone()).await?.is_none() {
+            return Ok(None);
+        }
+        // Messages that cannot be read are told by whoever drives the lane.
+        let waiting = store.read_mail(self.lane.clone(), MAIL_PAGE).await.unwrap_or_default();
+        let ends = |run: &RunId| {
+            waiting.iter().any(|mail| {
+                matches!(
+                    &mail.body,
+                    MailBody::Cancel { run: Some(target) } | MailBody::Abort { run: Some(target) }
+                        if target == run
+                )
+            })
+        };
+        let prompts = waiting.iter().filter_map(|mail| match &mail.body {
+            MailBody::Prompt { run, .. } => Some(run),
+            _ => None,
+        });
+        let all: Vec<&RunId> = prompts.collect();
+        let next = all.iter().find(|run| !ends(run)).or(all.last());
+        Ok(next.map(|run| (*run).clone()))
     }
 
     /// Drives the lane if nobody in this process does, and watches it from `head` on either way.
@@ -162,6 +192,12 @@ impl Session {
     /// Asks the run to end now, interrupting what may be interrupted.
     pub async fn abort(&self, run: Option<RunId>) -> Result<(), StoreError> {
         self.deliver(MailBody::Abort { run }).await
+    }
+
+    /// Deletes the conversation with everything stored for it, its sub-agents included. Refused while
+    /// a run of it is not finished, and while a fork shares its history.
+    pub async fn delete(&self) -> Result<Removed, StoreError> {
+        self.host.agent().ports.store.remove(self.lane.clone()).await
     }
 
     /// A reader of everything after entry `after`, whichever process writes it.

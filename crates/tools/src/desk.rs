@@ -65,6 +65,16 @@ impl Desks {
     }
 }
 
+/// Removes what the tools keep for a conversation below `folder`, where [`crate::Workplace`] was told
+/// to keep it. Nothing there is no error.
+pub fn remove_tool_state(folder: &Path, lane: &LaneId) -> io::Result<()> {
+    let Some(state) = Desks::Kept(folder.to_path_buf()).of(lane).folder else { return Ok(()) };
+    match fs::remove_dir_all(state) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// The desk of one conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Desk {

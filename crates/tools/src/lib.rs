@@ -41,6 +41,7 @@ mod shape_tests;
 
 pub use agents::{Agent, LIKE_THE_PARENT, MAX_TASKS, SpawnChildRuns};
 pub use custom::Custom;
+pub use desk::remove_tool_state;
 pub use files::{Attached, Edit, Hunk, Read, Write, Zones, diff_hunks};
 pub use hooks::{BadHooks, CommandHooks, HookConfig};
 pub use human::AskUserQuestion;

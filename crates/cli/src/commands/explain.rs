@@ -12,7 +12,7 @@ use crate::look::explain::{self, Account};
 use crate::look::paper::{Ink, Paper};
 use crate::look::story::Story;
 use crate::look::trace::{self, Trace};
-use crate::look::{acts, find, whole};
+use crate::look::{acts, find, pending, whole};
 use crate::{setup, show};
 
 #[derive(Serialize)]
@@ -25,6 +25,9 @@ pub(crate) async fn explain(args: &LookArgs) -> anyhow::Result<ExitCode> {
     let store = setup::existing_store(&args.store).await?;
     let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = Story::read(store.as_ref(), found.lane.clone()).await?;
+    if let Some(queued) = pending::find(store.as_ref(), &found, &story).await? {
+        return queued.print(args.json);
+    }
     let run = found.run.or_else(|| newest(&story));
     let run = run.context(acts::NOTHING_RUN)?;
     let owner = store.lane(found.lane).await?;
@@ -34,6 +37,7 @@ pub(crate) async fn explain(args: &LookArgs) -> anyhow::Result<ExitCode> {
         show::line(&json(&account, &traces)?);
     } else {
         text(&account, &traces);
+        pending::say_what_it_waits_for(store.as_ref(), &story.lane, &run).await?;
     }
     Ok(whole::told(&story))
 }

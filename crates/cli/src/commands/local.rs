@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use super::{clear, compact, print};
+use super::sending::Then;
+use super::{cancel, clear, compact, print};
 use crate::args::Print;
 use crate::look::paper::Paper;
 use crate::look::room::{Preview, preview};
@@ -22,6 +23,9 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
         bail!(local::about_nothing(command.name));
     }
     let old = print::earlier(print).await?;
+    if let (Name::Cancel, Some(opened)) = (command.name, &old) {
+        return cancel::cancel(Some(opened.lane.as_str()), &print.agent, Then::GoOn).await;
+    }
     let mut setup = setup::start_on(old.clone(), &print.agent, Asks::Nobody).await?;
     let session = print::session(print, &setup, old).await?;
     let lane = session.lane().clone();
@@ -35,7 +39,7 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
         setup.settings.model = recorded.model.clone();
     }
     let said = match command.name {
-        Name::Clear | Name::Help => local::help(&setup.customs),
+        Name::Cancel | Name::Clear | Name::Help => local::help(&setup.customs),
         Name::Cost => local::cost(&story),
         Name::Context => room(&story)?.lines(Paper::plain()).join("\n"),
         Name::Compact => make_room(&story, &setup, &command.rest).await?,

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
+use serde::Serialize;
 use windlass::Session;
-use windlass::core::ids::LaneId;
+use windlass::core::ids::{LaneId, RunId};
 
 use super::{local, newest};
 use crate::args::{AgentArgs, OutputFormat, PermissionArgs, Print};
@@ -27,17 +28,35 @@ pub(crate) async fn print(mut print: Print) -> anyhow::Result<ExitCode> {
         Some(Meant::Theirs(custom, rest)) => written_down(&custom, &rest, &mut print.agent)?,
     };
     let old = earlier(&print).await?;
-    let setup = setup::start_on(old.clone(), &print.agent, Asks::Model).await?;
+    // Whoever works on a detached prompt asks the model; nobody here needs one, or its key.
+    let asks = if print.detach { Asks::Nobody } else { Asks::Model };
+    let setup = setup::start_on(old.clone(), &print.agent, asks).await?;
     let session = session(&print, &setup, old).await?;
     let blocks = mentions::blocks(&prompt, &setup.workplace, session.lane());
     if print.detach {
         // Whoever works on it next finds it in the conversation's mailbox.
-        session.leave_blocks(blocks).await?;
-        show::line(session.lane().as_str());
-        return Ok(ExitCode::SUCCESS);
+        let run = session.leave_blocks(blocks).await?;
+        return say_detached(session.lane(), &run, &print.agent);
     }
     let run = session.send_blocks(blocks).await?;
     show::watch(run, &session, &setup, &print.agent).await
+}
+
+/// Says where a detached prompt is found.
+fn say_detached(lane: &LaneId, run: &RunId, args: &AgentArgs) -> anyhow::Result<ExitCode> {
+    show::line(&match args.output.is_for_programs() {
+        true => serde_json::to_string(&Detached { conversation: lane, run, state: "queued" })?,
+        false => lane.to_string(),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A prompt that waits for a worker.
+#[derive(Serialize)]
+struct Detached<'a> {
+    conversation: &'a LaneId,
+    run: &'a RunId,
+    state: &'static str,
 }
 
 /// The command that a prompt is, if it is one.
@@ -77,6 +96,11 @@ fn check(print: &Print) -> anyhow::Result<()> {
     }
     if print.fork_session && print.resume.is_none() && !print.go_on {
         bail!("--fork-session copies a conversation; name it with --resume ID or --continue");
+    }
+    if let Some(name) = &print.conversation
+        && name.contains('/')
+    {
+        bail!("the conversation name {name} has a /, which names of sub-agents have; use another")
     }
     Ok(())
 }

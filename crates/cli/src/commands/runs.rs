@@ -5,15 +5,19 @@ use std::process::ExitCode;
 
 use windlass::SystemClock;
 use windlass::core::stop::RunState;
-use windlass::ports::{Clock, RunInfo, Store};
+use windlass::ports::{Clock, LaneInfo, RunInfo};
 use windlass_runtime::identity::is_gone;
 
 use crate::look::args::RunsArgs;
 use crate::look::find;
 use crate::look::paper::Paper;
 use crate::look::runs::{Around, Filter, Listed, table};
+use crate::look::waiting::Workers;
 use crate::settle::paths;
 use crate::{setup, show, words};
+
+/// Runs of which it is said what they wait for.
+const MOST_REASONS: usize = 5;
 
 pub(crate) async fn runs(args: &RunsArgs) -> anyhow::Result<ExitCode> {
     let store = setup::existing_store(&args.store).await?;
@@ -22,9 +26,12 @@ pub(crate) async fn runs(args: &RunsArgs) -> anyhow::Result<ExitCode> {
     let filter = Filter::new(args, &here, now);
     let most = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let mut listed = Vec::new();
+    let workers = Workers::read(store.as_ref()).await?;
     for run in find::newest(store.as_ref(), most, |run| filter.wants(run)).await? {
-        let driven = is_driven(store.as_ref(), &run).await?;
-        listed.push(Listed { run, driven });
+        let lane = store.lane(run.lane.clone()).await?;
+        let driven = is_driven(&run, lane.as_ref());
+        let waits_for = workers.needed_by(&run, lane.as_ref());
+        listed.push(Listed { run, driven, waits_for });
     }
     if args.json {
         for run in &listed {
@@ -55,13 +62,17 @@ fn advise(listed: &[Listed]) {
     if listed.iter().any(Listed::needs_answer) {
         show::note(words::RUNS_NEED_ANSWERS);
     }
+    let waiting = listed.iter().filter_map(|one| Some((&one.run.run, one.waits_for.as_ref()?)));
+    for (run, waits_for) in waiting.take(MOST_REASONS) {
+        show::note(&format!("{run} is {waits_for}"));
+    }
 }
 
 /// Whether a process works on a run that is at work by what is stored.
-async fn is_driven(store: &dyn Store, run: &RunInfo) -> anyhow::Result<Option<bool>> {
+fn is_driven(run: &RunInfo, lane: Option<&LaneInfo>) -> Option<bool> {
     if !matches!(run.state, RunState::Running | RunState::WaitingOnProvider) {
-        return Ok(None);
+        return None;
     }
-    let owner = store.lane(run.lane.clone()).await?.and_then(|lane| lane.owner);
-    Ok(Some(owner.is_some_and(|owner| !is_gone(&owner))))
+    let owner = lane.and_then(|lane| lane.owner.as_ref());
+    Some(owner.is_some_and(|owner| !is_gone(owner)))
 }

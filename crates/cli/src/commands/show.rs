@@ -9,6 +9,7 @@ use crate::look::args::LookArgs;
 use crate::look::explain;
 use crate::look::find;
 use crate::look::paper::Paper;
+use crate::look::pending;
 use crate::look::scenes::{self, page};
 use crate::look::story::Story;
 use crate::look::whole;
@@ -17,7 +18,10 @@ use crate::{setup, show};
 pub(crate) async fn show(args: &LookArgs) -> anyhow::Result<ExitCode> {
     let store = setup::existing_store(&args.store).await?;
     let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane).await?;
+    let story = Story::read(store.as_ref(), found.lane.clone()).await?;
+    if let Some(queued) = pending::find(store.as_ref(), &found, &story).await? {
+        return queued.print(args.json);
+    }
     let scenes = scenes::scenes(&story, found.run.as_ref());
     if args.json {
         for scene in &scenes {

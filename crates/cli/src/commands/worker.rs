@@ -1,23 +1,27 @@
-//! `windlass worker`: drives whatever in the store wants to be driven, until it is told to stop.
+//! `windlass worker`: processes queued and interrupted runs until it is told to stop.
 
 use std::process::ExitCode;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
-use windlass::StoreNews;
+use windlass::ports::Resume;
+use windlass::{StoreNews, WorkTimes};
 
-use crate::args::{AgentArgs, WhenAsked};
+use crate::args::{AgentArgs, ResumePolicy, WhenAsked, WorkerArgs};
+use crate::settle::config;
 use crate::{setup, show, words};
 
 /// What a shell says of a program that was interrupted.
 const EXIT_AT_ONCE: i32 = 130;
 
-pub(crate) async fn worker(mut args: AgentArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn worker(args: WorkerArgs) -> anyhow::Result<ExitCode> {
+    let WorkerArgs { mut agent, grace_seconds, resume } = args;
     // Nobody sits at a worker: what must be asked waits for `windlass answer`.
-    args.permissions.when_asked.get_or_insert(WhenAsked::Park);
+    agent.permissions.when_asked.get_or_insert(WhenAsked::Park);
     let mut terminate = signal(SignalKind::terminate()).context("signals cannot be received")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("signals cannot be received")?;
-    let setup = setup::start(&args).await?;
+    let times = WorkTimes { resume: policy(resume, &agent)?, ..WorkTimes::default() };
+    let setup = setup::start(&agent).await?;
     let windlass = setup.windlass.clone();
     tokio::spawn(async move {
         tokio::select! {
@@ -25,7 +29,7 @@ pub(crate) async fn worker(mut args: AgentArgs) -> anyhow::Result<ExitCode> {
             _ = interrupt.recv() => {}
         }
         show::note(words::HANDING_OVER);
-        windlass.hand_over();
+        windlass.hand_over_within(grace_seconds.saturating_mul(1_000));
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
@@ -33,8 +37,18 @@ pub(crate) async fn worker(mut args: AgentArgs) -> anyhow::Result<ExitCode> {
         // Whoever says it twice means now: what is in the air is found by the next, as after a crash.
         std::process::exit(EXIT_AT_ONCE);
     });
-    show::note(&words::working(&setup::store_path(&args.store)?));
+    show::note(&words::working(&setup::store_path(&agent.store)?));
     let tell = |news: StoreNews<'_>| show::note(&words::store_news(news));
-    setup.windlass.work_telling(windlass::WorkTimes::default(), &tell).await?;
+    setup.windlass.work_telling(times, &tell).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The flag counts more than the profile of config.toml.
+fn policy(flag: Option<ResumePolicy>, agent: &AgentArgs) -> anyhow::Result<Resume> {
+    let config = config::read()?;
+    let profile = config.profile(agent.limits.profile.as_deref())?;
+    Ok(match flag.or(profile.resume) {
+        Some(ResumePolicy::Manual) => Resume::Offered,
+        Some(ResumePolicy::Automatic) | None => Resume::AtOnce,
+    })
 }

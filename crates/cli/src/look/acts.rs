@@ -1,8 +1,9 @@
 //! The words of commands that do something: fork, answer, approve, cancel, resume, compact, replay.
 
-use windlass::core::ids::{LaneId, QuestionId, Seq};
+use windlass::core::ids::{LaneId, QuestionId, RunId, Seq};
 use windlass::core::permission::Rule;
 use windlass::core::question::Question;
+use windlass::ports::RunInfo;
 
 use super::numbers::counted_of;
 use super::words::go_on;
@@ -66,13 +67,39 @@ pub(crate) fn never_asked(lane: &LaneId) -> String {
 }
 
 /// A run was asked to end.
-pub(crate) fn asked_to_end(lane: &LaneId) -> String {
-    format!("asked the active run of {lane} to end")
+pub(crate) fn asked_to_end(lane: &LaneId, run: &RunId) -> String {
+    format!("asked run {run} of {lane} to end")
 }
 
 /// There is no run to end.
 pub(crate) fn nothing_to_end(lane: &LaneId) -> String {
-    format!("no run of {lane} is active; there is nothing to end")
+    format!("no run of {lane} is active or queued; there is nothing to end")
+}
+
+/// The run that was named is over.
+pub(crate) fn ended_already(run: &RunInfo) -> String {
+    let cause = run.cause.map_or("ended", |cause| cause.reason());
+    format!("run {} has finished already ({cause}); there is nothing to end", run.run)
+}
+
+/// A conversation is gone.
+pub(crate) fn deleted(lane: &LaneId, lanes: usize, entries: u64) -> String {
+    let agents = match lanes.saturating_sub(1) {
+        0 => String::new(),
+        1 => " and the conversation of 1 sub-agent".to_owned(),
+        more => format!(" and the conversations of {more} sub-agents"),
+    };
+    let s = if entries == 1 { "entry" } else { "entries" };
+    format!("deleted {lane}{agents}: {entries} log {s}")
+}
+
+/// The last run is over, and nothing of it can be resumed.
+pub(crate) fn not_resumable(run: &RunInfo) -> String {
+    let (lane, cause) = (&run.lane, run.cause.map_or("ended", |cause| cause.reason()));
+    format!(
+        "the last run of {lane} has finished ({cause}); there is nothing to resume; say more with \
+         `windlass -p … --resume {lane}`"
+    )
 }
 
 /// Every decision is the same.

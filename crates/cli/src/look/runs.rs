@@ -78,6 +78,8 @@ pub(crate) struct Listed {
     pub(crate) run: RunInfo,
     /// Nothing if no process has to.
     pub(crate) driven: Option<bool>,
+    /// What has to be there before somebody works on it.
+    pub(crate) waits_for: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -98,6 +100,7 @@ struct Line<'a> {
     driven: Option<bool>,
     resume_available: bool,
     cancel_requested: bool,
+    waits_for: Option<&'a str>,
 }
 
 impl Listed {
@@ -141,7 +144,7 @@ impl Listed {
 
     /// As JSON.
     pub(crate) fn json(&self) -> serde_json::Result<String> {
-        let Self { run, driven } = self;
+        let Self { run, driven, .. } = self;
         let about = &run.description;
         serde_json::to_string(&Line {
             run: run.run.as_str(),
@@ -159,6 +162,7 @@ impl Listed {
             driven: *driven,
             resume_available: run.resume_available,
             cancel_requested: run.cancel_requested,
+            waits_for: self.waits_for.as_deref(),
         })
     }
 }

@@ -27,7 +27,7 @@ fn listed(id: &str, state: RunState, prompt: &str) -> Listed {
         },
         usd_micros: Some(12_345),
     };
-    Listed { run, driven: None }
+    Listed { run, driven: None, waits_for: None }
 }
 
 fn lines(runs: &[Listed], width: usize) -> Vec<String> {

@@ -14,6 +14,8 @@ mod slash_tests;
 /// What can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Name {
+    /// End the active run.
+    Cancel,
     /// Begin anew.
     Clear,
     /// Make room in the context before the next model call.
@@ -35,12 +37,13 @@ pub(crate) struct Slash {
 
 impl Name {
     /// All of them, in the order of their names.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Clear, Self::Compact, Self::Context, Self::Cost, Self::Help];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Cancel, Self::Clear, Self::Compact, Self::Context, Self::Cost, Self::Help];
 
     /// As it is typed, without the slash.
     pub(crate) fn word(self) -> &'static str {
         match self {
+            Self::Cancel => "cancel",
             Self::Clear => "clear",
             Self::Compact => "compact",
             Self::Context => "context",
@@ -52,6 +55,7 @@ impl Name {
     /// What it does.
     pub(crate) fn about(self) -> &'static str {
         match self {
+            Self::Cancel => "ask the active run of the conversation to end",
             Self::Clear => "begin a new conversation here; --continue goes on with that one",
             Self::Compact => {
                 "make room in the context before the next model call; what follows is kept"

@@ -29,8 +29,7 @@ fn paths_and_everything_else_are_for_the_model() {
 #[test]
 fn an_unknown_command_is_told_with_those_that_exist() {
     let error = read("/frobnicate now").unwrap_err().to_string();
-    assert!(
-        error
-            .contains("no command /frobnicate; there are /clear, /compact, /context, /cost, /help")
-    );
+    assert!(error.contains(
+        "no command /frobnicate; there are /cancel, /clear, /compact, /context, /cost, /help"
+    ));
 }

@@ -43,6 +43,7 @@ use windlass::models::{ModelRow, ProviderRow, Providers};
 
 use super::controls::{ModelControls, StopMeaning};
 use super::paths;
+use crate::args::ResumePolicy;
 
 /// The file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -128,6 +129,9 @@ pub(crate) struct Profile {
     pub(crate) gate_command: Option<String>,
     /// What a judge must find to be true of an answer before it counts.
     pub(crate) gate_judge: Option<String>,
+    /// What a worker does with runs that a dead process left: `automatic`, or `manual` to wait for
+    /// `windlass resume`.
+    pub(crate) resume: Option<ResumePolicy>,
     /// The model of the profile.
     pub(crate) model: Option<String>,
     /// The model that sums up for it.

@@ -40,8 +40,9 @@ pub(crate) fn shared_settings() -> Option<PathBuf> {
     set("CLAUDE_CONFIG_DIR").or_else(|| home().map(|home| home.join(".claude")))
 }
 
-/// A folder as it really is.
+/// A folder as it really is. A name that stands before it, as in `shop=/srv/shop`, is left out.
 pub(crate) fn folder(path: &std::path::Path, flag: &str) -> anyhow::Result<PathBuf> {
+    let (_, path) = super::workspace::split(path);
     let real = path.canonicalize().map_err(|error| {
         let path = path.display();
         anyhow::anyhow!("the folder {path} cannot be opened ({error}); give another with {flag}")

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use windlass::core::conversation::Conversation;
+use windlass::core::ids::RunId;
 use windlass::core::question::Question;
 use windlass::{End, Item, RunStream, Session};
 
@@ -156,8 +157,8 @@ pub(super) async fn follow(
         tokio::select! {
             biased;
             sign = signals.next() => match sign {
-                Sign::Cancel => cancel(session, view).await?,
-                Sign::Abort => abort(session, view).await?,
+                Sign::Cancel => cancel(session, run.run().cloned(), view).await?,
+                Sign::Abort => abort(session, run.run().cloned(), view).await?,
                 Sign::Terminate => told = leave(setup, Told::Terminate),
                 Sign::HangUp => told = leave(setup, Told::HungUp),
             },
@@ -185,16 +186,17 @@ fn unwritten(error: &io::Error, session: &Session) {
     }
 }
 
-async fn cancel(session: &Session, view: &mut View) -> anyhow::Result<()> {
+/// Ends the run that was started here, and no other: it may wait behind one of another process.
+async fn cancel(session: &Session, run: Option<RunId>, view: &mut View) -> anyhow::Result<()> {
     view.begin_line();
     note(words::CANCELLING);
-    Ok(session.cancel(None).await?)
+    Ok(session.cancel(run).await?)
 }
 
-async fn abort(session: &Session, view: &mut View) -> anyhow::Result<()> {
+async fn abort(session: &Session, run: Option<RunId>, view: &mut View) -> anyhow::Result<()> {
     view.begin_line();
     note(words::ABORTING);
-    Ok(session.abort(None).await?)
+    Ok(session.abort(run).await?)
 }
 
 /// Stops here and now; whoever resumes the conversation goes on with it. Nothing is lost: what

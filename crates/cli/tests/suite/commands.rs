@@ -48,7 +48,7 @@ fn programs_get_the_messages_of_a_local_command() {
     assert_eq!(kinds, ["system", "assistant", "result"]);
     assert_eq!(
         frames[0]["slash_commands"],
-        serde_json::json!(["clear", "compact", "context", "cost", "help"])
+        serde_json::json!(["cancel", "clear", "compact", "context", "cost", "help"])
     );
     assert_eq!(frames[0]["model"], "scripted");
     assert_eq!(frames[1]["message"]["model"], "<synthetic>");
@@ -96,7 +96,7 @@ fn what_is_no_command_is_told_or_goes_to_the_model() {
     let place = Place::new(ECHO);
     let ran = place.alone("/frobnicate now", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    assert!(ran.err.contains("there is no command /frobnicate; there are /clear"), "{}", ran.err);
+    assert!(ran.err.contains("there is no command /frobnicate; there are /cancel"), "{}", ran.err);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     let ran = place.alone("/cost", &[]);
     assert!(ran.code == 1 && ran.err.contains("add --continue or --resume ID"), "{}", ran.err);

@@ -43,7 +43,7 @@ fn a_command_of_an_untrusted_folder_is_words_and_of_a_trusted_one_its_rules_coun
 fn programs_find_commands_in_the_first_message_and_people_in_the_help() {
     let place = place();
     let init = frames(&place.alone("hi", STREAM)).remove(0);
-    let names = json!(["clear", "compact", "context", "cost", "help", "do:touch"]);
+    let names = json!(["cancel", "clear", "compact", "context", "cost", "help", "do:touch"]);
     assert_eq!(init["slash_commands"], names);
     let ran = place.run(&["-p", "/help"]);
     assert!(ran.out.contains("/do:touch  Touches"), "{}", ran.out);

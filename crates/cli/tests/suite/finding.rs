@@ -40,7 +40,9 @@ fn without_an_id_the_newest_run_of_the_folder_is_meant() {
             _ => &[],
         };
         let ran = within(&place, "a", &[&[command], script].concat());
-        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
+        // The newest run is over: it is found, and there is nothing to resume.
+        let found = ran.code == 0 || ran.err.contains("there is nothing to resume");
+        assert!(found, "{command}: {}", ran.err);
     }
     let seen = within(&place, "a", &["show"]).out;
     assert!(seen.contains("said second") && !seen.contains("first"), "{seen}");

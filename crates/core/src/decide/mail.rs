@@ -23,9 +23,41 @@ pub(super) fn received(draft: &mut Draft<'_>, mail: &[Mail]) {
     if draft.settings().is_none() {
         return;
     }
-    for mail in mail {
-        open(draft, mail);
+    for (place, one) in mail.iter().enumerate() {
+        let later = mail.get(place + 1..).unwrap_or_default();
+        if let MailBody::Prompt { run, .. } = &one.body
+            && begins_at_once(draft)
+            && is_cancelled(run, later)
+            && !is_known(draft, run)
+        {
+            cancel_unread(draft, one.id, run);
+        } else {
+            open(draft, one);
+        }
     }
+}
+
+/// Whether a prompt would not have to wait: one that waits is found in the queue by its cancel.
+fn begins_at_once(draft: &Draft<'_>) -> bool {
+    draft.run().is_none() && draft.now().queue.is_empty()
+}
+
+/// Whether a later message ends the run of a prompt that nobody has read.
+fn is_cancelled(run: &RunId, later: &[Mail]) -> bool {
+    later.iter().any(|mail| {
+        matches!(
+            &mail.body,
+            MailBody::Cancel { run: Some(target) } | MailBody::Abort { run: Some(target) }
+                if target == run
+        )
+    })
+}
+
+/// A prompt that was cancelled before anybody read it ends without beginning: no model is asked.
+fn cancel_unread(draft: &mut Draft<'_>, mail: MailId, run: &RunId) {
+    draft.record(Record::Queued { mail });
+    let (cause, said) = (crate::stop::StopCause::UserCancel, Some(Arc::from("")));
+    draft.record(Record::Finished { run: run.clone(), cause, also: Vec::new(), said });
 }
 
 fn open(draft: &mut Draft<'_>, mail: &Mail) {

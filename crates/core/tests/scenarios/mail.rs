@@ -104,6 +104,21 @@ fn several_mails_in_one_delivery_are_read_in_order() {
         .so(|lane| assert_eq!(lane.live.queue.len(), 1));
 }
 
+// spec: LANES-07
+#[test]
+fn a_prompt_that_is_cancelled_before_it_is_read_asks_no_model() {
+    let cancel = || MailBody::Cancel { run: Some(RunId::from("a")) };
+    Lane::new()
+        .mails(vec![prompt("a", "one"), cancel()])
+        .settles("queued finished mail_refused")
+        .phase("idle")
+        .ended_for(StopCause::UserCancel);
+    Lane::new()
+        .mails(vec![prompt("a", "one"), prompt("b", "two"), cancel()])
+        .settles("queued finished queued run_started asked mail_refused")
+        .so(|lane| assert_eq!(active(lane), "b"));
+}
+
 #[test]
 fn mail_before_the_settings_is_left_in_the_box() {
     Lane::bare().prompt("hi").ignored();

@@ -10,9 +10,13 @@ use windlass_runtime::identity::is_gone;
 
 use super::{Check, words};
 use crate::look::story::Story;
+use crate::look::waiting::Workers;
 
 /// Runs looked back on.
 const NEWEST: usize = 1_000;
+
+/// Runs of which it is said what they wait for.
+const MOST_WAITING: usize = 10;
 
 /// Conversations whose log is read.
 const READ_LOGS: usize = 50;
@@ -26,6 +30,7 @@ pub(super) async fn check(store: &dyn Store) -> Result<Vec<Check>, StoreError> {
         waiting => Check::note("questions", words::waiting(&lanes(waiting))),
     }];
     checks.push(running(store, &runs).await?);
+    checks.extend(workers(store, &runs).await?);
     checks.push(logs(store, &runs).await?);
     Ok(checks)
 }
@@ -53,6 +58,25 @@ async fn running(store: &dyn Store, runs: &[RunInfo]) -> Result<Check, StoreErro
         [] => Check::ok("runs", words::at_work(at_work)),
         left => Check::note("runs", words::left_running(left)),
     })
+}
+
+/// Which workers are there, what runs wait for, and workspaces that are not what they seem.
+async fn workers(store: &dyn Store, runs: &[RunInfo]) -> Result<Vec<Check>, StoreError> {
+    let workers = Workers::read(store).await?;
+    let mut checks = vec![Check::ok("workers", words::workers(workers.count()))];
+    for run in runs {
+        let lane = store.lane(run.lane.clone()).await?;
+        if let Some(waits_for) = workers.needed_by(run, lane.as_ref()) {
+            checks.push(Check::note("waiting", format!("run {} is {waits_for}", run.run)));
+        }
+        if checks.len() > MOST_WAITING {
+            break;
+        }
+    }
+    for (id, places) in workers.ambiguous() {
+        checks.push(Check::broken("workspaces", words::ambiguous_workspace(&id, &places)));
+    }
+    Ok(checks)
 }
 
 /// The newest logs, read to their end.

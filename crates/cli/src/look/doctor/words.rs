@@ -169,3 +169,21 @@ pub(super) fn answers(place: &str) -> String {
 pub(super) fn unreachable(place: &str, error: &str) -> String {
     format!("{place} does not answer ({error}); check the address and the server")
 }
+
+/// How many workers there are.
+pub(super) fn workers(count: usize) -> String {
+    match count {
+        0 => "no worker is running".to_owned(),
+        1 => "1 worker is running".to_owned(),
+        count => format!("{count} workers are running"),
+    }
+}
+
+/// One id in two places.
+pub(super) fn ambiguous_workspace(id: &str, places: &[String]) -> String {
+    format!(
+        "the workspace id {id} is served from different folders: {}; if they are copies, delete the \
+         file workspace-id (in .git/windlass or .windlass) of all but one",
+        places.join(", ")
+    )
+}
