@@ -54,7 +54,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::Judged { call, verdict } => round::judged(c, *call, verdict),
         Record::Classified { .. } => round::classified(c, input),
         Record::Launched { call } | Record::Started { call } => round::let_go(c, *call, at),
-        Record::Retried { call, until } => round::retried(c, input, *call, *until),
+        Record::Retried { call, until } => round::retried(c, at, input, *call, *until),
         Record::Completed { call } => round::completed(c, at, input, *call),
         Record::Settled { call, shown } => round::settled(c, at, *call, shown),
         Record::CallLost { call } => round::lost(c, at, *call),

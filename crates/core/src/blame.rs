@@ -3,10 +3,12 @@
 
 use std::error::Error;
 use std::fmt::Write;
+use std::io;
 use std::sync::Arc;
 
 use crate::cut;
 use crate::outcome::ToolError;
+use crate::transient::is_transient;
 
 /// Causes that are told; a chain that bites its tail has an end here.
 const MOST_CAUSES: usize = 32;
@@ -22,19 +24,25 @@ const TRACES: [&str; 4] =
 const FRAMES: [&str; 2] = ["at ", "0: "];
 
 impl ToolError {
-    /// The failure that `error` stands for, with everything that caused it as a detail.
+    /// The failure that `error` stands for, with everything that caused it as a detail. It is transient
+    /// if a time-out or a lost or refused connection is among the causes.
     #[must_use]
-    pub fn caused_by(code: &str, error: &dyn Error, hint: &str) -> Self {
+    pub fn caused_by(code: &str, error: &(dyn Error + 'static), hint: &str) -> Self {
+        let may_pass = |error: &(dyn Error + 'static)| {
+            error.downcast_ref::<io::Error>().is_some_and(|error| is_transient(error.kind()))
+        };
+        let mut transient = may_pass(error);
         let mut story = error.to_string();
         let mut cause = error.source();
         for _ in 0..MOST_CAUSES {
             let Some(error) = cause else { break };
+            transient |= may_pass(error);
             // Writing to a string does not fail.
             let _ = write!(story, ": {error}");
             cause = error.source();
         }
         let failure = Self::new(code, &error.to_string(), hint).without_trace();
-        failure.detailed(&story)
+        Self { transient, ..failure.detailed(&story) }
     }
 
     /// The same with a story for whoever looks into it.

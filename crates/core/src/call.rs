@@ -214,6 +214,27 @@ impl Call {
         self.facts.timeout_ms.saturating_sub(self.retries.used_ms)
     }
 
+    /// How much of the call's time an attempt and the pause after it take. A first attempt that timed
+    /// out has used up all of it: so that it can be tried again at all, only the pause counts, and what
+    /// is tried again has the tool's time once more, all of it together.
+    pub(crate) fn retry_ms(
+        &self,
+        started_at: Millis,
+        ended_at: Millis,
+        until: Millis,
+        outcome: &Outcome,
+    ) -> u64 {
+        let is_first = self.retries.granted == 0;
+        match outcome {
+            Outcome::TimedOut { .. } if is_first => until.since(ended_at),
+            Outcome::TimedOut { .. }
+            | Outcome::Failed(_)
+            | Outcome::Done(_)
+            | Outcome::Detailed { .. }
+            | Outcome::Interrupted { .. } => until.since(started_at),
+        }
+    }
+
     /// Undoes being let go, if that was not stored: only a once-only call's is.
     pub(crate) fn forget_volatile(&mut self) {
         if self.facts.is_repeatable() {

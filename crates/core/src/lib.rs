@@ -51,6 +51,7 @@ pub mod stop;
 pub mod task;
 pub mod thrash;
 pub mod transcript;
+mod transient;
 pub mod wanted;
 pub mod window;
 pub mod words;

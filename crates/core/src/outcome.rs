@@ -78,6 +78,9 @@ pub struct ToolError {
     /// Whether it may pass by itself (time-out, refused connection, 429, 5xx).
     #[serde(default)]
     pub transient: bool,
+    /// What it printed before it failed. The model sees it beside the message, which stays a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Arc<str>>,
     /// The whole story, for the event and the trace: what caused it, a stack trace. The model does
     /// not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +97,24 @@ impl ToolError {
             hint: Arc::from(hint),
             recoverable: true,
             transient: false,
+            output: None,
             detail: None,
+        }
+    }
+
+    /// The same failure with what was printed before it.
+    #[must_use]
+    pub fn with_output(mut self, output: &str) -> Self {
+        self.output = Some(Arc::from(output)).filter(|output: &Arc<str>| !output.is_empty());
+        self
+    }
+
+    /// The message, and after it what was printed.
+    #[must_use]
+    pub fn message_and_output(&self) -> String {
+        match &self.output {
+            Some(output) => format!("{}\n{output}", self.message),
+            None => self.message.to_string(),
         }
     }
 
@@ -189,6 +209,8 @@ struct ErrorObject<'a> {
     message: &'a str,
     hint: &'a str,
     recoverable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a str>,
 }
 
 impl Shown {
@@ -210,9 +232,17 @@ impl Shown {
     /// An error object under the given outcome name.
     #[must_use]
     pub fn error(kind: OutcomeKind, error: &ToolError, limit_chars: u64) -> Self {
-        let whole = error_object(kind, error, u64::MAX);
-        let fits = whole.text().chars().count() as u64 <= limit_chars;
-        let object = if fits { whole } else { error_object(kind, error, limit_chars) };
+        let fits = |object: &Raw| object.text().chars().count() as u64 <= limit_chars;
+        let mut object = error_object(kind, error, u64::MAX, u64::MAX);
+        let mut output_chars = limit_chars;
+        // How much escapes make of the output is known only once it is written.
+        for _ in 0..OUTPUT_CUTS {
+            if fits(&object) {
+                break;
+            }
+            output_chars /= 2;
+            object = error_object(kind, error, limit_chars, output_chars);
+        }
         Self { kind, content: Raw::string(object.text()), flag: ErrorFlag::Error }
     }
 
@@ -289,8 +319,12 @@ impl Shown {
     }
 }
 
+/// How often the output is halved until an error object fits its limit.
+const OUTPUT_CUTS: usize = 6;
+
 /// Each part gets its share of the limit, small enough for escapes to grow in.
-fn error_object(kind: OutcomeKind, error: &ToolError, limit_chars: u64) -> Raw {
+fn error_object(kind: OutcomeKind, error: &ToolError, limit_chars: u64, output_chars: u64) -> Raw {
+    let output = error.output.as_ref().map(|output| cut::text(output, output_chars));
     Raw::encode(&ErrorObject {
         error: true,
         kind: kind.as_str(),
@@ -298,6 +332,7 @@ fn error_object(kind: OutcomeKind, error: &ToolError, limit_chars: u64) -> Raw {
         message: &cut::text(&error.message, limit_chars / 10),
         hint: &cut::text(&error.hint, limit_chars / 40),
         recoverable: error.recoverable,
+        output: output.as_deref(),
     })
 }
 

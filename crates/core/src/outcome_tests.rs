@@ -134,3 +134,26 @@ fn the_errors_we_raise_ourselves_have_stable_codes() {
     let passing = ToolError::new("a", "b", "c").passing();
     assert!(passing.transient && passing.recoverable);
 }
+
+/// What a command printed stands beside the sentence, and is cut before anything else is.
+// spec: ERRORS-05
+#[test]
+fn output_has_a_field_of_its_own_and_gives_way_first() {
+    let error =
+        |output: &str| ToolError::new("exit_status", "it failed", "read it").with_output(output);
+    let object = |error: &ToolError, limit: u64| -> serde_json::Value {
+        let shown = Shown::error(OutcomeKind::Failed, error, limit);
+        let text: String = shown.content.read().unwrap();
+        assert!(text.chars().count() as u64 <= limit, "{}", text.len());
+        serde_json::from_str(&text).unwrap()
+    };
+    let short = object(&error("a\nb\n"), 32_000);
+    assert_eq!((&short["message"], &short["output"]), (&"it failed".into(), &"a\nb\n".into()));
+    assert!(object(&ToolError::new("a", "b", "c"), 32_000).get("output").is_none());
+    assert!(object(&error(""), 32_000).get("output").is_none());
+    for output in ["x".repeat(100_000), "\n".repeat(100_000), "\u{1}\"".repeat(100_000)] {
+        let long = object(&error(&output), 32_000);
+        assert_eq!((&long["message"], &long["hint"]), (&"it failed".into(), &"read it".into()));
+        assert!(long["output"].as_str().unwrap().len() > 500, "{long}");
+    }
+}

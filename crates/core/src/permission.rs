@@ -34,7 +34,7 @@ mod verdict_tests;
 
 pub use bounded::MAX_RULES;
 pub use judge::{Asked, Effect, Permissions, Ruling};
-pub use mode::{Mode, Rights};
+pub use mode::{Mode, Rights, RootRefused};
 pub use readonly::{Depth, ReadOnlyUse, is_read_only, read_only_use};
 pub use rule::{BadRule, Rule};
 pub use scope::Places;

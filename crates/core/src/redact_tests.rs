@@ -14,6 +14,8 @@ fn every_known_shape_goes() {
         ("x-api-key: 0a1b2c", "x-api-key: [redacted]"),
         ("?user=me&token=abc&page=2", "?user=me&token=[redacted]&page=2"),
         ("postgres://me:pa:ss@db/x", "postgres://me:[redacted]@db/x"),
+        ("postgres://u:p@ss@host/db", "postgres://u:[redacted]@host/db"),
+        ("postgres://u:p@s@s@host:5432/db?x=1", "postgres://u:[redacted]@host:5432/db?x=1"),
         (r#"{"api_key":"a b","n":1}"#, r#"{"api_key":"[redacted] b","n":1}"#),
         (r#""{\"secret\": \"s3\"}""#, r#""{\"secret\": \"[redacted]\"}""#),
         ("Basic: authorization = Basic dXNlcjpwdw==\n", "Basic: authorization = [redacted]\n"),

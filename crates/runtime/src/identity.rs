@@ -7,11 +7,25 @@
 use std::fs;
 use std::sync::Arc;
 
+use windlass_core::permission::Rights;
+
 use crate::ports::WorkerId;
 
 #[cfg(test)]
 #[path = "identity_tests.rs"]
 mod identity_tests;
+
+/// The rights of this process. Root counts as such unless `IS_SANDBOX=1` says that nothing here
+/// matters.
+#[must_use]
+pub fn process_rights() -> Rights {
+    let is_sandbox = std::env::var_os("IS_SANDBOX").is_some_and(|value| value == "1");
+    match (rustix::process::geteuid().is_root(), is_sandbox) {
+        (false, _) => Rights::Ordinary,
+        (true, false) => Rights::Root,
+        (true, true) => Rights::RootInSandbox,
+    }
+}
 
 /// A new name for this process.
 #[must_use]

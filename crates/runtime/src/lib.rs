@@ -13,6 +13,7 @@ pub mod identity;
 pub mod keeping;
 pub mod lease;
 pub mod ports;
+mod schema;
 pub mod session;
 pub mod system_clock;
 pub mod telemetry;

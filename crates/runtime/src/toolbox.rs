@@ -9,18 +9,27 @@ use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 
 use crate::ports::Tool;
+use crate::schema::InputSchema;
 
 /// Tools by name.
 #[derive(Clone, Default)]
 pub struct Toolbox {
-    tools: BTreeMap<Arc<str>, Arc<dyn Tool>>,
+    tools: BTreeMap<Arc<str>, Registered>,
+}
+
+/// A tool, and its schema once it was called.
+#[derive(Clone)]
+struct Registered {
+    tool: Arc<dyn Tool>,
+    schema: Arc<InputSchema>,
 }
 
 impl Toolbox {
     /// The same tools and one more; a tool of the same name is replaced.
     #[must_use]
     pub fn with(mut self, tool: impl Tool) -> Self {
-        self.tools.insert(tool.spec().name, Arc::new(tool));
+        let (name, tool) = (tool.spec().name, Arc::new(tool) as Arc<dyn Tool>);
+        self.tools.insert(name, Registered { tool, schema: Arc::default() });
         self
     }
 
@@ -35,41 +44,48 @@ impl Toolbox {
     #[must_use]
     pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
         let tools = self.tools.iter().filter(|(name, _)| wanted(name));
-        Self { tools: tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect() }
+        Self { tools: tools.map(|(name, tool)| (name.clone(), tool.clone())).collect() }
     }
 
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        self.tools.get(name).cloned()
+        self.tools.get(name).map(|registered| Arc::clone(&registered.tool))
     }
 
     /// How the tools are offered, in a stable order.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.values().map(|tool| tool.spec()).collect()
+        self.tools.values().map(|registered| registered.tool.spec()).collect()
     }
 
-    /// What is known of a call of the conversation on `lane` before it runs.
+    /// What is known of a call of the conversation on `lane` before it runs. An input that does not fit
+    /// the tool's schema is a problem, and the tool is not even asked.
     #[must_use]
     pub fn assess(&self, lane: &LaneId, name: &str, input: &Raw) -> Facts {
-        self.get(name).map_or_else(|| Facts::unknown(name), |tool| tool.assess_on(lane, input))
+        let Some(Registered { tool, schema }) = self.tools.get(name) else {
+            return Facts::unknown(name);
+        };
+        match schema.problem(|| tool.spec().input_schema, input) {
+            Some(problem) => Facts { problem: Some(problem), ..Facts::default() },
+            None => tool.assess_on(lane, input),
+        }
     }
 
     /// Whether any of the tools works in the folder of the process.
     #[must_use]
     pub fn needs_workspace(&self) -> bool {
-        self.tools.values().any(|tool| tool.needs_workspace())
+        self.tools.values().any(|registered| registered.tool.needs_workspace())
     }
 
     /// Those of the tools that work anywhere.
     #[must_use]
     pub fn without_workspace(&self) -> Self {
-        self.only(|name| self.tools.get(name).is_some_and(|tool| !tool.needs_workspace()))
+        self.only(|name| self.tools.get(name).is_some_and(|own| !own.tool.needs_workspace()))
     }
 
     /// Tells every tool that the conversation on `lane` is driven here no longer.
     pub fn leave(&self, lane: &LaneId) {
-        self.tools.values().for_each(|tool| tool.leave(lane));
+        self.tools.values().for_each(|registered| registered.tool.leave(lane));
     }
 }

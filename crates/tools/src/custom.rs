@@ -13,15 +13,18 @@ use windlass_runtime::ports::{CallContext, Task, Tool};
 
 use crate::input::{self, invalid, unfit};
 use crate::limits::TIMEOUT_MS;
-use crate::lookup::is_lookup;
 use crate::offer::offer;
 
 /// A tool made of a function that takes `I`. Its schema is that of `I`; derive `Deserialize` with
 /// `deny_unknown_fields` so that what does not fit is refused.
 ///
-/// Unless it is said that it only reads, it runs alone. Whether it may be repeated, after a failure in
-/// passing or a crash, is told by its name if nobody says so: `list_orders` may, `create_order` not. A
-/// crash in the middle of one that may not is put to a human.
+/// Unless it is said that it only reads, it runs alone. It is never repeated, neither after a transient
+/// failure nor after a crash, unless [`Custom::repeat`] or [`Custom::read_only`] declares that a repeat
+/// does no harm; its name says nothing about that. A crash in the middle of a call that may not be
+/// repeated is put to a human.
+///
+/// A tool that may be repeated is tried again when its call times out or fails with a transient error:
+/// [`ToolError::from_io`] and [`ToolError::from_http_status`] tell which errors are transient.
 pub struct Custom<I, F> {
     name: String,
     description: String,
@@ -46,7 +49,7 @@ where
 {
     /// A tool of this name that does what `run` does.
     pub fn new(name: &str, description: &str, run: F) -> Self {
-        let repeat = if is_lookup(name) { Repeat::Repeatable } else { Repeat::OnceOnly };
+        let repeat = Repeat::OnceOnly;
         let (name, description) = (name.to_owned(), description.to_owned());
         let (reads, timeout_ms, input) = (Reads::NotOnly, TIMEOUT_MS, PhantomData);
         Self { name, description, run, reads, repeat, timeout_ms, input }
@@ -113,8 +116,7 @@ where
                 Ok(read) => (self.run)(context, read).await,
                 Err(problem) => Err(problem),
             };
-            let failed = |error: ToolError| Outcome::Failed(error.without_trace());
-            result.map_or_else(failed, |text| Outcome::Done(Raw::string(&text)))
+            result.map_or_else(Outcome::Failed, |text| Outcome::Done(Raw::string(&text)))
         })
     }
 }

@@ -8,6 +8,8 @@
 //! Not here: anything the log holds. Desks are about this machine's files; another machine has
 //! others.
 
+#[cfg(test)]
+mod room_tests;
 mod seen;
 #[cfg(test)]
 mod seen_tests;
@@ -152,19 +154,28 @@ impl Desk {
     }
 }
 
-/// Removes the oldest files of a folder, so that there is room for one more.
-pub(crate) fn make_room(folder: &Path, most: usize) {
+/// Removes the oldest files of a folder, so that there is room for one more: one file, and as many bytes
+/// as it may grow to.
+pub(crate) fn make_room(folder: &Path, most: usize, most_bytes: u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let changed = |entry: &fs::DirEntry| {
-        let modified = entry.metadata().and_then(|found| found.modified());
-        modified.unwrap_or(SystemTime::UNIX_EPOCH)
+    let looked_at = |entry: fs::DirEntry| {
+        let found = entry.metadata().ok();
+        let modified = found.as_ref().and_then(|found| found.modified().ok());
+        let bytes = found.map_or(0, |found| found.len());
+        (modified.unwrap_or(SystemTime::UNIX_EPOCH), entry.path(), bytes)
     };
-    let mut files: Vec<_> = entries.map(|entry| (changed(&entry), entry.path())).collect();
+    let mut files: Vec<_> = entries.map(looked_at).collect();
     files.sort();
-    let excess = (files.len() + 1).saturating_sub(most);
-    for (_, path) in files.iter().take(excess) {
+    let mut left = files.len();
+    let mut bytes: u64 = files.iter().map(|(_, _, bytes)| *bytes).sum();
+    for (_, path, size) in &files {
+        if left < most && bytes <= most_bytes {
+            return;
+        }
         // One that cannot be removed is there next time.
         fs::remove_file(path).unwrap_or_default();
+        left -= 1;
+        bytes = bytes.saturating_sub(*size);
     }
 }
 

@@ -41,6 +41,8 @@ mod path_tests;
 #[cfg(test)]
 mod place_tests;
 #[cfg(test)]
+mod replace_tests;
+#[cfg(test)]
 mod zones_tests;
 
 pub use attach::Attached;

@@ -21,7 +21,6 @@ mod human;
 mod input;
 mod journal;
 pub mod limits;
-mod lookup;
 mod memory;
 mod offer;
 mod output;

@@ -41,6 +41,8 @@ pub const SPILL_BYTES: usize = 24 * 1024;
 pub const MAX_OUTPUT_BYTES: u64 = MAX_SCAN_BYTES;
 /// Files of output kept for one conversation; the oldest go.
 pub const MAX_OUTPUT_FILES: usize = 50;
+/// Bytes of output kept in all files of one conversation; the oldest files go.
+pub const MAX_OUTPUT_TOTAL_BYTES: u64 = 2 * MAX_OUTPUT_BYTES;
 /// Commands that one conversation may have in the background.
 pub const MAX_BACKGROUND: usize = 16;
 /// How long a command in the background may run unless it says otherwise.

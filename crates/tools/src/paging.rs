@@ -18,7 +18,7 @@ use windlass_runtime::ports::{CallContext, Task, Tool};
 
 use crate::around::{Around, each};
 use crate::desk::make_room;
-use crate::limits::{MAX_OUTPUT_BYTES, MAX_OUTPUT_FILES, SPILL_BYTES};
+use crate::limits::{MAX_OUTPUT_BYTES, MAX_OUTPUT_FILES, MAX_OUTPUT_TOTAL_BYTES, SPILL_BYTES};
 use crate::workplace::Workplace;
 
 /// The same tools; whatever one of them brings can be paged through with `Read`.
@@ -75,9 +75,14 @@ impl Paged {
     }
 
     fn keep_error(&self, from: Source<'_>, error: ToolError) -> ToolError {
-        match self.keep_text(from, error.message.to_string()) {
-            Some(told) => ToolError { message: Arc::from(told), ..error },
-            None => error,
+        let (text, is_output) = match &error.output {
+            Some(output) => (output.to_string(), true),
+            None => (error.message.to_string(), false),
+        };
+        match (self.keep_text(from, text), is_output) {
+            (Some(told), true) => error.with_output(&told),
+            (Some(told), false) => ToolError { message: Arc::from(told), ..error },
+            (None, _) => error,
         }
     }
 
@@ -111,7 +116,7 @@ fn write(folder: &Path, from: Source<'_>, text: &str) -> io::Result<PathBuf> {
     let tool: String = from.tool.spec().name.chars().filter(is_plain).take(40).collect();
     let call = from.context.call;
     let path = folder.join(format!("{tool}-{}-{}.txt", call.ask, call.index));
-    make_room(folder, MAX_OUTPUT_FILES);
+    make_room(folder, MAX_OUTPUT_FILES, MAX_OUTPUT_TOTAL_BYTES - MAX_OUTPUT_BYTES);
     let room = usize::try_from(MAX_OUTPUT_BYTES).unwrap_or(usize::MAX).min(text.len());
     let mut file =
         File::options().write(true).create(true).truncate(true).mode(0o600).open(&path)?;

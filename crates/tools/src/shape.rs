@@ -16,7 +16,9 @@ use crate::files::Hunk;
 pub fn shape(tool: &str, input: &Raw, outcome: &Outcome) -> Option<Value> {
     let content = match outcome {
         Outcome::Done(content) | Outcome::Detailed { content, .. } => content,
-        Outcome::Failed(error) => return Some(Value::from(format!("Error: {}", error.message))),
+        Outcome::Failed(error) => {
+            return Some(Value::from(format!("Error: {}", error.message_and_output())));
+        }
         Outcome::TimedOut { after_ms } => {
             return Some(Value::from(format!("Error: timed out after {after_ms} ms")));
         }

@@ -31,20 +31,23 @@ async fn a_command_that_fails_says_how_and_what_it_printed() {
     let workspace = Workspace::new();
     let error = failed(workspace.command("echo out; echo err >&2; exit 3").await);
     assert_eq!(&*error.code, "exit_status");
-    assert_eq!(&*error.message, "exit code 3\nout\nerr\n");
+    assert_eq!(&*error.message, "the command ended with exit code 3");
+    assert_eq!(error.output.as_deref(), Some("out\nerr\n"));
     assert!(error.recoverable && !error.transient);
     let error = failed(workspace.command("kill -9 $$").await);
-    assert_eq!(&*error.message, "killed by signal 9\n(no output)");
+    assert_eq!(&*error.message, "the command was killed by signal 9");
+    assert_eq!(error.output.as_deref(), Some("(no output)"));
     let error = failed(workspace.command("no-such-program").await);
-    assert!(error.message.starts_with("exit code 127\n"), "{}", error.message);
+    assert!(error.message.ends_with(" exit code 127"), "{}", error.message);
 }
 
 #[tokio::test]
 async fn a_long_failure_keeps_its_end() {
     let workspace = Workspace::new();
     let error = failed(workspace.command("seq 1000000; echo the end; exit 1").await);
-    assert!(error.message.starts_with("exit code 1\n1\n2\n"));
-    assert!(error.message.contains("the end\n[all ") && error.message.len() < 40_000);
+    let output = error.output.unwrap();
+    assert!(output.starts_with("1\n2\n"));
+    assert!(output.contains("the end\n[all ") && output.len() < 40_000);
 }
 
 #[tokio::test]
@@ -130,6 +133,18 @@ async fn commands_side_by_side_do_not_meet() {
         calls.spawn(async move { (n, bash.run(context(), command).await) });
     }
     for (n, outcome) in calls.join_all().await {
-        assert_eq!(&*failed(outcome).message, format!("exit code {n}\n{n}\n"));
+        let said = failed(outcome).message_and_output();
+        assert_eq!(said, format!("the command ended with exit code {n}\n{n}\n"));
     }
+}
+
+/// A trace is output like any other; the message stays a sentence.
+#[tokio::test]
+async fn a_trace_that_a_command_prints_is_no_message() {
+    let workspace = Workspace::new();
+    let trace = "Traceback (most recent call last):\n  File \"x.py\", line 1\nValueError: no\n";
+    workspace.write("trace", trace);
+    let error = failed(workspace.command("cat trace; exit 1").await);
+    assert_eq!(&*error.message, "the command ended with exit code 1");
+    assert_eq!(error.output.as_deref(), Some(trace));
 }

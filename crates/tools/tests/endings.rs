@@ -15,7 +15,7 @@ const SLACK_MS: u64 = 3_000;
 fn timed_out(outcome: &Outcome) -> u64 {
     let Outcome::Failed(error) = outcome else { panic!("{outcome:?}") };
     assert_eq!(&*error.code, "timed_out");
-    let after = error.message.strip_prefix("timed out after ").unwrap();
+    let after = error.message.strip_prefix("the command timed out after ").unwrap();
     let (seconds, rest) = after.split_once('.').unwrap();
     let (tenths, _) = rest.split_once(' ').unwrap();
     seconds.parse::<u64>().unwrap() * 1_000 + tenths.parse::<u64>().unwrap() * 100

@@ -47,7 +47,7 @@ async fn the_folder_lasts_for_its_conversation_only_and_over_failures() {
     let root = workspace.workplace.zones().root().to_owned();
     fs::create_dir(root.join("sub")).unwrap();
     let error = failed(workspace.bash().run(reply(1), input("cd sub; exit 3", 60_000)).await);
-    assert!(error.message.starts_with("exit code 3\n"), "{}", error.message);
+    assert!(error.message.ends_with("exit code 3"), "{}", error.message);
     let sub = format!("{}\n", root.join("sub").display());
     assert_eq!(command(&workspace, 2, "pwd").await, sub);
     let other = CallContext { lane: LaneId::from("conversation:other"), ..reply(2) };
@@ -113,7 +113,7 @@ async fn long_output_can_be_paged_through() {
     assert_eq!((&*zone("conversation:test"), &*zone("conversation:x")), ("Workspace", "Outside"));
     assert!(!command(&workspace, 2, "seq 100").await.contains("bytes of output"));
     let error = failed(workspace.bash().run(reply(3), input("seq 100000; exit 1", 60_000)).await);
-    assert!(Path::new(&kept(&error.message)).exists());
+    assert!(Path::new(&kept(&error.message_and_output())).exists());
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn what_a_command_printed_before_its_time_was_up_is_told() {
     let outcome = workspace.command_within("echo begun; sleep 60", 300).await;
     let error = failed(outcome);
     assert_eq!(&*error.code, "timed_out");
-    assert!(error.message.contains("effects unknown\nbegun\n"), "{}", error.message);
+    assert!(error.message_and_output().contains("effects unknown\nbegun\n"), "{error:?}");
     assert!(error.hint.contains("check what it did"), "{}", error.hint);
 }
 

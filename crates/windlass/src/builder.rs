@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::bounds::BadSettings;
-use windlass_core::permission::{BadRule, Human, Otherwise, Rule};
+use windlass_core::permission::{BadRule, Human, Otherwise, RootRefused, Rule};
 use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
 use windlass_providers::Models;
 use windlass_providers::names::Error as NameError;
 use windlass_providers::scripted::{Script, ScriptedModel};
+use windlass_runtime::identity::process_rights;
 use windlass_runtime::keeping::Keeping;
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
@@ -61,6 +62,9 @@ pub enum BuildError {
     /// A setting that cannot be.
     #[error(transparent)]
     Settings(#[from] BadSettings),
+    /// A mode that root may not use.
+    #[error(transparent)]
+    Root(#[from] RootRefused),
     /// The store does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -299,6 +303,7 @@ impl Builder {
             return Err(problem.into());
         }
         self.settings.checked()?;
+        self.settings.rules.mode.checked(process_rights())?;
         let mut hooks = HookChain::default();
         for one in self.hooks {
             hooks = hooks.with(one);
@@ -315,7 +320,7 @@ impl Builder {
             hooks: Arc::new(hooks),
         };
         let agents = match self.children {
-            Some(named) => parts.family(self.tools, self.settings, named),
+            Some(named) => parts.family(self.tools, self.settings, named)?,
             None => parts.agent(self.tools, self.settings).into(),
         };
         let agents = match self.workspace {
@@ -348,7 +353,7 @@ impl Parts {
         tools: Toolbox,
         settings: Settings,
         named: Vec<(Arc<str>, Definition)>,
-    ) -> Agents {
+    ) -> Result<Agents, RootRefused> {
         let (mut one, mut several) = (windlass_tools::Agent::default(), SpawnChildRuns::default());
         for (name, definition) in &named {
             one = one.with(name, &definition.about);
@@ -357,9 +362,11 @@ impl Parts {
         let tools = tools.with(one).with(several);
         let mut agents = Agents::from(self.agent(tools.clone(), settings.clone()));
         for (name, definition) in named {
-            let agent = self.agent(definition.tools_of(&tools), definition.settings_of(&settings));
-            agents = agents.with(&name, agent);
+            let (tools, settings) =
+                (definition.tools_of(&tools), definition.settings_of(&settings));
+            settings.rules.mode.checked(process_rights())?;
+            agents = agents.with(&name, self.agent(tools, settings));
         }
-        agents
+        Ok(agents)
     }
 }

@@ -29,6 +29,7 @@ pub mod models {
 }
 
 pub use windlass_runtime::feed::{Item, Subscription};
+pub use windlass_runtime::identity::process_rights;
 pub use windlass_runtime::keeping::Keeping;
 pub use windlass_runtime::lease::LeaseTimes;
 pub use windlass_runtime::workspace::Workspace;

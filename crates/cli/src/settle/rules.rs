@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use windlass::core::permission::{Human, Mode, Permissions, Rights, Rule};
+use windlass::core::permission::{Human, Mode, Permissions, Rule};
+use windlass::process_rights;
 
 use super::paths;
 use super::sources::Source;
@@ -82,7 +83,7 @@ fn mode(args: &PermissionArgs, sources: &[Source]) -> anyhow::Result<Mode> {
         None => Mode::Default,
         Some(name) => read_mode(name)?,
     };
-    Ok(mode.checked(rights())?)
+    Ok(mode.checked(process_rights())?)
 }
 
 fn read_mode(name: &str) -> anyhow::Result<Mode> {
@@ -99,15 +100,6 @@ fn read_mode(name: &str) -> anyhow::Result<Mode> {
              or bypassPermissions"
         ),
     })
-}
-
-fn rights() -> Rights {
-    let sandboxed = std::env::var_os("IS_SANDBOX").is_some_and(|value| value == "1");
-    match (rustix::process::geteuid().is_root(), sandboxed) {
-        (false, _) => Rights::Ordinary,
-        (true, false) => Rights::Root,
-        (true, true) => Rights::RootInSandbox,
-    }
 }
 
 /// Who is asked: as said, else whoever sits at the terminal, else nobody.

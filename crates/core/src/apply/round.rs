@@ -82,12 +82,13 @@ pub(super) fn let_go(c: &mut Conversation, id: CallId, at: Millis) {
 }
 
 /// An attempt that failed in passing, and the pause after it, are taken from the call's time.
-pub(super) fn retried(c: &mut Conversation, input: &Input, id: CallId, until: Millis) {
-    let Input::ToolReturned { started_at, .. } = input else { return };
+pub(super) fn retried(c: &mut Conversation, at: Millis, input: &Input, id: CallId, until: Millis) {
+    let Input::ToolReturned { started_at, outcome, .. } = input else { return };
     with_call(c, id, |call| {
+        let spent_ms = call.retry_ms(*started_at, at, until, outcome);
         let Retries { granted, used_ms } = &mut call.retries;
         *granted = granted.saturating_add(1);
-        *used_ms = used_ms.saturating_add(until.since(*started_at));
+        *used_ms = used_ms.saturating_add(spent_ms);
         // That a repeatable call was let go is not stored; that it came back is.
         call.attempts = call.attempts.max(*granted);
         call.state = CallState::Resting { until };

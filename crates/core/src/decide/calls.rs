@@ -241,7 +241,11 @@ fn retry_at(
     started_at: Millis,
     outcome: &Outcome,
 ) -> Option<Millis> {
-    let passing = matches!(outcome, Outcome::Failed(error) if error.transient && error.recoverable);
+    let passing = match outcome {
+        Outcome::Failed(error) => error.transient && error.recoverable,
+        Outcome::TimedOut { .. } => true,
+        Outcome::Done(_) | Outcome::Detailed { .. } | Outcome::Interrupted { .. } => false,
+    };
     if !passing || !call.facts.is_repeatable() || stopping::reason(draft).is_some() {
         return None;
     }
@@ -249,7 +253,7 @@ fn retry_at(
     let pause = *draft.limits().tool_retry_ms.get(usize::try_from(tried).ok()?)?;
     let seed = u64::from(call.id.ask) << 32 | u64::from(call.id.index) << 8 | u64::from(tried);
     let until = draft.at.plus(jitter::spread(pause, seed));
-    (until.since(started_at) < call.time_ms()).then_some(until)
+    (call.retry_ms(started_at, draft.at, until, outcome) < call.time_ms()).then_some(until)
 }
 
 pub(super) fn is_fatal(draft: &Draft<'_>) -> bool {

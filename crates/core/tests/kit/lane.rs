@@ -214,15 +214,15 @@ impl Lane {
     }
 
     /// The call at this place of the round works for so long and fails.
-    pub(crate) fn errs_after(mut self, ms: u64, place: usize, error: ToolError) -> Self {
+    pub(crate) fn errs_after(self, ms: u64, place: usize, error: ToolError) -> Self {
+        self.comes_back_after(ms, place, Outcome::Failed(error))
+    }
+
+    /// The call comes back after some time.
+    pub(crate) fn comes_back_after(mut self, ms: u64, place: usize, outcome: Outcome) -> Self {
         let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
         self.now = self.now.plus(ms);
-        self.input(Input::ToolReturned {
-            call,
-            attempt,
-            started_at,
-            outcome: Outcome::Failed(error),
-        })
+        self.input(Input::ToolReturned { call, attempt, started_at, outcome })
     }
 
     pub(crate) fn hook(self, place: usize, answer: HookAnswer) -> Self {

@@ -144,7 +144,9 @@ fn a_time_out_says_what_is_known() {
         .shows_last("user: <t1 timed_out: timed out after 120.0 s; effects unknown>");
     lane()
         .reply(calls([call("t1", "read", "/a")]))
-        .comes_back(0, late())
+        .comes_back_after(120_000, 0, late())
+        .wake()
+        .comes_back_after(120_000, 0, late())
         .shows_last("user: <t1 timed_out: timed out after 120.0 s; it changes nothing>");
 }
 

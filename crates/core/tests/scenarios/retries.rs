@@ -59,7 +59,8 @@ fn nothing_else_is_tried_again() {
     once("write", Outcome::Failed(down()));
     once("bash", Outcome::Failed(down()));
     once("fetch", Outcome::Failed(ToolError::new("http_404", "gone", "look elsewhere")));
-    once("fetch", Outcome::TimedOut { after_ms: 120_000 });
+    once("write", Outcome::TimedOut { after_ms: 120_000 });
+    once("bash", Outcome::TimedOut { after_ms: 120_000 });
     once("fetch", Outcome::Interrupted { after_ms: 1 });
 }
 
@@ -177,4 +178,28 @@ fn a_crash_does_not_begin_the_count_anew() {
         .errs(0, down())
         .settles("completed settled round_closed asked")
         .so(|lane| assert_eq!(lane.count("retried"), 3));
+}
+
+/// A lookup that runs into its deadline is tried again, and all that follows has the tool's time once
+/// more.
+// spec: ROUNDS-15, ROUNDS-16
+#[test]
+fn a_repeatable_call_that_times_out_is_tried_again() {
+    let out = || Outcome::TimedOut { after_ms: 120_000 };
+    let tried = || {
+        Lane::new()
+            .prompt("hi")
+            .reply(calls([call("t1", "fetch", "/a")]))
+            .comes_back_after(120_000, 0, out())
+            .settles("retried")
+            .wakes_in(500)
+            .wake()
+            .wants("run 1.0#2")
+    };
+    tried()
+        .so(|lane| assert!((119_000..120_000).contains(&time_left(lane))))
+        .returns(0, "A")
+        .shows_last("user: <t1 ok: A>");
+    tried().comes_back_after(119_000, 0, out()).settles("completed settled round_closed asked");
+    tried().errs_after(1_000, 0, down()).settles("retried");
 }

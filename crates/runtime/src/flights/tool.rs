@@ -185,7 +185,12 @@ async fn run(ready: Ready, clock: &dyn Clock) -> Outcome {
     let work = caught(tool.run(context, tool_use.input));
     tokio::select! {
         biased;
-        outcome = work => outcome.unwrap_or_else(|panic| Outcome::Failed(panicked(&panic))),
+        outcome = work => match outcome {
+            // Whoever wrote the tool, the model reads a sentence; the trace is for people.
+            Ok(Outcome::Failed(error)) => Outcome::Failed(error.without_trace()),
+            Ok(outcome) => outcome,
+            Err(panic) => Outcome::Failed(panicked(&panic)),
+        },
         after_ms = silence(&heart, timeout_ms, clock) => Outcome::TimedOut { after_ms },
     }
 }

@@ -147,7 +147,7 @@ fn open_root(root: &Path) -> io::Result<OwnedFd> {
 
 /// Opens what lies beneath `root` without following a link. The kernel does it in one step; where
 /// it cannot (before 5.6, or in a container that forbids it) every part is opened by itself.
-fn beneath(root: &OwnedFd, rest: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn beneath(root: &OwnedFd, rest: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(root, rest, flags, Mode::empty(), resolve) {
         Err(Errno::NOSYS | Errno::PERM) => walk(root, rest, flags),

@@ -8,7 +8,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::place::walk;
+use super::place::{beneath, walk};
 use super::zones::Zones;
 
 fn folder() -> TempDir {
@@ -37,6 +37,19 @@ fn a_walk_follows_no_link_and_leaves_no_folder() {
         assert!(refused.contains(&error), "{path}: {error}");
     }
     assert_eq!(walk(&root, Path::new("link"), OFlags::PATH).unwrap_err(), Errno::LOOP);
+}
+
+/// The kernel does the same in one step.
+#[test]
+fn an_opening_beneath_a_root_follows_no_link_inside_it() {
+    let folder = folder();
+    let root = OwnedFd::from(File::open(folder.path().join("w")).unwrap());
+    let open = |path: &str| beneath(&root, Path::new(path), OFlags::RDONLY | OFlags::NOFOLLOW);
+    assert!(open("sub/a").is_ok() && open(".").is_ok());
+    for path in ["link/a", "link", "up/w/sub/a", "up/secret", "../secret", "/etc/passwd"] {
+        let error = open(path).unwrap_err();
+        assert!([Errno::LOOP, Errno::XDEV, Errno::NOTDIR].contains(&error), "{path}: {error}");
+    }
 }
 
 #[test]

@@ -118,7 +118,7 @@ pub(super) fn outcome(of: &Call, outcome: &Outcome) -> (Event, Value) {
             (Event::PostToolUse, "tool_response", value(content))
         }
         Outcome::Failed(error) => {
-            (Event::PostToolUseFailure, "error", json!(error.message.to_string()))
+            (Event::PostToolUseFailure, "error", json!(error.message_and_output()))
         }
         Outcome::Interrupted { after_ms } => {
             let stopped = format!("it was stopped after {after_ms} ms");

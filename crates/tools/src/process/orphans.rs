@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::process::{Pid, Signal, kill_process};
 use windlass_runtime::ports::Clock;
 
-use super::survivors::{Life, stat};
+use super::survivors::{Life, MARK, Stat, mark, stat};
 use crate::limits::{GRACE_MS, KILL_WAIT_MS, POLL_MS};
 
 /// The variable that names the owner.
@@ -78,19 +78,46 @@ pub(super) fn look(proc: &Path) -> Vec<Pid> {
 }
 
 fn is_orphan(pid: Pid, proc: &Path) -> bool {
-    let place = proc.join(pid.as_raw_nonzero().to_string());
-    let environ = fs::read(place.join("environ")).unwrap_or_default();
-    let mut entries = environ.split(|byte| *byte == 0);
-    let owner = entries.find_map(|entry| entry.strip_prefix(OWNER.as_bytes())?.strip_prefix(b"="));
-    let Some(owner) = owner.and_then(|owner| std::str::from_utf8(owner).ok()) else {
-        return false;
-    };
-    is_running(&place) && is_of_this_world(owner, proc) && !is_alive(owner, proc)
+    let Some(found) = stat_of(pid.as_raw_nonzero().get(), proc) else { return false };
+    let Some(owner) = variable(pid.as_raw_nonzero().get(), OWNER, proc) else { return false };
+    found.life == Life::Running
+        && is_of_this_world(&owner, proc)
+        && !is_alive(&owner, proc)
+        && is_a_commands(pid, &found, &owner, proc)
 }
 
-fn is_running(place: &Path) -> bool {
-    let found = fs::read(place.join("stat")).ok().as_deref().and_then(stat);
-    found.is_some_and(|found| found.life == Life::Running)
+/// Whether the process belongs to a command of that owner. A name in an environment proves little: it
+/// may have been copied, or passed on by a program that had it from somewhere. The process must be
+/// younger than the owner, and a member of the command's group, or left behind by one: then its parent
+/// is a process of the owner too, or one that adopted it.
+fn is_a_commands(pid: Pid, found: &Stat, owner: &str, proc: &Path) -> bool {
+    let number = pid.as_raw_nonzero().get();
+    let owner_started = owner.split('.').nth(1).and_then(|started| started.parse::<u64>().ok());
+    let is_younger = owner_started.is_some_and(|started| found.started >= started);
+    let group = variable(number, MARK, proc);
+    let is_member = group.is_some_and(|group| group == mark(found.group));
+    is_younger && (is_member || is_left_behind(found, owner, proc))
+}
+
+fn is_left_behind(found: &Stat, owner: &str, proc: &Path) -> bool {
+    if found.parent <= 1 || variable(found.parent, OWNER, proc).as_deref() == Some(owner) {
+        return true;
+    }
+    // A parent in the same session started it, and that parent is none of ours.
+    stat_of(found.parent, proc).is_some_and(|parent| parent.session != found.session)
+}
+
+fn stat_of(pid: i32, proc: &Path) -> Option<Stat> {
+    stat(&fs::read(proc.join(pid.to_string()).join("stat")).ok()?)
+}
+
+/// The value of a variable that a process was started with.
+fn variable(pid: i32, name: &str, proc: &Path) -> Option<String> {
+    let environ = fs::read(proc.join(pid.to_string()).join("environ")).ok()?;
+    let mut entries = environ.split(|byte| *byte == 0);
+    let value =
+        entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    String::from_utf8(value.to_vec()).ok()
 }
 
 /// A number from another pid namespace says nothing here.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{Kept, Spill};
 use crate::desk::make_room;
-use crate::limits::{MAX_OUTPUT_BYTES, MAX_OUTPUT_FILES};
+use crate::limits::{MAX_OUTPUT_BYTES, MAX_OUTPUT_FILES, MAX_OUTPUT_TOTAL_BYTES};
 
 /// Output on its way to a file.
 #[derive(Debug)]
@@ -83,7 +83,8 @@ impl SpillFile {
 
 fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        make_room(folder, MAX_OUTPUT_FILES);
+        let room = MAX_OUTPUT_TOTAL_BYTES - MAX_OUTPUT_BYTES;
+        make_room(folder, MAX_OUTPUT_FILES, room);
     }
     File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
 }

@@ -47,7 +47,10 @@ fn carries(place: &Path, mark: &str) -> bool {
 
 pub(super) struct Stat {
     pub(super) life: Life,
+    /// The process that started it, or the one that adopted it; 0 for the first of all.
+    pub(super) parent: i32,
     pub(super) group: Pid,
+    pub(super) session: i32,
     /// When it started, in the kernel's ticks.
     pub(super) started: u64,
 }
@@ -68,8 +71,10 @@ pub(super) fn stat(bytes: &[u8]) -> Option<Stat> {
         "Z" | "X" | "x" => Life::Over,
         _ => Life::Running,
     };
-    let group = Pid::from_raw(words.nth(1)?.parse().ok()?)?;
-    // Field 22 of the file; the group is field 5.
-    let started = words.nth(16).and_then(|word| word.parse().ok()).unwrap_or_default();
-    Some(Stat { life, group, started })
+    let parent = words.next()?.parse().ok()?;
+    let group = Pid::from_raw(words.next()?.parse().ok()?)?;
+    let session = words.next()?.parse().ok()?;
+    // Field 22 of the file; the session is field 6.
+    let started = words.nth(15).and_then(|word| word.parse().ok()).unwrap_or_default();
+    Some(Stat { life, parent, group, session, started })
 }

@@ -56,14 +56,20 @@ pub(super) fn not_started(error: &io::Error, workspace: &Path) -> ToolError {
 /// The model needs the output of a command that failed most of all, and so does one whose time was
 /// up.
 fn failed(code: &str, ended: &Ended, said: &str) -> ToolError {
-    let message = format!("{}\n{said}", state(ended));
+    let message = match &ended.how {
+        How::Exited(status) if status.code().is_some() => {
+            format!("the command ended with {}", state(ended))
+        }
+        How::Exited(_) => format!("the command was {}", state(ended)),
+        How::TimedOut | How::Stopped => format!("the command {}", state(ended)),
+    };
     let hint = match &ended.how {
         How::Exited(_) => "read the output, then correct the command or try another way",
         How::TimedOut | How::Stopped => {
             "check what it did before doing it again; give it more time or run it in the background"
         }
     };
-    ToolError::new(code, &cut::text(&message, FAILED_OUTPUT_CHARS), hint)
+    ToolError::new(code, &message, hint).with_output(&cut::text(said, FAILED_OUTPUT_CHARS))
 }
 
 fn end_of(status: ExitStatus) -> String {

@@ -3,6 +3,7 @@
 
 mod kit;
 
+mod calls;
 mod children;
 mod consuming;
 mod crashing;

@@ -1,0 +1,74 @@
+//! Which failures may pass by themselves: network time-outs, refused connections, HTTP 429 and 5xx. A call
+//! that fails with one of them is tried again if its tool declares that a repeat does no harm.
+
+use std::io;
+
+use crate::outcome::ToolError;
+
+impl ToolError {
+    /// The failure that an input or output error stands for. Time-outs and lost or refused connections
+    /// are transient; everything else lasts.
+    ///
+    /// ```
+    /// use std::io::{Error, ErrorKind};
+    /// use windlass_core::outcome::ToolError;
+    ///
+    /// let refused = Error::from(ErrorKind::ConnectionRefused);
+    /// let error = ToolError::from_io(&refused, "check that the server runs");
+    /// assert_eq!((&*error.code, error.transient), ("connection_refused", true));
+    /// ```
+    #[must_use]
+    pub fn from_io(error: &io::Error, hint: &str) -> Self {
+        let failure = Self::new(code_of(error.kind()), &error.to_string(), hint).without_trace();
+        Self { transient: is_transient(error.kind()), ..failure }
+    }
+
+    /// The failure that an HTTP status stands for. 429 and 5xx are transient; everything else lasts.
+    ///
+    /// ```
+    /// use windlass_core::outcome::ToolError;
+    ///
+    /// let error = ToolError::from_http_status(503, "try another source");
+    /// assert_eq!((&*error.code, error.transient), ("http_503", true));
+    /// assert!(!ToolError::from_http_status(404, "look elsewhere").transient);
+    /// ```
+    #[must_use]
+    pub fn from_http_status(status: u16, hint: &str) -> Self {
+        let message = format!("the server answered with HTTP status {status}");
+        let failure = Self::new(&format!("http_{status}"), &message, hint);
+        Self { transient: status == 429 || (500..=599).contains(&status), ..failure }
+    }
+}
+
+/// Whether an error of this kind may pass by itself.
+pub(crate) fn is_transient(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::TimedOut
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::NetworkDown
+    )
+}
+
+fn code_of(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::TimedOut => "timed_out",
+        io::ErrorKind::ConnectionRefused => "connection_refused",
+        io::ErrorKind::ConnectionReset => "connection_reset",
+        io::ErrorKind::ConnectionAborted => "connection_aborted",
+        io::ErrorKind::HostUnreachable => "host_unreachable",
+        io::ErrorKind::NetworkUnreachable => "network_unreachable",
+        io::ErrorKind::NetworkDown => "network_down",
+        io::ErrorKind::NotFound => "not_found",
+        io::ErrorKind::PermissionDenied => "permission_denied",
+        _ => "io_error",
+    }
+}
+
+#[cfg(test)]
+#[path = "transient_tests.rs"]
+mod tests;
