@@ -23,7 +23,7 @@ use crate::present;
 use crate::show::{Lost, Patience};
 
 pub(crate) use models::{
-    NO_MODEL, bad_escape, blank_stop, end_markers, output_limit, without_effect,
+    NO_EXACT_COUNT, NO_MODEL, bad_escape, blank_stop, end_markers, output_limit, without_effect,
 };
 pub(crate) use questions::{asked, choices, more, try_again, waiting};
 

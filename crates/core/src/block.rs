@@ -140,6 +140,12 @@ impl Block {
         }
     }
 
+    /// Whether it holds a picture or a document rather than text.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        matches!(&self.kind, Kind::Other(name) if matches!(&**name, "image" | "document"))
+    }
+
     /// Whether it is the model's thinking, readable or not.
     #[must_use]
     pub fn is_thought(&self) -> bool {

@@ -20,7 +20,7 @@ use crate::run::{InUse, LastReply, Run};
 use crate::settings::Settings;
 use crate::stop::{StopCause, Text};
 use crate::transcript::Transcript;
-use crate::window::{Meter, Summariser};
+use crate::window::{Meter, Pressure, Summariser, count_tokens, trial};
 
 /// How late a time limit may be noticed by somebody who was there.
 const OVERSLEPT_MS: u64 = 60_000;
@@ -174,7 +174,7 @@ impl Conversation {
     /// The messages the model has seen are about to change: what they were is counted. Without a
     /// budget nothing is.
     pub(crate) fn end_generation(&mut self) {
-        let context = self.meter.estimate(self.request_bytes());
+        let context = self.meter_in_use().estimate(self.request_bytes());
         if self.task_tokens().is_some()
             && let Some(run) = &mut self.run
         {
@@ -224,6 +224,39 @@ impl Conversation {
     pub fn request_bytes(&self) -> u64 {
         let prompt = self.settings.as_ref().map_or(0, |settings| settings.prompt_bytes());
         self.transcript.bytes().saturating_add(prompt).saturating_add(self.digest.len() as u64)
+    }
+
+    /// The meter to estimate the next request with. Before a provider has counted anything, the
+    /// request is counted here if the number of its bytes leaves open whether it fits: no text has
+    /// more tokens than bytes, so most requests fit for certain.
+    #[must_use]
+    pub fn meter_in_use(&self) -> Meter {
+        let Some(settings) = self.settings_in_use().filter(|_| self.meter.is_cold()) else {
+            return self.meter;
+        };
+        let most_tokens = self.request_bytes();
+        let usable = trial::usable(&settings);
+        match usable.pressure(most_tokens, &settings.window.thresholds) {
+            Pressure::Fine => self.meter,
+            Pressure::Tight | Pressure::Full => self.counted_meter(),
+        }
+    }
+
+    /// A meter that has counted the next request. Pictures and documents are no text: their bytes are
+    /// taken as they always are before a provider has counted.
+    pub(crate) fn counted_meter(&self) -> Meter {
+        let told = self.settings.iter().flat_map(|settings| settings.prompt_texts());
+        let blocks = self.transcript.segments().iter().flat_map(|segment| segment.blocks.iter());
+        let (files, texts): (Vec<&Block>, Vec<&Block>) = blocks.partition(|block| block.is_file());
+        let said = texts.iter().map(|block| block.raw().text());
+        let file_bytes = files.iter().map(|block| block.raw().text().len() as u64).sum();
+        match count_tokens(told.chain([&*self.digest]).chain(said)) {
+            Some(tokens) => {
+                let tokens = tokens.saturating_add(Meter::default().estimate(file_bytes));
+                Meter::counted(self.request_bytes(), tokens)
+            }
+            None => self.meter,
+        }
     }
 
     /// Milliseconds the active run was at work by `at`, if somebody was there all the time.

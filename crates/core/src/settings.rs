@@ -334,6 +334,14 @@ impl Settings {
         (self.system.len() + tools) as u64
     }
 
+    /// The texts of what the model is told before the conversation.
+    pub(crate) fn prompt_texts(&self) -> impl Iterator<Item = &str> {
+        let tools = self.tools.iter();
+        let tools =
+            tools.flat_map(|tool| [&*tool.name, &*tool.description, tool.input_schema.text()]);
+        std::iter::once(&*self.system).chain(tools)
+    }
+
     /// Hash of what the model is told before the conversation: system prompt and tools.
     #[must_use]
     pub fn prompt_hash(&self) -> Arc<str> {

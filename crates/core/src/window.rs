@@ -10,6 +10,7 @@ pub mod plan;
 pub mod render;
 pub mod settings;
 pub mod stages;
+mod tokens;
 pub(crate) mod trial;
 
 #[cfg(test)]
@@ -20,6 +21,10 @@ mod meter_tests;
 mod render_tests;
 #[cfg(test)]
 mod stages_tests;
+#[cfg(test)]
+mod tokens_tests;
+
+pub(crate) use tokens::count as count_tokens;
 
 pub use ladder::{Recoveries, Rung};
 pub use meter::{BadThresholds, Meter, Pressure, Thresholds, Usable};

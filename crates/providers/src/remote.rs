@@ -110,7 +110,10 @@ impl Remote {
     /// Counts a request's input tokens at the server, where it can.
     pub async fn count_tokens(&self, request: &Request) -> Result<u64, Failure> {
         if self.endpoint.format != Format::AnthropicMessages {
-            let fault = Fault::Misconfigured("only the Messages API counts tokens".to_owned());
+            let fault = Fault::Misconfigured(
+                "this provider has no endpoint that counts tokens; /context estimates them"
+                    .to_owned(),
+            );
             return Err(fault.failure(Begun::No, &self.redactor));
         }
         let known = self.known();

@@ -12,6 +12,7 @@ use crate::look::room::{Preview, preview};
 use crate::look::story::Story;
 use crate::look::{acts, local};
 use crate::prompt::slash::{Name, Slash};
+use crate::settle::model;
 use crate::setup::{self, Asks, Setup};
 use crate::show;
 
@@ -41,7 +42,7 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
     let said = match command.name {
         Name::Cancel | Name::Clear | Name::Help => local::help(&setup.customs),
         Name::Cost => local::cost(&story),
-        Name::Context => room(&story)?.lines(Paper::plain()).join("\n"),
+        Name::Context => context(&story, &command.rest).await?,
         Name::Compact => make_room(&story, &setup, &command.rest).await?,
     };
     show::locally(command.name, &said, &story.now, (&session, &setup), &print.agent)?;
@@ -51,6 +52,20 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
 /// Whether no conversation is named that the command could be about.
 pub(super) fn is_new(print: &Print) -> bool {
     print.resume.is_none() && !print.go_on && print.conversation.is_none()
+}
+
+/// How full the context is; with `--exact`, also what the provider counts.
+async fn context(story: &Story, rest: &str) -> anyhow::Result<String> {
+    let mut lines = room(story)?.lines(Paper::plain());
+    match rest.trim() {
+        "" => {}
+        "--exact" => {
+            let tokens = Box::pin(model::count_tokens(&story.now)).await?;
+            lines.push(acts::counted_exactly(tokens));
+        }
+        other => bail!(acts::no_context_option(other)),
+    }
+    Ok(lines.join("\n"))
 }
 
 fn room(story: &Story) -> anyhow::Result<Preview> {

@@ -5,7 +5,7 @@ use windlass::core::permission::Rule;
 use windlass::core::question::Question;
 use windlass::ports::RunInfo;
 
-use super::numbers::counted_of;
+use super::numbers::{counted_of, grouped};
 use super::words::go_on;
 
 /// No rule can be suggested.
@@ -13,6 +13,16 @@ pub(crate) const NO_RULE: &str = "no rule covers just this call; approve it with
 
 /// A question that speaks of no call cannot be approved.
 pub(crate) const NO_CALL: &str = "the question is about no call; answer it with `windlass answer`";
+
+/// What the provider counts of the context.
+pub(crate) fn counted_exactly(tokens: u64) -> String {
+    format!("the provider counts {} tokens", grouped(tokens))
+}
+
+/// An option that `/context` does not have.
+pub(crate) fn no_context_option(option: &str) -> String {
+    format!("`/context {option}` is not known; write /context or /context --exact")
+}
 
 /// No answer of a provider is kept.
 pub(crate) const NO_RAW: &str = "windlass: no answer of a provider is kept here: a script gives none, and \

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use windlass::core::conversation::Conversation;
 use windlass::core::ids::LaneId;
+use windlass::core::record::ToolChoice;
+use windlass::core::request::Request;
 use windlass::core::settings::{CacheLifetime, Model as ModelSettings, Settings};
 use windlass::core::window::Summariser;
 use windlass::models::{
@@ -12,7 +15,7 @@ use windlass::models::{
 use windlass::ports::{Clock, Model, Store};
 use windlass::scripted::{Script, ScriptedModel};
 
-use super::config::{Config, Profile};
+use super::config::{self, Config, Profile};
 use super::controls::ModelControls;
 use super::sources::Source;
 use crate::args::ModelArgs;
@@ -114,6 +117,28 @@ pub(crate) fn of_agent(
         return Ok(None);
     }
     Ok(Some(models(config, None, clock)?.describe(name)?.model))
+}
+
+/// The tokens of a conversation's next request, as its provider counts them.
+pub(crate) async fn count_tokens(conversation: &Conversation) -> anyhow::Result<u64> {
+    let settings = conversation.settings_in_use().context(words::NO_MODEL)?;
+    if &*settings.model.name == SCRIPTED {
+        bail!(words::NO_EXACT_COUNT);
+    }
+    let clock: Arc<dyn Clock> = Arc::new(windlass::SystemClock::start());
+    let models = models(&config::read()?, settings.cache, &clock)?;
+    let failed = |failure: windlass::core::input::Failure| anyhow::anyhow!("{}", failure.message);
+    let remote = models.named(&settings.model.name).map_err(failed)?;
+    let request = Request {
+        ask: 0,
+        max_tokens: settings.model.max_tokens,
+        settings,
+        transcript: conversation.transcript.clone(),
+        choice: ToolChoice::Open,
+        digest: conversation.digest.clone(),
+        task_left_tokens: None,
+    };
+    remote.count_tokens(&request).await.map_err(failed)
 }
 
 /// A model for what needs no reply: whoever asks it gets an empty one.

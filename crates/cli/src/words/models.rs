@@ -11,6 +11,10 @@ pub(crate) const NO_MODEL: &str = "no model is chosen; set ANTHROPIC_API_KEY, OP
      in config.toml, or go without one: --script FILE, or `windlass demo`; `windlass models` lists \
      what is known";
 
+/// A script is no provider that could count.
+pub(crate) const NO_EXACT_COUNT: &str =
+    "the scripted model has no provider that counts tokens; /context estimates them";
+
 /// A control that the model does not have.
 pub(crate) fn without_effect(notice: Notice, model: &str) -> String {
     let what = match notice {

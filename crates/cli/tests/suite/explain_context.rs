@@ -11,7 +11,7 @@ const LARGE: &str = "when results 0\n  call Look {\"at\": \"${user}\"}\n  usage 
      when any\n  say \"seen\"\n  usage in 0 out 9\n";
 
 fn small_window(settings: &mut Settings) {
-    settings.model.window_tokens = 12_000;
+    settings.model.window_tokens = 16_000;
     settings.model.max_tokens = 1_024;
 }
 

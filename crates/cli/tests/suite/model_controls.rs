@@ -204,6 +204,30 @@ fn a_key_is_enough_to_choose_a_model() {
 }
 
 #[test]
+fn context_is_counted_by_the_provider_where_it_can() {
+    let wire = Wire::start();
+    let place = place("");
+    wire.ask(&place, &["--model", "sonnet", "--conversation", "a"]);
+    wire.ask(&place, &["--model", "openai-chat:gpt-4o", "--conversation", "o"]);
+    let context = |what: &str, lane: &str| {
+        place.run_with(&["-p", what, "--store", "w.db", "--conversation", lane], &wire.keys())
+    };
+    let ran = context("/context --exact", "a");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("the provider counts 4,321 tokens"), "{}", ran.out);
+    let asked = wire.sent();
+    let counted = asked.last().unwrap();
+    assert!(counted.head.starts_with("POST /v1/messages/count_tokens "), "{}", counted.head);
+    assert_eq!(counted.body["messages"][0]["content"][0]["text"], "hi");
+    assert_eq!(counted.body.get("max_tokens"), None);
+    assert!(!context("/context", "a").out.contains("the provider counts"));
+    let ran = context("/context --exact", "o");
+    assert!(ran.code != 0 && ran.err.contains("no endpoint that counts tokens"), "{}", ran.err);
+    let ran = context("/context --exactly", "a");
+    assert!(ran.code != 0 && ran.err.contains("write /context or /context --exact"), "{}", ran.err);
+}
+
+#[test]
 fn models_lists_providers_windows_prices_and_keys() {
     let place = place(
         "[providers.lab]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\

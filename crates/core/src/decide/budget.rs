@@ -156,7 +156,25 @@ pub(super) fn overspent(draft: &Draft<'_>) -> Option<StopCause> {
 
 /// Tokens of the next request: the last real count, and an estimate of what came since.
 pub(super) fn input_estimate(draft: &Draft<'_>) -> u64 {
-    draft.now().meter.estimate(draft.now().request_bytes())
+    let now = draft.now();
+    let meter = if now.meter.is_cold() && may_meet_a_cap(draft) {
+        now.counted_meter()
+    } else {
+        now.meter_in_use()
+    };
+    meter.estimate(now.request_bytes())
+}
+
+/// Whether a cap could matter if every byte were a token: only then is it worth counting.
+fn may_meet_a_cap(draft: &Draft<'_>) -> bool {
+    let Some(settings) = draft.now().settings_in_use() else { return false };
+    let most = Planned {
+        input_tokens: draft.now().request_bytes(),
+        cap_tokens: settings.model.max_tokens,
+        least_tokens: settings.limits.least_output_tokens,
+    };
+    let room = budget::room(most, settings.model.price.as_ref(), &scopes(draft));
+    room.map_or(true, |room| room.lowered_by.is_some())
 }
 
 /// Says once per run that most of a budget is spent.

@@ -296,7 +296,7 @@ fn of_room(before: &Conversation, now: &Conversation, record: &Record) -> Option
         Record::Pruned { stage, .. } => ("agent.compaction.run", stage.name()),
         _ => return None,
     };
-    let tokens = |c: &Conversation| c.meter.estimate(c.request_bytes());
+    let tokens = |c: &Conversation| c.meter_in_use().estimate(c.request_bytes());
     let fields = Room {
         stage,
         tokens_before: tokens(before),

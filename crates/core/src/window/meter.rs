@@ -41,6 +41,20 @@ impl Meter {
         self.per_1000_bytes = (input.saturating_mul(1_000) / sent_bytes).clamp(50, 2_000);
     }
 
+    /// A meter for a text of so many bytes that was counted otherwise than by a provider.
+    #[must_use]
+    pub fn counted(bytes: u64, tokens: u64) -> Self {
+        let mut meter = Self::default();
+        meter.learn(bytes, &Usage { input_tokens: tokens, ..Usage::default() });
+        meter
+    }
+
+    /// Whether no provider has counted anything yet.
+    #[must_use]
+    pub fn is_cold(&self) -> bool {
+        self.anchor_bytes == 0
+    }
+
     /// Tokens of a request of so many bytes.
     #[must_use]
     pub fn estimate(&self, bytes: u64) -> u64 {

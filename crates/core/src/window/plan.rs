@@ -73,7 +73,7 @@ pub enum Acts {
 pub fn plan(conversation: &Conversation, asked: Asked) -> Option<Plan> {
     let settings = conversation.settings_in_use()?;
     let usable = trial::usable(&settings);
-    let tokens = conversation.meter.estimate(conversation.request_bytes());
+    let tokens = conversation.meter_in_use().estimate(conversation.request_bytes());
     let thresholds = settings.window.thresholds;
     let pressure = usable.pressure(tokens, &thresholds);
     let stages = stages(conversation, &settings);

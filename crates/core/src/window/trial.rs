@@ -2,7 +2,7 @@
 //! asks beforehand is shown it, so both see the same.
 
 use super::ladder::Rung;
-use super::meter::Usable;
+use super::meter::{Meter, Usable};
 use super::plan::CutPlan;
 use super::stages::{Rewrite, Stage};
 use crate::conversation::Conversation;
@@ -29,12 +29,15 @@ pub(crate) fn stages(
     let keep_from = trial.cut_point(settings.limits.kept_messages.max(LATEST_TURN));
     let tail = trial.segments().len().saturating_sub(keep_from.unwrap_or(0));
     let stages = settings.window.cheap_stages().filter(move |_| keep_from.is_some());
+    let mut meter = None;
     stages.map(move |stage| {
+        // Counted once for all stages, and not before one is tried.
+        let meter = *meter.get_or_insert_with(|| conversation.meter_in_use());
         // A stage may have taken whole segments out before the tail.
         let from = trial.segments().len().saturating_sub(tail);
         let rewrites = stage.propose(&trial, from, settings.limits.sliding_messages);
         trial.rewrite(&rewrites);
-        let tokens_after = tokens_with(conversation, &trial);
+        let tokens_after = tokens_with(conversation, meter, &trial);
         let percent_after = usable(settings).percent(tokens_after);
         Tried { stage, rewrites, tokens_after, percent_after }
     })
@@ -62,10 +65,10 @@ pub(crate) fn share_with(
     settings: &Settings,
     trial: &Transcript,
 ) -> u64 {
-    usable(settings).percent(tokens_with(conversation, trial))
+    usable(settings).percent(tokens_with(conversation, conversation.meter_in_use(), trial))
 }
 
-fn tokens_with(conversation: &Conversation, trial: &Transcript) -> u64 {
+fn tokens_with(conversation: &Conversation, meter: Meter, trial: &Transcript) -> u64 {
     let fixed = conversation.request_bytes().saturating_sub(conversation.transcript.bytes());
-    conversation.meter.estimate(fixed.saturating_add(trial.bytes()))
+    meter.estimate(fixed.saturating_add(trial.bytes()))
 }

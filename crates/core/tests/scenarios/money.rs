@@ -167,7 +167,7 @@ fn only_the_cap_of_the_run_can_be_raised() {
     spent(|settings, caps| settings.budget.profile.caps = caps).ends(StopCause::BudgetTokens);
     // A call that would be too large stays too large.
     let lane = spent(|settings, caps| settings.budget.call = caps);
-    lane.returns(0, &"x".repeat(31_000)).ends(StopCause::BudgetTokens);
+    lane.returns(0, &"x ".repeat(15_500)).ends(StopCause::BudgetTokens);
 }
 
 #[test]
