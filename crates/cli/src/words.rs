@@ -241,7 +241,13 @@ pub(crate) fn about(
     let name = |call: &CallId| names.get(call).cloned().unwrap_or_else(|| format!("call {call}"));
     match record {
         Record::Judged { call, verdict: Verdict::Deny { reason } } => {
-            Some(format!("  ✗ {}: denied, {reason}", name(call)))
+            let name = name(call);
+            let tool = name.split(' ').next().unwrap_or_default();
+            let advice = match reason.ends_with("no one is available to approve it") {
+                true => format!("; allow it with --allowedTools {tool}, or use --when-asked park"),
+                false => String::new(),
+            };
+            Some(format!("  ✗ {name}: denied, {reason}{advice}"))
         }
         Record::Completed { call } => Some(returned(&entry.input, entry.at, &name(call))),
         Record::Retried { call, .. } => {

@@ -14,11 +14,13 @@ use windlass::core::conversation::{Conversation, Ended};
 use windlass::core::ids::{LaneId, RunId, Seq};
 use windlass::core::project::active_state;
 use windlass::core::record::Record;
+use windlass::core::run::Run;
 use windlass::core::stop::RunState;
 use windlass::ports::LaneInfo;
 
 use super::paper::{Ink, Paper};
 use super::story::{Moment, Story};
+use crate::present::QuestionView;
 
 /// Sentences of a section that are shown; programs get all of them.
 const MOST_SENTENCES: usize = 30;
@@ -56,6 +58,9 @@ pub(crate) struct Account {
     conversation: LaneId,
     run: RunId,
     state: RunState,
+    /// What it asks, for programs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    questions: Vec<QuestionView>,
     sections: Vec<Section>,
 }
 
@@ -126,7 +131,10 @@ pub(crate) fn explain(story: &Story, run: &RunId, owner: Option<&LaneInfo>) -> A
     ];
     let spoken = sections.into_iter().filter(|(_, sentences)| !sentences.is_empty());
     let sections = spoken.map(|(about, sentences)| Section { about, sentences }).collect();
-    Account { conversation: story.lane.clone(), run: run.clone(), state: past.state(), sections }
+    let asks = past.at_end.run.iter().filter(|active| active.id == *run).flat_map(Run::questions);
+    let questions = asks.map(|question| QuestionView::new(question, &past.at_end)).collect();
+    let state = past.state();
+    Account { conversation: story.lane.clone(), run: run.clone(), state, questions, sections }
 }
 
 /// How a run stands, in a few sentences.

@@ -16,10 +16,10 @@ use super::escape::visible;
 use crate::look::words::why;
 
 /// A question for programs. `about` and `id` are as the log has them.
-#[derive(Debug, Serialize)]
-pub(crate) struct QuestionView<'q> {
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct QuestionView {
     id: QuestionId,
-    about: &'q About,
+    about: About,
     /// What is asked, in a sentence.
     text: String,
     /// The answers that `windlass answer` takes.
@@ -34,12 +34,12 @@ pub(crate) struct QuestionView<'q> {
     expires_at_ms: Option<Millis>,
 }
 
-impl<'q> QuestionView<'q> {
-    pub(crate) fn new(question: &'q Question, now: &Conversation) -> Self {
+impl QuestionView {
+    pub(crate) fn new(question: &Question, now: &Conversation) -> Self {
         let call = question.about.call().and_then(|call| find(call, now));
         Self {
             id: question.id,
-            about: &question.about,
+            about: question.about.clone(),
             text: text(&question.about, now),
             choices: choices(&question.about),
             tool: call.map(|call| call.name.to_string()),

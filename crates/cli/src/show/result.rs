@@ -247,7 +247,7 @@ fn waiting(
     let asked: Vec<String> = questions.iter().map(asked).collect();
     let mut message = without("waiting_on_human", &asked, tally)?;
     if let Some(fields) = message.as_object_mut() {
-        let views: Vec<QuestionView<'_>> =
+        let views: Vec<QuestionView> =
             questions.iter().map(|question| QuestionView::new(question, now)).collect();
         fields.insert("questions".to_owned(), serde_json::to_value(views)?);
     }

@@ -63,7 +63,7 @@ fn who_said_no_to_a_call_is_named() {
     told(&place, "mode", &format!("{wipe} the permission mode said no: {why}."));
 
     played(&place, "nobody", &["go"], |b| b.tool(Act::change("Wipe")).nobody_to_ask());
-    let why = "Wipe needs leave and nobody is there to give it";
+    let why = "Wipe requires approval, and no one is available to approve it";
     told(&place, "nobody", &format!("{wipe} the permissions said no: {why}."));
 }
 

@@ -26,8 +26,10 @@ fn what_is_approved_is_shown_whole_decoded_and_with_its_blanks() {
     assert_eq!(lines[2], "  description: looks around");
     let shown = place.run(&["show", "c"]).out;
     assert!(shown.contains("touch 'my  file'   other"), "{shown}");
-    let explained = place.json(&["explain", "c"]).remove(0).to_string();
-    assert!(explained.contains("touch 'my  file'   other"), "{explained}");
+    let explained = &place.json(&["explain", "c"])[0]["explanation"];
+    let asked = &explained["questions"][0];
+    assert!(asked["input"]["command"].as_str().unwrap().ends_with("'my  file'   other"));
+    assert!(explained["sections"].to_string().contains("touch 'my  file'   other"), "{explained}");
     let ran = place.run(&["approve", "c", "--script", "a.script"]);
     assert!(ran.err.contains(&whole), "{}", ran.err);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
@@ -84,6 +86,20 @@ fn what_was_typed_before_the_question_does_not_answer_it() {
     assert!(status.success(), "{seen}");
     assert!(!place.path("made").exists(), "{seen}");
     assert!(seen.contains("denied, not yet"), "{seen}");
+}
+
+/// Whoever comes back with `fg` sees what is asked.
+#[test]
+fn the_prompt_is_shown_again_when_the_process_goes_on() {
+    let place = bash("\"touch made\"");
+    let mut seat = Seat::take(&place, &["-p", "go"]);
+    seat.until_seen("[n] deny");
+    seat.signal(rustix::process::Signal::STOP);
+    seat.signal(rustix::process::Signal::CONT);
+    seat.until("the prompt again", |seat| seat.seen().matches("[n] deny").count() == 2);
+    seat.type_in("y\n");
+    let (status, seen) = seat.end();
+    assert!(status.success() && place.path("made").exists(), "{seen}");
 }
 
 #[test]

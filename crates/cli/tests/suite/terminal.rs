@@ -58,7 +58,7 @@ impl Seat {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
-    fn until(&mut self, what: &str, holds: impl Fn(&mut Self) -> bool) {
+    pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&mut Self) -> bool) {
         let begin = Instant::now();
         while !holds(self) {
             let waited = begin.elapsed();
@@ -73,6 +73,11 @@ impl Seat {
 
     pub(crate) fn type_in(&mut self, keys: &str) {
         self.terminal.write_all(keys.as_bytes()).unwrap();
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).unwrap();
     }
 
     /// How it ended, and everything it showed.

@@ -71,7 +71,8 @@ impl Verdict {
         match human {
             Human::Reachable => Self::Ask { by },
             Human::Absent => {
-                let reason = format!("{tool} needs leave and nobody is there to give it");
+                let reason =
+                    format!("{tool} requires approval, and no one is available to approve it");
                 Self::Deny { reason: Arc::from(reason) }
             }
         }

@@ -62,7 +62,9 @@ fn a_classifier_in_doubt_or_silent_means_a_human_and_without_one_no() {
         settings.rules.human = Human::Absent;
     });
     let absent = absent.prompt("go").reply(calls([call("t1", "deploy", "prod")]));
-    absent.classify(0, unsure()).tells("deploy needs leave and nobody is there to give it");
+    absent
+        .classify(0, unsure())
+        .tells("deploy requires approval, and no one is available to approve it");
 }
 
 #[test]

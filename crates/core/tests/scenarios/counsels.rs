@@ -112,7 +112,7 @@ fn a_hook_may_let_run_what_no_rule_holds_back_and_nothing_else() {
         settings.rules.human = Human::Absent;
     });
     let absent = absent.prompt("hi").reply(calls([call("t1", "write", "/a")]));
-    absent.hook(0, HookAnswer::Ask {}).tells("nobody is there to give it");
+    absent.hook(0, HookAnswer::Ask {}).tells("no one is available to approve it");
 }
 
 #[test]

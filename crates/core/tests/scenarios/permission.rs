@@ -47,7 +47,9 @@ fn with_nobody_there_asking_is_denying() {
     Lane::with(|settings| settings.rules.human = Human::Absent)
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "prod")]))
-        .shows_last("user: <t1 denied: deploy needs leave and nobody is there to give it>");
+        .shows_last(
+            "user: <t1 denied: deploy requires approval, and no one is available to approve it>",
+        );
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl Workplace {
         let why = match self.judged_to_read(path) {
             Ruling::Allow(_) => return Ok(()),
             Ruling::Deny(why) => why.to_string(),
-            Ruling::Ask(_) | Ruling::Open => "reading it needs leave".to_owned(),
+            Ruling::Ask(_) | Ruling::Open => "reading it requires approval".to_owned(),
         };
         Err(ToolError::new("denied", &why, "add its folder with --add-dir, or allow it by a rule"))
     }
