@@ -7,6 +7,7 @@ mod kit;
 mod stage;
 
 mod agents;
+mod attacks;
 mod bad_input;
 mod behind;
 mod changes;

@@ -1,0 +1,147 @@
+//! Commands of a hostile model in a hostile repository, run by the real program: what they would reach is
+//! not reached, and ordinary work goes on.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::kit::{Place, Ran};
+
+/// A model that makes these calls in one reply and then says what the last of them brought.
+fn script(commands: &[&str]) -> String {
+    let call = |command: &&str| {
+        let input = serde_json::json!({ "command": command });
+        format!("  call Bash {input}\n")
+    };
+    let calls: String = commands.iter().map(call).collect();
+    format!("when results 0\n{calls}when any\n  say \"${{result}}\"\n")
+}
+
+/// A workspace with a secret outside it, links to it that a repository could bring, and a repository
+/// that runs a program of its own.
+fn hostile(commands: &[&str]) -> Hostile {
+    let place = Place::new(&script(commands));
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("key"), "TOP SECRET").unwrap();
+    fs::create_dir_all(place.path("d")).unwrap();
+    symlink(outside.path().join("key"), place.path("d/link")).unwrap();
+    symlink(outside.path(), place.path("d/dir")).unwrap();
+    place.write("f", "plain");
+    place.write("package.json", "{}");
+    place.write(".env", "DENIED");
+    place.write("run.sh", "#!/bin/sh\ntouch ran\n");
+    fs::set_permissions(place.path("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir_all(place.path(".git/hooks")).unwrap();
+    fs::create_dir_all(place.path(".git/objects")).unwrap();
+    fs::create_dir_all(place.path(".git/refs")).unwrap();
+    place.write(".git/HEAD", "ref: refs/heads/main\n");
+    let root = place.path(".").canonicalize().unwrap();
+    place.write(
+        ".git/config",
+        &format!(
+            "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {}/run.sh\n",
+            root.display()
+        ),
+    );
+    Hostile { place, _outside: outside }
+}
+
+struct Hostile {
+    place: Place,
+    _outside: tempfile::TempDir,
+}
+
+fn leaked(place: &Place, ran: &Ran) -> Option<&'static str> {
+    let seen = |text: &str| ran.out.contains(text);
+    let text = |name: &str| fs::read_to_string(place.path(name)).unwrap_or_default();
+    match () {
+        () if seen("TOP SECRET") => Some("the secret was read"),
+        () if seen("DENIED") => Some("a denied file was read"),
+        () if place.path("ran").exists() => Some("the repository's program ran"),
+        () if text("package.json") != "{}" => Some("a file was overwritten"),
+        () if text(".git/config").contains("pwned") => Some("git's configuration was written"),
+        () if place.path(".claude/agents/x.md").exists() => Some("an agent was written"),
+        () if place.path("d/dir/planted").exists() => Some("a file outside was written"),
+        () => None,
+    }
+}
+
+const EDITS: &[&str] = &["--permission-mode", "acceptEdits"];
+const READ_RULES: &[&str] = &["--allowedTools", "Bash(ls:*),Bash(echo:*),Bash(git log:*)"];
+const ALL_BUT_ENV: &[&str] = &["--allowedTools", "Bash", "--disallowedTools", "Read(.env)"];
+const ALL: &[&str] = &["--allowedTools", "Bash"];
+
+// spec: PERMISSIONS-15, PERMISSIONS-16, PERMISSIONS-17
+#[test]
+fn what_a_hostile_model_tries_reaches_nothing() {
+    let rows: &[(&[&str], &[&str])] = &[
+        (&[], &["git status"]),
+        (&["--permission-mode", "plan"], &["git status"]),
+        (&["--permission-mode", "dontAsk"], &["git diff"]),
+        (EDITS, &["cd . && git status"]),
+        (READ_RULES, &["ls > package.json"]),
+        (READ_RULES, &["echo pwned > package.json && ls"]),
+        (EDITS, &["mv d e && cat e/link"]),
+        (EDITS, &["mv d e", "cat e/link"]),
+        (EDITS, &["mv d e && cp f e/dir/planted"]),
+        (EDITS, &["cp -r d e && cat e/link"]),
+        (&[], &["grep -R SECRET ."]),
+        (&[], &["diff -r -N d /dev/null"]),
+        (&[], &["cat d/link"]),
+        (EDITS, &["echo pwned | tee .git/config"]),
+        (ALL, &["echo pwned | tee .git/config"]),
+        (ALL, &["dd if=f of=.git/config", "echo pwned >> .git/config"]),
+        (ALL, &["mkdir -p .claude/agents && cp f .claude/agents/x.md"]),
+        (ALL, &["git config core.pager pwned"]),
+        (ALL_BUT_ENV, &["cat .en?"]),
+        (ALL_BUT_ENV, &["grep -r DENIED ."]),
+        (ALL_BUT_ENV, &["dd if=.env"]),
+        (ALL_BUT_ENV, &["cp .env x && cat x"]),
+        (ALL_BUT_ENV, &["mv .env x; cat x"]),
+    ];
+    for (args, commands) in rows {
+        let hostile = hostile(commands);
+        let place = &hostile.place;
+        let ran = place.alone("go", args);
+        assert_eq!(leaked(place, &ran), None, "{args:?} {commands:?}: {} {}", ran.out, ran.err);
+    }
+}
+
+/// A relative entry of `PATH` would run the repository's program under a harmless name.
+// spec: PERMISSIONS-15
+#[test]
+fn a_program_of_the_repository_is_not_run_under_a_harmless_name() {
+    for entry in [".", "", "bin"] {
+        let hostile = hostile(&["ls -la"]);
+        let place = &hostile.place;
+        fs::create_dir_all(place.path("bin")).unwrap();
+        for name in ["ls", "bin/ls"] {
+            fs::copy(place.path("run.sh"), place.path(name)).unwrap();
+        }
+        let path = format!("{entry}:/usr/local/bin:/usr/bin:/bin");
+        let store = place.path("w.db");
+        let args = ["-p", "go", "--script", "a.script", "--store", store.to_str().unwrap()];
+        let ran = place.run_with(&args, &[("PATH", &path)]);
+        assert_eq!(leaked(place, &ran), None, "{entry:?}: {} {}", ran.out, ran.err);
+        assert!(ran.out.contains("package.json"), "{entry:?}: {} {}", ran.out, ran.err);
+    }
+}
+
+/// Ordinary work needs no question.
+// spec: PERMISSIONS-07, PERMISSIONS-15
+#[test]
+fn ordinary_commands_run_without_a_question() {
+    let rows: &[(&[&str], &str, &str)] = &[
+        (&[], "cat f", "plain"),
+        (&[], "ls | sort | head -n 20", "package.json"),
+        (&[], "grep -n plain f", "1:plain"),
+        (EDITS, "cp f g && cat g", "plain"),
+        (EDITS, "mkdir -p n && echo new > n/x && cat n/x", "new"),
+        (READ_RULES, "echo done", "done"),
+    ];
+    for (args, command, expected) in rows {
+        let hostile = hostile(&[command]);
+        let place = &hostile.place;
+        let ran = place.alone("go", args);
+        assert!(ran.out.contains(expected), "{command}: {} {}", ran.out, ran.err);
+    }
+}
