@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use windlass_core::raw::fingerprint;
-use windlass_core::thrash::{Effect, Guard, Level, Seen};
+use windlass_core::settings::{Model, Settings};
+use windlass_core::thrash::{Detectors, Effect, Guard, Level, Seen};
 
 /// One run as the detector sees it.
 pub struct Trace {
@@ -57,10 +58,11 @@ fn call(text: &str) -> anyhow::Result<Seen> {
 /// Lets the guard watch a trace.
 #[must_use]
 pub fn watch(trace: &Trace) -> Watched {
+    let settings = Settings::new(Model::named("m"));
     let mut guard = Guard::default();
     let mut watched = Watched { detections: 0, level: Level::Calm, human_at: None };
     for (at, round) in trace.rounds.iter().enumerate() {
-        if let Some(found) = guard.observe(round, &[]) {
+        if let Some(found) = guard.observe(round, Detectors::of(&settings)) {
             watched.detections += 1;
             watched.level = watched.level.max(found.level);
             if found.level == Level::Human && watched.human_at.is_none() {

@@ -233,7 +233,8 @@ pub(crate) struct LimitArgs {
     /// The profile of config.toml: `default`, `builder`, `router`, or your own
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Sets one limit, such as `tool_rounds=20` or `kept_messages=6`; may be given several times
+    /// Sets one limit, such as `tool_rounds=20`, `parallel_calls=2`, `early_calls=0` (no tool runs before
+    /// its reply is complete) or `durability=strict`; may be given several times
     #[arg(long = "set", value_name = "LIMIT=VALUE")]
     pub(crate) set: Vec<String>,
 }

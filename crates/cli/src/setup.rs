@@ -178,6 +178,7 @@ pub(crate) async fn start_on(
     let (tools, workplace) = toolbox.map_err(UsageError::of)?;
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
+    settings.check_tool_names()?;
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
     // Commands of processes that died are ended beside the work: their owners' names are not ours.
     // Every process of the machine is looked at for that, so the first request goes first.

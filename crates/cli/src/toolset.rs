@@ -6,10 +6,12 @@ use std::sync::Arc;
 use anyhow::bail;
 use windlass::Toolbox;
 use windlass::core::gate::Output;
-use windlass::core::permission::Permissions;
+use windlass::core::permission::{Mode, Permissions};
+use windlass::core::words;
 use windlass::ports::Clock;
 use windlass::tools::{
-    Agent, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones, standard_only,
+    Agent, ExitPlanMode, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones,
+    standard_only,
 };
 
 use crate::args::AgentArgs;
@@ -54,6 +56,9 @@ pub(crate) fn toolbox(
     }
     if names.contains(&JOURNAL) {
         tools = JournalTool::all().into_iter().fold(tools, Toolbox::with);
+    }
+    if rules.mode == Mode::Plan && !blocked(&words::EXIT_PLAN_MODE) {
+        tools = tools.with(ExitPlanMode);
     }
     if let Some(schema) = &args.prompt.json_schema {
         tools = tools.with(StructuredOutput::new(schema)?);

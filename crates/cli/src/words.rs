@@ -13,7 +13,7 @@ use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::outcome::{self, OutcomeKind};
 use windlass::core::permission::Verdict;
-use windlass::core::record::{Record, Transition};
+use windlass::core::record::{Record, Rejection, Transition};
 use windlass::core::thrash::Level;
 use windlass::{End, StopCause, StoreNews};
 
@@ -260,6 +260,8 @@ pub(crate) fn about(
                 Some(format!("  ! {} goes in circles", found.tool))
             }
         },
+        // That its reply was discarded is said already.
+        Record::Rejected { by: Rejection::Drift, .. } => None,
         Record::Rejected { reason, .. } => Some(format!("  ! the answer does not count: {reason}")),
         Record::Suspected { why } => Some(format!("  ! the answer counts, but {why}")),
         Record::BudgetWarned { percent } => Some(format!("  ! {percent} % of the budget is spent")),
@@ -388,12 +390,11 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::TruncationExhausted => "the model's replies were cut again and again",
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
         StopCause::HookStopped => "a hook ended it",
-        StopCause::WorkerLost => "its process was lost",
         StopCause::ProviderFailed => "the model's provider failed",
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a human",
     };
     Some(format!(
         "windlass: stopped ({}): {why}; `windlass explain {conversation}` says more",
-        ended.cause.reason()
+        ended.cause.name()
     ))
 }

@@ -11,10 +11,13 @@ mod room;
 mod round;
 mod talk;
 
+use std::sync::Arc;
+
 use crate::call::{Call, CallState};
 use crate::conversation::Conversation;
 use crate::ids::{CallId, Millis};
 use crate::input::Input;
+use crate::permission::Mode;
 use crate::record::Record;
 use crate::run::{Fatality, Phase, Round, Run, StopRequest, TimeUp, Warned};
 
@@ -81,7 +84,11 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::BudgetExtended {} => with_run(c, halt::budget_extended),
         Record::BudgetWarned { .. } => with_run(c, |run| run.warned = Warned::Yes),
         Record::Granted { rule } => c.grants.push(rule.clone()),
-        Record::Rejected { by, .. } => with_run(c, |run| halt::rejected(run, *by)),
+        Record::Rejected { by, level, .. } => with_run(c, |run| halt::rejected(run, *by, *level)),
+        Record::ModeChanged { mode } => mode_changed(c, *mode),
+        Record::QuestionDue { question } => {
+            with_run(c, |run| run.due_question = Some(question.clone()));
+        }
         Record::Suspected { why } => with_run(c, |run| run.suspect = Some(why.clone())),
         Record::Watched { level, .. } => with_run(c, |run| run.guard.set_level(*level)),
         Record::TimeUp { limit } => {
@@ -142,6 +149,14 @@ fn with_call(c: &mut Conversation, id: CallId, change: impl FnOnce(&mut Call)) {
 
 fn set(c: &mut Conversation, id: CallId, state: CallState) {
     with_call(c, id, |call| call.state = state);
+}
+
+/// What the model is told about the mode stands before the messages, so they begin anew.
+fn mode_changed(c: &mut Conversation, mode: Mode) {
+    c.end_generation();
+    let (Some(settings), Some(run)) = (&mut c.settings, &mut c.run) else { return };
+    run.mode_before.get_or_insert(settings.rules.mode);
+    Arc::make_mut(settings).rules.mode = mode;
 }
 
 fn configured(c: &mut Conversation, input: &Input) {

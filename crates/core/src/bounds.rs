@@ -51,6 +51,16 @@ pub enum BadSettings {
         /// When it is ended.
         hard_ms: u64,
     },
+    /// A tool that is not offered.
+    #[error("{what} names the tool {tool}, which is not offered; there are {offered}")]
+    UnknownTool {
+        /// What names it.
+        what: &'static str,
+        /// Its name.
+        tool: Arc<str>,
+        /// The tools that there are.
+        offered: Arc<str>,
+    },
     /// Too many pauses, or none.
     #[error(
         "tool_retry_ms has {pauses} pauses; give 1 to {MOST_REPEATS}, such as [500, 2000, 8000]"
@@ -77,6 +87,29 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Whether the tools that the settings name are offered: a checklist with a typo would reject
+    /// every answer. Asked once the tools are known.
+    pub fn check_tool_names(&self) -> Result<(), BadSettings> {
+        let checklist = self.gate.checklist.iter().map(|need| ("the checklist", &need.tool));
+        let exempt = self.guards.exempt.iter().map(|tool| ("exempt_tools", tool));
+        let lookup = self.guards.lookup_tool.iter().map(|tool| ("lookup_tool", tool));
+        let is_unknown =
+            |(_, tool): &(_, &Arc<str>)| !self.tools.iter().any(|offered| offered.name == **tool);
+        match checklist.chain(exempt).chain(lookup).find(is_unknown) {
+            None => Ok(()),
+            Some((what, tool)) => {
+                let offered = self.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>();
+                let offered = match offered.as_slice() {
+                    [] => Arc::from("none"),
+                    names => Arc::from(names.join(", ")),
+                };
+                Err(BadSettings::UnknownTool { what, tool: tool.clone(), offered })
+            }
+        }
+    }
+}
+
 fn within(name: &str, value: u64, range: RangeInclusive<u64>) -> Result<(), BadSettings> {
     let (least, most) = (*range.start(), *range.end());
     let bad = || BadSettings::OutOfRange { name: Arc::from(name), value, least, most };
@@ -91,12 +124,15 @@ fn check_model(model: &Model) -> Result<(), BadSettings> {
 }
 
 fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
-    let numbers: [(&str, u64, RangeInclusive<u64>); 29] = [
+    // A loop that is longer than what is looked back on would never be found.
+    let window = u64::from(limits.loop_window_calls.max(2));
+    let numbers: [(&str, u64, RangeInclusive<u64>); 34] = [
         ("tool_rounds", limits.tool_rounds.into(), 1..=10_000),
         ("model_calls", limits.model_calls.into(), 1..=100_000),
         ("run_tokens", limits.run_tokens.unwrap_or(u64::MAX), 1..=u64::MAX),
         ("least_output_tokens", limits.least_output_tokens, 1..=1_000_000),
         ("parallel_calls", limits.parallel_calls.into(), 1..=1_024),
+        ("early_calls", limits.early_calls.into(), 0..=1_024),
         ("calls_per_reply", limits.calls_per_reply.into(), 1..=4_096),
         ("result_chars", limits.result_chars, 100..=10_000_000),
         ("queued_prompts", limits.queued_prompts.into(), 1..=10_000),
@@ -107,7 +143,7 @@ fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
         ("fallback_failures", limits.fallback_failures.into(), 1..=1_000),
         ("truncations", limits.truncations.into(), 1..=100),
         ("reprompts", limits.reprompts.into(), 1..=100),
-        ("kept_messages", limits.kept_messages.into(), 1..=1_000),
+        ("kept_messages", limits.kept_messages.into(), 1..=100),
         ("sliding_messages", limits.sliding_messages.into(), 2..=100_000),
         ("cancel_wait_ms", limits.cancel_wait_ms, 1..=LONG_MS),
         ("provider_wait_ms", limits.provider_wait_ms, 0..=LONG_MS),
@@ -117,6 +153,10 @@ fn check_limits(limits: &Limits) -> Result<(), BadSettings> {
         ("output_retries", limits.output_retries.into(), 1..=100),
         ("summary_tokens", limits.summary_tokens, 1..=1_000_000),
         ("recoveries", limits.recoveries.into(), 1..=100),
+        ("recovery_iterations", limits.recovery_iterations.into(), 1..=1_000),
+        ("loop_window_calls", limits.loop_window_calls.into(), 2..=30),
+        ("loop_identical_calls", limits.loop_identical_calls.into(), 2..=window),
+        ("loop_same_tool_calls", limits.loop_same_tool_calls.into(), 2..=window),
         ("children", limits.children.into(), 1..=1_024),
         ("child_depth", limits.child_depth.into(), 0..=16),
         ("hook_ms", limits.hook_ms, 1..=DAY_MS),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::{Caps, Spent};
 use crate::cut;
 use crate::ids::{CallId, LaneId};
+use crate::settings::Effort;
 
 /// What a child is told to do.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -18,6 +19,17 @@ pub struct Task {
     pub agent: Arc<str>,
     /// What it is to do.
     pub prompt: Arc<str>,
+    /// How hard the child is to try; as its agent does if not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+}
+
+impl Task {
+    /// A task for this agent, or for one like the parent if its name is empty.
+    #[must_use]
+    pub fn new(agent: &str, prompt: &str) -> Self {
+        Self { agent: Arc::from(agent), prompt: Arc::from(prompt), effort: None }
+    }
 }
 
 /// Whom a child works for, and what it may spend.

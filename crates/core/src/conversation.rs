@@ -18,7 +18,7 @@ use crate::reply::Usage;
 use crate::request::Request;
 use crate::run::{InUse, LastReply, Run};
 use crate::settings::Settings;
-use crate::stop::{StopCause, Text};
+use crate::stop::{StopCause, Subtype, Text};
 use crate::transcript::Transcript;
 use crate::window::{Meter, Pressure, Summariser, count_tokens, trial};
 
@@ -125,6 +125,12 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Whether the run ended well, with a result.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.cause.subtype(self.has_text()) == Subtype::Success
+    }
+
     /// Whether there is text to show.
     #[must_use]
     pub fn has_text(&self) -> Text {

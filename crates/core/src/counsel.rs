@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::Transition;
 use crate::reply::Usage;
 use crate::stop::StopCause;
-use crate::window::Rung;
+use crate::window::{CompactionTrigger, Rung};
 
 /// Ordinal of a counsel within its conversation.
 pub type CounselId = u32;
@@ -80,6 +80,9 @@ pub struct Cut {
     pub keep_from: u64,
     /// Why the model will be asked then.
     pub then: Transition,
+    /// Why it is made.
+    #[serde(default, skip_serializing_if = "CompactionTrigger::is_threshold")]
+    pub trigger: CompactionTrigger,
 }
 
 /// What came of it.

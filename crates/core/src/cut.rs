@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::block::Block;
+use crate::block::{Block, Kind};
 use crate::raw::Raw;
 
 /// Bound for sentences we or a human wrote into an error object.
@@ -24,16 +24,19 @@ pub fn content(content: &Raw, limit_chars: u64) -> Raw {
     }
 }
 
-/// A list of blocks: texts share the limit, and what is no text (an image, a document) stays whole,
-/// because half of it is nothing.
+/// A list of blocks: texts share the limit, and an image or a document stays whole, because half of
+/// it is nothing.
 fn blocks(content: &Raw, limit_chars: u64) -> Raw {
     let Ok(list) = content.read::<Vec<Block>>() else {
         // Text that Rust cannot hold: the preview shows the JSON text itself.
         return Raw::string(&text(content.text(), limit_chars));
     };
     let texts = list.iter().filter(|block| block.as_text().is_some()).count() as u64;
-    let is_made_of_blocks = list.iter().all(|block| !block.is_broken());
-    if texts == list.len() as u64 || !is_made_of_blocks {
+    let is_known = |block: &Block| {
+        let name = if let Kind::Other(name) = block.kind() { &**name } else { "" };
+        block.as_text().is_some() || matches!(name, "image" | "document")
+    };
+    if texts == list.len() as u64 || !list.iter().all(is_known) {
         return Raw::string(&text(content.text(), limit_chars));
     }
     let share = limit_chars / texts.max(1);

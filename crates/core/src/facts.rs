@@ -85,6 +85,8 @@ pub enum AnsweredBy {
     Tool,
     /// A human: the call is a question.
     Human,
+    /// A human: the call presents a plan, and its approval ends plan mode.
+    PlanApproval,
     /// The journal of the conversation.
     Journal,
     /// Conversations of their own, begun for this call.

@@ -18,6 +18,8 @@ pub struct Limits {
     pub least_output_tokens: u64,
     /// Calls of one round running at once.
     pub parallel_calls: u16,
+    /// Calls that may run before their reply is complete; 0 switches that off.
+    pub early_calls: u16,
     /// Tool calls one reply may hold; the rest are answered as skipped.
     pub calls_per_reply: u16,
     /// Characters of one tool result.
@@ -63,6 +65,14 @@ pub struct Limits {
     pub summary_tokens: u64,
     /// Compactions and questions about lost context in one run.
     pub recoveries: u32,
+    /// Model calls after a compaction within which a window that is full again takes the next step.
+    pub recovery_iterations: u32,
+    /// Calls that loop detection looks back on.
+    pub loop_window_calls: u32,
+    /// The same call with the same arguments so often among them is a loop.
+    pub loop_identical_calls: u32,
+    /// The same tool with other arguments so often among them is a loop.
+    pub loop_same_tool_calls: u32,
     /// Child conversations at work at once.
     pub children: u16,
     /// How deep children may have children.
@@ -135,6 +145,7 @@ impl Default for Limits {
             run_tokens: None,
             least_output_tokens: 1_024,
             parallel_calls: 8,
+            early_calls: 8,
             calls_per_reply: 128,
             result_chars: 32_000,
             queued_prompts: 64,
@@ -155,6 +166,10 @@ impl Default for Limits {
             output_retries: 5,
             summary_tokens: 4_096,
             recoveries: 4,
+            recovery_iterations: 20,
+            loop_window_calls: 6,
+            loop_identical_calls: 3,
+            loop_same_tool_calls: 4,
             children: 4,
             child_depth: 2,
             sliding_messages: SLIDING_MESSAGES,

@@ -54,10 +54,20 @@ pub enum About {
         /// The call.
         call: CallId,
     },
+    /// May the work begin as this plan says?
+    Plan {
+        /// The call that presents it.
+        call: CallId,
+        /// The plan, in Markdown.
+        plan: Arc<str>,
+    },
     /// The run goes in circles, or loses its context: a human says how to go on.
     Guidance {
         /// The question, in words.
         question: Arc<str>,
+        /// The answer that the run ends with if the person says that it is to stop.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<KeptAnswer>,
     },
     /// A cap is reached: may as much again be spent?
     Budget {
@@ -71,14 +81,30 @@ pub enum About {
     },
 }
 
+/// A complete answer that something speaks against.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct KeptAnswer {
+    /// How the run ends with it.
+    pub cause: StopCause,
+    /// What speaks against it.
+    pub suspect: Arc<str>,
+}
+
 impl About {
+    /// A question how to go on, without an answer to fall back on.
+    #[must_use]
+    pub fn guidance(question: &str) -> Self {
+        Self::Guidance { question: Arc::from(question), answer: None }
+    }
+
     /// The call it is about, if it is about one.
     #[must_use]
     pub fn call(&self) -> Option<CallId> {
         match self {
-            Self::Approval { call } | Self::Uncertain { call } | Self::Asking { call } => {
-                Some(*call)
-            }
+            Self::Approval { call }
+            | Self::Uncertain { call }
+            | Self::Asking { call }
+            | Self::Plan { call, .. } => Some(*call),
             Self::Guidance { .. } | Self::Budget { .. } | Self::Drift { .. } => None,
         }
     }
@@ -94,6 +120,9 @@ impl About {
                 matches!(answer, Answer::Retry {} | Answer::MarkDone { .. } | Answer::Abandon {})
             }
             Self::Asking { .. } => matches!(answer, Answer::Text { .. } | Answer::Deny { .. }),
+            Self::Plan { .. } => {
+                matches!(answer, Answer::Allow { .. } | Answer::Continue {} | Answer::Deny { .. })
+            }
             Self::Guidance { .. } => {
                 matches!(answer, Answer::Text { .. } | Answer::Continue {} | Answer::Abandon {})
             }
@@ -110,6 +139,7 @@ impl About {
             Self::Approval { .. } => "allow or deny",
             Self::Uncertain { .. } => "retry, mark done or abandon",
             Self::Asking { .. } => "text or deny",
+            Self::Plan { .. } => "allow, continue (edits are accepted too) or deny",
             Self::Guidance { .. } => "text, continue or abandon",
             Self::Budget { .. } | Self::Drift { .. } => "continue or abandon",
         }

@@ -15,12 +15,12 @@ use crate::budget::Caps;
 use crate::counsel::{Counsel, CounselId};
 use crate::ids::{AskId, CallId, Epoch, LaneId, MailId, Millis, RunId, Seq};
 use crate::journal::Change;
-use crate::permission::{Rule, Verdict};
+use crate::permission::{Mode, Rule, Verdict};
 use crate::question::Question;
 use crate::reply::Usage;
-use crate::stop::{Anomaly, StopCause};
+use crate::stop::{Anomaly, Decision, StopCause};
 use crate::thrash::Level;
-use crate::window::{Rewrite, Rung, Stage};
+use crate::window::{CompactionTrigger, Rewrite, Rung, Stage};
 
 pub use durability::{Durability, durability};
 pub use parts::{
@@ -92,6 +92,8 @@ pub enum Record {
         ask: AskId,
         /// Whether the output limit cut it.
         truncation: Truncation,
+        /// What its stop reason leads to.
+        decision: Decision,
     },
     /// A model call will bring nothing any more.
     #[serde(rename = "attempt_abandoned/1")]
@@ -155,6 +157,18 @@ pub enum Record {
         call: CallId,
         /// The verdict.
         verdict: Verdict,
+    },
+    /// The permission mode is another from here on, for the rest of the run.
+    #[serde(rename = "mode_changed/1")]
+    ModeChanged {
+        /// The mode.
+        mode: Mode,
+    },
+    /// The model must ask a person now; if it does not, the runtime asks this question.
+    #[serde(rename = "question_due/1")]
+    QuestionDue {
+        /// The question.
+        question: Arc<str>,
     },
     /// A human was asked.
     #[serde(rename = "questioned/1")]
@@ -241,6 +255,9 @@ pub enum Record {
         /// Which rung of the ladder it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rung: Option<Rung>,
+        /// Why it was made.
+        #[serde(default, skip_serializing_if = "CompactionTrigger::is_threshold")]
+        trigger: CompactionTrigger,
         /// Segments of the rest that stay word for word.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attached: Vec<u64>,
@@ -295,6 +312,9 @@ pub enum Record {
         by: Rejection,
         /// Why, for the model.
         reason: Arc<str>,
+        /// The escalation step that this is.
+        #[serde(default)]
+        level: Level,
     },
     /// The answer counts although something speaks against it.
     #[serde(rename = "suspected/1")]

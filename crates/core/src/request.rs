@@ -38,13 +38,16 @@ pub struct Message<'a> {
 }
 
 impl Request {
-    /// The system prompt with what the journal says.
+    /// The system prompt, with what there is to say about plan mode and what the journal says.
     #[must_use]
     pub fn system(&self) -> Cow<'_, str> {
-        match (&*self.settings.system, &*self.digest) {
-            (system, "") => Cow::Borrowed(system),
-            ("", digest) => Cow::Borrowed(digest),
-            (system, digest) => Cow::Owned(format!("{system}\n\n{digest}")),
+        let parts =
+            [&*self.settings.system, self.settings.plan_note().unwrap_or(""), &*self.digest];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        match parts.as_slice() {
+            [] => Cow::Borrowed(""),
+            [only] => Cow::Borrowed(only),
+            parts => Cow::Owned(parts.join("\n\n")),
         }
     }
 

@@ -9,7 +9,8 @@ use crate::counsel::{Counsel, CounselId};
 use crate::facts::Facts;
 use crate::gate::Done;
 use crate::ids::{AskId, CallId, Millis, RunId};
-use crate::question::Question;
+use crate::permission::Mode;
+use crate::question::{About, KeptAnswer, Question};
 use crate::raw::Raw;
 use crate::record::{Launch, OutputBound, Stop, TimeLimit, ToolChoice, Transition, Truncation};
 use crate::reply::{Reply, Usage};
@@ -56,6 +57,10 @@ pub struct Run {
     pub suspect: Option<Arc<str>>,
     /// Which of its times is up.
     pub time_up: Option<TimeUp>,
+    /// The question that a person is asked unless the model asks one of its own.
+    pub due_question: Option<Arc<str>>,
+    /// The permission mode it began with, if an approved plan changed it.
+    pub mode_before: Option<Mode>,
     /// Things people said in it.
     pub prompts: u32,
     /// Which model it asks.
@@ -218,15 +223,15 @@ pub struct Counters {
     pub tool_calls: u32,
     /// Replies cut in a row.
     pub truncations: u32,
-    /// Replies thrown away and asked for again.
+    /// Replies thrown away and asked for again, since a person was asked last.
     pub reprompts: u32,
     /// Model failures in a row.
     pub failures: u32,
-    /// Compactions.
+    /// Compactions made because the provider said that the window is full, or cut reply after reply.
     pub reactive_compactions: u32,
-    /// Answers a gate rejected.
+    /// Answers a gate rejected, since a person was asked last.
     pub rejections: u32,
-    /// Answers that did not fit their schema.
+    /// Answers that did not fit their schema, since a person was asked last.
     pub output_retries: u32,
     /// Tokens used.
     pub usage: Usage,
@@ -277,6 +282,8 @@ impl Run {
             structured: None,
             suspect: None,
             time_up: None,
+            due_question: None,
+            mode_before: None,
             prompts: 1,
             model: InUse::First,
             down_since: None,
@@ -393,6 +400,22 @@ impl Run {
             Phase::Acting(_) => "acting",
             Phase::Consulting(_) => "consulting",
             Phase::Halted(_) => "halted",
+        }
+    }
+}
+
+impl Halt {
+    /// The complete answer that the run ends with if a person stops it here.
+    #[must_use]
+    pub fn kept_answer(&self) -> Option<&KeptAnswer> {
+        match &self.question.about {
+            About::Guidance { answer, .. } => answer.as_ref(),
+            About::Approval { .. }
+            | About::Uncertain { .. }
+            | About::Asking { .. }
+            | About::Plan { .. }
+            | About::Budget { .. }
+            | About::Drift { .. } => None,
         }
     }
 }

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::budget::{Budget, Price};
 use crate::gate::{Gate, Output};
 use crate::limits::{Limits, Times};
-use crate::permission::Permissions;
+use crate::permission::{Mode, Permissions};
 use crate::raw::{Raw, sha256_hex};
 use crate::window::Window;
+use crate::words;
 
 /// The settings of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -139,14 +140,26 @@ pub enum CacheLifetime {
     OneHour,
 }
 
-/// The watch for loops that go in circles.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Loop detection. Its numbers are limits; it cannot be switched off.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Guards {
-    /// Tools that may be called as often as they like.
+    /// Tools that may be called as often as they like with differing arguments. The same call with
+    /// the same arguments counts for them too.
     pub exempt: Vec<Arc<str>>,
     /// The tool a model that goes in circles is made to call.
     pub lookup_tool: Option<Arc<str>>,
+    /// The tool with which the model asks a person: it is made to call it when nothing else helps.
+    pub ask_tool: Arc<str>,
+}
+
+/// The tool with which the model asks a person, unless the settings name another.
+const ASK_TOOL: &str = "AskUserQuestion";
+
+impl Default for Guards {
+    fn default() -> Self {
+        Self { exempt: Vec::new(), lookup_tool: None, ask_tool: Arc::from(ASK_TOOL) }
+    }
 }
 
 /// How the model is to think.
@@ -327,11 +340,27 @@ impl Settings {
         }
     }
 
+    /// What the model is told about plan mode, if it is on.
+    #[must_use]
+    pub fn plan_note(&self) -> Option<&'static str> {
+        let offered = || self.tools.iter().any(|tool| &*tool.name == words::EXIT_PLAN_MODE);
+        match self.rules.mode {
+            Mode::Plan if offered() => Some(words::PLAN_MODE),
+            Mode::Plan | Mode::PlanNone => Some(words::PLAN_MODE_IN_WORDS),
+            Mode::Default
+            | Mode::AcceptEdits
+            | Mode::DontAsk
+            | Mode::Auto
+            | Mode::BypassPermissions => None,
+        }
+    }
+
     /// Bytes of what the model is told before the conversation.
     #[must_use]
     pub fn prompt_bytes(&self) -> u64 {
         let tools = self.tools.iter().map(ToolSpec::bytes).sum::<usize>();
-        (self.system.len() + tools) as u64
+        let note = self.plan_note().map_or(0, str::len);
+        (self.system.len() + tools + note) as u64
     }
 
     /// The texts of what the model is told before the conversation.

@@ -1,19 +1,12 @@
-//! Loops that go in circles. Two detectors look at the last calls after every round: the same call
-//! again and again, and the same tool again and again. What a detection leads to is weighed by
-//! progress, because reading twenty files is work and asking the same question twenty times is not.
+//! Loop detection. Two detectors look at the last calls after every round: the same call again and
+//! again, and the same tool again and again. What a detection leads to is weighed by progress,
+//! because reading twenty files is work and asking the same question twenty times is not.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Calls the detectors look back on.
-pub const WINDOW: usize = 6;
-
-/// The same call this often in the window is a circle.
-const IDENTICAL: usize = 3;
-
-/// The same tool this often in the window is a pattern.
-const PATTERN: usize = 4;
+use crate::settings::Settings;
 
 /// Results and writes remembered, to tell new from seen.
 const MEMORY: usize = 64;
@@ -39,6 +32,33 @@ pub enum Effect {
     Looks,
     /// It changes something.
     Changes,
+}
+
+/// The numbers of the detectors, and the tools that one of them leaves alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Detectors<'a> {
+    /// Calls looked back on.
+    pub window: u32,
+    /// The same call so often among them is a loop. No tool is exempt from this.
+    pub identical: u32,
+    /// The same tool so often among them is a loop.
+    pub same_tool: u32,
+    /// Tools that may be called as often as they like, as long as the arguments differ.
+    pub exempt: &'a [Arc<str>],
+}
+
+impl<'a> Detectors<'a> {
+    /// The detectors of these settings.
+    #[must_use]
+    pub fn of(settings: &'a Settings) -> Self {
+        let limits = &settings.limits;
+        Self {
+            window: limits.loop_window_calls,
+            identical: limits.loop_identical_calls,
+            same_tool: limits.loop_same_tool_calls,
+            exempt: &settings.guards.exempt,
+        }
+    }
 }
 
 /// What the guard remembers of a run.
@@ -88,15 +108,14 @@ pub enum Tier {
 }
 
 impl Guard {
-    /// Takes in the calls of a round; says what it found. `exempt` tools are never counted, and a
-    /// round of nothing else says nothing about what was done before it.
-    pub fn observe(&mut self, round: &[Seen], exempt: &[Arc<str>]) -> Option<Detection> {
-        let counted = round.iter().filter(|seen| !exempt.contains(&seen.tool)).count();
-        if counted == 0 {
+    /// Takes in the calls of a round; says what it found. A round without calls says nothing about
+    /// what was done before it.
+    pub fn observe(&mut self, round: &[Seen], detectors: Detectors<'_>) -> Option<Detection> {
+        if round.is_empty() {
             return None;
         }
-        let progress = self.remember(round, exempt);
-        let found = self.detect(counted);
+        let progress = self.remember(round, detectors);
+        let found = self.detect(round.len(), detectors);
         self.level = match (&found, progress) {
             (Some(_), Progress::None) => self.level.next(),
             (Some(_), Progress::Made) => self.level.back(),
@@ -107,13 +126,13 @@ impl Guard {
     }
 
     /// Takes in the calls of a round without judging them.
-    pub fn remember(&mut self, round: &[Seen], exempt: &[Arc<str>]) -> Progress {
+    pub fn remember(&mut self, round: &[Seen], detectors: Detectors<'_>) -> Progress {
         let mut progress = Progress::None;
-        for seen in round.iter().filter(|seen| !exempt.contains(&seen.tool)) {
+        for seen in round {
             if self.is_new(seen) {
                 progress = Progress::Made;
             }
-            self.keep(seen);
+            self.keep(seen, detectors.window);
         }
         progress
     }
@@ -156,7 +175,7 @@ impl Guard {
         )
     }
 
-    fn keep(&mut self, seen: &Seen) {
+    fn keep(&mut self, seen: &Seen, window: u32) {
         for hash in seen.result.into_iter().chain([seen.input]) {
             if !self.known.contains(&hash) {
                 self.known.push(hash);
@@ -165,20 +184,24 @@ impl Guard {
         let forget = self.known.len().saturating_sub(MEMORY);
         self.known.drain(..forget);
         self.recent.push(seen.clone());
-        let forget = self.recent.len().saturating_sub(WINDOW);
+        let forget = self.recent.len().saturating_sub(window as usize);
         self.recent.drain(..forget);
     }
 
     /// Looks at the last `fresh` calls, newest first: a call that goes in circles may have company.
-    fn detect(&self, fresh: usize) -> Option<(Tier, Arc<str>)> {
+    fn detect(&self, fresh: usize, detectors: Detectors<'_>) -> Option<(Tier, Arc<str>)> {
+        let Detectors { identical, same_tool, exempt, .. } = detectors;
         let often = |same: &dyn Fn(&Seen) -> bool| self.recent.iter().filter(|s| same(s)).count();
         let circles = |last: &&Seen| {
-            often(&|seen| seen.tool == last.tool && seen.input == last.input) >= IDENTICAL
+            often(&|seen| seen.tool == last.tool && seen.input == last.input) >= identical as usize
         };
-        let repeats = |last: &&Seen| often(&|seen| seen.tool == last.tool) >= PATTERN;
+        let repeats = |last: &&Seen| {
+            !exempt.contains(&last.tool)
+                && often(&|seen| seen.tool == last.tool) >= same_tool as usize
+        };
         let fresh = || self.recent.iter().rev().take(fresh);
-        let identical = fresh().find(circles).map(|seen| (Tier::Identical, seen.tool.clone()));
-        identical.or_else(|| fresh().find(repeats).map(|seen| (Tier::Pattern, seen.tool.clone())))
+        let found = fresh().find(circles).map(|seen| (Tier::Identical, seen.tool.clone()));
+        found.or_else(|| fresh().find(repeats).map(|seen| (Tier::Pattern, seen.tool.clone())))
     }
 }
 

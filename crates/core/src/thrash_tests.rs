@@ -1,6 +1,13 @@
 use std::sync::Arc;
 
-use crate::thrash::{Effect, Guard, Level, Seen, Tier};
+use crate::settings::{Model, Settings};
+use crate::thrash::{Detectors, Effect, Guard, Level, Seen, Tier};
+
+/// The numbers that ship.
+fn usual(exempt: &[Arc<str>]) -> Detectors<'_> {
+    let shipped = Settings::new(Model::named("m"));
+    Detectors { exempt, ..Detectors { exempt: &[], ..Detectors::of(&shipped) } }
+}
 
 fn seen(tool: &str, input: u64, result: Option<u64>) -> Seen {
     Seen { tool: Arc::from(tool), input, result, effect: Effect::Looks }
@@ -10,7 +17,7 @@ fn watch(rounds: &[&[Seen]]) -> (Guard, Vec<Option<(Tier, Level)>>) {
     let mut guard = Guard::default();
     let mut all = Vec::new();
     for round in rounds {
-        all.push(guard.observe(round, &[]).map(|found| (found.tier, found.level)));
+        all.push(guard.observe(round, usual(&[])).map(|found| (found.tier, found.level)));
     }
     (guard, all)
 }
@@ -22,10 +29,36 @@ fn identical_is_three_in_the_last_six() {
     let other = |nth: u64| [seen("bash", 100 + nth, Some(200 + nth))];
     let (a, b, c, d) = (other(1), other(2), other(3), other(4));
     let (_, found) = watch(&[&same, &a, &same, &b, &same]);
+    assert_eq!(found, [None, None, None, None, Some((Tier::Identical, Level::Nudge))]);
+    // The third within six calls, the other two at its far end.
+    let write = [seen("write", 300, Some(400))];
+    let (_, found) = watch(&[&same, &same, &a, &b, &write, &same]);
     assert_eq!(found.last(), Some(&Some((Tier::Identical, Level::Nudge))));
-    // Beyond six it is forgotten.
+    // With one more call between them the first is forgotten, and nothing else is found.
+    let (_, found) = watch(&[&same, &same, &a, &b, &write, &c, &same]);
+    assert_eq!(found, [None; 7]);
+    // Four calls of another tool are a pattern of their own.
     let (_, found) = watch(&[&same, &same, &a, &b, &c, &d, &same]);
-    assert!(found.last().is_some_and(|last| last.is_none_or(|(tier, _)| tier == Tier::Pattern)));
+    assert_eq!(found[5..], [Some((Tier::Pattern, Level::Calm)), None]);
+}
+
+#[test]
+fn the_numbers_of_the_detectors_can_be_set() {
+    let same = [seen("read", 1, Some(9))];
+    let found_after = |detectors: Detectors<'_>| {
+        let mut guard = Guard::default();
+        (1..20).find(|_| guard.observe(&same, detectors).is_some())
+    };
+    assert_eq!(found_after(usual(&[])), Some(3));
+    assert_eq!(found_after(Detectors { identical: 2, ..usual(&[]) }), Some(2));
+    assert_eq!(
+        found_after(Detectors { identical: 5, same_tool: 6, window: 6, exempt: &[] }),
+        Some(5)
+    );
+    assert_eq!(
+        found_after(Detectors { identical: 6, same_tool: 5, window: 6, exempt: &[] }),
+        Some(5)
+    );
 }
 
 // spec: GUARDS-02
@@ -52,28 +85,44 @@ fn the_level_rises_step_by_step_and_stays_at_a_human() {
 fn a_new_result_takes_the_level_back() {
     let same = [seen("read", 1, Some(9))];
     let mut guard = Guard::default();
-    (0..4).for_each(|_| drop(guard.observe(&same, &[])));
+    (0..4).for_each(|_| drop(guard.observe(&same, usual(&[]))));
     assert_eq!(guard.level(), Level::Directive);
-    let found = guard.observe(&[seen("read", 1, Some(10))], &[]).unwrap();
+    let found = guard.observe(&[seen("read", 1, Some(10))], usual(&[])).unwrap();
     assert_eq!(found.level, Level::Nudge);
-    guard.observe(&[seen("bash", 5, Some(11))], &[]);
+    guard.observe(&[seen("bash", 5, Some(11))], usual(&[]));
     assert_eq!(guard.level(), Level::Calm);
 }
 
 #[test]
-fn a_round_without_counted_calls_says_nothing() {
+fn a_round_without_calls_says_nothing() {
     let same = [seen("read", 1, Some(9))];
     let (mut guard, _) = watch(&[&same[..]; 3]);
-    assert_eq!(guard.observe(&[], &[]), None);
-    assert_eq!(guard.observe(&same, &[Arc::from("read")]), None);
+    assert_eq!(guard.observe(&[], usual(&[])), None);
     assert_eq!(guard.level(), Level::Nudge);
+}
+
+// spec: GUARDS-01, GUARDS-04
+#[test]
+fn an_exempt_tool_may_be_called_often_but_not_with_the_same_arguments() {
+    let all = [Arc::from("read")];
+    let mut guard = Guard::default();
+    for nth in 0..10 {
+        assert_eq!(guard.observe(&[seen("read", nth, None)], usual(&all)), None, "{nth}");
+    }
+    let mut guard = Guard::default();
+    let same = [seen("read", 1, Some(9))];
+    let tiers: Vec<Option<Tier>> =
+        (0..5).map(|_| guard.observe(&same, usual(&all)).map(|found| found.tier)).collect();
+    let identical = Some(Tier::Identical);
+    assert_eq!(tiers, [None, None, identical, identical, identical]);
+    assert_eq!(guard.level(), Level::Human);
 }
 
 #[test]
 fn what_is_remembered_is_bounded() {
     let mut guard = Guard::default();
     for nth in 0..10_000 {
-        guard.observe(&[seen("read", nth, Some(nth + 1_000_000))], &[]);
+        guard.observe(&[seen("read", nth, Some(nth + 1_000_000))], usual(&[]));
     }
     assert!(format!("{guard:?}").len() < 6_000);
     guard.calm();

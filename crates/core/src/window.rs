@@ -26,7 +26,7 @@ mod tokens_tests;
 
 pub(crate) use tokens::count as count_tokens;
 
-pub use ladder::{Recoveries, Rung};
+pub use ladder::{CompactionTrigger, Recoveries, Rung};
 pub use meter::{BadThresholds, Meter, Pressure, Thresholds, Usable};
 pub use plan::{Acts, CutPlan, Plan, StagePlan, plan};
 pub use settings::{Summariser, Switch, Window};

@@ -31,6 +31,54 @@ pub const NUDGE: &str = "the last calls were much the same and brought nothing n
 pub const DIRECTIVE: &str = "stop repeating these calls: they have brought nothing new several times; do something else, look \
      the problem up, or say what is missing";
 
+/// A model that goes in circles, or whose context is full, is made to ask a person.
+#[must_use]
+pub fn ask_a_person(tool: &str, question: &str) -> String {
+    format!(
+        "call {tool} now and ask the person how to go on; say what you tried and what is in your way. In short: {question}"
+    )
+}
+
+/// The model was made to ask a person and gave an answer.
+pub const ANSWERED_INSTEAD: &str =
+    "the model went in circles, and answered when it was made to ask a person";
+
+/// What that model is told.
+pub const ASKED_FOR_YOU: &str =
+    "you were to ask a person how to go on and did not; they were asked for you";
+
+/// A guardrail had something against the answer before: level 2.
+#[must_use]
+pub fn insist(reason: &str) -> String {
+    format!(
+        "{reason}\nThis is not the first time; if you cannot do it, say what keeps you from it."
+    )
+}
+
+/// Level 3 of the completion gate.
+#[must_use]
+pub fn keeps_failing(times: u32, reason: &str) -> String {
+    format!(
+        "My answer was rejected {times} times: {reason}. Keep going, change direction, or stop with the answer as it is?"
+    )
+}
+
+/// Level 3 of answers that must fit a schema.
+#[must_use]
+pub fn never_fits(times: u32) -> String {
+    format!(
+        "My answer did not fit its schema {times} times. Keep going, change direction, or stop?"
+    )
+}
+
+/// Level 3 of the drift guard.
+#[must_use]
+pub fn keeps_drifting(times: u32) -> String {
+    format!(
+        "I wrote the user's turn instead of ending my own {times} times. Keep going, change direction, or stop?"
+    )
+}
+
 /// Level 3: the question to the human.
 #[must_use]
 pub fn stuck(tool: &str) -> String {
@@ -68,6 +116,38 @@ pub const NOTHING_SUMMED_UP: &str = "The time for this task was up before there 
 #[must_use]
 pub fn answer_with(tool: &str) -> String {
     format!("give the answer by calling {tool} with arguments that fit its schema")
+}
+
+/// Stands after the system prompt in plan mode.
+pub const PLAN_MODE: &str = "Plan mode is on: change nothing yet. Look around with tools that only read, work out a plan, and \
+     then call ExitPlanMode with the plan in Markdown. A person approves it or says what to change; do not begin the work \
+     before that.";
+
+/// The same where the plan cannot be presented by a call, or no tool runs at all.
+pub const PLAN_MODE_IN_WORDS: &str =
+    "Plan mode is on: change nothing. Answer with a plan in Markdown of what you would do.";
+
+/// The tool that presents a plan.
+pub const EXIT_PLAN_MODE: &str = "ExitPlanMode";
+
+/// A plan was presented outside of plan mode.
+pub const NOT_PLANNING: &str = "plan mode is not on; go on with the work";
+
+/// Nobody is there to approve a plan.
+pub const PLAN_UNSEEN: &str =
+    "no one is available to approve the plan; give the plan as your answer and change nothing";
+
+/// A person approved the plan.
+pub const PLAN_APPROVED: &str = "the person approved the plan; plan mode is off, begin the work";
+
+/// The same, and files may be edited.
+pub const PLAN_APPROVED_WITH_EDITS: &str = "the person approved the plan, and edits of files need no approval; plan mode is off, begin the \
+     work";
+
+/// A person wants the plan changed.
+#[must_use]
+pub fn plan_rejected(reason: &str) -> String {
+    format!("the person did not approve the plan: {reason}; plan mode is still on, change the plan")
 }
 
 /// What the summariser is told.

@@ -24,24 +24,16 @@ pub(crate) fn stories() -> Vec<(&'static str, crate::kit::Lane)> {
 /// Kinds that are applied and never stored.
 const NEVER_STORED: &[&str] = &["early_judged/1", "launched/1", "block_ready/1"];
 
-/// One folder per version of the settings: logs of an older one are spelled out more fully when
-/// they are written again, and mean the same.
-const FOLDERS: [&str; 2] = ["tests/logs/v1", "tests/logs/v2"];
+/// Where the logs are.
+const FOLDER: &str = "tests/logs/v1";
 
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)
 }
 
-/// Where a story's log is, or will be: in the newest folder, unless an older one has it.
+/// Where a story's log is, or will be.
 fn place(story: &str) -> PathBuf {
-    let places = FOLDERS.map(|name| folder(name).join(format!("{story}.jsonl")));
-    let [.., newest] = &places;
-    places.iter().find(|path| path.exists()).unwrap_or(newest).clone()
-}
-
-/// Whether a story's log has the settings of today.
-fn is_newest(story: &str) -> bool {
-    place(story).starts_with(folder(FOLDERS[1]))
+    folder().join(format!("{story}.jsonl"))
 }
 
 fn parse(text: &str) -> Vec<Entry> {
@@ -50,8 +42,7 @@ fn parse(text: &str) -> Vec<Entry> {
 
 /// Every log on disk with its name.
 fn logs() -> Vec<(String, Vec<Entry>)> {
-    let files = FOLDERS.into_iter().flat_map(|name| fs::read_dir(folder(name)).unwrap());
-    let files = files.map(|file| file.unwrap().path());
+    let files = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().path());
     let mut logs: Vec<_> = files
         .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
         .map(|path| {
@@ -92,8 +83,8 @@ fn every_golden_log_folds_to_the_state_it_did() {
             assert!(is_acceptable(&folded), "{name} at {}", entry.seq);
         }
         let expected = fs::read_to_string(place(&name).with_extension("state")).unwrap();
-        let more = if is_newest(&name) { judgement_digest(&folded) } else { String::new() };
-        assert_eq!(digest(&folded, log.len()) + &more, expected, "{name}");
+        let found = digest(&folded, log.len()) + &judgement_digest(&folded);
+        assert_eq!(found, expected, "{name}");
     }
 }
 
@@ -101,10 +92,6 @@ fn every_golden_log_folds_to_the_state_it_did() {
 #[test]
 fn the_version_that_wrote_a_log_decides_it_again() {
     for (name, log) in logs() {
-        if !is_newest(&name) {
-            // An older version wrote it, which counted tokens in another way.
-            continue;
-        }
         let mut verified = Conversation::default();
         for entry in &log {
             if let Err(error) = verified.verify(entry) {
@@ -119,9 +106,7 @@ fn golden_logs_are_written_as_they_are_read() {
     for (name, log) in logs() {
         let written: String = log.iter().map(|entry| entry.encode() + "\n").collect();
         assert_eq!(parse(&written), log, "{name}");
-        if is_newest(&name) {
-            assert_eq!(written, fs::read_to_string(place(&name)).unwrap(), "{name}");
-        }
+        assert_eq!(written, fs::read_to_string(place(&name)).unwrap(), "{name}");
     }
 }
 

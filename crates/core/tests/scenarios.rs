@@ -21,6 +21,7 @@ mod mail;
 mod money;
 mod order;
 mod permission;
+mod plan;
 mod promises;
 mod questions;
 mod resume;

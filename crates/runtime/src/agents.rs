@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_core::budget::{Allowance, AtCap, Caps};
-use windlass_core::child::Parent;
+use windlass_core::child::{Parent, Task};
 use windlass_core::gate::Gate;
 use windlass_core::permission::{Mode, Otherwise, Permissions, Rule};
 use windlass_core::settings::Settings;
@@ -122,8 +122,8 @@ impl Agents {
 
     /// The agent of a child: the one its task names, or one like the parent.
     #[must_use]
-    pub fn child(&self, name: &str, parent: &Parent, above: &Settings) -> Option<Agent> {
-        let name = if name.is_empty() { &*above.agent } else { name };
+    pub fn child(&self, task: &Task, parent: &Parent, above: &Settings) -> Option<Agent> {
+        let name = if task.agent.is_empty() { &*above.agent } else { &*task.agent };
         let base = self.get(name)?;
         let mut child = base.clone();
         let mut settings = (*base.settings).clone();
@@ -137,6 +137,13 @@ impl Agents {
         child.ports.tools =
             base.ports.tools.only(|tool| offered.contains(tool) && owed != Some(tool));
         settings.tools = child.ports.tools.specs();
+        if let Some(effort) = task.effort {
+            settings.thinking.effort = Some(effort);
+        }
+        if self.own.settings.rules.mode == Mode::Plan && is_after_planning(above.rules.mode) {
+            // A person approved the plan of the parent: what it plans no more, its children do not.
+            settings.rules.mode = above.rules.mode;
+        }
         settings.rules = no_wider(&settings.rules, &above.rules);
         settings.depth = parent.depth;
         settings.budget.run = parent.caps;
@@ -147,6 +154,11 @@ impl Agents {
         child.settings = Arc::new(settings);
         Some(child)
     }
+}
+
+/// The modes that an approved plan leads to.
+fn is_after_planning(mode: Mode) -> bool {
+    matches!(mode, Mode::Default | Mode::AcceptEdits)
 }
 
 /// The parent's permissions, and whatever more the child's own hold back.

@@ -1,6 +1,7 @@
 //! Every event row is also a `tracing` event, once it is stored. Nothing is printed unless somebody
 //! subscribes to the target `windlass`.
 
+use serde::Deserialize;
 use tracing::Level;
 use windlass_core::ids::LaneId;
 use windlass_core::project::{EventRow, Row, alias};
@@ -34,24 +35,32 @@ fn told(lane: &LaneId, event: &EventRow) {
     let (name, seq, at_ms, fields) = (event.name, event.seq, event.at.0, event.fields.text());
     let lane = lane.as_str();
     // The level is part of an event's type, so it cannot be a value.
-    if is_trouble(name) {
+    if is_trouble(event) {
         tracing::warn!(target: TARGET, event = name, alias = also, lane, run, seq, at_ms, fields);
     } else {
         tracing::info!(target: TARGET, event = name, alias = also, lane, run, seq, at_ms, fields);
     }
 }
 
-/// Whether somebody should look at it.
-fn is_trouble(name: &str) -> bool {
+/// Whether the event is a warning: somebody should look at it.
+fn is_trouble(event: &EventRow) -> bool {
     const TROUBLE: [&str; 6] = [
         "agent_run.failed",
         "agent_run.resume_unsafe",
-        "agent.loop.detected",
         "agent.guardrail.escalated",
         "agent.exhaustion.hard_limit",
         "agent.model.fell_back",
+        "agent.reply.anomaly",
     ];
-    TROUBLE.contains(&name)
+    // A loop that makes progress is found too, and is nothing to look at.
+    let escalates = || event.fields.read::<Escalation>().is_ok_and(|fields| fields.escalated);
+    TROUBLE.contains(&event.name) || (event.name == "agent.loop.detected" && escalates())
+}
+
+/// Whether a detection led further than the one before it.
+#[derive(Deserialize)]
+struct Escalation {
+    escalated: bool,
 }
 
 /// Rows that were too old.

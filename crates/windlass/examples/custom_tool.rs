@@ -50,7 +50,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let run = windlass.session("conversation:example").send("When is high water?").await?;
     match run.end().await? {
-        End::Finished(end) => println!("{} [{}]", end.text, end.cause.reason()),
+        End::Finished(end) => println!("{} [{}]", end.text, end.cause.name()),
         other => println!("it did not finish: {other:?}"),
     }
     Ok(())

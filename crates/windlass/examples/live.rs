@@ -29,7 +29,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 print!("{piece}");
                 std::io::stdout().flush()?;
             }
-            Item::Ended(end) => println!("\n[{}]", end.cause.reason()),
+            Item::Ended(end) => println!("\n[{}]", end.cause.name()),
             Item::Entry(_) | Item::Thinking { .. } => {}
         }
     }

@@ -33,7 +33,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
             match record {
                 Record::Asked { ask, .. } => println!("{}: asked the model ({ask})", entry.seq),
                 Record::Completed { call } => println!("{}: call {call} came back", entry.seq),
-                Record::Finished { cause, .. } => println!("{}: {}", entry.seq, cause.reason()),
+                Record::Finished { cause, .. } => println!("{}: {}", entry.seq, cause.name()),
                 _ => {}
             }
         }

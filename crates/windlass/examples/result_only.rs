@@ -14,7 +14,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let run = windlass.session("conversation:example").send("What is the answer?").await?;
     match run.end().await? {
-        End::Finished(end) => println!("{} [{}]", end.text, end.cause.reason()),
+        End::Finished(end) => println!("{} [{}]", end.text, end.cause.name()),
         other => println!("it did not finish: {other:?}"),
     }
     Ok(())

@@ -304,6 +304,7 @@ impl Builder {
         }
         self.settings.checked()?;
         self.settings.rules.mode.checked(process_rights())?;
+        self.check_tool_names()?;
         let mut hooks = HookChain::default();
         for one in self.hooks {
             hooks = hooks.with(one);
@@ -329,6 +330,19 @@ impl Builder {
         };
         let agents = agents.keeping(self.keeping);
         Ok(Windlass { host: Host::start(agents, self.lease).await? })
+    }
+}
+
+impl Builder {
+    /// The settings name tools that are there. Which the settings offer is not known before.
+    fn check_tool_names(&self) -> Result<(), BadSettings> {
+        let mut named = self.settings.clone();
+        named.tools = self.tools.specs();
+        if self.children.is_some() {
+            named.tools.push(windlass_tools::Agent::default().spec());
+            named.tools.push(SpawnChildRuns::default().spec());
+        }
+        named.check_tool_names()
     }
 }
 

@@ -306,7 +306,7 @@ fn task(world: &mut World) -> MailBody {
     let caps = Caps { tokens: Some(TASK_TOKENS), usd_micros: None };
     let call = CallId { ask: 1, index: 0 };
     let parent = Parent { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
-    let task = Task { agent: Arc::from(""), prompt: Arc::from("t") };
+    let task = Task::new("", "t");
     MailBody::Task { run: next_run(world), task, parent }
 }
 

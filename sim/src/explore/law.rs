@@ -82,7 +82,10 @@ fn names(rules: &[Rule], tool: &str) -> bool {
 
 /// The journal and children are the runtime's own: what they lead to is judged there.
 fn only_looks(call: &Call) -> bool {
-    let ours = matches!(call.facts.answered_by, AnsweredBy::Journal | AnsweredBy::Children);
+    let ours = matches!(
+        call.facts.answered_by,
+        AnsweredBy::Journal | AnsweredBy::Children | AnsweredBy::PlanApproval
+    );
     ours || (call.facts.touches.is_read() && call.facts.is_repeatable())
 }
 

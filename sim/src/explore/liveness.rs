@@ -90,8 +90,8 @@ fn answer(world: &World, humans: Humans) -> Option<Move> {
     let mut open = world.live.run.as_ref()?.questions();
     let question = open.find(|question| !question.is_expired(world.now))?;
     let choice = match (&question.about, humans) {
-        (About::Approval { .. }, Humans::GoOn) => Choice::Allow,
-        (About::Approval { .. } | About::Asking { .. }, _) => Choice::Deny,
+        (About::Approval { .. } | About::Plan { .. }, Humans::GoOn) => Choice::Allow,
+        (About::Approval { .. } | About::Asking { .. } | About::Plan { .. }, _) => Choice::Deny,
         (About::Uncertain { .. }, Humans::GoOn) => Choice::Retry,
         (About::Drift { .. } | About::Guidance { .. }, Humans::GoOn) => Choice::Continue,
         (About::Budget { .. }, Humans::GoOn) => Choice::Continue,

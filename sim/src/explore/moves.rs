@@ -246,6 +246,7 @@ fn choices(world: &World, about: &About) -> &'static [Choice] {
         About::Budget { .. } => &[Choice::Continue, Choice::Abandon],
         About::Uncertain { .. } => &[Choice::Retry, Choice::MarkDone, Choice::Abandon],
         About::Asking { .. } => &[Choice::Text, Choice::Deny],
+        About::Plan { .. } => &[Choice::Allow, Choice::Continue, Choice::Deny],
         About::Drift { .. } => &[Choice::Continue, Choice::Abandon],
     }
 }

@@ -201,7 +201,7 @@ fn nobody() -> Option<Homecoming> {
 }
 
 fn blank_task() -> Task {
-    Task { agent: Arc::from(""), prompt: Arc::from(" ") }
+    Task::new("", " ")
 }
 
 fn parent() -> Parent {

@@ -22,6 +22,7 @@ pub(crate) fn facts(tool: &str) -> Facts {
         "book" => Facts { verify: Verify::CanTell, ..once_only("c", Interrupt::RunsToEnd) },
         "shell" => Facts { touches: Touches::Exclusive, ..once_only("", Interrupt::Interruptible) },
         "ask" => Facts { answered_by: AnsweredBy::Human, ..harmless("d") },
+        "plan" => Facts { answered_by: AnsweredBy::PlanApproval, ..harmless("i") },
         "give" => Facts { verify: Verify::CanTell, ..once_only("f", Interrupt::RunsToEnd) },
         "note" => Facts {
             answered_by: AnsweredBy::Journal,
@@ -64,7 +65,7 @@ fn changes() -> Vec<Change> {
 }
 
 fn employs(tasks: usize) -> Facts {
-    let task = Task { agent: Arc::from(""), prompt: Arc::from("t") };
+    let task = Task::new("", "t");
     let children = vec![task; tasks];
     Facts { answered_by: AnsweredBy::Children, children, ..harmless("h") }
 }

@@ -129,7 +129,7 @@ impl Play {
 
     fn answer(&mut self, about: &About) -> Answer {
         match about {
-            About::Approval { .. } => Answer::allow(),
+            About::Approval { .. } | About::Plan { .. } => Answer::allow(),
             About::Uncertain { .. } => Answer::MarkDone { text: "done".into() },
             About::Asking { .. } => Answer::Text { text: "yes".into() },
             About::Guidance { .. } if self.dice.chance(50) => {

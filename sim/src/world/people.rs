@@ -122,6 +122,7 @@ pub(crate) fn sensible(about: &About, lane: &LaneId, dice: &mut Dice) -> Answer 
         About::Approval { .. } => dice.pick(&[Word::Allow, Word::Allow, Word::Deny]),
         About::Uncertain { .. } => dice.pick(&[Word::Retry, Word::MarkDone, Word::Abandon]),
         About::Asking { .. } => dice.pick(&[Word::Text, Word::Text, Word::Deny]),
+        About::Plan { .. } => dice.pick(&[Word::Allow, Word::Continue, Word::Deny]),
         About::Guidance { .. } => dice.pick(&[Word::Text, Word::Continue, Word::Abandon]),
         About::Budget { .. } => dice.pick(&[Word::Continue, Word::Abandon, Word::Abandon]),
         About::Drift { .. } => dice.pick(&[Word::Continue, Word::Continue, Word::Abandon]),

@@ -137,7 +137,7 @@ impl Listed {
             matches!(cause, StopCause::EndTurn | StopCause::UserCancel | StopCause::HardTime)
         };
         match self.run.cause.filter(|cause| !usual(cause)) {
-            Some(cause) => (format!("{word}: {}", cause.reason()), ink),
+            Some(cause) => (format!("{word}: {}", cause.name()), ink),
             None => (word.to_owned(), ink),
         }
     }

@@ -91,7 +91,6 @@ pub(crate) fn why(cause: StopCause) -> &'static str {
         StopCause::TruncationExhausted => "replies were cut by the output limit again and again",
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
         StopCause::HookStopped => "a hook ended it",
-        StopCause::WorkerLost => "its process was lost and nothing was left to resume",
         StopCause::ProviderFailed => "the model's provider failed",
         StopCause::ResumeUnsafe => "it cannot be proved safe to go on without you",
         StopCause::AskedHuman => "a human was asked",

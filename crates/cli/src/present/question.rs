@@ -56,6 +56,7 @@ fn choices(about: &About) -> Vec<&'static str> {
         About::Approval { .. } => vec!["allow", "deny"],
         About::Uncertain { .. } => vec!["retry", "mark-done", "abandon"],
         About::Asking { .. } => vec!["text", "deny"],
+        About::Plan { .. } => vec!["allow", "continue", "deny"],
         About::Guidance { .. } => vec!["text", "continue", "abandon"],
         About::Budget { .. } | About::Drift { .. } => vec!["continue", "abandon"],
     }
@@ -83,7 +84,8 @@ pub(crate) fn text(about: &About, now: &Conversation) -> String {
             }
             _ => format!("{} asks you.", tool(call)),
         },
-        About::Guidance { question } => visible(question),
+        About::Plan { .. } => "The plan is ready. Begin the work?".to_owned(),
+        About::Guidance { question, .. } => visible(question),
         About::Budget { cap } => format!("{}. Double the budget?", sentence(why(*cap))),
         About::Drift { what } => format!("{}; go on?", visible(what)),
     }
@@ -106,6 +108,9 @@ pub(crate) fn details(about: &About, now: &Conversation, folder: Option<&Path>) 
                 [only] => only.option_lines(),
                 several => several.iter().flat_map(|asked| asked.lines()).collect(),
             }
+        }
+        About::Plan { plan, .. } => {
+            plan.lines().map(|line| format!("  {}", visible(line))).collect()
         }
         _ => body(call, folder),
     }

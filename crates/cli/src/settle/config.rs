@@ -27,7 +27,8 @@
 //! limits = { tool_rounds = 20 }
 //! budget_usd = 0.5
 //! checklist = { Write = 1 }
-//! window = { thresholds = { compact = 60 }, collapse = "off" }
+//! window = { thresholds = { compact = 60 } }
+//! durability = "strict"
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +39,7 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use windlass::Keeping;
 use windlass::core::budget::Unpriced;
-use windlass::core::settings::{CacheLifetime, Effort};
+use windlass::core::settings::{CacheLifetime, DurabilityMode, Effort};
 use windlass::models::{ModelRow, ProviderRow, Providers};
 
 use super::controls::{ModelControls, StopMeaning};
@@ -152,13 +153,16 @@ pub(crate) struct Profile {
     pub(crate) cache_lifetime: Option<CacheLifetime>,
     /// Texts that end the output, and what each means: `finish`, `reprompt` or `continue`.
     pub(crate) stop_sequences: Option<BTreeMap<String, StopMeaning>>,
-    /// How its context is kept small, where that differs: `thresholds`, `snip`, `micro`, `collapse`,
-    /// `auto`.
+    /// From when on its context is kept small: `thresholds`, in per cent.
     pub(crate) window: BTreeMap<String, toml::Value>,
-    /// Tools that may be called as often as they like.
+    /// Tools that may be called as often as they like with differing arguments.
     pub(crate) exempt_tools: Vec<String>,
     /// The tool a model that goes in circles is made to call.
     pub(crate) lookup_tool: Option<String>,
+    /// The tool with which the model asks a person.
+    pub(crate) ask_tool: Option<String>,
+    /// When an append waits for the disk: `scheduled`, or `strict` for always.
+    pub(crate) durability: Option<DurabilityMode>,
 }
 
 /// Reads the file; one that does not exist says nothing.
@@ -224,11 +228,9 @@ impl Config {
         let name = name.unwrap_or("default");
         match (self.profiles.get(name), name) {
             (Some(profile), _) => Ok(profile.clone()),
-            (None, "default" | "builder") => Ok(Profile::default()),
-            (None, "router") => {
-                let limits = BTreeMap::from([("tool_rounds".to_owned(), toml::Value::Integer(12))]);
-                Ok(Profile { limits, ..Profile::default() })
-            }
+            (None, "default") => Ok(Profile::default()),
+            (None, "builder") => Ok(builder()),
+            (None, "router") => Ok(router()),
             (None, _) => {
                 let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
                 bail!(
@@ -239,4 +241,31 @@ impl Config {
             }
         }
     }
+}
+
+/// The profile of an agent that makes something: it plans, writes, and has time for it.
+fn builder() -> Profile {
+    Profile {
+        limits: numbers([("tool_rounds", 50)]),
+        checklist: counts([("TodoWrite", 1), ("Write", 1)]),
+        ..Profile::default()
+    }
+}
+
+/// The profile of an agent that hands a request to the one who can answer it: short runs.
+fn router() -> Profile {
+    Profile {
+        limits: numbers([("tool_rounds", 12), ("model_calls", 34)]),
+        times: numbers([("soft_ms", 300_000), ("hard_ms", 420_000)]),
+        checklist: counts([("Agent", 1)]),
+        ..Profile::default()
+    }
+}
+
+fn numbers<const N: usize>(values: [(&str, i64); N]) -> BTreeMap<String, toml::Value> {
+    values.map(|(name, value)| (name.to_owned(), toml::Value::Integer(value))).into()
+}
+
+fn counts<const N: usize>(tools: [(&str, u32); N]) -> BTreeMap<String, u32> {
+    tools.map(|(tool, times)| (tool.to_owned(), times)).into()
 }

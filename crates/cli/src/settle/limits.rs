@@ -26,14 +26,19 @@ pub(crate) fn apply(
     settings.limits = overlaid(&settings.limits, &as_json(&profile.limits)?, "limit")?;
     let times = settings.times.unwrap_or_default();
     settings.times = Some(overlaid(&times, &as_json(&profile.times)?, "time")?);
+    check_window(&profile.window)?;
     settings.window = overlaid(&settings.window, &as_json(&profile.window)?, "window setting")?;
-    let set = overlaid(&settings.limits, &typed(&args.set)?, "limit");
+    settings.durability = profile.durability.unwrap_or_default();
+    let mut set = typed(&args.set)?;
+    if let Some(mode) = set.remove(DURABILITY) {
+        let durability = serde_json::from_value(mode.clone());
+        settings.durability = durability
+            .map_err(|_| anyhow::anyhow!("durability is {mode}; set it to scheduled or strict"))?;
+    }
+    let set = overlaid(&settings.limits, &set, "limit");
     settings.limits = set.map_err(|error| anyhow::anyhow!("--set: {error}"))?;
     if let Some(rounds) = args.max_turns {
         settings.limits = settings.limits.clone().with_tool_rounds(rounds);
-    }
-    if settings.limits.tool_rounds == 0 || settings.limits.model_calls == 0 {
-        bail!("a cap on rounds cannot be removed; give a number above 0");
     }
     settings.profile = Arc::from(args.profile.as_deref().unwrap_or("default"));
     settings.budget.run = Caps {
@@ -51,7 +56,22 @@ pub(crate) fn apply(
     settings.gate.judge = profile.gate_judge.as_deref().map(Arc::from);
     settings.guards.exempt = profile.exempt_tools.iter().map(named).collect();
     settings.guards.lookup_tool = profile.lookup_tool.as_ref().map(named);
+    if let Some(tool) = &profile.ask_tool {
+        settings.guards.ask_tool = named(tool);
+    }
     Ok(settings.checked()?)
+}
+
+/// The one setting of `--set` that is not a limit.
+const DURABILITY: &str = "durability";
+
+/// A profile says from when on room is made. How that is done is not for it to switch off.
+fn check_window(window: &BTreeMap<String, toml::Value>) -> anyhow::Result<()> {
+    let stage = ["snip", "micro", "collapse", "auto"].into_iter().find(|s| window.contains_key(*s));
+    if let Some(stage) = stage {
+        bail!("a profile cannot switch window.{stage}; it can set window.thresholds");
+    }
+    Ok(())
 }
 
 /// Dollars as micro-dollars.
@@ -83,8 +103,11 @@ fn typed(set: &[String]) -> anyhow::Result<Values> {
             let what = "sets nothing; write --set limit=value, such as --set tool_rounds=20";
             bail!("`{pair}` {what}");
         };
-        let value = serde_json::from_str(value.trim())
-            .map_err(|_| anyhow::anyhow!("`{value}` is not a value for {name}; give a number"))?;
+        let value = match (name.trim(), serde_json::from_str(value.trim())) {
+            (_, Ok(value)) => value,
+            (DURABILITY, Err(_)) => value.trim().into(),
+            (_, Err(_)) => bail!("`{value}` is not a valid value for {name}; give a number"),
+        };
         values.insert(name.trim().to_owned(), value);
     }
     Ok(values)

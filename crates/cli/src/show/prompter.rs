@@ -235,6 +235,14 @@ fn read(
             _ => None,
         },
         About::Asking { .. } => (!typed.is_empty()).then(|| Answer::Text { text: text() }),
+        About::Plan { .. } => match typed {
+            "y" | "yes" => Some(Answer::allow()),
+            "e" | "edits" => Some(Answer::Continue {}),
+            "n" | "no" => Some(Answer::Deny { reason: Arc::from("change it") }),
+            other => {
+                other.strip_prefix("n ").map(|why| Answer::Deny { reason: Arc::from(why.trim()) })
+            }
+        },
         About::Guidance { .. } => match typed {
             "" => Some(Answer::Continue {}),
             "stop" => Some(Answer::Abandon {}),

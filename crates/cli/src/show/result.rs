@@ -177,10 +177,12 @@ fn finished(ended: &Ended, tally: &Tally) -> anyhow::Result<Value> {
         put("usage", usage(&ended.counters.usage));
         put("modelUsage", model_usage(tally));
         put("active_ms", json!(ended.active_ms));
+        put("stop_cause", json!(ended.cause.name()));
         if subtype == Subtype::Success {
             put("result", json!(ended.text));
         } else {
             put("errors", json!([error(ended)]));
+            put("resumable", json!(ended.cause.is_resumable()));
         }
         if let Some(structured) = &ended.structured {
             put("structured_output", structured.read().unwrap_or_default());
@@ -202,7 +204,7 @@ fn finished(ended: &Ended, tally: &Tally) -> anyhow::Result<Value> {
 fn error(ended: &Ended) -> String {
     match ended.has_text() {
         windlass::core::stop::Text::Some => ended.text.to_string(),
-        windlass::core::stop::Text::Nothing => format!("stopped: {}", ended.cause.reason()),
+        windlass::core::stop::Text::Nothing => format!("stopped: {}", ended.cause.name()),
     }
 }
 
@@ -289,6 +291,7 @@ fn common(subtype: Subtype, terminal: &str, tally: &Tally) -> anyhow::Result<Val
     Ok(json!({
         "type": "result",
         "subtype": serde_json::to_value(subtype)?,
+        "ok": subtype == Subtype::Success,
         "is_error": subtype != Subtype::Success,
         "duration_ms": u64::try_from(tally.since.elapsed().as_millis()).unwrap_or(u64::MAX),
         "duration_api_ms": tally.api_ms,

@@ -48,6 +48,11 @@ pub(crate) fn choices(about: &About, rule: Option<&Rule>, trust: Trust) -> Strin
             "[r] it did not happen, run it again  [d] it happened  [a] abandon it:".to_owned()
         }
         (About::Asking { .. }, _) => "Your answer:".to_owned(),
+        (About::Plan { .. }, _) => {
+            "[y] begin the work  [e] begin and accept edits  [n] keep planning (you may add what to \
+             change):"
+                .to_owned()
+        }
         (About::Guidance { .. }, _) => {
             "Say how to go on, press Enter to keep going, or type `stop`:".to_owned()
         }
@@ -63,6 +68,7 @@ pub(crate) fn try_again(about: &About, rule: Option<&Rule>, trust: Trust) -> &'s
         (About::Approval { .. } | About::Budget { .. } | About::Drift { .. }, ..) => {
             "Please answer y or n."
         }
+        (About::Plan { .. }, ..) => "Please answer y, e or n.",
         (About::Uncertain { .. }, ..) => "Please answer r, d or a.",
         (About::Asking { .. } | About::Guidance { .. }, ..) => "Please type an answer.",
     }

@@ -281,12 +281,19 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
     std::fs::create_dir(place.path("home")).unwrap();
     let profiles = "[profiles.late]\nwindow = { thresholds = { compact = 99 } }\n\
                     [profiles.odd]\nwindow = { squeeze = \"on\" }\n\
+                    [profiles.off]\nwindow = { auto = \"off\" }\n\
+                    [profiles.typo]\nchecklist = { Wrte = 1 }\n\
+                    [profiles.loops]\nlimits = { loop_identical_calls = 99 }\n\
                     [profiles.never]\ntimes = { hard_ms = 1 }\n\
                     [profiles.forever]\nlimits = { recoveries = 0 }\n";
     place.write("home/config.toml", profiles);
     let said = [
         (["--profile", "late"], "compaction at 99 % must come before calls are blocked at 98 %"),
         (["--profile", "odd"], "there is no window setting called squeeze"),
+        (["--profile", "off"], "a profile cannot switch window.auto"),
+        (["--profile", "typo"], "the checklist names the tool Wrte, which is not offered"),
+        (["--profile", "loops"], "loop_identical_calls is 99; give a number from 2 to 6"),
+        (["--set", "durability=often"], "set it to scheduled or strict"),
         (["--profile", "never"], "make soft_ms the smaller one"),
         (["--profile", "forever"], "recoveries is 0; give a number from 1 to 100"),
         (["--window-tokens", "0"], "window_tokens of the model scripted is 0"),

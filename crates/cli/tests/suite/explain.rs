@@ -87,7 +87,8 @@ fn what_sends_a_run_on_is_named_rounds_gate_and_stop_hook() {
 
     played(&place, "gate", &["go"], |builder| {
         let need = Need { tool: "Test".into(), at_least: 1 };
-        builder.settings(|settings| settings.gate.checklist = vec![need])
+        let alone = builder.tool(Act::look("Test", "x")).nobody_to_ask();
+        alone.settings(|settings| settings.gate.checklist = vec![need])
     });
     let ran = place.run(&["explain", "gate"]);
     let count = ran.out.matches("The completion gate sent the model on").count();

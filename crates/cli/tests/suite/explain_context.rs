@@ -1,7 +1,7 @@
 //! `windlass explain`: the context, the fallback, cut replies. And what `windlass compact` does.
 
 use windlass::core::settings::{Model, Settings};
-use windlass::core::window::{Summariser, Switch};
+use windlass::core::window::Summariser;
 
 use crate::kit::Place;
 use crate::stage::{Act, played};
@@ -35,13 +35,12 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     let acted = told.iter().find(|out| out.contains("Stage micro cut")).unwrap();
     assert!(acted.contains("tokens freed (") && acted.contains("[entry "), "{acted}");
 
-    // Nothing may be left out: the stages are off and there is only one message.
+    // Nothing but a word may be left out: the rest is one message.
     let place = Place::new(LARGE);
     let large = text(2_500);
     played(&place, "stuck", &["go", &large], |b| {
         b.tool(Act::look("Look", "x")).settings(|settings| {
             small_window(settings);
-            settings.window.auto = Switch::Off;
             settings.limits.kept_messages = 1;
             settings.limits.result_chars = 100_000;
         })
@@ -49,7 +48,7 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     let ran = place.run(&["explain", "stuck"]);
     for expected in [
         "It ended (blocking_limit): the context is full and nothing more could be left out.",
-        "Stage snip could cut 0 blocks, which leaves",
+        "R1, standard compaction acted",
         "The ladder has no rung left, or there is nothing that may be left out.",
         "windlass fork stuck --at",
     ] {

@@ -234,6 +234,7 @@ fn limits_budgets_and_profiles_are_set_by_name() {
     let json = |more: &[&str]| place.alone("go", &[more, &["--output-format", "json"]].concat());
     assert_eq!(result(&json(&["--profile", "short"]))["num_turns"], 3);
     assert_eq!(result(&json(&["--set", "tool_rounds=1"]))["num_turns"], 2);
+    assert_eq!(result(&json(&["--profile", "short", "--max-turns", "1"]))["num_turns"], 2);
     let circles = result(&json(&["--profile", "router"]));
     assert_eq!(circles["terminal_reason"], "waiting_on_human", "{circles}");
     assert!(circles["num_turns"].as_u64().unwrap() < 12, "{circles}");

@@ -23,7 +23,7 @@ fn the_whole_column_is_there_and_its_last_row_says_why_it_ended() {
     let call = &json[0]["tool_calls"][0];
     assert_eq!((&call["name"], &call["ok"]), (&"Read".into(), &true.into()));
     assert_eq!(call["input_hash"].as_str().unwrap().len(), 64);
-    assert_eq!(json[1]["transition"], "tool_results");
+    assert_eq!(json[1]["transition"], "run_tools");
 }
 
 #[test]

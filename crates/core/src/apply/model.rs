@@ -34,9 +34,6 @@ pub(super) fn asked(c: &mut Conversation, record: &Record) {
         if *transition == Transition::Retry {
             run.counters.retries = run.counters.retries.saturating_add(1);
         }
-        if *transition == Transition::Reprompt {
-            run.counters.reprompts = run.counters.reprompts.saturating_add(1);
-        }
         run.cap_tokens = run.cap_tokens.max(*max_tokens);
         run.counters.model_calls = run.counters.model_calls.saturating_add(1);
         if !std::mem::replace(&mut run.awaits_reply, true) {

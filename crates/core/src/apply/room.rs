@@ -5,21 +5,23 @@ use crate::ids::MailId;
 use crate::input::Input;
 use crate::mail::MailBody;
 use crate::record::Record;
-use crate::window::{Rewrite, Rung};
+use crate::window::{CompactionTrigger, Rewrite, Rung};
 
 use super::talk::{mail_body, refresh_digest};
 use super::with_run;
 
 pub(super) fn compacted(c: &mut Conversation, record: &Record) {
-    let Record::Compacted { keep_from, note, rung, attached, .. } = record else { return };
+    let Record::Compacted { keep_from, note, rung, attached, trigger, .. } = record else { return };
     let place = |at: &u64| usize::try_from(*at).unwrap_or(usize::MAX);
     let attached: Vec<usize> = attached.iter().map(place).collect();
     let journal = if rung.is_some() { c.journal_to_show() } else { String::new() };
     c.end_generation();
     c.transcript.compact(place(keep_from), note, &attached, &journal);
-    with_run(c, |run| {
-        run.counters.reactive_compactions = run.counters.reactive_compactions.saturating_add(1);
-    });
+    if *trigger == CompactionTrigger::Reactive {
+        with_run(c, |run| {
+            run.counters.reactive_compactions = run.counters.reactive_compactions.saturating_add(1);
+        });
+    }
     if let Some(rung) = rung {
         climbed(c, *rung);
         c.journal_shown = c.journal.version();

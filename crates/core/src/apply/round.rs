@@ -16,7 +16,7 @@ use crate::permission::Verdict;
 use crate::record::Settlement;
 use crate::run::{Fatality, Phase, Round, Run};
 use crate::settings::{Listening, Settings};
-use crate::thrash::Seen;
+use crate::thrash::{Detectors, Seen};
 
 pub(super) fn round_opened(
     c: &mut Conversation,
@@ -160,7 +160,7 @@ fn witness(run: &mut Run, settings: Option<&Settings>) {
     let Some(settings) = settings else { return };
     let Some(calls) = run.round().map(|round| round.calls.clone()) else { return };
     let seen: Vec<Seen> = calls.iter().filter_map(Call::seen).collect();
-    run.guard.remember(&seen, &settings.guards.exempt);
+    run.guard.remember(&seen, Detectors::of(settings));
     for call in calls.iter().filter(|call| call.has_worked()) {
         if settings.gate.counts(&call.tool_use.name) {
             run.done.count(&call.tool_use.name);

@@ -96,6 +96,10 @@ pub(super) fn read_steers(c: &mut Conversation) {
     let memories = std::mem::take(&mut run.memories);
     let said = u32::try_from(steers.len()).unwrap_or(u32::MAX);
     run.prompts = run.prompts.saturating_add(said);
+    if said > 0 {
+        // A person has spoken already.
+        run.due_question = None;
+    }
     for text in memories {
         c.transcript.push_memory(&text);
     }
@@ -118,6 +122,10 @@ pub(super) fn finished(
     let active = c.run.take_if(|run| run.id == *id);
     c.queue.retain(|prompt| prompt.run != *id);
     let run = active.unwrap_or_else(|| Run::new(id.clone(), 0));
+    if let (Some(mode), Some(settings)) = (run.mode_before, &mut c.settings) {
+        // A plan was approved for this run and no other.
+        Arc::make_mut(settings).rules.mode = mode;
+    }
     c.last_end = Some(Ended {
         run: id.clone(),
         cause,

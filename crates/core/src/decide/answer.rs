@@ -6,17 +6,21 @@ use super::boundary::{self, finish, finish_badly};
 use super::clock;
 use super::counsel;
 use super::draft::Draft;
+use super::guardrail;
 use super::judge;
+use super::person;
 use crate::call::{Call, CallState};
 use crate::counsel::{Advice, Counsel};
 use crate::cut;
 use crate::ids::CallId;
 use crate::outcome::OutcomeKind;
+use crate::question::KeptAnswer;
 use crate::record::{Record, Rejection, Transition};
 use crate::reply::Reply;
 use crate::run::Round;
 use crate::settings::{Listening, Settings};
 use crate::stop::{Anomaly, StopCause};
+use crate::thrash::Level;
 use crate::words;
 
 /// The model ended its turn and its reply is kept. A finished answer is never lost: it comes before
@@ -30,6 +34,15 @@ pub(super) fn complete(draft: &mut Draft<'_>, cause: StopCause) {
     }
     if must_end(draft) {
         return finish_with(draft, cause);
+    }
+    if let Some(question) = person::due(draft) {
+        counsel::note(draft, words::ASKED_FOR_YOU);
+        let suspect = Arc::from(words::ANSWERED_INSTEAD);
+        // Words are no answer where one by schema is wanted.
+        return match lacks_structure(draft, &settings) {
+            true => person::ask(draft, &question),
+            false => person::ask_about(draft, &question, KeptAnswer { cause, suspect }),
+        };
     }
     match objection(draft, &settings) {
         Some((by, reason)) => reject(draft, cause, by, &reason),
@@ -60,39 +73,56 @@ fn is_looked_at(settings: &Settings) -> bool {
     settings.hooks.answer == Listening::Hooked || settings.gate.command.is_some()
 }
 
+fn lacks_structure(draft: &Draft<'_>, settings: &Settings) -> bool {
+    settings.output.is_some() && draft.run().is_some_and(|run| run.structured.is_none())
+}
+
 /// What the core itself has against the answer.
 fn objection(draft: &Draft<'_>, settings: &Settings) -> Option<(Rejection, String)> {
     let run = draft.run()?;
-    if let Some(output) = &settings.output
-        && run.structured.is_none()
-    {
+    if let Some(output) = settings.output.as_ref().filter(|_| lacks_structure(draft, settings)) {
         return Some((Rejection::Schema, words::answer_with(&output.tool)));
     }
     settings.gate.missing(&run.done).map(|missing| (Rejection::Checklist, missing))
 }
 
-/// The answer goes back with the reason, a bounded number of times; then it counts and is marked.
+/// The answer goes back with the reason, a bounded number of times; then a person is asked. Where
+/// nobody can be asked it counts and is marked.
 pub(super) fn reject(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: &str) {
-    let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return };
-    let used = &run.counters;
     let reason = bounded(reason);
-    let may = match by {
-        Rejection::Schema => used.output_retries < settings.limits.output_retries,
-        Rejection::Checklist | Rejection::Hook | Rejection::Judge => {
-            used.rejections < settings.limits.rejections
-        }
-    };
-    if may && !must_end(draft) && boundary::can_ask(draft) {
-        draft.record(Record::Rejected { by, reason: reason.clone() });
-        counsel::note(draft, &reason);
-        let tool = settings.output.as_ref().map(|output| output.tool.clone());
-        boundary::ask_for(draft, Transition::Rejected, tool.filter(|_| by == Rejection::Schema));
-    } else if by == Rejection::Schema {
-        finish_badly(draft, &[StopCause::StructuredOutputRetries]);
-    } else {
-        draft.record(Record::Suspected { why: reason });
-        finish_with(draft, cause);
+    let level = guardrail::next_level(draft, by);
+    let over = must_end(draft) || !boundary::can_ask(draft);
+    if over || (level == Level::Human && !person::is_reachable(draft)) {
+        return not_rejected(draft, cause, by, reason);
     }
+    guardrail::record(draft, by, &reason, level);
+    match (level, by) {
+        (Level::Human, Rejection::Schema) => guardrail::ask_person(draft, by, &reason),
+        (Level::Human, _) => {
+            let question = guardrail::question(draft, by, &reason);
+            person::ask_about(draft, &question, KeptAnswer { cause, suspect: reason });
+        }
+        (_, Rejection::Schema) => {
+            let tool = draft.settings().and_then(|own| own.output.clone()).map(|out| out.tool);
+            boundary::ask_for(draft, Transition::Rejected, tool);
+        }
+        (_, _) => boundary::ask(draft, Transition::Rejected),
+    }
+}
+
+/// The answer was rejected too often, or nothing more can be asked.
+fn not_rejected(draft: &mut Draft<'_>, cause: StopCause, by: Rejection, reason: Arc<str>) {
+    if by == Rejection::Schema {
+        return finish_badly(draft, &[StopCause::StructuredOutputRetries]);
+    }
+    draft.record(Record::Suspected { why: reason });
+    finish_with(draft, cause);
+}
+
+/// A person stops the run, or it is cancelled, while they are asked about its answer: that is kept.
+pub(super) fn keep_answer(draft: &mut Draft<'_>, kept: &KeptAnswer) {
+    draft.record(Record::Suspected { why: kept.suspect.clone() });
+    finish_with(draft, kept.cause);
 }
 
 /// Hooks and the gate's command looked at the answer.
@@ -170,17 +200,26 @@ pub(super) fn is_given_by(draft: &Draft<'_>, reply: &Reply) -> bool {
     output.is_some_and(|output| reply.tool_uses().any(|(_, call)| call.name == output.tool))
 }
 
-/// An answer did not fit its schema: that is counted, and the run ends when it happened too often.
+/// Whether an answer that did not fit its schema may be given again. If not, a person is asked, or
+/// the run ends.
 pub(super) fn may_try_again(draft: &mut Draft<'_>) -> bool {
-    let retries = draft.run().map_or(0, |run| run.counters.output_retries);
-    let may = retries < draft.limits().output_retries;
-    if may {
-        let reason = Arc::from("the answer does not fit its schema");
-        draft.record(Record::Rejected { by: Rejection::Schema, reason });
-    } else {
-        finish_badly(draft, &[StopCause::StructuredOutputRetries]);
+    let (by, reason) = (Rejection::Schema, "the answer does not fit its schema");
+    match guardrail::next_level(draft, by) {
+        Level::Human if person::is_reachable(draft) && !must_end(draft) => {
+            guardrail::record(draft, by, reason, Level::Human);
+            guardrail::ask_person(draft, by, reason);
+            false
+        }
+        Level::Human => {
+            finish_badly(draft, &[StopCause::StructuredOutputRetries]);
+            false
+        }
+        level @ (Level::Calm | Level::Nudge | Level::Directive) => {
+            let reason = Arc::from(reason);
+            draft.record(Record::Rejected { by, reason, level });
+            true
+        }
     }
-    may
 }
 
 /// Ends the run with its answer.

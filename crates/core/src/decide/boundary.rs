@@ -7,6 +7,7 @@ use super::budget;
 use super::clock;
 use super::counsel;
 use super::draft::Draft;
+use super::person;
 use super::room;
 use crate::counsel::Counsel;
 use crate::record::{Record, TimeLimit, ToolChoice, Transition};
@@ -46,15 +47,28 @@ pub(super) fn ask_for(draft: &mut Draft<'_>, transition: Transition, tool: Optio
 pub(super) fn stops(draft: &mut Draft<'_>, fatal: Fatality) -> bool {
     clock::look(draft);
     match causes(draft, fatal).as_slice() {
-        [] => return draft.run().is_none_or(|run| run.halt().is_some()),
+        [] => return is_halted(draft) || asks_what_is_due(draft),
         [cap @ (StopCause::BudgetUsd | StopCause::BudgetTokens)] => budget::reached(draft, *cap),
         causes => finish_badly(draft, causes),
     }
     true
 }
 
+fn is_halted(draft: &Draft<'_>) -> bool {
+    draft.run().is_none_or(|run| run.halt().is_some())
+}
+
+/// A model that was made to ask a person and did not is not asked again: the runtime asks.
+fn asks_what_is_due(draft: &mut Draft<'_>) -> bool {
+    let due = person::due(draft);
+    if let Some(question) = &due {
+        person::ask(draft, question);
+    }
+    due.is_some()
+}
+
 /// Whether there is such a tool. A model that cannot be made to call it is offered nothing else.
-fn is_offered(draft: &Draft<'_>, tool: &str) -> bool {
+pub(super) fn is_offered(draft: &Draft<'_>, tool: &str) -> bool {
     let settings = draft.settings();
     settings.is_some_and(|settings| settings.tools.iter().any(|offered| &*offered.name == tool))
 }
@@ -170,15 +184,12 @@ pub(super) fn finish_badly(draft: &mut Draft<'_>, causes: &[StopCause]) {
     finish(draft, &causes, Some(Arc::from("")));
 }
 
-/// A person who asked for the end hears so, whatever else ended the run; only a fatal error is more
-/// telling.
+/// A person who asked for the end hears so, whatever else ended the run. A fatal error, which is
+/// more telling, comes with its cancel already.
 fn with_cancel(draft: &Draft<'_>, causes: &[StopCause]) -> Vec<StopCause> {
-    let mut causes = causes.to_vec();
-    if draft.is_stopping() && !causes.contains(&StopCause::UserCancel) {
-        let place = usize::from(causes.first() == Some(&StopCause::ToolFatal));
-        causes.insert(place, StopCause::UserCancel);
-    }
-    causes
+    let known = causes.contains(&StopCause::UserCancel);
+    let cancelled = (draft.is_stopping() && !known).then_some(StopCause::UserCancel);
+    cancelled.into_iter().chain(causes.iter().copied()).collect()
 }
 
 /// Ends the run: the first cause names it, the others are recorded beside it. `said` replaces the

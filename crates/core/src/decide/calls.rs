@@ -6,6 +6,7 @@ use super::answer::{self, Given};
 use super::budget;
 use super::children;
 use super::draft::Draft;
+use super::plan;
 use super::stopping;
 use super::watch;
 use crate::aside;
@@ -71,6 +72,7 @@ fn follow(draft: &mut Draft<'_>, id: CallId, verdict: Verdict, answered_by: Answ
     match (verdict, answered_by) {
         (Verdict::Deny { reason }, _) => settle(draft, id, Shown::denied(&reason)),
         (_, AnsweredBy::Human) => question(draft, About::Asking { call: id }),
+        (_, AnsweredBy::PlanApproval) => plan::present(draft, id),
         (Verdict::Ask { .. }, _) => question(draft, About::Approval { call: id }),
         (Verdict::Allow { .. } | Verdict::Refer {}, _) => {}
     }
@@ -78,7 +80,10 @@ fn follow(draft: &mut Draft<'_>, id: CallId, verdict: Verdict, answered_by: Answ
 
 /// The call as rules see it. The journal and children are ours: what they lead to is judged there.
 pub(super) fn asked<'a>(call: &'a Call, grants: &'a [Rule], lean: Lean) -> Asked<'a> {
-    let ours = matches!(call.facts.answered_by, AnsweredBy::Journal | AnsweredBy::Children);
+    let ours = match call.facts.answered_by {
+        AnsweredBy::Journal | AnsweredBy::Children | AnsweredBy::PlanApproval => true,
+        AnsweredBy::Tool | AnsweredBy::Human => false,
+    };
     let effect = if ours || call.facts.only_looks() { Effect::None } else { Effect::Some };
     let (tool, subject) = (&*call.tool_use.name, &call.facts.subject);
     Asked { tool, subject, effect, lean, grants }
@@ -144,7 +149,9 @@ fn let_go_all(draft: &mut Draft<'_>) {
         match answered_by {
             Some(AnsweredBy::Journal) => children::ask_journal(draft, id),
             Some(AnsweredBy::Children) => children::spawn(draft, id),
-            Some(AnsweredBy::Tool | AnsweredBy::Human) | None => let_go(draft, id),
+            Some(AnsweredBy::Tool | AnsweredBy::Human | AnsweredBy::PlanApproval) | None => {
+                let_go(draft, id);
+            }
         }
     }
 }

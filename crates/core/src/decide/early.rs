@@ -52,7 +52,7 @@ fn is_free(draft: &Draft<'_>, asking: &Asking, facts: &Facts) -> bool {
     !draft.is_stopping()
         && draft.run().is_some_and(|run| run.time_up.is_none())
         && rounds < limits.tool_rounds
-        && launched < usize::from(limits.parallel_calls)
+        && launched < usize::from(limits.parallel_calls.min(limits.early_calls))
         && asking.early.len() < usize::from(limits.calls_per_reply)
         && !asking.early.iter().any(|early| early.facts.touches.conflicts_with(&facts.touches))
 }

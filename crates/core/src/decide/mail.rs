@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use super::answer;
 use super::boundary;
 use super::calls;
 use super::children;
 use super::draft::Draft;
+use super::plan;
 use super::room;
 use super::stopping;
 use crate::block::Block;
@@ -210,6 +212,7 @@ fn answered(draft: &mut Draft<'_>, mail: MailId, id: QuestionId, answer: &Answer
         About::Approval { call } => approved(draft, call, answer),
         About::Uncertain { call } => cleared_up(draft, call, answer),
         About::Asking { call } => told(draft, call, answer),
+        About::Plan { call, .. } => plan::answered(draft, call, answer),
         About::Drift { .. } => return drift_answered(draft, mail, answer),
         About::Guidance { .. } | About::Budget { .. } => {
             return halt_answered(draft, mail, &about, answer);
@@ -250,6 +253,9 @@ fn grant(draft: &mut Draft<'_>, rule: &Rule) {
 /// A human said how a run that goes in circles, or has spent its budget, goes on.
 fn halt_answered(draft: &mut Draft<'_>, mail: MailId, about: &About, answer: &Answer) {
     if *answer == (Answer::Abandon {}) {
+        if let About::Guidance { answer: Some(kept), .. } = about {
+            return answer::keep_answer(draft, kept);
+        }
         draft.record(Record::CancelRequested { mail, how: Stop::Cancel });
         return stopping::requested(draft, Stop::Cancel);
     }
@@ -259,7 +265,8 @@ fn halt_answered(draft: &mut Draft<'_>, mail: MailId, about: &About, answer: &An
         | About::Drift { .. }
         | About::Approval { .. }
         | About::Uncertain { .. }
-        | About::Asking { .. } => draft.record(Record::Guided { mail }),
+        | About::Asking { .. }
+        | About::Plan { .. } => draft.record(Record::Guided { mail }),
     }
     boundary::ask(draft, Transition::Guided);
 }

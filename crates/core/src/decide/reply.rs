@@ -8,12 +8,15 @@ use super::boundary::{self, ask, finish, finish_badly};
 use super::calls;
 use super::clock;
 use super::draft::Draft;
+use super::guardrail;
+use super::person;
 use super::room;
 use crate::ids::AskId;
-use crate::record::{OutputBound, Record, Transition, Truncation};
+use crate::record::{OutputBound, Record, Rejection, Transition, Truncation};
 use crate::reply::{Reply, StopReason};
 use crate::run::{Asking, Run};
 use crate::stop::{self, Anomaly, Next, StopCause};
+use crate::thrash::Level;
 use crate::words;
 
 pub(super) fn replied(draft: &mut Draft<'_>, id: AskId, reply: &Arc<Reply>) {
@@ -26,7 +29,8 @@ pub(super) fn replied(draft: &mut Draft<'_>, id: AskId, reply: &Arc<Reply>) {
     }
     let asking = asking.clone();
     let (next, anomaly) = stop::read(reply, &settings.stop_map);
-    draft.record(Record::Replied { ask: id, truncation: truncation(reply) });
+    let (truncation, decision) = (truncation(reply), next.decision());
+    draft.record(Record::Replied { ask: id, truncation, decision });
     if let Some(what) = anomaly {
         draft.record(Record::Anomaly { what });
     }
@@ -156,7 +160,7 @@ fn keep_and_ask(draft: &mut Draft<'_>, sentence: &str, transition: Transition) {
 
 fn make_room_and_continue(draft: &mut Draft<'_>, sentence: &str, otherwise: StopCause) {
     draft.record(Record::ReplyKept {});
-    if !draft.is_stopping() && room::is_possible(draft) {
+    if !draft.is_stopping() && room::can_react(draft) {
         draft.record(Record::Noted { text: Arc::from(sentence) });
         room::or_end(draft, Transition::Compacted, otherwise);
     } else {
@@ -164,14 +168,22 @@ fn make_room_and_continue(draft: &mut Draft<'_>, sentence: &str, otherwise: Stop
     }
 }
 
-/// The drift guard: the output is thrown away and asked for again, a bounded number of times.
+/// The drift guard: the output is thrown away and asked for again, a bounded number of times; then
+/// a person is asked. Where nobody can be asked the run ends.
 fn reprompt(draft: &mut Draft<'_>, reason: Arc<str>) {
-    draft.record(Record::ReplyDropped { why: Some(reason) });
-    let reprompts = draft.run().map_or(0, |run| run.counters.reprompts);
-    if reprompts < draft.limits().reprompts {
-        draft.record(Record::Noted { text: Arc::from(words::REPROMPT) });
-        ask(draft, Transition::Reprompt);
-    } else {
-        finish_badly(draft, &[StopCause::Unexpected]);
+    draft.record(Record::ReplyDropped { why: Some(reason.clone()) });
+    let by = Rejection::Drift;
+    match guardrail::next_level(draft, by) {
+        Level::Human if !person::is_reachable(draft) || draft.is_stopping() => {
+            finish_badly(draft, &[StopCause::Unexpected]);
+        }
+        Level::Human => {
+            guardrail::record(draft, by, &reason, Level::Human);
+            guardrail::ask_person(draft, by, &reason);
+        }
+        level @ (Level::Calm | Level::Nudge | Level::Directive) => {
+            guardrail::record(draft, by, &reason, level);
+            ask(draft, Transition::Reprompt);
+        }
     }
 }

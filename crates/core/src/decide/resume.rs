@@ -17,7 +17,7 @@ use crate::input::Finding;
 use crate::outcome::Shown;
 use crate::question::About;
 use crate::record::{Record, TimeLimit, Transition};
-use crate::run::{Leave, Run};
+use crate::run::{Halt, Leave, Run};
 
 pub(super) fn adopted(
     draft: &mut Draft<'_>,
@@ -49,6 +49,9 @@ fn is_over(draft: &Draft<'_>) -> bool {
 
 fn ask_about_drift(draft: &mut Draft<'_>, offer: Option<&Offer>) {
     // A complete answer needs no model any more.
+    if let Some(kept) = draft.run().and_then(Run::halt).and_then(Halt::kept_answer).cloned() {
+        return answer::keep_answer(draft, &kept);
+    }
     if counsel::give_up(draft).is_some_and(|about| answer::cut_short(draft, &about)) {
         return;
     }

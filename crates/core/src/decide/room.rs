@@ -6,22 +6,21 @@ use std::sync::Arc;
 use super::answer;
 use super::boundary::{self, finish_badly};
 use super::budget;
-use super::calls;
 use super::clock;
 use super::counsel;
 use super::draft::Draft;
+use super::person;
 use super::pruning;
 use crate::aside;
 use crate::budget::Planned;
 use crate::conversation::Asked;
 use crate::counsel::{Counsel, Cut, Goal};
 use crate::cut;
-use crate::question::About;
 use crate::record::{Record, ToolChoice, Transition};
 use crate::run::Fatality;
 use crate::settings::{Listening, Settings};
 use crate::stop::StopCause;
-use crate::window::{Pressure, Rung, Stage, Summariser, render, trial};
+use crate::window::{CompactionTrigger, Pressure, Rung, Summariser, render, trial};
 use crate::words;
 
 /// Characters a token is taken for when a text is cut to fit.
@@ -35,7 +34,11 @@ pub(super) fn before_asking(draft: &mut Draft<'_>, transition: Transition) {
     }
     match pressure(draft) {
         Pressure::Fine if !is_asked_for(draft) => ask(draft, transition),
-        Pressure::Fine => take(draft, first_rung(draft), transition, None),
+        Pressure::Fine => {
+            let rung = first_rung(draft);
+            let trigger = CompactionTrigger::Requested;
+            take(draft, rung, RoomNeeded { then: transition, otherwise: None, trigger });
+        }
         Pressure::Tight | Pressure::Full if pruning::announce(draft, Goal::Gain, transition) => {}
         Pressure::Tight | Pressure::Full => make(draft, transition),
     }
@@ -46,8 +49,22 @@ pub(super) fn make(draft: &mut Draft<'_>, transition: Transition) {
     if pruning::prune(draft, Goal::Gain) {
         ask(draft, transition);
     } else {
-        climb(draft, transition, if_full(draft));
+        let trigger = match is_asked_for(draft) {
+            true => CompactionTrigger::Requested,
+            false => CompactionTrigger::Threshold,
+        };
+        climb(draft, RoomNeeded { then: transition, otherwise: if_full(draft), trigger });
     }
+}
+
+/// Why room is made, and what follows.
+#[derive(Clone, Copy)]
+struct RoomNeeded {
+    /// Why the model is asked then.
+    then: Transition,
+    /// How the run ends if there is none to be made; it goes on as it is if not said.
+    otherwise: Option<StopCause>,
+    trigger: CompactionTrigger,
 }
 
 /// Why the run would end if no room were made.
@@ -67,20 +84,33 @@ fn is_asked_for(draft: &Draft<'_>) -> bool {
 /// Whether there is anything that a compaction could leave out.
 pub(super) fn has_something_old(draft: &Draft<'_>) -> bool {
     let Some(settings) = draft.settings() else { return false };
-    settings.window.has(Stage::Auto) && place(draft, &settings, Rung::Compact).is_some()
+    place(draft, &settings, Rung::Compact).is_some()
 }
 
-/// Room is made although the window did not seem tight: the provider says so, or replies are cut
-/// again and again. Without room the run ends.
+/// Reactive compactions of one run.
+const REACTIVE_COMPACTIONS: u32 = 1;
+
+/// A reactive compaction: room is made although the window did not seem tight, because the provider
+/// says so or replies are cut again and again. Once in a run; a second time, or without room, the
+/// run ends.
 pub(super) fn or_end(draft: &mut Draft<'_>, transition: Transition, otherwise: StopCause) {
-    climb(draft, transition, Some(otherwise));
+    if has_reacted(draft) {
+        return stuck(draft, transition, Some(otherwise), Told::Nothing);
+    }
+    let trigger = CompactionTrigger::Reactive;
+    climb(draft, RoomNeeded { then: transition, otherwise: Some(otherwise), trigger });
 }
 
-/// Whether room can be made at all.
-pub(super) fn is_possible(draft: &Draft<'_>) -> bool {
+fn has_reacted(draft: &Draft<'_>) -> bool {
+    let used = draft.run().map_or(0, |run| run.counters.reactive_compactions);
+    used >= REACTIVE_COMPACTIONS
+}
+
+/// Whether a reactive compaction can make room.
+pub(super) fn can_react(draft: &Draft<'_>) -> bool {
     let Some(settings) = draft.settings() else { return false };
     let can = |rung| rung == Rung::AskHuman || place(draft, &settings, rung).is_some();
-    settings.window.has(Stage::Auto) && next_rung(draft).is_some_and(can)
+    !has_reacted(draft) && next_rung(draft).is_some_and(can)
 }
 
 fn ask(draft: &mut Draft<'_>, transition: Transition) {
@@ -102,7 +132,7 @@ fn pressure(draft: &Draft<'_>) -> Pressure {
 
 fn next_rung(draft: &Draft<'_>) -> Option<Rung> {
     let run = draft.run()?;
-    run.recoveries.next(run.counters.model_calls, draft.limits().recoveries)
+    run.recoveries.next(run.counters.model_calls, &draft.limits())
 }
 
 /// A compaction that somebody asked for is an ordinary one, however soon it comes after another.
@@ -110,35 +140,34 @@ fn first_rung(draft: &Draft<'_>) -> Option<Rung> {
     next_rung(draft).map(|_| Rung::Compact)
 }
 
-/// The next rung. Without one the run goes on as it is, or ends with `otherwise`.
-fn climb(draft: &mut Draft<'_>, transition: Transition, otherwise: Option<StopCause>) {
-    take(draft, next_rung(draft), transition, otherwise);
+/// The next rung. Without one the run goes on as it is, or ends.
+fn climb(draft: &mut Draft<'_>, need: RoomNeeded) {
+    take(draft, next_rung(draft), need);
 }
 
-fn take(
-    draft: &mut Draft<'_>,
-    rung: Option<Rung>,
-    transition: Transition,
-    otherwise: Option<StopCause>,
-) {
+fn take(draft: &mut Draft<'_>, rung: Option<Rung>, need: RoomNeeded) {
     let Some(settings) = draft.settings() else { return };
-    let rung = rung.filter(|_| settings.window.has(Stage::Auto));
+    let RoomNeeded { then, otherwise, trigger } = need;
     let rung = rung.map(|rung| or_deeper(draft, &settings, rung, otherwise));
     match rung.map(|rung| (rung, place(draft, &settings, rung))) {
         // A run that sums up because its time is up asks nobody any more.
         Some((Rung::AskHuman, _)) if !is_late(draft) => {
             draft.record(Record::Climbed { rung: Rung::AskHuman });
-            calls::question(draft, About::Guidance { question: words::LOSING_CONTEXT.into() });
+            match otherwise {
+                None => person::ask_through_model(draft, words::LOSING_CONTEXT, then),
+                // A request that does not fit cannot make the model ask.
+                Some(_) => person::ask(draft, words::LOSING_CONTEXT),
+            }
         }
         Some((rung @ (Rung::Compact | Rung::DeepPrune), Some(keep_from))) => {
-            let cut = Cut { rung, keep_from: keep_from as u64, then: transition };
+            let cut = Cut { rung, keep_from: keep_from as u64, then, trigger };
             if settings.hooks.compaction == Listening::Hooked {
                 counsel::seek(draft, Counsel::Compaction { cut });
             } else {
                 sum_up(draft, cut, None);
             }
         }
-        Some(_) | None => stuck(draft, transition, otherwise, Told::Nothing),
+        Some(_) | None => stuck(draft, then, otherwise, Told::Nothing),
     }
 }
 
@@ -253,12 +282,14 @@ pub(super) fn compact(draft: &mut Draft<'_>, cut: &Cut, summary: Option<&str>) {
         keep_from: cut.keep_from,
         note,
         rung: Some(cut.rung),
+        trigger: cut.trigger,
         attached,
         kept,
     });
     let share = trial::share_with(draft.now(), &settings, &draft.now().transcript);
     if cut.rung == Rung::Compact && share > settings.window.thresholds.gain {
-        return climb(draft, cut.then, blocks(share, &settings));
+        let (otherwise, trigger) = (blocks(share, &settings), CompactionTrigger::Threshold);
+        return climb(draft, RoomNeeded { then: cut.then, otherwise, trigger });
     }
     boundary::ask(draft, cut.then);
 }

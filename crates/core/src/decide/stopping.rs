@@ -1,6 +1,7 @@
 //! Ending on request. Cancel waits for whatever is in the air and starts nothing new; abort also
 //! stops the model and what may be interrupted. Either way every call is answered, truthfully.
 
+use super::answer;
 use super::boundary::finish_badly;
 use super::calls;
 use super::children;
@@ -30,9 +31,10 @@ pub(super) fn requested(draft: &mut Draft<'_>, how: Stop) {
         }
         Phase::Deferred { .. } => finish_badly(draft, &[StopCause::UserCancel]),
         Phase::Consulting(_) => counsel::stopped(draft, StopCause::UserCancel),
-        Phase::Halted(halt) if halt.round.is_none() => {
-            finish_badly(draft, &[StopCause::UserCancel]);
-        }
+        Phase::Halted(halt) if halt.round.is_none() => match halt.kept_answer().cloned() {
+            Some(kept) => answer::keep_answer(draft, &kept),
+            None => finish_badly(draft, &[StopCause::UserCancel]),
+        },
         Phase::Acting(_) | Phase::Halted(_) => calls::advance(draft),
     }
 }
@@ -104,6 +106,7 @@ fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
         CallState::Questioned(question) => match question.about {
             About::Approval { .. }
             | About::Asking { .. }
+            | About::Plan { .. }
             | About::Guidance { .. }
             | About::Budget { .. }
             | About::Drift { .. } => Some(Shown::skipped(reason)),

@@ -1,16 +1,13 @@
-//! The watch for circles: after every round, a hint, then a directive, then a human.
-
-use std::sync::Arc;
+//! Loop detection: after every round, a hint, then a directive, then a person.
 
 use super::boundary;
-use super::calls;
 use super::counsel;
 use super::draft::Draft;
+use super::person;
 use crate::call::Call;
-use crate::question::About;
 use crate::record::{Found, Record, Transition};
 use crate::run::Fatality;
-use crate::thrash::{Detection, Level, Seen};
+use crate::thrash::{Detection, Detectors, Level, Seen};
 use crate::words;
 
 /// What the watch thinks of the round that is about to close.
@@ -22,11 +19,11 @@ pub(super) struct Watch {
 
 /// Looks at the open round.
 pub(super) fn look(draft: &Draft<'_>) -> Watch {
-    let exempt = draft.settings().map(|settings| settings.guards.exempt.clone());
     let mut guard = draft.run().map(|run| run.guard.clone()).unwrap_or_default();
     let before = guard.level();
     let seen: Vec<Seen> = draft.calls().iter().filter_map(Call::seen).collect();
-    let found = guard.observe(&seen, &exempt.unwrap_or_default());
+    let settings = draft.settings();
+    let found = settings.and_then(|own| guard.observe(&seen, Detectors::of(&own)));
     Watch { before, level: guard.level(), found }
 }
 
@@ -53,8 +50,7 @@ pub(super) fn go_on(draft: &mut Draft<'_>, watch: Watch, fatal: Fatality) {
             boundary::ask_for(draft, Transition::ToolResults, lookup);
         }
         Some((Level::Human, tool)) => {
-            let question = Arc::from(words::stuck(&tool));
-            calls::question(draft, About::Guidance { question });
+            person::ask_through_model(draft, &words::stuck(&tool), Transition::ToolResults);
         }
         Some((Level::Calm, _)) | None => {
             boundary::ask_after(draft, Transition::ToolResults, fatal);

@@ -19,9 +19,10 @@ use crate::outcome::Outcome;
 use crate::permission::Verdict;
 use crate::question::About;
 use crate::raw::Raw;
-use crate::record::{Record, TimeLimit, Transition, Truncation};
+use crate::record::{Record, Rejection, TimeLimit, Truncation};
 use crate::run::Run;
-use crate::stop::RunState;
+use crate::stop::{Anomaly, RunState};
+use crate::thrash::{Level, Tier};
 use crate::wanted::waits_on_provider;
 use crate::window::Rung;
 
@@ -86,6 +87,8 @@ struct ModelRetry {
 #[derive(Serialize)]
 struct End<'a> {
     cause: &'a str,
+    /// Whether the next prompt can go on where this run stopped.
+    resumable: bool,
     also: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suspect: Option<&'a str>,
@@ -118,17 +121,27 @@ struct Room<'a> {
 }
 
 #[derive(Serialize)]
-struct Circle<'a> {
-    tier: String,
+struct LoopDetected<'a> {
+    tier: Tier,
     tool: &'a str,
-    level: String,
+    level: Level,
+    /// Whether the level rose with it.
+    escalated: bool,
 }
 
 #[derive(Serialize)]
 struct Guardrail<'a> {
-    guardrail: &'a str,
+    guardrail: Rejection,
+    level: Level,
     times: u32,
     reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct Odd<'a> {
+    anomaly: Anomaly,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -153,6 +166,7 @@ pub(super) fn looks_back(record: &Record) -> bool {
             | Record::Climbed { .. }
             | Record::Pruned { .. }
             | Record::CounselHeard { .. }
+            | Record::Watched { .. }
     )
 }
 
@@ -168,6 +182,7 @@ pub(super) fn event(
         .or_else(|| of_failure(now, &entry.input, record))
         .or_else(|| of_room(before?, now, record))
         .or_else(|| of_counsel(before?, &entry.input, record))
+        .or_else(|| of_loop(before?, record))
         .or_else(|| of_guards(now, record))
         .or_else(|| of_run(now, &entry.input, record));
     let (name, fields) = named?;
@@ -223,9 +238,23 @@ fn of_model(now: &Conversation, record: &Record) -> Option<Named> {
             Some(("agent.model.abandoned", Raw::encode(&Why { why })))
         }
         Record::FellBack { why } => Some(("agent.model.fell_back", Raw::encode(&Why { why }))),
-        Record::Anomaly { what } => Some(("agent.reply.anomaly", Raw::encode(what))),
+        Record::Anomaly { what } => Some(("agent.reply.anomaly", anomaly(now, *what))),
         _ => None,
     }
+}
+
+/// What was odd about a reply, and the word of the provider that was.
+fn anomaly(now: &Conversation, what: Anomaly) -> Raw {
+    let reply = now.last_reply.as_ref().map(|last| &last.reply);
+    let value = match what {
+        Anomaly::UnknownStopString => reply.and_then(|reply| reply.stop_sequence.as_deref()),
+        Anomaly::UnknownStopReason
+        | Anomaly::CallsWithoutToolUse
+        | Anomaly::ToolUseWithoutCalls
+        | Anomaly::EmptyAnswer
+        | Anomaly::RepeatedCallId => reply.map(|reply| reply.stop_reason.as_str()),
+    };
+    Raw::encode(&Odd { anomaly: what, value })
 }
 
 fn of_calls(now: &Conversation, record: &Record) -> Option<Named> {
@@ -307,26 +336,26 @@ fn of_room(before: &Conversation, now: &Conversation, record: &Record) -> Option
     Some((name, Raw::encode(&fields)))
 }
 
+/// A loop was detected: how far that has led, and whether it led further than before.
+fn of_loop(before: &Conversation, record: &Record) -> Option<Named> {
+    let Record::Watched { level, found: Some(found) } = record else { return None };
+    let earlier = before.run.as_ref().map(|run| run.guard.level()).unwrap_or_default();
+    let (level, escalated) = (*level, *level > earlier || *level == Level::Human);
+    let fields = LoopDetected { tier: found.tier, tool: &found.tool, level, escalated };
+    Some(("agent.loop.detected", Raw::encode(&fields)))
+}
+
 fn of_guards(now: &Conversation, record: &Record) -> Option<Named> {
     let counters = now.run.as_ref().map(|run| &run.counters);
-    let guardrail = |guardrail, times, reason: &str| {
-        let fields = Raw::encode(&Guardrail { guardrail, times, reason });
-        Some(("agent.guardrail.escalated", fields))
-    };
     match record {
-        Record::Watched { level, found: Some(found) } => {
-            let name = |value: &Raw| value.text().trim_matches('"').to_owned();
-            let (tier, level) = (name(&Raw::encode(&found.tier)), name(&Raw::encode(level)));
-            let fields = Circle { tier, tool: &found.tool, level };
-            Some(("agent.loop.detected", Raw::encode(&fields)))
-        }
-        Record::Rejected { by, reason } => {
-            let by = Raw::encode(by);
-            let times = counters.map_or(0, |c| c.rejections.saturating_add(c.output_retries));
-            guardrail(by.text().trim_matches('"'), times, reason)
-        }
-        Record::Asked { transition: Transition::Reprompt, .. } => {
-            guardrail("drift", counters.map_or(0, |c| c.reprompts), "the output was thrown away")
+        Record::Rejected { by, reason, level } => {
+            let times = counters.map_or(0, |used| match by {
+                Rejection::Schema => used.output_retries,
+                Rejection::Drift => used.reprompts,
+                Rejection::Checklist | Rejection::Hook | Rejection::Judge => used.rejections,
+            });
+            let fields = Guardrail { guardrail: *by, level: *level, times, reason };
+            Some(("agent.guardrail.escalated", Raw::encode(&fields)))
         }
         Record::TimeUp { limit: TimeLimit::Soft } => {
             Some(("agent.exhaustion.soft_limit", Raw::encode(&Nothing {})))
@@ -349,10 +378,11 @@ fn of_run(now: &Conversation, input: &Input, record: &Record) -> Option<Named> {
         Record::MailRefused { why, .. } => Some(("agent.mail.refused", Raw::encode(&Why { why }))),
         Record::Questioned { question } => Some(asked(&question.about)),
         Record::Finished { cause, also, .. } => {
-            let also = also.iter().map(|cause| cause.reason()).collect();
+            let also = also.iter().map(|cause| cause.name()).collect();
             let suspect = now.last_end.as_ref().and_then(|end| end.suspect.as_deref());
             let error = error(now, input);
-            let fields = Raw::encode(&End { cause: cause.reason(), also, suspect, error });
+            let resumable = cause.is_resumable();
+            let fields = Raw::encode(&End { cause: cause.name(), resumable, also, suspect, error });
             Some((end_name(now), fields))
         }
         _ => None,
@@ -380,6 +410,7 @@ fn asked(about: &About) -> Named {
         }
         About::Approval { .. }
         | About::Asking { .. }
+        | About::Plan { .. }
         | About::Guidance { .. }
         | About::Budget { .. } => ("agent_run.asked_human", Raw::encode(about)),
     }

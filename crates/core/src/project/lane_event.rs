@@ -47,7 +47,7 @@ pub(super) fn lane_event(now: &Conversation, entry: &Entry, record: &Record) -> 
             Some(row(Some(run.clone()), "agent_run.reconcile", Raw::encode(&counts)))
         }
         Record::Finished { run, cause, .. } if is_begun_in(entry, run) && has_failed(now) => {
-            let fields = NotBegun { cause: cause.reason(), waiting: now.queue.len() };
+            let fields = NotBegun { cause: cause.name(), waiting: now.queue.len() };
             let name = "agent_run.dispatch_next_failed";
             Some(row(Some(run.clone()), name, Raw::encode(&fields)))
         }

@@ -78,7 +78,7 @@ fn closing(now: &Conversation, entry: &Entry) -> Option<TraceRow> {
         stop_reason: Arc::from(""),
         tool_calls: Vec::new(),
         usage: Usage::default(),
-        transition: "end",
+        transition: "finish",
         at: entry.at,
     })
 }
@@ -109,7 +109,7 @@ fn call(call: &Call) -> TraceCall {
 fn transition_name(transition: Transition) -> &'static str {
     match transition {
         Transition::Prompt => "prompt",
-        Transition::ToolResults => "tool_results",
+        Transition::ToolResults => "run_tools",
         Transition::ContinueText => "continue_text",
         Transition::ReissueToolUse => "reissue_tool_use",
         Transition::RaiseCap => "raise_cap",

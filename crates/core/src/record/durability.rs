@@ -43,6 +43,8 @@ impl Record {
             | Self::RoundOpened { .. }
             | Self::InputChanged { .. }
             | Self::Judged { .. }
+            | Self::ModeChanged { .. }
+            | Self::QuestionDue { .. }
             | Self::Questioned { .. }
             | Self::Retried { .. }
             | Self::Completed { .. }

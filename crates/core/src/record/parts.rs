@@ -40,6 +40,8 @@ pub enum Rejection {
     Judge,
     /// The schema.
     Schema,
+    /// The drift guard: the reply went on to write a turn that is not the model's.
+    Drift,
 }
 
 /// What the watch for circles found.
@@ -77,7 +79,8 @@ pub enum Launch {
 pub enum Transition {
     /// A prompt began it.
     Prompt,
-    /// Tool results are to be read.
+    /// Tools were run and their results are to be read.
+    #[serde(rename = "run_tools")]
     ToolResults,
     /// Text was cut and goes on.
     ContinueText,
@@ -103,29 +106,6 @@ pub enum Transition {
     Guided,
     /// The time is up: the model sums up.
     SumUp,
-}
-
-impl Transition {
-    /// What the reply before it asked for, in the words of the stop-reason table; nothing where
-    /// something else than a reply led to the call.
-    #[must_use]
-    pub fn work(self) -> Option<&'static str> {
-        match self {
-            Self::ToolResults => Some("run_tools"),
-            Self::ReissueToolUse => Some("reissue_tool_use"),
-            Self::ContinueText | Self::RaiseCap => Some("continue_text"),
-            Self::Reprompt => Some("reprompt"),
-            Self::Resume => Some("resume"),
-            Self::Prompt
-            | Self::Steer
-            | Self::Retry
-            | Self::Compacted
-            | Self::Adopted
-            | Self::Rejected
-            | Self::Guided
-            | Self::SumUp => None,
-        }
-    }
 }
 
 /// What bounds the output of a model call.

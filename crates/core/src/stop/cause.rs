@@ -1,4 +1,5 @@
-//! One enum for every way a run ends, and one table to every vocabulary that names them.
+//! One enum for every way a run ends. Each cause has one name, which every surface of ours uses, and
+//! one table gives the words that other vocabularies have for it. `docs/stop-reasons.md` prints it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,7 @@ pub enum StopCause {
     /// A stop reason this version does not know.
     Unexpected,
     /// A tool failed in a way that makes going on pointless.
+    #[serde(rename = "tool_error_fatal")]
     ToolFatal,
     /// The user cancelled.
     UserCancel,
@@ -27,6 +29,7 @@ pub enum StopCause {
     /// The hard time limit.
     HardTime,
     /// The cap on rounds with tool calls.
+    #[serde(rename = "max_iters")]
     MaxToolRounds,
     /// The backstop on model calls.
     MaxModelCalls,
@@ -38,8 +41,6 @@ pub enum StopCause {
     StructuredOutputRetries,
     /// A hook ended it.
     HookStopped,
-    /// The worker vanished and nothing was left to resume.
-    WorkerLost,
     /// The provider stayed down, or refused the request.
     ProviderFailed,
     /// Not terminal: it cannot be proved safe to go on.
@@ -88,6 +89,7 @@ pub enum Subtype {
 
 struct Row {
     cause: StopCause,
+    name: &'static str,
     reason: &'static str,
     terminal: &'static str,
     subtype: Subtype,
@@ -96,9 +98,10 @@ struct Row {
 }
 
 macro_rules! table {
-    ($($cause:ident $reason:literal $terminal:literal $subtype:ident $state:ident $resumable:literal)*) => {
+    ($($cause:ident $name:literal $reason:literal $terminal:literal $subtype:ident $state:ident $resumable:literal)*) => {
         const TABLE: &[Row] = &[$(Row {
             cause: StopCause::$cause,
+            name: $name,
             reason: $reason,
             terminal: $terminal,
             subtype: Subtype::$subtype,
@@ -108,28 +111,27 @@ macro_rules! table {
     };
 }
 
-// cause                  reason of the trace      terminal reason     SDK subtype            run state  resumable
+// cause, its name, the word of the trace's last row, terminal reason, SDK subtype, run state, resumable
 table! {
-    EndTurn                 "end_turn"               "end_turn"              Success              Completed      false
-    StopSequence            "stop_sequence"          "stop_sequence"         Success              Completed      false
-    Refusal                 "refusal"                "refusal"               Success              Completed      false
-    Unexpected              "unexpected"             "unexpected"            Success              Completed      false
-    ToolFatal               "tool_error_fatal"       "tool_fatal"            ErrorDuringExecution Failed         false
-    UserCancel              "user_cancel"            "aborted"               ErrorDuringExecution Cancelled      false
-    BudgetUsd               "budget"                 "budget_usd"            ErrorMaxBudgetUsd    Failed         true
-    BudgetTokens            "budget"                 "budget_tokens"         ErrorDuringExecution Failed         true
-    SoftTime                "soft_time"              "soft_time"             Success              Completed      false
-    HardTime                "hard_time"              "hard_time"             ErrorDuringExecution TimedOut       false
-    MaxToolRounds           "max_iters"              "max_turns"             ErrorMaxTurns        Failed         true
-    MaxModelCalls           "max_iters"              "max_turns"             ErrorMaxTurns        Failed         true
-    BlockingLimit           "blocking_limit"         "blocking_limit"        ErrorDuringExecution Failed         true
-    TruncationExhausted     "truncation_exhausted"   "truncation_exhausted"  ErrorDuringExecution Failed         false
-    StructuredOutputRetries "structured_output_retries" "structured_output_retries" ErrorMaxStructuredOutputRetries Failed false
-    HookStopped             "hook_stopped"           "hook_stopped"          ErrorDuringExecution Failed         true
-    WorkerLost              "worker_lost"            "worker_lost"           ErrorDuringExecution TimedOut       true
-    ProviderFailed          "provider_failed"        "provider_failed"       ErrorDuringExecution Failed         true
-    ResumeUnsafe            "resume_unsafe"          "waiting_on_human"      ErrorDuringExecution WaitingOnHuman true
-    AskedHuman              "asked_human"            "waiting_on_human"      ErrorDuringExecution WaitingOnHuman true
+    EndTurn                 "end_turn"                  "end_turn"                  "end_turn"                  Success Completed false
+    StopSequence            "stop_sequence"             "stop_sequence"             "stop_sequence"             Success Completed false
+    Refusal                 "refusal"                   "refusal"                   "refusal"                   Success Completed false
+    Unexpected              "unexpected"                "unexpected"                "unexpected"                Success Completed false
+    ToolFatal               "tool_error_fatal"          "tool_error_fatal"          "tool_error_fatal"          ErrorDuringExecution Failed false
+    UserCancel              "user_cancel"               "user_cancel"               "aborted"                   ErrorDuringExecution Cancelled false
+    BudgetUsd               "budget_usd"                "budget"                    "budget_usd"                ErrorMaxBudgetUsd Failed true
+    BudgetTokens            "budget_tokens"             "budget"                    "budget_tokens"             ErrorDuringExecution Failed true
+    SoftTime                "soft_time"                 "soft_time"                 "soft_time"                 Success Completed false
+    HardTime                "hard_time"                 "hard_time"                 "hard_time"                 ErrorDuringExecution TimedOut false
+    MaxToolRounds           "max_iters"                 "max_iters"                 "max_turns"                 ErrorMaxTurns Failed true
+    MaxModelCalls           "max_model_calls"           "max_iters"                 "max_turns"                 ErrorMaxTurns Failed true
+    BlockingLimit           "blocking_limit"            "blocking_limit"            "blocking_limit"            ErrorDuringExecution Failed true
+    TruncationExhausted     "truncation_exhausted"      "truncation_exhausted"      "truncation_exhausted"      ErrorDuringExecution Failed false
+    StructuredOutputRetries "structured_output_retries" "structured_output_retries" "structured_output_retries" ErrorMaxStructuredOutputRetries Failed false
+    HookStopped             "hook_stopped"              "hook_stopped"              "hook_stopped"              ErrorDuringExecution Failed true
+    ProviderFailed          "provider_failed"           "provider_failed"           "provider_failed"           ErrorDuringExecution Failed true
+    ResumeUnsafe            "resume_unsafe"             "resume_unsafe"             "waiting_on_human"          ErrorDuringExecution WaitingOnHuman true
+    AskedHuman              "asked_human"               "asked_human"               "waiting_on_human"          ErrorDuringExecution WaitingOnHuman true
 }
 
 impl StopCause {
@@ -142,7 +144,13 @@ impl StopCause {
         TABLE.iter().find(|row| row.cause == self)
     }
 
-    /// The reason as the trace's last row has it.
+    /// Its name: in the log, in events, and wherever people or programs read why a run stopped.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().map_or("", |row| row.name)
+    }
+
+    /// The word of the trace's last row, whose readers know fewer causes.
     #[must_use]
     pub fn reason(self) -> &'static str {
         self.row().map_or("", |row| row.reason)

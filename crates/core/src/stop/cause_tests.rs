@@ -15,18 +15,17 @@ fn the_table_is_that_of_the_requirements() {
         (C::StopSequence, "-", "-", "success", "completed", ""),
         (C::Refusal, "-", "-", "success", "completed", ""),
         (C::Unexpected, "-", "-", "success", "completed", ""),
-        (C::MaxToolRounds, "max_iters", "max_turns", "error_max_turns", "failed", "resumable"),
+        (C::MaxToolRounds, "-", "max_turns", "error_max_turns", "failed", "resumable"),
         (C::MaxModelCalls, "max_iters", "max_turns", "error_max_turns", "failed", "resumable"),
         (C::BudgetUsd, "budget", "-", "error_max_budget_usd", "failed", "resumable"),
         (C::BudgetTokens, "budget", "-", "error_during_execution", "failed", "resumable"),
-        (C::ToolFatal, "tool_error_fatal", "-", "error_during_execution", "failed", ""),
+        (C::ToolFatal, "-", "-", "error_during_execution", "failed", ""),
         (C::UserCancel, "user_cancel", "aborted", "error_during_execution", "cancelled", ""),
         (C::BlockingLimit, "-", "blocking_limit", "error_during_execution", "failed", "resumable"),
         (C::TruncationExhausted, "-", "-", "error_during_execution", "failed", ""),
         (C::StructuredOutputRetries, "-", "-", "error_max_structured_output_retries", "failed", ""),
         (C::SoftTime, "-", "-", "success", "completed", ""),
         (C::HardTime, "-", "-", "error_during_execution", "timed_out", ""),
-        (C::WorkerLost, "-", "-", "error_during_execution", "timed_out", "resumable"),
         (C::ProviderFailed, "-", "-", "error_during_execution", "failed", "resumable"),
         // Parked, not terminal: whoever waits for a result hears what it waits for.
         (
@@ -50,6 +49,7 @@ fn the_table_is_that_of_the_requirements() {
     ];
     for (cause, reason, terminal, subtype, state, resumable) in rows {
         let own = name(cause);
+        assert_eq!(cause.name(), own, "{cause:?}");
         let or_own = |word: &str| if word == "-" { own.clone() } else { word.to_owned() };
         assert_eq!(cause.reason(), or_own(reason), "{cause:?}");
         assert_eq!(cause.terminal(), or_own(terminal), "{cause:?}");
@@ -90,4 +90,25 @@ fn blank_text_is_nothing() {
     {
         assert_eq!(Text::of(text), expected, "{text:?}");
     }
+}
+
+/// The table of `docs/stop-reasons.md`, one line for each cause.
+fn printed() -> String {
+    let row = |cause: StopCause| {
+        let (own, reason, terminal) = (cause.name(), cause.reason(), cause.terminal());
+        let (subtype, state) = (name(cause.subtype(Text::Some)), name(cause.state(Text::Some)));
+        let resumable = if cause.is_resumable() { "yes" } else { "no" };
+        format!("| `{own}` | `{reason}` | `{terminal}` | `{subtype}` | `{state}` | {resumable} |\n")
+    };
+    StopCause::all().map(row).collect()
+}
+
+// spec: STOP-22
+#[test]
+fn the_printed_table_is_the_one_in_use() {
+    let page = include_str!("../../../../docs/stop-reasons.md");
+    let printed = printed();
+    assert!(page.contains(&printed), "docs/stop-reasons.md should hold\n{printed}");
+    let names: std::collections::BTreeSet<&str> = StopCause::all().map(StopCause::name).collect();
+    assert_eq!(names.len(), StopCause::all().count(), "one name for each cause");
 }

@@ -4,7 +4,7 @@ mod cause;
 mod table;
 
 pub use cause::{RunState, StopCause, Subtype, Text};
-pub use table::{Anomaly, Next, read};
+pub use table::{Anomaly, Decision, Next, read};
 
 #[cfg(test)]
 mod cause_tests;

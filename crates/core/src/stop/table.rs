@@ -38,6 +38,44 @@ pub enum Next {
     GoOn,
 }
 
+/// What the table decided, in the words that are recorded and shown.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The run ends with what there is.
+    Finish,
+    /// Its calls are run.
+    RunTools,
+    /// A call was cut and is to be issued again.
+    ReissueToolUse,
+    /// Text was cut and goes on.
+    ContinueText,
+    /// The output is thrown away and asked for again.
+    Reprompt {
+        /// Why, such as `roleplay_drift`.
+        reason: Arc<str>,
+    },
+    /// A server turn is resumed.
+    Resume,
+}
+
+impl Next {
+    /// The same in the words that are recorded.
+    #[must_use]
+    pub fn decision(&self) -> Decision {
+        match self {
+            Self::Finish | Self::FinishOnStopString | Self::FinishUnexpected | Self::Refuse => {
+                Decision::Finish
+            }
+            Self::RunTools | Self::RunToolsAndReissue => Decision::RunTools,
+            Self::ReissueToolUse => Decision::ReissueToolUse,
+            Self::ContinueText | Self::MakeRoom | Self::GoOn => Decision::ContinueText,
+            Self::Reprompt(reason) => Decision::Reprompt { reason: reason.clone() },
+            Self::Resume => Decision::Resume,
+        }
+    }
+}
+
 /// Something about a reply that should not happen and is worth counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

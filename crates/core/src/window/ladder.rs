@@ -3,19 +3,38 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Iterations within which filling up again means that the last rung was not enough.
-const TOO_SOON: u32 = 20;
+use crate::limits::Limits;
 
 /// A step of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
-    /// R1: summarise all but the last ten messages.
+    /// R1: summarise all but the last messages, ten unless set otherwise.
     Compact,
     /// R2: summarise all but the last four.
     DeepPrune,
     /// R3: ask the human.
     AskHuman,
+}
+
+/// Why old messages are summed up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactionTrigger {
+    /// The window is fuller than it may be.
+    #[default]
+    Threshold,
+    /// A person asked for it.
+    Requested,
+    /// The provider said that the window is full, or cut reply after reply. Once in a run.
+    Reactive,
+}
+
+impl CompactionTrigger {
+    /// Whether the window alone is the reason, which is not written down.
+    pub(crate) fn is_threshold(&self) -> bool {
+        *self == Self::Threshold
+    }
 }
 
 /// What a run has used of the ladder.
@@ -34,12 +53,14 @@ pub struct Recoveries {
 }
 
 impl Recoveries {
-    /// The rung for a window that is tight at `iteration`; `None` when all of `most` were used.
+    /// The rung for a window that is tight at `iteration`; `None` when all of them were used.
+    /// Filling up again too soon means that the last rung was not enough.
     #[must_use]
-    pub fn next(&self, iteration: u32, most: u32) -> Option<Rung> {
-        let soon =
-            |last: Option<u32>| last.is_some_and(|at| iteration.saturating_sub(at) <= TOO_SOON);
-        if self.total >= most {
+    pub fn next(&self, iteration: u32, limits: &Limits) -> Option<Rung> {
+        let soon = |last: Option<u32>| {
+            last.is_some_and(|at| iteration.saturating_sub(at) <= limits.recovery_iterations)
+        };
+        if self.total >= limits.recoveries {
             return None;
         }
         Some(match (soon(self.last_prune), soon(self.last_compaction)) {
@@ -70,13 +91,16 @@ impl Recoveries {
     }
 }
 
+/// Messages that a deep prune leaves as they are.
+const DEEP_PRUNE_MESSAGES: u32 = 4;
+
 impl Rung {
     /// Messages that stay as they are.
     #[must_use]
-    pub fn kept_messages(self) -> u32 {
+    pub fn kept_messages(self, limits: &Limits) -> u32 {
         match self {
-            Self::Compact | Self::AskHuman => 10,
-            Self::DeepPrune => 4,
+            Self::Compact | Self::AskHuman => limits.kept_messages,
+            Self::DeepPrune => limits.kept_messages.min(DEEP_PRUNE_MESSAGES),
         }
     }
 }

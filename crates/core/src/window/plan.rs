@@ -109,5 +109,5 @@ fn next_rung(conversation: &Conversation, settings: &Settings) -> Option<Rung> {
         Some(run) => (run.recoveries, run.counters.model_calls),
         None => (Recoveries::default(), 0),
     };
-    used.next(iteration, settings.limits.recoveries).filter(|_| settings.window.has(Stage::Auto))
+    used.next(iteration, &settings.limits)
 }

@@ -8,7 +8,8 @@ use super::meter::Thresholds;
 use super::stages::Stage;
 use crate::settings::Model;
 
-/// What is done when the window fills, and from when on.
+/// What is done when the window fills, and from when on. The cheap stages have a switch each; that
+/// old messages are summed up when these do not free enough cannot be switched off.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Window {
@@ -20,8 +21,6 @@ pub struct Window {
     pub micro: Switch,
     /// Stale results give way to a pointer.
     pub collapse: Switch,
-    /// Somebody sums up.
-    pub auto: Switch,
     /// Who sums up.
     pub summariser: Summariser,
     /// What the summary must keep, in the words of the memory file.
@@ -53,20 +52,13 @@ pub enum Summariser {
 }
 
 impl Window {
-    /// Whether a stage acts.
-    #[must_use]
-    pub fn has(&self, stage: Stage) -> bool {
-        let switch = match stage {
-            Stage::Snip => self.snip,
-            Stage::Micro => self.micro,
-            Stage::Collapse => self.collapse,
-            Stage::Auto => self.auto,
-        };
-        switch == Switch::On
-    }
-
     /// The stages that act without asking anybody, cheapest first.
     pub fn cheap_stages(&self) -> impl Iterator<Item = Stage> {
-        [Stage::Snip, Stage::Micro, Stage::Collapse].into_iter().filter(|stage| self.has(*stage))
+        let stages = [
+            (Stage::Snip, self.snip),
+            (Stage::Micro, self.micro),
+            (Stage::Collapse, self.collapse),
+        ];
+        stages.into_iter().filter(|(_, switch)| *switch == Switch::On).map(|(stage, _)| stage)
     }
 }

@@ -46,8 +46,7 @@ pub(crate) fn stages(
 /// What a rung would cut; `None` if there is nothing to leave out.
 pub(crate) fn cut(conversation: &Conversation, settings: &Settings, rung: Rung) -> Option<CutPlan> {
     let transcript = &conversation.transcript;
-    let keep_from =
-        transcript.cut_point(settings.limits.kept_messages.min(rung.kept_messages()))?;
+    let keep_from = transcript.cut_point(rung.kept_messages(&settings.limits))?;
     let prompts = conversation.run.as_ref().map_or(0, |run| run.prompts);
     let attached = transcript.protected(keep_from, prompts);
     // What would stay word for word is not left out.

@@ -24,6 +24,8 @@ pub(super) fn stories() -> Vec<(&'static str, Lane)> {
         ("window_ladder", ladder()),
         ("window_hooks", window_hooks()),
         ("guards", guards()),
+        ("due_question", due_question()),
+        ("plan_mode", plan_mode()),
         ("gate", gate()),
         ("structured", structured()),
         ("prompt_hooks", prompt_hooks()),
@@ -102,6 +104,24 @@ fn window_hooks() -> Lane {
     lane.summary("short").says(text("done"))
 }
 
+/// A plan that is sent back once and then approved.
+fn plan_mode() -> Lane {
+    let lane = Lane::with(|settings| settings.rules.mode = Mode::Plan).prompt("go");
+    let plan = |lane: Lane, id| lane.reply(calls([call(id, "ExitPlanMode", "1. write /a")]));
+    let lane = plan(plan(lane, "p1").deny("shorter"), "p2").allow();
+    lane.reply(calls([call("w", "write", "/a")])).returns(0, "written").reply(text("done"))
+}
+
+/// A model that is made to ask a person, and does not.
+fn due_question() -> Lane {
+    let lane = Lane::with(|settings| settings.guards.ask_tool = Arc::from("send"));
+    let round = |lane: Lane, nth: u32| {
+        lane.reply(calls([call(&format!("t{nth}"), "read", "/a")])).returns(0, "the same")
+    };
+    let lane = (0..5).fold(lane.prompt("go"), round).reply(text("it is 42"));
+    lane.answer(Answer::Continue {}).reply(text("done"))
+}
+
 fn guards() -> Lane {
     let lane = Lane::with(|settings| settings.guards.lookup_tool = Some(Arc::from("send")));
     let round = |lane: Lane, nth: u32| {
@@ -127,6 +147,7 @@ fn gate() -> Lane {
         .advise(block("make check failed"))
         .reply(text("now"))
         .advise(block("make check failed"))
+        .answer(Answer::Abandon {})
         .prompt("again")
         .reply(calls([call("t2", "write", "/b")]))
         .returns(0, "written")
@@ -333,7 +354,7 @@ fn child() -> Lane {
     let caps = Caps { tokens: Some(20_000), usd_micros: None };
     let call = CallId { ask: 3, index: 1 };
     let parent = Parent { lane: LaneId::from("conversation:1"), call, part: 2, caps, depth: 1 };
-    let task = Task { agent: Arc::from("scout"), prompt: Arc::from("look there") };
+    let task = Task::new("scout", "look there");
     let employ = MailBody::Task { run: RunId::from("run:child"), task, parent };
     Lane::new().mail(employ.clone()).reply(text("seen")).mail(employ)
 }

@@ -67,6 +67,7 @@ pub(crate) fn facts_for(call: &ToolUse) -> Facts {
         "send" => Facts { touches: Touches::Writes(keys), verify: Verify::CanTell, ..known },
         "upload" => Facts { touches: Touches::Writes(keys), repeat: Repeat::Repeatable, ..known },
         "ask_human" => Facts { answered_by: AnsweredBy::Human, ..reading(known, keys) },
+        "ExitPlanMode" => Facts { answered_by: AnsweredBy::PlanApproval, ..reading(known, keys) },
         "bash" => Facts { interrupt: Interrupt::Interruptible, ..known },
         "deploy" | "rm" => known,
         "notes" => Facts { answered_by: AnsweredBy::Journal, ..reading(known, keys) },
@@ -113,7 +114,7 @@ fn noting(known: Facts, keys: Vec<Arc<str>>) -> Facts {
 
 fn spawning(known: Facts, keys: Vec<Arc<str>>) -> Facts {
     let words = keys.iter().flat_map(|key| key.split_whitespace());
-    let task = |word: &str| Task { agent: Arc::from("scout"), prompt: Arc::from(word) };
+    let task = |word: &str| Task::new("scout", word);
     Facts {
         answered_by: AnsweredBy::Children,
         children: words.map(task).collect(),

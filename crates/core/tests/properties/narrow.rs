@@ -56,7 +56,7 @@ fn counts() -> BoxedStrategy<Settings> {
 }
 
 fn window(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
-    let switches = (switch(), switch(), switch(), switch());
+    let switches = (switch(), switch(), switch());
     let tokens = prop_oneof![20 => Just(200_000), 20 => 800..3_000_u64, 1 => Just(0)];
     let who = prop::sample::select(vec![
         Summariser::Nobody,
@@ -64,19 +64,16 @@ fn window(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
         Summariser::Model(Model::named("cheap")),
     ]);
     (of, switches, tokens, who, 0..6_u32)
-        .prop_map(
-            |(mut settings, (snip, micro, collapse, auto), tokens, summariser, recoveries)| {
-                let window = &mut settings.window;
-                (window.snip, window.micro, window.collapse, window.auto) =
-                    (snip, micro, collapse, auto);
-                window.summariser = summariser;
-                settings.model.window_tokens = tokens;
-                settings.model.max_tokens = 200;
-                settings.limits.recoveries = recoveries;
-                settings.limits.least_output_tokens = 10;
-                settings
-            },
-        )
+        .prop_map(|(mut settings, (snip, micro, collapse), tokens, summariser, recoveries)| {
+            let window = &mut settings.window;
+            (window.snip, window.micro, window.collapse) = (snip, micro, collapse);
+            window.summariser = summariser;
+            settings.model.window_tokens = tokens;
+            settings.model.max_tokens = 200;
+            settings.limits.recoveries = recoveries;
+            settings.limits.least_output_tokens = 10;
+            settings
+        })
         .boxed()
 }
 

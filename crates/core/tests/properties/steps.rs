@@ -104,7 +104,7 @@ fn task(run: RunId, prompt: Arc<str>) -> MailBody {
     let caps = Caps { tokens: Some(50_000), usd_micros: None };
     let call = CallId { ask: 1, index: 0 };
     let parent = Parent { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
-    MailBody::Task { run, task: Task { agent: arc(String::new()), prompt }, parent }
+    MailBody::Task { run, task: Task::new("", &prompt), parent }
 }
 
 fn usage() -> BoxedStrategy<Usage> {
@@ -373,6 +373,7 @@ fn fitting(about: &About, pick: usize, text: &str) -> Answer {
             Answer::Text { text: text.clone() },
             Answer::Deny { reason: text },
         ),
+        About::Plan { .. } => (Answer::allow(), Answer::Continue {}, Answer::Deny { reason: text }),
         About::Guidance { .. } => (Answer::Text { text }, Answer::Continue {}, Answer::Abandon {}),
         About::Budget { .. } | About::Drift { .. } => {
             (Answer::Continue {}, Answer::Continue {}, Answer::Abandon {})

@@ -111,7 +111,7 @@ fn children_of_children_have_an_end() {
 fn task(depth: u8, caps: Caps) -> MailBody {
     let call = CallId { ask: 3, index: 1 };
     let parent = Parent { lane: LaneId::from("p"), call, part: 0, caps, depth };
-    let task = Task { agent: Arc::from("scout"), prompt: Arc::from("look there") };
+    let task = Task::new("scout", "look there");
     MailBody::Task { run: RunId::from("run:c"), task, parent }
 }
 

@@ -19,6 +19,23 @@ fn goes_ahead(lane: Lane, tool: &str) -> bool {
 }
 
 // spec: ROUNDS-10
+// spec: ROUNDS-10
+#[test]
+fn early_calls_can_be_switched_off_and_bounded() {
+    let block = |nth: u16| call(&format!("t{nth}"), "read", &format!("/{nth}"));
+    let streamed = |most: u16| {
+        let lane = Lane::with(|settings| settings.limits.early_calls = most).prompt("hi");
+        (0..3).fold(lane, |lane, nth| lane.streams(nth, &block(nth)))
+    };
+    streamed(0).wants("ask 1");
+    streamed(1).wants("ask 1, run 1.0#1");
+    streamed(8).wants("ask 1, run 1.0#1, run 1.1#1, run 1.2#1");
+    // What was held back runs with the whole reply.
+    streamed(0)
+        .reply(calls([block(0), block(1), block(2)]))
+        .wants("run 1.0#1, run 1.1#1, run 1.2#1");
+}
+
 #[test]
 fn only_reads_that_rules_alone_allow_go_ahead() {
     assert!(goes_ahead(Lane::new(), "read"));

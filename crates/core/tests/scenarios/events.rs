@@ -62,9 +62,19 @@ fn a_circle_names_tier_tool_and_level() {
     let lane = (0..4).fold(Lane::new().prompt("hi"), round);
     assert_eq!(
         last(&lane, "agent.loop.detected"),
-        json!({"tier": "identical", "tool": "read", "level": "directive"})
+        json!({"tier": "identical", "tool": "read", "level": "directive", "escalated": true})
     );
     assert_eq!(count(&lane, "agent.loop.detected"), 2);
+    // The same tool with something new to say is found too, and leads to nothing.
+    let read = |lane: Lane, nth: u32| {
+        let (id, on) = (format!("t{nth}"), format!("/{nth}"));
+        lane.reply(calls([call(&id, "read", &on)])).returns(0, &on)
+    };
+    let lane = (0..4).fold(Lane::new().prompt("hi"), read);
+    assert_eq!(
+        last(&lane, "agent.loop.detected"),
+        json!({"tier": "pattern", "tool": "read", "level": "calm", "escalated": false})
+    );
 }
 
 // spec: WINDOW-19
@@ -122,11 +132,19 @@ fn guardrails_say_which_and_how_often() {
         .advise(block("none"));
     assert_eq!(
         last(&lane, "agent.guardrail.escalated"),
-        json!({"guardrail": "hook", "times": 2, "reason": "none"})
+        json!({"guardrail": "hook", "level": "directive", "times": 2, "reason": "none"})
     );
+    let lane = lane.reply(text("done")).advise(block("none at all"));
+    assert_eq!(
+        last(&lane, "agent.guardrail.escalated"),
+        json!({"guardrail": "hook", "level": "human", "times": 3, "reason": "none at all"})
+    );
+    last(&lane, "agent_run.asked_human");
     let lane = Lane::new().prompt("hi").reply(text("x").matched("\nUser:"));
-    let fields = last(&lane, "agent.guardrail.escalated");
-    assert_eq!((&fields["guardrail"], &fields["times"]), (&json!("drift"), &json!(1)));
+    assert_eq!(
+        last(&lane, "agent.guardrail.escalated"),
+        json!({"guardrail": "drift", "level": "nudge", "times": 1, "reason": "roleplay_drift"})
+    );
     let lane = Lane::with(|settings| {
         settings.output = Some(windlass_core::gate::Output { tool: Arc::from("answer") });
     });
@@ -150,12 +168,18 @@ fn time_limits_are_told_and_the_soft_one_has_its_old_name() {
 fn the_life_of_a_run_is_told() {
     let lane = Lane::new().prompt("hi").reply(text("done"));
     last(&lane, "agent_run.started");
-    assert_eq!(last(&lane, "agent_run.completed"), json!({"cause": "end_turn", "also": []}));
+    assert_eq!(
+        last(&lane, "agent_run.completed"),
+        json!({"cause": "end_turn", "resumable": false, "also": []})
+    );
     let lane = Lane::new().prompt("hi").cancel().reply(calls([call("t1", "read", "/a")]));
     assert_eq!(last(&lane, "agent_run.cancelled")["cause"], "user_cancel");
     let lane = Lane::with(|settings| settings.limits.tool_rounds = 0).prompt("hi");
     let lane = lane.reply(calls([call("t1", "read", "/a")]));
-    assert_eq!(last(&lane, "agent_run.failed"), json!({"cause": "max_iters", "also": []}));
+    assert_eq!(
+        last(&lane, "agent_run.failed"),
+        json!({"cause": "max_iters", "resumable": true, "also": []})
+    );
     let lane = Lane::new().prompt("hi").adopted();
     last(&lane, "agent_run.resumed");
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted();
@@ -185,6 +209,7 @@ fn a_doubtful_answer_says_why() {
     let lane = Lane::with(|settings| {
         settings.gate.checklist = vec![Need { tool: Arc::from("write"), at_least: 1 }];
         settings.limits.rejections = 0;
+        settings.rules.human = windlass_core::permission::Human::Absent;
     });
     let lane = lane.prompt("hi").reply(text("done"));
     assert!(

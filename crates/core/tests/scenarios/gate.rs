@@ -5,11 +5,15 @@ use std::sync::Arc;
 use windlass_core::block::Block;
 use windlass_core::counsel::Advice;
 use windlass_core::gate::{Need, Output};
+use windlass_core::mail::Answer;
+use windlass_core::permission::Human;
 use windlass_core::raw::Raw;
-use windlass_core::record::ToolChoice;
+use windlass_core::record::{Record, Rejection, ToolChoice};
 use windlass_core::reply::Usage;
 use windlass_core::settings::{Listening, Settings, ToolSpec};
 use windlass_core::stop::StopCause;
+use windlass_core::thrash::Level;
+use windlass_core::words;
 
 use crate::kit::{Lane, call, calls, rule, text};
 
@@ -44,7 +48,10 @@ fn an_answer_before_the_work_is_sent_back_with_what_is_missing() {
         calls([call("w1", "write", "/a"), call("w2", "write", "/b"), call("w3", "write", "/c")]);
     let lane = lane.reply(three).returns(0, "a").returns(1, "b").returns(2, "c");
     let lane = lane.reply(text("really done"));
-    let lane = lane.shows_last("user: the work is not complete: send 0 of 1 times");
+    let lane = lane.shows_last(&format!(
+        "user: {}",
+        words::insist("the work is not complete: send 0 of 1 times")
+    ));
     lane.reply(calls([call("s", "send", "it")]))
         .returns(0, "sent")
         .reply(text("now"))
@@ -61,10 +68,88 @@ fn failed_calls_do_not_fulfil_a_checklist() {
     lane.reply(text("done")).settles("replied reply_kept rejected noted asked");
 }
 
+/// The same where nobody can be asked.
+fn alone(change: impl FnOnce(&mut Settings)) -> Lane {
+    Lane::with(|settings| {
+        settings.rules.human = Human::Absent;
+        change(settings);
+    })
+}
+
+fn checklist(settings: &mut Settings) {
+    settings.gate.checklist = vec![need("write", 3), need("send", 1)];
+}
+
+/// The steps that rejections of a run took.
+fn levels(lane: &Lane) -> Vec<(Rejection, Level)> {
+    let records = lane.log.iter().flat_map(|entry| &entry.records);
+    let rejected = records.filter_map(|record| match record {
+        Record::Rejected { by, level, .. } => Some((*by, *level)),
+        _ => None,
+    });
+    rejected.collect()
+}
+
+// spec: GUARDS-10
+#[test]
+fn a_gate_hints_then_insists_then_asks_a_person() {
+    let asked = gated()
+        .prompt("go")
+        .reply(text("one"))
+        .reply(text("two"))
+        .tells("This is not the first time;")
+        .reply(text("three"))
+        .settles("replied reply_kept rejected noted questioned")
+        .asks("My answer was rejected 3 times: the work is not complete: write 0 of 3 times")
+        .parked()
+        .so(|lane| {
+            use Level::{Directive, Human, Nudge};
+            assert_eq!(levels(lane), [Nudge, Directive, Human].map(|l| (Rejection::Checklist, l)));
+        });
+    // Stop: the answer is kept, and marked.
+    let stopped = asked.clone().answer(Answer::Abandon {}).settles("answered suspected finished");
+    stopped.ends(StopCause::EndTurn).saying("three").so(|lane| {
+        assert!(lane.ended().suspect.as_ref().unwrap().contains("write 0 of 3"));
+    });
+    asked.clone().cancel().ends(StopCause::EndTurn).also([StopCause::UserCancel]).saying("three");
+    asked.clone().adopted().parked();
+    asked.clone().adopted_with("other").ends(StopCause::EndTurn).saying("three");
+    // Go on: the counts begin again, and the rejected words are not part of the answer.
+    let lane = asked.clone().answer(Answer::Continue {}).settles("answered guided asked");
+    let lane = lane.reply(text("four")).settles("replied reply_kept rejected noted asked");
+    lane.so(|lane| assert_eq!(levels(lane)[3], (Rejection::Checklist, Level::Nudge)));
+    let lane = asked.answer(Answer::Text { text: Arc::from("never mind the files") });
+    lane.tells("never mind the files").cancel().reply(text("five")).saying("five");
+}
+
+// spec: GUARDS-10
+#[test]
+fn a_schema_and_a_stop_string_take_the_same_steps() {
+    use Level::{Directive, Human, Nudge};
+    let unfit = |lane: Lane, nth: usize| {
+        lane.reply(calls([call(&format!("t{nth}"), "answer", "")])).so(|_| {})
+    };
+    let lane = (0..3).fold(Lane::with(structured).prompt("go"), unfit);
+    let lane = lane.asks("My answer did not fit its schema 3 times").parked();
+    let lane = lane.so(|lane| {
+        assert_eq!(levels(lane), [Nudge, Directive, Human].map(|l| (Rejection::Schema, l)));
+    });
+    lane.clone().answer(Answer::Abandon {}).ends(StopCause::UserCancel);
+    lane.answer(Answer::Continue {})
+        .reply(calls([call("t9", "answer", "42")]))
+        .returns(0, "ok")
+        .ends(StopCause::EndTurn);
+    let drift = |lane: Lane, _| lane.reply(text("and so on").matched("\nUser:"));
+    let lane = (0..3).fold(Lane::new().prompt("go"), drift);
+    lane.asks("I wrote the user's turn instead of ending my own 3 times").parked().so(|lane| {
+        assert_eq!(levels(lane), [Nudge, Directive, Human].map(|l| (Rejection::Drift, l)));
+    });
+}
+
 // spec: GUARDS-09
 #[test]
-fn after_two_rejections_the_answer_counts_and_is_suspect() {
-    gated()
+fn where_nobody_can_be_asked_the_answer_counts_after_two_rejections_and_is_suspect() {
+    alone(checklist)
         .prompt("go")
         .reply(text("one"))
         .reply(text("two"))
@@ -74,7 +159,7 @@ fn after_two_rejections_the_answer_counts_and_is_suspect() {
         .ends(StopCause::EndTurn)
         .saying("three")
         .so(|lane| assert!(lane.ended().suspect.as_ref().unwrap().contains("write 0 of 3")));
-    let none = Lane::with(|settings| {
+    let none = alone(|settings| {
         settings.gate.checklist = vec![need("write", 1)];
         settings.limits.rejections = 0;
     });
@@ -84,7 +169,7 @@ fn after_two_rejections_the_answer_counts_and_is_suspect() {
 // spec: GUARDS-09
 #[test]
 fn a_hook_and_the_checklist_share_the_limit() {
-    let lane = Lane::with(|settings| {
+    let lane = alone(|settings| {
         settings.gate.checklist = vec![need("write", 1)];
         settings.hooks.answer = Listening::Hooked;
     });
@@ -94,7 +179,7 @@ fn a_hook_and_the_checklist_share_the_limit() {
         .consults("answer")
         .advise(block("there is no test"))
         .settles("counsel_heard rejected noted asked")
-        .shows_last("user: there is no test")
+        .tells("there is no test\nThis is not the first time;")
         .reply(text("three"))
         .advise(block("still none"))
         .settles("counsel_heard suspected finished")
@@ -189,7 +274,7 @@ fn an_answer_that_fits_its_schema_ends_the_run() {
 
 #[test]
 fn an_answer_in_words_is_asked_for_by_call() {
-    let lane = Lane::with(structured).prompt("go").reply(text("it is 42"));
+    let lane = alone(structured).prompt("go").reply(text("it is 42"));
     let lane = lane.settles("replied reply_kept rejected noted asked");
     let lane = lane
         .shows_last("user: give the answer by calling answer with arguments that fit its schema");
@@ -207,7 +292,7 @@ fn an_answer_in_words_is_asked_for_by_call() {
 fn answers_that_do_not_fit_are_counted_and_bounded() {
     let unfit =
         |lane: Lane, nth: usize| lane.reply(calls([call(&format!("t{nth}"), "answer", "")]));
-    let lane = unfit(Lane::with(structured).prompt("go"), 0);
+    let lane = unfit(alone(structured).prompt("go"), 0);
     let lane = lane.settles("replied round_opened settled round_closed rejected asked");
     let lane = lane.tells("on must not be empty");
     let lane = unfit(lane, 1).so(|lane| assert_eq!(lane.run().counters.output_retries, 2));

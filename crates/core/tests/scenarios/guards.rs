@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use windlass_core::input::FailureClass;
 use windlass_core::mail::Answer;
 use windlass_core::record::{Record, ToolChoice};
 use windlass_core::settings::Forcing;
+use windlass_core::stop::StopCause;
 use windlass_core::thrash::{Level, Tier};
 
 use crate::kit::{Lane, call, calls, text};
@@ -101,7 +103,7 @@ fn after_guidance_the_past_is_past() {
     let asked = circles(Lane::new().prompt("go"), 5).parked();
     let lane = asked.clone().answer(Answer::Continue {}).wants("ask 6");
     circles(lane, 2).so(|lane| assert_eq!(level(lane), Level::Calm));
-    asked.answer(Answer::Abandon {}).ends(windlass_core::stop::StopCause::UserCancel);
+    asked.answer(Answer::Abandon {}).ends(StopCause::UserCancel);
 }
 
 #[test]
@@ -173,17 +175,89 @@ fn looking_again_after_a_change_is_careful_work() {
     });
 }
 
-// spec: GUARDS-04
+// spec: GUARDS-01, GUARDS-04
 #[test]
-fn exempt_tools_are_never_counted_and_never_raise_anything() {
-    let lane = Lane::with(|settings| settings.guards.exempt = vec![Arc::from("read")]);
-    circles(lane.prompt("go"), 12).so(|lane| assert_eq!(lane.count("watched"), 0));
-    let lane = Lane::with(|settings| settings.guards.exempt = vec![Arc::from("fetch")]);
-    let lane = circles(lane.prompt("go"), 3).so(|lane| assert_eq!(level(lane), Level::Nudge));
-    round(lane, "fetch", "/x", "").so(|lane| {
-        assert_eq!(level(lane), Level::Nudge);
-        assert_eq!(found(lane), None);
-    });
+fn exempting_every_tool_leaves_the_same_call_counted() {
+    let all = ["read", "write", "bash", "send", "fetch"];
+    let exempt = || Lane::with(|s| s.guards.exempt = all.map(Arc::from).to_vec());
+    let lane =
+        (0..8).fold(exempt().prompt("go"), |lane, nth| round(lane, "read", &format!("/{nth}"), ""));
+    lane.so(|lane| assert_eq!(lane.count("watched"), 0));
+    circles(exempt().prompt("go"), 5)
+        .settles("completed settled round_closed watched questioned")
+        .asks("I keep calling read without getting anywhere");
+}
+
+// spec: GUARDS-01
+#[test]
+fn the_numbers_of_loop_detection_are_limits() {
+    let lane = Lane::with(|s| s.limits.loop_identical_calls = 2);
+    circles(lane.prompt("go"), 2).so(|lane| assert_eq!(level(lane), Level::Nudge));
+    let lane = Lane::with(|s| s.limits.loop_window_calls = 2);
+    circles(lane.prompt("go"), 12).so(|lane| assert_eq!(level(lane), Level::Calm));
+}
+
+/// Loop detection with a tool to ask a person with.
+fn asking() -> Lane {
+    Lane::with(|settings| {
+        settings.guards.ask_tool = Arc::from("ask_human");
+        let mut tool = settings.tools[0].clone();
+        tool.name = Arc::from("ask_human");
+        settings.tools.push(tool);
+    })
+}
+
+// spec: GUARDS-06
+#[test]
+fn at_level_three_the_model_is_made_to_ask_a_person() {
+    let due = circles(asking().prompt("go"), 5)
+        .settles("completed settled round_closed watched noted question_due asked")
+        .tells("call ask_human now and ask the person how to go on")
+        .so(|lane| assert_eq!(choice(lane), ToolChoice::Only(Arc::from("ask_human"))));
+    due.reply(calls([call("q", "ask_human", "which file?")]))
+        .settles("replied round_opened judged questioned")
+        .parked()
+        .answer(Answer::Text { text: Arc::from("/b") })
+        .tells("/b")
+        .so(|lane| {
+            assert_eq!(level(lane), Level::Calm);
+            assert_eq!(lane.run().due_question, None);
+        });
+}
+
+// spec: GUARDS-07
+#[test]
+fn a_model_that_does_not_ask_is_not_asked_again() {
+    let due = || circles(asking().prompt("go"), 5);
+    let question = "I keep calling read without getting anywhere";
+    // Another call, a call that is cut, a provider that fails, a process that dies.
+    round(due(), "read", "/z", "new").asks(question).parked();
+    circles(due(), 1).asks(question).parked();
+    due().reply(text("ha").stop("max_tokens")).asks(question).parked();
+    due().fails(crate::kit::passing(FailureClass::Passing)).wake().asks(question).parked();
+    due().adopted().asks(question).parked();
+    // Words instead of the call: they are kept, and a person says whether they are the answer.
+    let answered = due().reply(text("it is 42")).asks(question).parked();
+    answered.clone().answer(Answer::Abandon {}).ends(StopCause::EndTurn).saying("it is 42").so(
+        |lane| assert!(lane.ended().suspect.as_ref().unwrap().contains("made to ask a person")),
+    );
+    let lane = answered.answer(Answer::Text { text: Arc::from("no: look in /b") });
+    lane.reply(text("it is 43")).ends(StopCause::EndTurn).saying("it is 43");
+    // A person who spoke meanwhile need not be asked.
+    due().steer("look in /b").reply(text("hm")).settles("replied reply_kept asked").tells("/b");
+}
+
+#[test]
+fn a_person_is_asked_by_the_runtime_where_no_call_can_be_made() {
+    let lane = Lane::with(|settings| settings.guards.ask_tool = Arc::from("oracle"));
+    circles(lane.prompt("go"), 5).settles("completed settled round_closed watched questioned");
+    let denied = asking().prompt("go");
+    let mut settings = (**denied.live.settings.as_ref().unwrap()).clone();
+    settings.rules.deny.push(crate::kit::rule("ask_human"));
+    let lane = circles(Lane::bare().configure(settings).prompt("go"), 5);
+    lane.reply(calls([call("q", "ask_human", "?")]))
+        .settles("replied round_opened judged settled round_closed questioned")
+        .asks("I keep calling read without getting anywhere");
 }
 
 #[test]
@@ -191,9 +265,9 @@ fn a_run_that_ends_here_needs_no_advice() {
     let lane = Lane::with(|settings| settings.limits.model_calls = 3);
     circles(lane.prompt("go"), 3)
         .settles("completed settled round_closed watched finished")
-        .ends(windlass_core::stop::StopCause::MaxModelCalls);
+        .ends(StopCause::MaxModelCalls);
     let asked = circles(Lane::new().prompt("go"), 5);
-    asked.cancel().ends(windlass_core::stop::StopCause::UserCancel);
+    asked.cancel().ends(StopCause::UserCancel);
 }
 
 #[test]

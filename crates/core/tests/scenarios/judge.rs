@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::counsel::Advice;
+use windlass_core::mail::Answer;
 use windlass_core::record::ToolChoice;
 use windlass_core::reply::Usage;
 use windlass_core::settings::{Listening, Model, Settings};
@@ -47,10 +48,11 @@ fn an_answer_counts_when_the_judge_says_yes() {
 fn a_no_goes_back_with_its_reason_and_not_for_ever() {
     let lane = judged().reply(text("one")).summary("no: b.rs has none");
     let lane = lane.settles("counsel_heard rejected noted asked").shows_last("user: b.rs has none");
-    let lane = lane.reply(text("two")).summary("No, still none").shows_last("user: still none");
-    lane.reply(text("three"))
-        .summary("no")
-        .settles("counsel_heard suspected finished")
+    let lane = lane.reply(text("two")).summary("No, still none").tells("still none");
+    let lane = lane.reply(text("three")).summary("no");
+    let lane = lane.settles("counsel_heard rejected noted questioned");
+    lane.asks("My answer was rejected 3 times: the judge gave no reason")
+        .answer(Answer::Abandon {})
         .ends(StopCause::EndTurn)
         .saying("three")
         .so(|lane| assert_eq!(suspect(lane), Some("the judge gave no reason")));

@@ -7,6 +7,7 @@ use windlass_core::counsel::Advice;
 use windlass_core::input::{HookAnswer, Input};
 use windlass_core::outcome::ToolError;
 use windlass_core::project::{Row, project};
+use windlass_core::raw::Raw;
 use windlass_core::record::{Record, Transition};
 use windlass_core::request::messages;
 use windlass_core::settings::{Listening, Settings};
@@ -14,30 +15,48 @@ use windlass_core::stop::StopCause;
 
 use crate::kit::{Answering, Lane, call, calls, nothing, settings, summed_up, text};
 
-/// What the last entry says the model is asked for.
-fn work(lane: &Lane) -> Option<&'static str> {
-    let of = |record: &Record| match record {
-        Record::Asked { transition, .. } => transition.work(),
+/// What the last reply led to, as the log says it, and why the model was asked then.
+fn decided(lane: &Lane) -> (String, Option<String>) {
+    let records = || lane.log.iter().flat_map(|entry| &entry.records);
+    let decision = records().rev().find_map(|record| match record {
+        Record::Replied { decision, .. } => Some(Raw::encode(decision).text().to_owned()),
         _ => None,
-    };
-    lane.last.iter().find_map(of)
+    });
+    let asked = lane.last.iter().find_map(|record| match record {
+        Record::Asked { transition, .. } => Some(Raw::encode(transition).text().to_owned()),
+        _ => None,
+    });
+    let word = |text: String| text.trim_matches('"').to_owned();
+    (word(decision.unwrap()), asked.map(word))
 }
 
 // spec: STOP-02
 #[test]
-fn what_a_reply_asks_for_is_recorded_by_name() {
-    let said = |reply: Answering| work(&Lane::new().prompt("hi").reply(reply));
-    let ran = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));
-    assert_eq!(work(&ran.returns(0, "A")), Some("run_tools"));
+fn what_a_reply_leads_to_is_recorded_by_name() {
+    let is = |lane: &Lane, decision: &str, asked: Option<&str>| {
+        assert_eq!(decided(lane), (decision.to_owned(), asked.map(str::to_owned)));
+        let entry = lane.log.iter().rev().find(|entry| entry.encode().contains("replied/1"));
+        assert!(entry.unwrap().encode().contains(decision));
+    };
+    let said = |reply: Answering| Lane::new().prompt("hi").reply(reply);
+    let ran = said(calls([call("t1", "read", "/a")]));
+    is(&ran, "run_tools", None);
+    is(&ran.returns(0, "A"), "run_tools", Some("run_tools"));
     let cut = Lane::with(|s| s.model.max_tokens = s.model.most_output_tokens).prompt("hi");
-    assert_eq!(work(&cut.clone().reply(nothing().cut("read"))), Some("reissue_tool_use"));
-    assert_eq!(work(&cut.reply(text("ha").stop("max_tokens"))), Some("continue_text"));
-    assert_eq!(said(text("x").stop("pause_turn")), Some("resume"));
-    assert_eq!(said(text("done")), None);
-    let drift = Lane::new().prompt("hi").reply(text("x").matched("\nUser:"));
-    assert_eq!(work(&drift), Some("reprompt"));
-    let dropped = Record::ReplyDropped { why: Some(Arc::from("roleplay_drift")) };
-    assert!(drift.last.contains(&dropped), "{:?}", drift.last);
+    let reissued = cut.clone().reply(nothing().cut("read"));
+    is(&reissued, "reissue_tool_use", Some("reissue_tool_use"));
+    is(&cut.reply(text("ha").stop("max_tokens")), "continue_text", Some("continue_text"));
+    is(&said(text("x").stop("pause_turn")), "resume", Some("resume"));
+    let drift = said(text("x").matched("\nUser:"));
+    is(&drift, r#"{"reprompt":{"reason":"roleplay_drift"}}"#, Some("reprompt"));
+    for last in [
+        text("done"),
+        text("done").matched("\n---END---"),
+        text("no").stop("refusal"),
+        text("hm").stop("brand_new"),
+    ] {
+        is(&said(last), "finish", None);
+    }
 }
 
 // spec: STOP-17
@@ -155,6 +174,11 @@ fn folding_the_log_gives_the_whole_state_of_the_loop() {
     let tight = Lane::with(summed_up).prompt("go").fills_up(6_000);
     assert!(folded(&tight).run.unwrap().consulting().is_some());
     let run = folded(&tight.summary("short")).run.unwrap();
+    assert_eq!((run.recoveries.compactions, run.counters.reactive_compactions), (1, 0));
+    // The one reactive compaction that a run has.
+    let full = text("half").stop("model_context_window_exceeded");
+    let lane = (0..8).fold(Lane::new(), |lane, _| lane.prompt("hi").reply(text("ok")));
+    let run = folded(&lane.prompt("go").reply(full)).run.unwrap();
     assert_eq!((run.recoveries.compactions, run.counters.reactive_compactions), (1, 1));
 }
 

@@ -102,7 +102,7 @@ fn one_trace_row_per_iteration_and_the_last_says_why() {
     assert_eq!(oks, [("read", true), ("rm", false)]);
     assert_eq!(rows[0].tool_calls[0].input_hash.len(), 64);
     let transitions: Vec<_> = rows.iter().map(|row| row.transition).collect();
-    assert_eq!(transitions, ["prompt", "tool_results", "tool_results"]);
+    assert_eq!(transitions, ["prompt", "run_tools", "run_tools"]);
 }
 
 // spec: TRACE-06, STOP-23

@@ -1,5 +1,6 @@
 //! What each stop reason does.
 
+use windlass_core::permission::Human;
 use windlass_core::record::Record;
 use windlass_core::settings::StopAction;
 use windlass_core::stop::{Anomaly, StopCause};
@@ -155,13 +156,14 @@ fn a_stop_string_does_what_the_map_says() {
 #[test]
 fn drift_is_thrown_away_and_asked_again_at_most_twice() {
     let drifts = || text("\nand then the user said").matched("\nUser:");
-    Lane::new()
+    // Where nobody can be asked.
+    Lane::with(|settings| settings.rules.human = Human::Absent)
         .prompt("hi")
         .reply(drifts())
-        .settles("replied reply_dropped noted asked")
+        .settles("replied reply_dropped rejected noted asked")
         .shows_last(&format!("user: hi | {}", words::REPROMPT))
         .reply(drifts())
-        .settles("replied reply_dropped noted asked")
+        .settles("replied reply_dropped rejected noted asked")
         .reply(drifts())
         .settles("replied reply_dropped finished")
         .ends(StopCause::Unexpected)
@@ -173,7 +175,7 @@ fn drift_with_calls_runs_none_of_them() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "write", "/a")]).matched("\nUser:"))
-        .settles("replied reply_dropped noted asked");
+        .settles("replied reply_dropped rejected noted asked");
 }
 
 // spec: STOP-14

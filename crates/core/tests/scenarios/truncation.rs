@@ -180,17 +180,22 @@ fn max_tokens_after_a_whole_call_runs_it_and_says_nothing() {
 
 // spec: STOP-07
 #[test]
-fn the_end_of_the_window_climbs_the_ladder() {
+fn the_end_of_the_window_makes_room_once_in_a_run() {
     let full = || text("half ").stop("model_context_window_exceeded");
     with_history(Lane::new())
         .prompt("go")
         .reply(full())
         .settles("replied reply_kept noted compacted asked")
+        .so(|lane| assert_eq!(lane.run().counters.reactive_compactions, 1))
         .reply(full())
-        .settles("replied reply_kept noted compacted asked")
+        .settles("replied reply_kept finished")
+        .ends(StopCause::BlockingLimit)
+        .so(|lane| assert!(lane.ended().cause.is_resumable()))
+        // Another run has one of its own.
+        .prompt("go on")
+        .so(|lane| assert_eq!(lane.run().counters.reactive_compactions, 0))
         .reply(full())
-        .settles("replied reply_kept noted climbed questioned")
-        .parked();
+        .settles("replied reply_kept noted compacted asked");
     Lane::new().prompt("go").reply(full()).ends(StopCause::BlockingLimit);
     with_history(Lane::new())
         .prompt("go")
@@ -198,6 +203,32 @@ fn the_end_of_the_window_climbs_the_ladder() {
         .reply(text("rest"))
         .ends(StopCause::EndTurn)
         .saying("half rest");
+}
+
+// spec: STOP-07
+#[test]
+fn whatever_led_to_it_there_is_one_reactive_compaction_in_a_run() {
+    let cut =
+        |lane: Lane, times: usize| (0..times).fold(lane, |lane, _| lane.reply(cut_text("x ")));
+    // Cut replies, then a whole one, then cut replies again.
+    let lane = cut(with_history(Lane::new()).prompt("go"), 4);
+    let lane = lane.settles("replied reply_kept noted compacted asked");
+    let lane = lane.reply(calls([call("t1", "read", "/a")])).returns(0, "A");
+    let lane = cut(lane, 3).wants("ask 17");
+    cut(lane, 1)
+        .settles("replied reply_kept finished")
+        .ends(StopCause::TruncationExhausted)
+        .so(|lane| assert_eq!(lane.count("compacted"), 1));
+    // A provider that says the request is too long, and cut replies.
+    let too_long = || crate::kit::passing(windlass_core::input::FailureClass::TooLong);
+    let lane = with_history(Lane::new()).prompt("go").fails(too_long());
+    let lane = lane.settles("attempt_abandoned compacted asked");
+    cut(lane.clone(), 4).ends(StopCause::TruncationExhausted);
+    lane.fails(too_long()).ends(StopCause::BlockingLimit);
+    // One that a person asked for is another.
+    let lane = with_history(Lane::new()).compact().prompt("go");
+    let lane = lane.settles("queued run_started compacted asked");
+    lane.so(|lane| assert_eq!(lane.run().counters.reactive_compactions, 0));
 }
 
 #[test]

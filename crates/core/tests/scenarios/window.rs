@@ -58,11 +58,13 @@ fn stages_are_switched_one_by_one() {
     off(|window| window.micro = Switch::Off)
         .settles("completed settled round_closed compacted asked");
     off(|window| window.snip = Switch::Off).so(|lane| assert_eq!(stages(lane), [Stage::Micro]));
+    // Summing up is left, and has no switch.
     off(|window| {
+        window.snip = Switch::Off;
         window.micro = Switch::Off;
-        window.auto = Switch::Off;
+        window.collapse = Switch::Off;
     })
-    .settles("completed settled round_closed asked");
+    .settles("completed settled round_closed compacted asked");
 }
 
 #[test]
@@ -81,7 +83,7 @@ fn results_of_calls_made_again_give_way_to_a_pointer() {
     };
     let lane = Lane::with(|settings| {
         small(settings);
-        settings.window.auto = Switch::Off;
+        settings.window.thresholds.gain = 60;
     });
     let lane = (0..28).fold(lane.prompt("go"), again);
     lane.so(|lane| {
@@ -121,7 +123,6 @@ fn the_latest_turn_is_never_pruned_however_few_messages_are_kept() {
     let lane = Lane::with(|settings| {
         small(settings);
         settings.limits.kept_messages = 0;
-        settings.window.auto = Switch::Off;
     });
     let lane = lane.prompt("go").fills(0..2, 20_000);
     let reply = calls([]).json(thought).block(call("t9", "read", "/9"));
@@ -152,21 +153,18 @@ fn cheap_stages_leave_the_summary_and_the_journal_alone() {
 // spec: WINDOW-13
 #[test]
 fn over_the_blocking_limit_no_call_is_made() {
-    Lane::with(|settings| {
-        small(settings);
-        settings.window.auto = Switch::Off;
-    })
-    .prompt(&page(0, 80_000))
-    .settles("queued run_started finished")
-    .ends(StopCause::BlockingLimit)
-    .so(|lane| {
-        assert_eq!(lane.ended().counters.model_calls, 0);
-        assert!(lane.ended().cause.is_resumable());
-    })
-    // The conversation is as it was; a larger window takes it up.
-    .configure(crate::kit::settings())
-    .prompt("go on")
-    .wants("ask 1");
+    Lane::with(small)
+        .prompt(&page(0, 80_000))
+        .settles("queued run_started finished")
+        .ends(StopCause::BlockingLimit)
+        .so(|lane| {
+            assert_eq!(lane.ended().counters.model_calls, 0);
+            assert!(lane.ended().cause.is_resumable());
+        })
+        // The conversation is as it was; a larger window takes it up.
+        .configure(crate::kit::settings())
+        .prompt("go on")
+        .wants("ask 1");
 }
 
 #[test]
@@ -241,7 +239,6 @@ fn something_for_all(change: impl FnOnce(&mut windlass_core::settings::Settings)
         format!(r#"{{"type":"thinking","thinking":"{}","signature":"s"}}"#, page(0, 4_000));
     let lane = Lane::with(|settings| {
         small(settings);
-        settings.window.auto = Switch::Off;
         settings.window.thresholds.gain = 50;
         change(settings);
     });
@@ -261,11 +258,7 @@ fn stages_act_in_their_order_and_the_paid_one_last() {
         assert_eq!(stages(lane), [Stage::Snip, Stage::Micro, Stage::Collapse], "{}", lane.share());
     });
     // Not even all of them free enough: then it is summed up, and nothing else is touched.
-    something_for_all(|settings| {
-        settings.window.thresholds.gain = 1;
-        settings.window.auto = Switch::On;
-    })
-    .so(|lane| {
+    something_for_all(|settings| settings.window.thresholds.gain = 1).so(|lane| {
         assert_eq!(stages(lane), []);
         assert!(lane.count("compacted") > 0);
     });
@@ -281,7 +274,8 @@ fn any_subset_of_stages_composes() {
             (window.snip, window.micro, window.collapse) = (on(0), on(1), on(2));
             window.thresholds.gain = 69;
         });
-        let is_on = |stage: &Stage| lane.live.settings.as_ref().unwrap().window.has(*stage);
+        let window = &lane.live.settings.as_ref().unwrap().window;
+        let is_on = |stage: &Stage| window.cheap_stages().any(|on| on == *stage);
         assert!(stages(&lane).iter().all(is_on), "{bits:b}");
         lane.wants("ask 11");
     }

@@ -22,6 +22,21 @@ fn kept(lane: &Lane) -> (Vec<u64>, String) {
     found.expect("nothing was compacted")
 }
 
+// spec: GUARDS-01
+#[test]
+fn as_many_messages_stay_as_the_settings_say_also_more_than_ten() {
+    let kept = |kept_messages: u32| {
+        let lane = Lane::with(|settings| {
+            paid_only(settings);
+            settings.limits.kept_messages = kept_messages;
+        });
+        let lane = lane.prompt("go").fills(0..40, 1_000).compact().reads(40, 10);
+        assert_eq!(lane.count("compacted"), 1);
+        lane.live.transcript.segments().len()
+    };
+    assert!(kept(4) < kept(10) && kept(10) < kept(30), "{} {} {}", kept(4), kept(10), kept(30));
+}
+
 #[test]
 fn instructions_and_the_request_stay_byte_for_byte_and_are_checked_by_hash() {
     let rules = "Never push to main.\n\tTabs stay, \u{5e9}\u{5b8} too.  ";

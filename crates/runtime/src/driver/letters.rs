@@ -134,7 +134,7 @@ fn call(conversation: &Conversation, id: CallId) -> Option<&Call> {
 /// What the parent reads: the answer, or why there is none.
 fn brought(ended: &Ended) -> Arc<str> {
     if ended.text.trim().is_empty() {
-        let reason = ended.cause.reason();
+        let reason = ended.cause.name();
         return Arc::from(format!("the child ended without an answer: {reason}"));
     }
     Arc::from(cut::text(&ended.text, HOME_CHARS).as_ref())

@@ -5,13 +5,12 @@
 
 use std::sync::Arc;
 
-use windlass_core::child::Parent;
+use windlass_core::child::{Parent, Task};
 use windlass_core::conversation::Conversation;
 use windlass_core::ids::LaneId;
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::question::Question;
 use windlass_core::run::Run;
-use windlass_core::settings::Settings;
 use windlass_core::wanted::{is_parked, waits_for_children};
 
 use super::{Host, Reservation, Taken};
@@ -28,12 +27,12 @@ impl Host {
         conversation: &Conversation,
         mail: &[Mail],
     ) -> Result<Agent, DriveError> {
-        let Some((name, parent)) = employment(conversation, mail) else {
+        let Some((task, parent)) = employment(conversation, mail) else {
             return Ok(self.agent().clone());
         };
         let above = driver::load(&self.agent().ports, &parent.lane).await?.settings;
-        let child = above.and_then(|above| self.agents.child(&name, &parent, &above));
-        child.ok_or_else(|| DriveError::NoAgent { name, lane: lane.clone() })
+        let child = above.and_then(|above| self.agents.child(&task, &parent, &above));
+        child.ok_or_else(|| DriveError::NoAgent { name: task.agent, lane: lane.clone() })
     }
 
     /// Drives the lane if it wants to be driven and nobody does. Returns at once.
@@ -152,12 +151,13 @@ impl Host {
     }
 }
 
-/// Whom a child works for, and as which agent: its log says so, or the task that lies in its mail.
-fn employment(conversation: &Conversation, mail: &[Mail]) -> Option<(Arc<str>, Parent)> {
-    let agent = |settings: &Arc<Settings>| settings.agent.clone();
+/// Whom a child works for, and what as: its log says so, or the task that lies in its mail.
+fn employment(conversation: &Conversation, mail: &[Mail]) -> Option<(Task, Parent)> {
     if let Some(parent) = &conversation.parent {
-        let name = conversation.settings.as_ref().map(agent).unwrap_or_default();
-        return Some((name, parent.clone()));
+        let settings = conversation.settings.as_ref();
+        let agent = settings.map(|settings| settings.agent.clone()).unwrap_or_default();
+        let effort = settings.and_then(|settings| settings.thinking.effort);
+        return Some((Task { effort, ..Task::new(&agent, "") }, parent.clone()));
     }
     if conversation.run.is_some() || conversation.last_end.is_some() {
         return None;
@@ -165,9 +165,9 @@ fn employment(conversation: &Conversation, mail: &[Mail]) -> Option<(Arc<str>, P
     mail.iter().find_map(task)
 }
 
-fn task(mail: &Mail) -> Option<(Arc<str>, Parent)> {
+fn task(mail: &Mail) -> Option<(Task, Parent)> {
     if let MailBody::Task { task, parent, .. } = &mail.body {
-        return Some((task.agent.clone(), parent.clone()));
+        return Some((task.clone(), parent.clone()));
     }
     None
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::child::Task;
 use windlass_core::outcome::ToolError;
+use windlass_core::settings::Effort;
 
 use super::handing::{Handing, Hands};
 use super::known::Known;
@@ -23,18 +24,17 @@ pub struct OneTask {
     prompt: String,
     /// Which agent does it; one like you if left out
     subagent_type: Option<String>,
-    /// Taken for the sake of other callers: an agent's own definition says which model it asks
-    #[serde(rename = "model")]
-    _model: Option<String>,
-    /// Taken for the sake of other callers: a child tries as hard as you do
-    #[serde(rename = "effort")]
-    _effort: Option<String>,
+    /// How hard the child is to try: low, medium, high, xhigh or max; as its agent does if left out
+    effort: Option<String>,
     /// Only false: the call waits for the answer
     run_in_background: Option<bool>,
 }
 
 impl Input for OneTask {
     fn problem(&self) -> Option<String> {
+        if let Some(word) = self.effort.as_ref().filter(|word| Effort::named(word).is_none()) {
+            return Some(format!("the effort is {word}; write low, medium, high, xhigh or max"));
+        }
         let why = "a child cannot be left in the background; leave run_in_background out and the \
                    call waits for its answer";
         (self.run_in_background == Some(true)).then(|| why.to_owned())
@@ -47,7 +47,9 @@ impl Hands for OneTask {
          final answer. Several calls in one turn work side by side.";
 
     fn tasks(&self, known: &Known) -> Result<Vec<Task>, ToolError> {
-        Ok(vec![known.task(&self.prompt, self.subagent_type.as_deref())?])
+        let effort = self.effort.as_deref().and_then(Effort::named);
+        let task = known.task(&self.prompt, self.subagent_type.as_deref())?;
+        Ok(vec![Task { effort, ..task }])
     }
 
     fn summary(&self) -> String {

@@ -2,6 +2,7 @@
 
 use windlass_core::facts::{AnsweredBy, Facts};
 use windlass_core::raw::Raw;
+use windlass_core::settings::Effort;
 use windlass_runtime::ports::Tool;
 
 use super::{Agent, SpawnChildRuns};
@@ -22,6 +23,9 @@ fn a_task_goes_to_the_agent_it_names() {
     assert_eq!(facts.answered_by, AnsweredBy::Children);
     assert_eq!(&*facts.children[0].agent, "reviewer");
     assert_eq!(&*facts.children[0].prompt, "look at it");
+    assert_eq!(facts.children[0].effort, None);
+    let hard = r#"{"description":"look","prompt":"look at it","effort":"high"}"#;
+    assert_eq!(assessed(&tool, hard).children[0].effort, Some(Effort::High));
     assert!(tool.spec().description.contains("- reviewer: reads changes"));
 }
 
@@ -41,6 +45,12 @@ fn what_cannot_be_a_task_is_told_in_one_sentence() {
     let unknown = r#"{"description":"d","prompt":"p","subagent_type":"poet"}"#;
     assert!(complaint(&tool, unknown).contains("these are there: general-purpose, reviewer"));
     assert!(complaint(&tool, r#"{"description":"d","prompt":"  "}"#).contains("empty"));
+    let effort = r#"{"description":"d","prompt":"p","effort":"huge"}"#;
+    assert!(complaint(&tool, effort).contains("write low, medium, high, xhigh or max"));
+    // Which model an agent asks is said in its definition.
+    let model = r#"{"description":"d","prompt":"p","model":"opus"}"#;
+    assert!(complaint(&tool, model).contains("model"));
+    assert!(!tool.spec().input_schema.text().contains("\"model\""));
     let background = r#"{"description":"d","prompt":"p","run_in_background":true}"#;
     assert!(complaint(&tool, background).contains("background"));
     assert!(complaint(&tool, r#"{"prompt":"p","poems":1}"#).contains("poems"));

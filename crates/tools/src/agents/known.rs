@@ -40,7 +40,7 @@ impl Known {
                  the material into a file and name it"
             )));
         }
-        Ok(Task { agent: self.name(agent)?, prompt: Arc::from(prompt) })
+        Ok(Task::new(&self.name(agent)?, prompt))
     }
 
     fn name(&self, agent: Option<&str>) -> Result<Arc<str>, ToolError> {

@@ -149,7 +149,8 @@ pub(super) fn question(scene: &Scene, question: &Question) -> (&'static str, Val
             ("permission_prompt", format!("it is not known whether {tool} took effect"))
         }
         About::Asking { .. } => ("elicitation_dialog", "a question waits for you".to_owned()),
-        About::Guidance { question } => ("elicitation_dialog", question.to_string()),
+        About::Plan { .. } => ("permission_prompt", "a plan waits for your approval".to_owned()),
+        About::Guidance { question, .. } => ("elicitation_dialog", question.to_string()),
         About::Budget { .. } => ("permission_prompt", "the budget is spent".to_owned()),
         About::Drift { what } => ("permission_prompt", what.to_string()),
     };

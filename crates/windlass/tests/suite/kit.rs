@@ -29,7 +29,11 @@ pub(crate) fn builder(script: &str, store: impl Store, tools: &[Probe]) -> Build
     for tool in tools {
         // Probes do the same thing over and over; that is not what these tests are about.
         let name = Arc::from(tool.name);
-        builder = builder.tool(tool.clone()).settings(|settings| settings.guards.exempt.push(name));
+        builder = builder.tool(tool.clone()).settings(|settings| {
+            settings.guards.exempt.push(name);
+            settings.limits.loop_window_calls = 30;
+            settings.limits.loop_identical_calls = 30;
+        });
     }
     builder
 }

@@ -14,6 +14,7 @@ use crate::explore::menu::{Back, Fault};
 
 pub(super) const ALL: &[fn() -> Config] = &[
     circles,
+    made_to_ask,
     gate,
     judge,
     judge_unpaid,
@@ -41,12 +42,26 @@ fn circles() -> Config {
     )
 }
 
+fn made_to_ask() -> Config {
+    let bounds = Bounds { answers: 1, crashes: 1, steers: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:look look look", "tool_use:ask"];
+    Config::new("made-to-ask", "a model that must ask a person, and may not", &lines, bounds).with(
+        |settings| {
+            settings.limits.parallel_calls = 1;
+            settings.limits.early_calls = 0;
+            settings.limits.tool_rounds = 5;
+            settings.limits.model_calls = 6;
+            settings.guards.ask_tool = "ask".into();
+        },
+    )
+}
+
 fn answer_hook(settings: &mut Settings) {
     settings.hooks = HookPoints { answer: Listening::Hooked, ..HookPoints::default() };
 }
 
 fn gate() -> Config {
-    let bounds = Bounds { steers: 1, crashes: 1, cancels: 1, ..one_prompt() };
+    let bounds = Bounds { steers: 1, crashes: 1, cancels: 1, answers: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:pay"];
     Config::new("gate", "answers that do not count yet", &lines, bounds)
         .with(|settings| {

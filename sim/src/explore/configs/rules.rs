@@ -10,7 +10,7 @@ use crate::explore::config::{Config, rules_of};
 use crate::explore::menu::{Say, Think};
 
 pub(super) const ALL: &[fn() -> Config] =
-    &[lists, grants, hooked, plan, dont_ask, bypass, auto, short, expiring];
+    &[lists, grants, hooked, plan, planning, dont_ask, bypass, auto, short, expiring];
 
 /// Every list names something, and some name the same.
 fn all_lists(mode: Mode) -> Permissions {
@@ -77,6 +77,20 @@ fn in_mode(name: &'static str, about: &'static str, mode: Mode) -> Config {
 
 fn plan() -> Config {
     in_mode("plan", "nothing is changed", Mode::Plan)
+}
+
+/// A plan that is presented again and again, and calls that must wait for its approval.
+fn planning() -> Config {
+    let bounds = Bounds { answers: 2, crashes: 1, cancels: 1, ..one_prompt() };
+    let lines = ["end_turn:text", "tool_use:plan", "tool_use:pay plan"];
+    Config::new("planning", "a plan that a person approves, or not", &lines, bounds).with(
+        |settings| {
+            settings.rules.mode = Mode::Plan;
+            settings.rules.otherwise = Otherwise::Allow;
+            settings.limits.tool_rounds = 3;
+            settings.limits.model_calls = 4;
+        },
+    )
 }
 
 fn dont_ask() -> Config {

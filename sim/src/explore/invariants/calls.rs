@@ -108,6 +108,8 @@ fn is_ours(fact: &Fact<'_>, id: CallId) -> bool {
     match call.facts.answered_by {
         AnsweredBy::Journal => call.state == CallState::Ready,
         AnsweredBy::Children => call.away().is_some_and(|away| away.at_work() == 0),
+        // Outside of plan mode there is nothing to approve.
+        AnsweredBy::PlanApproval => true,
         AnsweredBy::Tool | AnsweredBy::Human => false,
     }
 }

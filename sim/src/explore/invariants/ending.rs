@@ -75,7 +75,7 @@ fn rank(cause: StopCause) -> u8 {
         StopCause::HardTime => 4,
         StopCause::MaxToolRounds | StopCause::MaxModelCalls => 5,
         StopCause::BlockingLimit | StopCause::TruncationExhausted => 6,
-        StopCause::StructuredOutputRetries | StopCause::WorkerLost | StopCause::HookStopped => 6,
+        StopCause::StructuredOutputRetries | StopCause::HookStopped => 6,
         StopCause::ProviderFailed | StopCause::ResumeUnsafe | StopCause::AskedHuman => 6,
     }
 }

@@ -3,9 +3,10 @@
 use windlass_core::Input;
 use windlass_core::counsel::{Advice, Counsel};
 use windlass_core::record::{Record, Rejection};
-use windlass_core::run::Run;
+use windlass_core::run::{Halt, Run};
 use windlass_core::settings::{Listening, Settings};
 use windlass_core::stop::StopCause;
+use windlass_core::thrash::Level;
 
 use crate::explore::advice::{NO, YES};
 
@@ -22,23 +23,47 @@ pub(super) const FACTS: &[OfFact] = &[
 pub(super) const STEPS: &[OfStep] = &[
     ("a finished answer is never lost", answer_is_kept),
     ("a prompt that a hook blocks is not sent", blocked_is_not_sent),
+    ("the last step of a guardrail is a person", last_step_is_a_person),
 ];
 
 fn rejected_rightly(fact: &Fact<'_>) -> Verdict {
-    let Record::Rejected { by, .. } = fact.record else { return Ok(()) };
+    let Record::Rejected { by, level, .. } = fact.record else { return Ok(()) };
     let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
-    let (used, limits) = (&run.counters, &settings.limits);
-    let fits = match by {
-        Rejection::Schema => {
-            used.output_retries < limits.output_retries && lacks_structure(run, settings)
-        }
-        Rejection::Checklist => {
-            used.rejections < limits.rejections && settings.gate.missing(&run.done).is_some()
-        }
-        Rejection::Hook => used.rejections < limits.rejections && is_blocked(&fact.entry.input),
-        Rejection::Judge => used.rejections < limits.rejections && ruled(&fact.entry.input, NO),
+    let (used, most) = used(run, settings, *by);
+    let due = match used {
+        used if used >= most => Level::Human,
+        0 => Level::Nudge,
+        _ => Level::Directive,
     };
-    ensure(fits, || format!("{by:?} after {} and {}", used.rejections, used.output_retries))
+    let fits = match by {
+        Rejection::Schema => lacks_structure(run, settings),
+        Rejection::Checklist => settings.gate.missing(&run.done).is_some(),
+        Rejection::Hook => is_blocked(&fact.entry.input),
+        Rejection::Judge => ruled(&fact.entry.input, NO),
+        Rejection::Drift => matches!(&fact.entry.input, Input::Replied { .. }),
+    };
+    ensure(fits && *level == due, || format!("{by:?} as {level:?} after {used} of {most}"))
+}
+
+fn used(run: &Run, settings: &Settings, by: Rejection) -> (u32, u32) {
+    let (used, limits) = (&run.counters, &settings.limits);
+    match by {
+        Rejection::Schema => (used.output_retries, limits.output_retries),
+        Rejection::Drift => (used.reprompts, limits.reprompts),
+        Rejection::Checklist | Rejection::Hook | Rejection::Judge => {
+            (used.rejections, limits.rejections)
+        }
+    }
+}
+
+/// The last step of a guardrail: nothing goes on before a person has spoken.
+fn last_step_is_a_person(step: &Step<'_>) -> Verdict {
+    let last = |record: &Record| matches!(record, Record::Rejected { level: Level::Human, .. });
+    let (before, after) = (&step.before.run, &step.after.run);
+    let same = before.as_ref().zip(after.as_ref()).filter(|(before, after)| before.id == after.id);
+    let asked = same.is_none_or(|(_, run)| run.halt().is_some());
+    let told = step.entry.records.iter().any(last);
+    ensure(!told || asked, || "it goes on by itself".to_owned())
 }
 
 fn prompt_is_seen(fact: &Fact<'_>) -> Verdict {
@@ -118,7 +143,8 @@ fn judged_once(fact: &Fact<'_>) -> Verdict {
 fn answer_is_kept(step: &Step<'_>) -> Verdict {
     let Some(run) = &step.before.run else { return Ok(()) };
     let sought = run.consulting().map(|sought| &sought.about);
-    let Some(cause) = sought.and_then(Counsel::ends) else { return Ok(()) };
+    let kept = run.halt().and_then(Halt::kept_answer).map(|kept| kept.cause);
+    let Some(cause) = sought.and_then(Counsel::ends).or(kept) else { return Ok(()) };
     let ended = step.entry.records.iter().find_map(|record| match record {
         Record::Finished { run: id, cause, .. } if *id == run.id => Some(*cause),
         _ => None,

@@ -6,9 +6,11 @@ use windlass_core::counsel::Counsel;
 use windlass_core::facts::{AnsweredBy, Verify};
 use windlass_core::ids::CallId;
 use windlass_core::input::{Finding, Input, Opinion};
+use windlass_core::mail::{Answer, MailBody};
 use windlass_core::outcome::OutcomeKind;
+use windlass_core::permission::Mode;
 use windlass_core::question::{About, Question};
-use windlass_core::record::{Record, TimeLimit};
+use windlass_core::record::{Record, TimeLimit, ToolChoice};
 use windlass_core::run::{Fatality, Leave, Run};
 use windlass_core::thrash::Level;
 use windlass_core::window::Rung;
@@ -24,6 +26,8 @@ pub(super) const FACTS: &[OfFact] = &[
     ("a question has its own number", questions_are_numbered),
     ("an answer fits an open question", answers_fit),
     ("a run halts only by consent to a change", drift_accepted_rightly),
+    ("a model that must ask a person can do nothing else", made_to_ask),
+    ("the mode changes only when a person approves a plan", mode_changes_rightly),
 ];
 
 pub(super) const STEPS: &[OfStep] = &[
@@ -41,11 +45,46 @@ fn asked_only_when_needed(fact: &Fact<'_>) -> Verdict {
         About::Asking { call } => {
             call_of(fact, *call).is_some_and(|call| call.facts.answered_by == AnsweredBy::Human)
         }
+        About::Plan { call, .. } => call_of(fact, *call).is_some_and(|call| {
+            let mode = fact.now.settings.as_ref().map(|settings| settings.rules.mode);
+            call.facts.answered_by == AnsweredBy::PlanApproval && mode == Some(Mode::Plan)
+        }),
         About::Drift { .. } => has_drifted(fact),
         About::Guidance { .. } => is_lost(fact),
         About::Budget { .. } => is_short(fact),
     };
     ensure(needed, || format!("{:?}", question.about))
+}
+
+fn mode_changes_rightly(fact: &Fact<'_>) -> Verdict {
+    let Record::ModeChanged { mode } = fact.record else { return Ok(()) };
+    let Input::Received { mail } = &fact.entry.input else {
+        return Err("nobody said so".to_owned());
+    };
+    let approved = mail.iter().any(|mail| match &mail.body {
+        MailBody::Answer { answer, .. } => match answer {
+            Answer::Allow { .. } => *mode == Mode::Default,
+            Answer::Continue {} => *mode == Mode::AcceptEdits,
+            _ => false,
+        },
+        _ => false,
+    });
+    let open = fact.world.live.run.iter().flat_map(Run::questions);
+    let planned = open.into_iter().any(|open| matches!(open.about, About::Plan { .. }));
+    ensure(approved && planned, || format!("{mode:?}"))
+}
+
+/// It is asked once, with that one tool; after that a person is asked.
+fn made_to_ask(fact: &Fact<'_>) -> Verdict {
+    let (Record::Asked { choice, .. }, Some(run)) = (fact.record, &fact.now.run) else {
+        return Ok(());
+    };
+    let spoken = !run.steers.is_empty() || run.time_up.is_some();
+    let tool = fact.now.settings.as_ref().map(|settings| settings.guards.ask_tool.clone());
+    let made = tool.is_some_and(|tool| *choice == ToolChoice::Only(tool));
+    let again = fact.world.live.run.as_ref().is_some_and(|live| live.due_question.is_some());
+    let fine = run.due_question.is_none() || spoken || (made && !again);
+    ensure(fine, || format!("it is asked with {choice:?}"))
 }
 
 fn call_of<'a>(fact: &'a Fact<'_>, id: CallId) -> Option<&'a Call> {
@@ -108,10 +147,12 @@ fn drift_accepted_rightly(fact: &Fact<'_>) -> Verdict {
     ensure(awaited && fine, || "nobody accepted the change".to_owned())
 }
 
-/// Circles that were seen, or a window that fills up again and again.
+/// A loop that was detected, a guardrail that was hit too often, a window that fills up again and
+/// again; or a model that was to ask for one of these and did not.
 fn is_lost(fact: &Fact<'_>) -> bool {
-    fact.entry.records.iter().any(|record| match record {
-        Record::Watched { level, .. } => *level == Level::Human,
+    let due = fact.now.run.as_ref().is_some_and(|run| run.due_question.is_some());
+    due || fact.entry.records.iter().any(|record| match record {
+        Record::Watched { level, .. } | Record::Rejected { level, .. } => *level == Level::Human,
         Record::Climbed { rung } => *rung == Rung::AskHuman,
         _ => false,
     })
@@ -145,7 +186,8 @@ fn needs_no_model(run: &Run) -> bool {
     let fatal = run.round().is_some_and(|round| round.fatal == Fatality::Fatal);
     let over = run.time_up.is_some_and(|up| up.limit == TimeLimit::Hard);
     let sought = run.consulting().map(|sought| &sought.about);
-    let answered = sought.and_then(Counsel::ends).is_some();
+    let kept = run.halt().is_some_and(|halt| halt.kept_answer().is_some());
+    let answered = kept || sought.and_then(Counsel::ends).is_some();
     run.stop.is_some() || fatal || over || answered
 }
 

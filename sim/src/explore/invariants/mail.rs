@@ -7,7 +7,6 @@ use windlass_core::mail::{Answer, Mail, MailBody};
 use windlass_core::question::Question;
 use windlass_core::record::{Record, Stop};
 use windlass_core::run::Run;
-use windlass_core::window::Switch;
 use windlass_core::{Conversation, Input};
 
 use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
@@ -93,15 +92,14 @@ fn refused_rightly(fact: &Fact<'_>) -> Verdict {
     ensure(!useful, || format!("{:?}", mail.body))
 }
 
-/// Whether a compaction would leave anything out: the last ten messages stay, and so do
+/// Whether a compaction would leave anything out: the last messages stay, and so do
 /// instructions and what people said in the run.
 fn can_leave_out(c: &Conversation) -> bool {
     let Some(settings) = &c.settings else { return false };
-    let kept = settings.limits.kept_messages.min(10);
+    let kept = settings.limits.kept_messages;
     let prompts = c.run.as_ref().map_or(0, |run| run.prompts);
     let cut = c.transcript.cut_point(kept);
-    let leaves = cut.is_some_and(|cut| c.transcript.protected(cut, prompts).len() < cut);
-    settings.window.auto == Switch::On && leaves
+    cut.is_some_and(|cut| c.transcript.protected(cut, prompts).len() < cut)
 }
 
 fn room_asked_rightly(fact: &Fact<'_>) -> Verdict {

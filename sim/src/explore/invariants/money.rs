@@ -134,9 +134,10 @@ fn limits_hold(state: &State<'_>) -> Verdict {
         // What had to be asked again does not count.
         && counters.model_calls <= limits.model_calls.saturating_add(counters.retries)
         && patient
-        && counters.reprompts <= limits.reprompts
-        && counters.rejections <= limits.rejections
-        && counters.output_retries <= limits.output_retries
+        // Once more, and a person is asked.
+        && counters.reprompts <= limits.reprompts.saturating_add(1)
+        && counters.rejections <= limits.rejections.saturating_add(1)
+        && counters.output_retries <= limits.output_retries.saturating_add(1)
         && run.recoveries.total <= limits.recoveries
         && counters.truncations <= limits.truncations + 2
         && run.steers.len() <= limits.waiting_steers as usize + 1

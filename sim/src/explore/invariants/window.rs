@@ -3,16 +3,19 @@
 use windlass_core::apply::apply;
 use windlass_core::conversation::Asked;
 use windlass_core::counsel::{Counsel, Cut};
+use windlass_core::input::FailureClass;
 use windlass_core::record::{Record, ToolChoice, Transition};
+use windlass_core::reply::StopReason;
 use windlass_core::settings::Listening;
 use windlass_core::transcript::{Part, Segment};
-use windlass_core::window::{Rewrite, Rung, Stage, Usable};
+use windlass_core::window::{CompactionTrigger, Rewrite, Rung, Stage, Usable};
 use windlass_core::{Conversation, Input};
 
 use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
 
 pub(super) const FACTS: &[OfFact] = &[
     ("the ladder is climbed rung by rung and ends", rung_by_rung),
+    ("a run has one reactive compaction", reacts_once),
     ("what must stay is there word for word after a compaction", protected_stays),
     ("what a compaction kept has the hash it says", hash_is_true),
     ("a cheap stage leaves prompts, instructions and summary alone", pruned_rightly),
@@ -23,12 +26,10 @@ pub(super) const FACTS: &[OfFact] = &[
 pub(super) const STEPS: &[OfStep] = &[
     ("a compaction makes room, or a further rung follows", room_or_further),
     ("the last rung is a human", last_rung_is_human),
+    ("a compaction that the provider led to is reactive", reaction_is_told),
     ("a hook that puts a compaction off uses up a rung", block_uses_a_rung),
     ("hooks see all of it before anything is left out", seen_before_left_out),
 ];
-
-/// Iterations within which filling up again is too soon.
-const TOO_SOON: u32 = 20;
 
 fn climbs(record: &Record) -> Option<Rung> {
     match record {
@@ -47,7 +48,8 @@ fn rung_by_rung(fact: &Fact<'_>) -> Verdict {
         return Ok(());
     }
     let iteration = run.counters.model_calls;
-    let soon = |at: Option<u32>| at.is_some_and(|at| iteration.saturating_sub(at) <= TOO_SOON);
+    let within = settings.limits.recovery_iterations;
+    let soon = |at: Option<u32>| at.is_some_and(|at| iteration.saturating_sub(at) <= within);
     let next = match (soon(used.last_prune), soon(used.last_compaction)) {
         (true, _) => Rung::AskHuman,
         (false, true) => Rung::DeepPrune,
@@ -55,6 +57,32 @@ fn rung_by_rung(fact: &Fact<'_>) -> Verdict {
     };
     let left = used.total < settings.limits.recoveries;
     ensure(left && rung == next, || format!("{rung:?} where {next:?} is due, {used:?}"))
+}
+
+fn reacts_once(fact: &Fact<'_>) -> Verdict {
+    let Record::Compacted { trigger: CompactionTrigger::Reactive, .. } = fact.record else {
+        return Ok(());
+    };
+    let earlier = fact.now.run.as_ref().map_or(0, |run| run.counters.reactive_compactions);
+    ensure(earlier == 0, || format!("after {earlier} others"))
+}
+
+/// The provider said that the window is full: the first compaction that this leads to says so.
+fn reaction_is_told(step: &Step<'_>) -> Verdict {
+    let full = match &step.entry.input {
+        Input::ModelFailed { failure, .. } => failure.class == FailureClass::TooLong,
+        Input::Replied { reply, .. } => reply.stop_reason == StopReason::ContextWindowExceeded,
+        _ => false,
+    };
+    let trigger = step.entry.records.iter().find_map(|record| match record {
+        Record::Compacted { trigger, .. } => Some(*trigger),
+        Record::CounselSought { about: Counsel::Summary { cut, .. }, .. }
+        | Record::CounselSought { about: Counsel::Compaction { cut }, .. } => Some(cut.trigger),
+        _ => None,
+    });
+    let told = trigger.is_none_or(|trigger| trigger == CompactionTrigger::Reactive);
+    let calls = matches!(&step.entry.input, Input::Replied { reply, .. } if reply.tool_uses().next().is_some());
+    ensure(!full || calls || told, || format!("{trigger:?}"))
 }
 
 /// Instructions, and what people said in this run.
@@ -222,5 +250,6 @@ fn last_rung_is_human(step: &Step<'_>) -> Verdict {
         return Ok(());
     };
     let same = step.before.run.as_ref().is_some_and(|before| before.id == run.id);
-    ensure(!same || run.halt().is_some(), || format!("the run is {}", run.phase_name()))
+    let asks = run.halt().is_some() || run.due_question.is_some();
+    ensure(!same || asks, || format!("the run is {}", run.phase_name()))
 }

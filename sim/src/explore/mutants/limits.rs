@@ -6,7 +6,7 @@ use windlass_core::facts::Interrupt;
 use windlass_core::outcome::Shown;
 use windlass_core::question::About;
 use windlass_core::record::{Record, Settlement, TimeLimit, ToolChoice, Transition};
-use windlass_core::run::{InUse, Run, Warned};
+use windlass_core::run::{InUse, Phase, Run, Warned};
 use windlass_core::thrash::Level;
 use windlass_core::wanted::Wanted;
 use windlass_core::{Conversation, Input, decide};
@@ -20,6 +20,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("let a judge say no for ever", loop_gate, &["judge"]),
     records("rise two steps at once", two_steps, &["circles"]),
     records("never put circles before a human", never_human, &["circles"]),
+    records("let a model that must ask a person do as it likes", free_choice, &["made-to-ask"]),
+    records("make a model ask a person again and again", made_again, &["made-to-ask"]),
+    records("let a guardrail go on without a person", never_human, &["gate"]),
+    records("lose an answer that a person is asked about", forget_kept, &["gate"]),
     records("reject answers for ever", loop_gate, &["gate"]),
     records("do not mark a doubtful answer", unmarked, &["gate"]),
     records("ignore a hook that rejects the answer", deaf_gate, &["gate"]),
@@ -65,6 +69,36 @@ fn ask_instead(told: &Told<'_>, records: Vec<Record>, which: fn(&About) -> bool)
 
 fn never_human(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     ask_instead(told, records, |about| matches!(about, About::Guidance { .. }))
+}
+
+fn free_choice(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let due = records.iter().any(|record| matches!(record, Record::QuestionDue { .. }));
+    replace(records, |record| match record {
+        Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, .. } if due => {
+            let choice = ToolChoice::Open;
+            vec![Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice }]
+        }
+        record => vec![record],
+    })
+}
+
+fn made_again(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    match told.run().is_some_and(|run| run.due_question.is_some()) {
+        true => ask_instead(told, records, |about| matches!(about, About::Guidance { .. })),
+        false => records,
+    }
+}
+
+/// As if there were no answer to fall back on.
+fn forget_kept(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    if !told.run().and_then(Run::halt).is_some_and(|halt| halt.kept_answer().is_some()) {
+        return records;
+    }
+    told.decided_for(|run| {
+        if let Phase::Halted(halt) = &mut run.phase {
+            halt.question.about = About::guidance("");
+        }
+    })
 }
 
 fn loop_gate(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use windlass_core::counsel::{Counsel, Cut};
 use windlass_core::record::{Record, Transition};
 use windlass_core::settings::Listening;
 use windlass_core::transcript::{Part, Transcript};
-use windlass_core::window::{Rewrite, Rung, Stage};
+use windlass_core::window::{CompactionTrigger, Rewrite, Rung, Stage};
 
 use super::ending::asked;
 use super::{Mutant, Told, records, replace, until, without};
@@ -14,6 +15,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("skip a rung of the ladder", skip_rung, &["window", "deep"]),
     records("stay on the first rung", same_rung, &["window", "deep"]),
     records("compact more often than allowed", ignore_limit, &["too-long", "window"]),
+    records("react to a full window again and again", react_again, &["too-long"]),
+    records("make a reactive compaction and not say so", untold_reaction, &["too-long"]),
     records("repeat a compaction that freed nothing", repeat_in_vain, &["window"]),
     records("cut a call from its result", split_pair, &["window", "summaries"]),
     records("leave out the prompt of the run", lose_prompt, &["window", "summaries"]),
@@ -32,9 +35,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
 
 fn with_rung(records: Vec<Record>, change: impl Fn(Rung) -> Rung) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Compacted { keep_from, note, rung: Some(rung), attached, kept } => {
+        Record::Compacted { keep_from, note, rung: Some(rung), trigger, attached, kept } => {
             let rung = Some(change(rung));
-            vec![Record::Compacted { keep_from, note, rung, attached, kept }]
+            vec![Record::Compacted { keep_from, note, rung, trigger, attached, kept }]
         }
         record => vec![record],
     })
@@ -52,6 +55,28 @@ fn ignore_limit(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_for(|run| run.recoveries.total = 0)
 }
 
+fn react_again(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+    told.decided_for(|run| run.counters.reactive_compactions = 0)
+}
+
+fn untold_reaction(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+    let threshold = CompactionTrigger::Threshold;
+    replace(records, |record| match record {
+        Record::Compacted { keep_from, note, rung, attached, kept, .. } => {
+            vec![Record::Compacted { keep_from, note, rung, trigger: threshold, attached, kept }]
+        }
+        Record::CounselSought {
+            counsel,
+            about: Counsel::Summary { cut, wishes, max_tokens, reserved_tokens },
+        } => {
+            let cut = Cut { trigger: threshold, ..cut };
+            let about = Counsel::Summary { cut, wishes, max_tokens, reserved_tokens };
+            vec![Record::CounselSought { counsel, about }]
+        }
+        record => vec![record],
+    })
+}
+
 /// As if no rung had ever been climbed.
 fn repeat_in_vain(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_for(|run| run.recoveries = Default::default())
@@ -66,10 +91,10 @@ fn compacted(
     let mut changed = Vec::new();
     for record in records {
         changed.push(match record {
-            Record::Compacted { keep_from, note, rung, attached, .. } => {
+            Record::Compacted { keep_from, note, rung, trigger, attached, .. } => {
                 let now = told.after(&changed).transcript;
                 let (keep_from, attached, kept) = change(&now, keep_from, attached);
-                Record::Compacted { keep_from, note, rung, attached, kept: Some(kept) }
+                Record::Compacted { keep_from, note, rung, trigger, attached, kept: Some(kept) }
             }
             record => record,
         });
@@ -144,9 +169,9 @@ fn send_full(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
 
 fn long_summary(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Compacted { keep_from, note, rung, attached, kept } => {
+        Record::Compacted { keep_from, note, rung, trigger, attached, kept } => {
             let note = format!("{note}{}", "x".repeat(40_000)).into();
-            vec![Record::Compacted { keep_from, note, rung, attached, kept }]
+            vec![Record::Compacted { keep_from, note, rung, trigger, attached, kept }]
         }
         record => vec![record],
     })

@@ -13,7 +13,9 @@ pub(super) fn hear(said: &mut Vec<Sentence>, moment: Moment<'_>) {
     let counters = moment.now.run.as_ref().map(|run| run.counters.clone()).unwrap_or_default();
     let text = match moment.record {
         Record::Watched { level, found: Some(found) } => Some(words::circles(*level, found)),
-        Record::Rejected { by, reason } => Some(words::rejected(*by, reason, &counters, &limits)),
+        Record::Rejected { by, reason, .. } => {
+            Some(words::rejected(*by, reason, &counters, &limits))
+        }
         Record::Suspected { why } => Some(words::suspect(why)),
         Record::TimeUp { limit } => Some(words::time_up(*limit).to_owned()),
         Record::Slept {} => Some(words::SLEPT.to_owned()),

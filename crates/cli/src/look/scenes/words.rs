@@ -10,7 +10,7 @@ use crate::look::words::{call_named, rung, stored_name, why};
 
 /// How a run ended.
 pub(super) fn ended(cause: StopCause) -> String {
-    format!("ended ({}): {}", cause.reason(), why(cause))
+    format!("ended ({}): {}", cause.name(), why(cause))
 }
 
 /// What a record tells, if a reader wants to know.

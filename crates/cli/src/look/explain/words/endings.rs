@@ -18,11 +18,11 @@ pub(in crate::look::explain) const BETWEEN: &str = "It is between two steps.";
 const LAST_WORDS: usize = 300;
 
 pub(in crate::look::explain) fn ended(cause: StopCause) -> String {
-    format!("It ended ({}): {}.", cause.reason(), why(cause))
+    format!("It ended ({}): {}.", cause.name(), why(cause))
 }
 
 pub(in crate::look::explain) fn also(cause: StopCause) -> String {
-    format!("At the same moment this would have ended it too ({}): {}.", cause.reason(), why(cause))
+    format!("At the same moment this would have ended it too ({}): {}.", cause.name(), why(cause))
 }
 
 pub(in crate::look::explain) fn suspect(why: &str) -> String {
@@ -84,7 +84,6 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
             "Simplify the schema, or say in the prompt how each field is filled.".to_owned()
         }
         StopCause::HookStopped => format!("Do what the hook asks for, then `{go_on}`."),
-        StopCause::WorkerLost => format!("Begin again: `{go_on}`."),
         StopCause::ProviderFailed => format!(
             "Check key, model and network with `windlass doctor`, then `{go_on}`; `windlass logs \
              {lane}` shows the retries."

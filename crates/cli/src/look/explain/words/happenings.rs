@@ -181,8 +181,12 @@ pub(in crate::look::explain) fn rejected(
         Rejection::Hook => ("A stop hook", used.rejections, limits.rejections),
         Rejection::Judge => ("The judge", used.rejections, limits.rejections),
         Rejection::Schema => ("The schema", used.output_retries, limits.output_retries),
+        Rejection::Drift => ("The drift guard", used.reprompts, limits.reprompts),
     };
     let reason = one_line(reason, QUOTE);
+    if used > most {
+        return format!("{by} rejected the answer {used} times, so a person was asked: {reason}");
+    }
     format!("{by} sent the model on ({used} of {most}): {reason}")
 }
 
