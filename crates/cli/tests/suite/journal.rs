@@ -6,7 +6,7 @@ const SCRIPT: &str = "when results 0\n  call update_run_journal {\"objective\": 
     call append_run_journal_entry {\"section\": \"blockers\", \"entry\": \"it rains\"}\n  \
     call append_run_journal_entry {\"section\": \"blockers\", \"entry\": \"no nails\\u001b[31m\"}\n\
     when results 3\n  call edit_run_journal_entry {\"entry\": 1, \"action\": \"resolve\", \"version\": 3}\n\
-    when results 4\n  call edit_run_journal_entry {\"entry\": 1, \"action\": \"remove\", \"version\": 3}\n\
+    when ask 3\n  call edit_run_journal_entry {\"entry\": 1, \"action\": \"remove\", \"version\": 3}\n\
     when any\n  say \"done\"\n";
 
 // spec: JOURNAL-07, JOURNAL-06
