@@ -54,19 +54,21 @@ pub(crate) fn is_transient(kind: io::ErrorKind) -> bool {
     )
 }
 
+/// Codes of the kinds that a model can act on; every other kind is an `io_error`.
+const CODES: &[(io::ErrorKind, &str)] = &[
+    (io::ErrorKind::TimedOut, "timed_out"),
+    (io::ErrorKind::ConnectionRefused, "connection_refused"),
+    (io::ErrorKind::ConnectionReset, "connection_reset"),
+    (io::ErrorKind::ConnectionAborted, "connection_aborted"),
+    (io::ErrorKind::HostUnreachable, "host_unreachable"),
+    (io::ErrorKind::NetworkUnreachable, "network_unreachable"),
+    (io::ErrorKind::NetworkDown, "network_down"),
+    (io::ErrorKind::NotFound, "not_found"),
+    (io::ErrorKind::PermissionDenied, "permission_denied"),
+];
+
 fn code_of(kind: io::ErrorKind) -> &'static str {
-    match kind {
-        io::ErrorKind::TimedOut => "timed_out",
-        io::ErrorKind::ConnectionRefused => "connection_refused",
-        io::ErrorKind::ConnectionReset => "connection_reset",
-        io::ErrorKind::ConnectionAborted => "connection_aborted",
-        io::ErrorKind::HostUnreachable => "host_unreachable",
-        io::ErrorKind::NetworkUnreachable => "network_unreachable",
-        io::ErrorKind::NetworkDown => "network_down",
-        io::ErrorKind::NotFound => "not_found",
-        io::ErrorKind::PermissionDenied => "permission_denied",
-        _ => "io_error",
-    }
+    CODES.iter().find(|(known, _)| *known == kind).map_or("io_error", |(_, code)| code)
 }
 
 #[cfg(test)]
