@@ -118,7 +118,7 @@ fn step(now: &mut Conversation, inputs: Vec<Input>) -> Result<Request> {
 fn history(rounds: u32) -> Result<Conversation> {
     let settings = everything_on();
     let blocks = vec![Block::text("read everything")];
-    let body = MailBody::Prompt { run: RunId::from("bench"), blocks };
+    let body = MailBody::prompt(RunId::from("bench"), blocks);
     let mut now = Conversation::default();
     for input in [
         Input::Configured { settings: Arc::new(settings) },

@@ -8,6 +8,7 @@ use tracing_subscriber::filter::Targets;
 
 use crate::logging;
 use crate::look::args as look;
+use crate::settle::sources::SOURCE_NAMES;
 
 /// An agent runtime in which every turn either clicks forward, durably, or stops and says why.
 #[derive(Debug, Parser)]
@@ -176,6 +177,9 @@ pub(crate) struct PermissionArgs {
     /// Which settings files are read: user, project, local; empty for none
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
+    /// Treats unknown names in settings as errors rather than warnings
+    #[arg(long)]
+    pub(crate) strict_settings: bool,
 }
 
 /// The modes as they are typed, in the order of what they allow.
@@ -198,6 +202,19 @@ impl PermissionArgs {
     pub(crate) fn reads(&self, source: &str) -> bool {
         let list = self.setting_sources.as_deref();
         list.is_none_or(|list| list.split(',').any(|named| named.trim() == source))
+    }
+
+    /// Whether every source that was named exists.
+    pub(crate) fn check_sources(&self) -> anyhow::Result<()> {
+        let named = self.setting_sources.as_deref().unwrap_or_default();
+        let named = named.split(',').map(str::trim).filter(|named| !named.is_empty());
+        match named.into_iter().find(|named| !SOURCE_NAMES.contains(named)) {
+            Some(unknown) => anyhow::bail!(
+                "unknown settings source `{unknown}`; --setting-sources takes {}, or nothing",
+                SOURCE_NAMES.join(", ")
+            ),
+            None => Ok(()),
+        }
     }
 }
 
@@ -416,12 +433,12 @@ pub(crate) enum Command {
     Fork(look::ForkArgs),
     /// Make room in the context of a conversation before its next model call
     Compact(look::CompactArgs),
-    /// Trust a folder: its allow rules, hooks and environment count from now on
+    /// Trust a folder: what its settings run and allow counts, as long as it does not change
     Trust {
         /// Which folder
         #[arg(default_value = ".")]
         folder: PathBuf,
-        /// No longer
+        /// Stop trusting the folder
         #[arg(long)]
         revoke: bool,
     },

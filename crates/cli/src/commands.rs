@@ -54,7 +54,8 @@ fn runtime(command: Option<&Command>) -> Builder {
 
 async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
-        None => print::print(args.print).await,
+        // Boxed, because every command would keep the room for it.
+        None => Box::pin(print::print(args.print)).await,
         Some(Command::Resume { conversation, detach, agent }) => {
             resume::resume(conversation.as_deref(), &agent, Then::of(detach)).await
         }

@@ -3,16 +3,22 @@
 
 pub(crate) mod agents;
 pub(crate) mod config;
+pub(crate) mod config_file;
 pub(crate) mod controls;
 pub(crate) mod customs;
 pub(crate) mod front;
+pub(crate) mod grants;
 pub(crate) mod hooks;
+mod known_names;
 pub(crate) mod limits;
 pub(crate) mod memory;
 pub(crate) mod model;
 pub(crate) mod paths;
 pub(crate) mod project;
 pub(crate) mod rules;
+pub(crate) mod run_settings;
+pub(crate) mod settings_check;
 pub(crate) mod sources;
 pub(crate) mod trust;
+pub(crate) mod trust_file;
 pub(crate) mod workspace;

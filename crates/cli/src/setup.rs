@@ -5,20 +5,24 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use windlass::core::ids::LaneId;
+use windlass::core::permission::Permissions;
 use windlass::core::settings::Settings;
 use windlass::memory::MemoryStore;
 use windlass::ports::Store;
 use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
-use windlass::tools::{MemoryFile, Workplace};
+use windlass::tools::Workplace;
 use windlass::{Definition, LeaseTimes, SystemClock, Windlass};
 
-use crate::args::{AgentArgs, StoreArgs, WhenAsked};
+use crate::args::{AgentArgs, PermissionArgs, StoreArgs, WhenAsked};
 use crate::exit::UsageError;
 use crate::settle::agents::{self, FileAgent};
 use crate::settle::config::{self, Config};
 use crate::settle::customs::{self, Custom};
-use crate::settle::{hooks, limits, memory, model, paths, rules, sources, trust, workspace};
+use crate::settle::trust::FolderTrust;
+use crate::settle::{
+    hooks, limits, memory, model, paths, rules, run_settings, sources, trust, workspace,
+};
 use crate::{logging, show, toolset, words};
 
 /// How long after the start commands of dead processes are looked for.
@@ -141,13 +145,41 @@ pub(crate) async fn start_on(
     args: &AgentArgs,
     asks: Asks,
 ) -> anyhow::Result<Setup> {
+    start_with(opened, args, asks, FlagRules::EveryRun).await
+}
+
+/// The same for one prompt: the rules that were given as flags are for its run alone.
+pub(crate) async fn start_for_prompt(
+    opened: Option<Opened>,
+    args: &AgentArgs,
+    asks: Asks,
+) -> anyhow::Result<Setup> {
+    start_with(opened, args, asks, FlagRules::OwnRun).await
+}
+
+/// Which runs the rules have that were given as flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FlagRules {
+    /// Every run that this process drives.
+    EveryRun,
+    /// The run of the prompt that they were given with; it brings them along.
+    OwnRun,
+}
+
+async fn start_with(
+    opened: Option<Opened>,
+    args: &AgentArgs,
+    asks: Asks,
+    flags: FlagRules,
+) -> anyhow::Result<Setup> {
     logging::install(&args.output)?;
     let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
-    let trust = trust::of(&workspace);
-    let sources = sources::all(&args.permissions, &workspace, trust)?;
+    let when_asked = rules::who_is_asked(&args.permissions, args.output.format());
+    let folder = trusted(&workspace, &args.permissions, when_asked)?;
+    let trust = folder.trust;
+    let sources = sources::in_force(&args.permissions, &folder)?;
     let config = config::read()?;
     let profile = config.profile(args.limits.profile.as_deref()).map_err(UsageError::of)?;
-    let when_asked = rules::who_is_asked(&args.permissions, args.output.format());
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
@@ -169,9 +201,10 @@ pub(crate) async fn start_on(
     limits::apply(&mut settings, &profile, &args.limits).map_err(UsageError::of)?;
     let markers = words::end_markers(&model::controls(&args.model, (&config, &profile))?);
     tell(&mut settings, args, &workspace, &markers);
+    remember(&mut settings, &folder);
 
     let agents =
-        agents::all(&agents::folders(|source| args.permissions.reads(source), &workspace, trust));
+        agents::all(&agents::files(|source| args.permissions.reads(source), &workspace, trust));
     agents.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
     let around = (sources.as_slice(), &settings.rules, agents.found.as_slice());
     let toolbox = toolset::toolbox(args, &workspace, around, &clock);
@@ -180,19 +213,17 @@ pub(crate) async fn start_on(
     settings.output = toolset::output(args);
     settings.check_tool_names()?;
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
-    // Commands of processes that died are ended beside the work: their owners' names are not ours.
-    // Every process of the machine is looked at for that, so the first request goes first.
-    let reaper = Arc::clone(&clock);
-    tokio::spawn(async move {
-        reaper.sleep(REAP_AFTER_MS).await;
-        windlass::tools::reap_orphans(reaper.as_ref()).await
-    });
+    end_orphans_later(Arc::clone(&clock));
     let store = match opened {
         Some(opened) => opened.store,
         None => store(&args.store).await?,
     };
     let offered = tools.get(toolset::AGENT).map_or(Vec::new(), |_| agents.found);
     let names = offered.iter().map(|agent| agent.name.clone()).collect();
+    let owner_rules = match flags {
+        FlagRules::EveryRun => settings.rules.clone(),
+        FlagRules::OwnRun => rules_of_files(args, &folder, when_asked)?,
+    };
     let mut builder = Windlass::builder();
     for agent in offered {
         let definition = definition(&agent, args, (&config, asks), (&workspace, &clock))?;
@@ -206,7 +237,7 @@ pub(crate) async fn start_on(
         .shared_workspace(workspace::of(&args.permissions.workspace, &workspace, trust))
         .keeping(config.keep.settled())
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
-        .settings(|mine| *mine = settings.clone())
+        .settings(|mine| *mine = Settings { rules: owner_rules, ..settings.clone() })
         .start()
         .await?;
     let agents = names;
@@ -224,19 +255,72 @@ pub(crate) async fn start_on(
     })
 }
 
-/// What the model is told before the conversation: the prompt, where it is, and memory files.
+/// Ends commands of processes that died, beside the work: their owners' names are not ours. Every
+/// process of the machine is looked at for that, so the first request goes first.
+fn end_orphans_later(clock: Arc<dyn windlass::ports::Clock>) {
+    tokio::spawn(async move {
+        clock.sleep(REAP_AFTER_MS).await;
+        windlass::tools::reap_orphans(clock.as_ref()).await
+    });
+}
+
+/// The rules without those that were given as flags.
+fn rules_of_files(
+    args: &AgentArgs,
+    folder: &FolderTrust,
+    when_asked: WhenAsked,
+) -> anyhow::Result<Permissions> {
+    let bare = run_settings::without_rules(&args.permissions);
+    let sources = sources::in_force(&bare, folder)?;
+    rules::permissions(&bare, &sources, &folder.folder, when_asked)
+}
+
+/// How it stands with trust in the folder. What is ignored is said once; at a terminal the user is
+/// asked first.
+fn trusted(
+    workspace: &Path,
+    args: &PermissionArgs,
+    when_asked: WhenAsked,
+) -> anyhow::Result<FolderTrust> {
+    let mut folder = FolderTrust::look(workspace, |source| args.reads(source))?;
+    sources::check(args, &folder)?;
+    let reads = args.reads("project") || args.reads("local");
+    if reads {
+        ask_about(&mut folder, when_asked)?;
+        if folder.ignores_something() && folder.grants.concern_every_run() {
+            show::note(&words::untrusted(&folder));
+        }
+    }
+    Ok(folder)
+}
+
+/// Asks whoever sits at the terminal about a folder whose settings are ignored, once.
+pub(crate) fn ask_about(folder: &mut FolderTrust, when_asked: WhenAsked) -> anyhow::Result<()> {
+    let asks = when_asked == WhenAsked::Prompt && !folder.is_declined;
+    if asks && folder.ignores_something() {
+        let decision = show::ask_trust(folder).context("the terminal cannot be used")?;
+        decision.map(|decision| folder.decide(decision)).transpose()?;
+    }
+    Ok(())
+}
+
+/// What memory files say, for the model; what is wrong with them is told.
+fn remember(settings: &mut Settings, folder: &FolderTrust) {
+    let memory = memory::files(folder);
+    memory.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
+    settings.user_context = Arc::from(words::user_context(&memory.files));
+}
+
+/// What the model is told before the conversation: the prompt and where it is.
 fn tell(settings: &mut Settings, args: &AgentArgs, workspace: &Path, markers: &str) {
-    let files = memory::files(workspace);
     let own = args.prompt.system_prompt.clone();
     let own = own.unwrap_or_else(|| words::system(workspace));
     let parts = [Some(own), args.prompt.append_system_prompt.clone(), Some(markers.to_owned())];
-    settings.system = Arc::from(together(parts.into_iter().flatten(), &files));
-    settings.window.preserve = memory::preserve(&files).map(Arc::from);
+    settings.system = Arc::from(together(parts.into_iter().flatten()));
 }
 
-fn together(parts: impl IntoIterator<Item = String>, files: &[MemoryFile]) -> String {
-    let files = files.iter().map(|file| words::memory(&file.path, &file.text));
-    let parts = parts.into_iter().chain(files).filter(|part| !part.trim().is_empty());
+fn together(parts: impl IntoIterator<Item = String>) -> String {
+    let parts = parts.into_iter().filter(|part| !part.trim().is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
 }
 
@@ -248,7 +332,6 @@ fn definition(
     (workspace, clock): (&Path, &Arc<dyn windlass::ports::Clock>),
 ) -> anyhow::Result<Definition> {
     let told = words::agent(&agent.prompt, workspace);
-    let told = together([told], &memory::files(workspace));
     let mut definition = Definition::new(&agent.about).system(&told);
     if let Some(tools) = &agent.tools {
         let names: Vec<&str> = tools.iter().map(|tool| toolset::called(tool)).collect();

@@ -18,6 +18,7 @@ mod result;
 mod signals;
 mod spinner;
 mod terminal;
+mod trust_question;
 
 use std::io::{self, Write};
 
@@ -27,6 +28,7 @@ pub(crate) use follow::{watch, watch_from};
 pub(crate) use local::{cleared, locally, not_begun};
 pub(crate) use patience::{Lost, Patience};
 pub(crate) use terminal::{Colours, Style, harmless};
+pub(crate) use trust_question::ask_trust;
 
 /// One line on standard output. A reader that went away is not an error.
 pub(crate) fn line(text: &str) {

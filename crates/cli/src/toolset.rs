@@ -29,6 +29,13 @@ pub(crate) fn called(name: &str) -> &str {
     ALSO.iter().find(|(also, _)| *also == name).map_or(name, |(_, tool)| *tool)
 }
 
+/// Every name that a rule can be about, in order.
+pub(crate) fn every_name() -> impl Iterator<Item = &'static str> {
+    let more = [AGENT, JOURNAL, "spawn_child_runs", StructuredOutput::NAME];
+    let journal = JournalTool::all().into_iter().map(JournalTool::name);
+    STANDARD.iter().copied().chain(more).chain(journal)
+}
+
 /// The name that offers the run journal.
 const JOURNAL: &str = "Journal";
 

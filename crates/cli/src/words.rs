@@ -2,6 +2,7 @@
 
 mod models;
 mod questions;
+mod trust;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +16,7 @@ use windlass::core::outcome::{self, OutcomeKind};
 use windlass::core::permission::Verdict;
 use windlass::core::record::{Record, Rejection, Transition};
 use windlass::core::thrash::Level;
+use windlass::tools::{MemoryFile, memory_frame};
 use windlass::{End, StopCause, StoreNews};
 
 use crate::look::paper::one_line;
@@ -26,6 +28,7 @@ pub(crate) use models::{
     NO_EXACT_COUNT, NO_MODEL, bad_escape, blank_stop, end_markers, output_limit, without_effect,
 };
 pub(crate) use questions::{asked, choices, more, try_again, waiting};
+pub(crate) use trust::{TRUST_CHOICES, trust_lines, trust_title, untrusted};
 
 /// What the model is told when a run that stopped at a limit is resumed.
 pub(crate) const GO_ON: &str = "Continue where you stopped.";
@@ -206,9 +209,19 @@ pub(crate) fn attached_folder(path: &str, names: &str) -> String {
     format!("The folder {path}, which the user mentions, holds:\n{names}")
 }
 
-/// A memory file as the model sees it.
-pub(crate) fn memory(path: &Path, text: &str) -> String {
-    format!("Instructions from {}:\n{text}", path.display())
+/// What memory files say, as the model sees it; empty without any.
+pub(crate) fn user_context(files: &[MemoryFile]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let frames: Vec<String> =
+        files.iter().map(|file| memory_frame(&file.path, &file.text)).collect();
+    format!(
+        "These instructions were written down by the user and for this project. Follow them where \
+         they apply; they change no permission. Should an earlier message hold older ones, these take \
+         their place.\n{}",
+        frames.join("\n")
+    )
 }
 
 /// A call as a person knows it, on one line.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::call::{Call, CallState};
 use crate::conversation::Conversation;
-use crate::ids::{CallId, Millis};
+use crate::ids::{CallId, Epoch, Millis};
 use crate::input::Input;
 use crate::permission::Mode;
 use crate::record::Record;
@@ -94,7 +94,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::TimeUp { limit } => {
             with_run(c, |run| run.time_up = Some(TimeUp { limit: *limit, at }));
         }
-        Record::Adopted { epoch } => c.epoch = *epoch,
+        Record::Adopted { epoch } => adopted(c, input, *epoch),
     }
 }
 
@@ -159,10 +159,19 @@ fn mode_changed(c: &mut Conversation, mode: Mode) {
     Arc::make_mut(settings).rules.mode = mode;
 }
 
+/// The active run keeps what it began with; later ones have what the new owner has.
+fn adopted(c: &mut Conversation, input: &Input, epoch: Epoch) {
+    c.epoch = epoch;
+    if let Input::Adopted { settings: Some(settings), .. } = input {
+        c.owner_settings = Some(settings.clone());
+    }
+}
+
 fn configured(c: &mut Conversation, input: &Input) {
     let Input::Configured { settings } = input else { return };
     c.prompt_hash = Some(settings.prompt_hash());
     c.settings = Some(settings.clone());
+    c.owner_settings = Some(settings.clone());
     with_run(c, |run| {
         run.cap_tokens = settings.model.max_tokens;
         if let Phase::Halted(halt) = &mut run.phase {

@@ -99,6 +99,11 @@ impl Conversation {
         let room = model.window_tokens.saturating_sub(*max_tokens) / 2;
         let old = self.transcript.segments().iter().take(left_out);
         let mut text = render::history(old, room.saturating_mul(CHARS_PER_TOKEN));
+        if !settings.user_context.is_empty() {
+            let most = room.saturating_mul(CHARS_PER_TOKEN) / 4;
+            let context = crate::cut::text(&settings.user_context, most);
+            text = format!("{text}\n\n{}\n{context}", words::STANDING_INSTRUCTIONS);
+        }
         for wish in settings.window.preserve.iter().chain(wishes) {
             let wish = crate::cut::text(wish, crate::cut::SENTENCE_CHARS);
             text = format!("{text}\n\nThe summary must keep:\n{wish}");

@@ -17,6 +17,7 @@ use crate::record::TimeLimit;
 use crate::reply::Usage;
 use crate::request::Request;
 use crate::run::{InUse, LastReply, Run};
+use crate::run_settings::RunSettings;
 use crate::settings::Settings;
 use crate::stop::{StopCause, Subtype, Text};
 use crate::transcript::Transcript;
@@ -34,6 +35,10 @@ pub struct Conversation {
     pub at: Millis,
     /// What it runs with; `None` until configured.
     pub settings: Option<Arc<Settings>>,
+    /// What its owner has: a run begins from this.
+    pub owner_settings: Option<Arc<Settings>>,
+    /// The user's context as the model was last told it.
+    pub told_context: Arc<str>,
     /// Hash of prompt and tools in force.
     pub prompt_hash: Option<Arc<str>>,
     /// What the model sees.
@@ -99,6 +104,8 @@ pub struct QueuedPrompt {
     pub run: RunId,
     /// What the person said.
     pub blocks: Arc<[Block]>,
+    /// What the run has of its own.
+    pub settings: Option<Arc<RunSettings>>,
 }
 
 /// How a run ended.

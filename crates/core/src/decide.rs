@@ -40,7 +40,7 @@ pub fn decide(conversation: &Conversation, at: Millis, input: &Input) -> Vec<Rec
     match input {
         Input::Configured { settings } => configure::configured(&mut draft, settings),
         Input::Received { mail } => mail::received(&mut draft, mail),
-        Input::Adopted { epoch, prompt_hash, offer } => {
+        Input::Adopted { epoch, prompt_hash, offer, .. } => {
             resume::adopted(&mut draft, *epoch, prompt_hash, offer.as_ref());
         }
         Input::BlockReady { ask, index, tool_use, facts } => {

@@ -46,6 +46,9 @@ pub enum Input {
         /// What they are, part by part, if they are not what the run began with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offer: Option<Offer>,
+        /// What later runs have, if it is not what the owner before had.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        settings: Option<Arc<Settings>>,
     },
     /// A block of the reply is complete while the model still streams.
     #[serde(rename = "block_ready/1")]

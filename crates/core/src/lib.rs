@@ -46,6 +46,7 @@ pub mod redact;
 pub mod reply;
 pub mod request;
 pub mod run;
+pub mod run_settings;
 pub mod settings;
 pub mod stop;
 pub mod task;

@@ -10,10 +10,8 @@ use crate::settings::{Model, Settings};
 
 fn log() -> Vec<Entry> {
     let settings = Arc::new(Settings::new(Model::named("m")));
-    let prompt = |run: &str| MailBody::Prompt {
-        run: RunId::from(run),
-        blocks: vec![crate::block::Block::text("hi")],
-    };
+    let prompt =
+        |run: &str| MailBody::prompt(RunId::from(run), vec![crate::block::Block::text("hi")]);
     let inputs = [
         Input::Configured { settings },
         Input::Received { mail: vec![Mail { id: 1, body: prompt("a") }] },

@@ -9,6 +9,7 @@ use crate::block::Block;
 use crate::child::{Homecoming, Parent, Task};
 use crate::ids::{LaneId, MailId, QuestionId, RunId};
 use crate::permission::Rule;
+use crate::run_settings::RunSettings;
 
 /// A delivered mail.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,6 +30,9 @@ pub enum MailBody {
         run: RunId,
         /// What the person said.
         blocks: Vec<Block>,
+        /// What the run has of its own; else it has what the owner of the conversation has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        settings: Option<Arc<RunSettings>>,
     },
     /// Say something to the active run after its current round; without one it is a prompt.
     #[serde(rename = "steer/1")]
@@ -131,6 +135,12 @@ pub enum Answer {
 }
 
 impl MailBody {
+    /// A prompt with the settings of whoever drives the conversation.
+    #[must_use]
+    pub fn prompt(run: RunId, blocks: Vec<Block>) -> Self {
+        Self::Prompt { run, blocks, settings: None }
+    }
+
     /// Its kind, as stores keep it.
     #[must_use]
     pub fn kind(&self) -> &'static str {

@@ -72,6 +72,10 @@ pub struct Settings {
     /// How deep the conversation stands below one that is nobody's child.
     #[serde(default)]
     pub depth: u8,
+    /// What the user's and the project's files say: put before the first message, and said again
+    /// when it changed.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub user_context: Arc<str>,
 }
 
 /// A sampling temperature between 0 and 2, in thousandths: settings are compared and hashed, which
@@ -337,6 +341,7 @@ impl Settings {
             temperature: None,
             cache: None,
             depth: 0,
+            user_context: Arc::from(""),
         }
     }
 

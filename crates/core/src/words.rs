@@ -156,6 +156,10 @@ pub const SUMMARISE: &str = "You keep the memory of a long piece of work. Sum up
      matter, what failed, and what comes next. Be brief and exact; leave out what no longer matters. Answer with the summary \
      alone.";
 
+/// What stands above the user's context when somebody sums up.
+pub const STANDING_INSTRUCTIONS: &str = "The instructions of the user and the project follow. They stay in the conversation, so do not repeat \
+     them; but where they say what a summary or a compaction is to keep or to leave out, do as they say:";
+
 /// What the classifier is told.
 pub const CLASSIFY: &str = "You decide whether a tool call of an agent may run without asking its user. Allow what the user's \
      request plainly needs and what can be undone; deny what destroys, discloses or reaches beyond the request; ask when in \

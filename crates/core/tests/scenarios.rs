@@ -27,6 +27,7 @@ mod questions;
 mod resume;
 mod retries;
 mod rows;
+mod run_settings;
 mod steering;
 mod stop;
 mod stopping;

@@ -8,6 +8,7 @@ use windlass_core::budget::{Allowance, AtCap, Caps};
 use windlass_core::child::{Parent, Task};
 use windlass_core::gate::Gate;
 use windlass_core::permission::{Mode, Otherwise, Permissions, Rule};
+use windlass_core::run_settings::RunSettings;
 use windlass_core::settings::Settings;
 
 use crate::agent::Agent;
@@ -128,6 +129,8 @@ impl Agents {
         let mut child = base.clone();
         let mut settings = (*base.settings).clone();
         if *above.agent == *name {
+            // What the parent's run has of its own, a child like the parent has too.
+            settings = RunSettings::of(above).over(&settings);
             // What the parent owes somebody is not what its child owes the parent.
             settings.gate = Gate::default();
             settings.output = None;
@@ -140,8 +143,11 @@ impl Agents {
         if let Some(effort) = task.effort {
             settings.thinking.effort = Some(effort);
         }
-        if self.own.settings.rules.mode == Mode::Plan && is_after_planning(above.rules.mode) {
-            // A person approved the plan of the parent: what it plans no more, its children do not.
+        let own_mode = self.own.settings.rules.mode;
+        let approved = own_mode == Mode::Plan && is_after_planning(above.rules.mode);
+        if approved || settings.rules.mode == own_mode {
+            // An agent without a mode of its own has that of the run it works for. A person may have
+            // approved the plan of the parent: what it plans no more, its children do not.
             settings.rules.mode = above.rules.mode;
         }
         settings.rules = no_wider(&settings.rules, &above.rules);

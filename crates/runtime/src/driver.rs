@@ -311,7 +311,9 @@ impl Driver {
             let prompt_hash = self.settings.prompt_hash();
             let same = self.conversation.prompt_hash.as_ref() == Some(&prompt_hash);
             let offer = (!same).then(|| self.settings.offer());
-            Input::Adopted { epoch: self.epoch, prompt_hash, offer }
+            let known = self.conversation.owner_settings.as_ref() == Some(&self.settings);
+            let settings = (!known).then(|| Arc::clone(&self.settings));
+            Input::Adopted { epoch: self.epoch, prompt_hash, offer, settings }
         } else {
             Input::Configured { settings: Arc::clone(&self.settings) }
         };

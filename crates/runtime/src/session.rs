@@ -14,6 +14,7 @@ use windlass_core::ids::{LaneId, QuestionId, RunId, Seq};
 use windlass_core::log::Entry;
 use windlass_core::mail::{Answer, MailBody};
 use windlass_core::question::Question;
+use windlass_core::run_settings::RunSettings;
 
 use crate::driver::{self, DriveError};
 use crate::feed::{OwnerFeed, Subscription};
@@ -49,6 +50,18 @@ impl Session {
         self.send_as(RunId::from(uuid::Uuid::now_v7().to_string()), blocks).await
     }
 
+    /// The same with settings that belong to this run alone: they wait with the prompt if it waits,
+    /// whichever process drives it, and the next run does not have them.
+    pub async fn send_with(
+        &self,
+        blocks: Vec<Block>,
+        settings: RunSettings,
+    ) -> Result<RunStream, DriveError> {
+        let run = RunId::from(uuid::Uuid::now_v7().to_string());
+        let head = self.post(&run, blocks, Some(Arc::new(settings))).await?;
+        self.stream(Some(run), head).await
+    }
+
     /// The same as the run of this id, which the caller minted: sent again after a failure, it is
     /// still one prompt. An id that is not a UUID is refused: the tables that name runs require one.
     pub async fn send_as(&self, run: RunId, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
@@ -56,8 +69,13 @@ impl Session {
             let what = format!("the run id {run:?} is not a UUID; mint one for every prompt");
             return Err(StoreError::Invalid { what }.into());
         }
-        let head = self.post(&run, blocks).await?;
+        let head = self.post(&run, blocks, Some(self.own_settings())).await?;
         self.stream(Some(run), head).await
+    }
+
+    /// What this program gives its own prompts.
+    fn own_settings(&self) -> Arc<RunSettings> {
+        Arc::new(RunSettings::of(&self.host.agent().settings))
     }
 
     /// Leaves a prompt for whoever works on the lane next, and gives the run it will become.
@@ -67,15 +85,30 @@ impl Session {
 
     /// The same with any content.
     pub async fn leave_blocks(&self, blocks: Vec<Block>) -> Result<RunId, StoreError> {
+        self.leave_with(blocks, None).await
+    }
+
+    /// The same with settings that belong to this run alone; the rest is up to whoever works on it.
+    pub async fn leave_with(
+        &self,
+        blocks: Vec<Block>,
+        settings: Option<RunSettings>,
+    ) -> Result<RunId, StoreError> {
         let run = RunId::from(uuid::Uuid::now_v7().to_string());
-        self.post(&run, blocks).await?;
+        self.post(&run, blocks, settings.map(Arc::new)).await?;
         Ok(run)
     }
 
-    async fn post(&self, run: &RunId, blocks: Vec<Block>) -> Result<Seq, StoreError> {
+    async fn post(
+        &self,
+        run: &RunId,
+        blocks: Vec<Block>,
+        settings: Option<Arc<RunSettings>>,
+    ) -> Result<Seq, StoreError> {
         let head = self.begin().await?;
         let key = Arc::from(format!("prompt:{run}"));
-        self.deliver_as(key, MailBody::Prompt { run: run.clone(), blocks }).await?;
+        let body = MailBody::Prompt { run: run.clone(), blocks, settings };
+        self.deliver_as(key, body).await?;
         Ok(head)
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn merge(
     let mut cancelled: HashMap<LaneId, Vec<Option<RunId>>> = HashMap::new();
     for message in pending {
         match &message.body {
-            MailBody::Prompt { run, blocks } if !runs.iter().any(|known| known.run == *run) => {
+            MailBody::Prompt { run, blocks, .. } if !runs.iter().any(|known| known.run == *run) => {
                 let description = RunDescription::from_prompt(blocks);
                 queued.push(queued_run(run.clone(), description, &message));
             }

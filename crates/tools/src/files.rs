@@ -11,6 +11,7 @@ mod kind;
 mod lines;
 mod notebook;
 mod open;
+mod owned;
 mod page;
 mod pages;
 mod patch;
@@ -47,6 +48,7 @@ mod zones_tests;
 
 pub use attach::Attached;
 pub use edit::Edit;
+pub use owned::{FileBeginning, FileRefusal, read_beneath, read_linked};
 pub use patch::{Hunk, hunks as diff_hunks};
 pub use read::Read;
 pub use write::Write;

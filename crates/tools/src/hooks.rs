@@ -25,7 +25,7 @@ mod said_tests;
 #[path = "hooks/told_tests.rs"]
 mod told_tests;
 
-pub use config::{BadHooks, HookConfig};
+pub use config::{BadHooks, HookConfig, IgnoredHook};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -78,7 +78,9 @@ impl JournalTool {
         [Self::Get, Self::Update, Self::Append, Self::Edit]
     }
 
-    fn name(self) -> &'static str {
+    /// The name it is called by.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get_run_journal",
             Self::Update => "update_run_journal",

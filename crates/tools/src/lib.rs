@@ -22,6 +22,7 @@ mod input;
 mod journal;
 pub mod limits;
 mod memory;
+mod nearest;
 mod offer;
 mod output;
 mod paging;
@@ -37,16 +38,24 @@ mod workplace;
 #[cfg(test)]
 mod hex_tests;
 #[cfg(test)]
+mod nearest_tests;
+#[cfg(test)]
 mod shape_tests;
 
 pub use agents::{Agent, LIKE_THE_PARENT, MAX_TASKS, SpawnChildRuns};
 pub use custom::Custom;
 pub use desk::remove_tool_state;
-pub use files::{Attached, Edit, Hunk, Read, Write, Zones, diff_hunks};
-pub use hooks::{BadHooks, CommandHooks, HookConfig};
+pub use files::{
+    Attached, Edit, FileBeginning, FileRefusal, Hunk, Read, Write, Zones, diff_hunks, read_beneath,
+    read_linked,
+};
+pub use hooks::{BadHooks, CommandHooks, HookConfig, IgnoredHook};
 pub use human::AskUserQuestion;
 pub use journal::JournalTool;
-pub use memory::{MemoryFile, memory_files, remembering};
+pub use memory::{
+    FolderMemory, Imports, MemoryFile, memory_files, memory_frame, remembering, user_memory_files,
+};
+pub use nearest::nearest_name;
 pub use output::{BadSchema, StructuredOutput};
 pub use paging::paged;
 pub use plan::ExitPlanMode;

@@ -217,7 +217,7 @@ impl Sim<'_> {
         world.owner = owner;
         let epoch = world.live.epoch.saturating_add(1);
         let prompt_hash = self.config.hash_of(owner).clone();
-        self.feed(world, Input::Adopted { epoch, prompt_hash, offer: None })
+        self.feed(world, Input::Adopted { epoch, prompt_hash, offer: None, settings: None })
     }
 
     /// The copy goes on; what the onlooker knew was about the other lane.
@@ -277,7 +277,7 @@ fn finding(ledger: &Ledger, call: CallId, find: Find) -> Finding {
 
 fn body(world: &mut World, letter: Letter) -> MailBody {
     match letter {
-        Letter::Prompt => MailBody::Prompt { run: next_run(world), blocks: vec![Block::text("p")] },
+        Letter::Prompt => MailBody::prompt(next_run(world), vec![Block::text("p")]),
         Letter::Steer => MailBody::Steer { run: next_run(world), blocks: vec![Block::text("s")] },
         Letter::Child => {
             MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home: None }

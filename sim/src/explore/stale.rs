@@ -181,9 +181,9 @@ fn letters(world: &World) -> Vec<MailBody> {
         MailBody::Answer { question: 999, answer: Answer::allow() },
         MailBody::Cancel { run: Some(RunId::from("nobody")) },
         MailBody::Abort { run: Some(RunId::from("nobody")) },
-        MailBody::Prompt { run: RunId::from("empty"), blocks: vec![Block::text(" ")] },
+        MailBody::prompt(RunId::from("empty"), vec![Block::text(" ")]),
     ];
-    letters.extend(known.map(|run| MailBody::Prompt { run, blocks: vec![Block::text("again")] }));
+    letters.extend(known.map(|run| MailBody::prompt(run, vec![Block::text("again")])));
     letters.extend([
         MailBody::Memory { text: Arc::from(" ") },
         MailBody::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), home: nobody() },

@@ -184,7 +184,7 @@ impl Play {
         self.runs += 1;
         let run = RunId::from(format!("r{}", self.runs));
         let blocks = vec![Block::text(&format!("do {} and keep to it", self.dice.throw()))];
-        self.mail(MailBody::Prompt { run, blocks })
+        self.mail(MailBody::prompt(run, blocks))
     }
 
     fn steer(&mut self) -> Input {
@@ -205,7 +205,7 @@ impl Play {
         self.state = self.state.without_volatile();
         self.epoch += 1;
         let prompt_hash = self.state.prompt_hash.clone().unwrap_or_default();
-        Input::Adopted { epoch: self.epoch, prompt_hash, offer: None }
+        Input::Adopted { epoch: self.epoch, prompt_hash, offer: None, settings: None }
     }
 }
 

@@ -140,7 +140,7 @@ impl Stage {
             None => {
                 let run = run_id(lane, run);
                 let blocks = vec![Block::text(&format!("{run}: haul"))];
-                self.mail(lane, format!("prompt:{run}"), MailBody::Prompt { run, blocks });
+                self.mail(lane, format!("prompt:{run}"), MailBody::prompt(run, blocks));
             }
         }
     }

@@ -99,7 +99,7 @@ pub(crate) fn tell(rounds: usize, bytes: usize) -> Result<Story> {
     };
     telling.input(Input::Configured { settings: Arc::new(settings()) })?;
     let run = RunId::from("0199d1c0-7a4e-7c30-9f00-000000000001");
-    let prompt = MailBody::Prompt { run, blocks: vec![Block::text("Why does the build fail?")] };
+    let prompt = MailBody::prompt(run, vec![Block::text("Why does the build fail?")]);
     telling.input(Input::Received { mail: vec![Mail { id: 1, body: prompt.clone() }] })?;
     // What the call's own JSON takes of a round.
     let file = (bytes / rounds).saturating_sub(330);

@@ -70,6 +70,6 @@ impl Lanes {
 
 pub(crate) fn prompt(nth: usize) -> Letter {
     let run = RunId::derived(&format!("run-{nth}"));
-    let body = MailBody::Prompt { run, blocks: vec![Block::text("go")] };
+    let body = MailBody::prompt(run, vec![Block::text("go")]);
     Letter { key: Arc::from(format!("prompt-{nth}")), body }
 }

@@ -6,39 +6,47 @@ use anyhow::bail;
 use serde::Serialize;
 use windlass::Session;
 use windlass::core::ids::{LaneId, RunId};
+use windlass::core::run_settings::RunSettings;
 
 use super::{local, newest};
-use crate::args::{AgentArgs, OutputFormat, PermissionArgs, Print};
+use crate::args::{AgentArgs, OutputFormat, Print};
 use crate::exit::UsageError;
 use crate::look::find;
 use crate::prompt::slash::{self, Meant};
 use crate::prompt::{arguments, mentions, typed};
 use crate::settle::customs::{self, Custom};
-use crate::settle::{paths, trust};
+use crate::settle::trust::FolderTrust;
+use crate::settle::{paths, rules, run_settings};
 use crate::setup::{self, Asks, Opened, Setup};
 use crate::{refused, show, words};
 
 pub(crate) async fn print(mut print: Print) -> anyhow::Result<ExitCode> {
     check(&print).map_err(UsageError::of)?;
     let typed = typed::prompt(print.prompt.as_deref())?;
-    let meant = meant(&typed, &print.agent.permissions);
+    let meant = meant(&typed, &print.agent);
     let prompt = match meant.inspect_err(|error| show::not_begun(error, &print))? {
         None => typed,
         Some(Meant::Ours(command)) => return local::answer(&command, &print).await,
         Some(Meant::Theirs(custom, rest)) => written_down(&custom, &rest, &mut print.agent)?,
     };
     let old = earlier(&print).await?;
-    // Whoever works on a detached prompt asks the model; nobody here needs one, or its key.
-    let asks = if print.detach { Asks::Nobody } else { Asks::Model };
-    let setup = setup::start_on(old.clone(), &print.agent, asks).await?;
+    // Whoever works on a detached prompt asks the model; nobody here needs one, or its key, unless
+    // one was named.
+    let asks = match print.detach && print.agent.model.model.is_none() {
+        true => Asks::Nobody,
+        false => Asks::Model,
+    };
+    let setup = setup::start_for_prompt(old.clone(), &print.agent, asks).await?;
     let session = session(&print, &setup, old).await?;
     let blocks = mentions::blocks(&prompt, &setup.workplace, session.lane());
     if print.detach {
         // Whoever works on it next finds it in the conversation's mailbox.
-        let run = session.leave_blocks(blocks).await?;
+        let given = run_settings::given(&print.agent, &setup.settings);
+        let run = session.leave_with(blocks, Some(given)).await?;
         return say_detached(session.lane(), &run, &print.agent);
     }
-    let run = session.send_blocks(blocks).await?;
+    let settings = RunSettings::of(&setup.settings);
+    let run = session.send_with(blocks, settings).await?;
     show::watch(run, &session, &setup, &print.agent).await
 }
 
@@ -60,11 +68,16 @@ struct Detached<'a> {
 }
 
 /// The command that a prompt is, if it is one.
-fn meant(prompt: &str, args: &PermissionArgs) -> anyhow::Result<Option<Meant>> {
+fn meant(prompt: &str, agent: &AgentArgs) -> anyhow::Result<Option<Meant>> {
+    let args = &agent.permissions;
     let workspace = paths::folder(&args.workspace, "--workspace")?;
     // Files are looked for only by whoever types a command.
     let customs = match prompt.starts_with('/') {
-        true => customs::all(args, &workspace, trust::of(&workspace)),
+        true => {
+            let mut folder = FolderTrust::look(&workspace, |source| args.reads(source))?;
+            setup::ask_about(&mut folder, rules::who_is_asked(args, agent.output.format()))?;
+            customs::all(args, &workspace, folder.trust)
+        }
         false => Vec::new(),
     };
     slash::read(prompt, &customs)

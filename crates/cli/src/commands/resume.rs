@@ -44,7 +44,7 @@ async fn prompt_to_go_on(store: &dyn Store, lane: &LaneId) -> anyhow::Result<Opt
         None => Ok(None),
         Some(cause) if cause.is_resumable() => {
             let (run, blocks) = (RunId::from(setup::new_id()), vec![Block::text(words::GO_ON)]);
-            Ok(Some(MailBody::Prompt { run, blocks }))
+            Ok(Some(MailBody::prompt(run, blocks)))
         }
         Some(_) => bail!(acts::not_resumable(&last)),
     }

@@ -1,14 +1,14 @@
 //! Agents that people wrote down for their children to be: `agents/*.md` beside their settings, each
 //! with a name, what it is for, perhaps tools and a model, and what it is told.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use windlass::core::settings::Effort;
 
+use super::config_file::{ConfigFile, Owner, list};
 use super::front::Page;
 use super::paths;
-use super::trust::Trust;
+use super::trust::{Trust, is_users_own};
 
 /// Bytes of one file.
 const FILE_BYTES: u64 = 256 << 10;
@@ -40,45 +40,61 @@ pub(crate) struct Agents {
     pub(crate) problems: Vec<String>,
 }
 
-/// The folders that agents are read from, the strongest last. Those of a folder that nobody trusts
-/// do not count.
-pub(crate) fn folders(
+/// The files that agents are read from, the strongest last. Those of an untrusted folder do not
+/// count.
+pub(crate) fn files(
     reads: impl Fn(&str) -> bool,
     workspace: &Path,
     trust: Trust,
-) -> Vec<PathBuf> {
+) -> Vec<ConfigFile> {
     let user = paths::shared_settings().filter(|_| reads("user"));
-    let project = (trust == Trust::Given && reads("project")).then(|| workspace.join(".claude"));
-    user.into_iter().chain(project).map(|folder| folder.join("agents")).collect()
+    let user = user.map(|folder| pages(&folder, "agents", Owner::User)).unwrap_or_default();
+    let counts = trust == Trust::Given && reads("project") && !is_users_own(workspace);
+    let project = match counts {
+        true => pages(workspace, ".claude/agents", Owner::Project),
+        false => Vec::new(),
+    };
+    user.into_iter().chain(project).collect()
 }
 
-/// Reads the agents of these folders.
-pub(crate) fn all(folders: &[PathBuf]) -> Agents {
+/// Reads the agents of these files.
+pub(crate) fn all(files: &[ConfigFile]) -> Agents {
     let mut agents = Agents::default();
-    for path in folders.iter().flat_map(|folder| pages(folder)) {
-        match read(&path) {
+    for file in files {
+        match read(file) {
             Ok(agent) => {
                 agents.found.retain(|known| known.name != agent.name);
                 agents.found.push(agent);
             }
-            Err(why) => agents.problems.push(format!("{} is left out: {why}", path.display())),
+            Err(why) => {
+                agents.problems.push(format!("{} is left out: {why}", file.path().display()));
+            }
         }
     }
     agents.found.truncate(MOST_AGENTS);
     agents
 }
 
-fn pages(folder: &Path) -> Vec<PathBuf> {
-    let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
-    let files = files.filter_map(Result::ok).map(|file| file.path());
-    let is_page = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "md");
-    let mut pages: Vec<PathBuf> = files.filter(is_page).collect();
-    pages.sort();
-    pages
+/// What each agent of a project asks for beyond its text, one line each.
+pub(crate) fn granting(workspace: &Path) -> Vec<String> {
+    let found = all(&pages(workspace, ".claude/agents", Owner::Project)).found;
+    let grants = |agent: &FileAgent| {
+        let tools = agent.tools.as_ref().map_or("all tools".to_owned(), |tools| tools.join(", "));
+        let model = agent.model.as_ref().map(|model| format!(", model {model}"));
+        format!("{}: {tools}{}", agent.name, model.unwrap_or_default())
+    };
+    found.iter().map(grants).collect()
 }
 
-fn read(path: &Path) -> Result<FileAgent, String> {
-    let page = Page::read(&text(path)?)?;
+fn pages(folder: &Path, sub: &str, owner: Owner) -> Vec<ConfigFile> {
+    let mut files = list(folder, Path::new(sub), owner, 1, MOST_AGENTS);
+    files.retain(|file| file.name().extension().is_some_and(|ext| ext == "md"));
+    files
+}
+
+fn read(file: &ConfigFile) -> Result<FileAgent, String> {
+    let text = file.read(FILE_BYTES).map_err(|why| format!("it {why}"))?;
+    let page = Page::read(&text.ok_or("it is gone")?)?;
     let name = page.get("name").ok_or("its head has no `name`; give it one")?;
     if !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')) {
         return Err(format!("the name `{name}` may have letters, digits, `-` and `_` only"));
@@ -101,14 +117,4 @@ fn read(path: &Path) -> Result<FileAgent, String> {
 fn effort(word: &str) -> Result<Effort, String> {
     let efforts = "low, medium, high, xhigh or max";
     Effort::named(word).ok_or_else(|| format!("its effort is `{word}`; write {efforts}"))
-}
-
-fn text(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    match file.take(FILE_BYTES + 1).read_to_string(&mut text) {
-        Ok(_) if text.len() as u64 <= FILE_BYTES => Ok(text),
-        Ok(_) => Err(format!("it is larger than {} KiB", FILE_BYTES >> 10)),
-        Err(error) => Err(format!("it cannot be read: {error}")),
-    }
 }

@@ -32,7 +32,6 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -41,10 +40,14 @@ use windlass::Keeping;
 use windlass::core::budget::Unpriced;
 use windlass::core::settings::{CacheLifetime, DurabilityMode, Effort};
 use windlass::models::{ModelRow, ProviderRow, Providers};
+use windlass::tools::read_linked;
 
 use super::controls::{ModelControls, StopMeaning};
 use super::paths;
 use crate::args::ResumePolicy;
+
+/// Bytes of the file.
+const FILE_BYTES: u64 = 1 << 20;
 
 /// The file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -168,17 +171,10 @@ pub(crate) struct Profile {
 /// Reads the file; one that does not exist says nothing.
 pub(crate) fn read() -> anyhow::Result<Config> {
     let Some(path) = paths::config() else { return Ok(Config::default()) };
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        // A folder that is none is told by whoever wants to write into it.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(Config::default());
-        }
-        Err(error) => {
-            return Err(error)
-                .with_context(|| format!("the configuration {} cannot be read", path.display()));
-        }
-    };
+    let begun = read_linked(&path, FILE_BYTES);
+    let text = begun.and_then(|begun| begun.map(|b| b.into_whole_text(FILE_BYTES)).transpose());
+    let text = text.map_err(|why| anyhow::anyhow!("the configuration {} {why}", path.display()))?;
+    let Some(text) = text else { return Ok(Config::default()) };
     let config: Config = toml::from_str(&text).map_err(|error: toml::de::Error| {
         let at = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = at.matches('\n').count() + 1;

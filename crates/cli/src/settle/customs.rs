@@ -4,13 +4,12 @@
 //! A folder that nobody trusts gives text only: its commands can be typed, but they bring no rules
 //! and no model, do not hide the user's own, and are no way to a file outside of it.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::config_file::{ConfigFile, Owner, list};
 use super::front::Page;
 use super::paths;
-use super::trust::Trust;
+use super::trust::{Trust, is_users_own};
 use crate::args::PermissionArgs;
 
 #[cfg(test)]
@@ -31,7 +30,7 @@ const MOST_DEPTH: usize = 6;
 pub(crate) struct Custom {
     /// As it is typed, without the slash: `git:commit` is `git/commit.md`.
     pub(crate) name: String,
-    path: PathBuf,
+    file: ConfigFile,
     trust: Trust,
 }
 
@@ -64,16 +63,12 @@ pub(crate) fn in_force(
     trust: Trust,
 ) -> Vec<Custom> {
     let user = paths::shared_settings().filter(|_| reads("user"));
-    let own = user.map(|folder| found(&folder.join("commands"), Trust::Given)).unwrap_or_default();
-    let project = match reads("project") {
-        true => found(&workspace.join(".claude/commands"), trust),
+    let own = user.map(|folder| found(&folder, "commands", Owner::User, Trust::Given));
+    let own = own.unwrap_or_default();
+    let project = match reads("project") && !is_users_own(workspace) {
+        true => found(workspace, ".claude/commands", Owner::Project, trust),
         false => Vec::new(),
     };
-    let inside = |custom: &Custom| {
-        let real = custom.path.canonicalize();
-        trust == Trust::Given || real.is_ok_and(|real| real.starts_with(workspace))
-    };
-    let project: Vec<Custom> = project.into_iter().filter(inside).collect();
     merged(own, project, trust)
 }
 
@@ -90,33 +85,35 @@ fn merged(own: Vec<Custom>, project: Vec<Custom>, trust: Trust) -> Vec<Custom> {
     strong
 }
 
-fn found(folder: &Path, trust: Trust) -> Vec<Custom> {
-    let mut customs = Vec::new();
-    walk(folder, &mut Vec::new(), trust, &mut customs);
-    customs
+/// What each command of a project asks for beyond its text, one line each.
+pub(crate) fn granting(workspace: &Path) -> Vec<String> {
+    let customs = found(workspace, ".claude/commands", Owner::Project, Trust::Given);
+    let grants = |custom: &Custom| {
+        let Opened { rules, model, .. } = custom.open().ok()?;
+        let asks = rules.map(|rules| format!("allowed-tools {rules}"));
+        let asks = asks.into_iter().chain(model.map(|model| format!("model {model}")));
+        let asks = asks.collect::<Vec<_>>().join(", ");
+        (!asks.is_empty()).then(|| format!("/{}: {asks}", custom.name))
+    };
+    customs.iter().filter_map(grants).collect()
 }
 
-fn walk(folder: &Path, names: &mut Vec<String>, trust: Trust, into: &mut Vec<Custom>) {
-    let Ok(files) = std::fs::read_dir(folder) else { return };
-    let mut paths: Vec<PathBuf> = files.filter_map(Result::ok).map(|file| file.path()).collect();
-    paths.sort();
-    for path in paths {
-        let Some(name) = path.file_stem().and_then(|name| name.to_str()).filter(|n| is_name(n))
-        else {
-            continue;
-        };
-        names.push(name.to_owned());
-        if path.is_dir() && names.len() < MOST_DEPTH {
-            walk(&path, names, trust, into);
-        } else if path.is_file() && is_page(&path) && into.len() < MOST_COMMANDS {
-            into.push(Custom { name: names.join(":"), path, trust });
-        }
-        names.pop();
-    }
+fn found(folder: &Path, sub: &str, owner: Owner, trust: Trust) -> Vec<Custom> {
+    let files = list(folder, Path::new(sub), owner, MOST_DEPTH, MOST_COMMANDS);
+    let custom = |file: ConfigFile| {
+        let name = name_of(file.name().strip_prefix(sub).ok()?)?;
+        Some(Custom { name, file, trust })
+    };
+    files.into_iter().filter_map(custom).collect()
 }
 
-fn is_page(path: &Path) -> bool {
-    path.extension().is_some_and(|ext| ext == "md")
+/// The name of the command that a page is: `git:commit` for `git/commit.md`.
+fn name_of(page: &Path) -> Option<String> {
+    let is_page = page.extension().is_some_and(|ext| ext == "md");
+    let page = page.with_extension("");
+    let parts: Option<Vec<&str>> = page.iter().map(|part| part.to_str()).collect();
+    let parts = parts.filter(|parts| is_page && parts.iter().all(|part| is_name(part)))?;
+    Some(parts.join(":"))
 }
 
 /// Only what can be typed as a command is one.
@@ -128,7 +125,8 @@ fn is_name(name: &str) -> bool {
 impl Custom {
     /// Reads the page.
     pub(crate) fn open(&self) -> Result<Opened, String> {
-        let page = Page::read_any(&text(&self.path)?)?;
+        let text = self.file.read(FILE_BYTES).map_err(|why| format!("it {why}"))?;
+        let page = Page::read_any(&text.ok_or("it is gone")?)?;
         if page.body.is_empty() {
             return Err("its page says nothing; write the prompt into it".to_owned());
         }
@@ -149,21 +147,11 @@ impl Custom {
     }
 
     /// Where it stands.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn path(&self) -> PathBuf {
+        self.file.path()
     }
 }
 
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_owned()
-}
-
-fn text(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    match file.take(FILE_BYTES + 1).read_to_string(&mut text) {
-        Ok(_) if text.len() as u64 <= FILE_BYTES => Ok(text),
-        Ok(_) => Err(format!("it is larger than {} KiB", FILE_BYTES >> 10)),
-        Err(error) => Err(format!("it cannot be read: {error}")),
-    }
 }

@@ -1,47 +1,51 @@
-//! Memory files that are said first: `CLAUDE.md` and `AGENTS.md` of the user, of the folders above, and
-//! of the project. They are text for the model and nothing else, so they are read in untrusted folders too.
+//! Memory files that are said first: those of the user, of the folders above, and of the project. They
+//! are text for the model and nothing else, so they are read in untrusted folders too; only what they
+//! import with `@` needs trust.
 
 use std::path::{Path, PathBuf};
 
-use windlass::tools::{MemoryFile, memory_files};
+use windlass::tools::{FolderMemory, Imports, memory_files, user_memory_files};
 
 use super::paths;
+use super::trust::{FolderTrust, Trust};
 
 /// Files that are read at most.
-const MOST_FILES: usize = 16;
+const MOST_FILES: usize = 48;
 
-/// Every memory file that applies in `workspace`: the user's first, the nearest last.
-pub(crate) fn files(workspace: &Path) -> Vec<MemoryFile> {
-    let mut folders: Vec<PathBuf> = workspace.ancestors().map(Path::to_path_buf).collect();
+/// Every memory file that applies in the folder: the user's first, the nearest last.
+pub(crate) fn files(here: &FolderTrust) -> FolderMemory {
+    let mut folders: Vec<PathBuf> = here.folder.ancestors().map(Path::to_path_buf).collect();
     folders.reverse();
-    let user = paths::shared_settings().into_iter();
-    let mut found: Vec<MemoryFile> = Vec::new();
-    for folder in user.chain(folders) {
-        for memory in memory_files(&folder) {
-            if found.len() < MOST_FILES && !found.iter().any(|known| known.text == memory.text) {
-                found.push(memory);
-            }
-        }
+    let user = paths::shared_settings();
+    let own = user.as_deref().map(|user| user_memory_files(user, paths::home().as_deref()));
+    let mut all = FolderMemory::default();
+    join(&mut all, own.unwrap_or_default());
+    for folder in folders {
+        let imports =
+            || if is_trusted(here, &folder) { Imports::Allowed } else { Imports::Ignored };
+        join(&mut all, memory_files(&folder, user.as_deref(), imports));
     }
-    found
+    all
 }
 
-/// What the summary of a long conversation must keep: the section of a memory file that says so.
-pub(crate) fn preserve(files: &[MemoryFile]) -> Option<String> {
-    let sections: Vec<String> = files.iter().filter_map(|file| section(&file.text)).collect();
-    (!sections.is_empty()).then(|| sections.join("\n"))
+/// A folder above the project must be trusted by itself.
+fn is_trusted(here: &FolderTrust, folder: &Path) -> bool {
+    let above = || FolderTrust::look(folder, |_| true).is_ok_and(|at| at.trust == Trust::Given);
+    if folder == here.folder { here.trust == Trust::Given } else { above() }
 }
 
-/// The section under a heading that speaks of compaction or of what to preserve.
-fn section(text: &str) -> Option<String> {
-    let is_heading = |line: &str| line.starts_with('#');
-    let speaks = |line: &str| {
-        let line = line.to_lowercase();
-        is_heading(&line) && (line.contains("compact") || line.contains("preserve"))
-    };
-    let mut lines = text.lines().skip_while(|line| !speaks(line));
-    lines.next()?;
-    let body: Vec<&str> = lines.take_while(|line| !is_heading(line)).collect();
-    let body = body.join("\n").trim().to_owned();
-    (!body.is_empty()).then_some(body)
+fn join(all: &mut FolderMemory, more: FolderMemory) {
+    for file in more.files {
+        if all.files.iter().any(|known| known.text == file.text) {
+            continue;
+        }
+        if all.files.len() >= MOST_FILES {
+            let path = file.path.display();
+            all.problems
+                .push(format!("{path} is left out: only {MOST_FILES} memory files are read"));
+            continue;
+        }
+        all.files.push(file);
+    }
+    all.problems.extend(more.problems);
 }

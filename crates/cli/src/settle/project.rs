@@ -7,17 +7,36 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use windlass::core::permission::Rule;
 
-/// Writes the rule. What else stands in the file stays.
+use super::config_file::{ConfigFile, Owner};
+use super::trust::{FolderTrust, Trust};
+use super::trust_file::Decision;
+
+/// Bytes of the file.
+const FILE_BYTES: u64 = 4 << 20;
+
+/// Writes the rule. What else stands in the file stays, and the folder stays trusted if it was.
 pub(crate) fn allow(workspace: &Path, rule: &Rule) -> anyhow::Result<()> {
+    let before = FolderTrust::look(workspace, |_| true)?;
+    write(workspace, rule)?;
+    if before.trust == Trust::Given {
+        FolderTrust::look(workspace, |_| true)?.decide(Decision::Trusted)?;
+    }
+    Ok(())
+}
+
+fn write(workspace: &Path, rule: &Rule) -> anyhow::Result<()> {
     let folder = workspace.join(".claude");
-    let file = folder.join("settings.local.json");
-    let mut settings: Value = match std::fs::read_to_string(&file) {
-        Ok(text) => serde_json::from_str(&text)
-            .with_context(|| format!("{} is not valid; mend it", file.display()))?,
-        Err(_) => json!({}),
+    let name = ".claude/settings.local.json";
+    let file = workspace.join(name);
+    let text = ConfigFile::new(workspace, name, Owner::Project).read(FILE_BYTES);
+    let text = text.map_err(|why| anyhow::anyhow!("the settings file {} {why}", file.display()))?;
+    let mut settings: Value = match text {
+        Some(text) => serde_json::from_str(&text)
+            .with_context(|| format!("{} is not valid JSON; fix it", file.display()))?,
+        None => json!({}),
     };
     let Some(table) = settings.as_object_mut() else {
-        anyhow::bail!("{} is not a JSON object; mend it", file.display());
+        anyhow::bail!("{} is not a JSON object; fix it", file.display());
     };
     let permissions = table.entry("permissions").or_insert_with(|| json!({}));
     let Some(list) = permissions
@@ -25,7 +44,7 @@ pub(crate) fn allow(workspace: &Path, rule: &Rule) -> anyhow::Result<()> {
         .map(|permissions| permissions.entry("allow").or_insert_with(|| json!([])))
         .and_then(Value::as_array_mut)
     else {
-        anyhow::bail!("the permissions in {} are not as they should be; mend them", file.display());
+        anyhow::bail!("the permissions in {} are not as they should be; fix them", file.display());
     };
     let text = Value::String(rule.text().to_string());
     if !list.contains(&text) {

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use windlass::core::permission::{Human, Mode, Permissions, Rule};
+use windlass::core::permission::{BadRule, Human, Mode, Permissions, Rule};
 use windlass::process_rights;
 
 use super::paths;
+use super::settings_check::{RuleList, SettingsFindings};
 use super::sources::Source;
 use crate::args::{OutputFormat, PermissionArgs, WhenAsked};
-use crate::toolset;
+use crate::{show, toolset, words};
 
 /// The permissions of a conversation in `workspace`.
 pub(crate) fn permissions(
@@ -29,6 +30,7 @@ pub(crate) fn permissions(
         },
         ..Permissions::default()
     };
+    check_flags(args)?;
     for source in sources {
         permissions.allow.extend(read(&source.permissions.allow)?);
         permissions.ask.extend(read(&source.permissions.ask)?);
@@ -40,8 +42,34 @@ pub(crate) fn permissions(
     Ok(permissions)
 }
 
+/// Rules given as flags are judged as those of files are.
+fn check_flags(args: &PermissionArgs) -> anyhow::Result<()> {
+    let mut findings = SettingsFindings::default();
+    findings.rules(&split_all(&args.allow), RuleList::Allow);
+    findings.rules(&split_all(&args.deny), RuleList::HoldBack);
+    if let Some(error) = findings.errors.first() {
+        bail!("{error}");
+    }
+    match findings.warnings.first() {
+        Some(warning) if args.strict_settings => bail!("{warning} (--strict-settings)"),
+        _ => findings.warnings.iter().for_each(|warning| show::note(&words::problem(warning))),
+    }
+    Ok(())
+}
+
 fn read(rules: &[String]) -> anyhow::Result<Vec<Rule>> {
-    Ok(rules.iter().map(|rule| Rule::parse(&by_name(rule))).collect::<Result<_, _>>()?)
+    Ok(rules.iter().map(|rule| parse(rule)).collect::<Result<_, _>>()?)
+}
+
+/// A rule, with the name that its tool has here.
+pub(super) fn parse(rule: &str) -> Result<Rule, BadRule> {
+    Rule::parse(&by_name(rule))
+}
+
+/// The tool that a rule names, by the name that it has here.
+pub(super) fn tool_of(rule: &str) -> &str {
+    let tool = rule.split('(').next().unwrap_or(rule).trim();
+    toolset::called(tool)
 }
 
 /// The rule with the name that its tool has here.
@@ -83,10 +111,16 @@ fn mode(args: &PermissionArgs, sources: &[Source]) -> anyhow::Result<Mode> {
         None => Mode::Default,
         Some(name) => read_mode(name)?,
     };
+    let disabled = sources.iter().map(|s| s.permissions.disable_bypass_permissions_mode.as_deref());
+    if mode == Mode::BypassPermissions && disabled.flatten().any(|value| value == "disable") {
+        bail!(
+            "the settings forbid bypassPermissions (disableBypassPermissionsMode); use another mode"
+        );
+    }
     Ok(mode.checked(process_rights())?)
 }
 
-fn read_mode(name: &str) -> anyhow::Result<Mode> {
+pub(super) fn read_mode(name: &str) -> anyhow::Result<Mode> {
     Ok(match name {
         "default" | "manual" => Mode::Default,
         "acceptEdits" => Mode::AcceptEdits,
@@ -96,7 +130,7 @@ fn read_mode(name: &str) -> anyhow::Result<Mode> {
         "auto" => Mode::Auto,
         "bypassPermissions" => Mode::BypassPermissions,
         _ => bail!(
-            "`{name}` is no permission mode; use default, acceptEdits, plan, plan:none, dontAsk, auto \
+            "unknown permission mode `{name}`; use default, acceptEdits, plan, plan:none, dontAsk, auto \
              or bypassPermissions"
         ),
     })

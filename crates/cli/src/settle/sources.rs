@@ -4,15 +4,37 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
-use super::paths;
-use super::trust::Trust;
+use super::config_file::{ConfigFile, Owner};
+use super::settings_check::{self, SettingsFindings};
+use super::trust::{self, Trust};
+use super::{paths, trust::FolderTrust};
 use crate::args::PermissionArgs;
+use crate::exit::UsageError;
+use crate::{show, words};
 
 /// Bytes of one settings file.
 const FILE_BYTES: u64 = 4 << 20;
+
+/// The names that `--setting-sources` knows.
+pub(crate) const SOURCE_NAMES: [&str; 3] = ["user", "project", "local"];
+
+/// The settings files of a project, by source.
+const PROJECT_FILES: [(&str, &str); 2] =
+    [("project", ".claude/settings.json"), ("local", ".claude/settings.local.json")];
+
+/// A settings file as it was read: a JSON object.
+#[derive(Debug, Clone)]
+pub(crate) struct SettingsText {
+    /// `user`, `project`, `local` or `--settings`.
+    pub(crate) source: &'static str,
+    /// The file, or the flag.
+    pub(crate) place: String,
+    pub(crate) table: Map<String, Value>,
+}
 
 /// One file's settings, as far as we know them; the rest of the file is somebody else's.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -23,7 +45,7 @@ pub(crate) struct Source {
     /// Variables for tools.
     pub(crate) env: BTreeMap<String, String>,
     /// Hooks, as they stand in the file.
-    pub(crate) hooks: serde_json::Value,
+    pub(crate) hooks: Value,
     /// The model.
     pub(crate) model: Option<String>,
 }
@@ -37,69 +59,128 @@ pub(crate) struct Rules {
     pub(crate) deny: Vec<String>,
     pub(crate) additional_directories: Vec<PathBuf>,
     pub(crate) default_mode: Option<String>,
+    /// `disable` if nobody may use bypassPermissions.
+    pub(crate) disable_bypass_permissions_mode: Option<String>,
+}
+
+/// Whether the settings mean something. What is wrong is an error; what has no effect and is not
+/// known to have one elsewhere is told.
+pub(crate) fn check(args: &PermissionArgs, folder: &FolderTrust) -> anyhow::Result<()> {
+    args.check_sources().map_err(UsageError::of)?;
+    for text in in_use(args, folder)? {
+        tell(args, &text.place, &settings_check::check(&text.table))?;
+    }
+    Ok(())
 }
 
 /// Every source in force, the strongest last.
-pub(crate) fn all(
-    args: &PermissionArgs,
-    workspace: &Path,
-    trust: Trust,
-) -> anyhow::Result<Vec<Source>> {
-    let mut sources = Vec::new();
-    if let Some(folder) = paths::shared_settings().filter(|_| args.reads("user")) {
-        sources.extend(file(&folder.join("settings.json"))?);
-    }
-    let project = workspace.join(".claude");
-    for (name, place) in [("project", "settings.json"), ("local", "settings.local.json")] {
-        if args.reads(name) {
-            let source = file(&project.join(place))?;
-            sources.extend(source.map(|source| as_trusted(source, trust)));
-        }
-    }
-    if let Some(given) = &args.settings {
-        sources.push(inline(given)?);
-    }
-    Ok(sources)
+pub(crate) fn in_force(args: &PermissionArgs, folder: &FolderTrust) -> anyhow::Result<Vec<Source>> {
+    in_use(args, folder)?.iter().map(|text| text.trusted_source(folder)).collect()
 }
 
-/// What a folder nobody trusts says can only hold back.
+/// The files that count, the strongest last.
+fn in_use(args: &PermissionArgs, folder: &FolderTrust) -> anyhow::Result<Vec<SettingsText>> {
+    let mut texts = Vec::new();
+    if args.reads("user") {
+        texts.extend(of_user()?);
+    }
+    texts.extend(folder.texts.iter().filter(|text| args.reads(text.source)).cloned());
+    if let Some(given) = &args.settings {
+        texts.push(inline(given)?);
+    }
+    Ok(texts)
+}
+
+fn tell(args: &PermissionArgs, place: &str, findings: &SettingsFindings) -> anyhow::Result<()> {
+    if let Some(error) = findings.errors.first() {
+        bail!("the settings {place} are not valid: {error}");
+    }
+    for warning in &findings.warnings {
+        if args.strict_settings {
+            bail!("the settings {place} are not valid (--strict-settings): {warning}");
+        }
+        show::note(&words::problem(&format!("in the settings {place}: {warning}")));
+    }
+    Ok(())
+}
+
+/// What an untrusted folder says can only hold back.
 fn as_trusted(source: Source, trust: Trust) -> Source {
     match trust {
         Trust::Given => source,
         Trust::Missing => {
-            let Rules { ask, deny, .. } = source.permissions;
-            let permissions = Rules { ask, deny, ..Rules::default() };
+            let Rules { ask, deny, disable_bypass_permissions_mode, .. } = source.permissions;
+            let permissions =
+                Rules { ask, deny, disable_bypass_permissions_mode, ..Rules::default() };
             Source { permissions, ..Source::default() }
         }
     }
 }
 
-/// One file, if it is there.
-pub(crate) fn file(path: &Path) -> anyhow::Result<Option<Source>> {
-    match std::fs::metadata(path) {
-        Err(_) => return Ok(None),
-        Ok(found) if found.len() > FILE_BYTES => {
-            bail!("{} is larger than {} MiB; make it shorter", path.display(), FILE_BYTES >> 20)
-        }
-        Ok(_) => {}
-    }
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("the settings {} cannot be read", path.display()))?;
-    parse(&text, &path.display().to_string()).map(Some)
+/// The user's own settings.
+pub(crate) fn of_user() -> anyhow::Result<Option<SettingsText>> {
+    let Some(folder) = paths::shared_settings() else { return Ok(None) };
+    read("user", &ConfigFile::new(&folder, "settings.json", Owner::User))
 }
 
-fn inline(given: &str) -> anyhow::Result<Source> {
-    if given.trim_start().starts_with('{') {
-        return parse(given, "given with --settings");
+/// The settings of a project. A file that cannot be read is an error where its source counts.
+pub(crate) fn of_project(
+    folder: &Path,
+    reads: impl Fn(&str) -> bool,
+) -> anyhow::Result<Vec<SettingsText>> {
+    if trust::is_users_own(folder) {
+        return Ok(Vec::new());
     }
-    match file(Path::new(given))? {
-        Some(source) => Ok(source),
+    let mut texts = Vec::new();
+    for (source, name) in PROJECT_FILES {
+        match read(source, &ConfigFile::new(folder, name, Owner::Project)) {
+            Ok(text) => texts.extend(text),
+            Err(error) if reads(source) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(texts)
+}
+
+fn read(source: &'static str, file: &ConfigFile) -> anyhow::Result<Option<SettingsText>> {
+    let place = file.path().display().to_string();
+    let without = "--setting-sources leaves it out";
+    let text = file.read(FILE_BYTES);
+    let text =
+        text.map_err(|why| anyhow::anyhow!("the settings file {place} {why} ({without})"))?;
+    text.map(|text| parse(source, &text, place)).transpose()
+}
+
+fn inline(given: &str) -> anyhow::Result<SettingsText> {
+    let flag = "--settings";
+    if given.trim_start().starts_with('{') {
+        return parse(flag, given, "given with --settings".to_owned());
+    }
+    match read(flag, &ConfigFile::new(Path::new(""), given, Owner::User))? {
+        Some(text) => Ok(text),
         None => bail!("the settings {given} do not exist; give a file or a JSON object"),
     }
 }
 
-fn parse(text: &str, place: &str) -> anyhow::Result<Source> {
-    serde_json::from_str(text).map_err(|error| {
-        anyhow::anyhow!("the settings {place} are not valid ({error}); mend them and try again")
-    })
+fn parse(source: &'static str, text: &str, place: String) -> anyhow::Result<SettingsText> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(table)) => Ok(SettingsText { source, place, table }),
+        Ok(_) => bail!("the settings {place} are not valid: they must be a JSON object; fix them"),
+        Err(error) => bail!("the settings {place} are not valid JSON ({error}); fix them"),
+    }
+}
+
+impl SettingsText {
+    /// What counts of it.
+    fn trusted_source(&self, folder: &FolderTrust) -> anyhow::Result<Source> {
+        let source = self.source()?;
+        let is_projects = matches!(self.source, "project" | "local");
+        Ok(if is_projects { as_trusted(source, folder.trust) } else { source })
+    }
+
+    fn source(&self) -> anyhow::Result<Source> {
+        serde_json::from_value(Value::Object(self.table.clone())).map_err(|error| {
+            anyhow::anyhow!("the settings {} are not valid ({error}); fix them", self.place)
+        })
+    }
 }

@@ -65,7 +65,7 @@ fn files_that_cannot_be_understood_are_named_with_what_is_wrong() {
         (
             ".claude/settings.local.json",
             r#"{"permissions": 7}"#,
-            "settings.local.json are not valid",
+            "settings.local.json: `permissions` must be an object",
         ),
         (
             ".claude/settings.json",
@@ -90,14 +90,15 @@ fn files_that_cannot_be_understood_are_named_with_what_is_wrong() {
 fn every_path_is_named_and_what_an_untrusted_folder_loses() {
     let place = Place::new("when any\n  call Bash {\"command\": \"seq 20000\"}\n");
     std::fs::create_dir(place.path(".claude")).unwrap();
-    place.write(".claude/settings.json", "{}");
+    place.write(".claude/settings.json", r#"{"permissions": {"allow": ["Read"]}}"#);
     place.write("CLAUDE.md", "Be kind.");
     place.alone("go", &["--allow", "Bash", "--max-turns", "1"]);
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     for expected in [
-        "is not trusted, so of its settings only deny and ask rules count; `windlass trust`",
-        "settings: .claude/settings.json",
+        "is not trusted, so only its deny and ask rules count; `windlass trust` would enable:",
+        "/.claude/settings.json",
+        "allow: Read",
         "CLAUDE.md",
         "store: ",
         "state: ",

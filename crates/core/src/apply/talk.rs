@@ -11,6 +11,7 @@ use crate::input::Input;
 use crate::mail::MailBody;
 use crate::reply::Usage;
 use crate::run::Run;
+use crate::run_settings::RunSettings;
 use crate::stop::StopCause;
 
 pub(super) fn mail_body(input: &Input, id: MailId) -> Option<&MailBody> {
@@ -20,11 +21,17 @@ pub(super) fn mail_body(input: &Input, id: MailId) -> Option<&MailBody> {
 
 pub(super) fn queued(c: &mut Conversation, input: &Input, id: MailId) {
     let prompt = match mail_body(input, id) {
-        Some(MailBody::Prompt { run, blocks } | MailBody::Steer { run, blocks }) => {
-            QueuedPrompt { run: run.clone(), blocks: Arc::from(blocks.as_slice()) }
+        Some(MailBody::Prompt { run, blocks, settings }) => {
+            let (run, settings) = (run.clone(), settings.clone());
+            QueuedPrompt { run, blocks: Arc::from(blocks.as_slice()), settings }
+        }
+        Some(MailBody::Steer { run, blocks }) => {
+            let blocks = Arc::from(blocks.as_slice());
+            QueuedPrompt { run: run.clone(), blocks, settings: None }
         }
         Some(MailBody::Task { run, task, .. }) => {
-            QueuedPrompt { run: run.clone(), blocks: Arc::from([Block::text(&task.prompt)]) }
+            let blocks = Arc::from([Block::text(&task.prompt)]);
+            QueuedPrompt { run: run.clone(), blocks, settings: None }
         }
         Some(
             MailBody::Answer { .. }
@@ -58,12 +65,37 @@ pub(super) fn steered(c: &mut Conversation, input: &Input, id: MailId) {
 }
 
 pub(super) fn run_started(c: &mut Conversation, id: &RunId) {
-    let cap = c.settings.as_ref().map_or(0, |settings| settings.model.max_tokens);
-    if let Some(prompt) = c.queue.pop_front() {
+    let prompt = c.queue.pop_front();
+    settle(c, prompt.as_ref().and_then(|prompt| prompt.settings.as_deref()));
+    tell_context(c);
+    if let Some(prompt) = prompt {
         c.transcript.push_prompt(&prompt.blocks);
     }
+    let cap = c.settings.as_ref().map_or(0, |settings| settings.model.max_tokens);
     c.run = Some(Run::new(id.clone(), cap));
     refresh_digest(c);
+}
+
+/// A run begins with what its owner has and what its prompt brought along; nothing of the run
+/// before it is left.
+fn settle(c: &mut Conversation, own: Option<&RunSettings>) {
+    let Some(owner) = c.owner_settings.clone() else { return };
+    let settings = own.map_or_else(|| owner.clone(), |own| Arc::new(own.over(&owner)));
+    if c.settings.as_ref() != Some(&settings) {
+        c.prompt_hash = Some(settings.prompt_hash());
+        c.settings = Some(settings);
+    }
+}
+
+/// What the user's files say stands before the first prompt, and again before one that begins after
+/// they changed.
+fn tell_context(c: &mut Conversation) {
+    let context = c.settings.as_ref().map(|settings| settings.user_context.clone());
+    let Some(context) = context.filter(|context| *context != c.told_context) else { return };
+    if !context.is_empty() {
+        c.transcript.push_memory(&context);
+    }
+    c.told_context = context;
 }
 
 /// The few lines of the system prompt change only where the prefix changes anyway.

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 /// Settings change between runs, or in a halted run whose human said yes; never under a run's feet.
 pub(super) fn configured(draft: &mut Draft<'_>, settings: &Arc<Settings>) {
     match draft.run() {
-        None if draft.now().settings.as_ref() == Some(settings) => {}
+        None if draft.now().owner_settings.as_ref() == Some(settings) => {}
         None => draft.record(Record::Configured {}),
         Some(run) => {
             if run.halt().is_some_and(|halt| halt.leave == Leave::Given) {

@@ -64,7 +64,7 @@ fn cancel_unread(draft: &mut Draft<'_>, mail: MailId, run: &RunId) {
 
 fn open(draft: &mut Draft<'_>, mail: &Mail) {
     match &mail.body {
-        MailBody::Prompt { run, blocks } => prompt(draft, mail.id, run, blocks),
+        MailBody::Prompt { run, blocks, .. } => prompt(draft, mail.id, run, blocks),
         MailBody::Steer { run, blocks } => steer(draft, mail.id, run, blocks),
         MailBody::Answer { question, answer } => answered(draft, mail.id, *question, answer),
         MailBody::Cancel { run } => stop(draft, mail.id, run.as_ref(), Stop::Cancel),

@@ -123,7 +123,7 @@ impl Lane {
 
     pub(crate) fn prompt_blocks(mut self, blocks: Vec<Block>) -> Self {
         let run = self.next_run();
-        self.mail(MailBody::Prompt { run, blocks })
+        self.mail(MailBody::prompt(run, blocks))
     }
 
     pub(crate) fn steer(mut self, text: &str) -> Self {
@@ -319,14 +319,24 @@ impl Lane {
     pub(crate) fn adopted_with(mut self, hash: &str) -> Self {
         self.epoch += 1;
         let epoch = self.epoch;
-        self.crash().input(Input::Adopted { epoch, prompt_hash: Arc::from(hash), offer: None })
+        self.crash().input(Input::Adopted {
+            epoch,
+            prompt_hash: Arc::from(hash),
+            offer: None,
+            settings: None,
+        })
     }
 
     /// The process dies and another takes over with these settings.
     pub(crate) fn adopted_by(mut self, settings: &Settings) -> Self {
         self.epoch += 1;
         let (epoch, offer) = (self.epoch, Some(settings.offer()));
-        self.crash().input(Input::Adopted { epoch, prompt_hash: settings.prompt_hash(), offer })
+        self.crash().input(Input::Adopted {
+            epoch,
+            prompt_hash: settings.prompt_hash(),
+            offer,
+            settings: None,
+        })
     }
 
     pub(crate) fn fork(self, parent: &str) -> Self {

@@ -88,7 +88,7 @@ fn mail() -> BoxedStrategy<MailBody> {
     let words =
         || prop_oneof![3 => text().prop_map(|text| vec![Block::text(&text)]), 1 => blocks()];
     prop_oneof![
-        6 => (run_id(), words()).prop_map(|(run, blocks)| MailBody::Prompt { run, blocks }),
+        6 => (run_id(), words()).prop_map(|(run, blocks)| MailBody::prompt(run, blocks)),
         3 => (run_id(), words()).prop_map(|(run, blocks)| MailBody::Steer { run, blocks }),
         1 => prop::option::of(run_id()).prop_map(|run| MailBody::Cancel { run }),
         1 => prop::option::of(run_id()).prop_map(|run| MailBody::Abort { run }),
@@ -332,7 +332,7 @@ fn go(mut lane: Lane, pick: usize, world: World) -> Lane {
         Next::Prompt => {
             let blocks = vec![Block::text("go on"), Block::text(&world.text)];
             let run = RunId::from(format!("run at {}", lane.now.0));
-            lane.mail(MailBody::Prompt { run, blocks })
+            lane.mail(MailBody::prompt(run, blocks))
         }
     }
 }

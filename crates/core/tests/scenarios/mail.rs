@@ -7,7 +7,7 @@ use windlass_core::stop::StopCause;
 use crate::kit::{Lane, call, calls, say, text};
 
 fn prompt(run: &str, words: &str) -> MailBody {
-    MailBody::Prompt { run: RunId::from(run), blocks: say(words) }
+    MailBody::prompt(RunId::from(run), say(words))
 }
 
 fn active(lane: &Lane) -> &str {

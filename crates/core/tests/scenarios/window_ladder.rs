@@ -132,6 +132,7 @@ fn the_summary_is_asked_of_the_cheap_model_with_what_must_be_kept() {
         let cheap = Model::named("haiku");
         settings.window.summariser = Summariser::Model(cheap);
         settings.window.preserve = Some(Arc::from("always keep the port number"));
+        settings.user_context = Arc::from("# Summing up\nNever lose the rhyme.");
     });
     let lane = lane.reads(8, 6_000);
     let request = lane.live.summary_request().unwrap();
@@ -139,6 +140,7 @@ fn the_summary_is_asked_of_the_cheap_model_with_what_must_be_kept() {
     assert!(request.settings.tools.is_empty());
     let said = format!("{:?}", request.transcript);
     assert!(said.contains("always keep the port number") && said.contains("page 0"));
+    assert!(said.contains("do as they say:") && said.contains("Never lose the rhyme."), "{said}");
     assert!(!said.contains("page 8 page 8"), "what stays is not summed up");
     assert!(lane.live.request().is_none() && lane.live.classify_request(lane_call()).is_none());
 }

@@ -46,7 +46,7 @@ impl Lane {
         };
         lane.tell(Input::Configured { settings: Arc::new(settings) });
         let blocks = vec![Block::text("go")];
-        let body = MailBody::Prompt { run: RunId::derived("run-1"), blocks };
+        let body = MailBody::prompt(RunId::derived("run-1"), blocks);
         lane.tell(Input::Received { mail: vec![Mail { id: 1, body }] });
         lane
     }

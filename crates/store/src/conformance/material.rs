@@ -25,7 +25,7 @@ pub(super) fn worker(name: &str) -> WorkerId {
 
 pub(super) fn prompt(text: &str) -> MailBody {
     let blocks = vec![Block::text(text)];
-    MailBody::Prompt { run: RunId::derived(text), blocks }
+    MailBody::prompt(RunId::derived(text), blocks)
 }
 
 pub(super) fn letter(key: &str) -> Letter {

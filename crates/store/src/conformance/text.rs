@@ -48,7 +48,7 @@ async fn surrogates_in_mail(store: &Subject) -> Verdict {
     let raw = raw.map_err(|error| invalid(error.to_string()))?;
     let block: Block =
         serde_json::from_str(raw.text()).map_err(|error| invalid(error.to_string()))?;
-    let body = MailBody::Prompt { run: "r".into(), blocks: vec![block] };
+    let body = MailBody::prompt("r".into(), vec![block]);
     store.deliver(lane("raw"), Letter { key: "k".into(), body: body.clone() }).await?;
     let read = store.read_mail(lane("raw"), 9).await?;
     assert_eq!(read.into_iter().map(|mail| mail.body).collect::<Vec<_>>(), [body]);

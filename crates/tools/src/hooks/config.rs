@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use windlass_core::raw::sha256_hex;
 use windlass_core::settings::{HookPoints, Listening};
+
+use crate::nearest::nearest_name;
 
 /// How long a hook may take unless it says otherwise.
 pub(super) const TIMEOUT_MS: u64 = 60_000;
@@ -72,9 +74,72 @@ impl Event {
 #[derive(Debug, Clone, Default)]
 pub struct HookConfig {
     hooks: BTreeMap<Event, Vec<Hook>>,
-    ignored: Vec<String>,
+    ignored: Vec<IgnoredHook>,
     hash: String,
 }
+
+/// Something in a configuration that has no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IgnoredHook {
+    /// Claude Code knows it, and this program does not yet.
+    Elsewhere(String),
+    /// Nobody knows it.
+    Unknown(String),
+}
+
+/// Events that Claude Code has besides.
+const EVENTS_ELSEWHERE: &[&str] = &[
+    "ConfigChange",
+    "CwdChanged",
+    "DirectoryAdded",
+    "Elicitation",
+    "ElicitationResult",
+    "FileChanged",
+    "InstructionsLoaded",
+    "MessageDisplay",
+    "PermissionDenied",
+    "PermissionRequest",
+    "PostCompact",
+    "PostModelSwitch",
+    "PostToolBatch",
+    "PreModelSwitch",
+    "SessionEnd",
+    "Setup",
+    "StopFailure",
+    "TaskCompleted",
+    "TaskCreated",
+    "TeammateIdle",
+    "UserPromptExpansion",
+    "WorktreeCreate",
+    "WorktreeRemove",
+];
+
+/// Kinds of hooks: the one that runs here, and those of Claude Code.
+const KINDS: [&str; 1] = ["command"];
+const KINDS_ELSEWHERE: &[&str] = &["agent", "http", "mcp_tool", "prompt"];
+
+/// Keys of a group of hooks.
+const GROUP_KEYS: [&str; 3] = ["matcher", "hooks", "onFailure"];
+
+/// Keys of a hook: those that count here, and those of Claude Code.
+const HOOK_KEYS: [&str; 3] = ["type", "command", "timeout"];
+const HOOK_KEYS_ELSEWHERE: &[&str] = &[
+    "allowedEnvVars",
+    "args",
+    "async",
+    "asyncRewake",
+    "asyncTimeout",
+    "headers",
+    "if",
+    "model",
+    "once",
+    "prompt",
+    "server",
+    "shell",
+    "statusMessage",
+    "tool",
+    "url",
+];
 
 /// One command.
 #[derive(Debug, Clone)]
@@ -136,7 +201,10 @@ impl HookConfig {
         for (name, groups) in events {
             match Event::named(name) {
                 Some(event) => config.take(event, groups)?,
-                None => config.ignored.push(name.clone()),
+                None => {
+                    let events = EVENTS.map(|(_, event)| event);
+                    config.pass_over("hook event", name, &events, EVENTS_ELSEWHERE)?;
+                }
             }
         }
         Ok(config)
@@ -144,15 +212,28 @@ impl HookConfig {
 
     fn take(&mut self, event: Event, groups: &Value) -> Result<(), BadHooks> {
         let at = |why: String| BadHooks(format!("{}: {why}", event.name()));
+        let keys = |of: &Value| of.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+        for group in groups.as_array().into_iter().flatten() {
+            let keys: Vec<String> = keys(group);
+            for key in keys.iter().filter(|key| !GROUP_KEYS.contains(&key.as_str())) {
+                self.pass_over("key of a group of hooks", key, &GROUP_KEYS, &[])?;
+            }
+        }
         let groups: Vec<Group> =
             Deserialize::deserialize(groups).map_err(|error| at(format!("{error}")))?;
         for group in groups {
             let matcher = Matcher::parse(event, group.matcher.as_deref()).map_err(&at)?;
             let on_failure = OnFailure::parse(event, group.on_failure.as_deref()).map_err(&at)?;
             for hook in &group.hooks {
-                if hook.get("type").and_then(Value::as_str) != Some("command") {
-                    self.ignored.push(format!("{}: a hook that is no command", event.name()));
+                let kind = hook.get("type").and_then(Value::as_str);
+                let kind = kind.ok_or_else(|| at("a hook has no `type`".to_owned()))?;
+                if kind != "command" {
+                    self.pass_over("type of hook", kind, &KINDS, KINDS_ELSEWHERE)?;
                     continue;
+                }
+                let keys: Vec<String> = keys(hook);
+                for key in keys.iter().filter(|key| !HOOK_KEYS.contains(&key.as_str())) {
+                    self.pass_over("key of a hook", key, &HOOK_KEYS, HOOK_KEYS_ELSEWHERE)?;
                 }
                 let hook: Command =
                     Deserialize::deserialize(hook).map_err(|error| at(format!("{error}")))?;
@@ -166,9 +247,28 @@ impl HookConfig {
         Ok(())
     }
 
-    /// What was left out because this program knows no such event or kind of hook.
+    /// Remembers a name that has no effect. One that is almost a known one was meant to have one.
+    fn pass_over(
+        &mut self,
+        what: &str,
+        name: &str,
+        known: &[&str],
+        elsewhere: &[&str],
+    ) -> Result<(), BadHooks> {
+        let named = format!("{what} `{name}`");
+        if elsewhere.contains(&name) {
+            self.ignored.push(IgnoredHook::Elsewhere(named));
+        } else if let Some(near) = nearest_name(name, known.iter().chain(elsewhere).copied()) {
+            return Err(BadHooks(format!("unknown {named}; did you mean `{near}`?")));
+        } else {
+            self.ignored.push(IgnoredHook::Unknown(named));
+        }
+        Ok(())
+    }
+
+    /// What has no effect here.
     #[must_use]
-    pub fn ignored(&self) -> &[String] {
+    pub fn ignored(&self) -> &[IgnoredHook] {
         &self.ignored
     }
 

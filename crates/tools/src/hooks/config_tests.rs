@@ -2,7 +2,7 @@
 
 use windlass_core::settings::Listening;
 
-use super::config::{Event, HookConfig};
+use super::config::{Event, HookConfig, IgnoredHook};
 
 fn fitting(config: &HookConfig, event: Event, subject: &str) -> Vec<String> {
     config.fitting(event, subject).map(|hook| hook.command.clone()).collect()
@@ -29,7 +29,9 @@ fn matchers_are_names_patterns_or_nothing() {
     assert_eq!(fitting(&config, Event::PreToolUse, "mcp__git__log"), ["b", "c"]);
     assert_eq!(fitting(&config, Event::Stop, ""), ["d"]);
     assert_eq!(config.fitting(Event::PreToolUse, "Edit").next().unwrap().timeout_ms, 2_000);
-    assert_eq!(config.ignored(), ["PreToolUse: a hook that is no command", "WorktreeCreate"]);
+    let elsewhere = |what: &str| IgnoredHook::Elsewhere(what.to_owned());
+    let ignored = [elsewhere("type of hook `prompt`"), elsewhere("hook event `WorktreeCreate`")];
+    assert_eq!(config.ignored(), ignored);
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(crate) async fn on(path: &Path, look: &Probe) -> Windlass {
 /// What a front end does that drives nothing itself.
 pub(crate) async fn send(store: &dyn Store, lane: &str) {
     let run = RunId::derived(lane);
-    let body = MailBody::Prompt { run, blocks: vec![Block::text("go")] };
+    let body = MailBody::prompt(run, vec![Block::text("go")]);
     let letter = Letter { key: Arc::from(lane), body };
     store.deliver(LaneId::from(lane), letter).await.unwrap();
 }

@@ -95,9 +95,11 @@ fn surface(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn adopted_with(told: &Told<'_>, records: Vec<Record>, hash: Option<Arc<str>>) -> Vec<Record> {
     match (told.input, hash) {
-        (Input::Adopted { epoch, .. }, Some(prompt_hash)) => {
-            decide(told.state, told.at, &Input::Adopted { epoch: *epoch, prompt_hash, offer: None })
-        }
+        (Input::Adopted { epoch, .. }, Some(prompt_hash)) => decide(
+            told.state,
+            told.at,
+            &Input::Adopted { epoch: *epoch, prompt_hash, offer: None, settings: None },
+        ),
         _ => records,
     }
 }

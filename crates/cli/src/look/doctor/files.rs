@@ -1,52 +1,70 @@
 //! Files that people write: our configuration, settings and memory. One that cannot be understood
 //! would stop every run, so it is told here with its place.
 
-use std::path::{Path, PathBuf};
-
-use windlass::core::permission::Rule;
-use windlass::tools::HookConfig;
+use std::path::Path;
 
 use super::{Check, words};
-use crate::settle::sources::{self, Source};
-use crate::settle::trust::{self, Trust};
+use crate::settle::settings_check::{self, SettingsFindings};
+use crate::settle::sources::{self, SettingsText};
+use crate::settle::trust::{FolderTrust, Trust};
 use crate::settle::{agents, config, customs, memory, paths};
+use crate::show::harmless;
 
 /// Every file that counts here.
 pub(super) fn check() -> Vec<Check> {
     let mut checks = vec![configuration()];
     checks.extend(kept());
-    let user = paths::shared_settings().map(|folder| folder.join("settings.json"));
-    let own = ["settings.json", "settings.local.json"].map(|name| Path::new(".claude").join(name));
-    let files: Vec<PathBuf> = user.into_iter().chain(own).collect();
-    checks.extend(files.iter().filter_map(|file| settings(file)));
+    checks.extend(settings(sources::of_user().map(|text| text.into_iter().collect())));
     let Ok(here) = Path::new(".").canonicalize() else { return checks };
-    if here.join(".claude").exists() && trust::of(&here) == Trust::Missing {
-        checks.push(Check::note("trust", words::untrusted(&here)));
-    }
-    for file in memory::files(&here) {
+    let folder = match FolderTrust::look(&here, |_| true) {
+        Ok(folder) => folder,
+        Err(error) => {
+            checks.push(Check::broken("settings", format!("{error:#}")));
+            return checks;
+        }
+    };
+    checks.extend(settings(Ok(folder.texts.clone())));
+    checks.extend(trust(&folder));
+    let memory = memory::files(&folder);
+    for file in memory.files {
         checks.push(Check::ok("path", words::path("memory", &file.path)));
     }
-    checks.extend(agents(&here));
-    checks.extend(commands(&here));
+    checks.extend(memory.problems.into_iter().map(|why| Check::note("memory", why)));
+    checks.extend(agents(&folder));
+    checks.extend(commands(&folder));
     checks
 }
 
+/// Whether the folder is trusted, and what that enables or would enable.
+fn trust(folder: &FolderTrust) -> Vec<Check> {
+    let lines = crate::words::trust_lines(&folder.grants);
+    let lines: String =
+        lines.iter().map(|line| format!("\n          {}", harmless(line))).collect();
+    match folder.trust {
+        Trust::Given => vec![Check::ok("trust", words::trusted(&folder.folder) + &lines)],
+        Trust::Missing if folder.ignores_something() => {
+            vec![Check::note("trust", words::untrusted(folder) + &lines)]
+        }
+        Trust::Missing => Vec::new(),
+    }
+}
+
 /// The agents that children may be, and files that are none.
-fn agents(here: &Path) -> Vec<Check> {
+fn agents(folder: &FolderTrust) -> Vec<Check> {
     let agents::Agents { found, problems } =
-        agents::all(&agents::folders(|_| true, here, trust::of(here)));
+        agents::all(&agents::files(|_| true, &folder.folder, folder.trust));
     let names: Vec<&str> = found.iter().map(|agent| agent.name.as_str()).collect();
     let known = (!names.is_empty()).then(|| Check::ok("agents", words::agents(&names)));
     known.into_iter().chain(problems.into_iter().map(|why| Check::note("agents", why))).collect()
 }
 
 /// The commands that people wrote down, and pages that are none.
-fn commands(here: &Path) -> Vec<Check> {
+fn commands(folder: &FolderTrust) -> Vec<Check> {
     let (mut names, mut checks) = (Vec::new(), Vec::new());
-    for custom in customs::in_force(|_| true, here, trust::of(here)) {
+    for custom in customs::in_force(|_| true, &folder.folder, folder.trust) {
         match custom.open() {
             Ok(_) => names.push(format!("/{}", custom.name)),
-            Err(why) => checks.push(Check::note("commands", words::left_out(custom.path(), &why))),
+            Err(why) => checks.push(Check::note("commands", words::left_out(&custom.path(), &why))),
         }
     }
     if !names.is_empty() {
@@ -69,25 +87,26 @@ fn kept() -> Option<Check> {
     Some(Check::ok("kept", words::kept(&keep)))
 }
 
-/// A settings file that is there must say what it means.
-fn settings(file: &Path) -> Option<Check> {
-    Some(match sources::file(file) {
-        Ok(None) => return None,
-        Ok(Some(source)) => match problem(&source) {
-            None => Check::ok("settings", words::path("settings", file)),
-            Some(problem) => Check::broken("settings", words::bad_settings(file, &problem)),
-        },
-        Err(error) => Check::broken("settings", format!("{error:#}")),
-    })
+/// Each settings file that is there, judged as a run judges it.
+fn settings(texts: anyhow::Result<Vec<SettingsText>>) -> Vec<Check> {
+    match texts {
+        Ok(texts) => texts.iter().flat_map(settings_file).collect(),
+        Err(error) => vec![Check::broken("settings", format!("{error:#}"))],
+    }
 }
 
-fn problem(source: &Source) -> Option<String> {
-    let sources::Rules { allow, ask, deny, .. } = &source.permissions;
-    let rules = allow.iter().chain(ask).chain(deny);
-    let bad_rule = rules.filter_map(|rule| Rule::parse(rule).err()).next();
-    let hooks = || match source.hooks.is_null() {
-        true => None,
-        false => HookConfig::parse(&source.hooks.to_string()).err(),
-    };
-    bad_rule.map(|bad| bad.to_string()).or_else(|| hooks().map(|bad| bad.to_string()))
+fn settings_file(text: &SettingsText) -> Vec<Check> {
+    let file = Path::new(&text.place);
+    let SettingsFindings { errors, warnings, without_effect } = settings_check::check(&text.table);
+    let at = |problem: &String| words::bad_settings(file, problem);
+    let mut checks: Vec<Check> =
+        errors.iter().map(|error| Check::broken("settings", at(error))).collect();
+    checks.extend(warnings.iter().map(|warning| Check::note("settings", at(warning))));
+    if errors.is_empty() && warnings.is_empty() {
+        checks.push(Check::ok("settings", words::path("settings", file)));
+    }
+    if !without_effect.is_empty() {
+        checks.push(Check::note("settings", words::without_effect(file, &without_effect)));
+    }
+    checks
 }

@@ -16,7 +16,7 @@ pub(super) fn check(store: &Path) -> Vec<Check> {
     let Ok(state) = paths::state() else { return checks };
     for (what, path) in [
         ("state", state.clone()),
-        ("trusted folders", state.join("trusted")),
+        ("trusted folders", state.join("trust.json")),
         ("what tools keep", state.join("desks")),
     ] {
         checks.push(Check::ok("path", words::path(what, &path)));

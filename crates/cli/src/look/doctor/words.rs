@@ -6,6 +6,7 @@ use windlass::core::ids::LaneId;
 use windlass::{Keeping, ModelSettings};
 
 use crate::look::numbers::{bytes, counted, counted_of, dollars, grouped};
+use crate::settle::trust::FolderTrust;
 
 /// Conversations named in one line.
 const MOST_NAMES: usize = 5;
@@ -138,11 +139,22 @@ pub(super) fn bad_settings(file: &Path, problem: &str) -> String {
     format!("{}: {problem}", file.display())
 }
 
-pub(super) fn untrusted(folder: &Path) -> String {
+pub(super) fn without_effect(file: &Path, names: &[String]) -> String {
+    format!("{}: accepted without effect: {}", file.display(), names.join(", "))
+}
+
+pub(super) fn trusted(folder: &Path) -> String {
+    format!("{} is trusted; `windlass trust --revoke` ends that", folder.display())
+}
+
+pub(super) fn untrusted(folder: &FolderTrust) -> String {
+    let changed = match folder.changed.as_slice() {
+        [] => "is not trusted".to_owned(),
+        changed => format!("changed since you trusted it ({})", changed.join(", ")),
+    };
     format!(
-        "{} is not trusted, so of its settings only deny and ask rules count; `windlass trust` if it \
-         is yours",
-        folder.display()
+        "{} {changed}, so only its deny and ask rules count; `windlass trust` would enable:",
+        folder.folder.display()
     )
 }
 

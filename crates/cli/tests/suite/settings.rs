@@ -1,0 +1,220 @@
+//! Settings that do not mean what their author thinks are told, by a run and by `doctor` alike.
+
+use crate::kit::Place;
+
+const HELLO: &str = "when any\n  say \"hello\"\n";
+
+fn place(settings: &str) -> Place {
+    let place = Place::new(HELLO);
+    std::fs::create_dir(place.path(".claude")).unwrap();
+    place.write(".claude/settings.json", settings);
+    place
+}
+
+const HOOK: &str = r#"[{"hooks": [{"type": "command", "command": "true"}]}]"#;
+
+// spec: PERMISSIONS-22
+#[test]
+fn slips_are_errors_for_a_run_and_for_doctor() {
+    let hooks = |hooks: &str| format!(r#"{{"hooks": {hooks}}}"#);
+    for (settings, says) in [
+        ("[]".to_owned(), "must be a JSON object"),
+        ("7".to_owned(), "must be a JSON object"),
+        (r#"{"permissionss": {}}"#.to_owned(), "did you mean `permissions`?"),
+        (r#"{"Env": {}}"#.to_owned(), "did you mean `env`?"),
+        (r#"{"permissions": []}"#.to_owned(), "`permissions` must be an object"),
+        (r#"{"permissions": {"deny": "Bash"}}"#.to_owned(), "`permissions.deny` must be a list of"),
+        (r#"{"permissions": {"alow": []}}"#.to_owned(), "did you mean `allow`?"),
+        (r#"{"permissions": {"deny": ["bash(ls)"]}}"#.to_owned(), "did you mean `Bash`?"),
+        (r#"{"permissions": {"deny": ["Nope(x)"]}}"#.to_owned(), "unknown tool `Nope`"),
+        (r#"{"permissions": {"ask": ["Nope"]}}"#.to_owned(), "hold nothing back"),
+        (r#"{"permissions": {"allow": ["Reed"]}}"#.to_owned(), "did you mean `Read`?"),
+        (r#"{"permissions": {"allow": ["Bash(x"]}}"#.to_owned(), "bracket is not closed"),
+        (r#"{"permissions": {"defaultMode": "foo"}}"#.to_owned(), "unknown permission mode `foo`"),
+        (r#"{"env": {"A": 1}}"#.to_owned(), "`env.A` must be a text"),
+        (r#"{"model": 7}"#.to_owned(), "`model` must be a text"),
+        (hooks("[]"), "object of events"),
+        (hooks(&format!(r#"{{"PreToolUsee": {HOOK}}}"#)), "did you mean `PreToolUse`?"),
+        (hooks(&format!(r#"{{"WorktreeCreat": {HOOK}}}"#)), "did you mean `WorktreeCreate`?"),
+        (
+            hooks(&format!(r#"{{"Stop": {}}}"#, HOOK.replace("command\"", "comand\""))),
+            "did you mean `command`?",
+        ),
+        (
+            hooks(&format!(
+                r#"{{"Stop": {}}}"#,
+                HOOK.replace("\"hooks\"", "\"matcherr\": \"\", \"hooks\"")
+            )),
+            "did you mean `matcher`?",
+        ),
+        (hooks(r#"{"Stop": [{"hooks": [{"command": "x"}]}]}"#), "has no `type`"),
+    ] {
+        let place = place(&settings);
+        let ran = place.alone("go", &[]);
+        assert!(ran.code != 0 && ran.err.contains(says), "{settings}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{settings}: {}", ran.err);
+        let doctor = place.run(&["doctor"]);
+        assert!(doctor.code != 0 && doctor.out.contains(says), "{settings}: {}", doctor.out);
+        // The same as a flag.
+        std::fs::remove_file(place.path(".claude/settings.json")).unwrap();
+        if settings.starts_with('{') {
+            let ran = place.alone("go", &["--settings", &settings]);
+            assert!(ran.code != 0 && ran.err.contains(says), "{settings}: {}", ran.err);
+        }
+    }
+}
+
+// spec: PERMISSIONS-22
+#[test]
+fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
+    let known = r#"{"$schema": "x", "statusLine": {}, "sandbox": {"enabled": true},
+        "permissions": {"allow": ["WebFetch(domain:example.com)", "mcp__git", "Task"],
+            "deny": ["mcp__x__y", "WebSearch", "NotebookEdit"], "disableAutoMode": "disable"},
+        "hooks": {"PermissionRequest": [], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}}"#;
+    let place = place(known);
+    let ran = place.alone("go", &["--strict-settings"]);
+    assert_eq!((ran.code, ran.err.contains("unknown")), (0, false), "{}", ran.err);
+    let doctor = place.run(&["doctor"]);
+    assert_eq!(doctor.code, 0, "{}", doctor.out);
+    for listed in [
+        "accepted without effect",
+        "setting statusLine",
+        "permissions setting disableAutoMode",
+        "rule mcp__git",
+        "rule WebSearch",
+        "hook event `PermissionRequest`",
+        "type of hook `prompt`",
+    ] {
+        assert!(doctor.out.contains(listed), "{listed}: {}", doctor.out);
+    }
+    let unknown = r#"{"colourOfTheSky": "blue", "permissions": {"allow": ["Teleport"]}}"#;
+    place.write(".claude/settings.json", unknown);
+    let ran = place.alone("go", &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
+    for said in ["unknown setting `colourOfTheSky`", "unknown tool `Teleport`"] {
+        assert_eq!(ran.err.matches(said).count(), 1, "{}", ran.err);
+        assert!(place.run(&["doctor"]).out.contains(said));
+    }
+    let ran = place.alone("go", &["--strict-settings"]);
+    assert!(ran.code != 0 && ran.err.contains("colourOfTheSky"), "{}", ran.err);
+}
+
+// spec: PERMISSIONS-22
+#[test]
+fn slips_in_flags_are_errors() {
+    let place = Place::new(HELLO);
+    for (flags, says) in [
+        (["--allow", "bash"], "did you mean `Bash`?"),
+        (["--deny", "Nope"], "unknown tool `Nope`"),
+        (["--deny", "bash(ls)"], "did you mean `Bash`?"),
+        (["--setting-sources", "foo"], "unknown settings source `foo`"),
+        (["--setting-sources", "user,projekt"], "unknown settings source `projekt`"),
+    ] {
+        let ran = place.alone("go", &flags);
+        assert!(ran.code != 0 && ran.err.contains(says), "{flags:?}: {}", ran.err);
+    }
+    assert_eq!(place.alone("go", &["--setting-sources", ""]).code, 0);
+    let ran = place.alone("go", &["--allow", "Teleport"]);
+    assert!(ran.code == 0 && ran.err.contains("unknown tool `Teleport`"), "{}", ran.err);
+    let ran = place.alone("go", &["--allow", "Teleport", "--strict-settings"]);
+    assert!(ran.code != 0 && ran.err.contains("Teleport"), "{}", ran.err);
+}
+
+#[test]
+fn settings_can_forbid_to_bypass_permissions() {
+    let place = place(r#"{"permissions": {"disableBypassPermissionsMode": "disable"}}"#);
+    let store = place.path("w.db");
+    let go = ["-p", "go", "--script", "a.script", "--dangerously-skip-permissions", "--store"];
+    let go = [&go[..], &[store.to_str().unwrap()]].concat();
+    let ran = place.run_with(&go, &[("IS_SANDBOX", "1")]);
+    assert!(ran.code != 0 && ran.err.contains("forbid bypassPermissions"), "{}", ran.err);
+}
+
+/// Files that are none, which a repository may bring.
+fn traps(place: &Place, name: &str) {
+    let path = place.path(name);
+    drop(std::fs::remove_file(&path));
+    let pipe = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, pipe, rustix::fs::Mode::from(0o600), 0).unwrap();
+}
+
+#[test]
+fn settings_that_are_no_file_of_ones_own_are_told_and_nothing_hangs() {
+    let place = place("{}");
+    let said = |says: &str| {
+        let ran = place.alone("go", &[]);
+        assert!(ran.code != 0 && ran.err.contains(says), "{says}: {}", ran.err);
+        assert!(ran.err.contains("settings.json") && ran.err.lines().count() == 1, "{}", ran.err);
+        let doctor = place.run(&["doctor"]);
+        assert!(doctor.code != 0 && doctor.out.contains(says), "{says}: {}", doctor.out);
+        // Who leaves the source out is not held up by it.
+        let ran = place.alone("go", &["--setting-sources", "user"]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
+    };
+    let file = ".claude/settings.json";
+    traps(&place, file);
+    said("not a regular file");
+    for target in ["/dev/zero", "/etc/shadow", "../elsewhere.json"] {
+        std::fs::remove_file(place.path(file)).unwrap();
+        std::os::unix::fs::symlink(target, place.path(file)).unwrap();
+        said("symbolic link");
+    }
+    std::fs::remove_file(place.path(file)).unwrap();
+    place.write(file, &" ".repeat((4 << 20) + 1));
+    said("is larger than 4096 KiB");
+    std::fs::remove_dir_all(place.path(".claude")).unwrap();
+    std::fs::create_dir(place.path("there")).unwrap();
+    place.write("there/settings.json", "{}");
+    std::os::unix::fs::symlink("there", place.path(".claude")).unwrap();
+    said("symbolic link");
+}
+
+#[test]
+fn memory_that_is_no_file_of_ones_own_never_reaches_the_model() {
+    let place = Place::new(HELLO);
+    place.write("secret.txt", "the secret of the house");
+    std::os::unix::fs::symlink(place.path("secret.txt"), place.path("CLAUDE.md")).unwrap();
+    traps(&place, "AGENTS.md");
+    std::os::unix::fs::symlink("/dev/zero", place.path("CLAUDE.local.md")).unwrap();
+    let ran = place.alone("go", &["--conversation", "c"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
+    for name in ["CLAUDE.md", "AGENTS.md", "CLAUDE.local.md"] {
+        assert!(ran.err.contains(&format!("{name} are left out")), "{name}: {}", ran.err);
+    }
+    let store = std::fs::read(place.path("w.db")).unwrap();
+    assert!(!String::from_utf8_lossy(&store).contains("the secret of the house"));
+}
+
+#[test]
+fn the_users_own_files_may_be_links_of_the_users_own() {
+    let place = Place::new("when any\n  call Bash {\"command\": \"true\"}\n");
+    for folder in ["user/.claude", "dotfiles", "home"] {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    place.write("dotfiles/settings.json", r#"{"permissions": {"deny": ["Nope"]}}"#);
+    let link = place.path("user/.claude/settings.json");
+    std::os::unix::fs::symlink(place.path("dotfiles/settings.json"), link).unwrap();
+    let ran = place.alone("go", &[]);
+    assert!(ran.err.contains("unknown tool `Nope`"), "{}", ran.err);
+    place.write("dotfiles/settings.json", "{}");
+    traps(&place, "home/config.toml");
+    let ran = place.alone("go", &[]);
+    assert!(ran.err.contains("config.toml is not a regular file"), "{}", ran.err);
+}
+
+#[test]
+fn imports_need_trust_and_a_long_file_is_told() {
+    let place = Place::new(HELLO);
+    place.write("CLAUDE.md", &format!("@more.md\n{}", "x ".repeat(40 << 10)));
+    place.write("more.md", "words of another page");
+    let stored = || {
+        let store = std::fs::read(place.path("w.db")).unwrap();
+        String::from_utf8_lossy(&store).contains("words of another page")
+    };
+    let ran = place.alone("go", &[]);
+    assert!(ran.err.contains("imports count only in a folder that you trust"), "{}", ran.err);
+    assert!(ran.err.contains("longer than 64 KiB") && !stored(), "{}", ran.err);
+    assert_eq!(place.run_bare(&["trust"]).code, 0);
+    let ran = place.alone("go", &[]);
+    assert!(!ran.err.contains("imports") && stored(), "{}", ran.err);
+}

@@ -1,0 +1,219 @@
+//! Trust in a folder: what it is of, what it is bound to, and how it ends.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::kit::Place;
+use crate::terminal::Seat;
+
+const WRITE: &str = "when results 0\n  call Write {\"file_path\": \"new.txt\", \"content\": \"x\"}\n\
+                     when any\n  say \"done\"\n";
+
+const SETTINGS: &str = r#"{"permissions": {"allow": ["Write"]},
+    "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo ran >> hooked"}]}]}}"#;
+
+/// Makes a project in a folder of the place.
+fn project(place: &Place, name: &str) {
+    std::fs::create_dir_all(place.path(name).join(".claude")).unwrap();
+    std::fs::write(place.path(name).join(".claude/settings.json"), SETTINGS).unwrap();
+}
+
+/// Runs a prompt there, and says whether its settings counted.
+fn counts(place: &Place, name: &str) -> bool {
+    let folder = place.path(name);
+    for left in ["new.txt", "hooked"] {
+        drop(std::fs::remove_file(folder.join(left)));
+    }
+    let ran = place.alone("go", &["--workspace", folder.to_str().unwrap()]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let (written, hooked) = (folder.join("new.txt").exists(), folder.join("hooked").exists());
+    assert_eq!(written, hooked, "rules and hooks count together");
+    assert_ne!(written, ran.err.contains("trusted"), "what is ignored is said: {}", ran.err);
+    written
+}
+
+fn trust(place: &Place, args: &[&str], says: &str) {
+    let ran = place.run_bare(&[&["trust"], args].concat());
+    assert!(ran.code == 0 && ran.out.contains(says), "{args:?}: {}{}", ran.out, ran.err);
+}
+
+#[test]
+fn trust_is_given_and_taken_back_and_says_nothing_of_other_folders() {
+    let place = Place::new(WRITE);
+    ["a", "a-b", "a/below", "other"].iter().for_each(|name| project(&place, name));
+    assert!(!counts(&place, "a"));
+    trust(&place, &["--revoke", "other"], "was not trusted");
+    assert!(!counts(&place, "other") && !counts(&place, "a"), "revoking trusts nothing");
+    trust(&place, &["a"], "is trusted");
+    trust(&place, &["a"], "is trusted");
+    assert!(counts(&place, "a") && !counts(&place, "a-b") && !counts(&place, "a/below"));
+    trust(&place, &["a", "--revoke"], "is no longer trusted");
+    trust(&place, &["--revoke", "a"], "was not trusted");
+    for name in ["a", "a-b", "a/below", "other"] {
+        assert!(!counts(&place, name), "{name}");
+    }
+}
+
+#[test]
+fn odd_paths_are_the_folder_they_mean() {
+    let place = Place::new(WRITE);
+    ["a", "b\nc", "b", "d"].iter().for_each(|name| project(&place, name));
+    std::os::unix::fs::symlink("d", place.path("link")).unwrap();
+    trust(&place, &["a/"], "is trusted");
+    trust(&place, &["./link/../a/."], "is trusted");
+    assert!(counts(&place, "a") && counts(&place, "a/"));
+    trust(&place, &["b\nc"], "is trusted");
+    assert!(counts(&place, "b\nc") && !counts(&place, "b"));
+    trust(&place, &["link"], "is trusted");
+    assert!(counts(&place, "d") && counts(&place, "link"));
+    trust(&place, &["--revoke", "d/"], "is no longer trusted");
+    assert!(!counts(&place, "link"));
+    // A folder that is gone can be forgotten all the same.
+    std::fs::remove_dir_all(place.path("a")).unwrap();
+    trust(&place, &["--revoke", "a/"], "is no longer trusted");
+    let ran = place.run_bare(&["trust", "gone"]);
+    assert!(ran.code != 0 && ran.err.contains("gone"), "{}", ran.err);
+}
+
+#[test]
+fn the_file_is_private_and_one_that_is_damaged_is_an_error() {
+    let place = Place::new(WRITE);
+    project(&place, "a");
+    trust(&place, &["a"], "is trusted");
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let file = place.path("home/trust.json");
+    assert_eq!((mode(&file), mode(&place.path("home"))), (0o600, 0o700));
+    let good = std::fs::read_to_string(&file).unwrap();
+    let folder = place.path("a").canonicalize().unwrap();
+    let entry = |path: &str| good.replace(folder.to_str().unwrap(), path);
+    for (bad, says) in [
+        ("", "is not valid"),
+        ("\n", "is not valid"),
+        ("[]", "is not valid"),
+        (&entry(""), "whole path"),
+        (&entry("a"), "whole path"),
+        (&good.replace("\"version\": 1", "\"version\": 2"), "version 2"),
+        (&good.replace("\"decision\"", "\"decided\""), "is not valid"),
+    ] {
+        std::fs::write(&file, bad).unwrap();
+        let ran = place.alone("go", &["--workspace", "a"]);
+        assert!(ran.code != 0 && ran.err.contains(says), "{bad:?}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        let ran = place.run_bare(&["trust", "--revoke", "a"]);
+        assert!(ran.code != 0 && ran.err.contains(says), "{bad:?}: {}", ran.err);
+        assert!(!place.path("a/new.txt").exists() && !place.path("a/hooked").exists());
+    }
+    std::fs::write(&file, &good).unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
+    let ran = place.alone("go", &["--workspace", "a"]);
+    assert!(ran.code != 0 && ran.err.contains("changed by other users"), "{}", ran.err);
+}
+
+// spec: PERMISSIONS-14
+#[test]
+fn trust_is_of_what_was_there_and_a_change_ends_it() {
+    let place = Place::new(WRITE);
+    project(&place, "a");
+    std::fs::create_dir_all(place.path("a/.claude/commands")).unwrap();
+    std::fs::create_dir_all(place.path("a/.claude/hooks")).unwrap();
+    place.write("a/.claude/hooks/check.sh", "true");
+    trust(&place, &["a"], "SessionStart: echo ran >> hooked");
+    assert!(counts(&place, "a"));
+    // Text and what only holds back may change.
+    place.write("a/CLAUDE.md", "Be brief.");
+    place.write("a/.claude/commands/plain.md", "Do it.");
+    let deny = SETTINGS.replace("\"allow\"", "\"deny\": [\"Bash\"], \"allow\"");
+    place.write("a/.claude/settings.json", &deny);
+    assert!(counts(&place, "a"));
+    for (file, text, says) in [
+        (".claude/settings.json", SETTINGS.replace("echo", "true; echo"), "hooks"),
+        (
+            ".claude/settings.json",
+            SETTINGS.replace("[\"Write", "[\"Bash\", \"Write"),
+            "allow rules",
+        ),
+        (".claude/settings.local.json", r#"{"env": {"A": "b"}}"#.to_owned(), "environment"),
+        (".claude/settings.local.json", r#"{"apiKeyHelper": "x"}"#.to_owned(), "other settings"),
+        (".mcp.json", r#"{"mcpServers": {"s": {"command": "x"}}}"#.to_owned(), "MCP servers"),
+        (".claude/hooks/check.sh", "rm -rf x".to_owned(), "hook scripts"),
+        (
+            ".claude/commands/grants.md",
+            "---\nallowed-tools: Bash\n---\nGo.".to_owned(),
+            "command rules",
+        ),
+    ] {
+        let path = place.path("a").join(file);
+        let before = std::fs::read(&path).ok();
+        std::fs::write(&path, text).unwrap();
+        let ran = place.alone("go", &["--workspace", "a"]);
+        assert!(ran.err.contains(&format!("since you trusted it ({says}")), "{file}: {}", ran.err);
+        assert!(!counts(&place, "a"), "{file}");
+        match before {
+            Some(before) => std::fs::write(&path, before).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        assert!(counts(&place, "a"), "what was trusted is trusted: {file}");
+    }
+    place.write("a/.claude/settings.local.json", r#"{"env": {"A": "b"}}"#);
+    trust(&place, &["a"], "environment variables");
+    assert!(counts(&place, "a"));
+}
+
+#[test]
+fn a_folder_without_settings_says_nothing() {
+    let place = Place::new(WRITE);
+    std::fs::create_dir_all(place.path(".claude")).unwrap();
+    place.write("CLAUDE.md", "Be brief.");
+    place.write(".claude/settings.json", r#"{"permissions": {"deny": ["Bash"]}}"#);
+    let ran = place.alone("go", &[]);
+    assert!(!ran.err.contains("trust"), "{}", ran.err);
+    // The home folder is nobody's project.
+    project(&place, "user");
+    let ran = place.alone("go", &["--workspace", "user"]);
+    assert!(!ran.err.contains("trust"), "{}", ran.err);
+    assert!(place.path("user/new.txt").exists(), "the user's own rules count there");
+}
+
+#[test]
+fn at_a_terminal_the_user_is_asked_once_and_sees_what_trust_enables() {
+    let place = Place::new(WRITE);
+    project(&place, ".");
+    let mut seat = Seat::take(&place, &["-p", "go"]);
+    seat.until_seen("[n] go on without these settings:");
+    for shown in ["SessionStart: echo ran >> hooked", "allow: Write"] {
+        assert!(seat.seen().contains(shown), "{}", seat.seen());
+    }
+    seat.type_in("n\n");
+    seat.until_seen("new.txt");
+    seat.type_in("n\n");
+    let (_, seen) = seat.end();
+    assert!(!place.path("hooked").exists(), "{seen}");
+    // The answer is kept, and a change asks again.
+    let seat = Seat::take(&place, &["-p", "go", "--when-asked", "deny"]);
+    assert!(!seat.end().1.contains("[y] trust it"));
+    place.write(".claude/settings.json", &SETTINGS.replace("echo", "echo it"));
+    let mut seat = Seat::take(&place, &["-p", "go"]);
+    seat.until_seen("[n] go on without these settings:");
+    seat.type_in("y\n");
+    let (_, seen) = seat.end();
+    assert!(place.path("hooked").exists() && place.path("new.txt").exists(), "{seen}");
+    let (_, seen) = Seat::take(&place, &["-p", "go"]).end();
+    assert!(!seen.contains("trust"), "{seen}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
+#[test]
+fn what_was_typed_before_the_question_does_not_answer_it() {
+    let place = Place::new(WRITE);
+    project(&place, ".");
+    let mut seat = Seat::take(&place, &["-p", "go"]);
+    seat.type_in("y\ny\ny\n");
+    seat.until_seen("[n] go on without these settings:");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(!place.path("hooked").exists(), "{}", seat.seen());
+    seat.type_in("n\n");
+    seat.until_seen("new.txt");
+    seat.type_in("n\n");
+    seat.end();
+    assert!(!place.path("hooked").exists());
+}
