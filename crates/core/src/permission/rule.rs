@@ -24,8 +24,8 @@ pub struct Rule {
 /// Why a rule cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the rule {rule:?} cannot be read: {problem}; write for example `Read`, `Bash(npm test:*)`, \
-     `Edit(src/**)` or `WebFetch(domain:example.com)`"
+    "the rule {rule:?} cannot be read: {problem}; write for example `Read`, `Bash(npm test:*)` \
+     or `Edit(src/**)`"
 )]
 pub struct BadRule {
     rule: String,

@@ -51,14 +51,16 @@ impl Connection {
 
     pub(crate) async fn post(&mut self, path: &str, body: &str) -> Option<Response> {
         let length = body.len();
-        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {length}\r\n\r\n");
         self.send(head.as_bytes()).await;
         self.send(body.as_bytes()).await;
         self.response().await
     }
 
     pub(crate) async fn get(&mut self, path: &str, headers: &str) -> Option<Response> {
-        self.send(format!("GET {path} HTTP/1.1\r\nhost: x\r\n{headers}\r\n").as_bytes()).await;
+        self.send(format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{headers}\r\n").as_bytes())
+            .await;
         self.response().await
     }
 

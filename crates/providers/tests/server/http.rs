@@ -1,7 +1,9 @@
 //! HTTP itself: kept connections, bounds, strange requests, stopping.
 
 use serde_json::json;
-use windlass_providers::scripted::server::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES};
+use windlass_providers::scripted::server::limits::{
+    MAX_BODY_BYTES, MAX_CONNECTIONS, MAX_HEAD_BYTES,
+};
 use windlass_providers::scripted::server::{Error, Outcome, Server};
 
 use crate::client::End;
@@ -32,7 +34,8 @@ async fn a_connection_is_kept() {
 async fn a_body_may_come_in_chunks() {
     let place = Place::new(HELLO).await;
     let mut connection = place.connect().await;
-    let head = format!("POST {PATH} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
+    let head =
+        format!("POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n");
     connection.send(head.as_bytes()).await;
     for byte in ask(false).bytes() {
         connection.send(&[b'1', b'\r', b'\n', byte, b'\r', b'\n']).await;
@@ -119,7 +122,7 @@ async fn bytes_that_are_no_text_are_refused() {
     let place = Place::new(HELLO).await;
     let mut connection = place.connect().await;
     connection
-        .send(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n\xff\xfe")
+        .send(b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 2\r\n\r\n\xff\xfe")
         .await;
     assert_eq!(connection.response().await.unwrap().status, 400);
 }
@@ -128,7 +131,9 @@ async fn bytes_that_are_no_text_are_refused() {
 async fn a_client_that_leaves_in_its_body_is_noticed() {
     let place = Place::new(HELLO).await;
     let mut connection = place.connect().await;
-    connection.send(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{").await;
+    connection
+        .send(b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n{")
+        .await;
     drop(connection);
     assert_eq!(place.served(1).await[0].outcome, Outcome::Left);
 }
@@ -140,8 +145,10 @@ async fn stopping_is_clean_with_connections_open() {
     let idle = place.connect().await;
     let mut busy = place.connect().await;
     let body = ask(true);
-    let head =
-        format!("POST {PATH} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let head = format!(
+        "POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
     busy.send(head.as_bytes()).await;
     place.stop().await;
     assert!(tokio::net::TcpStream::connect(address).await.is_err());
@@ -161,4 +168,55 @@ async fn a_port_that_is_taken_is_named() {
     let place = Place::new(HELLO).await;
     let refused = Server::bind(place.address).await.unwrap_err();
     assert!(refused.to_string().contains(&place.address.to_string()), "{refused}");
+}
+
+/// A page in a browser must not be able to use the server, whatever name it found it under.
+#[tokio::test]
+async fn requests_of_other_machines_pages_are_refused() {
+    let place = Place::new(HELLO).await;
+    let body = ask(false);
+    let status = async |headers: &str| {
+        let mut connection = place.connect().await;
+        let length = body.len();
+        let head =
+            format!("POST {PATH} HTTP/1.1\r\n{headers}content-length: {length}\r\n\r\n{body}");
+        connection.send(head.as_bytes()).await;
+        connection.response().await.unwrap().status
+    };
+    for fine in [
+        "host: localhost\r\n",
+        "host: 127.0.0.1:4000\r\n",
+        "host: [::1]:4000\r\n",
+        "host: LOCALHOST:1\r\norigin: http://localhost:3000\r\n",
+    ] {
+        assert_eq!(status(fine).await, 200, "{fine}");
+    }
+    for bad in [
+        "host: evil.example\r\n",
+        "host: 127.0.0.1.evil.example\r\n",
+        "host: localhost.evil.example:80\r\n",
+        "host: 127.0.0.1\r\norigin: https://evil.example\r\n",
+        "host: 127.0.0.1\r\norigin: null\r\n",
+    ] {
+        assert_eq!(status(bad).await, 403, "{bad}");
+    }
+}
+
+/// Connections that say nothing, or half of a head, keep nobody out.
+#[tokio::test]
+async fn half_open_connections_make_room() {
+    let place = Place::new(HELLO).await;
+    let mut silent = Vec::new();
+    for number in 0..MAX_CONNECTIONS + 50 {
+        let mut connection = place.connect().await;
+        if number % 2 == 0 {
+            connection.send(b"POST /v1/messages HTTP/1.1\r\nhost: 127").await;
+        }
+        silent.push(connection);
+    }
+    let mut connection = place.connect().await;
+    let body = ask(false);
+    let asked = connection.post(PATH, &body);
+    let answered = tokio::time::timeout(std::time::Duration::from_secs(20), asked).await;
+    assert_eq!(answered.expect("it is kept out").unwrap().status, 200);
 }

@@ -12,13 +12,22 @@ use tokio::sync::watch;
 
 use super::handler;
 use super::limits::{HEAD_MS, MAX_HEAD_BYTES};
+use super::newcomers::Newcomer;
 use super::state::State;
 
 /// Serves a connection to its end. A connection that breaks is nobody's error: scripts break them,
 /// and clients leave.
-pub(super) async fn serve(stream: TcpStream, state: Arc<State>, stopped: watch::Receiver<bool>) {
+pub(super) async fn serve(
+    stream: TcpStream,
+    state: Arc<State>,
+    stopped: watch::Receiver<bool>,
+    newcomer: Newcomer,
+) {
     drop(stream.set_nodelay(true));
-    let service = service_fn(|request| handler::handle(state.clone(), request));
+    let service = service_fn(|request| {
+        newcomer.has_asked();
+        handler::handle(state.clone(), request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(Duration::from_millis(HEAD_MS))
@@ -27,6 +36,7 @@ pub(super) async fn serve(stream: TcpStream, state: Arc<State>, stopped: watch::
     let mut connection = pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => return,
+        () = newcomer.told_to_leave() => return,
         () = stopping(stopped) => connection.as_mut().graceful_shutdown(),
     }
     drop(connection.await);

@@ -39,7 +39,9 @@ pub(super) async fn handle(
     let number = state.next_number();
     let errand = Errand { state, ticket, format, number };
     let id = errand.request_id();
-    let reply = match route::find(&parts.method, path, &parts.headers) {
+    let found = route::check_sender(&parts.headers)
+        .and_then(|()| route::find(&parts.method, path, &parts.headers));
+    let reply = match found {
         Ok(route) => errand.follow(route, incoming).await,
         Err(refusal) => Some(errand.refuse(&refusal)),
     };

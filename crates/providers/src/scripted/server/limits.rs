@@ -1,6 +1,7 @@
 //! The bounds of the server, so that no client costs it more than this.
 
-/// The most connections at a time; further ones wait in the kernel's queue.
+/// The most connections at a time. When there are as many, the oldest on which nothing was asked
+/// yet makes room; without one, further ones wait.
 pub const MAX_CONNECTIONS: usize = 2_048;
 /// The longest head of a request, in bytes; what arrived in one piece with its end may be longer.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -14,9 +15,9 @@ pub const MAX_HELD_BYTES: usize = 512 * 1024 * 1024;
 pub const MAX_DISCARDED_BYTES: usize = 128 * 1024 * 1024;
 /// How long a client may take over the head of a request, and how long a kept connection may lie
 /// idle.
-pub const HEAD_MS: u64 = 5 * 60 * 1_000;
+pub const HEAD_MS: u64 = 60 * 1_000;
 /// How long a client may take over the body of a request.
-pub const BODY_MS: u64 = 60 * 1_000;
+pub const BODY_MS: u64 = 20 * 1_000;
 /// How long `fail timeout` keeps silent before the connection is closed.
 pub const SILENCE_MS: u64 = 10 * 60 * 1_000;
 /// How often a stream of Anthropic's shows that it is alive during a `delay`.

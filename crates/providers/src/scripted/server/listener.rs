@@ -13,6 +13,7 @@ use super::super::script::Script;
 use super::connection;
 use super::error::Error;
 use super::limits::{ACCEPT_RETRY_MS, MAX_CONNECTIONS, STOP_MS};
+use super::newcomers::Newcomers;
 use super::state::State;
 use super::watch::Watch;
 
@@ -78,13 +79,18 @@ impl Server {
         connections: &mut JoinSet<()>,
     ) {
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let newcomers = Arc::new(Newcomers::default());
         loop {
-            let Ok(place) = places.clone().acquire_owned().await else { return };
             let stream = self.accept(state).await;
+            if places.available_permits() == 0 {
+                newcomers.send_away_oldest();
+            }
+            let Ok(place) = places.clone().acquire_owned().await else { return };
+            let newcomer = newcomers.welcome();
             while connections.try_join_next().is_some() {}
             let (state, stopped) = (state.clone(), stopped.clone());
             connections.spawn(async move {
-                connection::serve(stream, state, stopped).await;
+                connection::serve(stream, state, stopped, newcomer).await;
                 drop(place);
             });
         }

@@ -35,6 +35,7 @@ mod head;
 pub mod limits;
 mod listener;
 mod models;
+mod newcomers;
 mod opening;
 mod outgoing;
 mod pieces;
