@@ -247,6 +247,18 @@ pub(crate) struct LimitArgs {
     /// Tokens one run may use
     #[arg(long, value_name = "N")]
     pub(crate) max_budget_tokens: Option<u64>,
+    /// Dollars one model call may cost
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    pub(crate) max_call_budget_usd: Option<f64>,
+    /// Tokens one model call may use
+    #[arg(long, value_name = "N")]
+    pub(crate) max_call_budget_tokens: Option<u64>,
+    /// Dollars all runs of the conversation may cost together
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    pub(crate) max_conversation_budget_usd: Option<f64>,
+    /// Tokens all runs of the conversation may use together
+    #[arg(long, value_name = "N")]
+    pub(crate) max_conversation_budget_tokens: Option<u64>,
     /// The profile of config.toml: `default`, `builder`, `router`, or your own
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,

@@ -392,6 +392,10 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::UserCancel => "cancelled",
         StopCause::BudgetUsd => "the money cap is reached",
         StopCause::BudgetTokens => "the token cap is reached",
+        StopCause::PriceUnknown => {
+            "price unknown for this model, so a budget in dollars cannot be kept; give it in \
+             [models.NAME] of config.toml"
+        }
         StopCause::HardTime => "the time limit is reached",
         StopCause::MaxToolRounds => "the cap on tool rounds is reached; raise it with --max-turns",
         StopCause::MaxModelCalls => "the cap on model calls is reached",

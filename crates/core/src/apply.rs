@@ -13,13 +13,14 @@ mod talk;
 
 use std::sync::Arc;
 
+use crate::budget::Spent;
 use crate::call::{Call, CallState};
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, SharedSpending};
 use crate::ids::{CallId, Epoch, Millis};
 use crate::input::Input;
 use crate::permission::Mode;
 use crate::record::Record;
-use crate::run::{Fatality, Phase, Round, Run, StopRequest, TimeUp, Warned};
+use crate::run::{Phase, Round, Run, StopRequest, TimeUp, Warned};
 
 /// Brings `c` up to date with one record of an entry of time `at` whose input was `input`.
 pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
@@ -39,12 +40,17 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::JournalShown {} => talk::journal_shown(c),
         Record::Finished { run, cause, also, said } => {
             talk::finished(c, run, *cause, also, said.as_ref());
+            if let Some(ended) = &mut c.last_end {
+                ended.by_clock = matches!(input, Input::Ticked {});
+            }
         }
         Record::Forked { .. } => talk::forked(c),
         Record::Asked { .. } => model::asked(c, record),
         Record::EarlyJudged { call, launch } => model::early_judged(c, input, *call, *launch),
         Record::Replied { truncation, .. } => model::replied(c, input, *truncation),
-        Record::AttemptAbandoned { charged, .. } => model::attempt_abandoned(c, charged),
+        Record::AttemptAbandoned { why, charged, .. } => {
+            model::attempt_abandoned(c, why, charged);
+        }
         Record::Deferred { until, failures } => model::deferred(c, at, *until, *failures),
         Record::FellBack { .. } => model::fell_back(c),
         Record::ReplyKept {} => model::reply_kept(c, input),
@@ -68,7 +74,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::ChildrenRecalled { call } => children::recalled(c, *call),
         Record::Structured { call } => round::structured(c, *call),
         Record::RoundClosed {} => round::round_closed(c),
-        Record::TurnedFatal { .. } => with_round(c, |round| round.fatal = Fatality::Fatal),
+        Record::TurnedFatal { call } => round::turned_fatal(c, input, *call),
         Record::CancelRequested { how, .. } => {
             with_run(c, |run| run.stop = Some(StopRequest { how: *how, at }));
         }
@@ -84,7 +90,10 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::BudgetExtended {} => with_run(c, halt::budget_extended),
         Record::BudgetWarned { .. } => with_run(c, |run| run.warned = Warned::Yes),
         Record::Granted { rule } => c.grants.push(rule.clone()),
-        Record::Rejected { by, level, .. } => with_run(c, |run| halt::rejected(run, *by, *level)),
+        Record::Rejected { by, reason, level } => with_run(c, |run| {
+            halt::rejected(run, *by, *level);
+            run.last_error = Some(reason.clone());
+        }),
         Record::ModeChanged { mode } => mode_changed(c, *mode),
         Record::QuestionDue { question } => {
             with_run(c, |run| run.due_question = Some(question.clone()));
@@ -95,7 +104,14 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
             with_run(c, |run| run.time_up = Some(TimeUp { limit: *limit, at }));
         }
         Record::Adopted { epoch } => adopted(c, input, *epoch),
+        Record::SpendingSeen { total } => spending_seen(c, *total),
     }
+}
+
+/// What was spent under the profile's cap when it was looked up, and how much of it is ours: what is
+/// spent here from now on comes on top.
+fn spending_seen(c: &mut Conversation, total: Spent) {
+    c.shared_spending = Some(SharedSpending { total, own: c.committed() });
 }
 
 /// Whether somebody was at work since the last entry.

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ids::Millis;
 use crate::reply::Usage;
 use crate::stop::StopCause;
 
@@ -86,6 +87,54 @@ pub struct Allowance {
     pub caps: Caps,
     /// What others spent of it.
     pub spent: Spent,
+    /// After which time spending is counted anew.
+    #[serde(skip_serializing_if = "Period::is_forever")]
+    pub period: Period,
+}
+
+/// How long spending is added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Period {
+    /// For ever.
+    #[default]
+    Total,
+    /// A calendar day, in UTC.
+    Day,
+    /// A calendar month, in UTC.
+    Month,
+}
+
+impl Period {
+    fn is_forever(&self) -> bool {
+        *self == Self::Total
+    }
+
+    /// The name of the period that a moment falls into, such as `2026-11-16`.
+    #[must_use]
+    pub fn name(self, at: Millis) -> String {
+        let (year, month, day) = civil(at.0 / DAY_MS);
+        match self {
+            Self::Total => "total".to_owned(),
+            Self::Day => format!("{year:04}-{month:02}-{day:02}"),
+            Self::Month => format!("{year:04}-{month:02}"),
+        }
+    }
+}
+
+const DAY_MS: u64 = 86_400_000;
+
+/// Year, month and day of a count of days since 1970 (Hinnant's `civil_from_days`): the year is
+/// taken to begin in March, so that the leap day is its last.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days.saturating_add(719_468);
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year + era * 400 + u64::from(month <= 2), month, day)
 }
 
 /// What happens when a cap is reached.

@@ -143,3 +143,22 @@ fn any_cap_in_dollars_counts_money() {
     budget.profile.caps = dollars(5);
     assert!(budget.counts_money());
 }
+
+#[test]
+fn periods_are_named_by_the_calendar() {
+    use crate::budget::Period;
+    use crate::ids::Millis;
+    let days = [
+        (0, "1970-01-01"),
+        (951_782_400_000, "2000-02-29"),
+        (951_868_800_000, "2000-03-01"),
+        (1_794_787_200_000 - 1, "2026-11-15"),
+        (1_794_787_200_000, "2026-11-16"),
+        (4_107_542_400_000, "2100-03-01"),
+    ];
+    for (at, day) in days {
+        assert_eq!(Period::Day.name(Millis(at)), day);
+        assert_eq!(Period::Month.name(Millis(at)), &day[..7]);
+        assert_eq!(Period::Total.name(Millis(at)), "total");
+    }
+}

@@ -85,6 +85,31 @@ pub struct Conversation {
     pub strays: Vector<Stray>,
     /// The model whose thoughts the transcript may hold.
     pub thinker: Option<Arc<str>>,
+    /// What all conversations of the profile spent, as it was last looked up.
+    pub shared_spending: Option<SharedSpending>,
+}
+
+/// What was spent under a cap that several conversations share.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct SharedSpending {
+    /// All conversations together, with what is set aside for calls in progress.
+    pub total: Spent,
+    /// The part of it that is this conversation's.
+    pub own: Spent,
+}
+
+impl SharedSpending {
+    /// The total, now that `own` is this conversation's part of it.
+    #[must_use]
+    pub fn with_own(&self, own: &Spent) -> Spent {
+        let now = |total: u64, then: u64, now: u64| {
+            total.saturating_add(now.saturating_sub(then)).saturating_sub(then.saturating_sub(now))
+        };
+        Spent {
+            tokens: now(self.total.tokens, self.own.tokens, own.tokens),
+            usd_micros: now(self.total.usd_micros, self.own.usd_micros, own.usd_micros),
+        }
+    }
 }
 
 /// Whether something was asked for.
@@ -129,6 +154,8 @@ pub struct Ended {
     pub suspect: Option<Arc<str>>,
     /// The answer that fits its schema.
     pub structured: Option<Raw>,
+    /// Whether the clock ended it, because nothing else did in time.
+    pub by_clock: bool,
 }
 
 impl Ended {

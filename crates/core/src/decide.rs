@@ -59,6 +59,7 @@ pub fn decide(conversation: &Conversation, at: Millis, input: &Input) -> Vec<Rec
             calls::tool_returned(&mut draft, *call, *attempt, *started_at, outcome);
         }
         Input::Probed { call, finding } => resume::probed(&mut draft, *call, finding),
+        Input::SpendingSeen { total } => budget::spending_seen(&mut draft, *total),
         Input::Ticked {} => clock::ticked(&mut draft),
         Input::Forked { parent, at } => configure::forked(&mut draft, parent, *at),
     }

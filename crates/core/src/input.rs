@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::block::ToolUse;
+use crate::budget::Spent;
 use crate::counsel::{Advice, CounselId};
 use crate::drift::Offer;
 use crate::facts::Facts;
@@ -128,6 +129,12 @@ pub enum Input {
         call: CallId,
         /// What it found.
         finding: Finding,
+    },
+    /// What all conversations of the profile spent was looked up.
+    #[serde(rename = "spending_seen/1")]
+    SpendingSeen {
+        /// All of them together, with what is set aside for calls in progress.
+        total: Spent,
     },
     /// The time that was waited for has come.
     #[serde(rename = "ticked/1")]

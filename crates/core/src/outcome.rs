@@ -118,6 +118,14 @@ impl ToolError {
         }
     }
 
+    /// All of it, for people: what happened, what to do, and what caused it.
+    #[must_use]
+    pub fn whole(&self) -> String {
+        let Self { code, message, hint, detail, .. } = self;
+        let told = format!("{code}: {message} ({hint})");
+        detail.as_ref().map_or(told.clone(), |detail| format!("{told}\n{detail}"))
+    }
+
     /// The same failure, as one that may pass by itself.
     #[must_use]
     pub fn passing(mut self) -> Self {

@@ -9,6 +9,7 @@ mod trace;
 
 pub use checkpoint::CheckpointKind;
 pub use event::alias;
+pub use rows::running_results;
 pub use rows::{
     CheckpointRow, EventRow, PROMPT_CHARS, RawRow, Row, RunDescription, RunRow, ToolResultRow,
     TraceCall, TraceRow, active_state,

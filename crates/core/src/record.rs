@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Caps;
+use crate::budget::{Caps, Spent};
 use crate::counsel::{Counsel, CounselId};
 use crate::ids::{AskId, CallId, Epoch, LaneId, MailId, Millis, RunId, Seq};
 use crate::journal::Change;
@@ -351,6 +351,12 @@ pub enum Record {
     BudgetWarned {
         /// How much of it, in per cent.
         percent: u64,
+    },
+    /// What all conversations of the profile spent was looked up.
+    #[serde(rename = "spending_seen/1")]
+    SpendingSeen {
+        /// All of them together, with what is set aside for calls in progress.
+        total: Spent,
     },
     /// A human let the run spend as much again.
     #[serde(rename = "budget_extended/1")]

@@ -69,6 +69,8 @@ pub struct Run {
     pub down_since: Option<Millis>,
     /// What it used of its task's budget, if it has one.
     pub task: TaskLedger,
+    /// What went wrong last, in full: an error and what caused it. The model does not see it.
+    pub last_error: Option<Arc<str>>,
     /// Whether the current iteration still has no reply: asking again belongs to it.
     pub awaits_reply: bool,
 }
@@ -288,6 +290,7 @@ impl Run {
             model: InUse::First,
             down_since: None,
             task: TaskLedger::default(),
+            last_error: None,
             awaits_reply: false,
         }
     }

@@ -7,14 +7,17 @@ mod held;
 mod inbox;
 mod landing;
 pub(crate) mod letters;
+mod running;
+mod spending;
 mod step;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio_util::sync::CancellationToken;
+use windlass_core::budget::Spent;
 use windlass_core::conversation::Conversation;
-use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
+use windlass_core::ids::{CallId, Epoch, LaneId, Millis, Seq};
 use windlass_core::input::Input;
 use windlass_core::log::{self, Entry};
 use windlass_core::mail::Mail;
@@ -63,6 +66,10 @@ pub struct Driver {
     grace_ms: Arc<AtomicU64>,
     /// A driver before this one missed a time limit.
     after_stuck: bool,
+    /// What of this conversation counts as spent under the cap of its profile.
+    counted: Spent,
+    /// Calls that run for long and have their row, with when they began.
+    shown_calls: Vec<(CallId, Millis)>,
 }
 
 /// Hears of lanes that may want to be driven: they were sent mail, or a lane waits for them.
@@ -145,6 +152,9 @@ impl Driver {
         let Claimed { lane, claim, lapses, conversation, mail } = claimed;
         let Agent { ports, settings } = agent.clone();
         let (flights, landed) = Flights::new(lane.clone(), agent, feed.clone(), owner.clone());
+        // A fork that has not begun shows what its parent spent.
+        let is_new_fork = claim.fork_of.as_ref().is_some_and(|(_, at)| *at == conversation.head);
+        let counted = if is_new_fork { Spent::default() } else { conversation.committed() };
         Self {
             inbox: Inbox::new(lane.clone(), ports.clone(), landed),
             lane,
@@ -167,6 +177,8 @@ impl Driver {
             watched: WatchedDriver::default(),
             grace_ms: Arc::default(),
             after_stuck: false,
+            counted,
+            shown_calls: Vec::new(),
         }
     }
 
@@ -246,13 +258,17 @@ impl Driver {
                 return Ok(rest);
             }
             let now = self.now();
-            let until_due = wanted.wake_at.map(|due| due.since(now));
+            let due = wanted.wake_at.into_iter().chain(self.long_call_due()).min();
+            let until_due = due.map(|due| due.since(now));
             let owner = self.owner.as_ref().filter(|_| self.owner_left == OwnerLeft::No);
             let lapsed = self.lease.lapsed();
             match self.inbox.wait(until_due, owner, hand_over, lapsed).await {
                 Woken::Landed(landed) => self.land(landed).await?,
                 Woken::Mail => self.read_mail().await?,
-                Woken::Time => self.step(vec![Input::Ticked {}]).await?,
+                Woken::Time => {
+                    self.show_long_calls().await?;
+                    self.step(vec![Input::Ticked {}]).await?;
+                }
                 Woken::OwnerLeft => self.owner_left().await?,
                 Woken::Lapsed if fault::heeds_lapses() => self.renew().await?,
                 Woken::Lapsed => self.lease.beat(self.ports.store.as_ref()).await?,

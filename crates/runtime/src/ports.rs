@@ -7,6 +7,7 @@ mod forgetting;
 mod heartbeat;
 mod hooks;
 mod model;
+mod records;
 mod store;
 mod store_error;
 mod tool;
@@ -19,6 +20,7 @@ pub use forgetting::{Forget, Forgotten};
 pub use heartbeat::Heartbeat;
 pub use hooks::{Heard, Hooks, NoHooks, Scene};
 pub use model::{Model, Stream};
+pub use records::{EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent};
 pub use store::{
     Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, MAIL_PAGE, Removed, RunInfo, Store,
     TraceEnd, WorkerId,

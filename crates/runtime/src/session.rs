@@ -66,7 +66,7 @@ impl Session {
     /// still one prompt. An id that is not a UUID is refused: the tables that name runs require one.
     pub async fn send_as(&self, run: RunId, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
         if !run.is_uuid() {
-            let what = format!("the run id {run:?} is not a UUID; mint one for every prompt");
+            let what = format!("the run id `{run}` is not a UUID; mint one for every prompt");
             return Err(StoreError::Invalid { what }.into());
         }
         let head = self.post(&run, blocks, Some(self.own_settings())).await?;

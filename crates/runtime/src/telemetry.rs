@@ -1,12 +1,16 @@
 //! Every event row is also a `tracing` event, once it is stored. Nothing is printed unless somebody
 //! subscribes to the target `windlass`.
 
-use serde::Deserialize;
-use tracing::Level;
-use windlass_core::ids::LaneId;
-use windlass_core::project::{EventRow, Row, alias};
+use std::sync::Arc;
 
-use crate::ports::Forgotten;
+use serde::{Deserialize, Serialize};
+use tracing::Level;
+use windlass_core::ids::{LaneId, Millis};
+use windlass_core::project::{EventRow, Row, alias};
+use windlass_core::raw::Raw;
+use windlass_core::redact;
+
+use crate::ports::{Forgotten, WorkerEvent, WorkerId};
 use crate::workers::Tally;
 
 /// The target of all events.
@@ -66,15 +70,80 @@ struct Escalation {
 /// Rows that were too old.
 pub(crate) fn forgotten(worker: &str, forgotten: Forgotten) {
     let Forgotten { raw, trace, events } = forgotten;
-    let event = "agent_store.forgot";
-    tracing::info!(target: TARGET, event, worker, raw, trace, events);
+    tracing::info!(target: TARGET, event = FORGOT, worker, raw, trace, events);
+}
+
+/// Rows that were too old are no more.
+pub(crate) const FORGOT: &str = "agent_store.forgot";
+
+/// A pass of the reconciler.
+pub(crate) const RECONCILE: &str = "agent_run.reconcile";
+
+/// A lane that has something to do could not be driven.
+pub(crate) const NOT_DISPATCHED: &str = "agent_run.dispatch_next_failed";
+
+/// An event of a worker, to be stored: it belongs to no entry of a log.
+pub(crate) fn worker_event(
+    worker: &WorkerId,
+    at: Millis,
+    (name, lane, fields): (&str, Option<LaneId>, &impl Serialize),
+) -> WorkerEvent {
+    let fields = redact::raw_without_secrets(&Raw::encode(fields));
+    WorkerEvent { at, worker: Arc::clone(worker), lane, name: Arc::from(name), fields }
+}
+
+/// What a pass of the reconciler did, as its event says it.
+#[derive(Serialize)]
+pub(crate) struct ReconcileCounts {
+    timed_out: u64,
+    resume_available: u64,
+    failed: u64,
+    cancelled: u64,
+}
+
+impl From<&Tally> for ReconcileCounts {
+    fn from(tally: &Tally) -> Self {
+        let Tally { timed_out, resume_available, failed, cancelled } = *tally;
+        Self { timed_out, resume_available, failed, cancelled }
+    }
+}
+
+/// Why a lane could not be driven, with everything that caused it.
+#[derive(Serialize)]
+pub(crate) struct DispatchFailure {
+    error: String,
+}
+
+impl DispatchFailure {
+    pub(crate) fn new(error: &dyn std::error::Error) -> Self {
+        let mut told = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            told = format!("{told}\ncaused by: {error}");
+            cause = error.source();
+        }
+        Self { error: told }
+    }
+}
+
+/// How many rows were forgotten, as the event says it.
+#[derive(Serialize)]
+pub(crate) struct ForgottenCounts {
+    raw: usize,
+    trace: usize,
+    events: usize,
+}
+
+impl From<Forgotten> for ForgottenCounts {
+    fn from(Forgotten { raw, trace, events }: Forgotten) -> Self {
+        Self { raw, trace, events }
+    }
 }
 
 /// What a pass of the reconciler did.
 pub(crate) fn reconciled(worker: &str, tally: &Tally) {
     let Tally { timed_out, resume_available, failed, cancelled } = tally;
-    let event = "agent_run.reconcile";
-    tracing::info!(target: TARGET, event, worker, timed_out, resume_available, failed, cancelled);
+    tracing::info!(target: TARGET, event = RECONCILE, worker, timed_out, resume_available, failed, cancelled);
 }
 
 /// A driver that missed a time limit of its run was given up.

@@ -12,9 +12,11 @@ pub use watch::Watch;
 
 use std::sync::Arc;
 
+use windlass_core::ids::LaneId;
+
 use crate::host::Host;
 use crate::ports::{Reconcile, Resume, StoreError};
-use crate::telemetry;
+use crate::telemetry::{self, RECONCILE, ReconcileCounts};
 use outage::{LATE_MS, Outage};
 
 /// How often a worker looks.
@@ -89,7 +91,7 @@ impl Host {
         let mut unsure = Unsure::No;
         // A store that fails now may answer later; one that fails at the start is told about.
         self.store().owners().await?;
-        let (worker, served) = (Arc::from(self.worker()), self.served());
+        let (worker, served) = (Arc::clone(self.worker()), self.served());
         self.store().announce(worker, served).await?;
         while !self.is_handing_over() {
             if let Some(ruin) = self.ruin() {
@@ -111,7 +113,7 @@ impl Host {
             // What cannot be seen now is seen at the next look.
             let found = passed.unwrap_or_default();
             if now >= reconcile_at {
-                telemetry::reconciled(self.worker(), &self.tally().take());
+                self.tell_reconciled().await;
                 reconcile_at = now.saturating_add(times.reconcile_ms);
             }
             pause = match found.lanes {
@@ -123,7 +125,24 @@ impl Host {
             }
         }
         self.settled(times.hand_over_ms.saturating_add(self.grace_ms())).await;
+        self.tell_reconciled().await;
         Ok(())
+    }
+
+    /// Says what the reconciler did since the last time; what is news is stored as well.
+    async fn tell_reconciled(&self) {
+        let tally = self.tally().take();
+        telemetry::reconciled(self.worker(), &tally);
+        if !tally.is_empty() {
+            self.record_event((RECONCILE, None, &ReconcileCounts::from(&tally))).await;
+        }
+    }
+
+    /// Stores an event of this process. A store that does not answer has more to be told of.
+    pub(crate) async fn record_event(&self, event: (&str, Option<LaneId>, &impl serde::Serialize)) {
+        let at = self.agent().ports.clock.now();
+        let event = telemetry::worker_event(self.worker(), at, event);
+        _ = self.store().record_worker_event(event).await;
     }
 
     /// Waits for the work, and says so if it takes long.

@@ -13,6 +13,7 @@ pub mod mail;
 pub mod many;
 pub mod pending;
 pub mod reconcile;
+pub mod records;
 pub mod remove;
 pub mod reopen;
 pub mod rows;
@@ -54,6 +55,8 @@ macro_rules! conformance_tests {
                 workers_say_what_they_serve, a_workspace_is_given_once;
             remove: everything_goes, not_while_it_runs, not_before_its_forks, sub_agents_go_along,
                 shared_bodies_stay, unknown_lane_cannot_be_removed;
+            records: spending_adds_up, a_fenced_append_spends_nothing, spending_of_many_at_once,
+                tools_are_counted, events_are_counted, workers_tell_events;
             forget: only_what_is_old, a_piece_at_a_time;
             many: lanes_at_once, two_owners_one_winner;
         );

@@ -9,6 +9,7 @@ mod fork;
 mod mail;
 mod read;
 mod reconcile;
+mod records;
 mod remove;
 mod rows;
 mod wanting;
@@ -18,14 +19,15 @@ pub use disk::{AppendFault, Hook, Keep, Operation};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use windlass_core::budget::Spent;
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::project::{RawRow, Row};
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
-    Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, Store, StoreError, Task, TraceEnd,
-    Whose, WorkerId, WorkerInfo,
+    Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
+    Look, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, SpendingAccount, Store,
+    StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
@@ -333,6 +335,34 @@ impl Store for MemoryStore {
         Box::pin(
             async move { Ok(self.read(|world| world.raw_responses(&lane, after, most)).await) },
         )
+    }
+
+    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.spent(&account)).await) })
+    }
+
+    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.tool_stats(since)).await) })
+    }
+
+    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.event_counts(since)).await) })
+    }
+
+    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::worker(&event.worker)?;
+            self.reach(Operation::Reconcile).await;
+            let change = |world: &mut World| {
+                world.worker_events.push_back(event);
+                Ok(())
+            };
+            self.disk().commit(Durability::Commit, change)
+        })
+    }
+
+    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.newest_worker_events(most)).await) })
     }
 }
 

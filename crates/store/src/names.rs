@@ -1,8 +1,10 @@
 //! Run states and stop causes as tables and dashboards write them.
 
+use std::sync::Arc;
+
 use windlass_core::project::CheckpointKind;
 use windlass_core::stop::{RunState, StopCause};
-use windlass_runtime::ports::ServedWorkspace;
+use windlass_runtime::ports::{ServedWorkspace, ToolStats};
 
 /// Whether a run in this state occupies its lane.
 pub(crate) fn is_active(state: RunState) -> bool {
@@ -63,4 +65,17 @@ pub(crate) fn count(count: u64) -> i64 {
 /// A count of the trace, whose columns are integers of four bytes.
 pub(crate) fn trace_count(count: u64) -> i64 {
     count.min(i32::MAX as u64).cast_signed()
+}
+
+/// Outcomes of calls that ran and did what they were to do.
+const GOOD_OUTCOMES: [&str; 2] = ["done", "answered"];
+
+/// Whether a call that ended so did not do what it was to do.
+pub(crate) fn is_bad_outcome(outcome: &str) -> bool {
+    !GOOD_OUTCOMES.contains(&outcome)
+}
+
+/// The statistics of a tool that was not called yet.
+pub(crate) fn no_calls(tool: Arc<str>) -> ToolStats {
+    ToolStats { tool, calls: 0, attempts: 0, retried: 0, failed: 0 }
 }

@@ -27,6 +27,7 @@ mod prepare;
 mod pulse;
 mod read;
 mod reconcile;
+mod records;
 mod remove;
 mod rows;
 mod server;
@@ -49,13 +50,14 @@ pub use home::Settings;
 
 use std::sync::Arc;
 
+use windlass_core::budget::Spent;
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::project::RawRow;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
-    Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, Store, StoreError, Task, TraceEnd,
-    Whose, WorkerId, WorkerInfo,
+    Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
+    Look, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, SpendingAccount, Store,
+    StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
@@ -369,6 +371,39 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let lane = &lane;
             with_link!(self.pool, |link, _| read::raw_responses(link, lane, after, most)).await
+        })
+    }
+
+    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>> {
+        Box::pin(async move {
+            let account = &account;
+            with_link!(self.pool, |link, _| records::spent(link, account)).await
+        })
+    }
+
+    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>> {
+        Box::pin(
+            async move { with_link!(self.pool, |link, _| records::tool_stats(link, since)).await },
+        )
+    }
+
+    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>> {
+        Box::pin(async move {
+            with_link!(self.pool, |link, _| records::event_counts(link, since)).await
+        })
+    }
+
+    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::worker(&event.worker)?;
+            let event = &event;
+            with_link!(self.pool, |link, _| records::record_event(link, event)).await
+        })
+    }
+
+    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>> {
+        Box::pin(async move {
+            with_link!(self.pool, |link, _| records::worker_events(link, most)).await
         })
     }
 

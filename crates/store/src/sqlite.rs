@@ -24,6 +24,7 @@ mod prepare;
 mod read;
 mod readers;
 mod reconcile;
+mod records;
 mod remove;
 mod rows;
 mod step;
@@ -39,14 +40,15 @@ pub use open::Settings;
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass_core::budget::Spent;
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::project::RawRow;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
-    Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, Store, StoreError, Task, TraceEnd,
-    Whose, WorkerId, WorkerInfo,
+    Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
+    Look, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, SpendingAccount, Store,
+    StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
@@ -312,5 +314,28 @@ impl Store for SqliteStore {
     ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
         let ask = move |connection: &_| rows::raw_responses(connection, &lane, after, most);
         Box::pin(self.readers.ask(ask))
+    }
+
+    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| records::spent(connection, &account)))
+    }
+
+    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| records::tool_stats(connection, since)))
+    }
+
+    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| records::event_counts(connection, since)))
+    }
+
+    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            valid::worker(&event.worker)?;
+            self.writer.submit(Work::RecordEvent(event), Durability::Commit).await.map(drop)
+        })
+    }
+
+    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| records::worker_events(connection, most)))
     }
 }

@@ -45,7 +45,7 @@ fn row(row: &Row) -> Result<(), StoreError> {
     };
     match run.is_uuid() {
         true => Ok(()),
-        false => Err(invalid(format!("the run id {run:?} is not a UUID; give every run a UUID"))),
+        false => Err(invalid(format!("the run id `{run}` is not a UUID; give every run a UUID"))),
     }
 }
 

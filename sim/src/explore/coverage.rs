@@ -37,9 +37,10 @@ pub(crate) enum Kind {
     Forked,
     Counselled,
     Classified,
+    SpendingSeen,
 }
 
-const INPUTS: [Kind; 13] = [
+const INPUTS: [Kind; 14] = [
     Kind::Configured,
     Kind::Received,
     Kind::Adopted,
@@ -53,6 +54,7 @@ const INPUTS: [Kind; 13] = [
     Kind::Forked,
     Kind::Counselled,
     Kind::Classified,
+    Kind::SpendingSeen,
 ];
 
 /// Pairs seen so far: one bit per input, one word per phase.
@@ -112,6 +114,7 @@ pub(crate) fn kind(input: &Input) -> Kind {
         Input::Forked { .. } => Kind::Forked,
         Input::Counselled { .. } => Kind::Counselled,
         Input::Classified { .. } => Kind::Classified,
+        Input::SpendingSeen { .. } => Kind::SpendingSeen,
     }
 }
 

@@ -68,6 +68,7 @@ fn tickets(sim: &Sim<'_>, world: &World) -> Vec<Input> {
     inputs.extend(early_tick(sim, world));
     inputs.extend(unwanted_settings(sim, world));
     inputs.extend(fork_in_a_round(world));
+    inputs.extend(spending_without_cap(world));
     inputs
 }
 
@@ -166,6 +167,14 @@ fn unwanted_settings(sim: &Sim<'_>, world: &World) -> Option<Input> {
         (None, _) => Owner::First,
     };
     Some(sim.settings_of(owner))
+}
+
+/// What others spent is nothing to a conversation whose profile has no cap.
+fn spending_without_cap(world: &World) -> Option<Input> {
+    let settings = world.live.settings.as_ref();
+    let capped = settings.is_some_and(|it| it.budget.profile.caps != Caps::default());
+    let total = Spent { tokens: 7, usd_micros: 7 };
+    (!capped).then_some(Input::SpendingSeen { total })
 }
 
 fn fork_in_a_round(world: &World) -> Option<Input> {

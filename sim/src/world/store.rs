@@ -5,13 +5,14 @@ mod broken;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use windlass_core::budget::Spent;
 use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
 use windlass_core::mail::Mail;
 use windlass_core::project::RawRow;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, Forget, Forgotten, LaneInfo, Left, Letter, Look,
-    Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, Store, StoreError, Task, TraceEnd,
-    Whose, WorkerId, WorkerInfo,
+    Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
+    Look, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, SpendingAccount, Store,
+    StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent, WorkerId, WorkerInfo,
 };
 
 use super::clock::nap;
@@ -273,6 +274,27 @@ impl Store for ProcessStore {
 
     fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
         self.shared.disk.remove(lane)
+    }
+
+    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.spending(account)))
+    }
+
+    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>> {
+        self.shared.disk.tool_stats(since)
+    }
+
+    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>> {
+        self.shared.disk.event_counts(since)
+    }
+
+    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>> {
+        let recorded = self.shared.disk.record_worker_event(event);
+        Box::pin(self.attempt("an event", self.rarely(), recorded))
+    }
+
+    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>> {
+        self.shared.disk.worker_events(most)
     }
 
     fn runs(

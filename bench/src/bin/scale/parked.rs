@@ -72,6 +72,7 @@ async fn park(store: &SqliteStore, nth: usize) -> Result<()> {
         wake_at: None,
         active_run: Some(RunId::from(format!("run:{nth}"))),
         durability: Durability::Commit,
+        spending: None,
     };
     store.append(append).await?;
     Ok(store.release(lane, Arc::from(MAKER), epoch).await?)

@@ -58,6 +58,7 @@ impl Step {
             wake_at: self.wake_at,
             active_run: self.is_active.then(|| run.clone()),
             durability: self.durability,
+            spending: None,
         }
     }
 }

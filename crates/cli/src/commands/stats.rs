@@ -18,8 +18,10 @@ const DAY_MS: u64 = 86_400_000;
 
 pub(crate) async fn stats(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     let store = setup::existing_store(&args.store).await?;
-    let ends = store.trace_ends(since(args.days), MOST).await?;
-    let stats = stats::count(&ends);
+    let since = since(args.days);
+    let ends = store.trace_ends(since, MOST).await?;
+    let (events, tools) = (store.event_counts(since).await?, store.tool_stats(since).await?);
+    let stats = stats::count(&ends, &events, &tools);
     if args.json {
         show::line(&serde_json::to_string(&stats)?);
     } else if store.runs(None, 1).await?.is_empty() {

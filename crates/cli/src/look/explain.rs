@@ -10,6 +10,7 @@ mod room;
 mod words;
 
 use serde::Serialize;
+use windlass::core::budget::Spent;
 use windlass::core::conversation::{Conversation, Ended};
 use windlass::core::ids::{LaneId, RunId, Seq};
 use windlass::core::project::active_state;
@@ -80,6 +81,8 @@ struct Past<'a> {
     last: Seq,
     /// The most replies that were cut in a row.
     cut_in_a_row: u32,
+    /// What was charged for calls that never said what they used.
+    estimated: Spent,
 }
 
 impl Past<'_> {
@@ -110,6 +113,7 @@ pub(crate) fn explain(story: &Story, run: &RunId, owner: Option<&LaneInfo>) -> A
         ended_in: None,
         last: 0,
         cut_in_a_row: 0,
+        estimated: Spent::default(),
     };
     story.walk(|moment| {
         if moment.run() == Some(run) {
@@ -152,6 +156,13 @@ fn keep(past: &mut Past<'_>, moment: Moment<'_>) {
     past.last = moment.entry.seq;
     if let Some(run) = &moment.now.run {
         past.cut_in_a_row = past.cut_in_a_row.max(run.counters.truncations);
+    }
+    if matches!(moment.record, Record::AttemptAbandoned { .. }) {
+        let (before, now) = (&moment.before.spent, &moment.now.spent);
+        past.estimated.plus(&Spent {
+            tokens: now.tokens.saturating_sub(before.tokens),
+            usd_micros: now.usd_micros.saturating_sub(before.usd_micros),
+        });
     }
     if matches!(moment.record, Record::Finished { .. }) {
         past.before = moment.before.clone();

@@ -1,5 +1,8 @@
 //! The words of commands that are typed as prompts.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use windlass::core::ids::LaneId;
 use windlass::core::record::Record;
 
@@ -55,11 +58,32 @@ pub(crate) fn cost(story: &Story) -> String {
     let records = story.entries.iter().flat_map(|entry| &entry.records);
     let runs = records.filter(|record| matches!(record, Record::RunStarted { .. })).count();
     let spent = story.now.spent;
-    let price = story.now.settings_in_use().and_then(|settings| settings.model.price);
-    let money = match price {
-        Some(_) => dollars(spent.usd_micros),
-        None => "nobody knows the price of the model".to_owned(),
-    };
+    let unpriced = unpriced(story);
     let (tokens, runs) = (counted(spent.tokens, "token"), counted(runs as u64, "run"));
-    format!("{tokens} in {runs}: {money}")
+    let names: Vec<&str> = unpriced.keys().map(|name| &**name).collect();
+    let missing: u64 = unpriced.values().sum();
+    let advice =
+        format!("price unknown for {}; give it in [models.NAME] of config.toml", names.join(", "));
+    match missing {
+        0 => format!("{tokens} in {runs}: {}", dollars(spent.usd_micros)),
+        _ if missing >= spent.tokens => format!("{tokens} in {runs}: {advice}"),
+        _ => {
+            let (money, missing) = (dollars(spent.usd_micros), counted(missing, "token"));
+            format!("{tokens} in {runs}: {money} without {missing} ({advice})")
+        }
+    }
+}
+
+/// Tokens that were used without a price, by model.
+fn unpriced(story: &Story) -> BTreeMap<Arc<str>, u64> {
+    let mut unpriced = BTreeMap::new();
+    story.walk(|moment| {
+        let (before, now) = (&moment.before.spent, &moment.now.spent);
+        let tokens = now.tokens.saturating_sub(before.tokens);
+        let Some(settings) = moment.before.settings_in_use() else { return };
+        if tokens > 0 && now.usd_micros == before.usd_micros && settings.model.price.is_none() {
+            *unpriced.entry(settings.model.name.clone()).or_default() += tokens;
+        }
+    });
+    unpriced
 }

@@ -1,27 +1,41 @@
 //! Events, as they are told again by the log: what happened, and what was tried again.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use windlass::core::ids::{LaneId, RunId, Seq};
-use windlass::core::project::{EventRow, Row, alias};
-use windlass::ports::{Store, StoreError};
+use windlass::core::ids::{LaneId, Millis, RunId, Seq};
+use windlass::core::project::{Row, alias};
+use windlass::core::raw::Raw;
+use windlass::ports::{Store, StoreError, WorkerEvent, WorkerId};
 
-use super::paper::{Ink, Paper, one_line};
+use super::paper::{Ink, Paper, clean, one_line};
 use super::story::Story;
 use super::time;
 
 /// Characters of an event's fields.
 const FIELD_CHARS: usize = 400;
 
+/// Events of workers looked back on.
+const WORKER_EVENTS: usize = 10_000;
+
 /// Runs looked back on when no conversation is named.
 pub(crate) const NEWEST_RUNS: usize = 200;
 
 /// An event and where it happened.
 pub(crate) struct Event {
-    lane: LaneId,
-    row: EventRow,
+    lane: Option<LaneId>,
+    /// The process that tells of it, if it stands in no log.
+    worker: Option<WorkerId>,
+    /// The entry it belongs to, if it stands in a log.
+    entry: Option<Seq>,
+    run: Option<RunId>,
+    agent: Arc<str>,
+    profile: Arc<str>,
+    at: Millis,
+    name: Arc<str>,
+    fields: Raw,
 }
 
 #[derive(Serialize)]
@@ -30,9 +44,15 @@ struct Line<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     alias: Option<&'a str>,
-    conversation: &'a str,
+    conversation: Option<&'a str>,
     run: Option<&'a str>,
-    entry: Seq,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    agent: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    profile: &'a str,
+    entry: Option<Seq>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worker: Option<&'a str>,
     fields: &'a RawValue,
 }
 
@@ -40,6 +60,8 @@ struct Line<'a> {
 #[derive(Default)]
 pub(crate) struct Reader {
     stories: BTreeMap<LaneId, Story>,
+    /// Events of workers that were shown already.
+    worker_events: usize,
 }
 
 impl Reader {
@@ -65,8 +87,20 @@ impl Reader {
                 events.extend(rows.filter_map(|row| event(&story.lane, row)));
             }
         }
-        events.sort_by_key(|event| event.row.at);
+        events.extend(self.read_worker_events(store).await?);
+        events.sort_by_key(|event| event.at);
         Ok(events)
+    }
+
+    /// What workers told since the last look, of these conversations or of none.
+    async fn read_worker_events(&mut self, store: &dyn Store) -> Result<Vec<Event>, StoreError> {
+        let all = store.worker_events(WORKER_EVENTS).await?;
+        let new = all.len().saturating_sub(std::mem::replace(&mut self.worker_events, all.len()));
+        let mine = |event: &WorkerEvent| {
+            event.lane.as_ref().is_none_or(|lane| self.stories.contains_key(lane))
+        };
+        let skip = all.len().saturating_sub(new);
+        Ok(all.into_iter().skip(skip).filter(mine).map(Event::from).collect())
     }
 
     /// Which logs could not be read to their end, and why.
@@ -80,47 +114,74 @@ impl Reader {
 /// Made anew from the log, it is shown as it was stored.
 fn event(lane: &LaneId, row: Row) -> Option<Event> {
     match row.without_secrets() {
-        Row::Event(row) => Some(Event { lane: lane.clone(), row }),
+        Row::Event(row) => Some(Event {
+            lane: Some(lane.clone()),
+            worker: None,
+            entry: Some(row.seq),
+            run: row.run,
+            agent: row.agent,
+            profile: row.profile,
+            at: row.at,
+            name: Arc::from(row.name),
+            fields: row.fields,
+        }),
         Row::Run(_) | Row::Trace(_) | Row::ToolResult(_) | Row::Checkpoint(_) | Row::Raw(_) => None,
+    }
+}
+
+impl From<WorkerEvent> for Event {
+    fn from(event: WorkerEvent) -> Self {
+        let WorkerEvent { at, worker, lane, name, fields } = event;
+        let (agent, profile) = (Arc::from(""), Arc::from(""));
+        let worker = Some(worker);
+        Self { lane, worker, entry: None, run: None, agent, profile, at, name, fields }
     }
 }
 
 impl Event {
     /// Whether it belongs to a run.
     pub(crate) fn is_of(&self, run: &RunId) -> bool {
-        self.row.run.as_ref() == Some(run)
+        self.run.as_ref() == Some(run)
     }
 
     /// As one JSON object.
     pub(crate) fn json(&self) -> anyhow::Result<String> {
-        let fields: &RawValue = serde_json::from_str(self.row.fields.text())?;
+        let fields: &RawValue = serde_json::from_str(self.fields.text())?;
         Ok(serde_json::to_string(&Line {
-            at_ms: self.row.at.0,
-            name: self.row.name,
-            alias: alias(self.row.name),
-            conversation: self.lane.as_str(),
-            run: self.row.run.as_ref().map(RunId::as_str),
-            entry: self.row.seq,
+            at_ms: self.at.0,
+            name: &self.name,
+            alias: alias(&self.name),
+            conversation: self.lane.as_ref().map(LaneId::as_str),
+            run: self.run.as_ref().map(RunId::as_str),
+            agent: &self.agent,
+            profile: &self.profile,
+            entry: self.entry,
+            worker: self.worker.as_deref(),
             fields,
         })?)
     }
 
     /// As one line.
     pub(crate) fn line(&self, paper: Paper) -> String {
-        let row = &self.row;
-        let ink = match row.name {
+        let ink = match &*self.name {
             "agent.tool.retry" | "agent.model.retry" | "agent.model.fell_back" => Ink::Notable,
             "agent.model.warning" | "agent_run.waiting_on_provider" => Ink::Notable,
             "agent_run.failed" | "agent_run.resume_unsafe" => Ink::Bad,
+            "agent_run.dispatch_next_failed" => Ink::Bad,
             "agent_run.completed" => Ink::Good,
             _ => Ink::Strong,
         };
-        let fields = match row.fields.text() {
+        let fields = match self.fields.text() {
             "{}" => String::new(),
             fields => one_line(fields, FIELD_CHARS),
         };
-        let name = paper.ink(ink, &format!("{:<28}", row.name));
-        let place = paper.ink(Ink::Faint, &format!("{} [entry {}]", self.lane, row.seq));
-        format!("{}  {name} {place} {fields}", time::stamp(row.at)).trim_end().to_owned()
+        let name = paper.ink(ink, &format!("{:<28}", self.name));
+        let place = match (&self.lane, self.entry) {
+            (Some(lane), Some(entry)) => format!("{lane} [entry {entry}]"),
+            (Some(lane), None) => lane.to_string(),
+            (None, _) => format!("worker {}", self.worker.as_deref().unwrap_or_default()),
+        };
+        let place = paper.ink(Ink::Faint, &clean(&place));
+        format!("{}  {name} {place} {fields}", time::stamp(self.at)).trim_end().to_owned()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use windlass::StopCause;
-use windlass::ports::TraceEnd;
+use windlass::ports::{EventCount, ToolStats, TraceEnd};
 
 use super::paper::Paper;
 
@@ -30,10 +30,52 @@ pub(crate) struct Stats {
     pub(crate) reasons: BTreeMap<Arc<str>, usize>,
     /// How many iterations took how many runs to their answer.
     pub(crate) iterations_to_end_turn: BTreeMap<u32, usize>,
+    /// The same runs by agent and profile, with what was escalated there.
+    pub(crate) agents: Vec<AgentStats>,
+    /// How each tool did.
+    pub(crate) tools: Vec<ToolLine>,
 }
 
-/// Counts the ends of runs.
-pub(crate) fn count(ends: &[TraceEnd]) -> Stats {
+/// The runs of an agent under a profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct AgentStats {
+    /// Which agent.
+    pub(crate) agent: Arc<str>,
+    /// The profile; empty if none was chosen.
+    pub(crate) profile: Arc<str>,
+    /// Runs that are over.
+    pub(crate) runs: usize,
+    /// How often each kind of escalation happened: loops, guardrails, recoveries, questions.
+    pub(crate) escalations: BTreeMap<Arc<str>, u64>,
+}
+
+/// How a tool did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct ToolLine {
+    /// Which tool.
+    pub(crate) tool: Arc<str>,
+    /// Calls that ran.
+    pub(crate) calls: u64,
+    /// How often they ran, retries included.
+    pub(crate) attempts: u64,
+    /// Calls that were tried more than once.
+    pub(crate) retried: u64,
+    /// Calls that ended badly.
+    pub(crate) failed: u64,
+}
+
+/// Events that say that an agent did not get on by itself.
+const ESCALATIONS: [&str; 6] = [
+    "agent.loop.detected",
+    "agent.guardrail.escalated",
+    "agent.recovery.fired",
+    "agent.exhaustion.hard_limit",
+    "agent_run.asked_human",
+    "agent_run.resume_unsafe",
+];
+
+/// Counts the ends of runs, the events of their agents, and the calls of tools.
+pub(crate) fn count(ends: &[TraceEnd], events: &[EventCount], tools: &[ToolStats]) -> Stats {
     let mut reasons = BTreeMap::new();
     let mut iterations = BTreeMap::new();
     for end in ends {
@@ -51,7 +93,39 @@ pub(crate) fn count(ends: &[TraceEnd]) -> Stats {
         unexpected_within_target: is_within_target(unexpected, ends.len()),
         reasons,
         iterations_to_end_turn: iterations,
+        agents: by_agent(ends, events),
+        tools: tools.iter().map(ToolLine::from).collect(),
     }
+}
+
+impl From<&ToolStats> for ToolLine {
+    fn from(stats: &ToolStats) -> Self {
+        let ToolStats { tool, calls, attempts, retried, failed } = stats.clone();
+        Self { tool, calls, attempts, retried, failed }
+    }
+}
+
+fn by_agent(ends: &[TraceEnd], events: &[EventCount]) -> Vec<AgentStats> {
+    let mut agents: BTreeMap<(Arc<str>, Arc<str>), AgentStats> = BTreeMap::new();
+    let mut of = |agent: Arc<str>, profile: Arc<str>, runs, escalated: Option<(Arc<str>, u64)>| {
+        let new = AgentStats {
+            agent: agent.clone(),
+            profile: profile.clone(),
+            runs: 0,
+            escalations: BTreeMap::new(),
+        };
+        let stats = agents.entry((agent, profile)).or_insert(new);
+        stats.runs += runs;
+        stats.escalations.extend(escalated);
+    };
+    for end in ends {
+        of(end.agent.clone().unwrap_or_default(), end.profile.clone().unwrap_or_default(), 1, None);
+    }
+    for event in events.iter().filter(|event| ESCALATIONS.contains(&&*event.name)) {
+        let escalated = Some((event.name.clone(), event.count));
+        of(event.agent.clone(), event.profile.clone(), 0, escalated);
+    }
+    agents.into_values().collect()
 }
 
 /// Fewer than three in a thousand; none is always few enough.
@@ -68,6 +142,8 @@ impl Stats {
             lines.push(words::histogram_title(self, paper));
             lines.extend(words::bars(&self.bars(), paper));
         }
+        lines.extend(words::agents(self, paper));
+        lines.extend(words::tools(self, paper));
         lines
     }
 

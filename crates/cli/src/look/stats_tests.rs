@@ -3,7 +3,12 @@ use std::sync::Arc;
 use windlass::core::ids::{Millis, RunId};
 use windlass::ports::TraceEnd;
 
+use super::Stats;
 use super::{Bar, count};
+
+fn of_ends(ends: &[TraceEnd]) -> Stats {
+    count(ends, &[], &[])
+}
 
 fn ends(rows: &[(&str, u32, usize)]) -> Vec<TraceEnd> {
     let row = |(reason, iter, times): &(&str, u32, usize)| {
@@ -24,7 +29,7 @@ fn ends(rows: &[(&str, u32, usize)]) -> Vec<TraceEnd> {
 #[test]
 fn the_target_is_fewer_than_three_in_a_thousand() {
     let within = |unexpected, others| {
-        count(&ends(&[("unexpected", 1, unexpected), ("end_turn", 1, others)]))
+        of_ends(&ends(&[("unexpected", 1, unexpected), ("end_turn", 1, others)]))
             .unexpected_within_target
     };
     assert!(within(0, 0));
@@ -36,7 +41,7 @@ fn the_target_is_fewer_than_three_in_a_thousand() {
 
 #[test]
 fn only_answers_are_in_the_histogram_and_gaps_are_kept() {
-    let stats = count(&ends(&[("end_turn", 1, 6), ("end_turn", 4, 1), ("max_iters", 50, 2)]));
+    let stats = of_ends(&ends(&[("end_turn", 1, 6), ("end_turn", 4, 1), ("max_iters", 50, 2)]));
     assert_eq!((stats.runs, stats.stopped_at_cap), (9, 2));
     let runs: Vec<usize> = stats.bars().iter().map(|bar| bar.runs).collect();
     assert_eq!(runs, [6, 0, 0, 1]);
@@ -45,7 +50,7 @@ fn only_answers_are_in_the_histogram_and_gaps_are_kept() {
 
 #[test]
 fn long_runs_share_bars() {
-    let stats = count(&ends(&[("end_turn", 1, 1), ("end_turn", 45, 1), ("end_turn", 50, 1)]));
+    let stats = of_ends(&ends(&[("end_turn", 1, 1), ("end_turn", 45, 1), ("end_turn", 50, 1)]));
     let bars = stats.bars();
     assert_eq!(bars.first(), Some(&Bar { from: 1, upto: 3, runs: 1 }));
     assert_eq!(bars.last(), Some(&Bar { from: 49, upto: 51, runs: 1 }));

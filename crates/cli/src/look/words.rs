@@ -83,6 +83,9 @@ pub(crate) fn why(cause: StopCause) -> &'static str {
         StopCause::UserCancel => "somebody asked it to end",
         StopCause::BudgetUsd => "the money cap is reached",
         StopCause::BudgetTokens => "the token cap is reached",
+        StopCause::PriceUnknown => {
+            "price unknown: a budget in dollars cannot be kept for this model"
+        }
         StopCause::SoftTime => "its time was up, so it summed up what it had",
         StopCause::HardTime => "its time was up for good",
         StopCause::MaxToolRounds => "the cap on rounds with tool calls is reached",

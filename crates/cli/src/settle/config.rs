@@ -26,6 +26,9 @@
 //! [profiles.careful]
 //! limits = { tool_rounds = 20 }
 //! budget_usd = 0.5
+//! conversation_budget_usd = 2.0
+//! profile_budget_usd = 50.0
+//! profile_budget_period = "month"
 //! checklist = { Write = 1 }
 //! window = { thresholds = { compact = 60 } }
 //! durability = "strict"
@@ -37,7 +40,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use windlass::Keeping;
-use windlass::core::budget::Unpriced;
+use windlass::core::budget::{Period, Unpriced};
 use windlass::core::settings::{CacheLifetime, DurabilityMode, Effort};
 use windlass::models::{ModelRow, ProviderRow, Providers};
 use windlass::tools::read_linked;
@@ -123,6 +126,20 @@ pub(crate) struct Profile {
     pub(crate) budget_usd: Option<f64>,
     /// Tokens one run may use.
     pub(crate) budget_tokens: Option<u64>,
+    /// Dollars one model call may cost.
+    pub(crate) call_budget_usd: Option<f64>,
+    /// Tokens one model call may use.
+    pub(crate) call_budget_tokens: Option<u64>,
+    /// Dollars all runs of a conversation may cost together.
+    pub(crate) conversation_budget_usd: Option<f64>,
+    /// Tokens all runs of a conversation may use together.
+    pub(crate) conversation_budget_tokens: Option<u64>,
+    /// Dollars all conversations of the profile may cost together, in every process on the store.
+    pub(crate) profile_budget_usd: Option<f64>,
+    /// Tokens all conversations of the profile may use together.
+    pub(crate) profile_budget_tokens: Option<u64>,
+    /// When the spending of the profile is counted anew: `day`, `month` (both UTC), or `total`.
+    pub(crate) profile_budget_period: Period,
     /// Whether a human is asked at the cap.
     pub(crate) ask_at_cap: bool,
     /// What a cap in dollars means for a model without a price: `refuse`, or `free` to count nothing.

@@ -43,8 +43,21 @@ pub(crate) fn apply(
     settings.profile = Arc::from(args.profile.as_deref().unwrap_or("default"));
     settings.budget.run = Caps {
         tokens: args.max_budget_tokens.or(profile.budget_tokens),
-        usd_micros: args.max_budget_usd.or(profile.budget_usd).map(micros).transpose()?,
+        usd_micros: dollars(args.max_budget_usd.or(profile.budget_usd))?,
     };
+    settings.budget.call = Caps {
+        tokens: args.max_call_budget_tokens.or(profile.call_budget_tokens),
+        usd_micros: dollars(args.max_call_budget_usd.or(profile.call_budget_usd))?,
+    };
+    settings.budget.conversation = Caps {
+        tokens: args.max_conversation_budget_tokens.or(profile.conversation_budget_tokens),
+        usd_micros: dollars(args.max_conversation_budget_usd.or(profile.conversation_budget_usd))?,
+    };
+    settings.budget.profile.caps = Caps {
+        tokens: profile.profile_budget_tokens,
+        usd_micros: dollars(profile.profile_budget_usd)?,
+    };
+    settings.budget.profile.period = profile.profile_budget_period;
     if profile.ask_at_cap {
         settings.budget.at_cap = AtCap::Ask;
     }
@@ -72,6 +85,10 @@ fn check_window(window: &BTreeMap<String, toml::Value>) -> anyhow::Result<()> {
         bail!("a profile cannot switch window.{stage}; it can set window.thresholds");
     }
     Ok(())
+}
+
+fn dollars(usd: Option<f64>) -> anyhow::Result<Option<u64>> {
+    usd.map(micros).transpose()
 }
 
 /// Dollars as micro-dollars.

@@ -32,7 +32,7 @@ fn commands_are_answered_without_a_model() {
     let help = place.run(&["-p", "/help"]);
     assert!(help.code == 0 && help.out.contains("/compact"), "{}", help.err);
     let cost = told("/cost");
-    assert!(cost.code == 0 && cost.out.contains("tokens in 9 runs: nobody knows"), "{}", cost.out);
+    assert!(cost.code == 0 && cost.out.contains("tokens in 9 runs: price unknown"), "{}", cost.out);
     let context = told("/context");
     assert!(context.code == 0 && context.out.contains("The window is 0 % full"), "{}", context.err);
     assert_eq!(place.json(&["runs"]).len(), 9, "a command is no run");

@@ -240,7 +240,7 @@ fn limits_budgets_and_profiles_are_set_by_name() {
     let tokens = result(&json(&["--max-budget-tokens", "1500"]));
     assert_eq!(tokens["terminal_reason"], "budget_tokens");
     let dollars = result(&json(&["--max-budget-usd", "0.5"]));
-    assert_eq!(dollars["subtype"], "error_max_budget_usd");
+    assert_eq!(dollars["terminal_reason"], "price_unknown", "{dollars}");
     assert!(dollars["errors"][0].as_str().unwrap().contains("price"), "{dollars}");
     for (bad, says) in [
         (["--profile", "nobody"], "no profile `nobody`"),

@@ -10,6 +10,7 @@ mod agents;
 mod attacks;
 mod bad_input;
 mod behind;
+mod budgets;
 mod changes;
 mod commands;
 mod customs;

@@ -72,3 +72,35 @@ fn four_overloads_and_one_answer_are_one_iteration() {
         });
     assert_eq!(row, Ok((1, true)));
 }
+
+/// Which tools were called how often, and which agent needed help.
+// spec: TRACE-07, TRACE-10
+#[test]
+fn tools_and_agents_are_counted() {
+    let place = Place::new(
+        "when user is \"loop\"\n  call Read {\"file_path\": \"a\"}\n\
+         when results 0\n  call Read {\"file_path\": \"a\"}\n  call Read {\"file_path\": \"none\"}\n\
+         when any\n  say \"x\"\n",
+    );
+    place.write("a", "x");
+    place.ask("once", &[]);
+    place.ask("loop", &["--max-turns", "6", "--profile", "builder"]);
+    let json = &place.json(&["stats"])[0];
+    let read = &json["tools"][0];
+    assert_eq!((&read["tool"], &read["failed"]), (&"Read".into(), &1.into()), "{json}");
+    assert_eq!(read["calls"], read["attempts"], "{json}");
+    let agents = json["agents"].as_array().unwrap();
+    let profiles: Vec<&str> = agents.iter().map(|of| of["profile"].as_str().unwrap()).collect();
+    assert_eq!(profiles, ["builder", "default"], "{json}");
+    assert_eq!(
+        (&agents[1]["runs"], &agents[1]["escalations"]),
+        (&1.into(), &serde_json::json!({}))
+    );
+    assert!(agents[0]["escalations"]["agent.loop.detected"].as_u64().unwrap() > 0, "{json}");
+    let ran = place.run(&["stats"]);
+    assert!(ran.out.contains("runs by agent (profile)"), "{}", ran.out);
+    assert!(ran.out.contains("agent.loop.detected"), "{}", ran.out);
+    assert!(ran.out.contains("attempts  retried  failed"), "{}", ran.out);
+    let logged = place.run(&["logs", "--json"]);
+    assert!(logged.out.contains("\"profile\":\"builder\""), "{}", logged.out);
+}

@@ -98,6 +98,7 @@ pub(super) fn replied(c: &mut Conversation, input: &Input, truncation: Truncatio
     c.count_for_task(&reply.usage);
     let Some(run) = &mut c.run else { return };
     run.awaits_reply = false;
+    run.last_error = None;
     run.counters.failures = 0;
     run.down_since = None;
     run.counters.truncations = match truncation {
@@ -115,10 +116,13 @@ pub(super) fn replied(c: &mut Conversation, input: &Input, truncation: Truncatio
     run.phase = Phase::Between;
 }
 
-pub(super) fn attempt_abandoned(c: &mut Conversation, charged: &Usage) {
+pub(super) fn attempt_abandoned(c: &mut Conversation, why: &Arc<str>, charged: &Usage) {
     let price = c.price_in_use();
     charge(c, charged, price.as_ref());
-    with_run(c, |run| run.phase = Phase::Between);
+    with_run(c, |run| {
+        run.phase = Phase::Between;
+        run.last_error = Some(why.clone());
+    });
 }
 
 /// Counts what a call cost.

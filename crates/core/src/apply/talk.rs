@@ -168,6 +168,7 @@ pub(super) fn finished(
         active_ms: run.active_ms,
         suspect: run.suspect,
         structured: run.structured,
+        by_clock: false,
     });
 }
 

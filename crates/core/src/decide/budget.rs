@@ -8,11 +8,12 @@ use super::draft::Draft;
 use crate::aside;
 use crate::budget::{self, AtCap, Caps, Planned, Price, Room, Spent, Unpriced};
 use crate::call::CallState;
+use crate::conversation::Conversation;
 use crate::permission::Human;
 use crate::question::About;
 use crate::record::{OutputBound, Record};
 use crate::reply::Usage;
-use crate::run::Warned;
+use crate::run::{Run, Warned};
 use crate::settings::{Model, Settings};
 use crate::stop::StopCause;
 
@@ -58,8 +59,14 @@ fn of_others(draft: &Draft<'_>) -> [Scope; 4] {
     let now = draft.now();
     let Some(settings) = &now.settings else { return Default::default() };
     let spent = with_lent(draft, now.spent);
-    let mut shared = settings.budget.profile.spent;
-    shared.plus(&spent);
+    let shared = match &now.shared_spending {
+        Some(seen) => seen.with_own(&spent),
+        None => {
+            let mut shared = settings.budget.profile.spent;
+            shared.plus(&spent);
+            shared
+        }
+    };
     let granted = now.parent.as_ref().map(|parent| parent.caps).unwrap_or_default();
     [
         (settings.budget.call, Spent::default()),
@@ -88,22 +95,59 @@ fn run_caps(draft: &Draft<'_>) -> Caps {
     settings.budget.run.tighter(&limit).times(u64::from(run.extensions).saturating_add(1))
 }
 
-/// What children that are at work, and classifiers, may still spend.
 fn lent(draft: &Draft<'_>) -> Spent {
-    let mut lent = Spent::default();
-    for stray in &draft.now().strays {
-        lent.plus(&stray.granted.as_spent());
-    }
-    for call in draft.calls() {
-        if let Some(away) = call.away() {
-            let granted = away.granted.as_spent();
-            (0..away.out()).for_each(|_| lent.plus(&granted));
+    draft.now().lent()
+}
+
+impl Conversation {
+    /// What children that are at work, and classifiers, may still spend.
+    fn lent(&self) -> Spent {
+        let mut lent = Spent::default();
+        for stray in &self.strays {
+            lent.plus(&stray.granted.as_spent());
         }
-        if call.state == CallState::Referred {
-            lent.add(&aside::OPINION_COST, draft.now().price_beside().as_ref());
+        let round = self.run.as_ref().and_then(Run::round);
+        for call in round.into_iter().flat_map(|round| &round.calls) {
+            if let Some(away) = call.away() {
+                let granted = away.granted.as_spent();
+                (0..away.out()).for_each(|_| lent.plus(&granted));
+            }
+            if call.state == CallState::Referred {
+                lent.add(&aside::OPINION_COST, self.price_beside().as_ref());
+            }
         }
+        lent
     }
-    lent
+
+    /// What the conversation spent and what is set aside for it: the whole of what its calls in
+    /// progress may cost. A child draws on its parent and has nothing of its own.
+    #[must_use]
+    pub fn committed(&self) -> Spent {
+        if self.parent.is_some() {
+            return Spent::default();
+        }
+        let mut committed = self.spent;
+        committed.plus(&self.lent());
+        if let Some(asking) = self.run.as_ref().and_then(Run::asking) {
+            let reserved = Usage {
+                input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
+                output_tokens: asking.max_tokens,
+                ..Usage::default()
+            };
+            committed.add(&reserved, self.price_in_use().as_ref());
+        }
+        committed
+    }
+}
+
+/// Takes note of what is spent under the profile's cap, if there is one and the figure is new.
+pub(super) fn spending_seen(draft: &mut Draft<'_>, total: Spent) {
+    let own = draft.now().committed();
+    let known = draft.now().shared_spending.map(|seen| seen.with_own(&own));
+    let has_cap = draft.settings().is_some_and(|it| it.budget.profile.caps != Caps::default());
+    if has_cap && known != Some(total) {
+        draft.record(Record::SpendingSeen { total });
+    }
 }
 
 /// What each of `tasks` children may spend: an equal share of what is left, the parent keeping one.
@@ -221,12 +265,13 @@ pub(super) fn refuses_to_begin(draft: &mut Draft<'_>) -> bool {
     let Some(settings) = draft.settings() else { return false };
     let refuses = is_unpriced(draft, &settings.model);
     if refuses {
+        let name = &settings.model.name;
         let said = format!(
-            "the price of {} is not known, so a cap in dollars cannot be kept; give its price, or \
-             cap tokens instead",
-            settings.model.name
+            "price unknown for {name}, so a budget in dollars cannot be kept; give its price in \
+             [models.\"{name}\"] of config.toml, set unpriced = \"free\" in the profile, or use a \
+             budget in tokens"
         );
-        boundary::finish(draft, &[StopCause::BudgetUsd], Some(Arc::from(said)));
+        boundary::finish(draft, &[StopCause::PriceUnknown], Some(Arc::from(said)));
     }
     refuses
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::EventRow;
 use super::rows::driven_by;
-use crate::budget::Caps;
+use crate::budget::{Caps, Spent};
 use crate::conversation::Conversation;
 use crate::counsel::{Advice, Counsel};
 use crate::ids::{CallId, RunId};
@@ -21,7 +21,7 @@ use crate::question::About;
 use crate::raw::Raw;
 use crate::record::{Record, Rejection, TimeLimit, Truncation};
 use crate::run::Run;
-use crate::stop::{Anomaly, RunState};
+use crate::stop::{Anomaly, RunState, StopCause};
 use crate::thrash::{Level, Tier};
 use crate::wanted::waits_on_provider;
 use crate::window::Rung;
@@ -167,6 +167,7 @@ pub(super) fn looks_back(record: &Record) -> bool {
             | Record::Pruned { .. }
             | Record::CounselHeard { .. }
             | Record::Watched { .. }
+            | Record::Finished { .. }
     )
 }
 
@@ -184,7 +185,7 @@ pub(super) fn event(
         .or_else(|| of_counsel(before?, &entry.input, record))
         .or_else(|| of_loop(before?, record))
         .or_else(|| of_guards(now, record))
-        .or_else(|| of_run(now, &entry.input, record));
+        .or_else(|| of_run(before, now, record));
     let (name, fields) = named?;
     let run = match record {
         Record::Finished { run, .. } => Some(run.clone()),
@@ -371,7 +372,7 @@ fn of_guards(now: &Conversation, record: &Record) -> Option<Named> {
     }
 }
 
-fn of_run(now: &Conversation, input: &Input, record: &Record) -> Option<Named> {
+fn of_run(before: Option<&Conversation>, now: &Conversation, record: &Record) -> Option<Named> {
     match record {
         Record::RunStarted { .. } => Some(("agent_run.started", Raw::encode(&Nothing {}))),
         Record::Adopted { .. } => Some(("agent_run.resumed", Raw::encode(&Nothing {}))),
@@ -380,7 +381,7 @@ fn of_run(now: &Conversation, input: &Input, record: &Record) -> Option<Named> {
         Record::Finished { cause, also, .. } => {
             let also = also.iter().map(|cause| cause.name()).collect();
             let suspect = now.last_end.as_ref().and_then(|end| end.suspect.as_deref());
-            let error = error(now, input);
+            let error = error(before, now, record);
             let resumable = cause.is_resumable();
             let fields = Raw::encode(&End { cause: cause.name(), resumable, also, suspect, error });
             Some((end_name(now), fields))
@@ -389,17 +390,57 @@ fn of_run(now: &Conversation, input: &Input, record: &Record) -> Option<Named> {
     }
 }
 
-/// What went wrong in full, for whoever looks into it. The model never sees it.
-fn error(now: &Conversation, input: &Input) -> Option<String> {
+/// What went wrong in full, for whoever looks into it: an error and what caused it, or the limit
+/// that ended the run with what was used of it. The model never sees it.
+fn error(before: Option<&Conversation>, now: &Conversation, record: &Record) -> Option<String> {
+    let Record::Finished { cause, said, .. } = record else { return None };
     if end_name(now) != "agent_run.failed" {
         return None;
     }
-    match input {
-        Input::ModelFailed { failure, .. } => Some(failure.message.to_string()),
-        Input::ToolReturned { outcome: Outcome::Failed(error), .. } => {
-            Some(format!("{}: {} ({})", error.code, error.message, error.hint))
+    let last = before.and_then(|before| before.run.as_ref()?.last_error.clone());
+    let said = said.as_deref().filter(|said| !said.trim().is_empty()).map(ToOwned::to_owned);
+    let told = match cause {
+        StopCause::ProviderFailed
+        | StopCause::ToolFatal
+        | StopCause::TruncationExhausted
+        | StopCause::StructuredOutputRetries
+        | StopCause::Unexpected
+        | StopCause::HookStopped => last.map(|last| last.to_string()).or(said),
+        _ => said,
+    };
+    told.or_else(|| Some(limit_reached(before?, *cause)))
+}
+
+/// The limit that ended a run, in numbers.
+fn limit_reached(before: &Conversation, cause: StopCause) -> String {
+    let (Some(run), Some(settings)) = (&before.run, &before.settings) else {
+        return cause.reason().to_owned();
+    };
+    let (used, limits) = (&run.counters, &settings.limits);
+    match cause {
+        StopCause::MaxToolRounds => {
+            format!("{} of {} rounds with tool calls used", used.tool_rounds, limits.tool_rounds)
         }
-        _ => None,
+        StopCause::MaxModelCalls => {
+            let calls = used.model_calls.saturating_sub(used.retries);
+            format!("{calls} of {} model calls used", limits.model_calls)
+        }
+        StopCause::BudgetTokens | StopCause::BudgetUsd => {
+            let Spent { tokens, usd_micros } = run.spent;
+            format!("{tokens} tokens and {usd_micros} micro-dollars spent by the run")
+        }
+        StopCause::HardTime | StopCause::SoftTime => {
+            format!("{} ms at work", run.active_ms)
+        }
+        StopCause::BlockingLimit => {
+            let tokens = before.meter.estimate(before.request_bytes());
+            format!("about {tokens} of {} tokens in the context", settings.model.window_tokens)
+        }
+        StopCause::TruncationExhausted => format!("{} replies cut in a row", used.truncations),
+        StopCause::StructuredOutputRetries => {
+            format!("{} answers did not fit the schema", used.output_retries)
+        }
+        _ => cause.reason().to_owned(),
     }
 }
 

@@ -37,7 +37,8 @@ pub(super) fn lane_event(now: &Conversation, entry: &Entry, record: &Record) -> 
     match record {
         Record::Adopted { .. } => {
             let run = now.run.as_ref().map(|run| run.id.clone());
-            Some(row(run, "agent_run.reconcile", Raw::encode(&taken_over(now, entry))))
+            let counts = ended_by_takeover(now, entry)?;
+            Some(row(run, "agent_run.reconcile", Raw::encode(&counts)))
         }
         // Nobody answered before the wait for a cancel was over.
         Record::Finished { run, cause: StopCause::UserCancel, .. }
@@ -55,20 +56,24 @@ pub(super) fn lane_event(now: &Conversation, entry: &Entry, record: &Record) -> 
     }
 }
 
-/// A run whose owner was lost is timed out until somebody takes it up, which may end it.
-fn taken_over(now: &Conversation, entry: &Entry) -> Counts {
+/// What a take-up made of the run it found: most go on, which is no news. Whether the owner before
+/// had died is known to the reconciler, which counts that itself.
+fn ended_by_takeover(now: &Conversation, entry: &Entry) -> Option<Counts> {
     let mine = now.run.as_ref().map(|run| &run.id);
     let ended = entry.records.iter().find_map(|record| match record {
         Record::Finished { run, cause, .. } if Some(run) == mine => Some(*cause),
         _ => None,
     });
-    let mut counts = Counts { timed_out: 1, ..Counts::default() };
-    match ended.map(|cause| cause.state(crate::stop::Text::of(""))) {
-        Some(RunState::Cancelled) => counts.cancelled = 1,
-        Some(RunState::Failed) => counts.failed = 1,
-        _ => {}
+    match ended?.state(crate::stop::Text::of("")) {
+        RunState::Cancelled => Some(Counts { cancelled: 1, ..Counts::default() }),
+        RunState::Failed => Some(Counts { failed: 1, ..Counts::default() }),
+        RunState::TimedOut => Some(Counts { timed_out: 1, ..Counts::default() }),
+        RunState::Queued
+        | RunState::Running
+        | RunState::WaitingOnHuman
+        | RunState::WaitingOnProvider
+        | RunState::Completed => None,
     }
-    counts
 }
 
 fn is_begun_in(entry: &Entry, run: &RunId) -> bool {

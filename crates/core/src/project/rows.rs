@@ -15,7 +15,7 @@ use crate::block::Block;
 use crate::budget::Spent;
 use crate::call::{Call, CallState};
 use crate::conversation::{Conversation, QueuedPrompt};
-use crate::ids::{Millis, RunId, Seq};
+use crate::ids::{CallId, Millis, RunId, Seq};
 use crate::input::Input;
 use crate::log::Entry;
 use crate::raw::Raw;
@@ -418,4 +418,31 @@ fn returned_at(input: &Input) -> Option<Millis> {
         Input::ToolReturned { started_at, .. } => Some(*started_at),
         _ => None,
     }
+}
+
+/// A row for every repeatable call that runs, with when it began. That such a call was let go is not
+/// in the log, so its row is written by whoever sees that it takes long.
+#[must_use]
+pub fn running_results(now: &Conversation) -> Vec<(CallId, Millis, ToolResultRow)> {
+    let Some(run) = &now.run else { return Vec::new() };
+    let calls = run.round().into_iter().flat_map(|round| &round.calls);
+    let running = calls.filter_map(|call| match call.state {
+        CallState::Running { since } if call.facts.is_repeatable() => Some((call, since)),
+        _ => None,
+    });
+    let row = |(call, since): (&Call, Millis)| {
+        let row = ToolResultRow {
+            run: run.id.clone(),
+            tool_call_id: call.tool_use.id.clone(),
+            call: call.id.to_string(),
+            tool: call.tool_use.name.clone(),
+            started_at: Some(since),
+            completed_at: None,
+            outcome: None,
+            attempts: call.attempts.max(call.retries.granted.saturating_add(1)),
+            result_seq: None,
+        };
+        (call.id, since, row)
+    };
+    running.map(row).collect()
 }

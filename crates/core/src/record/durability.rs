@@ -68,6 +68,7 @@ impl Record {
             | Self::Slept { .. }
             | Self::BudgetWarned { .. }
             | Self::BudgetExtended { .. }
+            | Self::SpendingSeen { .. }
             | Self::Guided { .. }
             | Self::FellBack { .. }
             | Self::Granted { .. }

@@ -24,6 +24,8 @@ pub enum StopCause {
     BudgetUsd,
     /// The token cap.
     BudgetTokens,
+    /// A money cap cannot be kept: the price of the model is unknown.
+    PriceUnknown,
     /// The soft time limit; the summary turn's text is the result.
     SoftTime,
     /// The hard time limit.
@@ -121,6 +123,7 @@ table! {
     UserCancel              "user_cancel"               "user_cancel"               "aborted"                   ErrorDuringExecution Cancelled false
     BudgetUsd               "budget_usd"                "budget"                    "budget_usd"                ErrorMaxBudgetUsd Failed true
     BudgetTokens            "budget_tokens"             "budget"                    "budget_tokens"             ErrorDuringExecution Failed true
+    PriceUnknown            "price_unknown"             "price_unknown"             "price_unknown"             ErrorDuringExecution Failed true
     SoftTime                "soft_time"                 "soft_time"                 "soft_time"                 Success Completed false
     HardTime                "hard_time"                 "hard_time"                 "hard_time"                 ErrorDuringExecution TimedOut false
     MaxToolRounds           "max_iters"                 "max_iters"                 "max_turns"                 ErrorMaxTurns Failed true

@@ -38,6 +38,7 @@ fn the_table_is_that_of_the_requirements() {
         ),
         // Not in the requirements: they know hooks, and no name for a run that one ended.
         (C::HookStopped, "-", "-", "error_during_execution", "failed", "resumable"),
+        (C::PriceUnknown, "-", "-", "error_during_execution", "failed", "resumable"),
         (
             C::AskedHuman,
             "-",

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use windlass_core::budget::{AtCap, Caps};
+use windlass_core::budget::{AtCap, Caps, Period, Spent};
 use windlass_core::child::{Ending, Parent, Task};
 use windlass_core::counsel::Advice;
 use windlass_core::gate::{Need, Output};
 use windlass_core::ids::{CallId, LaneId, RunId};
-use windlass_core::input::{FailureClass, HookAnswer, Opinion};
+use windlass_core::input::{FailureClass, HookAnswer, Input, Opinion};
 use windlass_core::limits::Times;
 use windlass_core::mail::{Answer, MailBody};
 use windlass_core::outcome::ToolError;
@@ -34,6 +34,7 @@ pub(super) fn stories() -> Vec<(&'static str, Lane)> {
         ("grants", grants()),
         ("money", money()),
         ("budget_asked", budget_asked()),
+        ("budget_shared", budget_shared()),
         ("times", times()),
         ("hard_time", hard_time()),
         ("journal", journal()),
@@ -297,6 +298,20 @@ fn budget_asked() -> Lane {
         .reply(calls([call("t2", "read", "/b")]).usage(9_500, 10))
         .returns(0, "B")
         .answer(Answer::Abandon {})
+}
+
+fn budget_shared() -> Lane {
+    let lane = Lane::with(|settings| {
+        settings.profile = Arc::from("careful");
+        settings.budget.profile.caps = Caps { tokens: Some(20_000), usd_micros: None };
+        settings.budget.profile.period = Period::Month;
+    });
+    let seen = |tokens| Input::SpendingSeen { total: Spent { tokens, usd_micros: 0 } };
+    lane.input(seen(9_000))
+        .prompt("go")
+        .reply(text("done").usage(900, 10))
+        .input(seen(19_500))
+        .prompt("again")
 }
 
 fn timed(soft_ms: u64) -> Lane {

@@ -150,7 +150,7 @@ fn a_child_never_outspends_what_it_was_granted() {
         .ends(StopCause::BudgetTokens);
     // Dollars without a price are refused here too.
     let caps = Caps { tokens: None, usd_micros: Some(5) };
-    Lane::new().mail(task(1, caps)).ends(StopCause::BudgetUsd);
+    Lane::new().mail(task(1, caps)).ends(StopCause::PriceUnknown);
 }
 
 fn capped(settings: &mut Settings) {

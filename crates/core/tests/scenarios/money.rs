@@ -1,6 +1,7 @@
 //! Tokens and money at every scope, reservations, warnings, and people who let a run go on.
 
 use windlass_core::budget::{AtCap, Caps, Spent, Unpriced};
+use windlass_core::input::Input;
 use windlass_core::mail::Answer;
 use windlass_core::permission::{Human, Mode};
 use windlass_core::record::{OutputBound, Record};
@@ -61,6 +62,47 @@ fn a_cap_of_the_conversation_outlives_its_runs_and_one_of_the_run_does_not() {
     let lane = priced(|settings| settings.budget.run = tokens(10_000));
     let lane = lane.prompt("one").reply(text("1").usage(8_000, 1_500));
     lane.prompt("two").wants("ask 2");
+}
+
+fn seen(lane: Lane, tokens: u64) -> Lane {
+    lane.input(Input::SpendingSeen { total: Spent { tokens, usd_micros: 0 } })
+}
+
+// spec: BUDGETS-01
+#[test]
+fn what_others_spend_of_the_profile_counts_once_it_is_seen() {
+    let lane = || priced(|settings| settings.budget.profile.caps = tokens(10_000));
+    let one = || lane().prompt("one").reply(text("1").usage(100, 10));
+    // The total has what is ours in it: it is not counted twice.
+    let (most, _) = bound(&seen(one(), 110).prompt("two"));
+    assert!(most > 4_000, "{most}");
+    let (most, by) = bound(&seen(one(), 8_000).prompt("two"));
+    assert!((1_024..2_000).contains(&most) && by == OutputBound::Budget, "{most} {by:?}");
+    seen(one(), 9_900).prompt("two").ends(StopCause::BudgetTokens);
+    // A new period begins at nothing, whatever this conversation spent before.
+    let (most, by) = bound(&seen(one(), 0).prompt("two"));
+    assert!(most > 4_000 && by != OutputBound::Budget, "{most} {by:?}");
+    // The same figure again is no news, and neither is any without a cap.
+    seen(seen(one(), 8_000), 8_000).ignored();
+    seen(priced(|_| {}).prompt("one").reply(text("1")), 8_000).ignored();
+}
+
+// spec: BUDGETS-02
+#[test]
+fn what_a_call_may_cost_is_set_aside_before_it_is_made() {
+    let lane = priced(|_| {}).prompt("hi");
+    let asking = lane.run().asking().unwrap();
+    let (reserved, most) = (asking.reserved_tokens, asking.max_tokens);
+    let committed = lane.live.committed();
+    assert_eq!(committed.tokens, reserved);
+    assert!(committed.usd_micros > 0 && reserved > most, "{committed:?} {reserved} {most}");
+    let lane = lane.reply(text("hello").usage(100, 10));
+    assert_eq!((lane.live.committed(), lane.live.committed().tokens), (lane.live.spent, 110));
+    // What was set aside for a call that never answered is spent.
+    let lost = priced(|_| {}).prompt("hi").adopted();
+    assert!(lost.live.committed().tokens > reserved, "{:?}", lost.live.committed());
+    // A fork has spent nothing, and a child draws on its parent.
+    assert_eq!(lane.fork("lane").live.committed(), Spent::default());
 }
 
 #[test]
@@ -185,10 +227,10 @@ fn a_text_that_goes_on_after_the_question_is_joined() {
 #[test]
 fn without_a_price_a_cap_in_dollars_is_refused_with_a_sentence() {
     let lane = Lane::with(|settings| settings.budget.run = dollars(1_000_000)).prompt("hi");
-    let lane = lane.settles("queued run_started finished").ends(StopCause::BudgetUsd);
+    let lane = lane.settles("queued run_started finished").ends(StopCause::PriceUnknown);
     lane.so(|lane| {
         let said = &lane.ended().text;
-        assert!(said.contains("the price of scripted is not known"), "{said}");
+        assert!(said.contains("price unknown for scripted"), "{said}");
         assert_eq!(lane.ended().counters.model_calls, 0);
     });
     Lane::with(|settings| {

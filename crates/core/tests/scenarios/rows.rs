@@ -328,17 +328,11 @@ fn events_are_named() {
             "agent.model.abandoned",
             "agent.model.retry",
             "agent_run.resumed",
-            "agent_run.reconcile",
             "agent_run.cancelled"
         ]
     );
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted();
-    let unsafe_now = [
-        "agent_run.started",
-        "agent_run.resumed",
-        "agent_run.reconcile",
-        "agent_run.resume_unsafe",
-    ];
+    let unsafe_now = ["agent_run.started", "agent_run.resumed", "agent_run.resume_unsafe"];
     assert_eq!(names(&lane), unsafe_now);
     let lane = Lane::new()
         .prompt("hi")

@@ -32,6 +32,7 @@ impl Driver {
         self.held.forget(&ghosts);
         inputs.retain(|input| !is_result_of(input, &ghosts));
         let ready = self.held.sort(&self.conversation, inputs);
+        let ready = self.with_spending(ready).await?;
         // A reply and what its early calls brought are one append.
         let mut draft = Draft::of(&self.conversation);
         self.decide(&mut draft, ready)?;

@@ -30,6 +30,7 @@ pub(super) struct Draft {
 
 impl Driver {
     pub(super) async fn step(&mut self, inputs: Vec<Input>) -> Result<(), DriveError> {
+        let inputs = self.with_spending(inputs).await?;
         let mut draft = Draft::of(&self.conversation);
         self.decide(&mut draft, inputs)?;
         self.settle(draft).await
@@ -91,24 +92,39 @@ impl Driver {
         let rows = self.rows_of(draft);
         let events = telemetry::events(&rows);
         let append = Append {
-            lane: self.lane.clone(),
-            owner: Arc::clone(&self.lease.worker),
-            epoch: self.epoch,
-            head: self.conversation.head,
             entries: draft.entries.iter().map(|entry| encode(entry)).collect(),
             mail_read: std::mem::take(&mut draft.mail_read),
             mail_out: draft.mail_out.clone(),
             rows,
-            wake_at: wake_at(&draft.conversation),
-            active_run: draft.conversation.run.as_ref().map(|run| run.id.clone()),
             durability: durability.unwrap_or(Durability::Commit),
+            spending: self.spending_change(&draft.conversation, draft.conversation.at),
+            ..self.empty_append(&draft.conversation)
         };
         let lapses = self.lease.lapses();
         self.ports.store.append(append).await?;
         self.ours_since = lapses;
+        self.counted = draft.conversation.committed();
         draft.mail_out.iter().for_each(|(to, _)| self.post(to));
         telemetry::tell(&self.lane, &events);
         Ok(())
+    }
+
+    /// An append that brings nothing, after which the lane stands as `after` says.
+    pub(super) fn empty_append(&self, after: &Conversation) -> Append {
+        Append {
+            lane: self.lane.clone(),
+            owner: Arc::clone(&self.lease.worker),
+            epoch: self.epoch,
+            head: self.conversation.head,
+            entries: Vec::new(),
+            mail_read: Vec::new(),
+            mail_out: Vec::new(),
+            rows: Vec::new(),
+            wake_at: wake_at(after),
+            active_run: after.run.as_ref().map(|run| run.id.clone()),
+            durability: Durability::Commit,
+            spending: None,
+        }
     }
 
     /// The rows to be stored. What a provider said besides its reply becomes one of them: it is not

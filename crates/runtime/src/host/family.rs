@@ -17,7 +17,7 @@ use super::{Host, Reservation, Taken};
 use crate::agent::Agent;
 use crate::driver::{self, DriveError, letters};
 use crate::ports::StoreError;
-use crate::telemetry;
+use crate::telemetry::{self, DispatchFailure, NOT_DISPATCHED};
 
 impl Host {
     /// The agent that drives a lane.
@@ -75,6 +75,8 @@ impl Host {
                 Err(error) => {
                     host.tally().failed += 1;
                     telemetry::not_driven(&lane, &error);
+                    let failure = DispatchFailure::new(&error);
+                    host.record_event((NOT_DISPATCHED, Some(lane.clone()), &failure)).await;
                     host.shun(lane, &error);
                     host.see_whether_the_store_stands().await;
                 }

@@ -9,7 +9,7 @@ use windlass_core::ids::{Epoch, LaneId, Millis};
 use super::Host;
 use crate::keeping::Keeping;
 use crate::ports::{Clock, Forgotten, Store, WorkerId};
-use crate::telemetry;
+use crate::telemetry::{self, FORGOT, ForgottenCounts};
 
 /// How long mail from other processes may lie unseen, where no hint comes.
 const EVERY_MS: u64 = 500;
@@ -66,6 +66,10 @@ impl Round {
         let forgotten = self.store.forget(self.keeping.forget(now)).await.unwrap_or_default();
         if forgotten.any() {
             telemetry::forgotten(&self.worker, forgotten);
+            let counts = ForgottenCounts::from(forgotten);
+            let event = telemetry::worker_event(&self.worker, now, (FORGOT, None, &counts));
+            // A store that does not answer has more to be told of than this.
+            _ = self.store.record_worker_event(event).await;
         }
         forgotten
     }

@@ -7,7 +7,7 @@ use windlass_core::ids::{Epoch, LaneId};
 
 use super::{Driving, Host, Taken};
 use crate::driver::DriveError;
-use crate::ports::{ServedWorkspace, StoreError};
+use crate::ports::{ServedWorkspace, StoreError, WorkerId};
 use crate::workers::Tally;
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ const fn shunned_ms(error: &DriveError) -> u64 {
 
 impl Host {
     /// This process's name.
-    pub(crate) fn worker(&self) -> &str {
+    pub(crate) fn worker(&self) -> &WorkerId {
         &self.lease.worker
     }
 

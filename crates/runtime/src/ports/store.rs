@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::Task;
 use super::finding::{Left, Look, Reconcile, SeenBeat, ServedWorkspace, Whose, WorkerInfo};
 use super::forgetting::{Forget, Forgotten};
+use super::records::{EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent};
 use super::store_error::StoreError;
+use windlass_core::budget::Spent;
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::{Mail, MailBody};
 use windlass_core::project::{RawRow, Row, RunDescription};
@@ -141,6 +143,21 @@ pub trait Store: Send + Sync + 'static {
         after: Seq,
         most: usize,
     ) -> Task<'_, Result<Vec<RawRow>, StoreError>>;
+
+    /// What an account has spent, with what is set aside for calls in progress.
+    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>>;
+
+    /// How the tools did whose calls began or ended at `since` or later, by name.
+    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>>;
+
+    /// How often each event happened at `since` or later, by agent, profile and name.
+    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>>;
+
+    /// Keeps an event of a worker.
+    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>>;
+
+    /// The newest events of workers, at most `most`, oldest first.
+    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>>;
 }
 
 /// A process that owns lanes: a new random name at every start, never configured.
@@ -209,6 +226,8 @@ pub struct Append {
     pub active_run: Option<RunId>,
     /// What it must survive before it returns.
     pub durability: Durability,
+    /// How it changes what the conversation's profile has spent, where that is capped.
+    pub spending: Option<SpendingChange>,
 }
 
 /// An entry as it is stored.

@@ -25,12 +25,18 @@ impl Tally {
         self.resume_available += left.iter().filter(|left| left.resume_available).count() as u64;
     }
 
-    /// A lane that nobody watches came to rest.
+    /// A lane that nobody watches came to rest. A run that its user cancelled in the ordinary way
+    /// was not reconciled: only one whose cancel was overdue is counted.
     pub(crate) fn rested(&mut self, rest: &Rest) {
         let Rest::Idle(conversation) = rest else { return };
-        let ended = conversation.last_end.as_ref();
-        let state = ended.map(|ended| ended.cause.state(ended.has_text()));
-        self.cancelled += u64::from(state == Some(RunState::Cancelled));
+        let Some(ended) = &conversation.last_end else { return };
+        let cancelled = ended.cause.state(ended.has_text()) == RunState::Cancelled;
+        self.cancelled += u64::from(cancelled && ended.by_clock);
+    }
+
+    /// Whether nothing was counted.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 
     /// What was counted; counting begins anew.

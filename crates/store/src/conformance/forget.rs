@@ -60,8 +60,12 @@ pub async fn only_what_is_old(store: Subject) -> Verdict {
     let two = Forgotten { raw: 2, ..Forgotten::default() };
     assert_eq!(store.forget(before(20_001, 10_000, 9)).await?, two);
     let left = store.raw_responses(lane("a"), 0, 9).await?;
-    let third =
-        RawRow { run: Some(RunId::from("r3")), seq: 3, at: Millis(30_000), body: Raw::string("r") };
+    let third = RawRow {
+        run: Some(RunId::derived("r3")),
+        seq: 3,
+        at: Millis(30_000),
+        body: Raw::string("r"),
+    };
     assert_eq!(left, [third]);
     let rest = Forgotten { raw: 0, trace: 1, events: 1 };
     assert_eq!(store.forget(before(20_001, 20_000, 9)).await?, rest);

@@ -55,6 +55,7 @@ pub(super) fn append(lane: &LaneId, epoch: Epoch, head: Seq, entries: Vec<Encode
         wake_at: None,
         active_run: None,
         durability: Durability::Commit,
+        spending: None,
     }
 }
 

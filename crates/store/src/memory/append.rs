@@ -16,6 +16,7 @@ impl World {
         lane.log.extend(append.entries.iter().cloned());
         append.mail_read.iter().try_for_each(|mail| read(lane, &append.lane, *mail))?;
         let whose = lane.whose.clone();
+        append.spending.iter().for_each(|change| self.spend(change));
         append.mail_out.iter().for_each(|(to, letter)| _ = self.deliver(to, letter, &whose));
         self.write(&append.lane, &append.rows)
     }

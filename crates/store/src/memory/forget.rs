@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::project::Row;
-use windlass_runtime::ports::{Forget, Forgotten};
+use windlass_runtime::ports::{Forget, Forgotten, WorkerEvent};
 
 use super::world::{Lane, World};
 
@@ -16,6 +16,11 @@ impl World {
                 of(lane, forget, &mut forgotten);
             }
         }
+        let old = |event: &WorkerEvent| event.at < forget.trace_before;
+        let room = forget.most.saturating_sub(forgotten.events);
+        let count = self.worker_events.iter().take_while(|event| old(event)).take(room).count();
+        self.worker_events = self.worker_events.split_off(count);
+        forgotten.events += count;
         forgotten
     }
 }

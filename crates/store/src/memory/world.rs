@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use imbl::{OrdMap, Vector};
+use windlass_core::budget::Spent;
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::MailBody;
 use windlass_core::project::Row;
 use windlass_runtime::ports::{
-    EncodedEntry, RunInfo, ServedWorkspace, StoreError, Whose, WorkerId,
+    EncodedEntry, RunInfo, ServedWorkspace, SpendingAccount, StoreError, Whose, WorkerEvent,
+    WorkerId,
 };
 
 #[derive(Debug, Clone, Default)]
@@ -22,6 +24,10 @@ pub(super) struct World {
     pub(super) runs: Vector<RunInfo>,
     /// Where each of them stands in `runs`.
     pub(super) run_places: OrdMap<RunId, usize>,
+    /// What accounts have spent and set aside.
+    pub(super) spending: OrdMap<SpendingAccount, Spent>,
+    /// Oldest first.
+    pub(super) worker_events: Vector<WorkerEvent>,
 }
 
 #[derive(Debug, Clone, Default)]

@@ -55,6 +55,17 @@ columns!(
     Marks { ord: i64, mail_id: i64 }
 );
 
+columns!(
+    /// `spending`.
+    Spendings {
+        ord: i64,
+        account: Cow<'r, str>,
+        period: Cow<'r, str>,
+        tokens: i64,
+        usd_micros: i64,
+    }
+);
+
 /// What became of the statement: which appends passed the fence, and whether all of theirs landed.
 #[derive(Debug, Default)]
 pub(super) struct Landed {
@@ -80,6 +91,7 @@ struct Batch<'r> {
     blobs: Blobs<'r>,
     marks: Marks<'r>,
     rows: Rows<'r>,
+    spendings: Spendings<'r>,
 }
 
 /// Writes the appends, which are of different lanes.
@@ -120,6 +132,13 @@ impl<'r> Batch<'r> {
             self.marks.ord.push(ord);
             self.marks.mail_id.push(mail.cast_signed());
         }
+        if let Some(change) = &append.spending {
+            self.spendings.ord.push(ord);
+            self.spendings.account.push(shown(&change.account.profile));
+            self.spendings.period.push(shown(&change.account.period));
+            self.spendings.tokens.push(change.tokens);
+            self.spendings.usd_micros.push(change.usd_micros);
+        }
         self.add_entries(ord, prepared);
     }
 
@@ -148,6 +167,7 @@ impl<'r> Batch<'r> {
             marks: !self.marks.ord.is_empty(),
             replies: !traces.ord.is_empty() || !raws.ord.is_empty(),
             results: !results.ord.is_empty(),
+            spendings: !self.spendings.ord.is_empty(),
         }
     }
 
@@ -165,6 +185,7 @@ impl<'r> Batch<'r> {
             (true, rows.checkpoints.values()),
             (true, rows.events.values()),
             (parts.replies, rows.raws.values()),
+            (parts.spendings, self.spendings.values()),
         ];
         values.into_iter().filter(|(is_part, _)| *is_part).flat_map(|(_, part)| part).collect()
     }

@@ -16,17 +16,21 @@ static FORGET: LazyLock<Sql> = LazyLock::new(|| {
             SELECT no FROM (SELECT no, at FROM raw_response ORDER BY no LIMIT $3) r WHERE at < $1),
         old_events AS (
             SELECT no FROM (SELECT no, at FROM event ORDER BY no LIMIT $3) e WHERE at < $2),
+        old_of_workers AS (
+            SELECT no FROM (SELECT no, at FROM worker_event ORDER BY no LIMIT $3) e WHERE at < $2),
         old_traces AS (
             SELECT id FROM (SELECT id, ts FROM agent_loop_trace ORDER BY id LIMIT $3) t
             WHERE ts < to_timestamp($2 / 1000.0)
               AND id < (SELECT max(id) FROM agent_loop_trace)),
         raw AS (DELETE FROM raw_response WHERE no IN (SELECT no FROM old_raw) RETURNING no),
         events AS (DELETE FROM event WHERE no IN (SELECT no FROM old_events) RETURNING no),
+        of_workers AS (
+            DELETE FROM worker_event WHERE no IN (SELECT no FROM old_of_workers) RETURNING no),
         iterations AS (
             DELETE FROM agent_loop_iteration WHERE trace_id IN (SELECT id FROM old_traces)),
         traces AS (DELETE FROM agent_loop_trace WHERE id IN (SELECT id FROM old_traces) RETURNING id)
         SELECT (SELECT count(*) FROM raw), (SELECT count(*) FROM traces),
-            (SELECT count(*) FROM events)";
+            (SELECT count(*) FROM events) + (SELECT count(*) FROM of_workers)";
     Sql::new(text, &[Type::INT8, Type::INT8, Type::INT8])
 });
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::batch::{Blobs, Entries, Given, Guard, Marks};
+use super::batch::{Blobs, Entries, Given, Guard, Marks, Spendings};
 use super::columns::Places;
 use super::link::Sql;
 use super::rows::{Checkpoints, Events, Raws, Results, Runs, Traces};
@@ -22,9 +22,11 @@ pub(super) struct Parts {
     pub(super) replies: bool,
     /// What tools did.
     pub(super) results: bool,
+    /// What profiles with a cap spend.
+    pub(super) spendings: bool,
 }
 
-/// Each is made once and kept: there are 32 at most, and a connection knows them by where they lie.
+/// Each is made once and kept: there are 64 at most, and a connection knows them by where they lie.
 static STATEMENTS: Mutex<BTreeMap<(Parts, Guard), &'static Sql>> = Mutex::new(BTreeMap::new());
 
 pub(super) fn writing(parts: Parts, guard: Guard) -> &'static Sql {
@@ -46,6 +48,7 @@ fn statement(parts: Parts, guard: Guard) -> Sql {
     all.push(checkpoints(&mut places));
     all.push(events(&mut places));
     all.extend(parts.replies.then(|| raws(&mut places)));
+    all.extend(parts.spendings.then(|| spendings(&mut places)));
     let text = format!("{}\n{}", all.join(",\n"), answer(parts, guard));
     Sql { text, types: places.types }
 }
@@ -216,6 +219,24 @@ fn raws(places: &mut Places) -> String {
             INSERT INTO raw_response (lane_no, seq, run_id, at, body)
             SELECT f.no, w.seq, w.run_id, w.happened, w.body
             FROM {table} JOIN fenced f ON f.ord = w.ord ORDER BY w.pos)"
+    )
+}
+
+/// One row for all appends of a profile: a statement may touch a row only once. Rows are taken in
+/// the same order by every process, so that none waits for another in a circle.
+fn spendings(places: &mut Places) -> String {
+    let table = places.table::<Spendings<'_>>("s");
+    format!(
+        "spendings AS (
+            INSERT INTO spending (account, period, tokens, usd_micros)
+            SELECT s.account, s.period, sum(s.tokens)::bigint, sum(s.usd_micros)::bigint
+            FROM {table} JOIN fenced f ON f.ord = s.ord
+            GROUP BY s.account, s.period ORDER BY s.account, s.period
+            ON CONFLICT (account, period) DO UPDATE SET
+                tokens = least(1::numeric * (1::bigint << 62),
+                    greatest(0, spending.tokens::numeric + excluded.tokens))::bigint,
+                usd_micros = least(1::numeric * (1::bigint << 62),
+                    greatest(0, spending.usd_micros::numeric + excluded.usd_micros))::bigint)"
     )
 }
 

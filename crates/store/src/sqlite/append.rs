@@ -7,7 +7,7 @@ use windlass_runtime::ports::StoreError;
 use super::error::Stop;
 use super::prepare::{PreparedAppend, PreparedEntry};
 use super::step::sql;
-use super::{blob, mail, rows};
+use super::{blob, mail, records, rows};
 use crate::fault;
 use crate::names;
 use crate::valid::refusal;
@@ -28,6 +28,7 @@ pub(super) fn append(connection: &Connection, append: &PreparedAppend) -> Result
     for (to, letter) in &append.mail_out {
         mail::deliver(connection, to, letter, Some(lane_no))?;
     }
+    append.spending.iter().try_for_each(|change| records::spend(connection, change))?;
     Ok(())
 }
 

@@ -30,6 +30,7 @@ pub(super) fn is_due(connection: &Connection, forget: &Forget) -> Result<bool, S
         connection,
         "SELECT coalesce((SELECT at FROM raw_response ORDER BY no LIMIT 1) < ?1, 0)
              OR coalesce((SELECT at FROM event ORDER BY no LIMIT 1) < ?2, 0)
+             OR coalesce((SELECT at FROM worker_event ORDER BY no LIMIT 1) < ?2, 0)
              OR coalesce((SELECT ts FROM agent_loop_trace ORDER BY id LIMIT 1)
                     < strftime('%Y-%m-%dT%H:%M:%fZ', ?2 / 1000.0, 'unixepoch'), 0)",
     )?
@@ -50,6 +51,13 @@ pub(super) fn forget(connection: &Connection, forget: &Forget) -> Result<Forgott
         "DELETE FROM event WHERE no IN (SELECT no FROM event ORDER BY no LIMIT ?2) AND at < ?1",
     )?
     .execute(params![trace_before(forget), most])?;
+    let of_workers = sql(
+        connection,
+        "DELETE FROM worker_event
+         WHERE no IN (SELECT no FROM worker_event ORDER BY no LIMIT ?2) AND at < ?1",
+    )?
+    .execute(params![trace_before(forget), most])?;
+    let events = events.saturating_add(of_workers);
     let old = params![trace_before(forget), most];
     sql(connection, &ITERATIONS)?.execute(old)?;
     let trace = sql(connection, &TRACES)?.execute(old)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::project::{CheckpointRow, Row};
-use windlass_runtime::ports::{Append, EncodedEntry, Letter, StoreError, WorkerId};
+use windlass_runtime::ports::{Append, EncodedEntry, Letter, SpendingChange, StoreError, WorkerId};
 
 use super::blob::{self, Hash};
 use crate::names;
@@ -36,6 +36,7 @@ pub(super) struct PreparedAppend {
     pub(super) rows: Vec<PreparedRow>,
     pub(super) wake_at: Option<Millis>,
     pub(super) active_run: Option<RunId>,
+    pub(super) spending: Option<SpendingChange>,
 }
 
 impl PreparedAppend {
@@ -63,6 +64,7 @@ impl PreparedAppend {
             mail_read: append.mail_read,
             wake_at: append.wake_at,
             active_run: append.active_run,
+            spending: append.spending,
         })
     }
 }

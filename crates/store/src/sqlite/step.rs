@@ -4,12 +4,12 @@ use rusqlite::{CachedStatement, Connection};
 use windlass_core::ids::{Epoch, LaneId, MailId, Seq};
 use windlass_runtime::ports::{
     Claim, Delivered, Forget, Forgotten, Left, Reconcile, Removed, SeenBeat, StoreError, Whose,
-    WorkerId,
+    WorkerEvent, WorkerId,
 };
 
 use super::error::Stop;
 use super::prepare::{PreparedAppend, PreparedLetter};
-use super::{append, claim, forget, fork, mail, reconcile, remove};
+use super::{append, claim, forget, fork, mail, reconcile, records, remove};
 use crate::fault;
 use crate::hints::Hints;
 
@@ -28,6 +28,7 @@ pub(super) enum Work {
     Announce { worker: WorkerId, workspaces: String },
     Wake { lane: LaneId },
     Remove { lane: LaneId },
+    RecordEvent(WorkerEvent),
 }
 
 #[derive(Debug)]
@@ -130,6 +131,9 @@ impl Work {
             }
             Self::Wake { lane } => reconcile::wake(connection, lane).map(Answer::Woken),
             Self::Remove { lane } => remove::remove(connection, lane).map(Answer::Removed),
+            Self::RecordEvent(event) => {
+                records::record_event(connection, event).map(|()| Answer::Done)
+            }
         }
     }
 
@@ -141,7 +145,7 @@ impl Work {
             Self::Claim { .. } | Self::ClaimAll { .. } | Self::Release { .. } => (),
             Self::Beat { .. } => (),
             Self::Fork { .. } | Self::Introduce { .. } => (),
-            Self::Reconcile(_) | Self::Forget(_) => (),
+            Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Remove { .. } => (),
         }
     }
@@ -154,7 +158,7 @@ impl Work {
             Self::Beat { .. } => fault::point(fault::BEAT_BEFORE),
             Self::Append(_) => fault::point(fault::APPEND_BEFORE_COMMIT),
             Self::Fork { .. } | Self::Introduce { .. } => (),
-            Self::Reconcile(_) | Self::Forget(_) => (),
+            Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
         }
     }
@@ -167,7 +171,7 @@ impl Work {
             Self::Beat { .. } => fault::point(fault::BEAT_AFTER),
             Self::Append(_) => fault::point(fault::APPEND_AFTER_COMMIT),
             Self::Fork { .. } | Self::Introduce { .. } => (),
-            Self::Reconcile(_) | Self::Forget(_) => (),
+            Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
         }
     }

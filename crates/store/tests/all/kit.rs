@@ -47,6 +47,7 @@ pub(crate) fn step(name: &str, epoch: Epoch, head: Seq, line: &str) -> Append {
         wake_at: None,
         active_run: None,
         durability: Durability::Commit,
+        spending: None,
     }
 }
 

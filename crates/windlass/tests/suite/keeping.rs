@@ -155,6 +155,7 @@ async fn leave(store: &MemoryStore, head: u64, at: Millis) {
         wake_at: None,
         active_run: None,
         durability: Durability::Commit,
+        spending: None,
     };
     store.append(append).await.unwrap();
 }

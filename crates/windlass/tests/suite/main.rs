@@ -15,6 +15,7 @@ mod keeping;
 mod live_text;
 mod panicking;
 mod reconciling;
+mod recording;
 mod rounds;
 mod sharing;
 mod stopping;

@@ -69,7 +69,7 @@ fn rank(cause: StopCause) -> u8 {
         StopCause::Refusal | StopCause::Unexpected => 0,
         StopCause::ToolFatal => 1,
         StopCause::UserCancel => 2,
-        StopCause::BudgetUsd | StopCause::BudgetTokens => 3,
+        StopCause::BudgetUsd | StopCause::BudgetTokens | StopCause::PriceUnknown => 3,
         // What it summed up is its answer.
         StopCause::SoftTime => 0,
         StopCause::HardTime => 4,

@@ -16,10 +16,16 @@ pub(super) fn sentences(past: &Past<'_>) -> Vec<Sentence> {
         Sentence::plain(words::time(used.active_ms, settings)),
         Sentence::plain(words::spent(used.spent, run_caps(settings), used.priced)),
     ];
+    said.extend(words::estimated(past.estimated, used.priced).map(Sentence::plain));
     let conversation = settings.budget.conversation;
     if conversation != Caps::default() {
         let spent = past.at_end.spent;
         said.push(Sentence::plain(words::conversation_spent(spent, conversation)));
+    }
+    let profile = settings.budget.profile.caps;
+    if let Some(seen) = past.at_end.shared_spending.filter(|_| profile != Caps::default()) {
+        let spent = seen.with_own(&past.at_end.committed());
+        said.push(Sentence::plain(words::profile_spent(&settings.profile, spent, profile)));
     }
     said
 }

@@ -106,9 +106,35 @@ pub(super) fn time(active_ms: u64, settings: &Settings) -> String {
 pub(super) fn spent(spent: Spent, caps: Caps, priced: Priced) -> String {
     let money = match priced {
         Priced::Yes => format!("{}{}", dollars(spent.usd_micros), of(caps.usd_micros.map(dollars))),
-        Priced::No => "nobody knows the price of the model".to_owned(),
+        Priced::No => "price unknown for this model".to_owned(),
     };
     format!("{} tokens{}; {money}", grouped(spent.tokens), of(caps.tokens.map(grouped)))
+}
+
+/// The part of the spending that nobody measured.
+pub(super) fn estimated(estimated: Spent, priced: Priced) -> Option<String> {
+    let money = match priced {
+        Priced::Yes => format!(" ({})", dollars(estimated.usd_micros)),
+        Priced::No => String::new(),
+    };
+    (estimated.tokens > 0).then(|| {
+        format!(
+            "Of that, {} tokens{money} are an estimate, the most it can have been: a model call was \
+             interrupted before it said what it used.",
+            grouped(estimated.tokens)
+        )
+    })
+}
+
+/// What all conversations of the profile spent, against its caps.
+pub(super) fn profile_spent(profile: &str, spent: Spent, caps: Caps) -> String {
+    format!(
+        "all conversations of the profile {profile}: {} tokens{}; {}{}",
+        grouped(spent.tokens),
+        of(caps.tokens.map(grouped)),
+        dollars(spent.usd_micros),
+        of(caps.usd_micros.map(dollars)),
+    )
 }
 
 fn of(cap: Option<String>) -> String {

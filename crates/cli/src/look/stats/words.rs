@@ -1,8 +1,8 @@
 //! The words and bars of the statistics.
 
-use super::{Bar, Stats};
+use super::{AgentStats, Bar, Stats, ToolLine};
 use crate::look::numbers::{counted, percent};
-use crate::look::paper::{Ink, Paper};
+use crate::look::paper::{Ink, Paper, clean};
 
 /// The share of unexpected stops that is still fine.
 const TARGET: &str = "0.3 %";
@@ -63,4 +63,46 @@ pub(super) fn bars(bars: &[Bar], paper: Paper) -> Vec<String> {
         format!("  {name:>9} │{ink}{count}")
     };
     bars.iter().map(draw).collect()
+}
+
+/// Runs and escalations by agent and profile.
+pub(super) fn agents(stats: &Stats, paper: Paper) -> Vec<String> {
+    if stats.agents.is_empty() {
+        return Vec::new();
+    }
+    let line = |of: &AgentStats| {
+        let name = match &*of.profile {
+            "" => clean(&of.agent),
+            profile => format!("{} ({})", clean(&of.agent), clean(profile)),
+        };
+        let escalated: u64 = of.escalations.values().sum();
+        let kinds: Vec<String> =
+            of.escalations.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let kinds = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
+        // More than one for every two runs is worth a look.
+        let often = escalated > 0 && escalated.saturating_mul(2) > of.runs as u64;
+        let kinds = if often { paper.ink(Ink::Notable, &kinds) } else { kinds };
+        format!("  {name:<28} {:>6}  escalations: {kinds}", of.runs)
+    };
+    let title = paper.ink(Ink::Strong, "runs by agent (profile)");
+    [String::new(), title].into_iter().chain(stats.agents.iter().map(line)).collect()
+}
+
+/// Calls, attempts and failures by tool.
+pub(super) fn tools(stats: &Stats, paper: Paper) -> Vec<String> {
+    if stats.tools.is_empty() {
+        return Vec::new();
+    }
+    let line = |of: &ToolLine| {
+        let name = clean(&of.tool);
+        let ToolLine { calls, attempts, retried, failed, .. } = of;
+        let text = format!("  {name:<28} {calls:>6} {attempts:>9} {retried:>8} {failed:>7}");
+        if *retried > 0 { paper.ink(Ink::Notable, &text) } else { text }
+    };
+    let heading = format!(
+        "  {:<28} {:>6} {:>9} {:>8} {:>7}",
+        "tool", "calls", "attempts", "retried", "failed"
+    );
+    let heading = [String::new(), paper.ink(Ink::Strong, "tools"), paper.ink(Ink::Faint, &heading)];
+    heading.into_iter().chain(stats.tools.iter().map(line)).collect()
 }

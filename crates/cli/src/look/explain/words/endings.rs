@@ -68,6 +68,10 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
         StopCause::BudgetUsd | StopCause::BudgetTokens => {
             format!("Raise the budget, or split the task; then `{go_on}`.")
         }
+        StopCause::PriceUnknown => format!(
+            "Give the model's price in [models.NAME] of config.toml, or use a budget in tokens \
+             (--max-budget-tokens); then `{go_on}`."
+        ),
         StopCause::HardTime => format!("Raise the time limit, or split the task; then `{go_on}`."),
         StopCause::MaxToolRounds | StopCause::MaxModelCalls => format!(
             "See in the iterations whether it makes headway: if it does, `{go_on} --max-turns N` \

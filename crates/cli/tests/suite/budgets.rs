@@ -1,0 +1,162 @@
+//! Budgets at every scope, from the command line and `config.toml`, in one process and in two.
+
+use windlass::core::budget::Price;
+
+use crate::kit::Place;
+use crate::stage::played;
+
+/// Every reply uses 100 tokens.
+const SCRIPT: &str = "when any\n  say \"x\"\n  usage in 90 out 10\n";
+
+fn spent(place: &Place) -> i64 {
+    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    store.query_row("SELECT sum(tokens) FROM spending", [], |row| row.get(0)).unwrap()
+}
+
+fn place(config: &str) -> Place {
+    let place = Place::new(SCRIPT);
+    std::fs::create_dir_all(place.path("home")).unwrap();
+    place.write("home/config.toml", config);
+    place
+}
+
+// spec: BUDGETS-01
+#[test]
+fn every_scope_can_be_set() {
+    let config = "[profiles.call]\ncall_budget_tokens = 500\n\
+                  [profiles.talk]\nconversation_budget_tokens = 500\n\
+                  [profiles.all]\nprofile_budget_tokens = 500\n";
+    let place = place(config);
+    for flags in [
+        ["--profile", "call"],
+        ["--profile", "talk"],
+        ["--profile", "all"],
+        ["--max-call-budget-tokens", "500"],
+        ["--max-conversation-budget-tokens", "500"],
+        ["--max-budget-tokens", "500"],
+    ] {
+        let ran = place.ask("go", &flags);
+        assert_eq!(ran.code, 1, "{flags:?}: {}", ran.out);
+        assert!(ran.err.contains("the token cap is reached"), "{flags:?}: {}", ran.err);
+    }
+    let ran = place.ask("go", &["--max-conversation-budget-usd", "0"]);
+    assert!(ran.code != 0 && ran.err.contains("budget"), "{}", ran.err);
+}
+
+// spec: BUDGETS-01
+#[test]
+fn a_conversation_cap_holds_over_its_runs_and_a_profile_cap_over_conversations() {
+    let config = "[profiles.p]\nprofile_budget_tokens = 20000\nprofile_budget_period = \"day\"\n\
+                  limits = { least_output_tokens = 100 }\n";
+    let place = place(config);
+    let mut ended = 0;
+    for nth in 0..200 {
+        let conversation = format!("c{nth}");
+        let ran = place.ask("go", &["--profile", "p", "--conversation", &conversation]);
+        if ran.code != 0 {
+            assert!(ran.err.contains("the token cap is reached"), "{}", ran.err);
+            break;
+        }
+        ended += 1;
+        assert_eq!(spent(&place), 100 * (ended), "what was set aside is given back");
+        if ended > 20 {
+            break;
+        }
+    }
+    // The cap is on what may be used, so it is reached before the last token.
+    assert!(ended > 5, "{ended}");
+    let ran = place.run(&["explain", "c0"]);
+    assert!(ran.out.contains("all conversations of the profile p: "), "{}", ran.out);
+}
+
+/// Two processes on one store cannot spend more together than the cap and one call each.
+// spec: BUDGETS-01
+#[test]
+fn two_processes_keep_one_profile_cap() {
+    let config = "[profiles.p]\nprofile_budget_tokens = 30000\n\
+                  exempt_tools = [\"Read\"]\n\
+                  limits = { least_output_tokens = 100, tool_rounds = 1000, model_calls = 2000 }\n";
+    let place = place(config);
+    place.write(
+        "a.script",
+        "when any\n  call Read {\"file_path\": \"a.txt\"}\n  usage in 90 out 910\n",
+    );
+    place.write("a.txt", "x");
+    let store = place.path("w.db");
+    let start = |conversation: &str| {
+        let args = [
+            "-p",
+            "go",
+            "--script",
+            "a.script",
+            "--profile",
+            "p",
+            "--conversation",
+            conversation,
+            "--store",
+            store.to_str().unwrap(),
+        ];
+        let mut command = place.command(&args);
+        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+        command.stderr(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let both = [start("one"), start("two")];
+    let mut used = 0;
+    for child in both {
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(err.contains("the token cap is reached"), "{err}");
+    }
+    let store = rusqlite::Connection::open(&store).unwrap();
+    let mut rows = store.prepare("SELECT input_tokens + output_tokens FROM run").unwrap();
+    for tokens in rows.query_map([], |row| row.get::<_, i64>(0)).unwrap() {
+        used += tokens.unwrap();
+    }
+    drop(rows);
+    assert_eq!(used, spent(&place), "the account has what the runs used");
+    // A reserved call is at most the window's output and the input: 4,096 and a little.
+    assert!(used > 20_000 && used <= 30_000 + 2 * 8_192, "{used}");
+}
+
+/// One run without a price does not make the others forget theirs.
+#[test]
+fn cost_says_what_is_priced_and_what_is_not() {
+    let place = place("");
+    let price = Price {
+        input_usd_micros: 1_000_000_000,
+        output_usd_micros: 1_000_000_000,
+        cache_read_usd_micros: 0,
+        cache_write_usd_micros: 0,
+        above: None,
+    };
+    played(&place, "c", &["go"], |builder| {
+        builder.settings(|settings| settings.model.price = Some(price))
+    });
+    let ran = place.ask("go", &["--conversation", "c"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = place.run(&["-p", "/cost", "--resume", "c"]);
+    assert_eq!(
+        ran.out.trim(),
+        "200 tokens in 2 runs: $0.1000 without 100 tokens (price unknown for scripted; give it in \
+         [models.NAME] of config.toml)"
+    );
+}
+
+/// A cap in dollars for a model without a price is no cap that was reached.
+// spec: BUDGETS-07
+#[test]
+fn an_unknown_price_says_so_and_where_to_give_one() {
+    let place = place("");
+    let ran = place.ask("go", &["--max-budget-usd", "1", "--conversation", "c"]);
+    assert_eq!(ran.code, 1);
+    let told = format!("{}{}", ran.out, ran.err);
+    assert!(told.contains("price unknown for scripted"), "{told}");
+    assert!(told.contains("[models.\"scripted\"] of config.toml"), "{told}");
+    assert!(!told.contains("cap is reached"), "{told}");
+    let ran = place.run(&["explain", "c"]);
+    assert!(
+        ran.out.contains("price unknown") && !ran.out.contains("Raise the budget"),
+        "{}",
+        ran.out
+    );
+}

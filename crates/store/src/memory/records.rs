@@ -1,0 +1,72 @@
+//! What is recorded beside the logs of lanes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_core::budget::Spent;
+use windlass_core::ids::Millis;
+use windlass_core::project::{Row, ToolResultRow};
+use windlass_runtime::ports::{
+    EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
+};
+
+use super::world::{Lane, World};
+use crate::names;
+
+impl World {
+    pub(super) fn spend(&mut self, change: &SpendingChange) {
+        let spent = self.spending.entry(change.account.clone()).or_default();
+        spent.tokens = spent.tokens.saturating_add_signed(change.tokens);
+        spent.usd_micros = spent.usd_micros.saturating_add_signed(change.usd_micros);
+    }
+
+    pub(super) fn spent(&self, account: &SpendingAccount) -> Spent {
+        self.spending.get(account).copied().unwrap_or_default()
+    }
+
+    /// The last row of each call counts.
+    pub(super) fn tool_stats(&self, since: Millis) -> Vec<ToolStats> {
+        let mut calls: BTreeMap<(&str, &str), ToolResultRow> = BTreeMap::new();
+        for row in self.lanes.values().flat_map(Lane::rows) {
+            if let Row::ToolResult(row) = row {
+                let known = calls.entry((row.run.as_str(), &row.call)).or_insert(row.clone());
+                let attempts = known.attempts.max(row.attempts);
+                let started_at = row.started_at.or(known.started_at);
+                *known = ToolResultRow { attempts, started_at, ..row.clone() };
+            }
+        }
+        let mut stats: BTreeMap<Arc<str>, ToolStats> = BTreeMap::new();
+        let recent = |row: &&ToolResultRow| row.started_at.max(row.completed_at) >= Some(since);
+        for row in calls.values().filter(recent).filter(|row| row.attempts > 0) {
+            let new = || names::no_calls(row.tool.clone());
+            let of_tool = stats.entry(row.tool.clone()).or_insert_with(new);
+            of_tool.calls += 1;
+            of_tool.attempts += u64::from(row.attempts);
+            of_tool.retried += u64::from(row.attempts > 1);
+            of_tool.failed += u64::from(row.outcome.as_deref().is_some_and(names::is_bad_outcome));
+        }
+        stats.into_values().collect()
+    }
+
+    pub(super) fn event_counts(&self, since: Millis) -> Vec<EventCount> {
+        let mut counts: BTreeMap<(Arc<str>, Arc<str>, &str), u64> = BTreeMap::new();
+        for row in self.lanes.values().flat_map(Lane::rows) {
+            if let Row::Event(row) = row
+                && row.at >= since
+            {
+                let key = (row.agent.clone(), row.profile.clone(), row.name);
+                *counts.entry(key).or_default() += 1;
+            }
+        }
+        let count = |((agent, profile, name), count): (_, u64)| {
+            let name: &str = name;
+            EventCount { agent, profile, name: Arc::from(name), count }
+        };
+        counts.into_iter().map(count).collect()
+    }
+
+    pub(super) fn newest_worker_events(&self, most: usize) -> Vec<WorkerEvent> {
+        let skip = self.worker_events.len().saturating_sub(most);
+        self.worker_events.iter().skip(skip).cloned().collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! What is recorded beside the logs of lanes: shared spending, statistics, and events of workers.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use windlass_core::budget::Spent;
+use windlass_core::ids::{LaneId, Millis};
+use windlass_core::raw::Raw;
+use windlass_runtime::ports::{
+    EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
+};
+
+use super::error::Stop;
+use super::step::sql;
+
+pub(super) fn spend(connection: &Connection, change: &SpendingChange) -> Result<(), Stop> {
+    let SpendingChange { account, tokens, usd_micros } = change;
+    sql(
+        connection,
+        "INSERT INTO spending (account, period, tokens, usd_micros)
+         VALUES (?1, ?2, max(0, ?3), max(0, ?4))
+         ON CONFLICT (account, period) DO UPDATE SET
+             tokens = min(1 << 62, max(0, tokens + ?3)),
+             usd_micros = min(1 << 62, max(0, usd_micros + ?4))",
+    )?
+    .execute(params![&*account.profile, &*account.period, tokens, usd_micros])?;
+    Ok(())
+}
+
+pub(super) fn spent(connection: &Connection, account: &SpendingAccount) -> Result<Spent, Stop> {
+    let found = sql(
+        connection,
+        "SELECT tokens, usd_micros FROM spending WHERE account = ?1 AND period = ?2",
+    )?
+    .query_row(params![&*account.profile, &*account.period], |row| {
+        let count = |column| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
+        Ok(Spent { tokens: count(0)?, usd_micros: count(1)? })
+    })
+    .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+pub(super) fn tool_stats(connection: &Connection, since: Millis) -> Result<Vec<ToolStats>, Stop> {
+    let mut statement = sql(
+        connection,
+        "SELECT tool, count(*), sum(attempts), sum(attempts > 1),
+             count(*) FILTER (WHERE outcome NOT IN ('done', 'answered'))
+         FROM agent_tool_results
+         WHERE attempts > 0 AND max(coalesce(started_at, 0), coalesce(completed_at, 0)) >= ?1
+         GROUP BY tool ORDER BY tool",
+    )?;
+    let found = statement.query_map(params![signed(since)], |row| {
+        let count = |column| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
+        Ok(ToolStats {
+            tool: row.get(0)?,
+            calls: count(1)?,
+            attempts: count(2)?,
+            retried: count(3)?,
+            failed: count(4)?,
+        })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) fn event_counts(
+    connection: &Connection,
+    since: Millis,
+) -> Result<Vec<EventCount>, Stop> {
+    let mut statement = sql(
+        connection,
+        "SELECT agent, profile, name, count(*) FROM event WHERE at >= ?1
+         GROUP BY agent, profile, name ORDER BY agent, profile, name",
+    )?;
+    let found = statement.query_map(params![signed(since)], |row| {
+        Ok(EventCount {
+            agent: row.get(0)?,
+            profile: row.get(1)?,
+            name: row.get(2)?,
+            count: row.get::<_, i64>(3)?.cast_unsigned(),
+        })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) fn record_event(connection: &Connection, event: &WorkerEvent) -> Result<(), Stop> {
+    sql(
+        connection,
+        "INSERT INTO worker_event (at, worker, lane, name, fields) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute(params![
+        signed(event.at),
+        &*event.worker,
+        event.lane.as_ref().map(LaneId::as_str),
+        &*event.name,
+        event.fields.text(),
+    ])?;
+    Ok(())
+}
+
+pub(super) fn worker_events(
+    connection: &Connection,
+    most: usize,
+) -> Result<Vec<WorkerEvent>, Stop> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut statement = sql(
+        connection,
+        "SELECT at, worker, lane, name, fields FROM worker_event ORDER BY no DESC LIMIT ?1",
+    )?;
+    let found = statement.query_map(params![most], |row| {
+        let fields: String = row.get(4)?;
+        Ok(WorkerEvent {
+            at: Millis(row.get::<_, i64>(0)?.cast_unsigned()),
+            worker: row.get::<_, Arc<str>>(1)?,
+            lane: row.get::<_, Option<String>>(2)?.map(LaneId::from),
+            name: row.get(3)?,
+            fields: Raw::parse(&fields).unwrap_or_else(|_| Raw::string(&fields)),
+        })
+    })?;
+    let mut events: Vec<WorkerEvent> = found.collect::<rusqlite::Result<_>>()?;
+    events.reverse();
+    Ok(events)
+}
+
+fn signed(at: Millis) -> i64 {
+    i64::try_from(at.0).unwrap_or(i64::MAX)
+}
