@@ -105,6 +105,25 @@ fn a_provider_that_stays_down_is_waited_for_and_nothing_is_lost() {
 }
 
 #[test]
+fn the_other_model_has_a_waiting_time_of_its_own() {
+    const WAIT_MS: u64 = 3_600_000;
+    let fail = |lane: Lane| lane.fails(passing(FailureClass::Passing));
+    let lane = Lane::with(|settings| {
+        two_models(settings);
+        settings.limits.provider_wait_ms = WAIT_MS;
+        settings.limits.model_retries = 2;
+        settings.limits.fallback_failures = 2;
+    });
+    // The first model is down for a while before the other one is asked.
+    let lane = fail(fail(lane.prompt("hi")).later(WAIT_MS / 2).wake());
+    let lane = lane.settles("attempt_abandoned fell_back asked");
+    let lane = (0..4).fold(fail(lane), |lane, _| fail(lane.wake())).phase("deferred");
+    // Half of the time is left from the first outage; the other model still has nearly all of its own.
+    let lane = fail(lane.wait(WAIT_MS * 3 / 4)).phase("deferred");
+    fail(lane.wait(WAIT_MS)).ends(StopCause::ProviderFailed);
+}
+
+#[test]
 fn a_lasting_failure_is_not_waited_for() {
     Lane::with(two_models)
         .prompt("hi")
