@@ -318,7 +318,7 @@ pub(crate) enum LogFormat {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
-    /// The SQLite file, or a postgres:// address; by default in $WINDLASS_HOME or the XDG state folder
+    /// The SQLite file, or a postgres:// address; by default $WINDLASS_STORE, else in $WINDLASS_HOME or the XDG state folder
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) store: Option<PathBuf>,
 }

@@ -75,6 +75,13 @@ pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
         return unknown
             .map_or_else(|| Ok(path.clone()), |what| Err(UsageError::of(anyhow::anyhow!(what))));
     }
+    if let Some(path) = std::env::var_os("WINDLASS_STORE").filter(|path| !path.is_empty()) {
+        let path = PathBuf::from(path);
+        return match unknown_scheme(&path) {
+            Some(scheme) => bail!(words::unknown_store(scheme, "WINDLASS_STORE")),
+            None => Ok(path),
+        };
+    }
     match config::read()?.store {
         Some(path) => match unknown_scheme(&path) {
             Some(scheme) => bail!(words::unknown_store(scheme, "`store` in config.toml")),

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use super::{ID_FILE, Workspace, host_name};
 
-// spec: SCALE-11
+// spec: SCALE-09
 #[test]
 fn the_id_travels_with_the_folder() {
     let dir = tempfile::tempdir().unwrap();

@@ -33,11 +33,12 @@ macro_rules! conformance_tests {
                 unknown_lane_has_no_mailbox;
             claim: raises_the_epoch, living_owner_is_busy, dead_owner_is_replaced,
                 beat_that_moved_is_not_dead, release_frees, stale_release_is_harmless,
+                stale_release_of_the_same_worker_is_harmless,
                 unknown_lane_cannot_be_claimed;
             fence: old_epoch_writes_nothing, right_epoch_of_another_owner_writes_nothing,
                 wrong_head_writes_nothing, released_owner_is_fenced,
                 unclaimed_lane_is_fenced, unknown_lane_is_fenced, same_append_twice_lands_once;
-            append: lands_whole, refused_mail_undoes_all, gap_is_refused, without_entries,
+            append: lands_whole, refused_mail_undoes_all, mail_is_read_once, gap_is_refused, without_entries,
                 mail_out_makes_lanes, mail_out_is_deduplicated;
             log: is_dense_and_paged, unknown_lane, nothing_after_the_end;
             fork: begins_with_the_parent, parent_goes_on_alone, fork_of_a_fork, below_the_parents_fork,

@@ -43,7 +43,7 @@ fn end(mut child: Child) {
     child.wait().unwrap();
 }
 
-// spec: SCALE-11
+// spec: SCALE-09
 #[test]
 fn a_second_machine_with_the_same_workspace_goes_on_and_one_without_it_does_not() {
     let place = Place::new("when any\n  delay 3s\n  say \"done\"\n");

@@ -60,6 +60,23 @@ pub async fn refused_mail_undoes_all(store: Subject) -> Verdict {
     store.append(append(&a, epoch, 0, entries("a", 1, 1))).await
 }
 
+/// Mail that an earlier append has read cannot be read again.
+pub async fn mail_is_read_once(store: Subject) -> Verdict {
+    let a = lane("a");
+    let epoch = owned(&store, &a).await?;
+    let read = |head| {
+        let mut step = append(&a, epoch, head, entries("a", head + 1, head + 1));
+        step.mail_read = vec![1];
+        step
+    };
+    store.append(read(0)).await?;
+    let refused = store.append(read(1)).await;
+    assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
+    assert_eq!(head(&store, &a).await?, Some(1));
+    assert_eq!(log(&store, &a).await?.len(), 1);
+    store.append(append(&a, epoch, 1, entries("a", 2, 2))).await
+}
+
 /// Entries that do not follow the head are refused by name.
 pub async fn gap_is_refused(store: Subject) -> Verdict {
     let a = lane("a");

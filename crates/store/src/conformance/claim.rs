@@ -88,6 +88,19 @@ pub async fn stale_release_is_harmless(store: Subject) -> Verdict {
     store.append(by("v", append(&a, new, 0, entries("a", 1, 1)))).await
 }
 
+/// A worker that claimed the lane anew is not its own earlier self: what that one gives back late
+/// stays claimed.
+pub async fn stale_release_of_the_same_worker_is_harmless(store: Subject) -> Verdict {
+    let a = lane("a");
+    let old = owned(&store, &a).await?;
+    let dead = SeenBeat { worker: worker("w"), beats: 0 };
+    let new = store.claim(a.clone(), worker("w"), Some(dead)).await?.epoch;
+    assert!(new > old);
+    store.release(a.clone(), worker("w"), old).await?;
+    assert_eq!(store.lane(a.clone()).await?.and_then(|lane| lane.owner), Some(worker("w")));
+    store.append(append(&a, new, 0, entries("a", 1, 1))).await
+}
+
 /// A lane begins with mail or as a fork.
 pub async fn unknown_lane_cannot_be_claimed(store: Subject) -> Verdict {
     let refused = store.claim(lane("a"), worker("w"), None).await;

@@ -67,6 +67,12 @@ impl Address {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }
+        // A password in an address is seen by everybody who lists processes.
+        if config.get_password().is_none()
+            && let Some(password) = std::env::var_os("PGPASSWORD").filter(|it| !it.is_empty())
+        {
+            config.password(password.as_encoded_bytes());
+        }
         config.ssl_mode(ours.mode).application_name("windlass");
         let place = place(&config);
         let Ours { trust, statements, connections, .. } = ours;

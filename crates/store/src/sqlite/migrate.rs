@@ -24,6 +24,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0010_workspaces.sql"),
 ];
 
+#[cfg(test)]
+#[path = "migrate_tests.rs"]
+mod migrate_tests;
+
 /// The version that every open file has.
 pub(super) fn newest() -> i64 {
     MIGRATIONS.len().cast_signed() as i64

@@ -1,12 +1,12 @@
 //! Opening the file: what is not ours, too new or damaged is named and left as it is.
 
 use std::fs::{self, DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use windlass_runtime::ports::StoreError;
 
 use super::error::{explain, is_busy};
@@ -39,8 +39,11 @@ impl Default for Settings {
 /// Opens or makes the database; gives the connection that writes.
 pub(super) fn open(path: &Path, settings: &Settings) -> Result<(Home, Connection), StoreError> {
     let place = path.display().to_string();
-    let is_new = !path.exists();
+    let is_new = fs::symlink_metadata(path).is_err();
     make_folder(path)?;
+    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        make_private(&file)?;
+    }
     let prepare = || -> Result<Connection, StoreError> {
         let told = |error: rusqlite::Error| explain(&place, settings.patience, &error);
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(told)?;
@@ -51,6 +54,7 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<(Home, Connection
         writable(&connection, &place)?;
         patiently(settings.patience, || configure(&connection, settings)).map_err(told)?;
         patiently(settings.patience, || migrate::migrate(&mut connection)).map_err(told)?;
+        refuse_triggers(&connection, &place, settings.patience)?;
         check::brief(&connection, path, settings.patience)?;
         Ok(connection)
     };
@@ -131,6 +135,42 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
     })
 }
 
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// A file that somebody made beforehand is used only if it is a file of this user, and from here on
+/// nobody else can read it. Whoever made it for others to read had a reason that we do not share.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    let place = path.display();
+    if found.file_type().is_symlink() {
+        return Err(invalid(format!(
+            "{place} is a link; give the file that it points to with --store"
+        )));
+    }
+    if found.is_dir() {
+        // SQLite says what is wrong with it.
+        return Ok(());
+    }
+    if !found.is_file() {
+        return Err(invalid(format!("{place} is not a file; choose another with --store")));
+    }
+    let is_ours = fs::metadata("/proc/self").map_or(true, |own| own.uid() == found.uid());
+    if !is_ours {
+        return Err(invalid(format!(
+            "{place} belongs to another user (uid {}); choose another with --store, or give it to \
+             this user with chown",
+            found.uid()
+        )));
+    }
+    let mode = found.mode() & 0o777;
+    // A file that cannot be written is told as such.
+    if mode & 0o077 != 0 && mode & 0o200 != 0 { keep_private(path) } else { Ok(()) }
+}
+
 /// By name and before the first page is written: a descriptor of our own on this file would, when
 /// closed, drop the locks that SQLite holds on it elsewhere in this process.
 fn keep_private(path: &Path) -> Result<(), StoreError> {
@@ -143,6 +183,23 @@ fn keep_private(path: &Path) -> Result<(), StoreError> {
 fn remember_name(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+}
+
+/// There are none of ours. One that somebody else put there runs with every statement, and may never
+/// come back.
+fn refuse_triggers(
+    connection: &Connection,
+    place: &str,
+    patience: Duration,
+) -> Result<(), StoreError> {
+    let find = "SELECT name FROM sqlite_schema WHERE type = 'trigger' LIMIT 1";
+    let found = connection.query_row(find, [], |row| row.get::<_, String>(0)).optional();
+    match found.map_err(|error| explain(place, patience, &error))? {
+        None => Ok(()),
+        Some(name) => Err(invalid(format!(
+            "{place} has a trigger {name:?} that windlass did not make; remove it with DROP TRIGGER"
+        ))),
+    }
 }
 
 fn writable(connection: &Connection, place: &str) -> Result<(), StoreError> {

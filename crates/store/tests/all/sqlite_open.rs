@@ -52,14 +52,14 @@ fn folder_instead_of_a_file() {
 
 // spec: FAULT-26
 #[test]
-fn garbage_is_damage_and_stays() {
+fn garbage_is_no_store_and_stays() {
     let folder = folder();
     for bytes in
         [b"no database at all, but long enough for a header of one".repeat(90), vec![0xff; 9000]]
     {
         fs::write(file(&folder), bytes).unwrap();
         let error = refused_untouched(&file(&folder));
-        assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+        assert!(matches!(error, StoreError::Invalid { .. }), "{error}");
     }
 }
 
@@ -208,4 +208,53 @@ async fn clean_close_leaves_one_file() {
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["windlass.db"]);
+}
+
+/// A file that was made beforehand for everybody to read is private from the first look on.
+#[tokio::test]
+async fn a_file_that_others_can_read_is_made_private() {
+    let folder = folder();
+    fs::write(file(&folder), "").unwrap();
+    fs::set_permissions(file(&folder), fs::Permissions::from_mode(0o666)).unwrap();
+    let store = open(&folder);
+    store.deliver(lane("a"), letter("k")).await.unwrap();
+    for path in [file(&folder), file(&folder).with_extension("db-wal")] {
+        if let Ok(found) = fs::metadata(&path) {
+            assert_eq!(found.permissions().mode() & 0o777, 0o600, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_link_and_a_file_of_another_user_are_refused() {
+    let folder = folder();
+    drop(open(&folder));
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink(file(&folder), &link).unwrap();
+    let error = refusal(&link);
+    assert!(
+        matches!(&error, StoreError::Invalid { what } if what.contains("is a link")),
+        "{error}"
+    );
+    let theirs = folder.path().join("theirs.db");
+    fs::write(&theirs, "").unwrap();
+    // Only root can give a file away.
+    if std::os::unix::fs::chown(&theirs, Some(12_345), None).is_ok() {
+        let error = refusal(&theirs);
+        let told = matches!(&error, StoreError::Invalid { what } if what.contains("another user"));
+        assert!(told, "{error}");
+    }
+}
+
+#[test]
+fn a_trigger_that_somebody_put_there_is_refused() {
+    let folder = folder();
+    drop(open(&folder));
+    let other = Connection::open(file(&folder)).unwrap();
+    other
+        .execute_batch("CREATE TRIGGER evil AFTER INSERT ON lane BEGIN DELETE FROM lane; END")
+        .unwrap();
+    drop(other);
+    let error = refusal(&file(&folder));
+    assert!(matches!(&error, StoreError::Invalid { what } if what.contains("evil")), "{error}");
 }

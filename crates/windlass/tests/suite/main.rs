@@ -12,6 +12,7 @@ mod fencing;
 mod full_disk;
 mod hooking;
 mod keeping;
+mod leases;
 mod live_text;
 mod panicking;
 mod reconciling;

@@ -227,6 +227,7 @@ when any
     });
 }
 
+// spec: SCALE-10
 /// A worker that was told to stop lets the call in progress finish, starts nothing new, and the next
 /// worker goes on with its result: nobody is asked what became of it.
 #[tokio::test]
@@ -274,6 +275,7 @@ async fn nobody_waits_longer_than_the_grace_period() {
     assert!(outside.lane(LaneId::from("lane")).await.unwrap().unwrap().owner.is_none());
 }
 
+// spec: SCALE-11
 /// The reader of this stream never reads, so its driver waits for ever and judges no time limit. The
 /// process goes on beating: only the watchdog can end the run.
 #[tokio::test]
