@@ -11,6 +11,7 @@ use windlass::core::block::ToolUse;
 use windlass::core::conversation::Ended;
 use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
+use windlass::core::journal::Journal;
 use windlass::core::log::Entry;
 use windlass::core::outcome::{self, OutcomeKind};
 use windlass::core::permission::Verdict;
@@ -19,6 +20,7 @@ use windlass::core::thrash::Level;
 use windlass::tools::{MemoryFile, memory_frame};
 use windlass::{End, StopCause, StoreNews};
 
+use crate::look::explain;
 use crate::look::paper::one_line;
 use crate::look::time::span;
 use crate::present;
@@ -32,6 +34,9 @@ pub(crate) use trust::{TRUST_CHOICES, trust_lines, trust_title, untrusted};
 
 /// What the model is told when a run that stopped at a limit is resumed.
 pub(crate) const GO_ON: &str = "Continue where you stopped.";
+
+/// Characters of each line of a handoff.
+const HANDOFF_CHARS: usize = 200;
 
 /// Characters of a call that are shown on its line.
 const CALL_CHARS: usize = 72;
@@ -381,6 +386,25 @@ pub(crate) fn ending(end: &End, conversation: &str) -> Option<String> {
             "windlass: stopped in the middle; go on with `windlass resume {conversation}`"
         )),
     }
+}
+
+/// What somebody who takes over a run that failed should know: the last objective and state as the
+/// journal has them, and what to do next. A person who cancelled it knows.
+pub(crate) fn handoff(cause: StopCause, journal: &Journal, lane: &LaneId) -> Vec<String> {
+    if cause == StopCause::UserCancel {
+        return Vec::new();
+    }
+    let handoff = journal.handoff();
+    let noted = [
+        ("objective", handoff.objective),
+        ("state", handoff.state),
+        ("next action", handoff.next_action),
+    ];
+    let noted = noted.into_iter().filter_map(|(title, text)| text.map(|text| (title, text)));
+    let line =
+        |(title, text): (&str, &str)| format!("  {title}: {}", one_line(text, HANDOFF_CHARS));
+    let advice = format!("  what to do: {}", explain::next_step(cause, lane));
+    noted.map(line).chain([advice]).collect()
 }
 
 fn stopped(ended: &Ended, conversation: &str) -> Option<String> {

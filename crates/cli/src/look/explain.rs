@@ -10,6 +10,7 @@ mod room;
 mod words;
 
 use serde::Serialize;
+use windlass::StopCause;
 use windlass::core::budget::Spent;
 use windlass::core::conversation::{Conversation, Ended};
 use windlass::core::ids::{LaneId, RunId, Seq};
@@ -139,6 +140,11 @@ pub(crate) fn explain(story: &Story, run: &RunId, owner: Option<&LaneInfo>) -> A
     let questions = asks.map(|question| QuestionView::new(question, &past.at_end)).collect();
     let state = past.state();
     Account { conversation: story.lane.clone(), run: run.clone(), state, questions, sections }
+}
+
+/// What to do after a run that ended so.
+pub(crate) fn next_step(cause: StopCause, lane: &LaneId) -> String {
+    words::next_step(cause, lane)
 }
 
 /// How a run stands, in a few sentences.

@@ -261,6 +261,14 @@ impl Live {
         if let Some(sentence) = sentence {
             writeln!(io::stderr(), "{}", harmless(&sentence))?;
         }
+        if let End::Finished(ended) = end
+            && Exit::of(end) == Exit::NoResult
+        {
+            let now = session.conversation().await?;
+            for line in words::handoff(ended.cause, &now.journal, session.lane()) {
+                writeln!(io::stderr(), "{}", harmless(&line))?;
+            }
+        }
         Ok(())
     }
 

@@ -41,6 +41,53 @@ fn each_permission_mode_does_what_it_says() {
 }
 
 #[test]
+fn a_budget_that_is_typed_counts_more_than_that_of_a_profile() {
+    let place = Place::new("when any\n  say \"hi\"\n");
+    std::fs::create_dir(place.path("home")).unwrap();
+    place.write("home/config.toml", "[profiles.rich]\nbudget_usd = 5\nbudget_tokens = 90000\n");
+    let stored = |conversation: &str, more: &[&str]| {
+        place.alone("x", &[&["--profile", "rich", "--conversation", conversation], more].concat());
+        let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+        let first =
+            "SELECT body FROM entry JOIN lane ON lane.no = lane_no WHERE id = ?1 AND seq = 1";
+        let body: String = store.query_row(first, [conversation], |row| row.get(0)).unwrap();
+        let entry: Value = serde_json::from_str(&body).unwrap();
+        let caps = &entry["input"]["configured/1"]["settings"]["budget"]["run"];
+        (caps["usd_micros"].as_u64(), caps["tokens"].as_u64())
+    };
+    assert_eq!(stored("a", &[]), (Some(5_000_000), Some(90_000)));
+    let typed = ["--max-budget-usd", "1", "--max-budget-tokens", "70000"];
+    assert_eq!(stored("b", &typed), (Some(1_000_000), Some(70_000)));
+}
+
+/// Whoever runs the tests: a namespace of its own makes a process root in it.
+#[test]
+fn root_may_not_bypass_permissions_outside_a_sandbox() {
+    let place = Place::new(WRITE);
+    let go = ["-p", "go", "--script", "a.script", "--permission-mode", "bypassPermissions"];
+    let mut command = place.command(&[]);
+    let windlass = command.get_program().to_owned();
+    let mut command = match rustix::process::geteuid().is_root() {
+        true => {
+            command.args(go);
+            command
+        }
+        false => {
+            let mut inside = place.program("unshare");
+            inside.args(["--user", "--map-root-user"]).arg(windlass).args(go);
+            inside
+        }
+    };
+    let ran = Ran::from(command.env("IS_SANDBOX", "0").output().unwrap());
+    if ran.err.contains("unshare") {
+        return; // This machine has no namespaces for ordinary users.
+    }
+    assert_ne!(ran.code, 0, "{}", ran.out);
+    assert!(ran.err.contains("say with IS_SANDBOX=1"), "{}", ran.err);
+    assert!(!place.path("new.txt").exists());
+}
+
+#[test]
 fn root_bypasses_permissions_in_a_sandbox_alone() {
     let go = ["-p", "go", "--script", "a.script", "--permission-mode", "bypassPermissions"];
     let place = Place::new(WRITE);

@@ -70,6 +70,17 @@ impl Place {
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
+    /// Another program, in the same place.
+    #[expect(clippy::disallowed_methods, reason = "the test runs the binary inside of another")]
+    pub(crate) fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        command
+            .current_dir(self.dir.path())
+            .env("WINDLASS_HOME", self.path("home"))
+            .env("HOME", self.path("user"));
+        command
+    }
+
     /// The binary with a home of its own, to be started as the test wants.
     #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
     pub(crate) fn command(&self, args: &[&str]) -> Command {

@@ -66,3 +66,20 @@ fn following_shows_what_happens_meanwhile() {
     assert!(seen.0.contains("\"b\"") && seen.0.contains("agent_run.started"), "{seen:?}");
     assert!(seen.1.contains("agent_run.completed"), "{seen:?}");
 }
+
+#[test]
+fn the_newest_200_events_are_told_unless_more_are_asked_for() {
+    let calls: String =
+        (0..90).map(|n| format!("  call Bash {{\"command\": \"touch {n}\"}}\n")).collect();
+    let place = Place::new(&format!("when results 0\n{calls}when any\n  say \"x\"\n"));
+    for conversation in ["a", "b", "c"] {
+        place.alone("go", &["--conversation", conversation]);
+    }
+    let all = place.json(&["logs", "--last", "100000"]);
+    assert!(all.len() > 220, "{} events are too few for this test", all.len());
+    let usual = place.json(&["logs"]);
+    assert_eq!(usual.len(), 200);
+    assert_eq!(usual.as_slice(), &all[all.len() - 200..]);
+    assert_eq!(place.run(&["logs"]).out.lines().count(), 200);
+    assert_eq!(place.json(&["logs", "--last", "7"]).as_slice(), &all[all.len() - 7..]);
+}

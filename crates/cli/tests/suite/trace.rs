@@ -51,3 +51,21 @@ fn the_iteration_in_which_a_run_stands_is_a_row_too() {
     assert!(ran.out.contains("open") && ran.out.contains("Bash waits for you"), "{}", ran.out);
     assert!(ran.out.contains("not over: waits for you (1 open)"), "{}", ran.out);
 }
+
+#[test]
+fn an_interrupted_call_took_its_time_and_says_how_it_ended() {
+    let script = "when user contains \"is up\"\n  say \"half\"\n\
+                  when any\n  call Bash {\"command\": \"sleep 30\"}\n";
+    let place = Place::new(script);
+    std::fs::create_dir(place.path("home")).unwrap();
+    let times = "[profiles.quick]\ntimes = { soft_ms = 1000, hard_ms = 20000, grace_ms = 200 }\n";
+    place.write("home/config.toml", times);
+    let more = ["--profile", "quick", "--allow", "Bash", "--conversation", "c"];
+    assert_eq!(place.ask("go", &more).code, 0);
+    let json = place.json(&["trace", "c"]);
+    let call = &json[0]["tool_calls"][0];
+    assert!(call["ms"].as_u64().unwrap() >= 900, "{call}");
+    let ran = place.run(&["trace", "c"]);
+    let line = ran.out.lines().find(|line| line.contains("Bash")).unwrap();
+    assert!(line.contains(" s interrupted") && !line.contains("0 ms"), "{line}");
+}

@@ -18,6 +18,7 @@ mod panicking;
 mod reconciling;
 mod recording;
 mod rounds;
+mod schemas;
 mod sharing;
 mod stopping;
 mod talking;
