@@ -218,7 +218,7 @@ fn a_failure_carries_the_whole_chain_also_when_something_else_ends_the_run() {
     // Every cause says something.
     let rounds = Lane::with(|settings| settings.limits.tool_rounds = 1).prompt("hi");
     let rounds = rounds.reply(calls([call("t1", "read", "/a")])).returns(0, "A");
-    let rounds = rounds.reply(calls([call("t2", "read", "/b")])).returns(0, "B");
+    let rounds = rounds.reply(calls([call("t2", "read", "/b")]));
     assert_eq!(error(&rounds), "1 of 1 rounds with tool calls used");
 }
 
