@@ -87,7 +87,8 @@ fn tools_and_agents_are_counted() {
     place.ask("loop", &["--max-turns", "6", "--profile", "builder"]);
     let json = &place.json(&["stats"])[0];
     let read = &json["tools"][0];
-    assert_eq!((&read["tool"], &read["failed"]), (&"Read".into(), &1.into()), "{json}");
+    assert_eq!(read["tool"], "Read", "{json}");
+    assert!(read["failed"].as_u64().unwrap() > 0, "{json}");
     assert_eq!(read["calls"], read["attempts"], "{json}");
     let agents = json["agents"].as_array().unwrap();
     let profiles: Vec<&str> = agents.iter().map(|of| of["profile"].as_str().unwrap()).collect();
