@@ -74,7 +74,7 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::ChildrenRecalled { call } => children::recalled(c, *call),
         Record::Structured { call } => round::structured(c, *call),
         Record::RoundClosed {} => round::round_closed(c),
-        Record::TurnedFatal { call } => round::turned_fatal(c, input, *call),
+        Record::TurnedFatal { .. } => round::turned_fatal(c, input),
         Record::CancelRequested { how, .. } => {
             with_run(c, |run| run.stop = Some(StopRequest { how: *how, at }));
         }

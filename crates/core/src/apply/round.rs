@@ -11,7 +11,7 @@ use crate::conversation::Conversation;
 use crate::facts::Facts;
 use crate::ids::{CallId, Millis};
 use crate::input::{HookAnswer, Input};
-use crate::outcome::{Outcome, OutcomeKind, Shown, ToolError};
+use crate::outcome::{Outcome, OutcomeKind, Shown};
 use crate::permission::Verdict;
 use crate::record::Settlement;
 use crate::run::{Fatality, Phase, Round, Run};
@@ -198,19 +198,9 @@ fn result_block(call: &Call) -> Option<Block> {
 }
 
 /// What a fatal failure says in full is kept for the event of the run's end.
-pub(super) fn turned_fatal(c: &mut Conversation, input: &Input, id: CallId) {
-    let told = match input {
-        Input::ToolReturned { outcome: Outcome::Failed(error), .. } => Some(error.clone()),
-        _ => c.run.as_ref().and_then(Run::round).and_then(|round| failed(round.call(id)?)),
-    };
-    with_run(c, |run| run.last_error = told.map(|error| Arc::from(error.whole())));
-    with_round(c, |round| round.fatal = Fatality::Fatal);
-}
-
-/// The failure of a call that a hook has just looked at.
-fn failed(call: &Call) -> Option<ToolError> {
-    match &call.state {
-        CallState::AfterHook(Outcome::Failed(error)) => Some(error.clone()),
-        _ => None,
+pub(super) fn turned_fatal(c: &mut Conversation, input: &Input) {
+    if let Input::ToolReturned { outcome: Outcome::Failed(error), .. } = input {
+        with_run(c, |run| run.last_error = Some(Arc::from(error.whole())));
     }
+    with_round(c, |round| round.fatal = Fatality::Fatal);
 }

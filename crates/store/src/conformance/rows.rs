@@ -172,7 +172,7 @@ pub async fn only_runs_that_are_over_have_ended(store: Subject) -> Verdict {
     };
     let (answered, capped) = (end("r1", "end_turn", 1), end("r2", "max_iters", 2));
     assert_eq!(store.trace_ends(Millis(0), 9).await?, [capped.clone(), answered]);
-    assert_eq!(store.trace_ends(Millis(2), 9).await?, [capped.clone()]);
+    assert_eq!(store.trace_ends(Millis(2), 9).await?, std::slice::from_ref(&capped));
     assert_eq!(store.trace_ends(Millis(0), 1).await?, [capped]);
     Ok(())
 }

@@ -125,8 +125,9 @@ fn the_idempotency_key_names_run_and_call_and_stays_the_same() {
         let again = Probe::read("Send");
         let w = on(&path, std::slice::from_ref(&again)).await;
         w.session("lane").resume().await.unwrap().end().await.unwrap();
-        let (first, again) = (first.keys.lock().unwrap(), again.keys.lock().unwrap());
-        assert_eq!(*first, *again);
+        let keys = |probe: &Probe| probe.keys.lock().unwrap().clone();
+        let (first, again) = (keys(&first), keys(&again));
+        assert_eq!(first, again);
         let run = w.session("lane").conversation().await.unwrap().last_end.unwrap().run;
         let [key] = first.as_slice() else { panic!("{first:?}") };
         assert!(run.is_uuid() && key.starts_with(&format!("{run}:1.0:")), "{key} of {run}");
