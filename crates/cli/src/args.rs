@@ -2,13 +2,20 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use tracing_subscriber::filter::Targets;
 
 use crate::logging;
 use crate::look::args as look;
 use crate::settle::sources::SOURCE_NAMES;
+
+mod values;
+
+pub(crate) use values::{
+    AnswerWord, CacheWord, EffortWord, LogFormat, OutputFormat, ResumePolicy, WhenAsked,
+};
+use values::{dollars, uuid};
 
 /// An agent runtime in which every turn either clicks forward, durably, or stops and says why.
 #[derive(Debug, Parser)]
@@ -50,22 +57,6 @@ pub(crate) struct Print {
     pub(crate) session_id: Option<String>,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
-}
-
-/// A UUID as it is typed.
-fn uuid(typed: &str) -> Result<String, String> {
-    match uuid::Uuid::parse_str(typed) {
-        Ok(_) => Ok(typed.to_owned()),
-        Err(_) => Err("not a UUID; to choose a name of your own use --conversation".to_owned()),
-    }
-}
-
-/// A sum of money as it is typed.
-fn dollars(typed: &str) -> Result<f64, String> {
-    match typed.parse::<f64>() {
-        Ok(usd) if usd.is_finite() && usd > 0.0 && usd <= 1e9 => Ok(usd),
-        Ok(_) | Err(_) => Err("give a number of dollars above 0, such as 0.50".to_owned()),
-    }
 }
 
 /// What drives the conversation.
@@ -305,15 +296,6 @@ impl OutputArgs {
     }
 }
 
-/// How the log is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// One line for each event.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
 /// Where conversations live.
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Store")]
@@ -321,56 +303,6 @@ pub(crate) struct StoreArgs {
     /// The SQLite file, or a postgres:// address; by default $WINDLASS_STORE, else in $WINDLASS_HOME or the XDG state folder
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) store: Option<PathBuf>,
-}
-
-/// How a result is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// The text, live.
-    Text,
-    /// One JSON object at the end.
-    Json,
-    /// One JSON object for everything that happens.
-    StreamJson,
-}
-
-/// Who decides what would have to be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WhenAsked {
-    /// A person at the terminal.
-    Prompt,
-    /// Whoever answers later.
-    Park,
-    /// Nobody: it is denied.
-    Deny,
-}
-
-/// How long a provider keeps the prompt in its cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CacheWord {
-    /// Not marked for caching.
-    Off,
-    /// Five minutes.
-    #[value(name = "5m")]
-    FiveMinutes,
-    /// An hour, at a higher price.
-    #[value(name = "1h")]
-    OneHour,
-}
-
-/// How hard a model should try.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EffortWord {
-    /// Little.
-    Low,
-    /// Some.
-    Medium,
-    /// Much.
-    High,
-    /// Very much.
-    Xhigh,
-    /// All it can.
-    Max,
 }
 
 /// What to do instead of running a prompt.
@@ -495,16 +427,6 @@ pub(crate) struct WorkerArgs {
     pub(crate) resume: Option<ResumePolicy>,
 }
 
-/// What becomes of runs that a dead process left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ResumePolicy {
-    /// A worker goes on with them at once.
-    Automatic,
-    /// They wait for `windlass resume`.
-    Manual,
-}
-
 /// Where the scripted model listens.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ScriptedArgs {
@@ -517,23 +439,4 @@ pub(crate) struct ScriptedArgs {
     /// The loopback address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) host: String,
-}
-
-/// An answer as it is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnswerWord {
-    /// Yes, run it.
-    Allow,
-    /// No.
-    Deny,
-    /// It did not happen: run it again.
-    Retry,
-    /// It happened.
-    MarkDone,
-    /// Leave it as it is.
-    Abandon,
-    /// Go on although something changed.
-    Continue,
-    /// The words are the answer.
-    Text,
 }

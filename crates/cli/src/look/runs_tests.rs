@@ -21,7 +21,7 @@ fn listed(id: &str, state: RunState, prompt: &str) -> Listed {
         cancel_requested: false,
         description: RunDescription {
             prompt: Some(prompt.into()),
-            folder: Some("/home/ann/src/some/deep/folder/of/mine".into()),
+            folder: Some("/people/ann/src/some/deep/folder/of/mine".into()),
             agent: Some("reviewer".into()),
             ..RunDescription::default()
         },
@@ -31,7 +31,7 @@ fn listed(id: &str, state: RunState, prompt: &str) -> Listed {
 }
 
 fn lines(runs: &[Listed], width: usize) -> Vec<String> {
-    let (here, home) = (Path::new("/elsewhere"), Some(Path::new("/home/ann")));
+    let (here, home) = (Path::new("/elsewhere"), Some(Path::new("/people/ann")));
     let around = Around { here, home, now: Millis(121_000) };
     table(runs, &around, Paper::of_width(width))
 }

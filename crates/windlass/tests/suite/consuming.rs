@@ -9,13 +9,14 @@ use windlass::{End, Item, StopCause};
 
 use crate::kit::{Probe, builder, eventually, pause, windlass};
 
-const TEN_ROUNDS: &str = "when ask 10+\n  say \"done\"\nwhen any\n  call Look {}\n";
+const TEN_ROUNDS: &str =
+    "when ask 10+\n  say \"done\"\nwhen any\n  call Look {\"n\": \"${ask}\"}\n";
 
 // spec: FEED-02
 #[tokio::test]
 async fn the_run_waits_for_a_slow_owner() {
     let look = Probe::read("Look");
-    let script = "when ask 40+\n  say \"done\"\nwhen any\n  call Look {}\n";
+    let script = "when ask 40+\n  say \"done\"\nwhen any\n  call Look {\"n\": \"${ask}\"}\n";
     let w = windlass(script, MemoryStore::default(), std::slice::from_ref(&look)).await;
     let run = w.session("lane").send("go").await.unwrap();
     pause(150).await;
@@ -61,7 +62,7 @@ async fn a_detached_run_goes_on() {
 #[tokio::test]
 async fn a_slow_reader_misses_nothing_and_sees_nothing_twice() {
     let look = Probe::read("Look");
-    let script = "when ask 200+\n  say \"done\"\nwhen any\n  call Look {}\n";
+    let script = "when ask 200+\n  say \"done\"\nwhen any\n  call Look {\"n\": \"${ask}\"}\n";
     let store = MemoryStore::default();
     let w = builder(script, store, std::slice::from_ref(&look))
         .settings(|s| s.limits = s.limits.clone().with_tool_rounds(300))

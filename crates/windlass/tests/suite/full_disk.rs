@@ -6,7 +6,7 @@ use windlass::sqlite::{Settings, SqliteStore};
 use crate::kit::{Probe, windlass};
 
 /// Looks until its rounds are used up.
-const TALK: &str = "when any\n  call Look {}\n";
+const TALK: &str = "when any\n  call Look {\"n\": \"${ask}\"}\n";
 
 // spec: STORE-11
 #[tokio::test]

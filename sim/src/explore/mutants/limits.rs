@@ -91,7 +91,7 @@ fn made_again(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 
 /// As if there were no answer to fall back on.
 fn forget_kept(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    if !told.run().and_then(Run::halt).is_some_and(|halt| halt.kept_answer().is_some()) {
+    if told.run().and_then(Run::halt).is_none_or(|halt| halt.kept_answer().is_none()) {
         return records;
     }
     told.decided_for(|run| {
