@@ -47,7 +47,7 @@ impl Server {
         let message = format!(r#"{{"role": "user", "content": "{text}"}}"#);
         let body = format!(r#"{{"model": "m", "max_tokens": 9, "messages": [{message}]}}"#);
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let head = "POST /v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+        let head = "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n";
         write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

@@ -2,7 +2,7 @@
 
 use windlass_core::call::{Call, CallState};
 use windlass_core::facts::{AnsweredBy, Interrupt};
-use windlass_core::ids::CallId;
+use windlass_core::ids::{CallId, Millis};
 use windlass_core::outcome::{Outcome, OutcomeKind};
 use windlass_core::record::{Record, Settlement, Stop, TimeLimit};
 use windlass_core::run::Run;
@@ -20,7 +20,7 @@ pub(super) const FACTS: &[OfFact] = &[
     ("a result is what became of the call", result_is_earned),
     ("a call is interrupted by an abort or the end of its time", interrupted_rightly),
     ("a call that took effect is not called skipped", skipped_means_not_run),
-    ("only a repeatable call that failed in passing is retried", retried_rightly),
+    ("only a repeatable call that failed in passing or timed out is retried", retried_rightly),
     ("a call comes back from the air", completed_from_the_air),
     ("a lost once-only call is not run on its own", cleared_rightly),
 ];
@@ -170,25 +170,38 @@ fn retried_rightly(fact: &Fact<'_>) -> Verdict {
         Input::ToolReturned { outcome: Outcome::Failed(error), .. } => {
             error.transient && error.recoverable
         }
+        Input::ToolReturned { outcome: Outcome::TimedOut { .. }, .. } => true,
         _ => false,
     };
     let pauses = fact.now.settings.as_ref().map_or(0, |s| s.limits.tool_retry_ms.len());
-    let before = fact.world.log();
-    let stored: Vec<u64> = before.iter().filter_map(|entry| pause_in(entry, *id)).collect();
-    let used_ms = stored.iter().sum::<u64>() + pause_in(fact.entry, *id).unwrap_or(0);
-    let few = stored.len() < pauses && used_ms < call.facts.timeout_ms;
+    let log = fact.world.log();
+    let before = log.iter().filter(|entry| retried_at(entry, *id).is_some());
+    let granted: Vec<&Entry> = before.chain([fact.entry]).collect();
+    let used = granted.iter().enumerate().map(|(nth, entry)| used_ms(entry, *id, nth == 0));
+    let used_ms: u64 = used.sum();
+    let few = granted.len() <= pauses && used_ms < call.facts.timeout_ms;
     let right = passing && call.facts.is_repeatable() && few && *until >= fact.entry.at;
-    ensure(right, || format!("{id} for the {}. time after {used_ms} ms", stored.len() + 1))
+    ensure(right, || format!("{id} for the {}. time after {used_ms} ms", granted.len()))
 }
 
-/// How long an attempt at the call and the pause after it took, as the log tells: whoever counts in
-/// memory may have forgotten.
-fn pause_in(entry: &Entry, id: CallId) -> Option<u64> {
-    let Input::ToolReturned { started_at, .. } = entry.input else { return None };
+/// Until when the entry puts another attempt at the call off, if it grants one.
+fn retried_at(entry: &Entry, id: CallId) -> Option<Millis> {
     entry.records.iter().find_map(|record| match record {
-        Record::Retried { call, until } if *call == id => Some(until.since(started_at)),
+        Record::Retried { call, until } if *call == id => Some(*until),
         _ => None,
     })
+}
+
+/// How much of the call's time an attempt and the pause after it took, as the log tells: whoever
+/// counts in memory may have forgotten. Of a first attempt that timed out only the pause counts.
+fn used_ms(entry: &Entry, id: CallId, is_first: bool) -> u64 {
+    let (Input::ToolReturned { started_at, outcome, .. }, Some(until)) =
+        (&entry.input, retried_at(entry, id))
+    else {
+        return 0;
+    };
+    let is_timed_out = matches!(outcome, Outcome::TimedOut { .. });
+    until.since(if is_first && is_timed_out { entry.at } else { *started_at })
 }
 
 fn completed_from_the_air(fact: &Fact<'_>) -> Verdict {
