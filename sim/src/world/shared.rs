@@ -98,11 +98,24 @@ pub(crate) fn lane_id(lane: usize) -> LaneId {
 
 /// A run of a lane.
 pub(crate) fn run_id(lane: usize, run: u32) -> RunId {
-    RunId::derived(&format!("L{lane}-r{run}"))
+    RunId::from(format!("{lane:08x}-{run:04x}{RUN_TAIL}"))
 }
 
-/// The lane a text is about: every run, prompt, reply and result of a world names its lane.
+/// How the id of every run of a world ends: a UUID must not say more, but a world reads its lane back.
+const RUN_TAIL: &str = "-8aaa-8aaa-aaaaaaaaaaaa";
+
+/// The lane a text is about: every run, prompt, reply and result of a world names its lane, by its
+/// name or by a run.
 pub(crate) fn lane_in(text: &str) -> Option<LaneId> {
+    let by_run = || {
+        let (before, _) = text.split_once(RUN_TAIL)?;
+        let (lane, _) = before.get(before.len().checked_sub(13)?..)?.split_once('-')?;
+        usize::from_str_radix(lane, 16).ok().map(lane_id)
+    };
+    by_name(text).or_else(by_run)
+}
+
+fn by_name(text: &str) -> Option<LaneId> {
     let (_, rest) = text.split_once('L').filter(|(_, rest)| rest.starts_with(char::is_numeric))?;
     let lane = rest.split('-').next()?.parse().ok()?;
     Some(lane_id(lane))

@@ -116,8 +116,10 @@ pub(super) fn completed(c: &mut Conversation, at: Millis, input: &Input, id: Cal
 pub(super) fn settled(c: &mut Conversation, at: Millis, id: CallId, shown: &Settlement) {
     children::given_up(c, id);
     with_call(c, id, |call| {
-        // A call that is interrupted did run until now.
-        if let CallState::Running { since } = call.state {
+        // A call that is interrupted did run until now. When a repeatable one began is not stored.
+        if let CallState::Running { since } = call.state
+            && !call.facts.is_repeatable()
+        {
             call.ran = Some(Span { started_at: since, ended_at: at });
         }
         let shown = match (shown, &call.state) {

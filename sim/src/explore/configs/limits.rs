@@ -3,7 +3,7 @@
 use windlass_core::budget::{AtCap, Budget, Caps, Price};
 use windlass_core::gate::{Need, Output};
 use windlass_core::limits::Times;
-use windlass_core::settings::{HookPoints, Listening, Model, Settings};
+use windlass_core::settings::{HookPoints, Listening, Model, Settings, ToolSpec};
 use windlass_core::window::Summariser;
 
 use super::one_prompt;
@@ -51,6 +51,8 @@ fn made_to_ask() -> Config {
             settings.limits.early_calls = 0;
             settings.limits.tool_rounds = 5;
             settings.limits.model_calls = 6;
+            let offered = settings.tools.first().cloned();
+            settings.tools.extend(offered.map(|tool| ToolSpec { name: "ask".into(), ..tool }));
             settings.guards.ask_tool = "ask".into();
         },
     )

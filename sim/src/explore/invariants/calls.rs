@@ -91,7 +91,7 @@ fn result_is_earned(fact: &Fact<'_>) -> Verdict {
     let waits = matches!(state, CallState::Questioned(_));
     let fits = match kind(shown) {
         OutcomeKind::Done => back || (probe && *state == CallState::Lost) || is_ours(fact, *id),
-        OutcomeKind::Answered => waits && mail,
+        OutcomeKind::Answered => (waits && mail) || has_no_plan_to_approve(fact, *id),
         OutcomeKind::TimedOut => back,
         OutcomeKind::Interrupted => back || waits || may_have_flown(fact, state),
         OutcomeKind::Failed => back || has_not_flown(state),
@@ -108,10 +108,16 @@ fn is_ours(fact: &Fact<'_>, id: CallId) -> bool {
     match call.facts.answered_by {
         AnsweredBy::Journal => call.state == CallState::Ready,
         AnsweredBy::Children => call.away().is_some_and(|away| away.at_work() == 0),
-        // Outside of plan mode there is nothing to approve.
-        AnsweredBy::PlanApproval => true,
-        AnsweredBy::Tool | AnsweredBy::Human => false,
+        AnsweredBy::Tool | AnsweredBy::Human | AnsweredBy::PlanApproval => false,
     }
+}
+
+/// Outside of plan mode there is nothing to approve.
+fn has_no_plan_to_approve(fact: &Fact<'_>, id: CallId) -> bool {
+    let ready = |call: &Call| call.state == CallState::Ready;
+    call(fact, id).is_some_and(|call| {
+        matches!(call.facts.answered_by, AnsweredBy::PlanApproval) && ready(call)
+    })
 }
 
 fn may_have_flown(fact: &Fact<'_>, state: &CallState) -> bool {

@@ -135,13 +135,15 @@ fn defer_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
 }
 
 fn reprompt_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    let ask = |kept: &[Record]| vec![asked(told, kept, Transition::Reprompt)];
-    match told.input {
-        Input::Replied { reply, .. } if reply.stop_sequence.is_some() => {
-            go_on(told, records, StopCause::Unexpected, ask)
-        }
-        _ => records,
+    let drifted =
+        matches!(told.input, Input::Replied { reply, .. } if reply.stop_sequence.is_some());
+    let stops = |record: &Record| is_end(record) || matches!(record, Record::Questioned { .. });
+    if told.run().is_none() || !drifted || !records.iter().any(stops) {
+        return records;
     }
+    let mut kept = until(records, stops);
+    kept.push(asked(told, &kept, Transition::Reprompt));
+    kept
 }
 
 fn endless_rounds(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
