@@ -55,7 +55,7 @@ fn a_command_with_a_slip_of_the_finger_is_named() {
         let said = not_a_command(Some(typed));
         match meant {
             Some(name) => {
-                assert!(said.contains(&format!("did you mean `windlass {name}`?")), "{said}")
+                assert!(said.contains(&format!("did you mean `windlass {name}`?")), "{said}");
             }
             None => assert!(said.starts_with("to run a prompt"), "{typed}: {said}"),
         }
