@@ -48,7 +48,7 @@ fn one_step(fact: &Fact<'_>) -> Verdict {
     ensure(fits, || format!("{before:?} to {level:?}"))
 }
 
-/// Unless the run ends, waits for a human already, or only sums up.
+/// Unless the run ends, waits for a human already, has the model ask, or only sums up.
 fn human_is_asked(step: &Step<'_>) -> Verdict {
     let rose = step
         .entry
@@ -57,6 +57,7 @@ fn human_is_asked(step: &Step<'_>) -> Verdict {
         .any(|r| matches!(r, Record::Watched { level: Level::Human, found: Some(_) }));
     let Some(run) = step.after.run.as_ref().filter(|_| rose) else { return Ok(()) };
     let same = step.before.run.as_ref().is_some_and(|before| before.id == run.id);
-    let excused = !same || run.halt().is_some() || run.time_up.is_some();
+    let asks = run.halt().is_some() || run.due_question.is_some();
+    let excused = !same || asks || run.time_up.is_some();
     ensure(excused, || format!("the run is {}", run.phase_name()))
 }
