@@ -120,7 +120,15 @@ impl OwnerFeed {
                 Err(TrySendError::Full(_)) => {}
             }
         }
-        match pending.back_mut().filter(|last| last.ask == ask && last.kind == kind) {
+        let is_full = pending.len() >= OWNER_ITEMS;
+        let fits = |waiting: &&mut PendingPiece| waiting.ask == ask && waiting.kind == kind;
+        // A model that changes between speaking and thinking with every piece must not make a slow
+        // owner slower: beyond a bound text is joined with its kind, whatever came in between.
+        let joined = match is_full {
+            true => pending.iter_mut().rev().find(fits),
+            false => pending.back_mut().filter(fits),
+        };
+        match joined {
             Some(last) => last.text.push_str(piece),
             None => pending.push_back(PendingPiece { ask, kind, text: piece.to_owned() }),
         }
