@@ -57,7 +57,9 @@ fn human_is_asked(step: &Step<'_>) -> Verdict {
         .any(|r| matches!(r, Record::Watched { level: Level::Human, found: Some(_) }));
     let Some(run) = step.after.run.as_ref().filter(|_| rose) else { return Ok(()) };
     let same = step.before.run.as_ref().is_some_and(|before| before.id == run.id);
-    let asks = run.halt().is_some() || run.due_question.is_some();
+    // The model is made to ask; what a person said meanwhile may have made that needless.
+    let made = step.entry.records.iter().any(|r| matches!(r, Record::QuestionDue { .. }));
+    let asks = run.halt().is_some() || made;
     let excused = !same || asks || run.time_up.is_some();
     ensure(excused, || format!("the run is {}", run.phase_name()))
 }
