@@ -36,19 +36,32 @@ pub(super) fn complete(draft: &mut Draft<'_>, cause: StopCause) {
         return finish_with(draft, cause);
     }
     if let Some(question) = person::due(draft) {
-        counsel::note(draft, words::ASKED_FOR_YOU);
-        let suspect = Arc::from(words::ANSWERED_INSTEAD);
-        // Words are no answer where one by schema is wanted.
-        return match lacks_structure(draft, &settings) {
-            true => person::ask(draft, &question),
-            false => person::ask_about(draft, &question, KeptAnswer { cause, suspect }),
-        };
+        return answered_instead(draft, cause, &question);
     }
     match objection(draft, &settings) {
         Some((by, reason)) => reject(draft, cause, by, &reason),
         None if is_looked_at(&settings) => counsel::seek(draft, Counsel::Answer { cause }),
         None => judge::asked(draft, cause),
     }
+}
+
+/// The model was made to ask a person and answered: the runtime asks. A person is not asked about
+/// what the model can no longer be told; then the answer counts and is marked.
+fn answered_instead(draft: &mut Draft<'_>, cause: StopCause, question: &str) {
+    let suspect = Arc::from(words::ANSWERED_INSTEAD);
+    // Words are no answer where one by schema is wanted.
+    let wordy = draft.settings().is_some_and(|settings| lacks_structure(draft, &settings));
+    if !boundary::can_ask(draft) {
+        return match wordy {
+            true => finish_badly(draft, &[StopCause::StructuredOutputRetries]),
+            false => keep_answer(draft, &KeptAnswer { cause, suspect }),
+        };
+    }
+    counsel::note(draft, words::ASKED_FOR_YOU);
+    if wordy {
+        return person::ask(draft, question);
+    }
+    person::ask_about(draft, question, KeptAnswer { cause, suspect });
 }
 
 fn has_steers(draft: &Draft<'_>) -> bool {
