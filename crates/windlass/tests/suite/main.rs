@@ -7,6 +7,7 @@ mod calls;
 mod children;
 mod consuming;
 mod crashing;
+mod early_calls;
 mod examples;
 mod fencing;
 mod full_disk;
