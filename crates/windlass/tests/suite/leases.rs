@@ -66,6 +66,9 @@ async fn a_beat_counts_from_when_it_was_sent_and_a_slow_one_is_not_fresh() {
     assert_eq!(lease.lapses(), before + 1, "in between the lanes may have been lost");
 }
 
+/// Too long for an effect to be started on, too short for the driver to stop by itself.
+const FROZEN_MS: u64 = 8_000;
+
 /// A clock that lets things happen to a process that is frozen just as it looks at the time.
 #[derive(Clone)]
 struct Frozen {
@@ -83,7 +86,7 @@ impl Clock for Frozen {
 
     fn monotonic_ms(&self) -> u64 {
         if self.freezes.swap(false, Ordering::SeqCst) {
-            self.jumped_ms.fetch_add(60_000, Ordering::SeqCst);
+            self.jumped_ms.fetch_add(FROZEN_MS, Ordering::SeqCst);
             let meanwhile = self.meanwhile.lock().unwrap().take();
             meanwhile.unwrap()();
         }
@@ -114,7 +117,7 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A process that is frozen for longer than its lease lasts, between the append that records a call
+/// A process that is frozen for so long that its lease is not fresh, between the append that records a call
 /// and the call's start. Says how the driver ended, and how often the call was made.
 async fn frozen_before_a_call(what: Meanwhile) -> (Result<Rest, DriveError>, u32) {
     let send = Probe::once_only("Send");
