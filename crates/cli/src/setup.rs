@@ -122,6 +122,8 @@ pub(crate) struct Setup {
     pub(crate) trust: trust::Trust,
     /// Who decides what would have to be asked.
     pub(crate) when_asked: WhenAsked,
+    /// What hooks say to the user.
+    pub(crate) hook_messages: Arc<show::HookMessages>,
 }
 
 /// Who is asked for replies.
@@ -219,7 +221,8 @@ async fn start_with(
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
     settings.check_tool_names()?;
-    let commands = hooks::commands(&mut settings, &sources, &workspace, &clock)?;
+    let hook_messages = Arc::default();
+    let commands = hooks::commands(&mut settings, &sources, &workspace, &clock, &hook_messages)?;
     end_orphans_later(Arc::clone(&clock));
     let store = match opened {
         Some(opened) => opened.store,
@@ -259,6 +262,7 @@ async fn start_with(
         workplace,
         trust,
         when_asked,
+        hook_messages,
     })
 }
 

@@ -6,6 +6,7 @@ mod behind;
 mod changes;
 mod follow;
 mod frames;
+mod hook_messages;
 mod init;
 mod live;
 mod local;
@@ -24,7 +25,8 @@ use std::io::{self, Write};
 
 use crate::present::sanitize_output;
 
-pub(crate) use follow::{watch, watch_from};
+pub(crate) use follow::{print_hook_messages, watch, watch_from};
+pub(crate) use hook_messages::HookMessages;
 pub(crate) use local::{cleared, locally, not_begun};
 pub(crate) use patience::{Lost, Patience};
 pub(crate) use terminal::{Colours, Style, harmless};

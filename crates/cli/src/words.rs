@@ -132,6 +132,11 @@ pub(crate) fn problem(what: &str) -> String {
     format!("windlass: {what}")
 }
 
+/// What a hook says to the user.
+pub(crate) fn hook_message(text: &str) -> String {
+    format!("  ! {text}")
+}
+
 /// What is said when a pipe beside a prompt stays silent.
 pub(crate) const NOTHING_PIPED: &str =
     "windlass: nothing came through standard input in 3 s; the prompt goes without it";

@@ -189,6 +189,16 @@ pub fn is_descendant(parent: &LaneId, lane: &LaneId) -> bool {
     rest.is_some_and(|rest| rest.split('/').all(is_part))
 }
 
+/// The lane of the conversation that a child works for in the end, by the child's name.
+#[must_use]
+pub fn root_of(child: &LaneId) -> LaneId {
+    let mut root = child.as_str();
+    while let Some((above, _)) = root.rsplit_once('/').filter(|(_, last)| is_part(last)) {
+        root = above;
+    }
+    LaneId::from(root)
+}
+
 /// `ASK.CALL-PART`, three numbers.
 fn is_part(text: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

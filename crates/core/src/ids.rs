@@ -83,6 +83,17 @@ name_type!(
     /// The key a conversation runs under; one owner at a time.
     LaneId
 );
+/// What names of conversations begin with that nobody chose.
+const KIND: &str = "conversation:";
+
+impl LaneId {
+    /// The id by which programs know the conversation: its name without what says that it is one.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        self.0.strip_prefix(KIND).unwrap_or(&self.0)
+    }
+}
+
 name_type!(
     /// One supervised execution: a UUID minted by whoever sent the prompt.
     RunId

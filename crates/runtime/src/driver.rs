@@ -7,6 +7,7 @@ mod held;
 mod inbox;
 mod landing;
 pub(crate) mod letters;
+mod notifications;
 mod running;
 mod spending;
 mod step;
@@ -24,6 +25,8 @@ use windlass_core::mail::Mail;
 use windlass_core::run::Phase;
 use windlass_core::settings::Settings;
 use windlass_core::wanted::{is_parked, next_time_limit, waits_for_children, wanted};
+
+pub(crate) use notifications::Notifications;
 
 use crate::agent::{Agent, Ports};
 use crate::feed::{Feed, OwnerFeed};
@@ -62,6 +65,8 @@ pub struct Driver {
     post: Option<Post>,
     keep_raw: KeepRaw,
     watched: WatchedDriver,
+    /// Hooks that hear of questions.
+    notifications: Notifications,
     /// How long tool calls may go on after the request to hand over.
     grace_ms: Arc<AtomicU64>,
     /// A driver before this one missed a time limit.
@@ -175,6 +180,7 @@ impl Driver {
             post: None,
             keep_raw: KeepRaw::Yes,
             watched: WatchedDriver::default(),
+            notifications: Notifications::default(),
             grace_ms: Arc::default(),
             after_stuck: false,
             counted,
@@ -209,6 +215,12 @@ impl Driver {
     /// The same driver, which lets tool calls finish within a grace period before it hands over.
     pub(crate) fn with_grace(mut self, grace_ms: Arc<AtomicU64>) -> Self {
         self.grace_ms = grace_ms;
+        self
+    }
+
+    /// The same driver, whose notifications others wait for.
+    pub(crate) fn notifying(mut self, notifications: Notifications) -> Self {
+        self.notifications = notifications;
         self
     }
 

@@ -2,9 +2,11 @@
 //! longer wanted is dropped, and every flight ends by putting one input into the driver's inbox.
 
 mod ask;
-mod catch;
+pub(crate) mod catch;
 mod consult;
 mod tool;
+
+pub(crate) use tool::within;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

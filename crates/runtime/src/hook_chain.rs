@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use windlass_core::call::Call;
 use windlass_core::counsel::{Advice, Counsel};
+use windlass_core::ids::LaneId;
 use windlass_core::input::HookAnswer;
 use windlass_core::outcome::Outcome;
 use windlass_core::permission::Lean;
 use windlass_core::question::Question;
 
-use crate::ports::{Heard, Hooks, Scene, Task};
+use crate::ports::{Heard, Hooks, Scene, SessionEndReason, Task};
 
 #[cfg(test)]
 #[path = "hook_chain_tests.rs"]
@@ -114,6 +115,16 @@ impl Hooks for HookChain {
             let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, ()> {
                 let (scene, question) = (scene.clone(), question.clone());
                 Box::pin(async move { hooks.notified(scene, question).await })
+            };
+            drop(self.all(ask).await);
+        })
+    }
+
+    fn session_ended(&self, lane: LaneId, reason: SessionEndReason) -> Task<'_, ()> {
+        Box::pin(async move {
+            let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, ()> {
+                let lane = lane.clone();
+                Box::pin(async move { hooks.session_ended(lane, reason).await })
             };
             drop(self.all(ask).await);
         })

@@ -10,7 +10,7 @@ pub(crate) use reservation::Reservation;
 pub(crate) use watchdog::WatchedDriver;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
@@ -20,10 +20,13 @@ use windlass_core::ids::{Epoch, LaneId};
 
 use crate::agent::Agent;
 use crate::agents::Agents;
+use crate::driver::Notifications;
 use crate::feed::Feed;
+use crate::flights::catch::caught;
+use crate::flights::within;
 use crate::identity;
 use crate::lease::{Lease, LeaseTimes};
-use crate::ports::{Claim, Look, Reach, SeenBeat, Store, StoreError, Whose};
+use crate::ports::{Claim, Look, Reach, SeenBeat, SessionEndReason, Store, StoreError, Whose};
 use crate::session::Session;
 use crate::turns::Turns;
 use crate::workers::Tally;
@@ -46,6 +49,11 @@ pub struct Host {
     hand_over: CancellationToken,
     /// How long tool calls may go on after this process was told to hand over.
     grace_ms: Arc<AtomicU64>,
+    /// Hooks that hear of questions.
+    notifications: Notifications,
+    /// Whether it works on whatever is in the store. Such a process has no other end of a session
+    /// than the end of a run.
+    is_worker: AtomicBool,
     beating: JoinHandle<()>,
 }
 
@@ -107,6 +115,8 @@ impl Host {
             ruin: OnceLock::new(),
             hand_over: CancellationToken::new(),
             grace_ms: Arc::default(),
+            notifications: Notifications::default(),
+            is_worker: AtomicBool::new(false),
             beating,
         });
         tokio::spawn(rounds::walk(Arc::downgrade(&host)));
@@ -130,6 +140,24 @@ impl Host {
     pub fn hand_over_within(&self, grace_ms: u64) {
         self.grace_ms.store(grace_ms, Ordering::SeqCst);
         self.hand_over.cancel();
+    }
+
+    /// Waits for hooks that still hear of a question. They have a time limit of their own.
+    pub(crate) async fn finish_notifications(&self) {
+        self.notifications.finish().await;
+    }
+
+    /// Tells the hooks that this process is done with a conversation. One that breaks down or takes
+    /// too long is not waited for.
+    pub(crate) async fn end_session(&self, lane: LaneId, reason: SessionEndReason) {
+        let (ports, limit) = (&self.agent().ports, self.agent().settings.limits.hook_ms);
+        let told = caught(ports.hooks.session_ended(lane, reason));
+        _ = within(ports.clock.as_ref(), limit, told).await;
+    }
+
+    /// From now on every conversation that comes to rest here is one this process is done with.
+    pub(crate) fn becomes_worker(&self) {
+        self.is_worker.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn agent(&self) -> &Agent {

@@ -18,7 +18,7 @@ pub use finding::{
 };
 pub use forgetting::{Forget, Forgotten};
 pub use heartbeat::Heartbeat;
-pub use hooks::{Heard, Hooks, NoHooks, Scene};
+pub use hooks::{Heard, Hooks, NoHooks, Scene, SessionEndReason};
 pub use model::{Model, Stream};
 pub use records::{EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent};
 pub use store::{

@@ -19,7 +19,7 @@ use windlass_core::run_settings::RunSettings;
 use crate::driver::{self, DriveError};
 use crate::feed::{OwnerFeed, Subscription};
 use crate::host::Host;
-use crate::ports::{Letter, MAIL_PAGE, Removed, StoreError};
+use crate::ports::{Letter, MAIL_PAGE, Removed, SessionEndReason, StoreError};
 
 /// A handle to one conversation.
 #[derive(Clone)]
@@ -225,6 +225,13 @@ impl Session {
     /// Asks the run to end now, interrupting what may be interrupted.
     pub async fn abort(&self, run: Option<RunId>) -> Result<(), StoreError> {
         self.deliver(MailBody::Abort { run }).await
+    }
+
+    /// Tells the hooks that this program is done with the conversation, and waits for them no longer
+    /// than a hook may take. They cannot hold anything back; the conversation can be resumed later.
+    pub async fn end(&self, reason: SessionEndReason) {
+        self.host.finish_notifications().await;
+        self.host.end_session(self.lane.clone(), reason).await;
     }
 
     /// Deletes the conversation with everything stored for it, its sub-agents included. Refused while

@@ -93,6 +93,7 @@ impl Host {
         self.store().owners().await?;
         let (worker, served) = (Arc::clone(self.worker()), self.served());
         self.store().announce(worker, served).await?;
+        self.becomes_worker();
         while !self.is_handing_over() {
             if let Some(ruin) = self.ruin() {
                 return Err(ruin.clone());

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use windlass::ports::SessionEndReason;
+
 use super::{local, newest, print};
 use crate::args::Print;
 use crate::look::local as words;
@@ -19,6 +21,10 @@ pub(super) async fn clear(print: &Print) -> anyhow::Result<ExitCode> {
     let (store, place) = (setup.store.as_ref(), &print.agent.store);
     newest::begin_anew(session.lane(), store, place, &setup.workspace).await?;
     let old = old.map(|old| old.lane);
+    if let Some(old) = &old {
+        setup.windlass.session(old.clone()).end(SessionEndReason::Clear).await;
+        show::print_hook_messages(&setup);
+    }
     let said = words::cleared(session.lane(), old.as_ref());
     show::cleared(&said, old.as_ref(), (&session, &setup), &print.agent)?;
     Ok(ExitCode::SUCCESS)

@@ -37,6 +37,12 @@ pub(crate) async fn worker(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         // Whoever says it twice means now: what is in the air is found by the next, as after a crash.
         std::process::exit(EXIT_AT_ONCE);
     });
+    let messages = std::sync::Arc::clone(&setup.hook_messages);
+    tokio::spawn(async move {
+        loop {
+            show::note(&words::hook_message(&messages.next().await));
+        }
+    });
     show::note(&words::working(&setup::store_path(&agent.store)?));
     let tell = |news: StoreNews<'_>| show::note(&words::store_news(news));
     setup.windlass.work_telling(times, &tell).await?;

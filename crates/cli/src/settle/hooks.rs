@@ -9,6 +9,7 @@ use windlass::ports::Clock;
 use windlass::tools::{CommandHooks, HookConfig};
 
 use super::sources::Source;
+use crate::show::HookMessages;
 
 /// The hooks of all sources, and where the settings must listen. Read once: what changes in a file
 /// afterwards counts from the next process on.
@@ -17,9 +18,15 @@ pub(crate) fn commands(
     sources: &[Source],
     workspace: &Path,
     clock: &Arc<dyn Clock>,
+    messages: &Arc<HookMessages>,
 ) -> anyhow::Result<CommandHooks> {
-    let config = HookConfig::parse(&Value::Object(joined(sources)).to_string())?;
+    let config = match sources.iter().any(|source| source.disable_all_hooks) {
+        true => HookConfig::default(),
+        false => HookConfig::parse(&Value::Object(joined(sources)).to_string())?,
+    };
+    let messages = Arc::clone(messages);
     let hooks = CommandHooks::new(config, workspace, Arc::clone(clock));
+    let hooks = hooks.telling(move |text| messages.push(text));
     settings.hooks = hooks.points();
     settings.limits.hook_ms = settings.limits.hook_ms.max(hooks.longest_ms());
     Ok(hooks)

@@ -2,7 +2,8 @@
 //! accepted so that one settings file serves both.
 
 /// Settings that count here.
-pub(super) const SETTINGS: [&str; 5] = ["$schema", "env", "hooks", "model", "permissions"];
+pub(super) const SETTINGS: [&str; 6] =
+    ["$schema", "disableAllHooks", "env", "hooks", "model", "permissions"];
 
 /// Settings of permissions that count here.
 pub(super) const PERMISSIONS: [&str; 6] = [
@@ -47,7 +48,6 @@ pub(super) const ELSEWHERE_SETTINGS: &[&str] = &[
     "companyAnnouncements",
     "defaultShell",
     "deniedMcpServers",
-    "disableAllHooks",
     "disableAutoMode",
     "disableDeepLinkRegistration",
     "disableSkillShellExecution",

@@ -75,6 +75,9 @@ impl SettingsFindings {
         if table.get("model").is_some_and(|model| !model.is_string()) {
             wrong("model", "a text");
         }
+        if table.get("disableAllHooks").is_some_and(|value| !value.is_boolean()) {
+            wrong("disableAllHooks", "true or false");
+        }
         match table.get("env") {
             Some(Value::Object(env)) => {
                 for (name, _) in env.iter().filter(|(_, value)| !value.is_string()) {
@@ -154,12 +157,27 @@ impl SettingsFindings {
     fn hooks(&mut self, hooks: &Value) {
         match HookConfig::parse(&hooks.to_string()) {
             Err(error) => self.errors.push(error.to_string()),
-            Ok(config) => config.ignored().iter().for_each(|ignored| match ignored {
-                IgnoredHook::Elsewhere(what) => self.without_effect.push(what.clone()),
-                IgnoredHook::Unknown(what) => {
-                    self.warnings.push(format!("unknown {what}; it has no effect"));
-                }
-            }),
+            Ok(config) => {
+                config.ignored().iter().for_each(|ignored| self.ignored_hook(ignored));
+                config.tools().iter().for_each(|tool| self.matcher(tool));
+            }
+        }
+    }
+
+    fn ignored_hook(&mut self, ignored: &IgnoredHook) {
+        match ignored {
+            IgnoredHook::Elsewhere(what) => self.without_effect.push(what.clone()),
+            IgnoredHook::Unknown(what) => {
+                self.warnings.push(format!("unknown {what}; it has no effect"));
+            }
+        }
+    }
+
+    /// Judges a tool that a matcher of hooks names. Servers bring tools of their own.
+    fn matcher(&mut self, tool: &str) {
+        if !tool.starts_with("mcp__") {
+            let known: Vec<&str> = toolset::every_name().chain(["Task"]).collect();
+            self.name("tool in the matcher of a hook:", tool, &known, ELSEWHERE_TOOLS);
         }
     }
 }

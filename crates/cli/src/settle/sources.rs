@@ -46,6 +46,8 @@ pub(crate) struct Source {
     pub(crate) env: BTreeMap<String, String>,
     /// Hooks, as they stand in the file.
     pub(crate) hooks: Value,
+    /// Whether no hook of any source runs.
+    pub(crate) disable_all_hooks: bool,
     /// The model.
     pub(crate) model: Option<String>,
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use windlass::core::conversation::Conversation;
 use windlass::core::ids::RunId;
 use windlass::core::question::Question;
+use windlass::ports::SessionEndReason;
 use windlass::{End, Item, RunStream, Session};
 
 use super::frames::Frames;
@@ -33,21 +34,47 @@ pub(crate) async fn watch(
     watch_from(run, &Conversation::default(), (session, setup), args).await
 }
 
-/// The same for a run that had begun: `before` is how things stood.
+/// The same for a run that had begun: `before` is how things stood. Whatever came of it, hooks hear
+/// that this process is done with the conversation.
 pub(crate) async fn watch_from(
-    mut run: RunStream,
+    run: RunStream,
     before: &Conversation,
     (session, setup): (&Session, &Setup),
     args: &AgentArgs,
 ) -> anyhow::Result<ExitCode> {
-    let mut view = View::new(&run, before, (session, setup), args).await?;
     let mut signals = Signals::new()?;
+    let watched = watch_run(run, before, (session, setup), args, &mut signals).await;
+    tokio::select! {
+        biased;
+        // Whoever is told to end once more does not wait for hooks.
+        _ = signals.next() => {}
+        () = session.end(SessionEndReason::Other) => {}
+    }
+    print_hook_messages(setup);
+    watched
+}
+
+/// Prints what hooks said when nothing else is shown.
+pub(crate) fn print_hook_messages(setup: &Setup) {
+    while let Some(text) = setup.hook_messages.take() {
+        note(&words::hook_message(&text));
+    }
+}
+
+async fn watch_run(
+    mut run: RunStream,
+    before: &Conversation,
+    (session, setup): (&Session, &Setup),
+    args: &AgentArgs,
+    signals: &mut Signals,
+) -> anyhow::Result<ExitCode> {
+    let mut view = View::new(&run, before, (session, setup), args).await?;
     loop {
-        let mut told = follow(&mut run, session, setup, &mut view, &mut signals).await?;
+        let mut told = follow(&mut run, session, setup, &mut view, signals).await?;
         let end = run.end().await?;
         if let (End::Parked(questions), WhenAsked::Prompt) = (&end, setup.when_asked) {
             view.pause();
-            match answered(questions, session, setup, &mut signals).await? {
+            match answered(questions, session, setup, signals).await? {
                 None => {
                     run = session.resume().await?;
                     continue;
@@ -63,7 +90,7 @@ pub(crate) async fn watch_from(
             _ => view.finish(&end, session).await,
         };
         if told == Told::Nothing && matches!(end, End::Finished(_)) {
-            behind::see_off((session, setup), args, &mut signals).await?;
+            behind::see_off((session, setup), args, signals).await?;
         }
         let exit = match told {
             Told::Terminate => Exit::Terminated,
@@ -162,6 +189,7 @@ pub(super) async fn follow(
                 Sign::Terminate => told = leave(setup, Told::Terminate),
                 Sign::HangUp => told = leave(setup, Told::HungUp),
             },
+            text = setup.hook_messages.next() => view.say(&text),
             item = run.next() => match item? {
                 Some(_) if told != Told::Nothing => {}
                 Some(item) => match view.show(&item) {
@@ -255,6 +283,15 @@ impl View {
             Shown::Text(live) => live.show(item, &self.patience),
             Shown::Frames(frames) => frames.show(item),
             Shown::Nothing => Ok(()),
+        }
+    }
+
+    /// Says what a hook has to say.
+    fn say(&mut self, text: &str) {
+        let text = words::hook_message(text);
+        match &mut self.shown {
+            Shown::Text(live) => live.say(&text),
+            Shown::Frames(_) | Shown::Nothing => note(&text),
         }
     }
 

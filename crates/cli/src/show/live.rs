@@ -100,6 +100,13 @@ impl Live {
         }
     }
 
+    /// A line that is not about the run. A reader that went away is told of elsewhere.
+    pub(super) fn say(&mut self, text: &str) {
+        self.clear();
+        let _ = self.end_line();
+        let _ = writeln!(io::stderr(), "{}", self.colours.paint(Style::Dim, &harmless(text)));
+    }
+
     fn clear(&mut self) {
         if let Some(spinner) = &mut self.spinner {
             spinner.clear();

@@ -128,7 +128,7 @@ fn more(after: &Usage, before: &Usage) -> Usage {
 
 /// The id a program knows the conversation by.
 pub(crate) fn session_id(lane: &LaneId) -> String {
-    lane.as_str().strip_prefix("conversation:").unwrap_or(lane.as_str()).to_owned()
+    lane.session_id().to_owned()
 }
 
 /// The result, without the fields every message has.

@@ -21,6 +21,7 @@ mod explain_calls;
 mod explain_context;
 mod finding;
 mod forking;
+mod hooks;
 mod leave;
 mod live_output;
 mod logging;

@@ -1,4 +1,4 @@
-//! `scenarios/*.md`, run as they are read: files are written, commands are typed, and what comes out
+//! `scenarios/*.md` and the pages of `docs/` with examples, run as they are read: files are written, commands are typed, and what comes out
 //! is compared with what the page says.
 //!
 //! In a `console` block a line that begins with `$ ` is typed into a shell; the lines after it are
@@ -145,11 +145,15 @@ fn tried(page: &Path) -> Result<(), String> {
     if commands == 0 { Err(format!("{} runs nothing", page.display())) } else { Ok(()) }
 }
 
+/// Pages of the documentation whose examples are commands of this program.
+const EXAMPLES: [&str; 1] = ["hooks.md"];
+
 fn pages() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let files = fs::read_dir(root.join("scenarios")).unwrap().map(|file| file.unwrap().path());
     let mut pages: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|ext| ext == "md")).collect();
+    pages.extend(EXAMPLES.iter().map(|name| root.join("docs").join(name)));
     pages.sort();
     pages
 }

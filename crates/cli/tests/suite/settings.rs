@@ -48,6 +48,19 @@ fn slips_are_errors_for_a_run_and_for_doctor() {
             "did you mean `matcher`?",
         ),
         (hooks(r#"{"Stop": [{"hooks": [{"command": "x"}]}]}"#), "has no `type`"),
+        (
+            hooks(r#"{"PreToolUse": [{"matcher": "bash", "hooks": []}]}"#),
+            "unknown tool in the matcher of a hook: `bash`; did you mean `Bash`?",
+        ),
+        (
+            hooks(r#"{"PostToolUse": [{"matcher": "Edit|Wrte", "hooks": []}]}"#),
+            "did you mean `Write`?",
+        ),
+        (
+            hooks(r#"{"SessionStart": [{"matcher": "startupp", "hooks": []}]}"#),
+            "unknown matcher of SessionStart `startupp`; did you mean `startup`?",
+        ),
+        (r#"{"disableAllHooks": "yes"}"#.to_owned(), "`disableAllHooks` must be true or false"),
     ] {
         let place = place(&settings);
         let ran = place.alone("go", &[]);
@@ -70,7 +83,8 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
     let known = r#"{"$schema": "x", "statusLine": {}, "sandbox": {"enabled": true},
         "permissions": {"allow": ["WebFetch(domain:example.com)", "mcp__git", "Task"],
             "deny": ["mcp__x__y", "WebSearch", "NotebookEdit"], "disableAutoMode": "disable"},
-        "hooks": {"PermissionRequest": [], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}}"#;
+        "hooks": {"PermissionRequest": [], "PreToolUse": [{"matcher": "Task|WebFetch|mcp__git", "hooks": []}],
+            "SessionEnd": [{"matcher": "logout", "hooks": []}], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}}"#;
     let place = place(known);
     let ran = place.alone("go", &["--strict-settings"]);
     assert_eq!((ran.code, ran.err.contains("unknown")), (0, false), "{}", ran.err);
@@ -84,14 +98,18 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
         "rule WebSearch",
         "hook event `PermissionRequest`",
         "type of hook `prompt`",
+        "tool in the matcher of a hook: WebFetch",
+        "matcher of SessionEnd `logout`",
     ] {
         assert!(doctor.out.contains(listed), "{listed}: {}", doctor.out);
     }
-    let unknown = r#"{"colourOfTheSky": "blue", "permissions": {"allow": ["Teleport"]}}"#;
+    let unknown = r#"{"colourOfTheSky": "blue", "permissions": {"allow": ["Teleport"]},
+        "hooks": {"PreToolUse": [{"matcher": "Levitate", "hooks": []}]}}"#;
     place.write(".claude/settings.json", unknown);
     let ran = place.alone("go", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
-    for said in ["unknown setting `colourOfTheSky`", "unknown tool `Teleport`"] {
+    let matcher = "unknown tool in the matcher of a hook: `Levitate`";
+    for said in ["unknown setting `colourOfTheSky`", "unknown tool `Teleport`", matcher] {
         assert_eq!(ran.err.matches(said).count(), 1, "{}", ran.err);
         assert!(place.run(&["doctor"]).out.contains(said));
     }

@@ -77,7 +77,7 @@ impl Driver {
             let conversation = self.conversation.clone();
             let (scene, question) =
                 (Scene { lane: self.lane.clone(), conversation }, question.clone());
-            tokio::spawn(async move {
+            self.notifications.spawn(async move {
                 tokio::select! {
                     () = hooks.notified(scene, question) => {}
                     () = clock.sleep(limit) => {}

@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// A future whose panics are caught.
-pub(super) struct Caught<F>(Pin<Box<F>>);
+pub(crate) struct Caught<F>(Pin<Box<F>>);
 
 /// Catches the panics of `future`.
-pub(super) fn caught<F: Future>(future: F) -> Caught<F> {
+pub(crate) fn caught<F: Future>(future: F) -> Caught<F> {
     Caught(Box::pin(future))
 }
 

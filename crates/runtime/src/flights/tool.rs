@@ -136,7 +136,7 @@ fn judged_subject(conversation: &Conversation, id: CallId) -> Subject {
 }
 
 /// Waits for somebody who may break down or never answer.
-pub(super) async fn within<T>(
+pub(crate) async fn within<T>(
     clock: &dyn Clock,
     limit_ms: u64,
     work: impl Future<Output = Result<T, String>>,

@@ -10,7 +10,7 @@ use windlass_core::wanted::waits_for_children;
 use super::{Driving, Host, Taken, WatchedDriver};
 use crate::driver::{self, Claimed, DriveError, Driver, Post, Rest};
 use crate::feed::{Feed, OwnerFeed};
-use crate::ports::StoreError;
+use crate::ports::{SessionEndReason, StoreError};
 
 #[cfg(test)]
 #[path = "reservation_tests.rs"]
@@ -55,6 +55,10 @@ impl Reservation {
         loop {
             let rest = self.drive_once(owner.clone(), taken.take()).await?;
             self.note(&rest);
+            if self.ends_session(&rest) {
+                // Seldom, and every driver would keep the room for it.
+                Box::pin(self.host.end_session(self.lane.clone(), SessionEndReason::Other)).await;
+            }
             if self.give_up() {
                 return Ok(rest);
             }
@@ -124,6 +128,7 @@ impl Reservation {
         let driver = Driver::of(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
         let driver = driver.posting(self.post()).taking(turns).keeping(keep_raw);
         let driver = driver.watched_by(self.watched.clone()).with_grace(Arc::clone(&host.grace_ms));
+        let driver = driver.notifying(host.notifications.clone());
         Ok(Box::new(if self.after_stuck { driver.after_stuck_driver() } else { driver }))
     }
 
@@ -142,6 +147,13 @@ impl Reservation {
         if let Rest::Parked(conversation) = rest {
             self.host.rests(&self.lane, waits_for_children(conversation));
         }
+    }
+
+    /// Whether a worker is done with a conversation that no other one waits for.
+    fn ends_session(&self, rest: &Rest) -> bool {
+        let is_worker = self.host.is_worker.load(Ordering::SeqCst);
+        is_worker
+            && matches!(rest, Rest::Idle(now) if now.parent.is_none() && now.last_end.is_some())
     }
 
     /// Gives the reservation up, unless the driver was poked: then it is to look again.

@@ -47,6 +47,32 @@ pub trait Hooks: Send + Sync + 'static {
     fn notified(&self, _scene: Scene, _question: Question) -> Task<'_, ()> {
         Box::pin(std::future::ready(()))
     }
+
+    /// This process is done with a conversation that is not a child. Nothing can be held back any
+    /// more; the process waits for it, up to the time that a hook may take.
+    fn session_ended(&self, _lane: LaneId, _reason: SessionEndReason) -> Task<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Why a process is done with a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionEndReason {
+    /// A new conversation begins in its place.
+    Clear,
+    /// Its run ended, waits for a person, or was left; or the process is told to stop.
+    Other,
+}
+
+impl SessionEndReason {
+    /// Its name, as hooks are told.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Other => "other",
+        }
+    }
 }
 
 /// What a hook sees of the conversation it is asked about.

@@ -16,6 +16,10 @@ pub(super) const TIMEOUT_MS: u64 = 60_000;
 /// The longest time a hook may ask for.
 const MAX_TIMEOUT_MS: u64 = 600_000;
 
+/// The same for hooks that a process waits for before it exits.
+const EXIT_TIMEOUT_MS: u64 = 1_500;
+const MAX_EXIT_TIMEOUT_MS: u64 = 60_000;
+
 /// Bytes of a configuration.
 const MAX_BYTES: usize = 1024 * 1024;
 
@@ -29,6 +33,7 @@ const MATCHER_BYTES: usize = 256 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     SessionStart,
+    SessionEnd,
     UserPromptSubmit,
     PreToolUse,
     PostToolUse,
@@ -41,8 +46,9 @@ pub(crate) enum Event {
     Notification,
 }
 
-const EVENTS: [(Event, &str); 11] = [
+const EVENTS: [(Event, &str); 12] = [
     (Event::SessionStart, "SessionStart"),
+    (Event::SessionEnd, "SessionEnd"),
     (Event::UserPromptSubmit, "UserPromptSubmit"),
     (Event::PreToolUse, "PreToolUse"),
     (Event::PostToolUse, "PostToolUse"),
@@ -64,6 +70,56 @@ impl Event {
         EVENTS.iter().find(|(_, known)| *known == name).map(|(event, _)| *event)
     }
 
+    /// Whether exit code 2 or a decision holds something back. What other hooks say against the event
+    /// is for the user to read.
+    pub(super) fn can_block(self) -> bool {
+        match self {
+            Self::UserPromptSubmit
+            | Self::PreToolUse
+            | Self::PostToolUse
+            | Self::PostToolUseFailure
+            | Self::Stop
+            | Self::SubagentStop
+            | Self::PreCompact => true,
+            Self::SessionStart
+            | Self::SessionEnd
+            | Self::PostSampling
+            | Self::SubagentStart
+            | Self::Notification => false,
+        }
+    }
+
+    /// How long a hook may take that does not say so, and the longest time it may ask for.
+    fn timeouts_ms(self) -> (u64, u64) {
+        match self {
+            Self::SessionEnd => (EXIT_TIMEOUT_MS, MAX_EXIT_TIMEOUT_MS),
+            _ => (TIMEOUT_MS, MAX_TIMEOUT_MS),
+        }
+    }
+
+    /// What a matcher of the event can name: what happens here, and what Claude Code has besides.
+    /// `None` where that is not known.
+    fn subjects(self) -> Option<(&'static [&'static str], &'static [&'static str])> {
+        match self {
+            Self::SessionStart => Some((&["startup", "resume"], &["clear", "compact"])),
+            Self::SessionEnd => Some((
+                &["clear", "other"],
+                &["bypass_permissions_disabled", "logout", "prompt_input_exit", "resume"],
+            )),
+            Self::PreCompact => Some((&["manual", "auto"], &[])),
+            Self::Notification => Some((
+                &["permission_prompt", "elicitation_dialog"],
+                &["auth_success", "elicitation_complete", "elicitation_response", "idle_prompt"],
+            )),
+            _ => None,
+        }
+    }
+
+    /// Whether the event is about a call of a tool.
+    fn is_of_tool(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PostToolUse | Self::PostToolUseFailure)
+    }
+
     /// Whether the event is about something a matcher can be about.
     fn has_subject(self) -> bool {
         !matches!(self, Self::UserPromptSubmit | Self::Stop | Self::PostSampling)
@@ -75,6 +131,8 @@ impl Event {
 pub struct HookConfig {
     hooks: BTreeMap<Event, Vec<Hook>>,
     ignored: Vec<IgnoredHook>,
+    /// Tools that matchers name.
+    tools: Vec<String>,
     hash: String,
 }
 
@@ -103,7 +161,6 @@ const EVENTS_ELSEWHERE: &[&str] = &[
     "PostModelSwitch",
     "PostToolBatch",
     "PreModelSwitch",
-    "SessionEnd",
     "Setup",
     "StopFailure",
     "TaskCompleted",
@@ -153,9 +210,9 @@ pub(super) struct Hook {
 /// What it means that a hook could not be run, took too long, or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnFailure {
-    /// No: it may have been there for safety.
+    /// It counts as exit code 2.
     Block,
-    /// Nothing.
+    /// The user is told, and nothing is held back.
     Ignore,
 }
 
@@ -223,7 +280,8 @@ impl HookConfig {
             Deserialize::deserialize(groups).map_err(|error| at(format!("{error}")))?;
         for group in groups {
             let matcher = Matcher::parse(event, group.matcher.as_deref()).map_err(&at)?;
-            let on_failure = OnFailure::parse(event, group.on_failure.as_deref()).map_err(&at)?;
+            self.check_names(event, &matcher)?;
+            let on_failure = OnFailure::parse(group.on_failure.as_deref()).map_err(&at)?;
             for hook in &group.hooks {
                 let kind = hook.get("type").and_then(Value::as_str);
                 let kind = kind.ok_or_else(|| at("a hook has no `type`".to_owned()))?;
@@ -237,7 +295,7 @@ impl HookConfig {
                 }
                 let hook: Command =
                     Deserialize::deserialize(hook).map_err(|error| at(format!("{error}")))?;
-                let hook = Hook::new(matcher.clone(), hook, on_failure).map_err(&at)?;
+                let hook = Hook::new(event, matcher.clone(), hook, on_failure).map_err(&at)?;
                 self.hooks.entry(event).or_default().push(hook);
             }
         }
@@ -245,6 +303,26 @@ impl HookConfig {
             return Err(BadHooks(format!("there are more than {MAX_HOOKS} of them")));
         }
         Ok(())
+    }
+
+    /// A matcher that names nothing which happens would be a hook that never runs.
+    fn check_names(&mut self, event: Event, matcher: &Matcher) -> Result<(), BadHooks> {
+        let Matcher::Names(names) = matcher else { return Ok(()) };
+        if event.is_of_tool() {
+            self.tools.extend(names.iter().cloned());
+        }
+        let Some((known, elsewhere)) = event.subjects() else { return Ok(()) };
+        for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
+            let what = format!("matcher of {}", event.name());
+            self.pass_over(&what, name, known, elsewhere)?;
+        }
+        Ok(())
+    }
+
+    /// The tools that matchers name, in the order of the configuration. Patterns name none.
+    #[must_use]
+    pub fn tools(&self) -> &[String] {
+        &self.tools
     }
 
     /// Remembers a name that has no effect. One that is almost a known one was meant to have one.
@@ -305,31 +383,39 @@ impl HookConfig {
 }
 
 impl Hook {
-    fn new(matcher: Matcher, hook: Command, on_failure: OnFailure) -> Result<Self, String> {
+    fn new(
+        event: Event,
+        matcher: Matcher,
+        hook: Command,
+        on_failure: OnFailure,
+    ) -> Result<Self, String> {
         if hook.command.trim().is_empty() || hook.command.contains('\0') {
             return Err("a command is empty or holds a NUL byte".to_owned());
         }
+        let (usual_ms, most_ms) = event.timeouts_ms();
         let timeout_ms = match hook.timeout {
-            None => TIMEOUT_MS,
+            None => usual_ms,
             Some(seconds) if seconds > 0.0 && seconds.is_finite() => {
                 // Seconds as people write them; anything larger is cut by the bound.
-                let ms = (seconds * 1_000.0).min(MAX_TIMEOUT_MS as f64);
+                let ms = (seconds * 1_000.0).min(most_ms as f64);
                 (ms as u64).max(1)
             }
-            Some(seconds) => return Err(format!("a timeout of {seconds} seconds is none")),
+            Some(seconds) => {
+                return Err(format!(
+                    "a timeout of {seconds} seconds is not valid; use more than 0"
+                ));
+            }
         };
         Ok(Self { matcher, command: hook.command, timeout_ms, on_failure })
     }
 }
 
 impl OnFailure {
-    fn parse(event: Event, text: Option<&str>) -> Result<Self, String> {
+    fn parse(text: Option<&str>) -> Result<Self, String> {
         match text {
             Some("block") => Ok(Self::Block),
-            Some("ignore") => Ok(Self::Ignore),
+            Some("ignore") | None => Ok(Self::Ignore),
             Some(other) => Err(format!("onFailure is block or ignore, not {other}")),
-            None if event == Event::PreToolUse => Ok(Self::Block),
-            None => Ok(Self::Ignore),
         }
     }
 }
@@ -345,10 +431,11 @@ impl Matcher {
             let names = text.split(['|', ',']).map(|name| name.trim().to_owned());
             return Ok(Self::Names(names.collect()));
         }
-        let whole = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(MATCHER_BYTES).build();
-        whole.map(Self::Pattern).map_err(|_| {
+        // As Claude Code has it, a pattern may match a part of the name: `^Notebook`.
+        let pattern = RegexBuilder::new(text).size_limit(MATCHER_BYTES).build();
+        pattern.map(Self::Pattern).map_err(|_| {
             format!(
-                "the matcher {text} is no regular expression, or too large a one; write for example \
+                "the matcher {text} is not a regular expression, or too large a one; write for example \
                  `Bash`, `Edit|Write` or `mcp__.*`"
             )
         })

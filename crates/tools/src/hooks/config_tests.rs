@@ -35,6 +35,33 @@ fn matchers_are_names_patterns_or_nothing() {
 }
 
 #[test]
+fn a_pattern_matches_a_part_of_a_name_and_names_match_whole() {
+    let fits = |matcher: &str, tool: &str| {
+        let hook = r#"{"type": "command", "command": "a"}"#;
+        let text = format!(r#"{{"PreToolUse": [{{"matcher": "{matcher}", "hooks": [{hook}]}}]}}"#);
+        !fitting(&HookConfig::parse(&text).unwrap(), Event::PreToolUse, tool).is_empty()
+    };
+    assert!(fits("^Notebook", "NotebookEdit") && fits("Edit$", "NotebookEdit"));
+    assert!(fits("mcp__.*__write", "mcp__fs__write_file"));
+    assert!(!fits("Bash", "BashOutput") && !fits("Edit|Write", "NotebookEdit"));
+}
+
+#[test]
+fn the_end_of_a_session_waits_for_hooks_a_moment_only() {
+    let timeout = |event: Event, timeout: &str| {
+        let hook = format!(r#"{{"type": "command", "command": "a"{timeout}}}"#);
+        let text = format!(r#"{{"{}": [{{"hooks": [{hook}]}}]}}"#, event.name());
+        let config = HookConfig::parse(&text).unwrap();
+        config.fitting(event, "other").next().unwrap().timeout_ms
+    };
+    assert_eq!(timeout(Event::SessionEnd, ""), 1_500);
+    assert_eq!(timeout(Event::SessionEnd, r#", "timeout": 5"#), 5_000);
+    assert_eq!(timeout(Event::SessionEnd, r#", "timeout": 9000"#), 60_000);
+    assert_eq!(timeout(Event::Stop, ""), 60_000);
+    assert_eq!(timeout(Event::Stop, r#", "timeout": 9000"#), 600_000);
+}
+
+#[test]
 fn the_sub_agent_tool_is_known_by_both_its_names() {
     let text =
         r#"{"PreToolUse": [{"matcher": "Task", "hooks": [{"type": "command", "command": "a"}]}]}"#;
@@ -69,12 +96,12 @@ fn what_cannot_be_read_is_told_in_one_sentence() {
         ("nonsense", "expected"),
         ("[]", "an object of events"),
         (r#"{"Stop": 3}"#, "Stop: "),
-        (r#"{"PreToolUse": [{"matcher": "(", "hooks": []}]}"#, "no regular expression"),
+        (r#"{"PreToolUse": [{"matcher": "(", "hooks": []}]}"#, "not a regular expression"),
         (r#"{"Stop": [{"hooks": [{"type": "command", "command": " "}]}]}"#, "empty"),
         (r#"{"Stop": [{"hooks": [{"type": "command", "command": "x", "timeout": -1}]}]}"#, "-1"),
         (r#"{"Stop": [{"onFailure": "panic", "hooks": []}]}"#, "block or ignore"),
         (&huge, "more than"),
-        (&bomb, "no regular expression"),
+        (&bomb, "not a regular expression"),
         (&many, "more than 256"),
     ] {
         let error = HookConfig::parse(text).unwrap_err().to_string();

@@ -36,8 +36,16 @@ pub(super) struct Job<'a> {
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) how: How,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+    pub(super) stdout: Stream,
+    pub(super) stderr: Stream,
+}
+
+/// What a command printed, as far as it is kept.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    pub(super) text: String,
+    /// Whether more was printed than is kept.
+    pub(super) is_cut: bool,
 }
 
 /// How it ended.
@@ -58,7 +66,7 @@ pub(super) enum How {
 pub(super) async fn run(job: Job<'_>, clock: &dyn Clock) -> io::Result<Ended> {
     let mut child = start(&job)?;
     let group = Group::of(&child);
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
     let (feeding, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let how = {
         let talk = async {
@@ -91,7 +99,7 @@ pub(super) async fn run(job: Job<'_>, clock: &dyn Clock) -> io::Result<Ended> {
     };
     drop(group);
     let _ = child.wait().await;
-    Ok(Ended { how, stdout: text(&stdout), stderr: text(&stderr) })
+    Ok(Ended { how, stdout: stdout.into_stream(), stderr: stderr.into_stream() })
 }
 
 #[expect(clippy::disallowed_methods, reason = "a hook is a process, and this is where it is made")]
@@ -116,18 +124,28 @@ async fn feed(pipe: Option<ChildStdin>, input: &[u8]) {
 }
 
 /// Keeps the beginning of a stream and reads the rest too, so that no writer ever blocks.
-async fn keep(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
+async fn keep(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Kept) {
     let Some(mut pipe) = pipe else { return };
     let mut buffer = vec![0; BUFFER_BYTES];
     // A pipe that cannot be read has nothing more to say.
     while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
-        let room = MAX_OUTPUT_BYTES.saturating_sub(kept.len()).min(read);
-        kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
+        let room = MAX_OUTPUT_BYTES.saturating_sub(kept.bytes.len()).min(read);
+        kept.bytes.extend_from_slice(buffer.get(..room).unwrap_or_default());
+        kept.is_cut |= room < read;
     }
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+/// The beginning of a stream.
+#[derive(Default)]
+struct Kept {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Kept {
+    fn into_stream(self) -> Stream {
+        Stream { text: String::from_utf8_lossy(&self.bytes).into_owned(), is_cut: self.is_cut }
+    }
 }
 
 /// The processes of a command. Dropping it ends whatever is left of them.

@@ -1,9 +1,10 @@
 //! What a hook is told, as JSON.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use windlass_core::call::Call;
+use windlass_core::child::root_of;
 use windlass_core::conversation::Asked;
 use windlass_core::ids::LaneId;
 use windlass_core::outcome::Outcome;
@@ -12,56 +13,60 @@ use windlass_core::raw::Raw;
 use windlass_core::request;
 use windlass_core::run::Run;
 use windlass_core::transcript::{Part, Role};
-use windlass_runtime::ports::Scene;
+use windlass_runtime::ports::{Scene, SessionEndReason};
 
 use super::config::Event;
+use crate::shape::shape;
 
-/// Where a conversation takes place.
-pub(super) struct Place<'a> {
-    folder: &'a Path,
-    transcript: Option<PathBuf>,
-}
-
-impl<'a> Place<'a> {
-    pub(super) fn new(folder: &'a Path, transcripts: Option<&Path>, lane: &LaneId) -> Self {
-        let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-        let name: String = lane.as_str().chars().map(safe).collect();
-        let transcript = transcripts.map(|folder| folder.join(format!("{name}.jsonl")));
-        Self { folder, transcript }
-    }
-}
-
-/// All a hook is told about an event.
-pub(super) fn json(event: Event, scene: &Scene, place: &Place<'_>, more: Value) -> String {
-    let mut all = Map::new();
+/// All a hook is told about an event of a conversation.
+pub(super) fn json(event: Event, scene: &Scene, folder: &Path, more: Value) -> Value {
+    let is_child = scene.parent().is_some();
+    let session = if is_child { root_of(&scene.lane) } else { scene.lane.clone() };
+    let mut all = common(event, &session, folder);
     let mut put = |name: &str, value: Value| _ = all.insert(name.to_owned(), value);
-    put("session_id", json!(scene.lane.as_str()));
-    let transcript = place.transcript.as_deref().map(Path::to_string_lossy);
-    put("transcript_path", json!(transcript.unwrap_or_default()));
-    put("cwd", json!(place.folder.to_string_lossy()));
-    put("hook_event_name", json!(event.name()));
     if let Some(settings) = &scene.conversation.settings {
         put("permission_mode", json!(settings.rules.mode));
+        if let Some(effort) = settings.thinking.effort {
+            put("effort", json!({"level": effort}));
+        }
     }
     if let Some(run) = &scene.conversation.run {
         put("prompt_id", json!(run.id.as_str()));
     }
-    if scene.parent().is_some() {
-        put("agent_id", json!(scene.lane.as_str()));
+    if is_child {
+        put("agent_id", json!(scene.lane.session_id()));
         put("agent_type", json!(scene.agent()));
     }
     if let Value::Object(more) = more {
         all.extend(more);
     }
-    Value::Object(all).to_string()
+    Value::Object(all)
+}
+
+/// The same about the end of a session, of which nothing but its name need be known.
+pub(super) fn session_end(lane: &LaneId, reason: SessionEndReason, folder: &Path) -> Value {
+    let mut all = common(Event::SessionEnd, &root_of(lane), folder);
+    all.insert("reason".to_owned(), json!(reason.name()));
+    Value::Object(all)
+}
+
+/// What every hook is told. There is no transcript file yet; programs expect the field.
+fn common(event: Event, session: &LaneId, folder: &Path) -> Map<String, Value> {
+    let mut all = Map::new();
+    let mut put = |name: &str, value: Value| _ = all.insert(name.to_owned(), value);
+    put("session_id", json!(session.session_id()));
+    put("transcript_path", json!(""));
+    put("cwd", json!(folder.to_string_lossy()));
+    put("hook_event_name", json!(event.name()));
+    all
 }
 
 pub(super) fn nothing() -> Value {
     json!({})
 }
 
-pub(super) fn startup() -> Value {
-    json!({"source": "startup"})
+pub(super) fn session_start(source: &str) -> Value {
+    json!({"source": source})
 }
 
 pub(super) fn prompt(scene: &Scene) -> Value {
@@ -115,7 +120,8 @@ pub(super) fn outcome(of: &Call, outcome: &Outcome) -> (Event, Value) {
     let mut more = call(of);
     let (event, name, said) = match outcome {
         Outcome::Done(content) | Outcome::Detailed { content, .. } => {
-            (Event::PostToolUse, "tool_response", value(content))
+            let response = shape(&of.tool_use.name, &of.tool_use.input, outcome);
+            (Event::PostToolUse, "tool_response", response.unwrap_or_else(|| value(content)))
         }
         Outcome::Failed(error) => {
             (Event::PostToolUseFailure, "error", json!(error.message_and_output()))
@@ -131,6 +137,10 @@ pub(super) fn outcome(of: &Call, outcome: &Outcome) -> (Event, Value) {
     };
     if let Some(more) = more.as_object_mut() {
         more.insert(name.to_owned(), said);
+        if event == Event::PostToolUseFailure {
+            let is_interrupt = matches!(outcome, Outcome::Interrupted { .. });
+            more.insert("is_interrupt".to_owned(), json!(is_interrupt));
+        }
         if let Some(ran) = of.ran {
             more.insert("duration_ms".to_owned(), json!(ran.ended_at.since(ran.started_at)));
         }

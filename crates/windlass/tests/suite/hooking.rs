@@ -1,11 +1,12 @@
 //! Hooks as commands, from a settings file to what the model sees. The commands are real.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use windlass::core::stop::StopCause;
 use windlass::core::transcript::Role;
 use windlass::memory::MemoryStore;
+use windlass::ports::SessionEndReason;
 use windlass::tools::{CommandHooks, HookConfig};
 use windlass::{Builder, End, SystemClock};
 
@@ -62,19 +63,45 @@ async fn exit_code_two_prevents_the_call_and_the_model_sees_why() {
     assert_eq!(world.send.count(), 0);
 }
 
+const BROKEN: [&str; 5] =
+    ["sleep 30", "kill -9 $$", "exit 1", "no-such-program-here", "printf '{\"decision\": '"];
+
 #[tokio::test]
-async fn a_hook_that_hangs_crashes_or_fails_before_a_call_counts_as_a_no() {
-    for command in ["sleep 30", "kill -9 $$", "exit 1", "no-such-program-here"] {
+async fn a_hook_that_hangs_crashes_or_fails_blocks_nothing_and_the_user_is_told() {
+    for command in BROKEN {
         let world = World::new();
-        let (_, text) = world.run("PreToolUse", command).await;
-        assert!(text.contains("the hook"), "{command}: {text}");
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let keep = Arc::clone(&told);
+        let hooks = hooks("PreToolUse", command, world.folder.path());
+        let hooks = hooks.telling(move |text| keep.lock().unwrap().push(text.to_owned()));
+        let builder = builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&world.send));
+        go(builder.command_hooks(hooks)).await;
+        assert_eq!(world.send.count(), 1, "{command}");
+        let told = told.lock().unwrap().join("\n");
+        assert!(told.starts_with("PreToolUse:Send hook error (not blocking): `"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_is_there_for_safety_blocks_when_it_fails() {
+    for command in BROKEN {
+        let world = World::new();
+        let hook = serde_json::json!({"type": "command", "command": command, "timeout": 1});
+        let group = serde_json::json!([{"onFailure": "block", "hooks": [hook]}]);
+        let config = serde_json::json!({"PreToolUse": group}).to_string();
+        let config = HookConfig::parse(&config).unwrap();
+        let clock = Arc::new(SystemClock::start());
+        let hooks = CommandHooks::new(config, world.folder.path(), clock);
+        let builder = builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&world.send));
+        let (_, text) = go(builder.command_hooks(hooks)).await;
+        assert!(text.contains("the hook `"), "{command}: {text}");
         assert_eq!(world.send.count(), 0, "{command}");
     }
 }
 
 #[tokio::test]
 async fn junk_and_floods_stand_in_nobodys_way() {
-    for command in ["echo hello", "head -c 3000000 /dev/urandom", "printf '{\"decision\": '"] {
+    for command in ["echo hello", "head -c 3000000 /dev/urandom", "cat"] {
         let world = World::new();
         world.run("PreToolUse", command).await;
         assert_eq!(world.send.count(), 1, "{command}");
@@ -97,7 +124,7 @@ async fn a_hook_is_told_what_happens() {
 #[tokio::test]
 async fn new_arguments_are_what_runs() {
     let world = World::new();
-    let answer = r#"echo '{"hookSpecificOutput": {"updatedInput": {"to": "nobody"}}}'"#;
+    let answer = r#"echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"to": "nobody"}}}'"#;
     let w = world.builder("PreToolUse", answer).start().await.unwrap();
     let session = w.session("lane");
     session.send("go").await.unwrap().end().await.unwrap();
@@ -110,8 +137,7 @@ async fn new_arguments_are_what_runs() {
 #[tokio::test]
 async fn after_a_call_a_hook_sees_the_result_and_may_replace_it() {
     let world = World::new();
-    let answer =
-        r#"cat > seen.json; echo '{"hookSpecificOutput": {"updatedToolOutput": "redacted"}}'"#;
+    let answer = r#"cat > seen.json; echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "redacted"}}'"#;
     let (_, text) = world.run("PostToolUse", answer).await;
     assert_eq!(text, "redacted");
     let seen: serde_json::Value = serde_json::from_str(&world.read("seen.json")).unwrap();
@@ -138,6 +164,58 @@ async fn words_at_the_beginning_of_a_session_reach_the_model() {
     let blocks = segments.flat_map(|segment| segment.blocks.to_vec());
     let said = blocks.filter(|block| block.as_text() == Some("the branch is main")).count();
     assert_eq!(said, 1, "a session begins once");
+}
+
+// spec: HOOKS-07
+#[tokio::test]
+async fn a_session_that_ended_is_resumed_by_the_next_prompt() {
+    let world = World::new();
+    let path = world.folder.path();
+    let note = "cat | tr -d '\\n' >> order; echo >> order";
+    let builder = builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&world.send))
+        .command_hooks(hooks("SessionStart", note, path))
+        .command_hooks(hooks("SessionEnd", note, path));
+    let w = builder.start().await.unwrap();
+    let session = w.session("conversation:7");
+    session.send("go").await.unwrap().end().await.unwrap();
+    session.end(SessionEndReason::Clear).await;
+    session.send("again").await.unwrap().end().await.unwrap();
+    session.send("once more").await.unwrap().end().await.unwrap();
+    session.end(SessionEndReason::Other).await;
+    let seen: Vec<serde_json::Value> =
+        world.read("order").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let why = |of: &serde_json::Value| {
+        assert_eq!(of["session_id"], "7");
+        let why = if of["source"].is_null() { &of["reason"] } else { &of["source"] };
+        format!("{} {why}", of["hook_event_name"]).replace('"', "")
+    };
+    let order: Vec<String> = seen.iter().map(why).collect();
+    let expected =
+        ["SessionStart startup", "SessionEnd clear", "SessionStart resume", "SessionEnd other"];
+    assert_eq!(order, expected);
+}
+
+#[tokio::test]
+async fn exit_code_two_at_the_beginning_of_a_session_or_a_child_blocks_nothing() {
+    for event in ["SessionStart", "SubagentStart"] {
+        let world = World::new();
+        let (cause, _) = world.run(event, "echo no >&2; exit 2").await;
+        assert_eq!((cause, world.send.count()), (StopCause::EndTurn, 1), "{event}");
+    }
+}
+
+#[tokio::test]
+async fn after_a_call_exit_code_two_tells_the_model_and_keeps_the_result() {
+    let world = World::new();
+    let w = world.builder("PostToolUse", "echo lint fails >&2; exit 2").start().await.unwrap();
+    let session = w.session("lane");
+    session.send("go").await.unwrap().end().await.unwrap();
+    let known = session.conversation().await.unwrap();
+    let blocks = known.transcript.segments().iter().flat_map(|segment| segment.blocks.to_vec());
+    let raw: Vec<String> = blocks.map(|block| block.raw().text().to_owned()).collect();
+    let raw = raw.join("\n");
+    assert!(raw.contains("probed"), "{raw}");
+    assert!(raw.contains("PostToolUse:Send hook blocking error: lint fails"), "{raw}");
 }
 
 // spec: HOOKS-05
