@@ -102,6 +102,13 @@ struct Why<'a> {
 }
 
 #[derive(Serialize)]
+struct FellBack<'a> {
+    why: &'a str,
+    /// The model that is asked from here on.
+    model: &'a str,
+}
+
+#[derive(Serialize)]
 struct CallFailed<'a> {
     call: String,
     tool: &'a str,
@@ -238,7 +245,11 @@ fn of_model(now: &Conversation, record: &Record) -> Option<Named> {
         Record::AttemptAbandoned { why, .. } => {
             Some(("agent.model.abandoned", Raw::encode(&Why { why })))
         }
-        Record::FellBack { why } => Some(("agent.model.fell_back", Raw::encode(&Why { why }))),
+        Record::FellBack { why } => {
+            let settings = now.settings_in_use();
+            let model = settings.as_ref().map_or("", |settings| &*settings.model.name);
+            Some(("agent.model.fell_back", Raw::encode(&FellBack { why, model })))
+        }
         Record::Anomaly { what } => Some(("agent.reply.anomaly", anomaly(now, *what))),
         _ => None,
     }

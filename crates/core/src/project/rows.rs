@@ -340,9 +340,16 @@ pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -
     let was = before.run.as_ref().filter(|was| was.id == run.id);
     // What the last owner had in the air is not in the log: a new one says how things stand.
     let adopted = matches!(entry.input, Input::Adopted { .. });
-    let same = was.is_some_and(|was| was.counters == run.counters && was.stop == run.stop)
-        && active_state(before) == active_state(now);
+    let same = was.is_some_and(|was| {
+        was.counters == run.counters && was.stop == run.stop && was.model == run.model
+    }) && active_state(before) == active_state(now);
     let description = match was {
+        // After a fallback the run is the other model's.
+        Some(was) if was.model != run.model => {
+            let settings = now.settings_in_use();
+            let model = settings.map(|settings| settings.model.name.clone());
+            RunDescription { model, ..RunDescription::default() }
+        }
         // The settings may have changed while it was queued.
         None => RunDescription::from_settings(now.settings.as_ref()),
         Some(_) => RunDescription::default(),

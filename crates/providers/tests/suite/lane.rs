@@ -128,6 +128,17 @@ impl Lane {
         states
     }
 
+    /// The models that the run's rows name, one after another.
+    pub(crate) fn models(&self) -> Vec<String> {
+        let model = |row: &Row| match row {
+            Row::Run(row) => row.description.model.as_ref().map(ToString::to_string),
+            _ => None,
+        };
+        let mut models: Vec<String> = self.rows.iter().filter_map(model).collect();
+        models.dedup();
+        models
+    }
+
     /// Why attempts were given up, one after another.
     pub(crate) fn abandoned(&self) -> Vec<String> {
         let why = |record: &Record| match record {
