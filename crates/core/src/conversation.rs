@@ -18,7 +18,7 @@ use crate::reply::Usage;
 use crate::request::Request;
 use crate::run::{InUse, LastReply, Run};
 use crate::run_settings::RunSettings;
-use crate::settings::Settings;
+use crate::settings::{Model, Settings};
 use crate::stop::{StopCause, Subtype, Text};
 use crate::transcript::Transcript;
 use crate::window::{Meter, Pressure, Summariser, count_tokens, trial};
@@ -194,11 +194,22 @@ impl Conversation {
     #[must_use]
     pub fn settings_in_use(&self) -> Option<Arc<Settings>> {
         let settings = self.settings.clone()?;
-        let fell_back = self.run.as_ref().is_some_and(|run| run.model == InUse::Fallback);
-        match settings.fallback.clone().filter(|_| fell_back) {
+        match settings.fallback.clone().filter(|_| self.has_fallen_back()) {
             Some(model) => Some(Arc::new(Settings { model, ..(*settings).clone() })),
             None => Some(settings),
         }
+    }
+
+    /// The model that is asked now: after a fallback the other one.
+    #[must_use]
+    pub fn model_in_use(&self) -> Option<&Model> {
+        let settings = self.settings.as_ref()?;
+        let fallback = settings.fallback.as_ref().filter(|_| self.has_fallen_back());
+        Some(fallback.unwrap_or(&settings.model))
+    }
+
+    fn has_fallen_back(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.model == InUse::Fallback)
     }
 
     /// What the model is told to be left of its task's budget.
@@ -233,9 +244,7 @@ impl Conversation {
 
     /// The price of the model that is asked now.
     pub(crate) fn price_in_use(&self) -> Option<Price> {
-        let settings = self.settings.as_ref()?;
-        let fell_back = self.run.as_ref().is_some_and(|run| run.model == InUse::Fallback);
-        settings.fallback.as_ref().filter(|_| fell_back).unwrap_or(&settings.model).price
+        self.model_in_use()?.price
     }
 
     /// The price of the model that is asked beside the conversation.

@@ -88,7 +88,7 @@ pub(crate) fn nothing_to_end(lane: &LaneId) -> String {
 
 /// The run that was named is over.
 pub(crate) fn ended_already(run: &RunInfo) -> String {
-    let cause = run.cause.map_or("ended", |cause| cause.reason());
+    let cause = run.cause.map_or("ended", |cause| cause.name());
     format!("run {} has finished already ({cause}); there is nothing to end", run.run)
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn deleted(lane: &LaneId, lanes: usize, entries: u64) -> String {
 
 /// The last run is over, and nothing of it can be resumed.
 pub(crate) fn not_resumable(run: &RunInfo) -> String {
-    let (lane, cause) = (&run.lane, run.cause.map_or("ended", |cause| cause.reason()));
+    let (lane, cause) = (&run.lane, run.cause.map_or("ended", |cause| cause.name()));
     format!(
         "the last run of {lane} has finished ({cause}); there is nothing to resume; say more with \
          `windlass -p … --resume {lane}`"

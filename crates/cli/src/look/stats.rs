@@ -1,4 +1,4 @@
-//! The health of many runs, computed on the last row of each trace: how often the cap stopped one,
+//! The health of many runs, computed on how each ended: how often the cap stopped one,
 //! how often something unexpected did, and how many iterations an answer takes.
 
 mod words;
@@ -26,7 +26,7 @@ pub(crate) struct Stats {
     pub(crate) unexpected: usize,
     /// Whether fewer than 0.3 % did.
     pub(crate) unexpected_within_target: bool,
-    /// How often each reason ended a run.
+    /// How often each stop cause ended a run.
     pub(crate) reasons: BTreeMap<Arc<str>, usize>,
     /// How many iterations took how many runs to their answer.
     pub(crate) iterations_to_end_turn: BTreeMap<u32, usize>,
@@ -79,16 +79,16 @@ pub(crate) fn count(ends: &[TraceEnd], events: &[EventCount], tools: &[ToolStats
     let mut reasons = BTreeMap::new();
     let mut iterations = BTreeMap::new();
     for end in ends {
-        *reasons.entry(end.stop_reason.clone()).or_default() += 1;
-        if &*end.stop_reason == StopCause::EndTurn.reason() {
+        *reasons.entry(end.cause.clone()).or_default() += 1;
+        if &*end.cause == StopCause::EndTurn.name() {
             *iterations.entry(end.iter).or_default() += 1;
         }
     }
-    let of = |cause: StopCause| reasons.get(cause.reason()).copied().unwrap_or_default();
+    let of = |cause: StopCause| reasons.get(cause.name()).copied().unwrap_or_default();
     let unexpected: usize = of(StopCause::Unexpected);
     Stats {
         runs: ends.len(),
-        stopped_at_cap: of(StopCause::MaxToolRounds),
+        stopped_at_cap: of(StopCause::MaxToolRounds) + of(StopCause::MaxModelCalls),
         unexpected,
         unexpected_within_target: is_within_target(unexpected, ends.len()),
         reasons,

@@ -15,7 +15,7 @@ fn ends(rows: &[(&str, u32, usize)]) -> Vec<TraceEnd> {
         let end = TraceEnd {
             run: RunId::from("r"),
             iter: *iter,
-            stop_reason: Arc::from(*reason),
+            cause: Arc::from(*reason),
             at: Millis(1),
             agent: None,
             profile: None,
@@ -41,7 +41,12 @@ fn the_target_is_fewer_than_three_in_a_thousand() {
 
 #[test]
 fn only_answers_are_in_the_histogram_and_gaps_are_kept() {
-    let stats = of_ends(&ends(&[("end_turn", 1, 6), ("end_turn", 4, 1), ("max_iters", 50, 2)]));
+    let stats = of_ends(&ends(&[
+        ("end_turn", 1, 6),
+        ("end_turn", 4, 1),
+        ("max_iters", 50, 1),
+        ("max_model_calls", 9, 1),
+    ]));
     assert_eq!((stats.runs, stats.stopped_at_cap), (9, 2));
     let runs: Vec<usize> = stats.bars().iter().map(|bar| bar.runs).collect();
     assert_eq!(runs, [6, 0, 0, 1]);

@@ -48,6 +48,8 @@ struct Line<'a> {
     cache_read: u64,
     cache_write: u64,
     stop_reason: &'a str,
+    reply_stop_reason: Option<&'a str>,
+    model: Option<&'a str>,
 }
 
 /// The traces of all runs of a story, or of one.
@@ -96,6 +98,8 @@ impl Trace {
                 cache_read: row.usage.cache_read_tokens,
                 cache_write: row.usage.cache_write_tokens,
                 stop_reason: &row.stop_reason,
+                reply_stop_reason: row.reply_stop_reason.as_deref(),
+                model: row.model.as_deref(),
             })
         };
         self.rows.iter().map(line).collect()
@@ -112,6 +116,8 @@ impl Trace {
         if let Some(open) = &self.open {
             lines.extend(open.in_lines(room));
         }
+        lines.extend(words::models(&self.rows));
+        lines.extend(words::unknown_reason(&self.rows));
         lines.push(self.closing.clone());
         lines
     }

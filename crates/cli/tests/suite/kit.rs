@@ -102,6 +102,14 @@ impl Place {
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// The first column of what a query finds in the store.
+    pub(crate) fn query(&self, sql: &str) -> Vec<String> {
+        let store = rusqlite::Connection::open(self.path("w.db")).unwrap();
+        let mut statement = store.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    }
+
     /// Puts something else where an entry was.
     pub(crate) fn damage(&self, seq: i64, body: &str) {
         let store = rusqlite::Connection::open(self.path("w.db")).unwrap();

@@ -67,6 +67,47 @@ fn after_a_fallback_everything_names_the_model_that_answered() {
     assert!(used.get("claude-sonnet-4-5").is_none(), "it never answered: {used}");
 }
 
+/// The same afterwards: what was stored names each model for what it did.
+// spec: MODELS-07
+#[test]
+fn rows_name_the_model_that_was_asked_before_and_after_a_fallback() {
+    let place = Place::new(
+        "when results 0\n  call Read {\"file_path\": \"a.txt\"}\n\
+         when results 1 and ask 2+\n  times 3\n  fail 529 retry-after 0\n\
+         when any\n  say \"Done.\"\n",
+    );
+    place.write("a.txt", "x");
+    let server = Server::start(&place, &[]);
+    let address = format!("http://{}", server.address);
+    let environment = [("ANTHROPIC_BASE_URL", address.as_str()), ("ANTHROPIC_API_KEY", "none")];
+    let args = ["-p", "go", "--store", "w.db", "--conversation", "c", "--output-format", "json"];
+    let models = ["--model", "claude-sonnet-4-5", "--fallback-model", "claude-haiku-4-5"];
+    let ran = place.run_with(&[&args[..], &models].concat(), &environment);
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    let used = |name: &str| result["modelUsage"][name]["costUSD"].as_f64().unwrap();
+    let total = result["total_cost_usd"].as_f64().unwrap();
+    let sum = used("claude-sonnet-4-5") + used("claude-haiku-4-5");
+    assert!((total - sum).abs() < 1e-9 && total > 0.0, "{result}");
+    let trace = place.json(&["trace", "c"]);
+    let asked: Vec<&str> = trace.iter().map(|row| row["model"].as_str().unwrap()).collect();
+    assert_eq!(asked, ["claude-sonnet-4-5", "claude-haiku-4-5"]);
+    let stored = "SELECT model FROM agent_loop_iteration ORDER BY trace_id";
+    assert_eq!(place.query(stored), asked);
+    let table = place.run(&["trace", "c"]).out;
+    assert!(table.contains("iteration 2 asked claude-haiku-4-5"), "{table}");
+    assert_eq!(place.json(&["runs"])[0]["model"], "claude-haiku-4-5");
+    let events = place.json(&["logs", "c"]);
+    let fell = events.iter().find(|event| event["name"] == "agent.model.fell_back").unwrap();
+    assert_eq!(fell["fields"]["model"], "claude-haiku-4-5", "{fell}");
+    for look in ["show", "explain"] {
+        let ran = place.run(&[look, "c"]);
+        assert!(ran.out.contains("fallback model claude-haiku-4-5"), "{look}: {}", ran.out);
+    }
+    // The next run begins with the model that was chosen.
+    place.run_with(&[&args[..], &models].concat(), &environment);
+    assert_eq!(place.json(&["runs"])[0]["model"], "claude-sonnet-4-5");
+}
+
 #[test]
 fn a_compaction_says_whether_somebody_asked_for_it() {
     let reads: String = (0..9)

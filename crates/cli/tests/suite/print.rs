@@ -112,3 +112,36 @@ fn an_unknown_stop_reason_finishes_with_the_text_and_a_flag() {
     assert_eq!((&result["result"], &result["unexpected"]), (&"so far".into(), &true.into()));
     assert_eq!(result["subtype"], "success");
 }
+
+/// What the provider said stands in the log, the event, the trace and the explanation: whoever looks
+/// into it has to know what to look for.
+// spec: STOP-16
+#[test]
+fn an_unknown_stop_reason_is_a_warning_with_its_value() {
+    let place = Place::new("when any\n  say \"so far\"\n  stop something_new\n");
+    let log = ["--log", "warn", "--log-format", "json", "--conversation", "c"];
+    let ran = place.ask("do it", &log);
+    let lines = ran.err.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let mut lines = lines.filter(|line: &serde_json::Value| line["event"] == "agent.reply.anomaly");
+    let logged = lines.next().unwrap();
+    assert_eq!(logged["level"], "WARN", "{logged}");
+    assert_eq!(logged["fields"]["value"], "something_new", "{logged}");
+    let events = place.json(&["logs", "c"]);
+    let event = events.iter().find(|event| event["name"] == "agent.reply.anomaly").unwrap();
+    assert_eq!(event["fields"]["anomaly"], "unknown_stop_reason", "{event}");
+    assert_eq!(event["fields"]["value"], "something_new", "{event}");
+    let trace = place.json(&["trace", "c"]);
+    assert_eq!(trace[0]["stop_reason"], "unexpected");
+    assert_eq!(trace[0]["reply_stop_reason"], "something_new");
+    let trace = place.run(&["trace", "c"]).out;
+    assert!(trace.contains("stop reason was `something_new`"), "{trace}");
+    for look in ["show", "explain"] {
+        let ran = place.run(&[look, "c"]);
+        assert!(ran.out.contains("`something_new`"), "{look}: {}", ran.out);
+    }
+    let stored = place.query(
+        "SELECT t.stop_reason || ' ' || i.reply_stop_reason || ' ' || i.model FROM agent_loop_trace t
+         JOIN agent_loop_iteration i ON i.trace_id = t.id",
+    );
+    assert_eq!(stored, ["unexpected something_new scripted"]);
+}

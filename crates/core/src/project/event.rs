@@ -246,8 +246,7 @@ fn of_model(now: &Conversation, record: &Record) -> Option<Named> {
             Some(("agent.model.abandoned", Raw::encode(&Why { why })))
         }
         Record::FellBack { why } => {
-            let settings = now.settings_in_use();
-            let model = settings.as_ref().map_or("", |settings| &*settings.model.name);
+            let model = now.model_in_use().map_or("", |model| &*model.name);
             Some(("agent.model.fell_back", Raw::encode(&FellBack { why, model })))
         }
         Record::Anomaly { what } => Some(("agent.reply.anomaly", anomaly(now, *what))),
@@ -258,14 +257,7 @@ fn of_model(now: &Conversation, record: &Record) -> Option<Named> {
 /// What was odd about a reply, and the word of the provider that was.
 fn anomaly(now: &Conversation, what: Anomaly) -> Raw {
     let reply = now.last_reply.as_ref().map(|last| &last.reply);
-    let value = match what {
-        Anomaly::UnknownStopString => reply.and_then(|reply| reply.stop_sequence.as_deref()),
-        Anomaly::UnknownStopReason
-        | Anomaly::CallsWithoutToolUse
-        | Anomaly::ToolUseWithoutCalls
-        | Anomaly::EmptyAnswer
-        | Anomaly::RepeatedCallId => reply.map(|reply| reply.stop_reason.as_str()),
-    };
+    let value = reply.and_then(|reply| what.value(reply));
     Raw::encode(&Odd { anomaly: what, value })
 }
 
@@ -425,7 +417,7 @@ fn error(before: Option<&Conversation>, now: &Conversation, record: &Record) -> 
 /// The limit that ended a run, in numbers.
 fn limit_reached(before: &Conversation, cause: StopCause) -> String {
     let (Some(run), Some(settings)) = (&before.run, &before.settings) else {
-        return cause.reason().to_owned();
+        return cause.name().to_owned();
     };
     let (used, limits) = (&run.counters, &settings.limits);
     match cause {
@@ -451,7 +443,7 @@ fn limit_reached(before: &Conversation, cause: StopCause) -> String {
         StopCause::StructuredOutputRetries => {
             format!("{} answers did not fit the schema", used.output_retries)
         }
-        _ => cause.reason().to_owned(),
+        _ => cause.name().to_owned(),
     }
 }
 

@@ -59,7 +59,9 @@ impl Row {
                 Self::Run(RunRow { text: row.text.map(clean), description, ..row })
             }
             Self::Trace(row) => {
-                Self::Trace(TraceRow { stop_reason: clean(row.stop_reason), ..row })
+                let reply_stop_reason = row.reply_stop_reason.map(clean);
+                let stop_reason = clean(row.stop_reason);
+                Self::Trace(TraceRow { stop_reason, reply_stop_reason, ..row })
             }
             Self::ToolResult(row) => {
                 let outcome = row.outcome.map(|text| redact::without_secrets(&text).into_owned());
@@ -186,6 +188,10 @@ pub struct TraceRow {
     pub iter: u32,
     /// Why the reply stopped; in the last row of a run, why the run ended.
     pub stop_reason: Arc<str>,
+    /// Why the reply stopped, where `stop_reason` says why the run ended and that is another word.
+    pub reply_stop_reason: Option<Arc<str>>,
+    /// The model that was asked.
+    pub model: Option<Arc<str>>,
     /// The calls of the reply.
     pub tool_calls: Vec<TraceCall>,
     /// Tokens.
@@ -346,8 +352,7 @@ pub(super) fn active(before: &Conversation, now: &Conversation, entry: &Entry) -
     let description = match was {
         // After a fallback the run is the other model's.
         Some(was) if was.model != run.model => {
-            let settings = now.settings_in_use();
-            let model = settings.map(|settings| settings.model.name.clone());
+            let model = now.model_in_use().map(|model| model.name.clone());
             RunDescription { model, ..RunDescription::default() }
         }
         // The settings may have changed while it was queued.

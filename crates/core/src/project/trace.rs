@@ -44,7 +44,7 @@ impl Tracer {
                     return None;
                 }
                 let row = self.pending.take().or_else(|| closing(now, entry));
-                row.map(|row| TraceRow { stop_reason: Arc::from(cause.reason()), ..row })
+                row.map(|row| ended(row, cause.reason()))
             }
             _ => None,
         }
@@ -55,6 +55,13 @@ impl Tracer {
     }
 }
 
+/// The last row of a run says why the run ended. What the model gave as its reason is kept beside
+/// it: of an unknown one, that is all there is to look into.
+fn ended(row: TraceRow, reason: &str) -> TraceRow {
+    let said = Some(row.stop_reason).filter(|said| !said.is_empty() && &**said != reason);
+    TraceRow { stop_reason: Arc::from(reason), reply_stop_reason: said, ..row }
+}
+
 fn iteration(now: &Conversation, entry: &Entry, round: Option<&Round>) -> Option<TraceRow> {
     let run = now.run.as_ref()?;
     let last = now.last_reply.as_ref()?;
@@ -62,6 +69,8 @@ fn iteration(now: &Conversation, entry: &Entry, round: Option<&Round>) -> Option
         run: run.id.clone(),
         iter: run.counters.iterations,
         stop_reason: Arc::from(last.reply.stop_reason.as_str()),
+        reply_stop_reason: None,
+        model: now.model_in_use().map(|model| model.name.clone()),
         tool_calls: round.map(|round| round.calls.iter().map(call).collect()).unwrap_or_default(),
         usage: last.reply.usage,
         transition: transition_name(last.transition),
@@ -76,6 +85,8 @@ fn closing(now: &Conversation, entry: &Entry) -> Option<TraceRow> {
         run: run.id.clone(),
         iter: run.counters.iterations,
         stop_reason: Arc::from(""),
+        reply_stop_reason: None,
+        model: now.model_in_use().map(|model| model.name.clone()),
         tool_calls: Vec::new(),
         usage: Usage::default(),
         transition: "finish",

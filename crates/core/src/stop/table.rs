@@ -94,6 +94,21 @@ pub enum Anomaly {
     RepeatedCallId,
 }
 
+impl Anomaly {
+    /// The word of the provider that was odd.
+    #[must_use]
+    pub fn value(self, reply: &Reply) -> Option<&str> {
+        match self {
+            Self::UnknownStopString => reply.stop_sequence.as_deref(),
+            Self::UnknownStopReason
+            | Self::CallsWithoutToolUse
+            | Self::ToolUseWithoutCalls
+            | Self::EmptyAnswer
+            | Self::RepeatedCallId => Some(reply.stop_reason.as_str()),
+        }
+    }
+}
+
 /// Reads a reply: what it asks for, and what is odd about it.
 #[must_use]
 pub fn read(reply: &Reply, stop_map: &BTreeMap<Arc<str>, StopAction>) -> (Next, Option<Anomaly>) {

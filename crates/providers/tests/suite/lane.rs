@@ -129,7 +129,7 @@ impl Lane {
     }
 
     /// The models that the run's rows name, one after another.
-    pub(crate) fn models(&self) -> Vec<String> {
+    pub(crate) fn models_in_rows(&self) -> Vec<String> {
         let model = |row: &Row| match row {
             Row::Run(row) => row.description.model.as_ref().map(ToString::to_string),
             _ => None,

@@ -231,7 +231,7 @@ async fn another_model_takes_over_and_nothing_half_said_stays() {
         assert!(set_off.unwrap().contains("the stream ended before the reply did"), "{first}");
         assert_eq!(lane.abandoned().len(), down, "every attempt has its tombstone");
         // Rows and events name the model that answered.
-        assert_eq!(lane.models(), [first, other], "{first}");
+        assert_eq!(lane.models_in_rows(), [first, other], "{first}");
         let told = lane.events().find(|event| event.name == "agent.model.fell_back").unwrap();
         assert!(
             told.fields.text().contains(&format!("\"model\":\"{other}\"")),

@@ -303,15 +303,15 @@ pub struct RunInfo {
     pub usd_micros: Option<u64>,
 }
 
-/// How a run ended, as the last row of its trace says it.
+/// How a run ended, and after how many iterations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceEnd {
     /// Which run.
     pub run: RunId,
     /// How many iterations it had.
     pub iter: u32,
-    /// Why the run ended.
-    pub stop_reason: Arc<str>,
+    /// Why the run ended: the name of its stop cause.
+    pub cause: Arc<str>,
     /// When.
     pub at: Millis,
     /// The agent that drove it.

@@ -84,6 +84,8 @@ pub(super) fn trace_row(run: &str, iter: u32, stop_reason: &str) -> Row {
         run: RunId::derived(run),
         iter,
         stop_reason: Arc::from(stop_reason),
+        reply_stop_reason: Some("new".into()),
+        model: Some("m".into()),
         tool_calls: Vec::new(),
         usage: Usage::default(),
         transition: "prompt",

@@ -157,20 +157,27 @@ pub async fn only_runs_that_are_over_have_ended(store: Subject) -> Verdict {
         calls.into_iter().chain([ended(run, at)]).collect()
     };
     store.append(with_rows("a", a, 0, rows("r1", "end_turn", 1))).await?;
-    store.append(with_rows("a", a, 1, rows("r2", "max_iters", 2))).await?;
+    // Two causes that the trace calls by one word are told apart.
+    let mut capped: Vec<Row> = rows("r2", "max_iters", 2);
+    for row in &mut capped {
+        if let Row::Run(row) = row {
+            row.cause = Some(StopCause::MaxModelCalls);
+        }
+    }
+    store.append(with_rows("a", a, 1, capped)).await?;
     let goes_on = vec![trace_row("r3", 1, "end_turn"), run_row("r3", RunState::Running, 3)];
     store.append(with_rows("b", b, 0, goes_on)).await?;
     store.append(with_rows("a", a, 2, vec![ended("cancelled in the queue", 4)])).await?;
-    let end = |run: &str, stop_reason: &str, at| TraceEnd {
+    let end = |run: &str, cause: &str, at| TraceEnd {
         run: RunId::derived(run),
         iter: 2,
-        stop_reason: stop_reason.into(),
+        cause: cause.into(),
         at: Millis(at),
         agent: None,
         profile: None,
         model: None,
     };
-    let (answered, capped) = (end("r1", "end_turn", 1), end("r2", "max_iters", 2));
+    let (answered, capped) = (end("r1", "end_turn", 1), end("r2", "max_model_calls", 2));
     assert_eq!(store.trace_ends(Millis(0), 9).await?, [capped.clone(), answered]);
     assert_eq!(store.trace_ends(Millis(2), 9).await?, std::slice::from_ref(&capped));
     assert_eq!(store.trace_ends(Millis(0), 1).await?, [capped]);

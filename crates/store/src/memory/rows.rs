@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::ids::{LaneId, Millis, Seq};
 use windlass_core::project::{RawRow, Row, RunRow};
+use windlass_core::stop::StopCause;
 use windlass_runtime::ports::{RunInfo, StoreError, TraceEnd};
 
 use super::world::{Lane, World};
@@ -104,7 +105,7 @@ impl World {
         Some(TraceEnd {
             run: run.run.clone(),
             iter: last.iter,
-            stop_reason: last.stop_reason.clone(),
+            cause: Arc::from(run.cause.map_or("", StopCause::name)),
             at: run.at,
             agent: run.description.agent.clone(),
             profile: run.description.profile.clone(),

@@ -56,7 +56,7 @@ static RUNS_OF: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 static TRACE_ENDS: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT run_id, iter, coalesce(stop_reason, ''), at, agent, profile, model FROM run
+    let text = "SELECT run_id, iter, cause, at, agent, profile, model FROM run
          JOIN agent_loop_trace AS last
            ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id::uuid)
          WHERE cause IS NOT NULL AND at >= $1 ORDER BY run.no DESC LIMIT $2";
@@ -80,7 +80,7 @@ fn trace_end(row: &Row) -> Result<TraceEnd, Error> {
     Ok(TraceEnd {
         run: RunId::from(row.try_get::<_, String>(0)?),
         iter: u32::try_from(row.try_get::<_, i32>(1)?).unwrap_or_default(),
-        stop_reason: Arc::from(row.try_get::<_, String>(2)?),
+        cause: Arc::from(row.try_get::<_, String>(2)?),
         at: Millis(row.try_get::<_, i64>(3)?.cast_unsigned()),
         agent: row.try_get::<_, Option<String>>(4)?.map(Arc::from),
         profile: row.try_get::<_, Option<String>>(5)?.map(Arc::from),

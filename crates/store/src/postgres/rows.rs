@@ -59,6 +59,8 @@ columns!(
         cache_write: i64,
         ms: Option<i64>,
         transition: Cow<'r, str>,
+        model: Option<Cow<'r, str>>,
+        reply_stop_reason: Option<Cow<'r, str>>,
         tool_rounds: Option<i64>,
         model_calls: Option<i64>,
         tool_calls: Option<i64>,
@@ -224,6 +226,8 @@ impl<'r> Rows<'r> {
         traces.cache_write.push(names::trace_count(row.usage.cache_write_tokens));
         traces.ms.push((row.at.0 <= LAST_TIME).then(|| signed(row.at)));
         traces.transition.push(Cow::Borrowed(row.transition));
+        traces.model.push(row.model.as_deref().map(shown));
+        traces.reply_stop_reason.push(row.reply_stop_reason.as_deref().map(shown));
         traces.tool_rounds.push(counters.map(|counters| counters.tool_rounds.into()));
         traces.model_calls.push(counters.map(|counters| counters.model_calls.into()));
         traces.tool_calls.push(counters.map(|counters| counters.tool_calls.into()));

@@ -151,9 +151,10 @@ fn traces(places: &mut Places) -> String {
             FROM numbered n),
         iterations AS (
             INSERT INTO agent_loop_iteration (trace_id, transition, tool_rounds, model_calls,
-                tool_calls)
+                tool_calls, model, reply_stop_reason)
             SELECT n.id, n.transition, coalesce(n.tool_rounds, run.tool_rounds),
-                coalesce(n.model_calls, run.model_calls), coalesce(n.tool_calls, run.tool_calls)
+                coalesce(n.model_calls, run.model_calls), coalesce(n.tool_calls, run.tool_calls),
+                n.model, n.reply_stop_reason
             FROM numbered n LEFT JOIN run ON run.run_id = n.job_id)"
     )
 }

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0008_run_description.sql"),
     include_str!("schema/0009_records.sql"),
     include_str!("schema/0010_workspaces.sql"),
+    include_str!("schema/0011_iteration_model.sql"),
 ];
 
 #[cfg(test)]

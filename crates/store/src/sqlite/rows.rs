@@ -134,11 +134,18 @@ fn trace(connection: &Connection, row: &TraceRow, calls: Option<&str>) -> Result
     // The run's counters stand in its own row, as of this same transaction.
     sql(
         connection,
-        "INSERT INTO agent_loop_iteration (trace_id, transition, tool_rounds, model_calls, tool_calls)
-         SELECT ?1, ?2, run.tool_rounds, run.model_calls, run.tool_calls
+        "INSERT INTO agent_loop_iteration (trace_id, transition, tool_rounds, model_calls,
+             tool_calls, model, reply_stop_reason)
+         SELECT ?1, ?2, run.tool_rounds, run.model_calls, run.tool_calls, ?4, ?5
          FROM (SELECT 1) LEFT JOIN run ON run.run_id = ?3",
     )?
-    .execute(params![connection.last_insert_rowid(), row.transition, row.run.as_str()])?;
+    .execute(params![
+        connection.last_insert_rowid(),
+        row.transition,
+        row.run.as_str(),
+        row.model.as_deref(),
+        row.reply_stop_reason.as_deref(),
+    ])?;
     Ok(())
 }
 
@@ -273,7 +280,7 @@ pub(super) fn trace_ends(
     let since = i64::try_from(since.0).unwrap_or(i64::MAX);
     let mut statement = sql(
         connection,
-        "SELECT run_id, iter, coalesce(stop_reason, ''), at, agent, profile, model FROM run
+        "SELECT run_id, iter, cause, at, agent, profile, model FROM run
          JOIN agent_loop_trace AS last
            ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id)
          WHERE cause IS NOT NULL AND at >= ?1 ORDER BY run.no DESC LIMIT ?2",
@@ -282,7 +289,7 @@ pub(super) fn trace_ends(
         Ok(TraceEnd {
             run: RunId::from(row.get::<_, String>(0)?),
             iter: row.get(1)?,
-            stop_reason: row.get(2)?,
+            cause: row.get(2)?,
             at: Millis(row.get::<_, i64>(3)?.cast_unsigned()),
             agent: row.get(4)?,
             profile: row.get(5)?,

@@ -98,6 +98,8 @@ fn trace(name: &str, at: u64) -> Row {
         run: RUN.into(),
         iter: 4,
         stop_reason: "tool_use".into(),
+        reply_stop_reason: Some("new".into()),
+        model: Some("m".into()),
         tool_calls: vec![call],
         usage: Usage {
             input_tokens: 1,
@@ -174,9 +176,10 @@ async fn rows_land_with_their_entry() {
         [format!("{RUN}|4|tool_use|Read|12|1|2|3|4|2026-09-21T14:13:20.123")]
     );
     let iteration =
-        "SELECT concat_ws('|', i.transition, i.tool_rounds, i.model_calls, i.tool_calls)
+        "SELECT concat_ws('|', i.transition, i.tool_rounds, i.model_calls, i.tool_calls,
+             i.model, i.reply_stop_reason)
          FROM agent_loop_iteration i JOIN agent_loop_trace t ON t.id = i.trace_id";
-    assert_eq!(strings(&url, iteration).await, ["tool_results|3|4|5"]);
+    assert_eq!(strings(&url, iteration).await, ["tool_results|3|4|5|m|new"]);
     let checkpoint = "SELECT concat_ws('|', lane.id, seq, run_id, kind, iteration, message_cursor,
          persisted_messages, prompt_hash, completed_calls) FROM checkpoint JOIN lane ON lane.no = lane_no";
     assert_eq!(

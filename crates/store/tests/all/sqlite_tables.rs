@@ -90,6 +90,8 @@ fn trace() -> Row {
         run: RUN.into(),
         iter: 4,
         stop_reason: "tool_use".into(),
+        reply_stop_reason: Some("new".into()),
+        model: Some("m".into()),
         tool_calls: vec![call],
         usage: Usage {
             input_tokens: 1,
@@ -166,10 +168,11 @@ async fn rows_land_with_their_entry() {
     assert_eq!(
         strings(
             &raw,
-            "SELECT concat_ws('|', i.transition, i.tool_rounds, i.model_calls, i.tool_calls)
+            "SELECT concat_ws('|', i.transition, i.tool_rounds, i.model_calls, i.tool_calls,
+             i.model, i.reply_stop_reason)
              FROM agent_loop_iteration i JOIN agent_loop_trace t ON t.id = i.trace_id"
         ),
-        ["tool_results|3|4|5"]
+        ["tool_results|3|4|5|m|new"]
     );
     assert_eq!(
         strings(

@@ -2,6 +2,7 @@
 
 use windlass::core::input::Input;
 use windlass::core::record::{Record, Transition, Truncation};
+use windlass::core::stop::Anomaly;
 
 use super::words;
 use super::{Past, Sentence};
@@ -16,13 +17,12 @@ pub(super) fn hear(said: &mut Vec<Sentence>, moment: Moment<'_>) {
         }
         Record::AttemptAbandoned { why, charged, .. } => Some(words::abandoned(why, charged)),
         Record::FellBack { why } => {
-            let settings = moment.now.settings_in_use();
-            let model = settings.as_ref().map_or("", |settings| &*settings.model.name);
+            let model = moment.now.model_in_use().map_or("", |model| &*model.name);
             Some(words::fell_back(model, why))
         }
         Record::Replied { truncation: Truncation::Cut, .. } => Some(words::REPLY_CUT.to_owned()),
         Record::Asked { transition, .. } => recovery(*transition).map(str::to_owned),
-        Record::Anomaly { what } => Some(words::anomaly(*what)),
+        Record::Anomaly { what } => Some(words::anomaly(*what, value(*what, &moment.entry.input))),
         Record::Retried { call, until } => {
             Some(words::tool_retry(&call_named(*call, moment.now), *until))
         }
@@ -30,6 +30,14 @@ pub(super) fn hear(said: &mut Vec<Sentence>, moment: Moment<'_>) {
         _ => None,
     };
     Sentence::add(said, text, moment.entry.seq);
+}
+
+/// The word of the provider that was odd.
+fn value(what: Anomaly, input: &Input) -> Option<&str> {
+    match input {
+        Input::Replied { reply, .. } => what.value(reply),
+        _ => None,
+    }
 }
 
 fn failure(input: &Input) -> Option<String> {

@@ -28,8 +28,16 @@ fn of_model(moment: Moment<'_>) -> Option<String> {
         Record::Deferred { failures, .. } => {
             format!("the model failed ({failures} in a row); it is asked again later")
         }
-        Record::FellBack { why } => format!("the fallback model is asked from here on: {why}"),
+        Record::FellBack { why } => {
+            let model = moment.now.model_in_use().map_or("", |model| &*model.name);
+            format!("the fallback model {model} is asked from here on: {why}")
+        }
         Record::Anomaly { what: Anomaly::EmptyAnswer } => "the answer was empty".to_owned(),
+        Record::Anomaly { what: what @ Anomaly::UnknownStopReason } => {
+            let reply = moment.now.last_reply.as_ref().map(|last| &last.reply);
+            let value = reply.and_then(|reply| what.value(reply)).unwrap_or_default();
+            format!("unknown stop reason `{value}`")
+        }
         Record::Anomaly { what } => format!("something odd: {}", stored_name(what)),
         Record::Replied { truncation: Truncation::Cut, .. } => "the reply was cut".to_owned(),
         _ => return None,

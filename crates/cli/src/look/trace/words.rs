@@ -1,8 +1,9 @@
 //! The words around the column of iterations.
 
+use windlass::StopCause;
 use windlass::core::call::{Call, CallState};
 use windlass::core::ids::{Millis, RunId};
-use windlass::core::project::TraceCall;
+use windlass::core::project::{TraceCall, TraceRow};
 use windlass::core::record::Record;
 
 use crate::look::paper::clean;
@@ -16,6 +17,31 @@ pub(super) fn heading(room: usize, first: Millis) -> String {
     let time = format!("at{}", offset(first));
     let (iter, because, calls) = ("iter", "because of", "calls");
     format!("{iter:>4} {time:<8} {because:<16} {calls:<room$} {:>8} {:>6} stop", "in", "out")
+}
+
+/// What the model gave as its reason, if this version does not know it.
+pub(super) fn unknown_reason(rows: &[TraceRow]) -> Option<String> {
+    let last = rows.last()?;
+    let said = last.reply_stop_reason.as_ref()?;
+    (&*last.stop_reason == StopCause::Unexpected.reason())
+        .then(|| format!("the model's stop reason was `{}`", clean(said)))
+}
+
+/// Which model made which iterations, if more than one did.
+pub(super) fn models(rows: &[TraceRow]) -> Vec<String> {
+    let mut spans: Vec<(&str, u32, u32)> = Vec::new();
+    for row in rows {
+        let model = row.model.as_deref().unwrap_or_default();
+        match spans.last_mut() {
+            Some((last, _, upto)) if *last == model => *upto = row.iter,
+            Some(_) | None => spans.push((model, row.iter, row.iter)),
+        }
+    }
+    let line = |(model, from, upto): &(&str, u32, u32)| match from == upto {
+        true => format!("iteration {from} asked {}", clean(model)),
+        false => format!("iterations {from} to {upto} asked {}", clean(model)),
+    };
+    spans.iter().map(line).filter(|_| spans.len() > 1).collect()
 }
 
 /// A call: its tool, how long it took, how it ended.
@@ -51,8 +77,8 @@ pub(super) fn closing(story: &Story, run: &RunId) -> String {
             if let Record::Finished { run: ended, cause, .. } = record
                 && ended == run
             {
-                let (reason, seq) = (cause.reason(), entry.seq);
-                return format!("ended: {reason}: {} [entry {seq}]", why(*cause));
+                let (name, seq) = (cause.name(), entry.seq);
+                return format!("ended: {name}: {} [entry {seq}]", why(*cause));
             }
         }
     }

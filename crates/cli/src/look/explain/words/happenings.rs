@@ -140,12 +140,15 @@ pub(in crate::look::explain) fn fell_back(model: &str, why: &str) -> String {
     format!("From here on the fallback model {model} is asked, because {}.", one_line(why, QUOTE))
 }
 
-pub(in crate::look::explain) fn anomaly(what: Anomaly) -> String {
+pub(in crate::look::explain) fn anomaly(what: Anomaly, value: Option<&str>) -> String {
     let what = match what {
+        Anomaly::UnknownStopReason => {
+            let value = value.unwrap_or_default();
+            return format!("The model stopped with `{value}`, which this version does not know.");
+        }
         Anomaly::CallsWithoutToolUse => "calls came with a stop reason that is not `tool_use`",
         Anomaly::ToolUseWithoutCalls => "`tool_use` came without a call",
         Anomaly::EmptyAnswer => "the answer was empty",
-        Anomaly::UnknownStopReason => "the stop reason is not known to this version",
         Anomaly::UnknownStopString => "a stop string matched that nobody registered",
         Anomaly::RepeatedCallId => "a call had the id of another call",
     };
