@@ -22,7 +22,7 @@ pub mod models {
         Credential, Error as NameError, Format, Provider, Providers,
     };
     pub use windlass_providers::overrides::{ModelRow, ProviderRow};
-    pub use windlass_providers::prices::Prices;
+    pub use windlass_providers::prices::{Prices, Written};
     pub use windlass_providers::{
         Client, Models, Notice, Options, Proxies, Shared, Variables, notices,
     };

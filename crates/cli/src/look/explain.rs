@@ -60,6 +60,8 @@ pub(crate) struct Account {
     conversation: LaneId,
     run: RunId,
     state: RunState,
+    /// Why it ended.
+    cause: Option<StopCause>,
     /// What it asks, for programs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     questions: Vec<QuestionView>,
@@ -138,8 +140,9 @@ pub(crate) fn explain(story: &Story, run: &RunId, owner: Option<&LaneInfo>) -> A
     let sections = spoken.map(|(about, sentences)| Section { about, sentences }).collect();
     let asks = past.at_end.run.iter().filter(|active| active.id == *run).flat_map(Run::questions);
     let questions = asks.map(|question| QuestionView::new(question, &past.at_end)).collect();
-    let state = past.state();
-    Account { conversation: story.lane.clone(), run: run.clone(), state, questions, sections }
+    let (state, cause) = (past.state(), past.ended().map(|ended| ended.cause));
+    let (conversation, run) = (story.lane.clone(), run.clone());
+    Account { conversation, run, state, cause, questions, sections }
 }
 
 /// What to do after a run that ended so.

@@ -10,7 +10,7 @@ use windlass::core::request::Request;
 use windlass::core::settings::{CacheLifetime, Model as ModelSettings, Settings};
 use windlass::core::window::Summariser;
 use windlass::models::{
-    Capabilities, Client, Described, Models, Options, Providers, Proxies, Shared, Standing,
+    Capabilities, Client, Described, Models, Options, Providers, Proxies, Shared, Standing, Written,
 };
 use windlass::ports::{Clock, Model, Store};
 use windlass::scripted::{Script, ScriptedModel};
@@ -64,7 +64,7 @@ pub(crate) fn choose(
     let controls = controls(args, (config, profile))?;
     if let Some(path) = &args.script {
         let script = read_script(path)?;
-        settings.model = ModelSettings::named(SCRIPTED);
+        settings.model = scripted_model(config);
         widen(settings, args);
         controls.apply(settings)?;
         return Ok(Arc::new(ScriptedModel::new(script, Arc::clone(clock))));
@@ -163,6 +163,18 @@ fn models(
     // Prices depend on it, too.
     let options = Options { cache: cache.unwrap_or_default(), ..Options::default() };
     Ok(Models::new(shared, providers, options, variables))
+}
+
+/// The model that answers from a script, with what the configuration says of it: budgets and small
+/// windows are tried out with scripts, too.
+fn scripted_model(config: &Config) -> ModelSettings {
+    let mut model = ModelSettings::named(SCRIPTED);
+    if let Some(row) = config.models.get(SCRIPTED) {
+        model.window_tokens = row.window_tokens.unwrap_or(model.window_tokens);
+        model.most_output_tokens = row.most_output_tokens.unwrap_or(model.most_output_tokens);
+        model.price = row.prices.map(|prices| prices.price(Written::Minutes));
+    }
+    model
 }
 
 /// What was typed about the window counts more than what the table says.

@@ -46,27 +46,39 @@ fn every_scope_can_be_set() {
 // spec: BUDGETS-01
 #[test]
 fn a_conversation_cap_holds_over_its_runs_and_a_profile_cap_over_conversations() {
-    let config = "[profiles.p]\nprofile_budget_tokens = 20000\nprofile_budget_period = \"day\"\n\
+    let config = "[profiles.talk]\nconversation_budget_tokens = 20000\n\
+                  limits = { least_output_tokens = 100 }\n\
+                  [profiles.all]\nprofile_budget_tokens = 20000\nprofile_budget_period = \"day\"\n\
                   limits = { least_output_tokens = 100 }\n";
     let place = place(config);
-    let mut ended = 0;
-    for nth in 0..200 {
-        let conversation = format!("c{nth}");
-        let ran = place.ask("go", &["--profile", "p", "--conversation", &conversation]);
-        if ran.code != 0 {
-            assert!(ran.err.contains("the token cap is reached"), "{}", ran.err);
-            break;
+    // Every reply uses 2,000 tokens.
+    place.write("a.script", "when any\n  say \"x\"\n  usage in 90 out 1910\n");
+    let ask = |profile: &str, conversation: &str| {
+        place.ask("go", &["--profile", profile, "--conversation", conversation])
+    };
+    // Each run is a process of its own, and the first that is over the cap is refused.
+    let runs = (1..=12).find(|_| {
+        let ran = ask("talk", "one");
+        assert!(ran.code == 0 || ran.err.contains("the token cap is reached"), "{}", ran.err);
+        ran.code != 0
+    });
+    let runs = runs.expect("the cap of a conversation holds over its runs");
+    // What a call may use is set aside before it, so the cap is reached before its last token.
+    assert!(runs > 3, "{runs}");
+    assert_eq!(ask("talk", "two").code, 0, "another conversation has a cap of its own");
+    let runs = (1..=12).find(|nth| {
+        let ran = ask("all", &format!("c{nth}"));
+        assert!(ran.code == 0 || ran.err.contains("the token cap is reached"), "{}", ran.err);
+        if ran.code == 0 {
+            assert_eq!(spent(&place), 2_000 * nth, "what was set aside is given back");
         }
-        ended += 1;
-        assert_eq!(spent(&place), 100 * (ended), "what was set aside is given back");
-        if ended > 20 {
-            break;
-        }
-    }
-    // The cap is on what may be used, so it is reached before the last token.
-    assert!(ended > 5, "{ended}");
-    let ran = place.run(&["explain", "c0"]);
-    assert!(ran.out.contains("all conversations of the profile p: "), "{}", ran.out);
+        ran.code != 0
+    });
+    let runs = runs.expect("the cap of a profile holds over conversations");
+    assert!(runs > 3, "{runs}");
+    assert_eq!(ask("talk", "three").code, 0, "another profile has a cap of its own");
+    let ran = place.run(&["explain", "c1"]);
+    assert!(ran.out.contains("all conversations of the profile all: "), "{}", ran.out);
 }
 
 /// Two processes on one store cannot spend more together than the cap and one call each.

@@ -41,6 +41,7 @@ mod sending;
 mod settings;
 mod show;
 mod stats;
+mod stop_causes;
 mod terminal;
 mod trace;
 mod trust;

@@ -167,6 +167,70 @@ fn an_agent_file_sets_the_effort_of_its_children() {
     assert!(stored.contains("\"effort\":\"high\"") && stored.contains("\"effort\":null"));
 }
 
+/// The effort of an agent's file, of a call and of a task is what the child's model is asked with.
+// spec: MODELS-10
+#[test]
+fn the_effort_of_a_child_reaches_the_wire() {
+    let place = place("");
+    std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
+    let page = "---\nname: thinker\ndescription: thinks\neffort: high\n---\nThink.\n";
+    place.write("user/.claude/agents/thinker.md", page);
+    let cases = [
+        (
+            r#"Agent", "input": {"description": "d", "prompt": "p", "subagent_type": "thinker"}"#,
+            "high",
+        ),
+        (r#"Agent", "input": {"description": "d", "prompt": "p", "effort": "xhigh"}"#, "xhigh"),
+        (
+            r#"Agent", "input": {"description": "d", "prompt": "p", "subagent_type": "thinker", "effort": "low"}"#,
+            "low",
+        ),
+        (r#"Agent", "input": {"description": "d", "prompt": "p"}"#, "medium"),
+        (r#"spawn_child_runs", "input": {"tasks": [{"prompt": "p", "effort": "max"}]}"#, "max"),
+    ];
+    for (call, effort) in cases {
+        let reply = format!(
+            r#"{{"content": [{{"type": "tool_use", "id": "t1", "name": "{call}}}], "stop_reason": "tool_use",
+            "usage": {{"input_tokens": 10, "output_tokens": 2}}}}"#
+        );
+        let wire = Wire::failing(&[("200 OK", reply.leak())]);
+        let flags =
+            ["--model", "opus", "--effort", "medium", "--allowedTools", "Agent,spawn_child_runs"];
+        let fixed = ["-p", "hi", "--store", "w.db"];
+        let ran = place.run_with(&[&fixed[..], &flags].concat(), &wire.keys());
+        assert_eq!((ran.code, ran.out.as_str()), (0, "Hello.\n"), "{call}: {}", ran.err);
+        let asked: Vec<Value> =
+            wire.sent().iter().map(|sent| sent.body["output_config"]["effort"].clone()).collect();
+        assert_eq!(asked, [json!("medium"), json!(effort), json!("medium")], "{call}");
+    }
+}
+
+/// The cheap model of the same family sums up, unless another one is named.
+// spec: WINDOW-04
+#[test]
+fn the_cheap_model_of_the_family_sums_up() {
+    let long = "many words ".repeat(400);
+    for (model, more, summed_up_by) in [
+        ("opus", "", "claude-haiku-5-5"),
+        ("gpt-6-sol", "", "gpt-6-luna"),
+        ("opus", "summary_model = \"claude-sonnet-4-5\"\n", "claude-sonnet-4-5"),
+    ] {
+        let (wire, place) = (Wire::start(), place(more));
+        for _ in 0..6 {
+            let prompt = ["-p", long.as_str(), "--store", "w.db", "--conversation", "c"];
+            let ran = place.run_with(&[&prompt[..], &["--model", model]].concat(), &wire.keys());
+            assert_eq!(ran.code, 0, "{}", ran.err);
+        }
+        let compact = ["compact", "c", "--store", "w.db"];
+        let ran = place.run_with(&compact, &wire.keys());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let prompt = ["-p", "go on", "--store", "w.db", "--conversation", "c", "--model", model];
+        place.run_with(&prompt, &wire.keys());
+        let asked: Vec<Value> = wire.sent().iter().map(|sent| sent.body["model"].clone()).collect();
+        assert!(asked.contains(&json!(summed_up_by)), "{model}: {asked:?}");
+    }
+}
+
 #[test]
 fn a_key_is_enough_to_choose_a_model() {
     let wire = Wire::start();

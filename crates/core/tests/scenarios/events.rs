@@ -277,7 +277,7 @@ fn a_fallback_says_what_led_to_it_and_a_cut_reply_how_far_the_ladder_is_used() {
         settings.limits.model_retries = 0;
     });
     let lane = lane.prompt("hi").fails(passing(FailureClass::Passing));
-    assert_eq!(last(&lane, "agent.model.fell_back"), json!({"why": "down"}));
+    assert_eq!(last(&lane, "agent.model.fell_back"), json!({"why": "down", "model": "other"}));
     assert_eq!(last(&lane, "agent.model.abandoned"), json!({"why": "down"}));
     let lane = Lane::new().prompt("hi").reply(text("a").stop("max_tokens"));
     assert_eq!(last(&lane, "agent.reply.truncated"), json!({"used": 1, "of": 3}));

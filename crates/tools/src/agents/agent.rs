@@ -30,10 +30,16 @@ pub struct OneTask {
     run_in_background: Option<bool>,
 }
 
+/// What is wrong with a word for an effort.
+pub(super) fn unknown_effort(word: &str) -> Option<String> {
+    let is_unknown = Effort::named(word).is_none();
+    is_unknown.then(|| format!("the effort is {word}; write low, medium, high, xhigh or max"))
+}
+
 impl Input for OneTask {
     fn problem(&self) -> Option<String> {
-        if let Some(word) = self.effort.as_ref().filter(|word| Effort::named(word).is_none()) {
-            return Some(format!("the effort is {word}; write low, medium, high, xhigh or max"));
+        if let Some(problem) = self.effort.as_deref().and_then(unknown_effort) {
+            return Some(problem);
         }
         let why = "a child cannot be left in the background; leave run_in_background out and the \
                    call waits for its answer";

@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::child::Task;
 use windlass_core::outcome::ToolError;
+use windlass_core::settings::Effort;
 
 use super::MAX_TASKS;
+use super::agent::unknown_effort;
 use super::handing::{Handing, Hands};
 use super::known::Known;
 use crate::input::Input;
@@ -29,10 +31,16 @@ struct One {
     prompt: String,
     /// Which agent does it; one like you if left out
     agent: Option<String>,
+    /// How hard the child is to try: low, medium, high, xhigh or max; as its agent does if left out
+    effort: Option<String>,
 }
 
 impl Input for Tasks {
     fn problem(&self) -> Option<String> {
+        let efforts = self.tasks.iter().filter_map(|one| one.effort.as_deref());
+        if let Some(problem) = efforts.filter_map(unknown_effort).next() {
+            return Some(problem);
+        }
         let count = self.tasks.len();
         let fits = (1..=MAX_TASKS).contains(&count);
         (!fits)
@@ -46,7 +54,12 @@ impl Hands for Tasks {
          returns when all have answered, with the answers in the order of the tasks.";
 
     fn tasks(&self, known: &Known) -> Result<Vec<Task>, ToolError> {
-        self.tasks.iter().map(|one| known.task(&one.prompt, one.agent.as_deref())).collect()
+        let task = |one: &One| {
+            let effort = one.effort.as_deref().and_then(Effort::named);
+            let task = known.task(&one.prompt, one.agent.as_deref())?;
+            Ok(Task { effort, ..task })
+        };
+        self.tasks.iter().map(task).collect()
     }
 
     fn summary(&self) -> String {

@@ -15,6 +15,7 @@ mod hooking;
 mod keeping;
 mod leases;
 mod live_text;
+mod model_names;
 mod panicking;
 mod reconciling;
 mod recording;

@@ -52,6 +52,8 @@ pub(in crate::look::explain) fn told_at_end(
 /// What to do next.
 pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> String {
     let go_on = go_on(lane);
+    // A run that a limit or a fault stopped goes on as it was; others need something new to do.
+    let resume = format!("windlass resume {lane}");
     match cause {
         StopCause::EndTurn | StopCause::StopSequence => {
             format!("Nothing is left to do; to go on talking: `{go_on}`.")
@@ -66,20 +68,25 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
         }
         StopCause::UserCancel => format!("To take it up again: `{go_on}`."),
         StopCause::BudgetUsd | StopCause::BudgetTokens => {
-            format!("Raise the budget, or split the task; then `{go_on}`.")
+            format!("Raise the budget and `{resume}`, or split the task.")
         }
         StopCause::PriceUnknown => format!(
             "Give the model's price in [models.NAME] of config.toml, or use a budget in tokens \
-             (--max-budget-tokens); then `{go_on}`."
+             (--max-budget-tokens); then `{resume}`."
         ),
         StopCause::HardTime => format!("Raise the time limit, or split the task; then `{go_on}`."),
         StopCause::MaxToolRounds | StopCause::MaxModelCalls => format!(
-            "See in the iterations whether it makes headway: if it does, `{go_on} --max-turns N` \
-             gives it more; if not, say what to do instead."
+            "See in the iterations whether it makes headway: if it does, `{resume} {more}` gives it \
+             more; if not, say what to do instead: `{go_on}`.",
+            more = match cause {
+                StopCause::MaxModelCalls => "--set model_calls=N",
+                _ => "--max-turns N",
+            },
         ),
         StopCause::BlockingLimit => format!(
-            "Begin a new conversation, or fork an earlier point with `windlass fork {lane} --at \
-             ENTRY`; large tool results are what fills a window most often."
+            "Begin a new conversation, fork an earlier point with `windlass fork {lane} --at ENTRY`, \
+             or give it a larger window with `{resume} --model NAME`; large tool results are what \
+             fills a window most often."
         ),
         StopCause::TruncationExhausted => {
             format!("Ask for less at once, for instance file by file: `{go_on}`.")
@@ -87,9 +94,9 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
         StopCause::StructuredOutputRetries => {
             "Simplify the schema, or say in the prompt how each field is filled.".to_owned()
         }
-        StopCause::HookStopped => format!("Do what the hook asks for, then `{go_on}`."),
+        StopCause::HookStopped => format!("Do what the hook asks for, then `{resume}`."),
         StopCause::ProviderFailed => format!(
-            "Check key, model and network with `windlass doctor`, then `{go_on}`; `windlass logs \
+            "Check key, model and network with `windlass doctor`, then `{resume}`; `windlass logs \
              {lane}` shows the retries."
         ),
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "Answer the question.".to_owned(),

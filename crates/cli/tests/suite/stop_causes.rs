@@ -1,0 +1,191 @@
+//! Every way a run ends, brought about with the real binary: each cause has one name, and every
+//! surface that says why a run ended says that name.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use windlass::StopCause;
+use windlass::core::outcome::ToolError;
+use windlass::core::stop::Text;
+use windlass::tools::Custom;
+
+use crate::kit::Place;
+use crate::stage::played;
+
+/// The prompt is the name of the cause that it leads to.
+const SCRIPT: &str = r#"
+when user is "end_turn"
+  say "Done."
+when user is "stop_sequence"
+  say "Done."
+  stop stop_sequence "\n---END---"
+when user is "refusal"
+  stop refusal
+when user is "unexpected"
+  say "So far."
+  stop new_reason
+when user is "tool_error_fatal"
+  call Broken {}
+when user is "user_cancel"
+  call Bash {"command": "rm -r x"}
+when user is "soft_time" and results 0
+  call Bash {"command": "sleep 30"}
+when user is "hard_time" and results 0
+  call Bash {"command": "sleep 30"}
+when user is "max_iters"
+  call Read {"file_path": "a.txt"}
+when user is "max_model_calls"
+  call Read {"file_path": "a.txt"}
+when user is "blocking_limit"
+  say "Never."
+  stop model_context_window_exceeded
+when user is "truncation_exhausted"
+  say "On and on"
+  stop max_tokens
+when user contains "continue from where you left off"
+  say "On and on"
+  stop max_tokens
+when user is "provider_failed"
+  fail 400 "bad request"
+when any
+  say "Half of it."
+"#;
+
+const CONFIG: &str = "[profiles.soft]\ntimes = { soft_ms = 300, hard_ms = 60000, grace_ms = 0 }\n\
+                      [profiles.hard]\ntimes = { soft_ms = 200, hard_ms = 700, grace_ms = 60000 }\n";
+
+const PRICED: &str = "[models.scripted.prices]\ninput = 900000000\noutput = 900000000\n\
+                      cache_read = 0\ncache_write = 0\ncache_write_hour = 0\n";
+
+/// A hook that ends the run whose prompt is `hook_stopped`.
+const HOOK: &str = r#"{"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command",
+    "command": "if grep -q hook_stopped; then exit 2; fi"}]}]}}"#;
+
+/// The flags that lead to a cause.
+const FLAGS: [(StopCause, &[&str]); 17] = [
+    (StopCause::EndTurn, &[]),
+    (StopCause::StopSequence, &[]),
+    (StopCause::Refusal, &[]),
+    (StopCause::Unexpected, &[]),
+    (StopCause::UserCancel, &["--when-asked", "park"]),
+    (StopCause::BudgetUsd, &["--max-budget-usd", "0.01"]),
+    (StopCause::BudgetTokens, &["--max-budget-tokens", "500"]),
+    (StopCause::PriceUnknown, &["--max-budget-usd", "1"]),
+    (StopCause::SoftTime, &["--profile", "soft", "--allow", "Bash"]),
+    (StopCause::HardTime, &["--profile", "hard", "--allow", "Bash"]),
+    (StopCause::MaxToolRounds, &["--max-turns", "1"]),
+    (StopCause::MaxModelCalls, &["--set", "model_calls=1"]),
+    (StopCause::BlockingLimit, &[]),
+    (StopCause::TruncationExhausted, &[]),
+    (StopCause::StructuredOutputRetries, &["--json-schema", r#"{"type": "object"}"#]),
+    (StopCause::HookStopped, &[]),
+    (StopCause::ProviderFailed, &[]),
+];
+
+fn place() -> Place {
+    let place = Place::new(SCRIPT);
+    for folder in ["home", "priced", "user/.claude"] {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    place.write("home/config.toml", CONFIG);
+    place.write("priced/config.toml", PRICED);
+    place.write("user/.claude/settings.json", HOOK);
+    place.write("a.txt", "x");
+    place
+}
+
+/// The last message of a run that ends so, in this format.
+fn result(place: &Place, cause: StopCause, flags: &[&str], format: &str) -> Value {
+    let (name, priced) = (cause.name(), place.path("priced"));
+    let conversation = format!("{name}-{format}");
+    let fixed = ["-p", name, "--script", "a.script", "--store", "w.db"];
+    let output = ["--conversation", &conversation, "--output-format", format, "--verbose"];
+    let home = ("WINDLASS_HOME", priced.to_str().unwrap());
+    let variables = if cause == StopCause::BudgetUsd { vec![home] } else { Vec::new() };
+    let mut ran = place.run_with(&[&fixed[..], &output, flags].concat(), &variables);
+    if cause == StopCause::UserCancel {
+        ran = place.run(&["cancel", &conversation, "--json"]);
+    }
+    let last = ran.out.lines().last();
+    let last = last.unwrap_or_else(|| panic!("{name}: nothing was printed; {}", ran.err));
+    serde_json::from_str(last).unwrap()
+}
+
+// spec: STOP-22
+#[test]
+fn every_surface_calls_a_stop_cause_by_its_one_name() {
+    let place = place();
+    let broken = Custom::new("Broken", "fails for good", |_, _: Value| async {
+        Err(ToolError::new("broken", "it is broken", "mend it").fatal())
+    });
+    played(&place, "tool_error_fatal-json", &["tool_error_fatal"], |builder| {
+        builder.tool(broken).allow("Broken")
+    });
+    for (cause, flags) in FLAGS {
+        for format in ["json", "stream-json"] {
+            let result = result(&place, cause, flags, format);
+            assert_eq!(result["stop_cause"], cause.name(), "{format}: {result}");
+            let is_ok = cause.subtype(Text::Some) == windlass::core::stop::Subtype::Success;
+            assert_eq!((&result["ok"], &result["is_error"]), (&is_ok.into(), &(!is_ok).into()));
+            assert_eq!(result["result"].is_string(), is_ok, "{result}");
+            let resumable = (!is_ok).then_some(Value::Bool(cause.is_resumable()));
+            assert_eq!(result.get("resumable").cloned(), resumable, "{result}");
+        }
+    }
+    let walked = FLAGS.iter().map(|(cause, _)| *cause).chain([StopCause::ToolFatal]);
+    let walked: BTreeSet<StopCause> = walked.collect();
+    let runs = place.json(&["runs", "--limit", "200"]);
+    let stats = place.json(&["stats"]);
+    for cause in StopCause::all() {
+        // These two wait: the next test looks at them.
+        if matches!(cause, StopCause::AskedHuman | StopCause::ResumeUnsafe) {
+            continue;
+        }
+        assert!(walked.contains(&cause), "{} is not walked", cause.name());
+        looks_back_at(&place, cause, &runs);
+        assert!(stats[0]["reasons"][cause.name()].as_u64() >= Some(1), "{cause:?}: {}", stats[0]);
+    }
+}
+
+/// What is said of a run that is over.
+fn looks_back_at(place: &Place, cause: StopCause, runs: &[Value]) {
+    let (name, lane) = (cause.name(), format!("{}-json", cause.name()));
+    let run = runs.iter().find(|run| run["conversation"] == lane).unwrap();
+    assert_eq!(run["cause"], name);
+    let events = place.json(&["logs", &lane]);
+    let ended = events.iter().find(|event| !event["fields"]["cause"].is_null());
+    let ended = ended.unwrap_or_else(|| panic!("{name}: {events:?}"));
+    assert_eq!(ended["fields"]["cause"], name, "{ended}");
+    assert_eq!(ended["fields"]["resumable"], cause.is_resumable(), "{ended}");
+    let explained = place.json(&["explain", &lane]);
+    assert_eq!(explained[0]["explanation"]["cause"], name);
+    for look in ["show", "explain"] {
+        // Where lines break does not matter.
+        let said = place.run(&[look, &lane]).out;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&format!("ended ({name}): ")), "{look}: {said}");
+        let advises = said.contains(&format!("`windlass resume {lane}"));
+        assert_eq!(advises, cause.is_resumable(), "{look}: {said}");
+    }
+    let trace = place.run(&["trace", &lane]).out;
+    assert!(trace.contains(&format!("ended: {name}: ")), "{trace}");
+    // What can be continued is continued, and nothing else is.
+    if !cause.is_resumable() {
+        let ran = place.run(&["resume", &lane, "--script", "a.script"]);
+        let says = format!("has finished ({name}); there is nothing to resume");
+        assert!(ran.code != 0 && ran.err.contains(&says), "{name}: {}", ran.err);
+    }
+}
+
+/// A run that waits for a person is not over: it has a state and no cause.
+#[test]
+fn a_run_that_waits_has_no_cause() {
+    let place = place();
+    let ran = place.ask("user_cancel", &["--output-format", "json", "--conversation", "c"]);
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["terminal_reason"], StopCause::AskedHuman.terminal());
+    assert_eq!(result.get("stop_cause"), None, "{result}");
+    let run = &place.json(&["runs"])[0];
+    assert_eq!((&run["state"], &run["cause"]), (&"waiting_on_human".into(), &Value::Null));
+    assert_eq!(place.json(&["explain", "c"])[0]["explanation"]["cause"], Value::Null);
+}
