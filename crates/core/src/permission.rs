@@ -5,10 +5,14 @@
 
 pub mod bounded;
 pub mod glob;
+mod harmless;
+mod harmless_git;
 mod hazard;
 pub mod judge;
 mod mention;
 pub mod mode;
+mod options;
+mod program_text;
 pub mod readonly;
 pub mod rule;
 pub mod scope;
@@ -33,8 +37,10 @@ mod scope_tests;
 mod verdict_tests;
 
 pub use bounded::MAX_RULES;
+pub use hazard::has_harmless_options;
 pub use judge::{Asked, Effect, Permissions, Ruling};
 pub use mode::{Mode, Rights, RootRefused};
+pub use program_text::{runs_no_words, shows_what_it_runs};
 pub use readonly::{Depth, ReadOnlyUse, is_read_only, read_only_use};
 pub use rule::{BadRule, Rule};
 pub use scope::Places;

@@ -17,6 +17,8 @@ mod file_properties;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod holes;
+#[cfg(test)]
 mod human;
 #[cfg(test)]
 mod judging;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounded;
 use super::mode::Mode;
+use super::program_text::shows_what_it_runs;
 use super::readonly::{is_read_only, only_wraps};
 use super::rule::Rule;
 use super::scope::Places;
@@ -112,6 +113,7 @@ impl Permissions {
     pub fn judge(&self, asked: Asked<'_>) -> Ruling {
         self.held_back(asked)
             .or_else(|| self.by_mode(asked))
+            .or_else(|| self.for_person(asked))
             .or_else(|| self.let_go(asked))
             .or_else(|| own_check(asked))
             .unwrap_or_else(|| self.otherwise(asked))
@@ -134,6 +136,26 @@ impl Permissions {
             );
         }
         self.hit(&self.ask, asked).map(Ruling::Ask)
+    }
+
+    /// What may be about something that is held back is for a person: no rule, hook or classifier
+    /// speaks for it.
+    fn for_person(&self, asked: Asked<'_>) -> Option<Ruling> {
+        let Subject::Shell(shell) = asked.subject else { return None };
+        let reason = match () {
+            () if names_protected(shell) => "it may change what decides which programs run",
+            () if self.may_be_held_back(shell, asked) => "it may use what a rule holds back",
+            () => return None,
+        };
+        Some(match self.mode {
+            Mode::DontAsk => Ruling::Deny(Arc::from(format!("{reason}, and nobody is asked"))),
+            Mode::Default
+            | Mode::AcceptEdits
+            | Mode::Plan
+            | Mode::PlanNone
+            | Mode::Auto
+            | Mode::BypassPermissions => Ruling::Ask(Arc::from(reason)),
+        })
     }
 
     fn hit(&self, rules: &[Rule], asked: Asked<'_>) -> Option<Arc<str>> {
@@ -175,15 +197,13 @@ impl Permissions {
     }
 
     fn shell_let_go(&self, shell: &Shell, asked: Asked<'_>) -> Option<Ruling> {
-        if let Some(rule) = self.whole_tool(shell, asked) {
+        if let Some(rule) = self.whole_tool(asked) {
             return Some(Ruling::Allow(rule));
         }
         let is_clear = shell.doubts.is_empty()
             && !shell.commands.is_empty()
             && all_in_workspace(&shell.writes)
-            && shell.redirects.iter().all(|used| self.is_edit_allowed(used, asked))
-            && !names_protected(shell)
-            && !self.may_be_held_back(shell, asked);
+            && shell.redirects.iter().all(|used| self.is_edit_allowed(used, asked));
         if !is_clear {
             return None;
         }
@@ -196,23 +216,22 @@ impl Permissions {
         all.then(|| Ruling::Allow(Arc::from("every part of the command is allowed")))
     }
 
-    /// A rule that lets every command run means it. Only where another rule holds some of them back
-    /// must a command be seen through first.
-    fn whole_tool(&self, shell: &Shell, asked: Asked<'_>) -> Option<Arc<str>> {
-        let rule =
-            self.allowing(asked).find(|rule| rule.is_unscoped() && rule.names(asked.tool))?;
-        let holds_back = self.disallowed.iter().chain(&self.deny).chain(&self.ask);
-        let scoped = |rule: &Rule| !rule.is_unscoped() && rule.is_heard_in_commands(asked.tool);
-        let is_clear = shell.doubts.is_empty() || !holds_back.into_iter().any(scoped);
-        let is_covered =
-            is_clear && !names_protected(shell) && !self.may_be_held_back(shell, asked);
-        is_covered.then(|| rule.text().clone())
+    /// A rule that lets every command run means it.
+    fn whole_tool(&self, asked: Asked<'_>) -> Option<Arc<str>> {
+        let is_whole = |rule: &&Rule| rule.is_unscoped() && rule.names(asked.tool);
+        self.allowing(asked).find(is_whole).map(|rule| rule.text().clone())
     }
 
-    /// Whether a rule that holds back may be about something the command does not show.
+    /// Whether a rule that holds back may be about something the command does not show. Where there
+    /// is such a rule, a command must be seen through first.
     fn may_be_held_back(&self, shell: &Shell, asked: Asked<'_>) -> bool {
+        let shows_all = shows_all(shell);
+        let may_touch = |rule: &Rule| {
+            (!shows_all && rule.is_heard_in_commands(asked.tool))
+                || rule.may_touch(asked.tool, shell, self.places())
+        };
         let mut rules = self.disallowed.iter().chain(&self.deny).chain(&self.ask);
-        rules.any(|rule| !rule.is_unscoped() && rule.may_touch(asked.tool, shell, self.places()))
+        rules.any(|rule| !rule.is_unscoped() && may_touch(rule))
     }
 
     /// Whether the file that a redirection writes to could be edited without asking.
@@ -309,6 +328,13 @@ fn protected_write(subject: &Subject) -> Option<&Arc<str>> {
     };
     let is_protected = |p: &&PathUse| p.access == Access::Write && p.zone == Zone::Protected;
     writes.iter().chain(more).find(is_protected).map(|used| &used.path)
+}
+
+/// Whether the words of the command show what it runs and uses, as far as they can.
+fn shows_all(shell: &Shell) -> bool {
+    shell.doubts.is_empty()
+        && shell.hidden.is_empty()
+        && shell.commands.iter().all(shows_what_it_runs)
 }
 
 /// Whether a command that may write names a place that decides what may run. No rule covers that.

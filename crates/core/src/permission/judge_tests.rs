@@ -139,7 +139,7 @@ fn one_part_is_enough_to_deny_and_none_may_be_missing_to_allow() {
     assert_eq!(judge(shell(&["npm test", "curl x"])), Deny);
     assert_eq!(judge(shell(&[])), Open);
     let doubted = Shell { doubts: vec![Arc::from("?")], ..shell(&["npm test"]) };
-    assert_eq!(judge(doubted.clone()), Open);
+    assert_eq!(judge(doubted.clone()), Ask, "a rule that denies may be about it");
     assert_eq!(judge(Shell { seen: Seen::Part, ..doubted }), Deny);
     let redirected = |zone| Shell { writes: vec![write("/w/o", zone)], ..shell(&["echo x"]) };
     assert_eq!(judge(redirected(Zone::Workspace)), Allow, "the command's own write");
@@ -219,7 +219,7 @@ fn what_a_held_back_file_or_program_may_hide_in_is_asked_about() {
                 let mut p = Permissions { allow: allow.clone(), ..permissions(mode) };
                 *[&mut p.deny, &mut p.ask, &mut p.disallowed][which] = rules(&[held]);
                 let found = judged(&p, "Bash", &scan(path, "cat x"), Effect::Some);
-                assert_eq!(found, if expected { Open } else { Allow }, "{held} {path} {which}");
+                assert_eq!(found, if expected { Ask } else { Allow }, "{held} {path} {which}");
             }
         }
     }
@@ -228,7 +228,7 @@ fn what_a_held_back_file_or_program_may_hide_in_is_asked_about() {
     let hides = ["unknown rm f", "unknown -x /bin/rm", "unknown sh;rm", "unknown -Srm", "u A=b;rm"];
     for command in hides {
         let subject = Subject::Shell(shell(&[command]));
-        assert_eq!(judged(&p, "Bash", &subject, Effect::Some), Open, "{command}");
+        assert_eq!(judged(&p, "Bash", &subject, Effect::Some), Ask, "{command}");
     }
     for command in ["echo rm", "git rm x", "cat rm", "unknown farm", "unknown form"] {
         let subject = Subject::Shell(shell(&[command]));
@@ -243,7 +243,7 @@ fn a_protected_place_named_by_a_command_that_may_write_is_covered_by_no_rule() {
     let subject = Subject::Shell(Shell { reads, ..shell(&["tool .git/x"]) });
     for list in [&["Bash"][..], &["Bash(*)"], &["*"], &["Bash(tool:*)"], &["Bash(tool .git/x)"]] {
         let p = Permissions { allow: rules(list), ..permissions(Mode::Default) };
-        assert_eq!(judged(&p, "Bash", &subject, Effect::Some), Open, "{list:?}");
+        assert_eq!(judged(&p, "Bash", &subject, Effect::Some), Ask, "{list:?}");
     }
     assert_eq!(
         judged(&permissions(Mode::BypassPermissions), "Bash", &subject, Effect::Some),
@@ -267,7 +267,7 @@ fn what_cannot_be_parsed_is_covered_only_by_a_rule_for_every_command() {
         for which in 0..3 {
             let mut p = p.clone();
             *[&mut p.deny, &mut p.ask, &mut p.disallowed][which] = rules(&[held]);
-            assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Open, "{held} {which}");
+            assert_eq!(judged(&p, "Bash", &doubted, Effect::Some), Ask, "{held} {which}");
         }
     }
     p.deny = rules(&["WebFetch(domain:a.org)"]);
@@ -304,4 +304,27 @@ fn settings_with_a_bad_rule_or_an_unknown_key_are_refused() {
     assert_eq!(none, Permissions::default());
     let json = serde_json::to_string(&permissions(Mode::Plan)).unwrap();
     assert_eq!(serde_json::from_str::<Permissions>(&json).unwrap(), permissions(Mode::Plan));
+}
+
+/// What a machine may decide is what nothing is held back of.
+// spec: PERMISSIONS-15, PERMISSIONS-17
+#[test]
+fn neither_hook_nor_classifier_lets_go_what_may_be_held_back() {
+    use super::verdict::Verdict;
+    let scans = vec![Scan { path: Arc::from("/w/.en?"), access: Access::Read }];
+    let hidden = Subject::Shell(Shell { scans, ..shell(&["cat .en?"]) });
+    let reads = vec![PathUse { access: Access::Read, ..write("/w/.git/x", Zone::Protected) }];
+    let protected = Subject::Shell(Shell { reads, ..shell(&["tool .git/x"]) });
+    let doubted = Subject::Shell(Shell { doubts: vec![Arc::from("?")], ..shell(&["ls"]) });
+    for subject in [&hidden, &protected, &doubted] {
+        for (mode, lean) in [(Mode::Auto, Lean::Neutral), (Mode::Default, Lean::Allow)] {
+            let mut p = Permissions { deny: rules(&["Read(.env)"]), ..permissions(mode) };
+            p.allow = rules(&["Bash"]);
+            let (tool, effect) = ("Bash", Effect::Some);
+            let verdict = p.decide(Asked { tool, subject, effect, lean, grants: &[] });
+            assert!(matches!(verdict, Verdict::Ask { .. }), "{mode:?} {verdict:?} {subject:?}");
+        }
+        let p = Permissions { deny: rules(&["Read(.env)"]), ..permissions(Mode::DontAsk) };
+        assert_eq!(judged(&p, "Bash", subject, Effect::Some), Deny);
+    }
 }

@@ -2,20 +2,13 @@
 //! nobody knows all of them.
 
 use super::glob;
-use super::readonly::is_read_only;
+use super::program_text::runs_no_words;
 use super::subject::SimpleCommand;
-
-/// Programs that run none of the words they are given. What git may run is known by its options.
-const RUN_NO_WORDS: &[&str] = &[
-    "cat", "cd", "chmod", "cp", "diff", "echo", "git", "grep", "head", "kill", "ln", "ls", "mkdir",
-    "mv", "printf", "rg", "rm", "rmdir", "sleep", "sort", "tail", "tee", "test", "touch", "wc",
-];
 
 /// Whether one of the words behind the command's name is, or holds, the name of this program.
 pub(super) fn is_mentioned(program: &str, command: &SimpleCommand) -> bool {
-    let runs_no_words = RUN_NO_WORDS.contains(&command.name()) || is_read_only(command);
     let has = |word: &str| names_in(word).any(|name| glob::fits(program, name));
-    !runs_no_words && command.words.iter().skip(1).any(|word| has(word))
+    !runs_no_words(command) && command.words.iter().skip(1).any(|word| has(word))
 }
 
 /// Everything in a word that could be the name of a program, with its folder and without.

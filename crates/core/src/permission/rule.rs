@@ -102,7 +102,9 @@ impl Rule {
                 Subject::Nothing => false,
                 Subject::Paths(paths) => paths.iter().any(has_path),
                 Subject::Domain(host) => self.scope.has_host(host, Reading::Wide),
-                Subject::Shell(shell) => shell.commands.iter().any(has_command),
+                Subject::Shell(shell) => {
+                    shell.commands.iter().chain(&shell.other_names).any(has_command)
+                }
             }
     }
 
@@ -124,14 +126,18 @@ impl Rule {
     #[must_use]
     pub(super) fn may_touch(&self, tool: &str, shell: &Shell, places: Places<'_>) -> bool {
         let is_about = |access: Access| match &*self.tool {
-            "Read" => true,
+            "Read" => access == Access::Read,
             "Edit" | "Write" => access == Access::Write,
             _ => false,
         };
         let scanned =
             |scan: &Scan| is_about(scan.access) && self.scope.may_be_scanned(&scan.path, places);
+        let used = |used: &PathUse| {
+            is_about(used.access) && self.scope.has_path(used, places, Reading::Wide)
+        };
         let mentioned = |command: &SimpleCommand| self.scope.is_mentioned(command);
         shell.scans.iter().any(scanned)
+            || shell.may_use.iter().any(used)
             || (self.names(tool) && shell.commands.iter().any(mentioned))
     }
 

@@ -58,6 +58,10 @@ pub enum Zone {
 pub struct Shell {
     /// Every simple command found, at any depth, wrappers taken off.
     pub commands: Vec<SimpleCommand>,
+    /// The same commands under other names of their programs: where a link leads, `git x` for
+    /// `git-x`. Only rules that hold back look at them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_names: Vec<SimpleCommand>,
     /// Paths that its commands write to, as far as their words say so.
     #[serde(default)]
     pub writes: Vec<PathUse>,
@@ -72,6 +76,13 @@ pub struct Shell {
     /// Files that its commands may use without naming them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scans: Vec<Scan>,
+    /// Files that a word may lead to, though it does not name them: names within a longer word, and
+    /// what a pattern finds behind a link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_use: Vec<PathUse>,
+    /// What it may run or use without showing it. It matters where a rule holds something back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<Arc<str>>,
     /// What the parser saw that the rules do not understand; with any, nothing is allowed.
     #[serde(default)]
     pub doubts: Vec<Arc<str>>,

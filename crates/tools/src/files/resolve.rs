@@ -11,7 +11,7 @@ use crate::limits::{MAX_LINKS, MAX_PATH_BYTES};
 pub(super) enum Real {
     /// There, without links, `.` and `..`.
     At(PathBuf),
-    /// Round in a circle, or on and on.
+    /// Round in a circle, on and on, or through a link that leads each process elsewhere.
     Nowhere,
 }
 
@@ -30,6 +30,8 @@ pub(super) fn real(path: &Path) -> Real {
             continue;
         }
         match fs::read_link(at.join(&part)) {
+            // `/proc/self/cwd` is another folder for us than for a command.
+            Ok(_) if at.starts_with("/proc") => return Real::Nowhere,
             Ok(target) => {
                 links += 1;
                 if links > MAX_LINKS || target.as_os_str().len() > MAX_PATH_BYTES {

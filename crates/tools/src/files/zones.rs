@@ -97,6 +97,41 @@ impl Zones {
         }
     }
 
+    /// Whether it can be told where a path that begins in `folder` leads.
+    pub(crate) fn is_known(&self, folder: &Path, path: &str) -> bool {
+        let whole = self.real_root(&folder.join(path));
+        // The numbers of processes are reused, and their files are the kernel's.
+        let is_process = absolute(Path::new("/"), &whole).starts_with("/proc");
+        !is_process && matches!(real(&whole), Real::At(real) if !real.starts_with("/proc"))
+    }
+
+    /// The folder that `path` leads to from `folder`: as the shell counts, taking `..` off the name,
+    /// and as the kernel does.
+    pub(crate) fn both_folders(&self, folder: &Path, path: &str) -> Vec<PathBuf> {
+        let whole = folder.join(path);
+        let mut both = vec![absolute(Path::new("/"), &whole)];
+        if let Real::At(real) = real(&whole)
+            && real != real_or_same(&both)
+        {
+            both.push(real);
+        }
+        both
+    }
+
+    /// Whether the folder that `path` names is the workspace or the home folder, or holds one of
+    /// them: then places that decide what may run lie beneath it.
+    pub(crate) fn holds_protected(&self, folder: &Path, path: &str) -> bool {
+        let Real::At(real) = real(&self.real_root(&folder.join(path))) else { return true };
+        let mut known = self.roots.iter().chain(&self.home);
+        known.any(|known| known.starts_with(&real))
+    }
+
+    /// Whether writing to a path would change what may run.
+    pub(crate) fn is_protected(&self, folder: &Path, path: &str) -> bool {
+        let uses = self.uses_from(folder, path, Access::Write);
+        uses.iter().any(|used| used.zone == Zone::Protected)
+    }
+
     fn zone(&self, path: &Path, access: Access) -> Zone {
         let is_write = access == Access::Write;
         let is_private = self.protected.is_own(path)
@@ -180,6 +215,15 @@ fn found(path: &Path) -> PathBuf {
     match real(&whole) {
         Real::At(real) => real,
         Real::Nowhere => absolute(Path::new("/"), &whole),
+    }
+}
+
+/// Where the first of these folders really is.
+fn real_or_same(folders: &[PathBuf]) -> PathBuf {
+    let first = folders.first().cloned().unwrap_or_default();
+    match real(&first) {
+        Real::At(real) => real,
+        Real::Nowhere => first,
     }
 }
 

@@ -10,6 +10,7 @@
 //! Not here: who may run what. That is the core's.
 
 mod ansi;
+mod archives;
 mod builtins;
 mod characters;
 mod folders;
@@ -18,6 +19,8 @@ mod git;
 mod operands;
 mod options;
 mod paths;
+mod patterns;
+mod pieces;
 mod render;
 mod second;
 mod tree;
@@ -35,7 +38,7 @@ mod second_tests;
 
 use std::path::Path;
 
-use windlass_core::permission::Shell;
+use windlass_core::permission::{Shell, runs_no_words};
 
 use self::found::Found;
 use self::tree::Item;
@@ -76,7 +79,20 @@ pub(super) fn take_apart_in(command: &str, around: &Circumstances<'_>) -> Shell 
         found.files_change_meanwhile();
     }
     text(command, 0, &mut found);
+    if !found.is_clear() {
+        reach_by_name(command, &mut found);
+    }
     found.into_shell()
+}
+
+/// What cannot be judged may write to every protected place that is spelled anywhere in it.
+fn reach_by_name(command: &str, found: &mut Found<'_>) {
+    if command.len() > MAX_COMMAND_BYTES {
+        return;
+    }
+    pieces::reach(&format!(" {command} "), found);
+    let words: Vec<_> = found.words().collect();
+    words.iter().for_each(|word| pieces::reach(&format!(" {word} "), found));
 }
 
 /// One text for a shell, at some depth of shells within shells.
@@ -97,6 +113,7 @@ fn text(text: &str, shells: usize, found: &mut Found<'_>) {
     if found.is_clear() && second::read(text).as_deref() != Some(read.as_slice()) {
         found.doubt("it can be read in more than one way");
     }
+    let printed: Vec<String> = read.iter().filter_map(printed_text).collect();
     for item in read {
         match item {
             Item::Command(words) => command(words, shells, found),
@@ -107,6 +124,19 @@ fn text(text: &str, shells: usize, found: &mut Found<'_>) {
             return;
         }
     }
+    // What is printed into a shell is run by it.
+    for script in printed {
+        here(&script, shells, found);
+    }
+}
+
+/// The words of a command that prints them.
+fn printed_text(item: &Item) -> Option<String> {
+    let Item::Command(words) = item else { return None };
+    let (name, rest) = words.split_first()?;
+    let is_printer = matches!(name.name(), "echo" | "printf");
+    let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+    is_printer.then(|| texts.join(" "))
 }
 
 /// A simple command, and those that it runs in turn.
@@ -120,6 +150,7 @@ fn command(words: Vec<Word>, shells: usize, found: &mut Found<'_>) {
         }
         let unwrapped = unwrap::unwrap(words, found);
         if let Some(words) = unwrapped.itself {
+            check_written(&words, found);
             builtins::check(&words, found);
             paths::of_command(&words, found);
             found.command(&words);
@@ -129,6 +160,16 @@ fn command(words: Vec<Word>, shells: usize, found: &mut Found<'_>) {
         for script in unwrapped.scripts {
             text(&script, shells + 1, found);
         }
+    }
+}
+
+/// A file that an earlier part of the text writes may be a program by now.
+fn check_written(words: &[Word], found: &mut Found<'_>) {
+    if runs_no_words(&found.simple(words)) {
+        return;
+    }
+    if words.iter().any(|word| !word.is_option() && found.is_written(&word.text)) {
+        found.hide("it may run a file that an earlier part of it writes");
     }
 }
 

@@ -21,6 +21,12 @@ impl Programs {
         Self { folders: std::env::split_paths(path).collect() }
     }
 
+    /// The file that a name leads to.
+    pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
+        let mut files = self.folders.iter().map(|folder| folder.join(name));
+        files.find(|file| !name.contains('/') && file.is_file())
+    }
+
     /// The program of the workspace that this name leads to, or may lead to once it is there: a
     /// folder of the workspace that is searched before the name is found elsewhere decides.
     pub(crate) fn in_workspace(&self, name: &str, zones: &Zones) -> Option<String> {

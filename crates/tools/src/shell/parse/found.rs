@@ -16,7 +16,11 @@ pub(super) struct Found<'z> {
     programs: &'z Programs,
     /// Folders in which the shell may be by now: whether a `cd` worked is only known when it runs.
     pub(super) folders: Vec<PathBuf>,
+    /// Whether the shell may be in a folder that is not among them.
+    is_lost: bool,
     files: Files,
+    /// Whether a known command brought files whose names nobody has seen, links among them.
+    has_brought: bool,
     shell: Shell,
 }
 
@@ -35,7 +39,8 @@ enum Files {
 impl<'z> Found<'z> {
     pub(super) fn new(zones: &'z Zones, programs: &'z Programs, folder: &Path) -> Self {
         let (files, shell) = (Files::AsTheyWere, Shell::default());
-        Self { zones, programs, folders: vec![folder.to_owned()], files, shell }
+        let folders = vec![folder.to_owned()];
+        Self { zones, programs, folders, is_lost: false, files, has_brought: false, shell }
     }
 
     /// Something rules do not understand.
@@ -74,6 +79,25 @@ impl<'z> Found<'z> {
         }
     }
 
+    /// The same, and what it brings may lead to files that rules hold back.
+    pub(super) fn bring_files(&mut self) {
+        self.change_files();
+        self.has_brought = true;
+    }
+
+    /// The shell goes to a folder that is not known.
+    pub(super) fn lose_folder(&mut self) {
+        self.is_lost = true;
+    }
+
+    /// It may run or use something that it does not show.
+    pub(super) fn hide(&mut self, what: &str) {
+        let hidden = &mut self.shell.hidden;
+        if hidden.len() < MAX_DOUBTS && !hidden.iter().any(|known| &**known == what) {
+            hidden.push(Arc::from(what));
+        }
+    }
+
     /// Another process may change files while the command runs.
     pub(super) fn files_change_meanwhile(&mut self) {
         self.files = Files::Changed;
@@ -89,7 +113,27 @@ impl<'z> Found<'z> {
             self.over("it has too many commands");
             return;
         }
-        self.shell.commands.push(self.simple(words));
+        let simple = self.simple(words);
+        let others: Vec<SimpleCommand> = self.other_names(&simple);
+        self.shell.other_names.extend(others);
+        self.shell.commands.push(simple);
+    }
+
+    /// The command under other names of its program.
+    fn other_names(&self, command: &SimpleCommand) -> Vec<SimpleCommand> {
+        let name = command.name();
+        let rest = || command.words.iter().skip(1).map(AsRef::as_ref);
+        let own = name_of(name).strip_prefix("git-");
+        let own = own.map(|own| SimpleCommand::of(["git", own].into_iter().chain(rest())));
+        let files: Vec<PathBuf> = match name.contains('/') {
+            true => self.folders.iter().map(|folder| folder.join(name)).collect(),
+            false => self.programs.file(name).into_iter().collect(),
+        };
+        let real = files.into_iter().filter_map(|file| std::fs::canonicalize(file).ok());
+        let real = real.filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()));
+        let real = real.filter(|real| real != name_of(name));
+        let real = real.map(|real| SimpleCommand::of([real.as_str()].into_iter().chain(rest())));
+        real.chain(own).collect()
     }
 
     /// The command as rules see it. A name that leads to a program of the workspace is the name of
@@ -109,6 +153,7 @@ impl<'z> Found<'z> {
 
     /// A path that a command uses from every folder in which the shell may be.
     pub(super) fn path(&mut self, path: &str, access: Access) {
+        self.check_known(path, access);
         for used in self.uses(path, access) {
             self.add(used, Of::Command);
         }
@@ -116,6 +161,7 @@ impl<'z> Found<'z> {
 
     /// A path that a redirection opens.
     pub(super) fn redirection(&mut self, path: &str, access: Access) {
+        self.check_known(path, access);
         for used in self.uses(path, access) {
             self.add(used, Of::Redirection);
         }
@@ -123,12 +169,67 @@ impl<'z> Found<'z> {
 
     /// A path named by a command that is not known to be read-only.
     pub(super) fn path_of_writer(&mut self, path: &str) {
+        self.check_known(path, Access::Read);
+        self.may_use(path, Access::Write);
         let of = |folder: &PathBuf| self.zones.uses_of_writer(folder, path);
         let uses: Vec<PathUse> = self.folders.iter().flat_map(of).collect();
         for used in uses {
             let used = self.as_far_as_known(used);
             self.add(used, Of::Command);
         }
+    }
+
+    /// Where it cannot be told which file a path leads to, it may be any.
+    fn check_known(&mut self, path: &str, access: Access) {
+        let is_relative = !path.starts_with('/');
+        let leads_astray = |folder: &PathBuf| !self.zones.is_known(folder, path);
+        let is_stream = super::paths::NO_FILES.contains(&path);
+        let is_unknown = (self.has_brought && !self.are_files_known())
+            || (self.is_lost && is_relative)
+            || (!is_stream && self.folders.iter().any(leads_astray));
+        if is_unknown {
+            self.scan("/", access);
+        }
+        if self.is_lost && is_relative && access == Access::Write {
+            self.reaches(path);
+        }
+    }
+
+    /// A file that a word may lead to, though it does not plainly name it.
+    pub(super) fn may_use(&mut self, path: &str, access: Access) {
+        let of = |folder: &PathBuf| self.zones.uses_from(folder, path, access);
+        let uses: Vec<PathUse> = self.folders.iter().flat_map(of).collect();
+        for used in uses {
+            if self.shell.may_use.len() >= MAX_PATHS {
+                self.hide("it names too many paths");
+            } else if !self.shell.may_use.contains(&used) {
+                self.shell.may_use.push(used);
+            }
+        }
+    }
+
+    /// A name within a longer word of a command that may write.
+    pub(super) fn mention(&mut self, path: &str) {
+        self.may_use(path, Access::Read);
+        self.may_use(path, Access::Write);
+    }
+
+    /// Whether a path, from any folder in which the shell may be, decides what may run.
+    pub(super) fn is_protected(&self, path: &str) -> bool {
+        self.folders.iter().any(|folder| self.zones.is_protected(folder, path))
+    }
+
+    /// Whether an earlier part of the command writes this file.
+    pub(super) fn is_written(&self, path: &str) -> bool {
+        let Shell { writes, redirects, .. } = &self.shell;
+        let of = |folder: &PathBuf| self.zones.uses_from(folder, path, Access::Write);
+        let mut uses = self.folders.iter().flat_map(of);
+        uses.any(|used| writes.iter().chain(redirects).any(|written| written.path == used.path))
+    }
+
+    /// The decoded words of all commands.
+    pub(super) fn words(&self) -> impl Iterator<Item = Arc<str>> {
+        self.shell.commands.iter().flat_map(|command| &command.words).cloned()
     }
 
     /// A path that only the shell will find.

@@ -5,8 +5,10 @@ use std::fs;
 use windlass_core::permission::Access;
 
 use super::found::Found;
-use super::paths::{is_folder, named, place};
+use super::paths::{is_folder, named, place, reaches_hidden};
+use super::patterns::{self, Into};
 use super::word::{Word, name_of};
+use crate::limits::MAX_PATTERN_ENTRIES;
 
 /// The options of a command that are understood.
 struct Grammar {
@@ -183,8 +185,14 @@ impl Line {
         if is_deep && sources.iter().any(brings_names) {
             found.doubt("it copies files whose names cannot be seen");
         }
+        if command == "cp" && self.has(&["L", "H", "--dereference"]) {
+            found.scan("/", Access::Read);
+        }
+        if command == "cp" && sources.iter().any(|source| may_bring_protected(source, found)) {
+            found.reaches("a file that is copied with its folder");
+        }
         if command == "ln" {
-            found.change_files();
+            found.bring_files();
         }
     }
 
@@ -209,14 +217,14 @@ impl Line {
             (Source::File, _) => {}
             (Source::Folder, "mv") | (Source::Other, _) => {
                 found.somewhere(&source.text, Access::Read);
-                found.change_files();
+                found.bring_files();
             }
             (Source::Folder, "cp") => {
                 found
                     .doubt("it copies a folder, and what is in it decides which files are written");
-                found.change_files();
+                found.bring_files();
             }
-            (Source::Folder, _) => found.change_files(),
+            (Source::Folder, _) => found.bring_files(),
         }
         if let Some(path) = place(source, found).filter(|path| is_folder(path, found)) {
             found.scan(&path, Access::Read);
@@ -251,12 +259,42 @@ fn kind_of(source: &Word, found: &Found<'_>) -> Source {
     worst(Source::Other).or_else(|| worst(Source::Folder)).unwrap_or(Source::File)
 }
 
+/// Whether a name beneath a folder decides what may run, wherever the folder is brought to.
+fn may_bring_protected(source: &Word, found: &Found<'_>) -> bool {
+    let Some(path) = place(source, found) else { return true };
+    let whole = |folder: &std::path::PathBuf| folder.join(&path);
+    found.folders.iter().map(whole).filter(|path| path.is_dir()).any(|path| {
+        let mut left = MAX_PATTERN_ENTRIES;
+        holds_protected_name(&path, found, &mut left)
+    })
+}
+
+/// Also if there is more beneath it than can be looked at.
+fn holds_protected_name(folder: &std::path::Path, found: &Found<'_>, left: &mut usize) -> bool {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let is_protected = path.to_str().is_none_or(|text| found.is_protected(text));
+            match left.checked_sub(1) {
+                Some(less) if !is_protected => *left = less,
+                Some(_) | None => return true,
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(path);
+            }
+        }
+    }
+    false
+}
+
 fn used(word: &Word, access: Access, found: &mut Found<'_>) {
     match place(word, found) {
         Some(path) => found.path(&path, access),
         None => {
             found.somewhere(&word.text, Access::Read);
-            found.scan(&word.text, access);
+            patterns::scan(word, access, Into::Folders, found);
         }
     }
 }
@@ -266,7 +304,8 @@ fn changed(word: &Word, found: &mut Found<'_>) {
         Some(path) => found.path(&path, Access::Write),
         None => {
             found.doubt("it writes to a file whose name is only known when it runs");
-            found.scan(&word.text, Access::Write);
+            patterns::scan(word, Access::Write, Into::Folders, found);
+            reaches_hidden(word, found);
         }
     }
 }

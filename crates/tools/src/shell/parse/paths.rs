@@ -1,25 +1,26 @@
 //! The files a command names.
 
-use std::path::Path;
+use windlass_core::permission::{Access, Depth, ReadOnlyUse, read_only_use, shows_what_it_runs};
 
-use windlass_core::permission::{Access, Depth, ReadOnlyUse, read_only_use};
-
+use super::archives;
 use super::folders;
 use super::found::Found;
 use super::git;
 use super::operands;
+use super::patterns::{self, Into};
+use super::pieces;
 use super::tree::To;
 use super::word::{Kind, Word};
 use super::writers;
 
 /// Commands whose words are no files.
 const WORDY: &[&str] = &[
-    "echo", "printf", "true", "false", ":", "pwd", "whoami", "date", "uname", "basename",
-    "dirname", "which", "type", "sleep", "exit",
+    "echo", "printf", "true", "false", ":", "pwd", "whoami", "uname", "basename", "dirname",
+    "which", "type", "sleep", "exit",
 ];
 
 /// Places that are no files.
-const NO_FILES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"];
+pub(super) const NO_FILES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"];
 
 /// A redirection.
 pub(super) fn redirect(to: To, target: &Word, found: &mut Found<'_>) {
@@ -34,7 +35,10 @@ pub(super) fn redirect(to: To, target: &Word, found: &mut Found<'_>) {
         Some(path) => found.redirection(&path, access),
         None => {
             found.doubt("it redirects to a file whose name is only known when it runs");
-            found.scan(&target.text, access);
+            patterns::scan(target, access, Into::Files, found);
+            if access == Access::Write {
+                reaches_hidden(target, found);
+            }
         }
     }
 }
@@ -51,14 +55,34 @@ pub(super) fn of_command(words: &[Word], found: &mut Found<'_>) {
             operands::written(name.program(), rest, found);
         }
         "git" => git::files(rest, found),
+        "find" => writers::found_and_changed(rest, found),
         "kill" | "pkill" | "killall" | "skill" | "snice" => writers::ends_processes(rest, found),
         name if WORDY.contains(&name) => {}
         name if writers::is_known(name) => writers::written(name, rest, found),
-        _ => {
+        name => {
             writers::mentioned_with_outputs(rest, found);
-            found.change_files();
+            unknown(name, words, found);
         }
     }
+}
+
+/// A command of which only the words are known.
+fn unknown(name: &str, words: &[Word], found: &mut Found<'_>) {
+    let rest = words.get(1..).unwrap_or_default();
+    let simple = found.simple(words);
+    rest.iter().for_each(|word| pieces::mention(word, found));
+    if !shows_what_it_runs(&simple) {
+        rest.iter().for_each(|word| pieces::reach(&word.text, found));
+    }
+    if archives::unpacks(name, rest) {
+        found.reaches("what is unpacked");
+        found.scan("/", Access::Write);
+        found.bring_files();
+    }
+    if archives::follows_links(name, rest) {
+        found.scan("/", Access::Read);
+    }
+    found.change_files();
 }
 
 /// What a read-only command reads.
@@ -66,18 +90,21 @@ fn read(words: &[Word], used: &ReadOnlyUse, found: &mut Found<'_>) {
     // A pattern may become several words, of which any could be a file.
     for word in words.iter().skip(1).filter(|word| word.kind == Kind::Pattern) {
         found.somewhere(&word.text, Access::Read);
-        let scanned = match used.depth {
-            Depth::Everything => fixed_folder(&word.text),
-            Depth::Named | Depth::PlainFiles => word.text.clone(),
+        let into = match used.depth {
+            Depth::Everything => Into::Folders,
+            Depth::Named | Depth::PlainFiles => Into::Files,
         };
-        found.scan(&scanned, Access::Read);
+        patterns::scan(word, Access::Read, into, found);
     }
     let files = used.files.iter().filter_map(|at| words.get(*at));
     let files: Vec<Word> = files.filter(|word| word.kind != Kind::Pattern).cloned().collect();
     for word in &files {
         match place(word, found) {
             Some(path) => read_path(&path, used.depth, found),
-            None => found.somewhere(&word.text, Access::Read),
+            None => {
+                found.somewhere(&word.text, Access::Read);
+                patterns::scan(word, Access::Read, Into::Folders, found);
+            }
         }
     }
     if files.is_empty() && used.depth == Depth::Everything {
@@ -114,6 +141,25 @@ pub(super) fn mentioned(word: &Word, found: &mut Found<'_>) {
     }
 }
 
+/// A word that may be a file, of a command that writes to none.
+pub(super) fn mentioned_to_read(word: &Word, found: &mut Found<'_>) {
+    if word.is_option() {
+        return mentioned(word, found);
+    }
+    match place(word, found) {
+        Some(path) => {
+            found.path(&path, Access::Read);
+            if is_folder(&path, found) {
+                found.scan(&path, Access::Read);
+            }
+        }
+        None => {
+            found.somewhere(&word.text, Access::Read);
+            patterns::scan(word, Access::Read, Into::Folders, found);
+        }
+    }
+}
+
 /// A file named by a command that may read or write it.
 pub(super) fn named(word: &Word, found: &mut Found<'_>) {
     match place(word, found) {
@@ -121,11 +167,13 @@ pub(super) fn named(word: &Word, found: &mut Found<'_>) {
             found.path_of_writer(&path);
             if is_folder(&path, found) {
                 found.scan(&path, Access::Read);
+                found.scan(&path, Access::Write);
             }
         }
         None => {
             found.somewhere(&word.text, Access::Read);
-            found.scan(&word.text, Access::Write);
+            patterns::scan(word, Access::Read, Into::Folders, found);
+            patterns::scan(word, Access::Write, Into::Folders, found);
             reaches_hidden(word, found);
         }
     }
@@ -134,7 +182,7 @@ pub(super) fn named(word: &Word, found: &mut Found<'_>) {
 /// A pattern that begins with a dot may stand for a protected name, and all of those begin with one.
 pub(super) fn reaches_hidden(word: &Word, found: &mut Found<'_>) {
     let is_hidden = |part: &str| part.starts_with('.') && part.contains(['*', '?', '[']);
-    let is_unknown = word.kind == Kind::Unknown;
+    let is_unknown = matches!(word.kind, Kind::Unknown | Kind::Home);
     if is_unknown || word.text.split('/').any(is_hidden) {
         found.reaches(&word.text);
     } else {
@@ -146,18 +194,6 @@ pub(super) fn reaches_hidden(word: &Word, found: &mut Found<'_>) {
 /// Whether a path is a folder, seen from any folder in which the shell may be.
 pub(super) fn is_folder(path: &str, found: &Found<'_>) -> bool {
     found.folders.iter().any(|folder| folder.join(path).is_dir())
-}
-
-/// The folder in which everything lies that a pattern may stand for.
-fn fixed_folder(pattern: &str) -> String {
-    let is_plain = |part: &std::path::Component<'_>| {
-        !part.as_os_str().to_string_lossy().contains(['*', '?', '['])
-    };
-    let fixed: std::path::PathBuf = Path::new(pattern).components().take_while(is_plain).collect();
-    match fixed.as_os_str().is_empty() {
-        true => ".".to_owned(),
-        false => fixed.display().to_string(),
-    }
 }
 
 /// The path a word stands for, if that is known.

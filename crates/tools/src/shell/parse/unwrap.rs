@@ -1,9 +1,11 @@
 //! Taking off what stands before the command that is meant.
 
+use windlass_core::permission::{Access, is_read_only};
+
 use super::found::Found;
 use super::options::own_words;
 use super::word::{Kind, Word};
-use super::wrappers::{is_opaque, is_shell, plain};
+use super::wrappers::{XARGS, is_opaque, is_shell, plain};
 use crate::limits::MAX_GUESSED_WORDS;
 
 /// What a simple command comes down to.
@@ -37,9 +39,31 @@ pub(super) fn unwrap(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
         "git" => git(words, found),
         "env" => env(words, found),
         name if is_shell(name) => shell(words, found),
-        name if is_opaque(name) => opaque(words, &format!("{name} runs another command"), found),
+        name if is_opaque(name) => {
+            if brings_words(name, &words, found) {
+                found.reaches("files that another command names");
+                found.scan("/", Access::Read);
+                found.scan("/", Access::Write);
+            }
+            opaque(words, &format!("{name} runs another command"), found)
+        }
         name if plain(name).is_some() => wrapper(words, found),
         _ => itself(words),
+    }
+}
+
+/// Whether a command that may write gets words which only another command knows.
+fn brings_words(name: &str, words: &[Word], found: &Found<'_>) -> bool {
+    match name {
+        "xargs" => match own_words(&XARGS, words) {
+            Some(own) => {
+                let inner = words.get(own..).unwrap_or_default();
+                !inner.is_empty() && !is_read_only(&found.simple(inner))
+            }
+            None => true,
+        },
+        "parallel" => true,
+        _ => false,
     }
 }
 
@@ -145,20 +169,27 @@ fn alias(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
     Unwrapped { itself: Some(words), inner: Vec::new(), scripts }
 }
 
-/// `sh -c TEXT`: the text is what is judged. Words after it are only seen by variables, and a
+/// `sh -c TEXT`: the text is what is judged. A text that begins with `-` or `+` is an option, and the
+/// text is somewhere else; shells that read another language are not followed at all. Words after it are only seen by variables, and a
 /// variable in the text is a doubt of its own.
 fn shell(words: Vec<Word>, found: &mut Found<'_>) -> Unwrapped {
     let is_text_next = |word: &Word| is_bundle_with_c(&word.text);
     match (words.get(1), words.get(2)) {
-        (Some(option), Some(text)) if is_text_next(option) && text.kind == Kind::Plain => {
+        (Some(option), Some(text)) if is_text_next(option) && is_plain_text(&words, text) => {
             let scripts = vec![text.text.clone()];
             let name = words.first().map(Word::program).unwrap_or_default();
             let itself = vec![Word::plain(name), Word::plain("-c")];
             Unwrapped { itself: Some(itself), inner: Vec::new(), scripts }
         }
-        (None, _) => itself(words),
         _ => opaque(words, "a shell reads commands from where they cannot be seen", found),
     }
+}
+
+fn is_plain_text(words: &[Word], text: &Word) -> bool {
+    let name = words.first().map_or("", Word::name);
+    text.kind == Kind::Plain
+        && !text.text.starts_with(['-', '+'])
+        && matches!(name, "sh" | "bash" | "dash" | "rbash")
 }
 
 /// `-c`, and with it only letters that make the shell stricter or louder.

@@ -87,7 +87,12 @@ impl Draft {
         match c {
             '*' | '?' | '[' => self.is(Kind::Pattern),
             '~' if !self.begun => self.is(Kind::Home),
-            '{' => self.brace = Brace::Open,
+            // `name=~/x` and `name=a:~/x` are read like assignments.
+            '~' if self.text.ends_with(['=', ':']) && self.text.contains('=') => {
+                self.is(Kind::Unknown);
+            }
+            // A brace within one that has parts already does not end it.
+            '{' if self.brace == Brace::None => self.brace = Brace::Open,
             ',' | '.' if self.brace == Brace::Open => self.brace = Brace::Parted,
             '}' if self.brace == Brace::Parted => self.is(Kind::Unknown),
             _ => {}

@@ -37,6 +37,14 @@ const PLAIN: &[Wrapper] = &[
     wrapper("env", &[], &[], 0),
 ];
 
+/// `xargs`, of which the command gets words that are not known.
+pub(super) const XARGS: Wrapper = wrapper(
+    "xargs",
+    &["-0", "-r", "-t", "--null", "--no-run-if-empty", "--verbose"],
+    &["-n", "-P", "-I", "-L", "-d", "--max-args", "--max-procs", "--delimiter"],
+    0,
+);
+
 /// Programs that run others with other rights, other words, elsewhere, or later.
 const OPAQUE: &[&str] = &[
     "sudo",

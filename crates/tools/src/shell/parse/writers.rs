@@ -4,6 +4,8 @@ use windlass_core::permission::Access;
 
 use super::found::Found;
 use super::paths::{is_folder, mentioned, place, reaches_hidden};
+use super::patterns::{self, Into};
+use super::pieces;
 use super::word::{Kind, Word};
 
 /// Commands all of whose operands are written to, moved or removed.
@@ -29,7 +31,8 @@ pub(super) fn written(command: &str, rest: &[Word], found: &mut Found<'_>) {
             if let Some(target) = rest.last().filter(|word| !word.is_option()) {
                 changed(target, found);
             }
-            found.change_files();
+            found.scan("/", Access::Read);
+            found.bring_files();
         }
         _ => {
             let (options, operands): (Vec<&Word>, Vec<&Word>) =
@@ -59,7 +62,7 @@ fn edited_by_sed(rest: &[Word], found: &mut Found<'_>) {
     let is_short = |word: &Word| word.is_option() && !word.text.starts_with("--");
     let in_place = |word: &Word| {
         (is_short(word) && word.text.contains('i'))
-            || (word.text.len() > 4 && "--in-place".starts_with(option_name(&word.text)))
+            || (word.text.len() > 2 && "--in-place".starts_with(option_name(&word.text)))
     };
     let brings_script = |word: &Word| {
         (is_short(word) && word.text.contains(['e', 'f']))
@@ -70,9 +73,33 @@ fn edited_by_sed(rest: &[Word], found: &mut Found<'_>) {
     let files = rest.iter().filter(|word| !word.is_option()).skip(script);
     if rest.iter().any(in_place) {
         files.for_each(|word| changed(word, found));
-    } else {
-        rest.iter().for_each(|word| mentioned(word, found));
     }
+    rest.iter().for_each(|word| mentioned(word, found));
+    // A script may name files to read and to write.
+    rest.iter().for_each(|word| pieces::mention(word, found));
+    rest.iter().filter(|word| word.text.contains(['w', 'r', 'W', 'R', 'e'])).for_each(|word| {
+        pieces::reach(&word.text, found);
+    });
+}
+
+/// `find` that is not known to read only: everything beneath the folders it is given may change.
+pub(super) fn found_and_changed(rest: &[Word], found: &mut Found<'_>) {
+    mentioned_with_outputs(rest, found);
+    let is_folder_word =
+        |word: &&Word| !word.is_option() && !matches!(word.text.as_str(), "(" | "!");
+    let mut folders: Vec<Word> = rest.iter().take_while(is_folder_word).cloned().collect();
+    if folders.is_empty() {
+        folders.push(Word::plain("."));
+    }
+    let removes = rest.iter().any(|word| word.text == "-delete");
+    for word in &folders {
+        match (place(word, found), removes) {
+            (Some(path), true) => changed(&Word::plain(path), found),
+            (Some(path), false) => found.scan(&path, Access::Read),
+            (None, _) => {}
+        }
+    }
+    found.change_files();
 }
 
 fn option_name(option: &str) -> &str {
@@ -101,6 +128,10 @@ pub(super) fn changed(word: &Word, found: &mut Found<'_>) {
     used(word, Access::Write, found);
     if let Some(path) = place(word, found).filter(|path| is_folder(path, found)) {
         found.scan(&path, Access::Write);
+        let holds = |folder: &std::path::PathBuf| found.zones.holds_protected(folder, &path);
+        if found.folders.iter().any(holds) {
+            found.reaches(&path);
+        }
     }
 }
 
@@ -109,9 +140,13 @@ fn used(word: &Word, access: Access, found: &mut Found<'_>) {
         (Some(path), _) => found.path(&path, access),
         (None, Kind::Unknown) => {
             found.doubt("it uses a file whose name is only known when it runs");
+            found.scan("/", access);
+            if access == Access::Write {
+                found.reaches(&word.text);
+            }
         }
         (None, Kind::Plain | Kind::Home | Kind::Pattern) => {
-            found.scan(&word.text, access);
+            patterns::scan(word, access, Into::Folders, found);
             reaches_hidden(word, found);
             // Names are found in this folder; those of the folders themselves are not known.
             let folder = word.text.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -1,0 +1,68 @@
+//! Names of files within a longer word: `@file`, `file:///…`, `open('file')`, `-so.git/config`.
+
+use super::found::Found;
+use super::word::Word;
+use crate::limits::MAX_NAME_PIECES;
+
+/// Letters of a bundle behind which a value may be glued.
+const BUNDLE: usize = 8;
+
+/// A rule may be about any file that a part of the word names.
+pub(super) fn mention(word: &Word, found: &mut Found<'_>) {
+    for piece in of_word(&word.text, found) {
+        found.mention(&piece);
+        if is_glued(&word.text, &piece) && found.is_protected(&piece) {
+            found.reaches(&piece);
+        }
+    }
+}
+
+/// A text that is run may write to whatever it names.
+pub(super) fn reach(text: &str, found: &mut Found<'_>) {
+    for piece in of_word(text, found) {
+        if is_protected(&piece, found) {
+            found.reaches(&piece);
+        }
+    }
+}
+
+/// Whether a piece is what stands behind the letters of an option.
+fn is_glued(word: &str, piece: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.ends_with(piece) && word != piece
+}
+
+/// Protected as it stands, in the home folder, or behind a variable: `$HOME/.bashrc`.
+fn is_protected(piece: &str, found: &Found<'_>) -> bool {
+    let behind = piece.split_once('/').map(|(_, rest)| rest);
+    let home = found.zones.home().map(std::path::Path::to_owned);
+    let at_home = |path: &str| {
+        let path = path.trim_start_matches('/');
+        home.as_deref().is_some_and(|home| found.zones.is_protected(home, path))
+    };
+    let is = |path: &str| !path.is_empty() && (found.is_protected(path) || at_home(path));
+    is(piece) || behind.is_some_and(is)
+}
+
+/// The parts of a word that could name a file, without the word itself.
+fn of_word(word: &str, found: &mut Found<'_>) -> Vec<String> {
+    let is_apart = |c: char| !(c.is_alphanumeric() || "_-+./@%~*?".contains(c));
+    let bare: String = word.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    let quoted = word.split(is_apart);
+    let joined = bare.split(is_apart);
+    let at = |piece: &str| piece.split_once('@').map(|(_, file)| file.to_owned());
+    let whole = quoted.chain(joined).filter(|piece| !piece.is_empty());
+    let mut pieces: Vec<String> =
+        whole.flat_map(|piece| [Some(piece.to_owned()), at(piece)]).flatten().collect();
+    if word.starts_with('-') && !word.starts_with("--") {
+        let starts = word.char_indices().map(|(at, _)| at).skip(2).take(BUNDLE);
+        pieces.extend(starts.filter_map(|at| word.get(at..)).map(str::to_owned));
+    }
+    pieces.retain(|piece| piece != word && !piece.is_empty());
+    pieces.sort_unstable();
+    pieces.dedup();
+    if pieces.len() > MAX_NAME_PIECES {
+        found.hide("a word is too long to be looked through");
+        pieces.truncate(MAX_NAME_PIECES);
+    }
+    pieces
+}
