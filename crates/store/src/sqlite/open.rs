@@ -41,9 +41,8 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<(Home, Connection
     let place = path.display().to_string();
     let is_new = fs::symlink_metadata(path).is_err();
     make_folder(path)?;
-    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
-        make_private(&file)?;
-    }
+    let files = [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")];
+    files.iter().try_for_each(|file| refuse_foreign(file))?;
     let prepare = || -> Result<Connection, StoreError> {
         let told = |error: rusqlite::Error| explain(&place, settings.patience, &error);
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(told)?;
@@ -51,6 +50,8 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<(Home, Connection
             keep_private(path)?;
         }
         migrate::inspect(&connection, &place, settings.patience)?;
+        // Not before: the file may be of another program, which others are to read.
+        files.iter().try_for_each(|file| make_private(file))?;
         writable(&connection, &place)?;
         patiently(settings.patience, || configure(&connection, settings)).map_err(told)?;
         patiently(settings.patience, || migrate::migrate(&mut connection)).map_err(told)?;
@@ -141,9 +142,8 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A file that somebody made beforehand is used only if it is a file of this user, and from here on
-/// nobody else can read it. Whoever made it for others to read had a reason that we do not share.
-fn make_private(path: &Path) -> Result<(), StoreError> {
+/// A file that somebody made beforehand is used only if it is a file of this user.
+fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let place = path.display();
     if found.file_type().is_symlink() {
@@ -166,8 +166,18 @@ fn make_private(path: &Path) -> Result<(), StoreError> {
             found.uid()
         )));
     }
+    Ok(())
+}
+
+/// From here on nobody else can read the file. Whoever made it for others to read had a reason that
+/// we do not share.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let mode = found.mode() & 0o777;
     // A file that cannot be written is told as such.
+    if !found.is_file() {
+        return Ok(());
+    }
     if mode & 0o077 != 0 && mode & 0o200 != 0 { keep_private(path) } else { Ok(()) }
 }
 

@@ -23,6 +23,15 @@ fn refused_untouched(path: &Path) -> StoreError {
     error
 }
 
+/// The same for a file of somebody else: everybody may have to read it, so that stays as it is too.
+fn refused_as_foreign(path: &Path) -> StoreError {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    let error = refused_untouched(path);
+    let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o644, "{error}");
+    error
+}
+
 #[tokio::test]
 async fn missing_folders_are_made_and_private() {
     let folder = folder();
@@ -58,7 +67,7 @@ fn garbage_is_no_store_and_stays() {
         [b"no database at all, but long enough for a header of one".repeat(90), vec![0xff; 9000]]
     {
         fs::write(file(&folder), bytes).unwrap();
-        let error = refused_untouched(&file(&folder));
+        let error = refused_as_foreign(&file(&folder));
         assert!(matches!(error, StoreError::Invalid { .. }), "{error}");
     }
 }
@@ -138,7 +147,7 @@ fn database_of_another_program() {
     let raw = Connection::open(file(&folder)).unwrap();
     raw.execute_batch("CREATE TABLE theirs (x)").unwrap();
     drop(raw);
-    let error = refused_untouched(&file(&folder));
+    let error = refused_as_foreign(&file(&folder));
     assert!(
         matches!(&error, StoreError::Invalid { what } if what.contains("another program")),
         "{error}"
@@ -147,7 +156,7 @@ fn database_of_another_program() {
     let raw = Connection::open(file(&folder)).unwrap();
     raw.pragma_update(None, "application_id", 77).unwrap();
     drop(raw);
-    let error = refused_untouched(&file(&folder));
+    let error = refused_as_foreign(&file(&folder));
     assert!(matches!(error, StoreError::Invalid { .. }), "{error}");
 }
 
