@@ -73,7 +73,7 @@ impl Address {
         {
             config.password(password.as_encoded_bytes());
         }
-        config.ssl_mode(ours.mode).application_name("windlass");
+        config.ssl_mode(ours.encryption()?).application_name("windlass");
         let place = place(&config);
         let Ours { trust, statements, connections, .. } = ours;
         Ok(Self { config, trust, statements, connections, place })
@@ -87,7 +87,7 @@ pub(super) fn is_url(text: &str) -> bool {
 
 /// What the URL says that the driver does not know.
 struct Ours {
-    mode: SslMode,
+    mode: Option<SslMode>,
     trust: Trust,
     statements: Statements,
     connections: usize,
@@ -96,7 +96,7 @@ struct Ours {
 impl Default for Ours {
     fn default() -> Self {
         Self {
-            mode: SslMode::Prefer,
+            mode: None,
             trust: Trust::Anybody,
             statements: Statements::Prepared,
             connections: CONNECTIONS,
@@ -119,19 +119,32 @@ impl Ours {
     }
 
     fn encrypt(&mut self, mode: &str) -> Result<(), StoreError> {
-        self.mode = match mode {
+        let encryption = match mode {
             "disable" => SslMode::Disable,
             "allow" | "prefer" => SslMode::Prefer,
             "require" | "verify-ca" | "verify-full" => SslMode::Require,
             other => {
-                let known = "disable, prefer, require or verify-full";
+                let known = "disable, allow, prefer, require, verify-ca or verify-full";
                 return Err(unreadable(&format!("sslmode={other} is none of {known}")));
             }
         };
+        self.mode = Some(encryption);
         if mode.starts_with("verify") && self.trust == Trust::Anybody {
             self.trust = Trust::Roots;
         }
         Ok(())
+    }
+
+    /// Whether connections are encrypted. Whoever names the certificates that count means that they
+    /// are checked, which a connection that may be left unencrypted does not do.
+    fn encryption(&self) -> Result<SslMode, StoreError> {
+        match (&self.trust, self.mode) {
+            (Trust::File(_), None) => Ok(SslMode::Require),
+            (Trust::File(_), Some(SslMode::Disable | SslMode::Prefer)) => Err(unreadable(
+                &"sslrootcert has no effect without sslmode=require, verify-ca or verify-full",
+            )),
+            (_, mode) => Ok(mode.unwrap_or(SslMode::Prefer)),
+        }
     }
 }
 

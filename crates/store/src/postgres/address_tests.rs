@@ -18,6 +18,9 @@ fn what_the_url_says_is_honoured() {
     assert_eq!((verified.connections, verified.statements), (9, Statements::Unprepared));
     let file = read("postgres://h/d?sslrootcert=ca.pem&sslmode=verify-ca");
     assert_eq!(file.trust, Trust::File("ca.pem".into()));
+    let file = read("postgres://h/d?sslrootcert=ca.pem");
+    assert_eq!(file.config.get_ssl_mode(), SslMode::Require, "it is to be checked");
+    assert_eq!(file.trust, Trust::File("ca.pem".into()));
     let socket = read("postgres:///d?host=/run/pg&port=6000&user=me");
     assert_eq!(socket.place, "postgres://me@/run/pg:6000/d");
 }
@@ -28,6 +31,8 @@ fn a_url_that_means_nothing_is_one_sentence() {
         "postgres://h:notaport/d",
         "postgres:///d",
         "postgres://h/d?sslmode=perhaps",
+        "postgres://h/d?sslmode=prefer&sslrootcert=ca.pem",
+        "postgres://h/d?sslrootcert=ca.pem&sslmode=disable",
         "postgres://h/d?prepared=maybe",
         "postgres://h/d?connections=0",
         "postgres://h/d?colour=blue",

@@ -103,12 +103,28 @@ async fn tls_is_spoken_and_checked_when_asked_to() {
     let encrypted = "SELECT count(*)::text FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
          WHERE ssl AND application_name = 'windlass'";
     assert_ne!(strings(&url, encrypted).await, ["0"]);
-    // Nobody on this machine vouches for it; and it is not for this name.
-    says(&refusal(&format!("{url}?sslmode=verify-full")).await, &["TLS", "sslrootcert"]);
     let roots = roots.display();
-    let known = format!("{url}?sslmode=verify-full&sslrootcert={roots}");
-    says(&refusal(&known).await, &["TLS", "certificate"]);
-    open(&known.replace("127.0.0.1", "localhost")).await;
+    // `verify-ca` is as strict as `verify-full`.
+    for mode in ["verify-full", "verify-ca"] {
+        // Nobody on this machine vouches for it; and it is not for this name.
+        says(&refusal(&format!("{url}?sslmode={mode}")).await, &["TLS", "sslrootcert"]);
+        let named = url.replace("127.0.0.1", "localhost");
+        says(&refusal(&format!("{named}?sslmode={mode}")).await, &["TLS", "sslrootcert"]);
+        let known = format!("{url}?sslmode={mode}&sslrootcert={roots}");
+        says(&refusal(&known).await, &["TLS", "certificate"]);
+        open(&known.replace("127.0.0.1", "localhost")).await;
+    }
+    // Another authority's certificates do not vouch for it.
+    let stranger = cluster.folder().join("stranger.pem");
+    let key = rcgen::KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    std::fs::write(&stranger, params.self_signed(&key).unwrap().pem()).unwrap();
+    let stranger = stranger.display();
+    for mode in ["", "sslmode=require&", "sslmode=verify-ca&", "sslmode=verify-full&"] {
+        let url = url.replace("127.0.0.1", "localhost");
+        let error = refusal(&format!("{url}?{mode}sslrootcert={stranger}")).await;
+        says(&error, &["TLS", "certificate"]);
+    }
 }
 
 /// A server that says of itself what an old one would say.
