@@ -20,7 +20,10 @@ pub use forgetting::{Forget, Forgotten};
 pub use heartbeat::Heartbeat;
 pub use hooks::{Heard, Hooks, NoHooks, Scene, SessionEndReason};
 pub use model::{Model, Stream};
-pub use records::{EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent};
+pub use records::{
+    EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
+    WorkerEventPage,
+};
 pub use store::{
     Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, MAIL_PAGE, Removed, RunInfo, Store,
     TraceEnd, WorkerId,

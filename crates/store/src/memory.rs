@@ -26,8 +26,9 @@ use windlass_core::project::{RawRow, Row};
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
-    Look, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, SpendingAccount, Store,
-    StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent, WorkerId, WorkerInfo,
+    Look, NumberedWorkerEvent, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace,
+    SpendingAccount, Store, StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent,
+    WorkerEventPage, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
@@ -354,15 +355,19 @@ impl Store for MemoryStore {
             valid::worker(&event.worker)?;
             self.reach(Operation::Reconcile).await;
             let change = |world: &mut World| {
-                world.worker_events.push_back(event);
+                world.record_worker_event(event);
                 Ok(())
             };
             self.disk().commit(Durability::Commit, change)
         })
     }
 
-    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.newest_worker_events(most)).await) })
+    fn worker_events(
+        &self,
+        page: WorkerEventPage,
+        most: usize,
+    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
+        Box::pin(async move { Ok(self.read(|world| world.worker_events(page, most)).await) })
     }
 }
 

@@ -56,8 +56,9 @@ use windlass_core::mail::Mail;
 use windlass_core::project::RawRow;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
-    Look, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, SpendingAccount, Store,
-    StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent, WorkerId, WorkerInfo,
+    Look, NumberedWorkerEvent, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace,
+    SpendingAccount, Store, StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent,
+    WorkerEventPage, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
@@ -401,9 +402,13 @@ impl Store for PostgresStore {
         })
     }
 
-    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>> {
+    fn worker_events(
+        &self,
+        page: WorkerEventPage,
+        most: usize,
+    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
         Box::pin(async move {
-            with_link!(self.pool, |link, _| records::worker_events(link, most)).await
+            with_link!(self.pool, |link, _| records::worker_events(link, page, most)).await
         })
     }
 

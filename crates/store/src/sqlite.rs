@@ -47,8 +47,9 @@ use windlass_core::project::RawRow;
 use windlass_core::record::Durability;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
-    Look, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, SpendingAccount, Store,
-    StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent, WorkerId, WorkerInfo,
+    Look, NumberedWorkerEvent, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace,
+    SpendingAccount, Store, StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent,
+    WorkerEventPage, WorkerId, WorkerInfo,
 };
 
 use crate::hints::Hints;
@@ -335,7 +336,11 @@ impl Store for SqliteStore {
         })
     }
 
-    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| records::worker_events(connection, most)))
+    fn worker_events(
+        &self,
+        page: WorkerEventPage,
+        most: usize,
+    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
+        Box::pin(self.readers.ask(move |connection| records::worker_events(connection, page, most)))
     }
 }

@@ -11,8 +11,9 @@ use windlass_core::mail::Mail;
 use windlass_core::project::RawRow;
 use windlass_runtime::ports::{
     Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
-    Look, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace, SpendingAccount, Store,
-    StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent, WorkerId, WorkerInfo,
+    Look, NumberedWorkerEvent, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace,
+    SpendingAccount, Store, StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent,
+    WorkerEventPage, WorkerId, WorkerInfo,
 };
 
 use super::clock::nap;
@@ -293,8 +294,12 @@ impl Store for ProcessStore {
         Box::pin(self.attempt("an event", self.rarely(), recorded))
     }
 
-    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>> {
-        self.shared.disk.worker_events(most)
+    fn worker_events(
+        &self,
+        page: WorkerEventPage,
+        most: usize,
+    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
+        self.shared.disk.worker_events(page, most)
     }
 
     fn runs(

@@ -1,6 +1,6 @@
 //! Events, as they are told again by the log: what happened, and what was tried again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 use windlass::core::ids::{LaneId, Millis, RunId, Seq};
 use windlass::core::project::{Row, alias};
 use windlass::core::raw::Raw;
-use windlass::ports::{Store, StoreError, WorkerEvent, WorkerId};
+use windlass::ports::{
+    NumberedWorkerEvent, Store, StoreError, WorkerEvent, WorkerEventPage, WorkerId,
+};
 
 use super::paper::{Ink, Paper, clean, one_line};
 use super::story::Story;
@@ -17,8 +19,12 @@ use super::time;
 /// Characters of an event's fields.
 const FIELD_CHARS: usize = 400;
 
-/// Events of workers looked back on.
+/// Events of workers looked back on, and read at once.
 const WORKER_EVENTS: usize = 10_000;
+
+/// Events of workers that are read again when following: processes that store events at the same
+/// moment may become visible in another order than that of their numbers.
+const READ_AGAIN: u64 = 100;
 
 /// Runs looked back on when no conversation is named.
 pub(crate) const NEWEST_RUNS: usize = 200;
@@ -60,8 +66,9 @@ struct Line<'a> {
 #[derive(Default)]
 pub(crate) struct Reader {
     stories: BTreeMap<LaneId, Story>,
-    /// Events of workers that were shown already.
-    worker_events: usize,
+    /// The numbers of the newest events of workers that were shown already; nothing before the
+    /// first look.
+    shown_worker_events: Option<BTreeSet<u64>>,
 }
 
 impl Reader {
@@ -94,13 +101,32 @@ impl Reader {
 
     /// What workers told since the last look, of these conversations or of none.
     async fn read_worker_events(&mut self, store: &dyn Store) -> Result<Vec<Event>, StoreError> {
-        let all = store.worker_events(WORKER_EVENTS).await?;
-        let new = all.len().saturating_sub(std::mem::replace(&mut self.worker_events, all.len()));
-        let mine = |event: &WorkerEvent| {
-            event.lane.as_ref().is_none_or(|lane| self.stories.contains_key(lane))
+        let last = self.shown_worker_events.as_ref().map(|shown| shown.last().copied());
+        let shown = self.shown_worker_events.get_or_insert_default();
+        let mut page = match last {
+            None => WorkerEventPage::Newest,
+            Some(last) => WorkerEventPage::After(last.unwrap_or(0).saturating_sub(READ_AGAIN)),
         };
-        let skip = all.len().saturating_sub(new);
-        Ok(all.into_iter().skip(skip).filter(mine).map(Event::from).collect())
+        let mut events = Vec::new();
+        loop {
+            let found = store.worker_events(page, WORKER_EVENTS).await?;
+            let is_whole = found.len() < WORKER_EVENTS || page == WorkerEventPage::Newest;
+            for NumberedWorkerEvent { no, event } in found {
+                page = WorkerEventPage::After(no);
+                let is_new = shown.insert(no);
+                let is_mine =
+                    event.lane.as_ref().is_none_or(|lane| self.stories.contains_key(lane));
+                if is_new && is_mine {
+                    events.push(Event::from(event));
+                }
+            }
+            if let Some(last) = shown.last().copied() {
+                *shown = shown.split_off(&last.saturating_sub(READ_AGAIN));
+            }
+            if is_whole {
+                return Ok(events);
+            }
+        }
     }
 
     /// Which logs could not be read to their end, and why.

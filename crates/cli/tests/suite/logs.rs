@@ -67,6 +67,46 @@ fn following_shows_what_happens_meanwhile() {
     assert!(seen.1.contains("agent_run.completed"), "{seen:?}");
 }
 
+/// More events of workers are stored than are looked back on.
+#[test]
+fn following_shows_new_events_of_workers_however_many_there_are() {
+    let place = Place::new("when any\n  say \"x\"\n");
+    place.ask("hi", &["--conversation", "a"]);
+    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    let record = |from: u32, to: u32| {
+        let made = store.execute(
+            "WITH RECURSIVE nth (n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM nth WHERE n < ?2)
+             INSERT INTO worker_event (at, worker, name, fields)
+             SELECT n, 'w', 'agent.test', json_object('nth', n) FROM nth",
+            (from, to),
+        );
+        assert_eq!(made, Ok((to - from + 1) as usize));
+    };
+    record(1, 10_500);
+    let mut child = place
+        .command(&["logs", "--follow", "--json", "--last", "3", "--store", "w.db"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || {
+        let line = lines.next().unwrap().unwrap();
+        serde_json::from_str::<serde_json::Value>(&line).unwrap()
+    };
+    // Those of the workers are the oldest of all, by their time.
+    let seen = [next(), next(), next()].map(|event| event["name"].to_string());
+    assert_eq!(seen[1..], ["\"agent_run.started\"", "\"agent_run.completed\""], "{seen:?}");
+    record(10_501, 10_501);
+    assert_eq!(next()["fields"]["nth"], 10_501);
+    // More than are read at once come between two looks: none is left out, none shown twice.
+    record(10_502, 21_000);
+    for nth in 10_502..=21_000 {
+        assert_eq!(next()["fields"]["nth"], nth);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 #[test]
 fn the_newest_200_events_are_told_unless_more_are_asked_for() {
     let calls: String =

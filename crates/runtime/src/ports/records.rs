@@ -87,3 +87,21 @@ pub struct WorkerEvent {
     /// What it says, as a JSON object.
     pub fields: Raw,
 }
+
+/// An event of a worker and its number, which grows from event to event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedWorkerEvent {
+    /// The number. Two processes that store events at once may become visible in another order.
+    pub no: u64,
+    /// The event.
+    pub event: WorkerEvent,
+}
+
+/// Which events of workers are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkerEventPage {
+    /// The newest.
+    Newest,
+    /// The first after this number.
+    After(u64),
+}

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use super::Task;
 use super::finding::{Left, Look, Reconcile, SeenBeat, ServedWorkspace, Whose, WorkerInfo};
 use super::forgetting::{Forget, Forgotten};
-use super::records::{EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent};
+use super::records::{
+    EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
+    WorkerEventPage,
+};
 use super::store_error::StoreError;
 use windlass_core::budget::Spent;
 use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
@@ -156,8 +159,12 @@ pub trait Store: Send + Sync + 'static {
     /// Keeps an event of a worker.
     fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>>;
 
-    /// The newest events of workers, at most `most`, oldest first.
-    fn worker_events(&self, most: usize) -> Task<'_, Result<Vec<WorkerEvent>, StoreError>>;
+    /// Events of workers, at most `most`, oldest first.
+    fn worker_events(
+        &self,
+        page: WorkerEventPage,
+        most: usize,
+    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>>;
 }
 
 /// A process that owns lanes: a new random name at every start, never configured.

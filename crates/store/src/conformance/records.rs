@@ -7,7 +7,8 @@ use windlass_core::ids::{Millis, RunId};
 use windlass_core::project::{EventRow, Row, ToolResultRow};
 use windlass_core::raw::Raw;
 use windlass_runtime::ports::{
-    Append, EventCount, Forget, SpendingAccount, SpendingChange, StoreError, ToolStats, WorkerEvent,
+    Append, EventCount, Forget, SpendingAccount, SpendingChange, StoreError, ToolStats,
+    WorkerEvent, WorkerEventPage,
 };
 
 use super::material::{Subject, Verdict, append, entries, lane, owned, worker};
@@ -166,10 +167,21 @@ pub async fn workers_tell_events(store: Subject) -> Verdict {
     for at in 1..=5 {
         store.record_worker_event(event(at)).await?;
     }
-    assert_eq!(store.worker_events(2).await?, [event(4), event(5)]);
-    assert_eq!(store.worker_events(9).await?.len(), 5);
+    let read = async |page, most| -> Result<(Vec<u64>, Vec<WorkerEvent>), StoreError> {
+        let found = store.worker_events(page, most).await?;
+        Ok(found.into_iter().map(|known| (known.no, known.event)).unzip())
+    };
+    assert_eq!(read(WorkerEventPage::Newest, 2).await?.1, [event(4), event(5)]);
+    let (numbers, all) = read(WorkerEventPage::Newest, 9).await?;
+    assert_eq!(all.len(), 5);
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+    // Whoever follows reads on after the last number it saw, oldest first.
+    let after = WorkerEventPage::After(numbers[1]);
+    assert_eq!(read(after, 2).await?.1, [event(3), event(4)]);
+    assert_eq!(read(after, 9).await?.1, [event(3), event(4), event(5)]);
+    assert_eq!(read(WorkerEventPage::After(numbers[4]), 9).await?.1, []);
     let old = Forget { raw_before: Millis(0), trace_before: Millis(3), most: 9 };
     assert_eq!(store.forget(old).await?.events, 2);
-    assert_eq!(store.worker_events(9).await?, [event(3), event(4), event(5)]);
+    assert_eq!(read(WorkerEventPage::Newest, 9).await?.1, [event(3), event(4), event(5)]);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::project::Row;
-use windlass_runtime::ports::{Forget, Forgotten, WorkerEvent};
+use windlass_runtime::ports::{Forget, Forgotten, NumberedWorkerEvent};
 
 use super::world::{Lane, World};
 
@@ -16,7 +16,7 @@ impl World {
                 of(lane, forget, &mut forgotten);
             }
         }
-        let old = |event: &WorkerEvent| event.at < forget.trace_before;
+        let old = |known: &NumberedWorkerEvent| known.event.at < forget.trace_before;
         let room = forget.most.saturating_sub(forgotten.events);
         let count = self.worker_events.iter().take_while(|event| old(event)).take(room).count();
         self.worker_events = self.worker_events.split_off(count);

@@ -7,7 +7,8 @@ use windlass_core::budget::Spent;
 use windlass_core::ids::Millis;
 use windlass_core::project::{Row, ToolResultRow};
 use windlass_runtime::ports::{
-    EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
+    EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
+    WorkerEventPage,
 };
 
 use super::world::{Lane, World};
@@ -65,8 +66,24 @@ impl World {
         counts.into_iter().map(count).collect()
     }
 
-    pub(super) fn newest_worker_events(&self, most: usize) -> Vec<WorkerEvent> {
-        let skip = self.worker_events.len().saturating_sub(most);
-        self.worker_events.iter().skip(skip).cloned().collect()
+    pub(super) fn record_worker_event(&mut self, event: WorkerEvent) {
+        let no = self.worker_events.last().map_or(0, |last| last.no) + 1;
+        self.worker_events.push_back(NumberedWorkerEvent { no, event });
+    }
+
+    pub(super) fn worker_events(
+        &self,
+        page: WorkerEventPage,
+        most: usize,
+    ) -> Vec<NumberedWorkerEvent> {
+        let events = self.worker_events.iter();
+        match page {
+            WorkerEventPage::Newest => {
+                events.skip(self.worker_events.len().saturating_sub(most)).cloned().collect()
+            }
+            WorkerEventPage::After(after) => {
+                events.filter(|known| known.no > after).take(most).cloned().collect()
+            }
+        }
     }
 }

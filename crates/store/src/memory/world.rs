@@ -9,8 +9,8 @@ use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
 use windlass_core::mail::MailBody;
 use windlass_core::project::Row;
 use windlass_runtime::ports::{
-    EncodedEntry, RunInfo, ServedWorkspace, SpendingAccount, StoreError, Whose, WorkerEvent,
-    WorkerId,
+    EncodedEntry, NumberedWorkerEvent, RunInfo, ServedWorkspace, SpendingAccount, StoreError,
+    Whose, WorkerId,
 };
 
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub(super) struct World {
     /// What accounts have spent and set aside.
     pub(super) spending: OrdMap<SpendingAccount, Spent>,
     /// Oldest first.
-    pub(super) worker_events: Vector<WorkerEvent>,
+    pub(super) worker_events: Vector<NumberedWorkerEvent>,
 }
 
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,9 @@ use tokio_postgres::types::Type;
 use windlass_core::budget::Spent;
 use windlass_core::ids::{LaneId, Millis};
 use windlass_core::raw::Raw;
-use windlass_runtime::ports::{EventCount, SpendingAccount, ToolStats, WorkerEvent};
+use windlass_runtime::ports::{
+    EventCount, NumberedWorkerEvent, SpendingAccount, ToolStats, WorkerEvent, WorkerEventPage,
+};
 
 use super::link::{Link, Sql};
 use super::text::shown;
@@ -42,8 +44,15 @@ static RECORD: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 static NEWEST: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT at, worker, lane, name, fields FROM worker_event ORDER BY no DESC LIMIT $1";
+    let text = "SELECT at, worker, lane, name, fields, no FROM worker_event
+         ORDER BY no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8])
+});
+
+static AFTER: LazyLock<Sql> = LazyLock::new(|| {
+    let text = "SELECT at, worker, lane, name, fields, no FROM worker_event
+         WHERE no > $1 ORDER BY no LIMIT $2";
+    Sql::new(text, &[Type::INT8, Type::INT8])
 });
 
 type Reading<T> = Result<T, tokio_postgres::Error>;
@@ -94,22 +103,32 @@ pub(super) async fn record_event(link: &mut Link, event: &WorkerEvent) -> Result
 
 pub(super) async fn worker_events(
     link: &mut Link,
+    page: WorkerEventPage,
     most: usize,
-) -> Result<Vec<WorkerEvent>, Trouble> {
+) -> Result<Vec<NumberedWorkerEvent>, Trouble> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let rows = link.query(&NEWEST, &[&most]).await?;
-    let event = |row: &Row| -> Reading<WorkerEvent> {
-        let fields: String = row.try_get(4)?;
-        Ok(WorkerEvent {
-            at: Millis(count(row, 0)?),
-            worker: text(row, 1)?,
-            lane: row.try_get::<_, Option<String>>(2)?.map(LaneId::from),
-            name: text(row, 3)?,
-            fields: Raw::parse(&fields).unwrap_or_else(|_| Raw::string(&fields)),
-        })
+    let rows = match page {
+        WorkerEventPage::Newest => {
+            let mut newest = link.query(&NEWEST, &[&most]).await?;
+            newest.reverse();
+            newest
+        }
+        WorkerEventPage::After(after) => link.query(&AFTER, &[&after.cast_signed(), &most]).await?,
     };
-    let events = rows.iter().rev().map(event).collect::<Reading<_>>();
+    let events = rows.iter().map(numbered_event).collect::<Reading<_>>();
     events.map_err(|error| sort(link.place(), &error))
+}
+
+fn numbered_event(row: &Row) -> Reading<NumberedWorkerEvent> {
+    let fields: String = row.try_get(4)?;
+    let event = WorkerEvent {
+        at: Millis(count(row, 0)?),
+        worker: text(row, 1)?,
+        lane: row.try_get::<_, Option<String>>(2)?.map(LaneId::from),
+        name: text(row, 3)?,
+        fields: Raw::parse(&fields).unwrap_or_else(|_| Raw::string(&fields)),
+    };
+    Ok(NumberedWorkerEvent { no: count(row, 5)?, event })
 }
 
 fn count(row: &Row, column: usize) -> Reading<u64> {

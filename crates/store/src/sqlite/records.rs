@@ -7,7 +7,8 @@ use windlass_core::budget::Spent;
 use windlass_core::ids::{LaneId, Millis};
 use windlass_core::raw::Raw;
 use windlass_runtime::ports::{
-    EventCount, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
+    EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
+    WorkerEventPage,
 };
 
 use super::error::Stop;
@@ -99,26 +100,41 @@ pub(super) fn record_event(connection: &Connection, event: &WorkerEvent) -> Resu
 
 pub(super) fn worker_events(
     connection: &Connection,
+    page: WorkerEventPage,
     most: usize,
-) -> Result<Vec<WorkerEvent>, Stop> {
+) -> Result<Vec<NumberedWorkerEvent>, Stop> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut statement = sql(
-        connection,
-        "SELECT at, worker, lane, name, fields FROM worker_event ORDER BY no DESC LIMIT ?1",
-    )?;
-    let found = statement.query_map(params![most], |row| {
-        let fields: String = row.get(4)?;
-        Ok(WorkerEvent {
-            at: Millis(row.get::<_, i64>(0)?.cast_unsigned()),
-            worker: row.get::<_, Arc<str>>(1)?,
-            lane: row.get::<_, Option<String>>(2)?.map(LaneId::from),
-            name: row.get(3)?,
-            fields: Raw::parse(&fields).unwrap_or_else(|_| Raw::string(&fields)),
-        })
-    })?;
-    let mut events: Vec<WorkerEvent> = found.collect::<rusqlite::Result<_>>()?;
-    events.reverse();
+    let events = match page {
+        WorkerEventPage::Newest => {
+            let text = "SELECT at, worker, lane, name, fields, no FROM worker_event
+                 ORDER BY no DESC LIMIT ?1";
+            let mut statement = sql(connection, text)?;
+            let newest = statement.query_map(params![most], numbered_event)?;
+            let mut newest = newest.collect::<rusqlite::Result<Vec<_>>>()?;
+            newest.reverse();
+            newest
+        }
+        WorkerEventPage::After(after) => {
+            let text = "SELECT at, worker, lane, name, fields, no FROM worker_event
+                 WHERE no > ?1 ORDER BY no LIMIT ?2";
+            let mut statement = sql(connection, text)?;
+            let first = statement.query_map(params![after.cast_signed(), most], numbered_event)?;
+            first.collect::<rusqlite::Result<Vec<_>>>()?
+        }
+    };
     Ok(events)
+}
+
+fn numbered_event(row: &rusqlite::Row<'_>) -> rusqlite::Result<NumberedWorkerEvent> {
+    let fields: String = row.get(4)?;
+    let event = WorkerEvent {
+        at: Millis(row.get::<_, i64>(0)?.cast_unsigned()),
+        worker: row.get::<_, Arc<str>>(1)?,
+        lane: row.get::<_, Option<String>>(2)?.map(LaneId::from),
+        name: row.get(3)?,
+        fields: Raw::parse(&fields).unwrap_or_else(|_| Raw::string(&fields)),
+    };
+    Ok(NumberedWorkerEvent { no: row.get::<_, i64>(5)?.cast_unsigned(), event })
 }
 
 fn signed(at: Millis) -> i64 {

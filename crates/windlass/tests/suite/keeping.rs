@@ -16,8 +16,12 @@ use windlass::core::request::Request;
 use windlass::core::settings::ToolSpec;
 use windlass::core::transcript::Part;
 use windlass::memory::MemoryStore;
-use windlass::ports::{Append, CallContext, Clock, EncodedEntry, Model, Store, Stream, Task, Tool};
+use windlass::ports::{
+    Append, CallContext, Clock, EncodedEntry, Model, Store, Stream, Task, Tool, WorkerEventPage,
+};
 use windlass::{Builder, End, Keeping, SystemClock, Windlass};
+
+use crate::kit::eventually;
 
 const LANE: &str = "conversation:leaks";
 
@@ -160,7 +164,7 @@ async fn leave(store: &MemoryStore, head: u64, at: Millis) {
     store.append(append).await.unwrap();
 }
 
-// spec: TRACE-13
+// spec: TRACE-10, TRACE-13
 #[tokio::test]
 async fn whoever_runs_forgets_what_is_too_old() {
     const DAY_MS: u64 = 86_400_000;
@@ -180,13 +184,19 @@ async fn whoever_runs_forgets_what_is_too_old() {
     };
     assert_eq!(left(), (3, 3));
     let windlass = builder(&store).start().await.unwrap();
-    for _ in 0..100 {
-        if left() == (1, 2) {
-            break;
-        }
-        clock.sleep(50).await;
-    }
+    eventually("what is too old is gone", || left() != (3, 3)).await;
+    eventually("and no more", || left() == (1, 2)).await;
     assert_eq!(left(), (1, 2), "30 days of raw responses, 400 of the trace");
+    // What was removed is stored as an event, for people who look later.
+    let mut told = Vec::new();
+    while told.is_empty() {
+        told = store.worker_events(WorkerEventPage::Newest, 9).await.unwrap();
+        clock.sleep(10).await;
+    }
+    let told: Vec<_> =
+        told.iter().map(|it| (it.event.name.to_string(), it.event.fields.text())).collect();
+    let counts = r#"{"raw":2,"trace":0,"events":1}"#;
+    assert_eq!(told, [("agent_store.forgot".to_owned(), counts)]);
     assert_eq!(store.read_log(lane.clone(), 0, 9).await.unwrap().len(), 3);
     drop(windlass);
 }

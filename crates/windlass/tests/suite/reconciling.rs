@@ -10,7 +10,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use windlass::WorkTimes;
 use windlass::core::ids::{LaneId, Millis};
 use windlass::core::stop::RunState;
-use windlass::ports::{Resume, RunInfo, Store};
+use windlass::ports::{Resume, RunInfo, Store, WorkerEventPage};
 use windlass::sqlite::SqliteStore;
 
 use crate::kit::{Probe, eventually, pause};
@@ -119,7 +119,7 @@ fn a_run_whose_worker_died_goes_on_by_itself_and_is_counted() {
                 async move { w.work_with(times).await }
             });
             until(&outside, RunState::Completed).await;
-            pause(200).await;
+            eventually("another pass", || passes.0.lock().unwrap().len() > 1).await;
             w.hand_over();
         });
     });
@@ -131,9 +131,10 @@ fn a_run_whose_worker_died_goes_on_by_itself_and_is_counted() {
     let timed_out: u64 = passes.iter().filter_map(|pass| pass.get("timed_out")).sum();
     assert_eq!(timed_out, 1, "{passes:?}");
     // The same counts are stored, for whoever looks later; a pass that did nothing is no news.
-    let stored = process().block_on(async { outside.worker_events(99).await.unwrap() });
+    let stored = process()
+        .block_on(async { outside.worker_events(WorkerEventPage::Newest, 99).await.unwrap() });
     let stored: Vec<_> =
-        stored.iter().map(|event| (event.name.to_string(), event.fields.text())).collect();
+        stored.iter().map(|it| (it.event.name.to_string(), it.event.fields.text())).collect();
     let counts = r#"{"timed_out":1,"resume_available":1,"failed":0,"cancelled":0}"#;
     assert_eq!(stored, [("agent_run.reconcile".to_owned(), counts)]);
 }
@@ -163,7 +164,7 @@ fn a_planned_hand_over_is_not_counted_as_timed_out() {
         until(&outside, RunState::Completed).await;
         pause(200).await;
         w.hand_over();
-        assert_eq!(outside.worker_events(99).await.unwrap(), []);
+        assert_eq!(outside.worker_events(WorkerEventPage::Newest, 99).await.unwrap(), []);
         let counted = outside.event_counts(Millis(0)).await.unwrap();
         assert!(counted.iter().all(|event| &*event.name != "agent_run.reconcile"), "{counted:?}");
         assert!(counted.iter().any(|event| &*event.name == "agent_run.resumed"), "{counted:?}");
