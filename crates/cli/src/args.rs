@@ -80,6 +80,9 @@ pub(crate) struct AgentArgs {
     /// Milliseconds of silence after which another process may go on
     #[arg(long, hide = true, default_value_t = 10_000)]
     pub(crate) lease_ms: u64,
+    /// Tools that this process executes at once, in all of its conversations together, 1 to 1024
+    #[arg(long, value_name = "N", hide_short_help = true, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    pub(crate) tools_at_once: u16,
 }
 
 /// Which model answers, and how.

@@ -246,6 +246,7 @@ async fn start_with(
         .command_hooks(commands)
         .shared_workspace(workspace::of(&args.permissions.workspace, &workspace, trust))
         .keeping(config.keep.settled())
+        .tools_at_once(args.tools_at_once.into())
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
         .settings(|mine| *mine = Settings { rules: owner_rules, ..settings.clone() })
         .start()

@@ -14,6 +14,7 @@ use windlass_core::settings::Settings;
 use crate::agent::Agent;
 use crate::keeping::Keeping;
 use crate::ports::{Reach, ServedWorkspace, Whose};
+use crate::turns::TOOLS_AT_ONCE;
 use crate::workspace::Workspace;
 
 #[cfg(test)]
@@ -27,11 +28,18 @@ pub struct Agents {
     named: BTreeMap<Arc<str>, Agent>,
     workspace: Option<Workspace>,
     keeping: Arc<Keeping>,
+    tools_at_once: usize,
 }
 
 impl From<Agent> for Agents {
     fn from(own: Agent) -> Self {
-        Self { own, named: BTreeMap::new(), workspace: None, keeping: Arc::default() }
+        Self {
+            own,
+            named: BTreeMap::new(),
+            workspace: None,
+            keeping: Arc::default(),
+            tools_at_once: TOOLS_AT_ONCE,
+        }
     }
 }
 
@@ -60,6 +68,17 @@ impl Agents {
     pub fn keeping(mut self, keeping: Keeping) -> Self {
         self.keeping = Arc::new(keeping);
         self
+    }
+
+    /// The same agents; their process executes so many tools at once.
+    #[must_use]
+    pub fn with_tools_at_once(mut self, tools_at_once: usize) -> Self {
+        self.tools_at_once = tools_at_once;
+        self
+    }
+
+    pub(crate) fn tools_at_once(&self) -> usize {
+        self.tools_at_once
     }
 
     pub(crate) fn kept(&self) -> &Arc<Keeping> {

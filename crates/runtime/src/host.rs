@@ -102,6 +102,7 @@ impl Host {
         let lease = Lease::new(identity::new_worker(), times, Arc::clone(&ports.clock));
         lease.beat(ports.store.as_ref()).await?;
         let beating = tokio::spawn(lease.clone().keep(Arc::clone(&ports.store)));
+        let turns = Turns::new(agents.tools_at_once());
         let host = Arc::new(Self {
             agents,
             lease,
@@ -110,7 +111,7 @@ impl Host {
             rested: Notify::new(),
             kept: Mutex::default(),
             shunned: Mutex::default(),
-            turns: Turns::default(),
+            turns,
             tally: Mutex::default(),
             ruin: OnceLock::new(),
             hand_over: CancellationToken::new(),

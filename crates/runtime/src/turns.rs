@@ -15,6 +15,9 @@ mod turns_tests;
 /// Tools that execute at once in one process, unless somebody says otherwise.
 pub const TOOLS_AT_ONCE: usize = 64;
 
+/// The most that can be set: a tool may be a process with open files of its own.
+pub const MOST_TOOLS_AT_ONCE: usize = 1_024;
+
 /// Hands out turns to the conversations of one tenant.
 #[derive(Clone)]
 pub struct Turns {

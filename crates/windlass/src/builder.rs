@@ -13,6 +13,7 @@ use windlass_runtime::identity::process_rights;
 use windlass_runtime::keeping::Keeping;
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
+use windlass_runtime::turns::{MOST_TOOLS_AT_ONCE, TOOLS_AT_ONCE};
 use windlass_runtime::workspace::Workspace;
 use windlass_runtime::{Agent, Agents, HookChain, Host, SystemClock, Toolbox};
 use windlass_tools::{BadSchema, CommandHooks, HookConfig, SpawnChildRuns, StructuredOutput};
@@ -32,6 +33,7 @@ pub struct Builder {
     settings: Settings,
     lease: LeaseTimes,
     keeping: Keeping,
+    tools_at_once: usize,
     workspace: Option<Workspace>,
     hooks: Vec<Arc<dyn Hooks>>,
     runs_commands: bool,
@@ -80,6 +82,7 @@ impl Default for Builder {
             settings: Settings::new(ModelSettings::named("scripted")),
             lease: LeaseTimes::default(),
             keeping: Keeping::default(),
+            tools_at_once: TOOLS_AT_ONCE,
             workspace: None,
             hooks: Vec::new(),
             runs_commands: false,
@@ -269,6 +272,14 @@ impl Builder {
         self
     }
 
+    /// Sets how many tools this process executes at once, in all of its conversations together; 64
+    /// by default. A number that is not from 1 to 1024 is told by [`Builder::start`].
+    #[must_use]
+    pub fn tools_at_once(mut self, tools_at_once: usize) -> Self {
+        self.tools_at_once = tools_at_once;
+        self
+    }
+
     /// The folder its tools work in: conversations begun here are driven only by workers that have
     /// the same folder of the same machine. Without one they may be driven anywhere.
     #[must_use]
@@ -305,6 +316,7 @@ impl Builder {
         self.settings.checked()?;
         self.settings.rules.mode.checked(process_rights())?;
         self.check_tool_names()?;
+        self.check_tools_at_once()?;
         let mut hooks = HookChain::default();
         for one in self.hooks {
             hooks = hooks.with(one);
@@ -328,7 +340,7 @@ impl Builder {
             Some(workspace) => agents.working_in(workspace),
             None => agents,
         };
-        let agents = agents.keeping(self.keeping);
+        let agents = agents.keeping(self.keeping).with_tools_at_once(self.tools_at_once);
         Ok(Windlass { host: Host::start(agents, self.lease).await? })
     }
 }
@@ -343,6 +355,13 @@ impl Builder {
             named.tools.push(SpawnChildRuns::default().spec());
         }
         named.check_tool_names()
+    }
+
+    fn check_tools_at_once(&self) -> Result<(), BadSettings> {
+        let (value, most) = (self.tools_at_once as u64, MOST_TOOLS_AT_ONCE as u64);
+        let bad =
+            || BadSettings::OutOfRange { name: Arc::from("tools_at_once"), value, least: 1, most };
+        if (1..=most).contains(&value) { Ok(()) } else { Err(bad()) }
     }
 }
 

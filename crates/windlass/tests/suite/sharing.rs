@@ -67,6 +67,36 @@ async fn tools_are_capped_and_conversations_are_not() {
     w.hand_over();
 }
 
+// spec: SCALE-04
+#[tokio::test]
+async fn the_number_of_tools_at_once_can_be_set_within_bounds() {
+    let store = Arc::new(MemoryStore::new());
+    let gate = Arc::new(Notify::new());
+    let look = Probe::read("Look").gated(&gate);
+    let builder = || {
+        builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&look))
+            .shared_store(Arc::clone(&store) as Arc<dyn Store>)
+    };
+    for bad in [0, 1_025] {
+        let error = builder().tools_at_once(bad).start().await.err().unwrap().to_string();
+        assert!(error.contains("tools_at_once") && error.contains("from 1 to 1024"), "{error}");
+    }
+    let w = builder().tools_at_once(3).start().await.unwrap();
+    work(&w, TIMES);
+    for nth in 0..10 {
+        send(store.as_ref(), &format!("lane-{nth}")).await;
+    }
+    eventually("three execute", || look.count() == 3).await;
+    pause(200).await;
+    assert_eq!(look.count(), 3, "the others wait for their turn");
+    while ended(store.as_ref()).await < 10 {
+        gate.notify_waiters();
+        pause(5).await;
+    }
+    assert_eq!(look.count(), 10);
+    w.hand_over();
+}
+
 // spec: SCALE-05
 #[tokio::test]
 async fn a_stuck_run_and_a_greedy_tenant_starve_nobody() {
