@@ -22,6 +22,7 @@ mod heard;
 #[cfg(test)]
 mod lane;
 #[cfg(test)]
+mod linear;
 mod malformed;
 #[cfg(test)]
 mod proxy;

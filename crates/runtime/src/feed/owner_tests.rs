@@ -70,6 +70,59 @@ async fn a_reader_that_wakes_up_gets_the_rest_although_nothing_more_is_said() {
     assert_eq!(items.recv().await, None);
 }
 
+/// A model that changes between speaking and thinking with every piece leaves nothing to be joined
+/// with its neighbour.
+#[tokio::test]
+async fn alternating_pieces_are_bounded_and_nothing_of_them_is_lost() {
+    let (feed, items) = OwnerFeed::new(None);
+    let (mut answer, mut thinking) = (String::new(), String::new());
+    for n in 0..5_000 {
+        let (said, thought) = (format!("a{n} "), format!("t{n} "));
+        feed.text(1, TextKind::Answer, &said);
+        feed.text(1, TextKind::Thinking, &thought);
+        answer.push_str(&said);
+        thinking.push_str(&thought);
+        let waiting = feed.pending.lock().len();
+        assert!(waiting <= OWNER_ITEMS, "{waiting} pieces wait");
+    }
+    drop(feed);
+    let read = read_all(items).await;
+    assert!(read.len() <= 2 * OWNER_ITEMS, "{} items", read.len());
+    let (mut said, mut thought) = (String::new(), String::new());
+    for item in &read {
+        match item {
+            Item::Text { piece, .. } => said.push_str(piece),
+            Item::Thinking { piece, .. } => thought.push_str(piece),
+            Item::Entry(_) | Item::Ended(_) => panic!("{item:?}"),
+        }
+    }
+    assert_eq!((said, thought), (answer, thinking));
+}
+
+/// Pieces of a reply that is tried again do not go into those of the first try, even where no more
+/// pieces should wait.
+#[tokio::test]
+async fn a_full_queue_keeps_the_text_of_two_replies_apart() {
+    let (feed, items) = OwnerFeed::new(None);
+    for _ in 0..100 {
+        feed.text(1, TextKind::Answer, "a");
+        feed.text(1, TextKind::Thinking, "b");
+    }
+    for _ in 0..100 {
+        feed.text(2, TextKind::Answer, "c");
+    }
+    drop(feed);
+    let mut of_second = String::new();
+    for item in read_all(items).await {
+        if let Item::Text { ask: 2, piece } = item {
+            of_second.push_str(&piece);
+        } else {
+            assert!(of_second.is_empty(), "{item:?} after the second reply began");
+        }
+    }
+    assert_eq!(of_second, "c".repeat(100));
+}
+
 #[tokio::test]
 async fn text_of_two_replies_is_not_joined() {
     let (feed, items) = OwnerFeed::new(None);
@@ -89,4 +142,23 @@ async fn text_of_two_replies_is_not_joined() {
         .collect();
     assert_eq!(asks.iter().filter(|ask| **ask == 2).count(), 1);
     assert_eq!(asks.last(), Some(&2));
+}
+
+/// Text that waits for a slow owner is joined piece by piece. Were all of it copied for each piece,
+/// this would take minutes.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the test measures how long it takes")]
+async fn joining_what_waits_takes_time_in_proportion_to_it() {
+    const PIECES: usize = 400_000;
+    let began = std::time::Instant::now();
+    let (feed, items) = OwnerFeed::new(None);
+    for n in 0..PIECES {
+        let kind = if n % 2 == 0 { TextKind::Answer } else { TextKind::Thinking };
+        feed.text(1, kind, "twenty letters, yes ");
+    }
+    drop(feed);
+    let text = texts(&read_all(items).await);
+    assert_eq!(text.matches("yes").count(), PIECES);
+    let took = began.elapsed();
+    assert!(took < std::time::Duration::from_secs(30), "{took:?}");
 }

@@ -3,6 +3,7 @@
 
 mod kit;
 
+mod blocking;
 mod calls;
 mod children;
 mod consuming;

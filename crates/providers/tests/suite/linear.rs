@@ -1,0 +1,163 @@
+//! The work of putting a reply together grows with its length, and not with the square of it: a
+//! server that sends a long reply in small pieces must not keep a process busy for minutes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use windlass_core::reply::Reply;
+use windlass_providers::names::Format;
+use windlass_providers::{Recorded, replay};
+
+use crate::heard::Heard;
+
+/// Pieces of the shorter reply; the other has four times as many.
+const PIECES: usize = 10_000;
+
+/// Four times the work takes four times as long, sixteen times if it is quadratic.
+const MOST_RATIO: u32 = 9;
+
+/// Times that are shorter say nothing about how they grow.
+const MEASURABLE: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Text,
+    Thinking,
+    Arguments,
+}
+
+/// A reply of so many pieces of 20 characters.
+fn stream(format: Format, what: What, pieces: usize) -> Vec<u8> {
+    const PIECE: &str = "twenty letters, yes ";
+    let (before, delta, after) = match (format, what) {
+        (Format::AnthropicMessages, What::Text) => (
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+            format!(
+                r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{PIECE}"}}}}"#
+            ),
+            vec![
+                r#"{"type":"content_block_stop","index":0}"#,
+                r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
+                r#"{"type":"message_stop"}"#,
+            ],
+        ),
+        (Format::AnthropicMessages, What::Thinking) => (
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
+            format!(
+                r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"thinking_delta","thinking":"{PIECE}"}}}}"#
+            ),
+            vec![
+                r#"{"type":"content_block_stop","index":0}"#,
+                r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
+                r#"{"type":"message_stop"}"#,
+            ],
+        ),
+        (Format::AnthropicMessages, What::Arguments) => (
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"Read","input":{}}}"#,
+            format!(
+                r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"input_json_delta","partial_json":"{PIECE}"}}}}"#
+            ),
+            vec![
+                r#"{"type":"content_block_stop","index":0}"#,
+                r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
+                r#"{"type":"message_stop"}"#,
+            ],
+        ),
+        (Format::OpenAiChat, What::Text) => (
+            r#"{"choices":[{"delta":{"role":"assistant"}}]}"#,
+            format!(r#"{{"choices":[{{"delta":{{"content":"{PIECE}"}}}}]}}"#),
+            vec![r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#, "[DONE]"],
+        ),
+        (Format::OpenAiChat, What::Thinking) => (
+            r#"{"choices":[{"delta":{"role":"assistant"}}]}"#,
+            format!(r#"{{"choices":[{{"delta":{{"reasoning_content":"{PIECE}"}}}}]}}"#),
+            vec![r#"{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}"#, "[DONE]"],
+        ),
+        (Format::OpenAiChat, What::Arguments) => (
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"t","function":{"name":"Read","arguments":""}}]}}]}"#,
+            format!(
+                r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"function":{{"arguments":"{PIECE}"}}}}]}}}}]}}"#
+            ),
+            vec![r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#, "[DONE]"],
+        ),
+        (Format::OpenAiResponses, What::Text | What::Thinking | What::Arguments) => (
+            r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"message","content":[]}}"#,
+            format!(
+                r#"{{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"{PIECE}"}}"#
+            ),
+            vec![
+                r#"{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"x"}]}]}}"#,
+            ],
+        ),
+    };
+    let mut stream = format!("data: {before}\n\n");
+    for _ in 0..pieces {
+        stream.push_str("data: ");
+        stream.push_str(&delta);
+        stream.push_str("\n\n");
+    }
+    after.iter().for_each(|event| stream.push_str(&format!("data: {event}\n\n")));
+    stream.into_bytes()
+}
+
+/// The shortest of several tries: other processes make a try longer, never shorter.
+#[expect(clippy::disallowed_methods, reason = "the test measures how long it takes")]
+fn shortest(mut work: impl FnMut()) -> Duration {
+    let once = |()| {
+        let begin = Instant::now();
+        work();
+        begin.elapsed()
+    };
+    [(); 3].map(once).into_iter().min().unwrap_or_default()
+}
+
+fn decoded(format: Format, bytes: &[u8], stops: &[&str]) -> Reply {
+    let stops = stops.iter().map(|stop| Arc::from(*stop)).collect();
+    let recorded = Recorded { stops, ..Recorded::default() };
+    // As they come from a socket.
+    replay(format, &recorded, bytes.chunks(8_192), &*Heard::new()).unwrap()
+}
+
+#[test]
+fn a_reply_in_many_pieces_is_put_together_in_linear_time() {
+    for (format, what, stops) in [
+        (Format::AnthropicMessages, What::Text, [].as_slice()),
+        (Format::AnthropicMessages, What::Text, &["never said"]),
+        (Format::AnthropicMessages, What::Thinking, &[]),
+        (Format::AnthropicMessages, What::Arguments, &[]),
+        (Format::OpenAiChat, What::Text, &[]),
+        (Format::OpenAiChat, What::Text, &["never said"]),
+        (Format::OpenAiChat, What::Thinking, &[]),
+        (Format::OpenAiChat, What::Arguments, &[]),
+        (Format::OpenAiResponses, What::Text, &[]),
+        (Format::OpenAiResponses, What::Text, &["never said"]),
+    ] {
+        let (short, long) = (stream(format, what, PIECES), stream(format, what, 4 * PIECES));
+        let short = shortest(|| drop(decoded(format, &short, stops)));
+        let long = shortest(|| drop(decoded(format, &long, stops)));
+        assert!(
+            long < MEASURABLE || long < short * MOST_RATIO,
+            "{format:?} {what:?} {stops:?}: {short:?}, and {long:?} for four times as much"
+        );
+    }
+}
+
+/// One line that never ends comes in small pieces.
+#[test]
+fn a_large_event_in_small_pieces_is_read_in_linear_time() {
+    let event = |letters: usize| {
+        let text = "x".repeat(letters);
+        let text = format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}},\"finish_reason\":\"stop\"}}]}}\n\n\
+             data: [DONE]\n\n"
+        );
+        text.into_bytes()
+    };
+    let read = |bytes: &[u8]| {
+        let pieces = bytes.chunks(64);
+        drop(replay(Format::OpenAiChat, &Recorded::default(), pieces, &*Heard::new()).unwrap());
+    };
+    let (short, long) = (event(500_000), event(2_000_000));
+    let (short, long) = (shortest(|| read(&short)), shortest(|| read(&long)));
+    assert!(long < MEASURABLE || long < short * MOST_RATIO, "{short:?}, {long:?}");
+}
