@@ -139,7 +139,9 @@ async fn drive(store: Arc<PostgresStore>, name: String, entries: u64) {
 
 /// Drives lanes until all are done, while `nemesis` does its worst.
 async fn under(cluster: Arc<Cluster>, nemesis: fn(&Cluster)) {
-    let settings = Settings { answer: Duration::from_secs(1), ..Settings::default() };
+    // A loaded machine may take long to start a server.
+    let (answer, patience) = (Duration::from_secs(1), Duration::from_secs(90));
+    let settings = Settings { answer, patience, ..Settings::default() };
     let store = PostgresStore::open_with(&cluster.url("postgres"), &settings).await.unwrap();
     let store = Arc::new(store);
     let entries = 150;

@@ -25,7 +25,8 @@ pub(crate) fn builder(script: &str, store: impl Store, tools: &[Probe]) -> Build
         .scripted(Script::parse(script).unwrap())
         .store(store)
         .allow_everything_else()
-        .lease(LeaseTimes { beat_ms: 20, expiry_ms: 80 });
+        // Short, and long enough for a machine that does much else.
+        .lease(LeaseTimes { beat_ms: 50, expiry_ms: 400 });
     for tool in tools {
         // Probes do the same thing over and over; that is not what these tests are about.
         let name = Arc::from(tool.name);

@@ -132,7 +132,7 @@ fn what_a_dead_worker_had_goes_on_elsewhere_and_nothing_is_lost_or_done_twice() 
     let died = Instant::now();
     dying.shutdown_background();
     living.block_on(all_finish(&outside, 10));
-    assert!(died.elapsed() < Duration::from_secs(5), "{:?}", died.elapsed());
+    assert!(died.elapsed() < Duration::from_secs(15), "{:?}", died.elapsed());
     assert_eq!(look.count(), 10);
     w.hand_over();
     living.block_on(working).unwrap().unwrap();
@@ -168,7 +168,7 @@ fn a_worker_that_is_told_to_hands_over_at_once() {
     leaving.hand_over();
     first.block_on(working).unwrap().unwrap();
     second.block_on(all_finish(&outside, 10));
-    assert!(told.elapsed() < Duration::from_secs(2), "{:?}", told.elapsed());
+    assert!(told.elapsed() < Duration::from_secs(8), "{:?}", told.elapsed());
     assert_eq!(look.count(), 10);
     staying.hand_over();
 }
