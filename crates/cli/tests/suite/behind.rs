@@ -1,6 +1,9 @@
 //! A prompt that waits behind another: nobody is torn from their work by a process that has its own
 //! result.
 
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::kit::Place;
@@ -39,6 +42,58 @@ fn what_waits_is_seen_to_its_end_and_everything_is_said_once() {
     for run in place.json(&["runs"]) {
         assert_eq!(run["state"], "completed", "{run}");
     }
+}
+
+/// Two processes: the first is at work, the second waits behind it and is interrupted.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
+fn ctrl_c_of_a_prompt_that_waits_behind_another_process_cancels_only_its_own() {
+    let place = Place::new(
+        "when user is \"one\" and results 0
+  call Bash {\"command\": \"touch begun; until test -e go; do sleep 0.05; done; touch finished\"}
+
+when any
+  say \"said ${user}\"
+",
+    );
+    let start = |prompt: &str| {
+        let flags = ["--script", "a.script", "--store", "w.db", "--allowedTools", "Bash"];
+        let mut command = place.command(&["-p", prompt, "--conversation", "c"]);
+        command.args(flags).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let until = |what: &str, holds: &dyn Fn() -> bool| {
+        let begin = Instant::now();
+        while !holds() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{what} did not happen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let first = start("one");
+    until("the first command", &|| place.path("begun").exists());
+    let second = start("two");
+    until("the second prompt", &|| place.json(&["runs"]).len() == 2);
+    let pid = rustix::process::Pid::from_child(&second);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let second = second.wait_with_output().unwrap();
+    assert_eq!(second.status.code(), Some(130), "{second:?}");
+    let first_state = || {
+        let runs = place.json(&["runs"]);
+        let of_first = |run: &&Value| run["title"].as_str().is_some_and(|it| it.contains("one"));
+        runs.iter().find(of_first).map(|run| run.clone()).unwrap()
+    };
+    assert_eq!(first_state()["state"], "running");
+    assert_ne!(first_state()["cancel_requested"], true);
+    place.write("go", "");
+    let first = first.wait_with_output().unwrap();
+    assert_eq!(first.status.code(), Some(0), "{first:?}");
+    assert_eq!(String::from_utf8(first.stdout).unwrap(), "said one\n");
+    assert!(place.path("finished").exists());
+    let states: Vec<String> =
+        place.json(&["runs"]).iter().map(|run| run["state"].to_string()).collect();
+    assert_eq!(states.len(), 2);
+    assert!(states.contains(&"\"completed\"".into()), "{states:?}");
+    assert!(states.contains(&"\"cancelled\"".into()), "{states:?}");
 }
 
 #[test]

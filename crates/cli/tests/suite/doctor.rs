@@ -1,5 +1,7 @@
 //! `windlass doctor`.
 
+use std::process::Stdio;
+
 use crate::kit::Place;
 
 #[test]
@@ -114,4 +116,43 @@ fn every_path_is_named_and_what_an_untrusted_folder_loses() {
     assert_eq!(ran.code, 1, "{}", ran.out);
     assert!(ran.out.contains("127.0.0.1:1/x does not answer"), "{}", ran.out);
     assert!(!ran.out.contains("secret"), "{}", ran.out);
+}
+
+/// Two living workers serve what they call the same workspace from different folders.
+#[test]
+fn a_workspace_id_that_is_served_from_two_folders_is_reported() {
+    let place = Place::new("when any\n  say \"x\"\n");
+    let mut workers = Vec::new();
+    for folder in ["one", "two"] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+        let named = format!("shop={}", place.path(folder).display());
+        let args = ["worker", "--script", "a.script", "--store", "w.db", "--workspace", &named];
+        let mut command = place.command(&args);
+        workers.push(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        if folder == "one" {
+            wait_for(|| place.run(&["doctor"]).out.contains("1 worker"));
+            assert_eq!(place.run(&["doctor"]).code, 0, "one folder is fine");
+        }
+    }
+    wait_for(|| place.run(&["doctor"]).code == 1);
+    let ran = place.run(&["doctor"]);
+    let broken: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("BROKEN")).collect();
+    assert_eq!(broken.len(), 1, "{}", ran.out);
+    for part in ["shop", "/one", "/two"] {
+        assert!(broken[0].contains(part), "{part} is missing: {broken:?}");
+    }
+    workers.pop().map(|mut child| (child.kill(), child.wait())).unwrap().0.unwrap();
+    wait_for(|| place.run(&["doctor"]).code == 0);
+    workers.pop().map(|mut child| (child.kill(), child.wait())).unwrap().0.unwrap();
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
+fn wait_for(holds: impl Fn() -> bool) {
+    for _ in 0..600 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("it did not happen");
 }

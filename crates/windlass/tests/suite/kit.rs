@@ -128,6 +128,17 @@ impl Tool for Probe {
     }
 }
 
+/// Runs `work` with a subscriber of `tracing` for this thread. As long as there is only one, an event
+/// that a thread without it reaches first is switched off for all threads; so there are two.
+pub(crate) fn with_subscriber<T>(
+    subscriber: impl Into<tracing::Dispatch>,
+    work: impl FnOnce() -> T,
+) -> T {
+    let _other = tracing::Dispatch::new(tracing_subscriber::registry());
+    let subscriber = subscriber.into();
+    tracing::dispatcher::with_default(&subscriber, work)
+}
+
 /// Waits until `condition` holds; fails after twenty seconds, which a loaded machine may need.
 pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     for _ in 0..4_000 {

@@ -13,7 +13,7 @@ use windlass::core::stop::RunState;
 use windlass::ports::{Resume, RunInfo, Store, WorkerEventPage};
 use windlass::sqlite::SqliteStore;
 
-use crate::kit::{Probe, eventually, pause};
+use crate::kit::{Probe, eventually, pause, with_subscriber};
 use crate::workers::{TIMES, on, process, send};
 
 /// A lane whose owner died while its tool hung.
@@ -110,17 +110,19 @@ fn a_run_whose_worker_died_goes_on_by_itself_and_is_counted() {
     let passes = Passes::default();
     let subscriber = tracing_subscriber::registry().with(passes.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    tracing::subscriber::with_default(subscriber, || {
+    with_subscriber(subscriber, || {
         runtime.block_on(async {
             let look = Probe::read("Look");
             let w = on(&path, &look).await;
-            tokio::spawn({
+            let working = tokio::spawn({
                 let (w, times) = (w.clone(), WorkTimes { reconcile_ms: 50, ..TIMES });
                 async move { w.work_with(times).await }
             });
             until(&outside, RunState::Completed).await;
             eventually("another pass", || passes.0.lock().unwrap().len() > 1).await;
             w.hand_over();
+            // What was not told yet is told at the end.
+            working.await.unwrap().unwrap();
         });
     });
     let passes = passes.0.lock().unwrap();

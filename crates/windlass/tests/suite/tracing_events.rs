@@ -8,7 +8,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use windlass::core::limits::Times;
 use windlass::memory::MemoryStore;
 
-use crate::kit::{Probe, builder};
+use crate::kit::{Probe, builder, with_subscriber};
 
 type Fields = BTreeMap<String, String>;
 
@@ -44,7 +44,7 @@ fn every_event_row_is_traced_with_its_fields_and_other_name() {
     let caught = Caught::default();
     let subscriber = tracing_subscriber::registry().with(caught.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    tracing::subscriber::with_default(subscriber, || {
+    with_subscriber(subscriber, || {
         runtime.block_on(async {
             let script = "when results 0\n  call Look {}\nwhen any\n  say \"done\"\n";
             let look = Probe::read("Look");
