@@ -294,6 +294,12 @@ impl Session {
         Ok(between.map(parse).collect::<Result<_, _>>()?)
     }
 
+    /// Returns whether a driver of this process has the conversation at this moment.
+    #[must_use]
+    pub fn is_driven_here(&self) -> bool {
+        self.host.is_driving(&self.lane)
+    }
+
     /// The conversation as the log has it.
     pub async fn conversation(&self) -> Result<Conversation, DriveError> {
         driver::load(&self.host.agent().ports, &self.lane).await

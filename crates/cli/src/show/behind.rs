@@ -33,7 +33,11 @@ pub(super) async fn see_off(
     Ok(())
 }
 
+/// Whether a run is at work in this process. One of another process needs nobody here.
 async fn is_at_work(session: &Session, setup: &Setup) -> anyhow::Result<bool> {
+    if !session.is_driven_here() {
+        return Ok(false);
+    }
     let lane = setup.store.lane(session.lane().clone()).await?;
     Ok(lane.is_some_and(|lane| lane.active_run.is_some()))
 }

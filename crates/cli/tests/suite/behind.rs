@@ -77,10 +77,10 @@ when any
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let second = second.wait_with_output().unwrap();
     assert_eq!(second.status.code(), Some(130), "{second:?}");
+    assert_eq!(String::from_utf8(second.stdout).unwrap(), "", "that answer is the other's");
     let first_state = || {
         let runs = place.json(&["runs"]);
-        let of_first = |run: &&Value| run["title"].as_str().is_some_and(|it| it.contains("one"));
-        runs.iter().find(of_first).map(|run| run.clone()).unwrap()
+        runs.iter().find(|run| run["prompt"] == "one").unwrap().clone()
     };
     assert_eq!(first_state()["state"], "running");
     assert_ne!(first_state()["cancel_requested"], true);

@@ -1,0 +1,195 @@
+//! What workers do with runs that a dead worker left, and with conversations that cannot be driven.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::kit::Place;
+
+/// A lease that is over soon, so that the dead are noticed soon. Long enough for a loaded machine.
+const SHORT_LEASE: [&str; 4] = ["--beat-ms", "200", "--lease-ms", "2000"];
+
+/// A process that is ended with the test.
+struct Worker(Child);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+fn worker(place: &Place, more: &[&str]) -> Worker {
+    let base = ["worker", "--script", "a.script", "--store", "w.db"];
+    let said = std::fs::File::create(place.path("said")).unwrap();
+    let mut command = place.command(&[&base, SHORT_LEASE.as_slice(), more].concat());
+    Worker(command.stdin(Stdio::null()).stderr(said).spawn().unwrap())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
+fn until(place: &Place, what: &str, holds: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        let said = || std::fs::read_to_string(place.path("said")).unwrap_or_default();
+        let late = begin.elapsed() > Duration::from_secs(60);
+        assert!(!late, "{what} did not happen; the worker said: {}", said());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn state(place: &Place) -> String {
+    let runs = place.json(&["runs"]);
+    runs.first().map(|run| run["state"].as_str().unwrap().to_owned()).unwrap_or_default()
+}
+
+/// A run that hung when its worker was killed; the next one finds that it need not hang.
+fn left_by_a_dead_worker(config: &str, flags: &[&str]) -> Place {
+    let place = Place::new("when any\n  delay 10m\n  say \"never\"\n");
+    std::fs::create_dir(place.path("home")).unwrap();
+    place.write("home/config.toml", config);
+    let left = place.ask("go", &[["--detach", "--conversation", "c"].as_slice(), flags].concat());
+    assert_eq!(left.code, 0, "{}", left.err);
+    let dying = worker(&place, &[]);
+    until(&place, "the run", || state(&place) == "running");
+    drop(dying);
+    place.write("a.script", "when any\n  say \"done\"\n");
+    place
+}
+
+const CAREFUL: [&str; 2] = ["--profile", "careful"];
+
+const MANUAL: &str = "[profiles.careful]\nresume = \"manual\"\n";
+
+// spec: RESUME-09
+#[test]
+fn a_worker_that_is_told_to_leaves_runs_of_the_dead_to_people() {
+    let manual = ["--resume", "manual"].as_slice();
+    for (config, profile, flags) in [
+        ("", [].as_slice(), manual),
+        (MANUAL, &CAREFUL, &[]),
+        ("[profiles.careful]\nresume = \"automatic\"\n", &CAREFUL, manual),
+    ] {
+        let place = left_by_a_dead_worker(config, profile);
+        let working = worker(&place, &[profile, flags].concat());
+        until(&place, "the dead worker is noticed", || state(&place) == "timed_out");
+        // A prompt that comes later is done, so the worker had time for the run that was left.
+        place.ask("later", &["--detach", "--conversation", "d"]);
+        let ended = |run: &serde_json::Value| run["state"] == "completed";
+        until(&place, "the other prompt", || place.json(&["runs"]).iter().any(ended));
+        let runs = place.json(&["runs"]);
+        let left = runs.iter().find(|run| run["conversation"] == "c").unwrap();
+        assert_eq!(left["state"], "timed_out", "{flags:?}: {left}");
+        assert_eq!(left["resume_available"], true, "{flags:?}: {left}");
+        let told = place.run(&["explain", "c"]).out;
+        assert!(told.contains("windlass resume"), "{flags:?}: {told}");
+        drop(working);
+        let ran = place.run(&["resume", "c", "--script", "a.script"]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, "done\n"), "{flags:?}: {}", ran.err);
+    }
+}
+
+// spec: RESUME-09
+#[test]
+fn otherwise_a_worker_resumes_them_and_a_flag_counts_more_than_a_profile() {
+    for (config, profile, flags) in [
+        ("", [].as_slice(), [].as_slice()),
+        (MANUAL, &[], &[]),
+        (MANUAL, &CAREFUL, &["--resume", "automatic"]),
+    ] {
+        let place = left_by_a_dead_worker(config, profile);
+        let _working = worker(&place, &[profile, flags].concat());
+        until(&place, "the run, resumed", || state(&place) == "completed");
+    }
+}
+
+/// The log of one conversation is damaged, so that no driver can begin to drive it.
+// spec: LANES-05
+#[test]
+fn a_conversation_that_cannot_be_driven_is_told_and_holds_up_no_other() {
+    let place = Place::new("when any\n  say \"done\"\n");
+    place.ask("hi", &["--conversation", "broken"]);
+    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    let text = "SELECT body FROM entry WHERE seq = 2";
+    let whole: rusqlite::types::Value = store.query_row(text, [], |row| row.get(0)).unwrap();
+    let put = |body: &rusqlite::types::Value| {
+        let text = "UPDATE entry SET body = ?1 WHERE seq = 2
+             AND lane_no = (SELECT no FROM lane WHERE id = 'broken')";
+        assert_eq!(store.execute(text, [body]), Ok(1));
+    };
+    put(&rusqlite::types::Value::from("{}".to_owned()));
+    place.ask("one", &["--detach", "--conversation", "broken"]);
+    let failing = worker(&place, &[]);
+    let events = || place.json(&["logs"]);
+    let is_failure = |event: &serde_json::Value| event["name"] == "agent_run.dispatch_next_failed";
+    until(&place, "the failure", || events().iter().any(is_failure));
+    let failure = events().into_iter().find(is_failure).unwrap();
+    assert_eq!(failure["conversation"], "broken", "{failure}");
+    assert!(failure["worker"].is_string(), "{failure}");
+    assert!(failure["fields"].to_string().contains("malformed"), "{failure}");
+    // The other conversations go on, in the same worker.
+    place.ask("two", &["--detach", "--conversation", "sound"]);
+    let completed = |lane: &str| {
+        let runs = place.json(&["runs"]);
+        let of_lane = runs.iter().filter(|run| run["conversation"] == lane);
+        of_lane.filter(|run| run["state"] == "completed").count()
+    };
+    until(&place, "the other conversation", || completed("sound") == 1);
+    drop(failing);
+    // Nothing is lost: once it can be read, the next worker does what waits.
+    put(&whole);
+    assert_eq!(completed("broken"), 1);
+    let _working = worker(&place, &[]);
+    until(&place, "the prompt that waited", || completed("broken") == 2);
+}
+
+/// A worker that is told to stop while a command runs.
+fn told_to_stop(grace: &str, log: &[&str]) -> (Place, Worker) {
+    let place = Place::new(
+        "when results 0
+  call Bash {\"command\": \"touch begun; sleep 2; touch finished\"}
+
+when any
+  say \"done\"
+",
+    );
+    place.ask("go", &["--detach", "--conversation", "c", "--allowedTools", "Bash"]);
+    let flags = [&["--allowedTools", "Bash", "--grace-seconds", grace], log].concat();
+    let mut working = worker(&place, &flags);
+    until(&place, "the command", || place.path("begun").exists());
+    let pid = rustix::process::Pid::from_child(&working.0);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(working.0.wait().unwrap().success());
+    (place, working)
+}
+
+// spec: SCALE-10
+#[test]
+fn a_command_in_progress_finishes_within_the_grace_period_and_is_not_asked_about() {
+    let (place, _) = told_to_stop("60", &[]);
+    assert!(place.path("finished").exists(), "the worker waited for the command");
+    let before = place.json(&["runs"]);
+    assert_eq!(before[0]["state"], "running", "what follows is for the next worker: {before:?}");
+    std::fs::remove_file(place.path("begun")).unwrap();
+    let _working = worker(&place, &["--allowedTools", "Bash"]);
+    until(&place, "the end", || state(&place) == "completed");
+    assert!(!place.path("begun").exists(), "the command ran once");
+}
+
+// spec: SCALE-10
+#[test]
+fn without_a_grace_period_a_worker_leaves_what_is_in_progress() {
+    let (place, _) = told_to_stop("0", &[]);
+    assert!(!place.path("finished").exists(), "it did not wait");
+    // Whether it happened is for a person to say.
+    let _working = worker(&place, &["--allowedTools", "Bash"]);
+    until(&place, "the question", || state(&place) == "waiting_on_human");
+}
+
+#[test]
+fn a_worker_logs_what_it_does_if_it_is_told_to() {
+    let (place, _) = told_to_stop("60", &["--log", "info"]);
+    let said = std::fs::read_to_string(place.path("said")).unwrap();
+    assert!(said.contains("agent_run.started"), "{said}");
+    let (place, _) = told_to_stop("60", &[]);
+    let said = std::fs::read_to_string(place.path("said")).unwrap();
+    assert!(!said.contains("agent_run.started"), "{said}");
+}
