@@ -10,8 +10,10 @@ use crate::logging;
 use crate::look::args as look;
 use crate::settle::sources::SOURCE_NAMES;
 
+mod prompt_argument;
 mod values;
 
+pub(crate) use prompt_argument::of_process;
 pub(crate) use values::{
     AnswerWord, CacheWord, EffortWord, LogFormat, OutputFormat, ResumePolicy, WhenAsked,
 };
@@ -217,10 +219,10 @@ impl PermissionArgs {
 #[command(next_help_heading = "What the model is told")]
 pub(crate) struct PromptArgs {
     /// Replaces the system prompt
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) system_prompt: Option<String>,
     /// Is said after the system prompt
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) append_system_prompt: Option<String>,
     /// The answer must fit this JSON schema
     #[arg(long, value_name = "SCHEMA")]

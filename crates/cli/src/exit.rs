@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use windlass::End;
 use windlass::core::stop::RunState;
 
+use crate::sdk;
+
 /// The command line or a setting in it was not understood.
 const NOT_UNDERSTOOD: u8 = 2;
 
@@ -37,6 +39,10 @@ impl Exit {
     /// Of a run that ended or waits.
     pub(crate) fn of(end: &End) -> Self {
         match end {
+            End::Finished(ended) if sdk::is_host() => match sdk::Label::of(ended).is_error {
+                true => Self::NoResult,
+                false => Self::Result,
+            },
             End::Finished(ended) if ended.cause.state(ended.has_text()) == RunState::Completed => {
                 Self::Result
             }
@@ -48,10 +54,10 @@ impl Exit {
     /// The code. An SDK that started this process knows two codes: whether the result is an error;
     /// an interrupt is the end that it asked for.
     pub(crate) fn code(self) -> ExitCode {
-        let number = match (self, is_started_by_sdk()) {
+        let number = match (self, sdk::is_host()) {
             (Self::Result, _) | (Self::Interrupted, true) => 0,
-            (Self::NoResult, _) | (Self::WaitsForAPerson, true) => 1,
-            (Self::NotUnderstood, _) => NOT_UNDERSTOOD,
+            (Self::NoResult, _) | (Self::NotUnderstood | Self::WaitsForAPerson, true) => 1,
+            (Self::NotUnderstood, false) => NOT_UNDERSTOOD,
             (Self::WaitsForAPerson, false) => WAITS_FOR_A_PERSON,
             (Self::Interrupted, false) => INTERRUPTED,
             (Self::Terminated, _) => TERMINATED,
@@ -59,10 +65,6 @@ impl Exit {
         };
         ExitCode::from(number)
     }
-}
-
-fn is_started_by_sdk() -> bool {
-    std::env::var_os("CLAUDE_AGENT_SDK_VERSION").is_some_and(|version| !version.is_empty())
 }
 
 /// Something on the command line that cannot be understood, in one sentence.

@@ -8,6 +8,7 @@ mod look;
 mod present;
 mod prompt;
 mod refused;
+mod sdk;
 mod settle;
 mod setup;
 mod show;
@@ -21,10 +22,14 @@ use clap::Parser;
 use args::Args;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let line = args::of_process();
+    let args = match Args::try_parse_from(&line.words) {
         Ok(args) => args,
         Err(error) => return refused::told(&error),
     };
+    if let Err(why) = line.check(&args) {
+        return refused::because(&why);
+    }
     match commands::run(args) {
         Ok(code) => code,
         Err(error) => {

@@ -24,8 +24,14 @@ pub(crate) fn told(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             show::note(words::WELCOME.trim_end());
         }
-        _ => show::note(&format!("windlass: {}", sentence(&error.to_string()))),
+        _ => return because(&sentence(&error.to_string())),
     }
+    Exit::NotUnderstood.code()
+}
+
+/// Says why a command line is refused.
+pub(crate) fn because(why: &str) -> ExitCode {
+    show::note(&format!("windlass: {why}"));
     Exit::NotUnderstood.code()
 }
 

@@ -2,6 +2,7 @@
 
 mod models;
 mod questions;
+mod shell_word;
 mod trust;
 
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ pub(crate) use models::{
     NO_EXACT_COUNT, NO_MODEL, bad_escape, blank_stop, end_markers, output_limit, without_effect,
 };
 pub(crate) use questions::{asked, choices, more, try_again, waiting};
+pub(crate) use shell_word::{option_word, shell_word};
 pub(crate) use trust::{TRUST_CHOICES, trust_lines, trust_title, untrusted};
 
 /// What the model is told when a run that stopped at a limit is resumed.
@@ -332,19 +334,22 @@ fn deferred(entry: &Entry, patience: &Patience) -> Option<String> {
 
 /// What is said cannot be written.
 pub(crate) fn unwritten(error: &std::io::Error, lane: &LaneId) -> String {
-    format!("windlass: the output cannot be written ({error}); go on with `windlass resume {lane}`")
+    let word = shell_word(lane);
+    format!("windlass: the output cannot be written ({error}); go on with `windlass resume {word}`")
 }
 
 /// The answer cannot be written.
 pub(crate) fn answer_unwritten(error: &std::io::Error, lane: &LaneId) -> String {
-    format!("windlass: the output cannot be written ({error}); read it with `windlass show {lane}`")
+    let word = shell_word(lane);
+    format!("windlass: the output cannot be written ({error}); read it with `windlass show {word}`")
 }
 
 /// Nobody waits for a run any longer whose model cannot be asked.
 pub(crate) fn no_longer_waiting(lost: &Lost, lane: &LaneId) -> String {
+    let word = shell_word(lane);
     format!(
         "the model cannot be asked: {}; nothing is lost, go on later with `windlass resume \
-         {lane}` (--set {}=… waits longer than {})",
+         {word}` (--set {}=… waits longer than {})",
         first_line(&lost.why),
         lost.limit,
         span(lost.limit_ms),
@@ -383,13 +388,14 @@ fn first_line(text: &str) -> &str {
 
 /// What is said about the end, if the answer does not speak for itself.
 pub(crate) fn ending(end: &End, conversation: &str) -> Option<String> {
+    let word = shell_word(conversation);
     match end {
         End::Finished(ended) => stopped(ended, conversation),
         End::Parked(_) => None,
         End::Refused(why) => Some(format!("windlass: the prompt was not taken: {why}")),
-        End::HandedOver => Some(format!(
-            "windlass: stopped in the middle; go on with `windlass resume {conversation}`"
-        )),
+        End::HandedOver => {
+            Some(format!("windlass: stopped in the middle; go on with `windlass resume {word}`"))
+        }
     }
 }
 
@@ -413,6 +419,7 @@ pub(crate) fn handoff(cause: StopCause, journal: &Journal, lane: &LaneId) -> Vec
 }
 
 fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
+    let word = shell_word(conversation);
     let why = match ended.cause {
         StopCause::EndTurn | StopCause::StopSequence | StopCause::SoftTime => return None,
         StopCause::Refusal => return Some(REFUSED.to_owned()),
@@ -440,7 +447,7 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a human",
     };
     Some(format!(
-        "windlass: stopped ({}): {why}; `windlass explain {conversation}` says more",
+        "windlass: stopped ({}): {why}; `windlass explain {word}` says more",
         ended.cause.name()
     ))
 }

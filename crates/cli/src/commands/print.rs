@@ -115,6 +115,11 @@ fn check(print: &Print) -> anyhow::Result<()> {
     {
         bail!("the conversation name {name} has a /, which names of sub-agents have; use another")
     }
+    if let Some(name) = &print.conversation
+        && (name.trim().is_empty() || name.starts_with('-'))
+    {
+        bail!("the conversation name `{name}` is empty or begins with a dash; use another")
+    }
     Ok(())
 }
 

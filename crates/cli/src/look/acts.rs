@@ -7,6 +7,7 @@ use windlass::ports::RunInfo;
 
 use super::numbers::{counted_of, grouped};
 use super::words::go_on;
+use crate::words::{option_word, shell_word};
 
 /// No rule can be suggested.
 pub(crate) const NO_RULE: &str = "no rule covers just this call; approve it without --rule";
@@ -68,12 +69,14 @@ pub(crate) fn answered(lane: &LaneId, question: QuestionId) -> String {
 
 /// Somebody else goes on.
 pub(crate) fn left_to_others(lane: &LaneId) -> String {
-    format!("{lane} is left to whoever drives it next: a worker, or `windlass resume {lane}`")
+    let word = shell_word(lane);
+    format!("{lane} is left to whoever drives it next: a worker, or `windlass resume {word}`")
 }
 
 /// There is nothing to go on with.
 pub(crate) fn never_asked(lane: &LaneId) -> String {
-    format!("nobody has asked {lane} anything yet; ask with `windlass -p … --resume {lane}`")
+    let resume = option_word("--resume", lane);
+    format!("nobody has asked {lane} anything yet; ask with `windlass -p … {resume}`")
 }
 
 /// A run was asked to end.
@@ -106,9 +109,10 @@ pub(crate) fn deleted(lane: &LaneId, lanes: usize, entries: u64) -> String {
 /// The last run is over, and nothing of it can be resumed.
 pub(crate) fn not_resumable(run: &RunInfo) -> String {
     let (lane, cause) = (&run.lane, run.cause.map_or("ended", |cause| cause.name()));
+    let resume = option_word("--resume", lane);
     format!(
         "the last run of {lane} has finished ({cause}); there is nothing to resume; say more with \
-         `windlass -p … --resume {lane}`"
+         `windlass -p … {resume}`"
     )
 }
 
@@ -120,7 +124,8 @@ pub(crate) fn replayed(lane: &LaneId, entries: usize) -> String {
 
 /// Nobody asks for leave.
 pub(crate) fn no_leave_wanted(lane: &LaneId) -> String {
-    format!("{lane} asks for nobody's leave; `windlass explain {lane}` says how it stands")
+    let word = shell_word(lane);
+    format!("{lane} asks for nobody's leave; `windlass explain {word}` says how it stands")
 }
 
 /// Several questions ask for leave.
@@ -130,14 +135,16 @@ pub(crate) fn several(lane: &LaneId, questions: &[&Question]) -> String {
 
 /// The question takes other answers.
 pub(crate) fn takes_others(lane: &LaneId, question: &Question) -> String {
+    let word = shell_word(lane);
     let (id, choices) = (question.id, question.about.choices());
-    format!("question {id} takes {choices}; use `windlass answer {lane} {id} …`")
+    format!("question {id} takes {choices}; use `windlass answer {word} {id} …`")
 }
 
 /// The question is not open.
 pub(crate) fn not_open(lane: &LaneId, id: QuestionId, open: &[&Question]) -> String {
+    let word = shell_word(lane);
     match open {
-        [] => format!("{lane} has no open question {id}; `windlass explain {lane}` says why"),
+        [] => format!("{lane} has no open question {id}; `windlass explain {word}` says why"),
         open => format!("{lane} has no open question {id}; open: {}", ids(open)),
     }
 }

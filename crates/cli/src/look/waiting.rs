@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::words::shell_word;
 use windlass::core::ids::LaneId;
 use windlass::core::stop::RunState;
 use windlass::ports::{LaneInfo, RunInfo, ServedWorkspace, Store, StoreError, WorkerInfo};
@@ -84,13 +85,15 @@ impl Workers {
 }
 
 fn for_a_person(lane: &LaneId) -> String {
-    format!("waiting for a person: its process died; continue it with `windlass resume {lane}`")
+    let word = shell_word(lane);
+    format!("waiting for a person: its process died; continue it with `windlass resume {word}`")
 }
 
 fn for_a_worker(lane: &LaneId) -> String {
+    let word = shell_word(lane);
     format!(
         "waiting for a worker, and none is running; start one with `windlass worker`, or continue \
-         it here with `windlass resume {lane}`"
+         it here with `windlass resume {word}`"
     )
 }
 

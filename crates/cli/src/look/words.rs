@@ -17,6 +17,7 @@ use windlass::core::window::Rung;
 
 use super::paper::cut;
 use crate::present;
+use crate::words::{option_word, shell_word};
 
 /// Ids named when several fit.
 const MOST_NAMES: usize = 4;
@@ -55,7 +56,7 @@ pub(crate) fn ambiguous(id: &str, names: &[&str]) -> String {
 
 /// What was typed to go on talking.
 pub(crate) fn go_on(lane: &LaneId) -> String {
-    format!("windlass -p \"…\" --conversation {lane}")
+    format!("windlass -p \"…\" {}", option_word("--conversation", lane))
 }
 
 /// A run's state as people say it.
@@ -109,12 +110,13 @@ pub(crate) fn question(about: &About, now: &Conversation) -> String {
 
 /// How a question is answered.
 pub(crate) fn how_to_answer(question: &Question, lane: &LaneId) -> String {
+    let word = shell_word(lane);
     let (id, choices) = (question.id, question.about.choices());
     match question.about {
         About::Approval { .. } => {
-            format!("`windlass approve {lane} {id}`, or `windlass answer {lane} {id} deny`")
+            format!("`windlass approve {word} {id}`, or `windlass answer {word} {id} deny`")
         }
-        _ => format!("`windlass answer {lane} {id} …` ({choices})"),
+        _ => format!("`windlass answer {word} {id} …` ({choices})"),
     }
 }
 

@@ -165,6 +165,9 @@ impl Frames {
     }
 
     fn before(&mut self, entry: &Entry, record: &Record) {
+        if let Input::ModelFailed { failure, .. } = &entry.input {
+            self.tally.failed(&failure.message);
+        }
         match record {
             Record::Replied { .. } => {
                 if let Input::Replied { reply, .. } = &entry.input {

@@ -16,6 +16,7 @@ use windlass::{End, StopCause};
 
 use super::messages::usage;
 use crate::present::QuestionView;
+use crate::sdk::Label;
 use crate::words;
 
 /// Micro-dollars of a dollar.
@@ -26,6 +27,8 @@ pub(super) struct Tally {
     since: Instant,
     api_ms: u64,
     stop_reason: Option<Arc<str>>,
+    /// What the provider said when it failed last.
+    failure: Option<Arc<str>>,
     models: Vec<ModelTally>,
     /// Messages on the user's side since the prompt, and the prompt.
     turns: u64,
@@ -56,6 +59,7 @@ impl Tally {
             since: Instant::now(),
             api_ms: 0,
             stop_reason: None,
+            failure: None,
             models: vec![model],
             turns: 1,
             denials: Vec::new(),
@@ -74,6 +78,11 @@ impl Tally {
     pub(super) fn replied(&mut self, reply: &Reply, ms: u64) {
         self.api_ms = self.api_ms.saturating_add(ms);
         self.stop_reason = Some(Arc::from(reply.stop_reason.as_str()));
+    }
+
+    /// Keeps why a model call failed.
+    pub(super) fn failed(&mut self, message: &Arc<str>) {
+        self.failure = Some(Arc::clone(message));
     }
 
     /// Counts one more message on the user's side.
@@ -167,21 +176,27 @@ fn put_spent(message: &mut Value, now: &Conversation, tally: &Tally) {
 }
 
 fn finished(ended: &Ended, tally: &Tally) -> anyhow::Result<Value> {
-    let subtype = ended.cause.subtype(ended.has_text());
-    let mut message = common(subtype, ended.cause.terminal(), tally)?;
+    let label = Label::of(ended);
+    let mut message = common(label.subtype, ended.cause.terminal(), tally)?;
     let fields = message.as_object_mut().into_iter();
     for fields in fields {
         let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-        put("num_turns", json!(tally.turns));
+        // A prompt that a hook blocked was never a turn.
+        let is_blocked = ended.cause == StopCause::HookStopped && ended.counters.model_calls == 0;
+        put("num_turns", json!(if is_blocked { 0 } else { tally.turns }));
+        put("ok", json!(!label.is_error));
+        put("is_error", json!(label.is_error));
         put("total_cost_usd", json!(dollars(ended.spent.usd_micros)));
         put("usage", usage(&ended.counters.usage));
         put("modelUsage", model_usage(tally));
         put("active_ms", json!(ended.active_ms));
         put("stop_cause", json!(ended.cause.name()));
-        if subtype == Subtype::Success {
-            put("result", json!(ended.text));
+        if label.subtype == Subtype::Success {
+            let has_words = !label.is_error || ended.cause == StopCause::Refusal;
+            let text = if has_words { ended.text.to_string() } else { error(ended, tally) };
+            put("result", json!(text));
         } else {
-            put("errors", json!([error(ended)]));
+            put("errors", json!([error(ended, tally)]));
             put("resumable", json!(ended.cause.is_resumable()));
         }
         if let Some(structured) = &ended.structured {
@@ -201,7 +216,10 @@ fn finished(ended: &Ended, tally: &Tally) -> anyhow::Result<Value> {
     Ok(message)
 }
 
-fn error(ended: &Ended) -> String {
+fn error(ended: &Ended, tally: &Tally) -> String {
+    if let (StopCause::ProviderFailed, Some(failure)) = (ended.cause, &tally.failure) {
+        return format!("model call failed: {failure}");
+    }
     match ended.has_text() {
         windlass::core::stop::Text::Some => ended.text.to_string(),
         windlass::core::stop::Text::Nothing => format!("stopped: {}", ended.cause.name()),

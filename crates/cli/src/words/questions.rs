@@ -9,15 +9,17 @@ use windlass::core::question::{About, Question};
 
 use crate::present;
 use crate::settle::trust::Trust;
+use crate::words::shell_word;
 
 /// What a parked run asks, and how to answer.
 pub(crate) fn waiting(questions: &[Question], now: &Conversation, lane: &LaneId) -> String {
+    let word = shell_word(lane);
     let asked = |question: &Question| {
         let (id, choices) = (question.id, question.about.choices());
         let mut lines =
             vec![format!("windlass: question {id}: {}", present::text(&question.about, now))];
         lines.extend(present::details(&question.about, now, None));
-        lines.push(format!("  answer with `windlass answer {lane} {id} …`: {choices}"));
+        lines.push(format!("  answer with `windlass answer {word} {id} …`: {choices}"));
         lines.join("\n")
     };
     questions.iter().map(asked).collect::<Vec<_>>().join("\n")

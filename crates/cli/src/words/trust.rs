@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::settle::grants::ProjectGrants;
 use crate::settle::trust::FolderTrust;
 use crate::show::harmless;
+use crate::words::shell_word;
 
 /// The answers to the question whether a folder is trusted.
 pub(crate) const TRUST_CHOICES: &str = "[y] trust it  [n] go on without these settings:";
@@ -31,12 +32,7 @@ pub(crate) fn untrusted(at: &FolderTrust) -> String {
 
 /// The command that trusts a folder.
 pub(crate) fn command(folder: &Path) -> String {
-    let path = folder.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%".contains(c);
-    match path.chars().all(is_plain) {
-        true => format!("windlass trust {path}"),
-        false => format!("windlass trust '{}'", harmless(&path.replace('\'', "'\\''"))),
-    }
+    format!("windlass trust {}", shell_word(&folder.display()))
 }
 
 /// The question itself.

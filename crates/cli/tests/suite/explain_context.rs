@@ -50,7 +50,7 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
         "It ended (blocking_limit): the context is full and nothing more could be left out.",
         "R1, standard compaction acted",
         "The ladder has no rung left, or there is nothing that may be left out.",
-        "windlass fork stuck --at",
+        "windlass fork --at ENTRY stuck",
     ] {
         let out = ran.out.replace("\n  ", " ");
         assert!(out.contains(expected), "{expected:?} is missing in\n{}", ran.out);

@@ -7,6 +7,7 @@ mod kit;
 mod stage;
 
 mod agents;
+mod arguments;
 mod attacks;
 mod bad_input;
 mod behind;
@@ -16,6 +17,7 @@ mod commands;
 mod customs;
 mod detached;
 mod doctor;
+mod exit_codes;
 mod explain;
 mod explain_calls;
 mod explain_context;

@@ -105,7 +105,8 @@ pub(super) async fn run(job: Job<'_>, clock: &dyn Clock) -> io::Result<Ended> {
 #[expect(clippy::disallowed_methods, reason = "a hook is a process, and this is where it is made")]
 fn start(job: &Job<'_>) -> io::Result<Child> {
     let mut shell = tokio::process::Command::new("/bin/sh");
-    shell.arg("-c").arg(job.command).current_dir(job.folder);
+    // A command that begins with a dash is not an option of the shell.
+    shell.args(["-c", "--"]).arg(job.command).current_dir(job.folder);
     let environment = Environment::inherited();
     shell.env_clear().envs(environment.iter()).env("CLAUDE_PROJECT_DIR", job.folder);
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -15,7 +15,7 @@ use super::{How, Job, Kept, Swept, ending, survivors};
 
 /// Both streams go to one pipe, in the order they were written. A command that asks the terminal
 /// is told that there is none instead of being stopped in the background for ever.
-const SCRIPT: &str = r#"trap '' TTIN TTOU TSTP; eval "$2"; exec "$0" -c "$1" 2>&1"#;
+const SCRIPT: &str = r#"trap '' TTIN TTOU TSTP; eval "$2"; exec "$0" -c -- "$1" 2>&1"#;
 
 /// Dropping it ends the command: the guard sees to that.
 #[derive(Debug)]

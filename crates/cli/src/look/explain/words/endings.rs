@@ -10,6 +10,7 @@ use windlass::core::record::Stop;
 use crate::look::paper::one_line;
 use crate::look::time::stamp;
 use crate::look::words::{go_on, how_to_answer, question, tool_use, why};
+use crate::words::shell_word;
 
 /// Between two steps.
 pub(in crate::look::explain) const BETWEEN: &str = "It is between two steps.";
@@ -51,9 +52,10 @@ pub(in crate::look::explain) fn told_at_end(
 
 /// What to do next.
 pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> String {
+    let word = shell_word(lane);
     let go_on = go_on(lane);
     // A run that a limit or a fault stopped goes on as it was; others need something new to do.
-    let resume = format!("windlass resume {lane}");
+    let resume = format!("windlass resume {word}");
     match cause {
         StopCause::EndTurn | StopCause::StopSequence => {
             format!("Nothing is left to do; to go on talking: `{go_on}`.")
@@ -61,7 +63,7 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
         StopCause::SoftTime => format!("What it has is the result; to let it go on: `{go_on}`."),
         StopCause::Refusal => format!("Say it in other words: `{go_on}`."),
         StopCause::Unexpected => {
-            format!("Look at the reply with `windlass show {lane}`; a newer version may know it.")
+            format!("Look at the reply with `windlass show {word}`; a newer version may know it.")
         }
         StopCause::ToolFatal => {
             format!("Put right what the tool complains about, then `{go_on}`.")
@@ -84,7 +86,7 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
             },
         ),
         StopCause::BlockingLimit => format!(
-            "Begin a new conversation, fork an earlier point with `windlass fork {lane} --at ENTRY`, \
+            "Begin a new conversation, fork an earlier point with `windlass fork --at ENTRY {word}`, \
              or give it a larger window with `{resume} --model NAME`; large tool results are what \
              fills a window most often."
         ),
@@ -97,14 +99,15 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
         StopCause::HookStopped => format!("Do what the hook asks for, then `{resume}`."),
         StopCause::ProviderFailed => format!(
             "Check key, model and network with `windlass doctor`, then `{resume}`; `windlass logs \
-             {lane}` shows the retries."
+             {word}` shows the retries."
         ),
         StopCause::ResumeUnsafe | StopCause::AskedHuman => "Answer the question.".to_owned(),
     }
 }
 
 pub(in crate::look::explain) fn queued(lane: &LaneId) -> String {
-    format!("It waits behind another run; if nobody is at work: `windlass resume {lane}`.")
+    let word = shell_word(lane);
+    format!("It waits behind another run; if nobody is at work: `windlass resume {word}`.")
 }
 
 pub(in crate::look::explain) fn waits_for(
@@ -150,11 +153,13 @@ pub(in crate::look::explain) fn consulting(about: &str) -> String {
 }
 
 pub(in crate::look::explain) fn nobody_drives(lane: &LaneId) -> String {
-    format!("Nobody drives it; go on with `windlass resume {lane}`.")
+    let word = shell_word(lane);
+    format!("Nobody drives it; go on with `windlass resume {word}`.")
 }
 
 pub(in crate::look::explain) fn driver_is_gone(lane: &LaneId) -> String {
-    format!("The process that drove it is gone; go on with `windlass resume {lane}`.")
+    let word = shell_word(lane);
+    format!("The process that drove it is gone; go on with `windlass resume {word}`.")
 }
 
 pub(in crate::look::explain) fn driven() -> &'static str {

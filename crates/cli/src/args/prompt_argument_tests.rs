@@ -1,0 +1,82 @@
+//! What stands behind `-p`, as scripts and people write it.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use super::{Args, CommandLine};
+
+fn read(words: &[&str]) -> Result<Args, String> {
+    let line = CommandLine::read(words.iter().map(OsString::from));
+    let args = Args::try_parse_from(&line.words).map_err(|error| error.to_string())?;
+    line.check(&args)?;
+    Ok(args)
+}
+
+#[test]
+fn a_prompt_may_look_like_an_option_or_a_command() {
+    for prompt in [
+        "- fix this",
+        "-fix",
+        "--fix the bug",
+        "--fix=now please",
+        "---",
+        "--settings please = look",
+        "doctor",
+        "trust",
+        "help",
+        "-1",
+        "ordinary words",
+    ] {
+        for words in [
+            &["windlass", "-p", prompt, "--json"][..],
+            &["windlass", "--json", "--print", prompt],
+            &["windlass", "-pc", prompt, "--json"],
+            &["windlass", "-p", "--json", "--", prompt],
+        ] {
+            let args = read(words).unwrap_or_else(|why| panic!("{words:?}: {why}"));
+            assert!(args.command.is_none(), "{words:?}");
+            assert_eq!(args.print.prompt.as_deref(), Some(prompt), "{words:?}");
+            assert!(args.print.print && args.print.agent.output.json, "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn an_option_in_the_place_of_the_prompt_is_refused() {
+    for option in [
+        "--settings={}",
+        "--allow=Bash",
+        "--allowed-tools=Bash",
+        "--dangerously-skip-permissions",
+        "--permission-mode=bypassPermissions",
+        "--output-format=json",
+        "-rabc",
+    ] {
+        let why = read(&["windlass", "-p", option]).unwrap_err();
+        assert!(why.contains("`windlass -p -- TEXT`"), "{option}: {why}");
+        assert!(!why.contains("{}") && !why.contains("Bash"), "{option}: {why}");
+        // There is a prompt: the option is one.
+        assert!(read(&["windlass", "-p", option, "hello"]).is_ok(), "{option}");
+        assert!(read(&["windlass", option, "-p"]).is_ok(), "{option}");
+        let args = read(&["windlass", "-p", "--", option]).unwrap();
+        assert_eq!(args.print.prompt.as_deref(), Some(option));
+    }
+}
+
+#[test]
+fn options_that_only_say_how_may_follow() {
+    for words in [
+        &["windlass", "-p", "--json"][..],
+        &["windlass", "-p", "--output-format", "json", "hello"],
+        &["windlass", "-p", "-c", "hello"],
+        &["windlass", "-p", "-r", "abc", "hello"],
+        &["windlass", "-p", "-"],
+        &["windlass", "-p"],
+        &["windlass", "-p", "--settings", "{}"],
+    ] {
+        assert!(read(words).is_ok(), "{words:?}");
+    }
+    assert!(matches!(read(&["windlass", "runs"]), Ok(args) if args.command.is_some()));
+    assert!(read(&["windlass", "runs", "-p", "--nonsense"]).is_err());
+}
