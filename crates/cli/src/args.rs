@@ -16,10 +16,11 @@ mod values;
 pub(crate) use prompt_argument::of_process;
 pub(crate) use values::{
     AnswerWord, CacheWord, EffortWord, LogFormat, OutputFormat, ResumePolicy, WhenAsked,
+    at_least_one,
 };
-use values::{dollars, uuid};
+use values::{dollars, tokens, uuid};
 
-/// An agent runtime in which every turn either clicks forward, durably, or stops and says why.
+/// A durable agent runtime: it survives crashes, and says why it stopped.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, arg_required_else_help = true)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -33,28 +34,28 @@ pub(crate) struct Args {
 /// Runs one prompt and prints what comes of it.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Print {
-    /// Runs the prompt and prints the answer
+    /// Run the prompt and print the answer
     #[arg(short = 'p', long = "print")]
     pub(crate) print: bool,
-    /// The prompt; `-` or nothing reads it from standard input
+    /// Give the prompt; `-` or nothing reads it from standard input
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Option<String>,
-    /// Goes on with the newest conversation of this folder
+    /// Continue the newest conversation of this folder
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "session_id"])]
     pub(crate) go_on: bool,
-    /// Goes on with this conversation
+    /// Continue this conversation, by a unique beginning or end of its id
     #[arg(short = 'r', long, value_name = "ID")]
     pub(crate) resume: Option<String>,
-    /// The conversation by its whole name; made if it is new
+    /// Use the conversation with this name; create it if it is new
     #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "go_on", "session_id"])]
     pub(crate) conversation: Option<String>,
-    /// With --resume or --continue: goes on in a copy, and leaves the conversation as it is
+    /// Continue in a copy of the conversation that --resume or --continue names
     #[arg(long)]
     pub(crate) fork_session: bool,
-    /// Leaves the prompt for a worker, says where, and does not wait
+    /// Queue the prompt for a worker and print the conversation it belongs to
     #[arg(long)]
     pub(crate) detach: bool,
-    /// The id of the new conversation, a UUID that is not in use
+    /// Give the new conversation this id, a UUID that is not in use
     #[arg(long, value_name = "UUID", value_parser = uuid)]
     pub(crate) session_id: Option<String>,
     #[command(flatten)]
@@ -76,7 +77,7 @@ pub(crate) struct AgentArgs {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// Milliseconds between two signs of life
+    /// Milliseconds between two heartbeats
     #[arg(long, hide = true, default_value_t = 3_000)]
     pub(crate) beat_ms: u64,
     /// Milliseconds of silence after which another process may go on
@@ -91,40 +92,40 @@ pub(crate) struct AgentArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// The model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml
+    /// Use this model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// The model to ask when the first one stays overloaded
+    /// Use this model when the first one stays overloaded
     #[arg(long, value_name = "NAME")]
     pub(crate) fallback_model: Option<String>,
-    /// The script the offline model answers from
+    /// Use the offline model, which answers from this script
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     pub(crate) script: Option<PathBuf>,
-    /// The context window of the model, where the table of models is wrong
+    /// Set the context window of the model, where the table of models is wrong
     #[arg(long, value_name = "N")]
     pub(crate) window_tokens: Option<u64>,
-    /// How hard the model should try
+    /// Set how much effort the model puts into its answer
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) effort: Option<EffortWord>,
-    /// Output tokens one reply may have at first; a reply that is cut is asked for again with more
+    /// Limit the output tokens of one reply; a reply that is cut is requested again with more
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
-    /// How freely the model chooses its words, from 0 to 2
+    /// Set the sampling temperature, from 0 to 2
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) temperature: Option<f64>,
-    /// Text that ends the output, with \n for a new line; replaces the default list; may be given several times, empty for none
+    /// End the output at this text, with \n for a new line; replaces the default list; may be given several times, empty for none
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) stop_sequence: Vec<String>,
-    /// How long the provider keeps the prompt in its cache
+    /// Set how long the provider keeps the prompt in its cache
     #[arg(long, value_name = "TIME", value_enum)]
     pub(crate) cache_lifetime: Option<CacheWord>,
-    /// Tokens the model may think with; 0 switches thinking off
+    /// Limit the tokens for thinking; 0 switches thinking off
     #[arg(long, value_name = "N")]
     pub(crate) max_thinking_tokens: Option<u64>,
-    /// Tokens the model is told it has for the whole task
+    /// Tell the model how many tokens it has for the whole task
     #[arg(long, value_name = "N")]
     pub(crate) task_budget: Option<u64>,
-    /// Beta features to ask for, separated by commas
+    /// Request beta features, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) betas: Vec<String>,
 }
@@ -133,7 +134,7 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Permissions")]
 pub(crate) struct PermissionArgs {
-    /// Rules for what runs without asking: `Read`, `Bash(npm test:*)`, `Edit(src/**)`
+    /// Allow without asking: `Read`, `Bash(npm test:*)`, `Edit(src/**)`
     #[arg(
         long = "allowedTools",
         alias = "allowed-tools",
@@ -141,7 +142,7 @@ pub(crate) struct PermissionArgs {
         value_name = "RULES"
     )]
     pub(crate) allow: Vec<String>,
-    /// Rules for what never runs
+    /// Never allow what these rules cover
     #[arg(
         long = "disallowedTools",
         alias = "disallowed-tools",
@@ -149,31 +150,31 @@ pub(crate) struct PermissionArgs {
         value_name = "RULES"
     )]
     pub(crate) deny: Vec<String>,
-    /// What happens to calls that no rule covers
+    /// Choose what happens to calls that no rule covers
     #[arg(long, value_name = "MODE", value_parser = permission_modes())]
     pub(crate) permission_mode: Option<String>,
-    /// The same as --permission-mode bypassPermissions
+    /// Same as --permission-mode bypassPermissions
     #[arg(long)]
     pub(crate) dangerously_skip_permissions: bool,
-    /// Who decides what would have to be asked: `prompt` at the terminal, `park` the run until it is answered, or `deny`
+    /// Choose what to do when a call needs approval
     #[arg(long, value_name = "WHO", value_enum)]
     pub(crate) when_asked: Option<WhenAsked>,
-    /// The tools that are offered, separated by commas; `default` for all, empty for none
+    /// Offer only these tools, separated by commas; `default` for all, empty for none
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
-    /// The folder tools work in; with a name, workers that give the same name serve it too
+    /// Let tools work in this folder; with a name, workers that give the same name serve it too
     #[arg(long, value_name = "[NAME=]DIR", default_value = ".")]
     pub(crate) workspace: PathBuf,
-    /// Another folder tools may work in; may be given several times
+    /// Let tools work in this folder too; may be given several times
     #[arg(long = "add-dir", value_name = "DIR")]
     pub(crate) add_dir: Vec<PathBuf>,
-    /// Settings in JSON, or a file of them, over those of the folder
+    /// Add settings, as JSON or a file, over those of the folder
     #[arg(long, value_name = "JSON|FILE")]
     pub(crate) settings: Option<String>,
-    /// Which settings files are read: user, project, local; empty for none
+    /// Read only these settings files: user, project, local; empty for none
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
-    /// Treats unknown names in settings as errors rather than warnings
+    /// Treat unknown names in settings as errors rather than warnings
     #[arg(long)]
     pub(crate) strict_settings: bool,
 }
@@ -216,15 +217,15 @@ impl PermissionArgs {
 
 /// What the model is told.
 #[derive(Debug, Clone, ClapArgs)]
-#[command(next_help_heading = "What the model is told")]
+#[command(next_help_heading = "Prompting")]
 pub(crate) struct PromptArgs {
-    /// Replaces the system prompt
+    /// Replace the system prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) system_prompt: Option<String>,
-    /// Is said after the system prompt
+    /// Append to the system prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) append_system_prompt: Option<String>,
-    /// The answer must fit this JSON schema
+    /// Require an answer that fits this JSON schema
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) json_schema: Option<String>,
 }
@@ -233,32 +234,32 @@ pub(crate) struct PromptArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Stop the run after N rounds of tool calls [default: 50]. A run also wraps up after 15 minutes
+    /// Stop the run after N rounds of tool calls [default: 50]; a run also wraps up after 15 minutes
     /// of work and is ended after 20 (`times` of a profile in config.toml)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) max_turns: Option<u32>,
-    /// Dollars one run may cost
+    /// Limit the cost of one run, in dollars
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
     pub(crate) max_budget_usd: Option<f64>,
-    /// Tokens one run may use
-    #[arg(long, value_name = "N")]
+    /// Limit the tokens of one run
+    #[arg(long, value_name = "N", value_parser = tokens)]
     pub(crate) max_budget_tokens: Option<u64>,
-    /// Dollars one model call may cost
-    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    /// Limit the cost of one model call, in dollars
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
     pub(crate) max_call_budget_usd: Option<f64>,
-    /// Tokens one model call may use
-    #[arg(long, value_name = "N")]
+    /// Limit the tokens of one model call
+    #[arg(long, value_name = "N", value_parser = tokens)]
     pub(crate) max_call_budget_tokens: Option<u64>,
-    /// Dollars all runs of the conversation may cost together
-    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    /// Limit the cost of all runs of the conversation together, in dollars
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
     pub(crate) max_conversation_budget_usd: Option<f64>,
-    /// Tokens all runs of the conversation may use together
-    #[arg(long, value_name = "N")]
+    /// Limit the tokens of all runs of the conversation together
+    #[arg(long, value_name = "N", value_parser = tokens)]
     pub(crate) max_conversation_budget_tokens: Option<u64>,
-    /// The profile of config.toml: `default`, `builder`, `router`, or your own
+    /// Use this profile: `default`, `builder`, `router`, or one of config.toml
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Sets one limit, such as `tool_rounds=20`, `parallel_calls=2`, `early_calls=0` (no tool runs before
+    /// Set one limit, such as `tool_rounds=20`, `parallel_calls=2`, `early_calls=0` (no tool runs before
     /// its reply is complete) or `durability=strict`; may be given several times
     #[arg(long = "set", value_name = "LIMIT=VALUE")]
     pub(crate) set: Vec<String>,
@@ -268,23 +269,23 @@ pub(crate) struct LimitArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// How the result is printed
+    /// Choose how the result is printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
-    /// The same as --output-format json
+    /// Same as --output-format json
     #[arg(long, conflicts_with = "output_format")]
     pub(crate) json: bool,
-    /// Needed for --output-format stream-json; says more in text
+    /// Print more; required for --output-format stream-json
     #[arg(long)]
     pub(crate) verbose: bool,
-    /// Streams pieces of replies too (with stream-json)
+    /// Stream pieces of replies too (with stream-json)
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
-    /// Writes the program's own log to standard error: error, warn, info, debug, trace or off, or
+    /// Write the program's own log to standard error: error, warn, info, debug, trace or off, or
     /// targets such as windlass=debug (default: $RUST_LOG)
     #[arg(long, value_name = "LEVEL", value_parser = logging::parse_filter)]
     pub(crate) log: Option<Targets>,
-    /// How the log is written
+    /// Choose how the log is written
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
 }
@@ -305,7 +306,7 @@ impl OutputArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
-    /// The SQLite file, or a postgres:// address; by default $WINDLASS_STORE, else in $WINDLASS_HOME or the XDG state folder
+    /// Use this SQLite file or postgres:// address [default: $WINDLASS_STORE, else in $WINDLASS_HOME or the XDG state folder]
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) store: Option<PathBuf>,
 }
@@ -313,101 +314,101 @@ pub(crate) struct StoreArgs {
 /// What to do instead of running a prompt.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Watch an agent work, crash, come back and explain itself: no key, no network
+    /// Watch an agent work, crash, recover and explain itself, without a key or network
     Demo(DemoArgs),
-    /// Check keys, store, disk, leftovers and paths; each line says what to do
+    /// Check keys, store, disk, settings and paths, and say what to fix
     Doctor(look::DoctorArgs),
     /// List runs, newest first
     Runs(look::RunsArgs),
-    /// Read a conversation: prompts, replies, calls, questions, and how it stands
+    /// Print a conversation: prompts, replies, calls, questions, and its state
     Show(look::LookArgs),
-    /// Say why a run stopped or waits, what had a part in it, and what to do next
+    /// Explain why a run stopped or what it waits for, and what to do next
     Explain(look::LookArgs),
     /// List the iterations of a run: time, reason, calls, tokens, stop
     Trace(look::LookArgs),
     /// Print the run journal of a conversation: objective, state, findings, decisions, blockers
     Journal(look::LookArgs),
-    /// Print what the provider answered, byte for byte as far as it is kept
+    /// Print the responses of the provider as they arrived
     Raw(look::RawArgs),
     /// List events and retries, newest last
     Logs(look::LogsArgs),
     /// List providers and models with windows, prices and keys
     Models(look::ModelsArgs),
-    /// Count how runs end: at the cap, unexpectedly, and after how many iterations
+    /// Count how runs ended, and after how many iterations
     Stats(look::StatsArgs),
-    /// Step through a run, decide every recorded step again and compare: no model, no tools, no money
+    /// Decide every recorded step of a run again and compare, without calling a model or a tool
     Replay(look::LookArgs),
-    /// Go on with a conversation that was left in the middle
+    /// Continue a run that was interrupted or stopped at a limit
     Resume {
         /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
         /// folder if not given
         conversation: Option<String>,
-        /// Leaves it to a worker, and does not wait
+        /// Queue it for a worker, and do not wait
         #[arg(long)]
         detach: bool,
         #[command(flatten)]
         agent: Box<AgentArgs>,
     },
-    /// Answer a question a conversation waits for, and go on with it
+    /// Answer a question that a run waits for, and continue the run
     Answer {
         /// A run or a conversation, by a unique beginning or end of its id
         conversation: String,
-        /// Which question
+        /// Number of the question
         question: u32,
         /// The answer
         #[arg(value_enum)]
         answer: AnswerWord,
-        /// Words that go with it: a reason, a result, an answer
+        /// Text that goes with it: a reason, a result, an answer
         text: Option<String>,
-        /// Only sends the answer; whoever drives the conversation next goes on
+        /// Send the answer only, and leave the rest to a worker
         #[arg(long)]
         detach: bool,
         #[command(flatten)]
         agent: Box<AgentArgs>,
     },
-    /// Let a call run that waits for your leave, and go on
+    /// Approve a call that waits for approval, and continue the run
     Approve(Box<look::ApproveArgs>),
-    /// Ask the active run of a conversation to end at the next safe boundary
+    /// Cancel a run at the next safe point
     Cancel {
         /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
         /// folder if not given
         conversation: Option<String>,
-        /// Only asks; whoever drives the conversation next ends it
+        /// Send the request only, and leave the rest to a worker
         #[arg(long)]
         detach: bool,
         #[command(flatten)]
         agent: Box<AgentArgs>,
     },
-    /// Begin a new conversation that shares the history of another
+    /// Start a new conversation from the history of another
     Fork(look::ForkArgs),
-    /// Make room in the context of a conversation before its next model call
+    /// Compact the context of a conversation before its next model call
     Compact(look::CompactArgs),
-    /// Trust a folder: what its settings run and allow counts, as long as it does not change
+    /// Trust a folder, so that its settings may run commands and allow calls until they change
     Trust {
-        /// Which folder
+        /// Folder to trust
         #[arg(default_value = ".")]
         folder: PathBuf,
         /// Stop trusting the folder
         #[arg(long)]
         revoke: bool,
     },
-    /// Process queued and interrupted runs until SIGTERM; any number of workers share a store
+    /// Process queued and interrupted runs until SIGTERM; any number of workers can share a store
     Worker(Box<WorkerArgs>),
     /// Delete a conversation and everything stored for it
     Delete {
-        /// A run or a conversation; a unique beginning of its id is enough
+        /// A run or a conversation, by a unique beginning or end of its id
         conversation: String,
         #[command(flatten)]
         store: StoreArgs,
-        /// Prints what was deleted as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Serve an offline model over HTTP: the APIs of Anthropic and OpenAI, answered from a script
+    /// Serve the offline model over HTTP with the APIs of Anthropic and OpenAI
     Scripted(ScriptedArgs),
-    /// Write completions for a shell
+    /// Print completions for a shell
     Completions(look::CompletionsArgs),
-    /// Write the manual page
+    /// Print the manual page
     Man(look::ManArgs),
 }
 
@@ -424,10 +425,10 @@ pub(crate) struct DemoArgs {
 pub(crate) struct WorkerArgs {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
-    /// Seconds that tool calls in progress may take to finish after SIGTERM, 0 to 3600
+    /// Wait N seconds after SIGTERM for tool calls in progress to finish, 0 to 3600
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=3_600))]
     pub(crate) grace_seconds: u64,
-    /// Whether runs that a dead process left are resumed by themselves or wait for `windlass resume`; by default what the profile says
+    /// Choose whether interrupted runs are resumed without being asked [default: as the profile says]
     #[arg(long, value_name = "POLICY", value_enum)]
     pub(crate) resume: Option<ResumePolicy>,
 }
@@ -435,13 +436,13 @@ pub(crate) struct WorkerArgs {
 /// Where the scripted model listens.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ScriptedArgs {
-    /// The script to answer from
+    /// Answer from this script
     #[arg(long, value_name = "FILE")]
     pub(crate) script: PathBuf,
-    /// The port to listen on; 0 takes any free one
+    /// Listen on this port; 0 takes any free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
-    /// The loopback address to listen on
+    /// Listen on this loopback address
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) host: String,
 }

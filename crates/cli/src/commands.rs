@@ -36,6 +36,7 @@ use anyhow::Context;
 use tokio::runtime::Builder;
 
 use crate::args::{Args, Command};
+use crate::exit::OrUsageError;
 use sending::Then;
 
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -60,7 +61,7 @@ async fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
             resume::resume(conversation.as_deref(), &agent, Then::of(detach)).await
         }
         Some(Command::Answer { conversation, question, answer, text, detach, agent }) => {
-            let answer = answer::read(answer, text)?;
+            let answer = answer::read(answer, text).or_usage_error()?;
             answer::answer((&conversation, question), answer, &agent, Then::of(detach)).await
         }
         Some(Command::Cancel { conversation, detach, agent }) => {

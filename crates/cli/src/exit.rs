@@ -7,7 +7,7 @@ use windlass::core::stop::RunState;
 
 use crate::sdk;
 
-/// The command line or a setting in it was not understood.
+/// The command line, the prompt or a settings file was not understood.
 const NOT_UNDERSTOOD: u8 = 2;
 
 /// A run waits for a person.
@@ -51,6 +51,11 @@ impl Exit {
         }
     }
 
+    /// Whether there is a result.
+    pub(crate) fn is_result(self) -> bool {
+        self == Self::Result
+    }
+
     /// The code. An SDK that started this process knows two codes: whether the result is an error;
     /// an interrupt is the end that it asked for.
     pub(crate) fn code(self) -> ExitCode {
@@ -67,14 +72,30 @@ impl Exit {
     }
 }
 
-/// Something on the command line that cannot be understood, in one sentence.
+/// Something that was given and cannot be understood, in one sentence: on the command line, in the
+/// environment, or in a settings file. Nothing was begun.
 #[derive(Debug)]
 pub(crate) struct UsageError(anyhow::Error);
 
 impl UsageError {
-    /// Marks an error as one of the command line.
+    /// Marks an error as one of what was given.
     pub(crate) fn of(error: anyhow::Error) -> anyhow::Error {
-        anyhow::Error::new(Self(error))
+        match error.is::<Self>() {
+            true => error,
+            false => anyhow::Error::new(Self(error)),
+        }
+    }
+}
+
+/// Marks the error of a result as one of what was given.
+pub(crate) trait OrUsageError<T> {
+    /// The same result, with an error that ends in exit code 2.
+    fn or_usage_error(self) -> anyhow::Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> OrUsageError<T> for Result<T, E> {
+    fn or_usage_error(self) -> anyhow::Result<T> {
+        self.map_err(|error| UsageError::of(error.into()))
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use windlass::SystemClock;
 use windlass::ports::Clock;
@@ -25,7 +25,17 @@ pub(crate) fn parse_filter(text: &str) -> Result<Targets, String> {
             "`{text}` is not a log level; use error, warn, info, debug, trace or off, or targets such as windlass=debug"
         )
     };
-    text.parse::<Targets>().map_err(|_| problem())
+    // A word that is no level would be taken for the name of a target, and nothing be logged.
+    let is_target = |part: &str| {
+        part.is_empty()
+            || part.contains(['=', ':', '_', '.'])
+            || part.starts_with("windlass")
+            || part.parse::<LevelFilter>().is_ok()
+    };
+    match text.split(',').map(str::trim).all(is_target) {
+        true => text.parse::<Targets>().map_err(|_| problem()),
+        false => Err(problem()),
+    }
 }
 
 /// Sets the log up, if somebody wants one.

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::Args;
+use exit::Exit;
 
 fn main() -> ExitCode {
     let line = args::of_process();
@@ -30,11 +31,15 @@ fn main() -> ExitCode {
     if let Err(why) = line.check(&args) {
         return refused::because(&why);
     }
-    match commands::run(args) {
+    let code = match commands::run(args) {
         Ok(code) => code,
         Err(error) => {
             show::error(&error);
             exit::of_error(&error)
         }
-    }
+    };
+    show::lost_output().map_or(code, |error| {
+        show::note(&words::output_lost(&error));
+        Exit::NoResult.code()
+    })
 }

@@ -17,9 +17,17 @@ mod refused_tests;
 pub(crate) fn told(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that went away is not an error.
-            let _ = error.print();
-            return ExitCode::SUCCESS;
+            let help = error.render();
+            let coloured = show::Colours::of_stdout() == show::Colours::Shown;
+            let help = if coloured { help.ansi().to_string() } else { help.to_string() };
+            show::bytes(help.as_bytes());
+            return match show::lost_output() {
+                None => ExitCode::SUCCESS,
+                Some(error) => {
+                    show::note(&words::output_lost(&error));
+                    Exit::NoResult.code()
+                }
+            };
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             show::note(words::WELCOME.trim_end());

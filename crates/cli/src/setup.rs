@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use windlass::core::ids::LaneId;
 use windlass::core::permission::Permissions;
 use windlass::core::settings::Settings;
@@ -15,7 +15,7 @@ use windlass::tools::Workplace;
 use windlass::{Definition, LeaseTimes, SystemClock, Windlass};
 
 use crate::args::{AgentArgs, PermissionArgs, StoreArgs, WhenAsked};
-use crate::exit::UsageError;
+use crate::exit::{OrUsageError, UsageError};
 use crate::settle::agents::{self, FileAgent};
 use crate::settle::config::{self, Config};
 use crate::settle::customs::{self, Custom};
@@ -71,24 +71,29 @@ pub(crate) fn server(place: &Path) -> Option<&str> {
 /// Where the store is.
 pub(crate) fn store_path(args: &StoreArgs) -> anyhow::Result<PathBuf> {
     if let Some(path) = &args.store {
-        let unknown = unknown_scheme(path).map(|scheme| words::unknown_store(scheme, "--store"));
-        return unknown
-            .map_or_else(|| Ok(path.clone()), |what| Err(UsageError::of(anyhow::anyhow!(what))));
+        return match unknown_scheme(path) {
+            Some(scheme) => unknown_store(scheme, "--store"),
+            None => Ok(path.clone()),
+        };
     }
     if let Some(path) = std::env::var_os("WINDLASS_STORE").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
         return match unknown_scheme(&path) {
-            Some(scheme) => bail!(words::unknown_store(scheme, "WINDLASS_STORE")),
+            Some(scheme) => unknown_store(scheme, "WINDLASS_STORE"),
             None => Ok(path),
         };
     }
     match config::read()?.store {
         Some(path) => match unknown_scheme(&path) {
-            Some(scheme) => bail!(words::unknown_store(scheme, "`store` in config.toml")),
+            Some(scheme) => unknown_store(scheme, "`store` in config.toml"),
             None => Ok(path),
         },
         None => Ok(paths::state()?.join("windlass.db")),
     }
+}
+
+fn unknown_store(scheme: &str, given: &str) -> anyhow::Result<PathBuf> {
+    Err(UsageError::of(anyhow::anyhow!(words::unknown_store(scheme, given))))
 }
 
 /// The scheme of an address that no store understands. A file of that name would be made silently.
@@ -186,9 +191,9 @@ async fn start_with(
     let when_asked = rules::who_is_asked(&args.permissions, args.output.format());
     let folder = trusted(&workspace, &args.permissions, when_asked)?;
     let trust = folder.trust;
-    let sources = sources::in_force(&args.permissions, &folder)?;
+    let sources = sources::in_force(&args.permissions, &folder).or_usage_error()?;
     let config = config::read()?;
-    let profile = config.profile(args.limits.profile.as_deref()).map_err(UsageError::of)?;
+    let profile = config.profile(args.limits.profile.as_deref()).or_usage_error()?;
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
@@ -201,14 +206,17 @@ async fn start_with(
                 }
                 (named, _) => named,
             };
-            model::choose(&mut settings, &args.model, (&config, &profile), name, &clock)?
+            let chosen =
+                model::choose(&mut settings, &args.model, (&config, &profile), name, &clock);
+            chosen.or_usage_error()?
         }
         Asks::Nobody => model::silent(&clock)?,
     };
     let rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked);
-    settings.rules = rules.map_err(UsageError::of)?;
-    limits::apply(&mut settings, &profile, &args.limits).map_err(UsageError::of)?;
-    let markers = words::end_markers(&model::controls(&args.model, (&config, &profile))?);
+    settings.rules = rules.or_usage_error()?;
+    limits::apply(&mut settings, &profile, &args.limits).or_usage_error()?;
+    let controls = model::controls(&args.model, (&config, &profile)).or_usage_error()?;
+    let markers = words::end_markers(&controls);
     tell(&mut settings, args, &workspace, &markers);
     remember(&mut settings, &folder);
 
@@ -217,12 +225,13 @@ async fn start_with(
     agents.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
     let around = (sources.as_slice(), &settings.rules, agents.found.as_slice());
     let toolbox = toolset::toolbox(args, &workspace, around, &clock);
-    let (tools, workplace) = toolbox.map_err(UsageError::of)?;
+    let (tools, workplace) = toolbox.or_usage_error()?;
     settings.tools = tools.specs();
     settings.output = toolset::output(args);
-    settings.check_tool_names()?;
+    settings.check_tool_names().or_usage_error()?;
     let hook_messages = Arc::default();
-    let commands = hooks::commands(&mut settings, &sources, &workspace, &clock, &hook_messages)?;
+    let commands = hooks::commands(&mut settings, &sources, &workspace, &clock, &hook_messages);
+    let commands = commands.or_usage_error()?;
     end_orphans_later(Arc::clone(&clock));
     let store = match opened {
         Some(opened) => opened.store,
@@ -236,7 +245,8 @@ async fn start_with(
     };
     let mut builder = Windlass::builder();
     for agent in offered {
-        let definition = definition(&agent, args, (&config, asks), (&workspace, &clock))?;
+        let definition = definition(&agent, args, (&config, asks), (&workspace, &clock));
+        let definition = definition.or_usage_error()?;
         builder = builder.agent(&agent.name, definition);
     }
     let windlass = builder
@@ -294,8 +304,8 @@ fn trusted(
     args: &PermissionArgs,
     when_asked: WhenAsked,
 ) -> anyhow::Result<FolderTrust> {
-    let mut folder = FolderTrust::look(workspace, |source| args.reads(source))?;
-    sources::check(args, &folder)?;
+    let mut folder = FolderTrust::look(workspace, |source| args.reads(source)).or_usage_error()?;
+    sources::check(args, &folder).or_usage_error()?;
     let reads = args.reads("project") || args.reads("local");
     if reads {
         ask_about(&mut folder, when_asked)?;

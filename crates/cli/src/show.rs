@@ -22,6 +22,7 @@ mod terminal;
 mod trust_question;
 
 use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
 
 use crate::present::sanitize_output;
 
@@ -32,9 +33,31 @@ pub(crate) use patience::{Lost, Patience};
 pub(crate) use terminal::{Colours, Style, harmless};
 pub(crate) use trust_question::ask_trust;
 
-/// One line on standard output. A reader that went away is not an error.
+/// The first error of writing to standard output.
+static LOST_OUTPUT: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// One line on standard output.
 pub(crate) fn line(text: &str) {
-    let _ = writeln!(io::stdout(), "{}", sanitize_output(text, Colours::of_stdout()));
+    keep_error(writeln!(io::stdout(), "{}", sanitize_output(text, Colours::of_stdout())));
+}
+
+/// Bytes for standard output, as they are.
+pub(crate) fn bytes(written: &[u8]) {
+    let mut out = io::stdout();
+    keep_error(out.write_all(written).and_then(|()| out.flush()));
+}
+
+fn keep_error(written: io::Result<()>) {
+    if let Err(error) = written {
+        LOST_OUTPUT.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+}
+
+/// Why what a command printed was lost, if it was. A reader that went away is not an error.
+pub(crate) fn lost_output() -> Option<io::Error> {
+    keep_error(io::stdout().flush());
+    let lost = LOST_OUTPUT.lock().unwrap_or_else(PoisonError::into_inner).take();
+    lost.filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
 }
 
 /// One line on standard error. A reader that went away is not an error.

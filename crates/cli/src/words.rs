@@ -30,7 +30,9 @@ use crate::show::{Lost, Patience};
 pub(crate) use models::{
     NO_EXACT_COUNT, NO_MODEL, bad_escape, blank_stop, end_markers, output_limit, without_effect,
 };
-pub(crate) use questions::{asked, choices, more, try_again, waiting};
+pub(crate) use questions::{
+    asked, choices, choices_help, more, question_and_answers, try_again, waiting,
+};
 pub(crate) use shell_word::{option_word, shell_word};
 pub(crate) use trust::{TRUST_CHOICES, trust_lines, trust_title, untrusted};
 
@@ -48,21 +50,25 @@ pub(crate) const REFUSED: &str = "windlass: the model refused this request (refu
 
 /// What is said when Ctrl-C is pressed once.
 pub(crate) const CANCELLING: &str =
-    "windlass: ending at the next safe point; press Ctrl-C again to interrupt what runs";
+    "windlass: ending at the next safe point; press Ctrl-C again to interrupt running calls";
 
 /// What is said when Ctrl-C is pressed again.
-pub(crate) const ABORTING: &str = "windlass: interrupting what runs";
+pub(crate) const ABORTING: &str = "windlass: interrupting running calls";
+
+/// What is said when a prompt waits behind another one.
+pub(crate) const WAITING_BEHIND: &str =
+    "windlass: another run is active in this conversation; this prompt begins when it has ended";
 
 /// What is said when another prompt waited behind the one that is over.
-pub(crate) const GOING_ON: &str = "windlass: another prompt waits here; going on with it";
+pub(crate) const GOING_ON: &str = "windlass: another prompt was waiting; running it now";
 
 /// What a worker says when it is told to stop.
-pub(crate) const HANDING_OVER: &str = "windlass: handing over what is under way";
+pub(crate) const HANDING_OVER: &str = "windlass: shutting down, releasing running conversations";
 
 /// What a worker says when it begins.
 pub(crate) fn working(store: &Path) -> String {
     let place = without_password(&store.display().to_string());
-    format!("windlass: working on {place}; SIGTERM hands over")
+    format!("windlass: worker started on {place}; stop with SIGTERM")
 }
 
 /// What a worker says of its store.
@@ -103,7 +109,7 @@ pub(crate) fn not_run(name: &str, kind: OutcomeKind, why: &str) -> Option<String
         OutcomeKind::Skipped => Some(format!("  - {name}: not run, {why}")),
         OutcomeKind::Interrupted => Some(format!("  ✗ {name}: interrupted")),
         OutcomeKind::TimedOut => Some(format!("  ✗ {name}: timed out")),
-        OutcomeKind::Answered => Some(format!("  ✓ {name}: answered")),
+        OutcomeKind::Answered => Some(format!("  ✓ {name}: {}", one_line(why, CALL_CHARS))),
         OutcomeKind::Done => None,
     }
 }
@@ -185,15 +191,15 @@ pub(crate) const NO_SUCH_RUNS: &str = "no run fits; `windlass runs` without filt
 
 /// What `windlass` alone says.
 pub(crate) const WELCOME: &str = "\
-windlass: an agent that survives crashes, and says why it stopped
+windlass: an agent runtime that survives crashes, and says why it stopped
 
-  windlass demo               see it work, be killed and go on; needs no key
-  windlass doctor             what is set up, and what is missing
-  windlass -p \"PROMPT\"        give it work here; --model NAME says who does it:
-                              sonnet, openai:gpt-5, ollama:qwen3, …
-  windlass -p \"…\" --continue  go on with the newest conversation of this folder
-  windlass runs               what ran; `windlass explain ID` says why it ended
-  windlass --help             everything else
+  windlass demo               watch it work, crash and recover; needs no key
+  windlass doctor             check what is set up and what is missing
+  windlass -p \"PROMPT\"        run a prompt in this folder; --model NAME chooses
+                              the model: sonnet, openai:gpt-5, ollama:qwen3, …
+  windlass -p \"…\" --continue  continue the newest conversation of this folder
+  windlass runs               list runs; `windlass explain ID` says why it ended
+  windlass --help             list everything else
 ";
 
 /// A command asks for more than a folder gives that nobody trusts.
@@ -238,23 +244,14 @@ pub(crate) fn user_context(files: &[MemoryFile]) -> String {
 
 /// A call as a person knows it, on one line.
 pub(crate) fn call(call: &ToolUse) -> String {
-    if &*call.name == "TodoWrite"
-        && let Some(summary) = present::task_summary(&call.input)
-    {
-        return format!("{} {summary}", call.name);
-    }
-    let input: serde_json::Value = call.input.read().unwrap_or_default();
-    let main = ["command", "file_path", "pattern", "path", "prompt", "question", "url"]
-        .iter()
-        .find_map(|field| input.get(*field).and_then(|value| value.as_str()));
-    let shown = main.map_or_else(|| call.input.text().to_owned(), str::to_owned);
+    let shown = present::summary(call);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = present::visible(&shown);
     let mut cut: String = shown.chars().take(CALL_CHARS).collect();
     if cut.len() < shown.len() {
         cut.push('…');
     }
-    format!("{} {cut}", present::visible(&call.name))
+    format!("{} {cut}", present::visible(&call.name)).trim_end().to_owned()
 }
 
 /// A line about a record, if a person wants to know.
@@ -276,38 +273,46 @@ pub(crate) fn about(
         }
         Record::Completed { call } => Some(returned(&entry.input, entry.at, &name(call))),
         Record::Retried { call, .. } => {
-            Some(format!("  ↻ {} failed in passing; again soon", name(call)))
+            Some(format!("  ↻ {} failed temporarily; retrying", name(call)))
         }
-        Record::Spawned { call, .. } => Some(format!("  → {} handed to a child", name(call))),
+        Record::Spawned { call, .. } => Some(format!("  → {}: started sub-agent", name(call))),
         Record::Watched { level, found: Some(found) } => match level {
             Level::Calm => None,
             Level::Nudge | Level::Directive | Level::Human => {
-                Some(format!("  ! {} goes in circles", found.tool))
+                Some(format!("  ! {} repeats itself", found.tool))
             }
         },
         // That its reply was discarded is said already.
         Record::Rejected { by: Rejection::Drift, .. } => None,
-        Record::Rejected { reason, .. } => Some(format!("  ! the answer does not count: {reason}")),
+        Record::Rejected { by, reason, .. } => {
+            Some(format!("  ! the answer was rejected by {}: {reason}", rejecter(*by)))
+        }
         Record::Suspected { why } => Some(format!("  ! the answer counts, but {why}")),
         Record::BudgetWarned { percent } => Some(format!("  ! {percent} % of the budget is spent")),
         Record::TimeUp { .. } => Some("  ! the time for the run is up".to_owned()),
         Record::FellBack { why } => Some(format!("  ! another model is asked: {why}")),
         Record::Remembered { .. } => Some("  instructions were found and read".to_owned()),
         Record::Asked { transition: Transition::RaiseCap, .. } => {
-            Some("  the reply was cut; it is asked for again with more room".to_owned())
+            Some("  the reply was cut; asking again with more room".to_owned())
         }
         Record::Asked { transition: Transition::ContinueText, .. } => {
-            Some("  the reply was cut; it goes on".to_owned())
+            Some("  the reply was cut; continuing".to_owned())
         }
         Record::ReplyDropped { why: Some(why) } => {
             Some(format!("  ! the reply was discarded: {}", first_line(why)))
         }
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
-        Record::AttemptAbandoned { why, .. } => {
-            let again = deferred(entry, patience).unwrap_or_default();
-            Some(format!("  a model call brought nothing: {}{again}", first_line(why)))
-        }
-        Record::Adopted { .. } => Some("  taken up where it was left".to_owned()),
+        Record::AttemptAbandoned { why, .. } => Some(match &**why {
+            "its process ended" => {
+                "  the previous model call was interrupted; asking again".to_owned()
+            }
+            "aborted by the user" => "  the model call was cancelled".to_owned(),
+            why => {
+                let again = deferred(entry, patience).unwrap_or_default();
+                format!("  model call failed: {}{again}", first_line(why))
+            }
+        }),
+        Record::Adopted { .. } => Some("  resumed".to_owned()),
         Record::CallLost { call } => Some(format!(
             "  ? {} was running when its process ended; its effects are unknown",
             name(call)
@@ -317,16 +322,27 @@ pub(crate) fn about(
     }
 }
 
-/// When a model call that brought nothing is made again.
+/// Which check rejected an answer.
+fn rejecter(by: Rejection) -> &'static str {
+    match by {
+        Rejection::Checklist => "the checklist",
+        Rejection::Hook => "a Stop hook",
+        Rejection::Judge => "the judge model",
+        Rejection::Schema => "the schema",
+        Rejection::Drift => "the drift check",
+    }
+}
+
+/// When a model call that failed is made again.
 fn deferred(entry: &Entry, patience: &Patience) -> Option<String> {
     let tenths = |until: &Millis| until.since(entry.at).div_ceil(100);
     entry.records.iter().find_map(|record| match record {
         Record::Deferred { .. } if patience.is_lost() => Some(String::new()),
         Record::Deferred { until, failures } => {
             let (whole, tenth) = (tenths(until) / 10, tenths(until) % 10);
-            let left = patience.left_ms(entry.at).map(|ms| format!(", for another {}", span(ms)));
+            let left = patience.left_ms(entry.at).map(|ms| format!(", giving up in {}", span(ms)));
             let left = left.unwrap_or_default();
-            Some(format!("; again in {whole}.{tenth} s ({failures} in a row{left})"))
+            Some(format!("; retrying in {whole}.{tenth} s (attempt {failures}{left})"))
         }
         _ => None,
     })
@@ -335,7 +351,14 @@ fn deferred(entry: &Entry, patience: &Patience) -> Option<String> {
 /// What is said cannot be written.
 pub(crate) fn unwritten(error: &std::io::Error, lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!("windlass: the output cannot be written ({error}); go on with `windlass resume {word}`")
+    format!(
+        "windlass: the output cannot be written ({error}); continue with `windlass resume {word}`"
+    )
+}
+
+/// What a command printed is lost.
+pub(crate) fn output_lost(error: &std::io::Error) -> String {
+    format!("windlass: the output cannot be written ({error})")
 }
 
 /// The answer cannot be written.
@@ -348,8 +371,8 @@ pub(crate) fn answer_unwritten(error: &std::io::Error, lane: &LaneId) -> String 
 pub(crate) fn no_longer_waiting(lost: &Lost, lane: &LaneId) -> String {
     let word = shell_word(lane);
     format!(
-        "the model cannot be asked: {}; nothing is lost, go on later with `windlass resume \
-         {word}` (--set {}=… waits longer than {})",
+        "the model is unreachable: {}; the run is saved, continue with `windlass resume {word}` \
+         (--set {}=… waits longer than {})",
         first_line(&lost.why),
         lost.limit,
         span(lost.limit_ms),
@@ -358,7 +381,7 @@ pub(crate) fn no_longer_waiting(lost: &Lost, lane: &LaneId) -> String {
 
 /// A call that children answered.
 pub(crate) fn back(name: &str) -> String {
-    format!("  ← {name} is back")
+    format!("  ← {name}: sub-agent finished")
 }
 
 fn returned(input: &Input, at: Millis, name: &str) -> String {
@@ -392,9 +415,9 @@ pub(crate) fn ending(end: &End, conversation: &str) -> Option<String> {
     match end {
         End::Finished(ended) => stopped(ended, conversation),
         End::Parked(_) => None,
-        End::Refused(why) => Some(format!("windlass: the prompt was not taken: {why}")),
+        End::Refused(why) => Some(format!("windlass: the prompt was not accepted: {why}")),
         End::HandedOver => {
-            Some(format!("windlass: stopped in the middle; go on with `windlass resume {word}`"))
+            Some(format!("windlass: interrupted; continue with `windlass resume {word}`"))
         }
     }
 }
@@ -424,7 +447,7 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::EndTurn | StopCause::StopSequence | StopCause::SoftTime => return None,
         StopCause::Refusal => return Some(REFUSED.to_owned()),
         StopCause::Unexpected => "the model stopped for a reason this version does not know",
-        StopCause::ToolFatal => "a tool failed in a way that makes going on pointless",
+        StopCause::ToolFatal => "a tool failed fatally",
         StopCause::UserCancel => "cancelled",
         StopCause::BudgetUsd => "the money cap is reached",
         StopCause::BudgetTokens => "the token cap is reached",
@@ -437,14 +460,13 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         StopCause::MaxModelCalls => "the cap on model calls is reached",
         StopCause::BlockingLimit => {
             "the prompt is too long: the context is full and nothing more can be left out; give a \
-             model with a larger window, or begin anew with what `windlass explain` says of the \
-             journal"
+             model with a larger window, or start a new conversation (`windlass journal` prints what this one noted)"
         }
-        StopCause::TruncationExhausted => "the model's replies were cut again and again",
+        StopCause::TruncationExhausted => "replies were cut by the output limit again and again",
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
         StopCause::HookStopped => "a hook ended it",
         StopCause::ProviderFailed => "the model's provider failed",
-        StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a human",
+        StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a person",
     };
     Some(format!(
         "windlass: stopped ({}): {why}; `windlass explain {word}` says more",

@@ -137,10 +137,10 @@ impl About {
     pub fn choices(&self) -> &'static str {
         match self {
             Self::Approval { .. } => "allow or deny",
-            Self::Uncertain { .. } => "retry, mark done or abandon",
-            Self::Asking { .. } => "text or deny",
+            Self::Uncertain { .. } => "retry, mark-done or abandon",
+            Self::Asking { .. } => "text \"…\" or deny",
             Self::Plan { .. } => "allow, continue (edits are accepted too) or deny",
-            Self::Guidance { .. } => "text, continue or abandon",
+            Self::Guidance { .. } => "text \"…\", continue or abandon",
             Self::Budget { .. } | Self::Drift { .. } => "continue or abandon",
         }
     }

@@ -18,90 +18,106 @@ pub(super) fn dollars(typed: &str) -> Result<f64, String> {
     }
 }
 
+/// A number of tokens as it is typed.
+pub(super) fn tokens(typed: &str) -> Result<u64, String> {
+    match typed.parse::<u64>() {
+        Ok(tokens @ 1..) => Ok(tokens),
+        Ok(_) | Err(_) => Err("give a number of tokens above 0".to_owned()),
+    }
+}
+
+/// A number that must not be 0, as it is typed.
+pub(crate) fn at_least_one(typed: &str) -> Result<u32, String> {
+    match typed.parse::<u32>() {
+        Ok(number @ 1..) => Ok(number),
+        Ok(_) | Err(_) => Err("give a whole number above 0".to_owned()),
+    }
+}
+
 /// How the log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// One line for each event.
+    /// Print one line for each event.
     Text,
-    /// One JSON object a line.
+    /// Print one JSON object a line.
     Json,
 }
 
 /// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// The text, live.
+    /// Print the answer as text.
     Text,
-    /// One JSON object at the end.
+    /// Print one JSON object at the end.
     Json,
-    /// One JSON object for everything that happens.
+    /// Print one JSON object a line for everything that happens.
     StreamJson,
 }
 
-/// Who decides what would have to be asked.
+/// What to do when a call needs approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WhenAsked {
-    /// A person at the terminal.
+    /// Ask the person at the terminal.
     Prompt,
-    /// Whoever answers later.
+    /// Let the run wait until it is answered with `windlass answer` or `windlass approve`.
     Park,
-    /// Nobody: it is denied.
+    /// Deny the call.
     Deny,
 }
 
 /// How long a provider keeps the prompt in its cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CacheWord {
-    /// Not marked for caching.
+    /// Do not cache.
     Off,
-    /// Five minutes.
+    /// Keep it for five minutes.
     #[value(name = "5m")]
     FiveMinutes,
-    /// An hour, at a higher price.
+    /// Keep it for an hour, at a higher price.
     #[value(name = "1h")]
     OneHour,
 }
 
-/// How hard a model should try.
+/// How much effort a model puts into its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EffortWord {
-    /// Little.
+    /// Answer fast, with little thinking.
     Low,
-    /// Some.
+    /// Balance speed and quality.
     Medium,
-    /// Much.
+    /// Think thoroughly.
     High,
-    /// Very much.
+    /// Think longer than high, where the model can.
     Xhigh,
-    /// All it can.
+    /// Think without a limit, where the model can.
     Max,
 }
 
-/// What becomes of runs that a dead process left.
+/// What to do with interrupted runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ResumePolicy {
-    /// A worker goes on with them at once.
+    /// Resume them at once.
     Automatic,
-    /// They wait for `windlass resume`.
+    /// Leave them for `windlass resume`.
     Manual,
 }
 
 /// An answer as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnswerWord {
-    /// Yes, run it.
+    /// Allow the call, or accept the plan.
     Allow,
-    /// No.
+    /// Deny the call, or send the plan back.
     Deny,
-    /// It did not happen: run it again.
+    /// Run the call again: it did not happen.
     Retry,
-    /// It happened.
+    /// Mark the call as done: it happened.
     MarkDone,
-    /// Leave it as it is.
+    /// Abandon the call, or end the run.
     Abandon,
-    /// Go on although something changed.
+    /// Continue the run; for a plan: accept edits too.
     Continue,
-    /// The words are the answer.
+    /// Answer with the text that follows.
     Text,
 }

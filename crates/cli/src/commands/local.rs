@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use super::sending::Then;
 use super::{cancel, clear, compact, print};
 use crate::args::Print;
+use crate::exit::UsageError;
 use crate::look::paper::Paper;
 use crate::look::room::{Preview, preview};
 use crate::look::story::Story;
@@ -21,7 +22,7 @@ pub(crate) async fn answer(command: &Slash, print: &Print) -> anyhow::Result<Exi
         return clear::clear(print).await;
     }
     if command.name != Name::Help && is_new(print) {
-        bail!(local::about_nothing(command.name));
+        return Err(UsageError::of(anyhow::anyhow!(local::about_nothing(command.name))));
     }
     let old = print::earlier(print).await?;
     if let (Name::Cancel, Some(opened)) = (command.name, &old) {
@@ -63,7 +64,7 @@ async fn context(story: &Story, rest: &str) -> anyhow::Result<String> {
             let tokens = Box::pin(model::count_tokens(&story.now)).await?;
             lines.push(acts::counted_exactly(tokens));
         }
-        other => bail!(acts::no_context_option(other)),
+        other => return Err(UsageError::of(anyhow::anyhow!(acts::no_context_option(other)))),
     }
     Ok(lines.join("\n"))
 }

@@ -10,7 +10,7 @@ use windlass::core::run_settings::RunSettings;
 
 use super::{local, newest};
 use crate::args::{AgentArgs, OutputFormat, Print};
-use crate::exit::UsageError;
+use crate::exit::OrUsageError;
 use crate::look::find;
 use crate::prompt::slash::{self, Meant};
 use crate::prompt::{arguments, mentions, typed};
@@ -21,13 +21,15 @@ use crate::setup::{self, Asks, Opened, Setup};
 use crate::{refused, show, words};
 
 pub(crate) async fn print(mut print: Print) -> anyhow::Result<ExitCode> {
-    check(&print).map_err(UsageError::of)?;
-    let typed = typed::prompt(print.prompt.as_deref())?;
-    let meant = meant(&typed, &print.agent);
+    check(&print).or_usage_error()?;
+    let typed = typed::prompt(print.prompt.as_deref()).or_usage_error()?;
+    let meant = meant(&typed, &print.agent).or_usage_error();
     let prompt = match meant.inspect_err(|error| show::not_begun(error, &print))? {
         None => typed,
         Some(Meant::Ours(command)) => return local::answer(&command, &print).await,
-        Some(Meant::Theirs(custom, rest)) => written_down(&custom, &rest, &mut print.agent)?,
+        Some(Meant::Theirs(custom, rest)) => {
+            written_down(&custom, &rest, &mut print.agent).or_usage_error()?
+        }
     };
     let old = earlier(&print).await?;
     // Whoever works on a detached prompt asks the model; nobody here needs one, or its key, unless
@@ -110,6 +112,11 @@ fn check(print: &Print) -> anyhow::Result<()> {
     if print.fork_session && print.resume.is_none() && !print.go_on {
         bail!("--fork-session copies a conversation; name it with --resume ID or --continue");
     }
+    if print.conversation.as_deref().is_some_and(|name| name.trim().is_empty()) {
+        bail!(
+            "the name given with --conversation is empty; give one, or none for a new conversation"
+        )
+    }
     if let Some(name) = &print.conversation
         && name.contains('/')
     {
@@ -160,7 +167,9 @@ pub(super) async fn session(
         (None, Some(id)) => {
             let lane = LaneId::from(format!("conversation:{id}"));
             if setup.store.lane(lane.clone()).await?.is_some() {
-                bail!("the session id {id} is in use; go on with it by --resume {id}");
+                bail!(
+                    "the session id {id} is in use; continue that conversation with --resume {id}"
+                );
             }
             Ok(setup.windlass.session(lane))
         }

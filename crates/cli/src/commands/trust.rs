@@ -14,8 +14,9 @@ pub(crate) fn trust(folder: &Path, revoke: bool) -> anyhow::Result<ExitCode> {
     }
     let folder = paths::folder(folder, "windlass trust DIR")?;
     let mut at = FolderTrust::look(&folder, |_| true)?;
+    let already = if at.trust == Trust::Given { "already " } else { "" };
     at.decide(Decision::Trusted)?;
-    show::line(&show::harmless(&format!("{} is trusted", folder.display())));
+    show::line(&show::harmless(&format!("{} is {already}trusted", folder.display())));
     words::trust_lines(&at.grants).iter().for_each(|line| show::line(&show::harmless(line)));
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use windlass::core::permission::Rule;
 use windlass::core::question::Question;
 use windlass::ports::RunInfo;
 
-use super::numbers::{counted_of, grouped};
+use super::numbers::{counted, counted_of};
 use super::words::go_on;
 use crate::words::{option_word, shell_word};
 
@@ -17,7 +17,7 @@ pub(crate) const NO_CALL: &str = "the question is about no call; answer it with 
 
 /// What the provider counts of the context.
 pub(crate) fn counted_exactly(tokens: u64) -> String {
-    format!("the provider counts {} tokens", grouped(tokens))
+    format!("the provider counts {}", counted(tokens, "token"))
 }
 
 /// An option that `/context` does not have.
@@ -64,19 +64,19 @@ pub(crate) fn kept(rule: &Rule) -> String {
 
 /// The answer was sent.
 pub(crate) fn answered(lane: &LaneId, question: QuestionId) -> String {
-    format!("question {question} of {lane} is answered; whoever drives it next goes on")
+    format!("question {question} of {lane} is answered; the next worker will continue it")
 }
 
 /// Somebody else goes on.
 pub(crate) fn left_to_others(lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!("{lane} is left to whoever drives it next: a worker, or `windlass resume {word}`")
+    format!("{lane} is queued: the next worker will continue it, or `windlass resume {word}`")
 }
 
 /// There is nothing to go on with.
 pub(crate) fn never_asked(lane: &LaneId) -> String {
     let resume = option_word("--resume", lane);
-    format!("nobody has asked {lane} anything yet; ask with `windlass -p … {resume}`")
+    format!("no prompt was given to {lane} yet; give one with `windlass -p … {resume}`")
 }
 
 /// A run was asked to end.
@@ -125,7 +125,7 @@ pub(crate) fn replayed(lane: &LaneId, entries: usize) -> String {
 /// Nobody asks for leave.
 pub(crate) fn no_leave_wanted(lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!("{lane} asks for nobody's leave; `windlass explain {word}` says how it stands")
+    format!("{lane} has no pending approval; `windlass explain {word}` shows its state")
 }
 
 /// Several questions ask for leave.
@@ -137,7 +137,7 @@ pub(crate) fn several(lane: &LaneId, questions: &[&Question]) -> String {
 pub(crate) fn takes_others(lane: &LaneId, question: &Question) -> String {
     let word = shell_word(lane);
     let (id, choices) = (question.id, question.about.choices());
-    format!("question {id} takes {choices}; use `windlass answer {word} {id} …`")
+    format!("question {id} takes {choices}; use `windlass answer {word} {id} ANSWER`")
 }
 
 /// The question is not open.

@@ -10,12 +10,12 @@ pub(crate) struct RawArgs {
     /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
     /// folder if not given
     pub(crate) id: Option<String>,
-    /// Only this iteration
+    /// Print this iteration only
     #[arg(long, value_name = "N")]
     pub(crate) iter: Option<u32>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// As JSON, one object a line
+    /// Print JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -23,7 +23,7 @@ pub(crate) struct RawArgs {
 /// What is known of models.
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
-    /// As JSON, one object a line
+    /// Print JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -36,7 +36,7 @@ pub(crate) struct LookArgs {
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -44,25 +44,25 @@ pub(crate) struct LookArgs {
 /// Which runs are listed.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Only runs with this text in their prompt, answer, folder, conversation or id
+    /// List only runs with this text in their prompt, answer, folder, conversation or id
     pub(crate) text: Option<String>,
     /// List at most N runs
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50,
-        value_parser = clap::value_parser!(u32).range(1..))]
+        value_parser = crate::args::at_least_one)]
     pub(crate) limit: u32,
-    /// Only runs that wait for an answer
+    /// List only runs that wait for an answer
     #[arg(long)]
     pub(crate) waiting: bool,
-    /// Only runs that failed, timed out or were interrupted
+    /// List only runs that failed, timed out or were interrupted
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Only runs of this folder
+    /// List only runs of this folder
     #[arg(long)]
     pub(crate) here: bool,
-    /// Only runs of this agent
+    /// List only runs of this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Only runs that changed in this time: `30min`, `2h`, `3d`, `1w`
+    /// List only runs that changed in this time: `30min`, `2h`, `3d`, `1w`
     #[arg(long, value_name = "TIME", value_parser = super::age::parse)]
     pub(crate) since: Option<u64>,
     #[command(flatten)]
@@ -77,15 +77,15 @@ pub(crate) struct RunsArgs {
 pub(crate) struct LogsArgs {
     /// A run or a conversation; the newest conversations if not given
     pub(crate) id: Option<String>,
-    /// Go on with what happens from here
+    /// Print new events as they happen
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// How many events at most
+    /// Print at most N events
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) last: usize,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// As JSON, one object a line
+    /// Print JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -93,12 +93,12 @@ pub(crate) struct LogsArgs {
 /// Which runs are counted.
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
-    /// Only runs that ended in the last N days
+    /// Count only runs that ended in the last N days
     #[arg(long, value_name = "N")]
     pub(crate) days: Option<u32>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -108,7 +108,7 @@ pub(crate) struct StatsArgs {
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -119,12 +119,12 @@ pub(crate) struct ForkArgs {
     /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
     /// folder if not given
     pub(crate) id: Option<String>,
-    /// The last entry the two share; the newest if not given
+    /// Share the history up to this entry [default: the newest]
     #[arg(long, value_name = "ENTRY")]
     pub(crate) at: Option<u64>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -135,12 +135,12 @@ pub(crate) struct ApproveArgs {
     /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
     /// folder if not given
     pub(crate) id: Option<String>,
-    /// Which question; not needed if only one asks for leave
+    /// Number of the question; not needed if only one waits for approval
     pub(crate) question: Option<u32>,
-    /// Keep the rule the question suggests for the rest of the conversation
+    /// Keep the rule that the question suggests for the rest of the conversation
     #[arg(long)]
     pub(crate) rule: bool,
-    /// Only send the answer; whoever drives the conversation next goes on
+    /// Send the answer only, and leave the rest to a worker
     #[arg(long)]
     pub(crate) detach: bool,
     #[command(flatten)]
@@ -155,12 +155,12 @@ pub(crate) struct CompactArgs {
     pub(crate) id: Option<String>,
     /// What the summary must keep
     pub(crate) keep: Option<String>,
-    /// Only say what would happen
+    /// Print what would happen, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -168,7 +168,7 @@ pub(crate) struct CompactArgs {
 /// For whom completions are written.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// Shell to complete for
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
@@ -176,6 +176,6 @@ pub(crate) struct CompletionsArgs {
 /// Which page is written.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The page of one command; of all of them if not given
+    /// Command to print the page of; all of them if not given
     pub(crate) command: Option<String>,
 }

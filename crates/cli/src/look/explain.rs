@@ -211,7 +211,7 @@ impl Account {
         let mut lines = vec![paper.ink(Ink::Strong, &title)];
         for section in &self.sections {
             lines.push(String::new());
-            lines.push(paper.ink(Ink::Strong, words::heading(section.about)));
+            lines.push(paper.ink(Ink::Strong, words::heading(section.about, self.state)));
             let hidden = section.sentences.len().saturating_sub(MOST_SENTENCES);
             if hidden > 0 {
                 lines.push(words::earlier(hidden));

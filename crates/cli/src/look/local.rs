@@ -18,10 +18,10 @@ const ABOUT_CHARS: usize = 100;
 /// What there is.
 pub(crate) fn help(customs: &[Custom]) -> String {
     let line = |name: Name| format!("/{:<8} {}", name.word(), name.about());
-    let mut lines = vec!["Prompts that are commands, with --continue or --resume ID:".to_owned()];
+    let mut lines = vec!["Commands, used as a prompt with --continue or --resume ID:".to_owned()];
     lines.extend(Name::ALL.map(line));
     if !customs.is_empty() {
-        lines.push("Prompts that somebody wrote down in .claude/commands:".to_owned());
+        lines.push("Custom commands from .claude/commands:".to_owned());
         lines.extend(customs.iter().map(custom));
     }
     lines.push("`@path` in a prompt attaches a file or the names in a folder.".to_owned());
@@ -41,7 +41,7 @@ fn custom(custom: &Custom) -> String {
 
 /// A new conversation begins.
 pub(crate) fn cleared(new: &LaneId, old: Option<&LaneId>) -> String {
-    let begun = format!("a new conversation begins: {new}; --continue goes on with it");
+    let begun = format!("new conversation: {new}; --continue continues it");
     match old {
         Some(old) => format!("{begun}, --resume {old} with the one before"),
         None => begun,

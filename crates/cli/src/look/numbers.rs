@@ -30,7 +30,7 @@ pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match UNITS.iter().find(|(size, _)| count >= *size) {
         Some((size, unit)) => format!("{}.{} {unit}", count / size, count % size * 10 / size),
-        None => format!("{count} bytes"),
+        None => counted(count, "byte"),
     }
 }
 

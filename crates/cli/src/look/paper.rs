@@ -3,6 +3,8 @@
 
 use std::io::IsTerminal;
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 use crate::show::harmless;
 
 /// Characters of a line where nobody says how wide it is.
@@ -103,12 +105,12 @@ fn fit(line: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut last = String::new();
     for word in line.split_inclusive(' ') {
-        let fits = last.chars().count() + word.trim_end().chars().count() <= room;
+        let fits = last.width() + word.trim_end().width() <= room;
         if !fits && !last.trim().is_empty() {
             lines.push(std::mem::take(&mut last).trim_end().to_owned());
         }
         for piece in word.chars() {
-            if last.chars().count() >= room && piece != ' ' {
+            if last.width() + piece.width().unwrap_or(0) > room && piece != ' ' {
                 lines.push(std::mem::take(&mut last));
             }
             last.push(piece);

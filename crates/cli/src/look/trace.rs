@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use windlass::core::ids::{Millis, RunId};
 use windlass::core::project::{Row, TraceCall, TraceRow};
+use windlass::core::reply::Usage;
 
 use super::numbers::grouped;
 use super::paper::{Ink, Paper, clean, cut};
@@ -16,6 +17,12 @@ use super::words::stored_name;
 
 /// Characters of a row without the calls.
 const FIXED: usize = 58;
+
+/// Characters that the calls need beside the rest of a row.
+const LEAST_ROOM: usize = 20;
+
+/// Blanks before a call that stands below its row.
+const STACKED_INDENT: usize = 5;
 
 /// The trace of a run.
 pub(crate) struct Trace {
@@ -107,8 +114,11 @@ impl Trace {
 
     /// The rows as a table, and the closing line.
     pub(crate) fn table(&self, paper: Paper) -> Vec<String> {
-        let room = paper.width().saturating_sub(FIXED).max(16);
         let first = self.rows.first().map_or(Millis(0), |row| row.at);
+        if paper.width() < FIXED + LEAST_ROOM {
+            return self.stacked(paper, first);
+        }
+        let room = paper.width().saturating_sub(FIXED);
         let mut lines = vec![paper.ink(Ink::Faint, &words::heading(room, first))];
         for row in &self.rows {
             lines.extend(in_lines(row, room));
@@ -121,6 +131,32 @@ impl Trace {
         lines.push(self.closing.clone());
         lines
     }
+
+    /// The same for a narrow terminal: the calls stand below their row.
+    fn stacked(&self, paper: Paper, first: Millis) -> Vec<String> {
+        let below = |told: &[String]| -> Vec<String> {
+            told.iter().map(|call| paper.wrap(call, STACKED_INDENT)).collect()
+        };
+        let mut lines = vec![paper.ink(Ink::Faint, &words::stacked_heading(first))];
+        for row in &self.rows {
+            let told: Vec<String> = row.tool_calls.iter().map(words::call).collect();
+            let (input, output) = tokens(&row.usage);
+            lines.push(paper.wrap(&words::stacked_row(row, &input, &output), 0));
+            lines.extend(below(&told));
+        }
+        if let Some(open) = &self.open {
+            lines.push(paper.wrap(&format!("{:>4} open     {}", open.iter, open.transition), 0));
+            lines.extend(below(&open.calls));
+        }
+        lines.push(paper.wrap(&self.closing, 0));
+        lines
+    }
+}
+
+/// Input tokens with those of the cache, and output tokens.
+fn tokens(usage: &Usage) -> (String, String) {
+    let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
+    (grouped(usage.input_tokens.saturating_add(cached)), grouped(usage.output_tokens))
 }
 
 impl Open {
@@ -139,15 +175,12 @@ fn in_lines(row: &TraceRow, room: usize) -> Vec<String> {
     let calls = cells(&told, room);
     let mut calls = calls.iter();
     let first = calls.next().map_or("", String::as_str);
-    let usage = &row.usage;
-    let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
+    let (input, output) = tokens(&row.usage);
     let head = format!(
-        "{:>4} {} {:<16} {first:<room$} {:>8} {:>6} {}",
+        "{:>4} {} {:<16} {first:<room$} {input:>8} {output:>6} {}",
         row.iter,
         time::clock(row.at),
         row.transition,
-        grouped(usage.input_tokens.saturating_add(cached)),
-        grouped(usage.output_tokens),
         cut(&clean(&row.stop_reason), 24),
     );
     let rest = calls.map(|more| format!("{:31}{more}", ""));

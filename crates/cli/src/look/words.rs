@@ -23,7 +23,7 @@ use crate::words::{option_word, shell_word};
 const MOST_NAMES: usize = 4;
 
 /// Characters of a call's arguments.
-const INPUT_CHARS: usize = 160;
+const INPUT_CHARS: usize = 500;
 
 /// Nothing was typed.
 pub(crate) const NO_ID: &str = "the id is empty; give that of a run or a conversation, or none for the newest run of this folder";
@@ -62,10 +62,10 @@ pub(crate) fn go_on(lane: &LaneId) -> String {
 /// A run's state as people say it.
 pub(crate) fn state(state: RunState) -> &'static str {
     match state {
-        RunState::Queued => "waits its turn",
-        RunState::Running => "is at work",
-        RunState::WaitingOnHuman => "waits for you",
-        RunState::WaitingOnProvider => "waits for its provider",
+        RunState::Queued => "is queued",
+        RunState::Running => "is running",
+        RunState::WaitingOnHuman => "needs an answer",
+        RunState::WaitingOnProvider => "waits for the provider",
         RunState::Completed => "completed",
         RunState::Failed => "failed",
         RunState::Cancelled => "was cancelled",
@@ -76,12 +76,12 @@ pub(crate) fn state(state: RunState) -> &'static str {
 /// Why a run ended, in a sentence.
 pub(crate) fn why(cause: StopCause) -> &'static str {
     match cause {
-        StopCause::EndTurn => "the model said that it is done",
+        StopCause::EndTurn => "the model finished its turn",
         StopCause::StopSequence => "the model wrote a stop string that means the end",
         StopCause::Refusal => "the model declined",
         StopCause::Unexpected => "the model stopped for a reason this version does not know",
-        StopCause::ToolFatal => "a tool failed in a way that makes going on pointless",
-        StopCause::UserCancel => "somebody asked it to end",
+        StopCause::ToolFatal => "a tool failed fatally",
+        StopCause::UserCancel => "it was cancelled",
         StopCause::BudgetUsd => "the money cap is reached",
         StopCause::BudgetTokens => "the token cap is reached",
         StopCause::PriceUnknown => {
@@ -96,8 +96,8 @@ pub(crate) fn why(cause: StopCause) -> &'static str {
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
         StopCause::HookStopped => "a hook ended it",
         StopCause::ProviderFailed => "the model's provider failed",
-        StopCause::ResumeUnsafe => "it cannot be proved safe to go on without you",
-        StopCause::AskedHuman => "a human was asked",
+        StopCause::ResumeUnsafe => "it is not safe to continue without an answer",
+        StopCause::AskedHuman => "a person was asked",
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn how_to_answer(question: &Question, lane: &LaneId) -> String {
         About::Approval { .. } => {
             format!("`windlass approve {word} {id}`, or `windlass answer {word} {id} deny`")
         }
-        _ => format!("`windlass answer {word} {id} …` ({choices})"),
+        _ => format!("`windlass answer {word} {id} ANSWER`: {choices}"),
     }
 }
 

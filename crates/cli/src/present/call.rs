@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use windlass::core::block::ToolUse;
 use windlass::tools::{Hunk, diff_hunks};
 
+use super::choices::asked_questions;
 use super::escape::visible;
+use super::todos::task_summary;
 
 #[cfg(test)]
 #[path = "call_tests.rs"]
@@ -14,6 +16,39 @@ mod call_tests;
 
 /// Bytes of a file that is compared with what would be written.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What a call is about, for the one line that tells of it: the argument that matters most, or all
+/// of them.
+pub(crate) fn summary(call: &ToolUse) -> String {
+    let special = match &*call.name {
+        "TodoWrite" => task_summary(&call.input),
+        "AskUserQuestion" => asked_summary(call),
+        "ExitPlanMode" => Some("the plan".to_owned()),
+        _ => None,
+    };
+    let input = arguments(call);
+    let main = ["command", "file_path", "pattern", "path", "prompt", "question", "url"];
+    let main = || main.iter().find_map(|name| input.get(*name).and_then(Value::as_str));
+    let named = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => format!("{name}: {text}"),
+        other => format!("{name}: {other}"),
+    };
+    special
+        .or_else(|| main().map(str::to_owned))
+        .or_else(|| {
+            (!input.is_empty()).then(|| input.iter().map(named).collect::<Vec<_>>().join(", "))
+        })
+        .unwrap_or_else(|| match call.input.text() {
+            "{}" => String::new(),
+            raw => raw.to_owned(),
+        })
+}
+
+fn asked_summary(call: &ToolUse) -> Option<String> {
+    let asked = asked_questions(&call.input);
+    let texts: Vec<&str> = asked.iter().map(|asked| asked.question.trim()).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
 
 /// What the call would do, as the beginning of a question: `Allow Write to a.txt?`
 pub(crate) fn title(call: &ToolUse) -> String {

@@ -5,6 +5,7 @@ use windlass::core::raw::Raw;
 use windlass::tools::{Status, Todo};
 
 use super::escape::visible;
+use crate::look::numbers::counted;
 
 #[derive(Deserialize)]
 struct TaskList {
@@ -16,10 +17,10 @@ fn read(input: &Raw) -> Option<Vec<Todo>> {
 }
 
 /// How far the list is.
-pub(crate) fn task_summary(input: &Raw) -> Option<String> {
+pub(super) fn task_summary(input: &Raw) -> Option<String> {
     let tasks = read(input)?;
     let done = tasks.iter().filter(|task| task.status == Status::Completed).count();
-    Some(format!("{done} of {} tasks done", tasks.len()))
+    Some(format!("{done} of {} done", counted(tasks.len() as u64, "task")))
 }
 
 /// The list: what is done, what is being done, what is to be done.

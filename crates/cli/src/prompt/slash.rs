@@ -56,7 +56,7 @@ impl Name {
     pub(crate) fn about(self) -> &'static str {
         match self {
             Self::Cancel => "ask the active run of the conversation to end",
-            Self::Clear => "begin a new conversation here; --continue goes on with that one",
+            Self::Clear => "begin a new conversation here; --continue continues that one",
             Self::Compact => {
                 "make room in the context before the next model call; what follows is kept"
             }

@@ -20,7 +20,7 @@ const SILENCE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
 pub(crate) fn prompt(given: Option<&str>) -> anyhow::Result<String> {
     let prompt = match given {
         None if io::stdin().is_terminal() => {
-            bail!("there is no prompt; say `windlass -p \"what is to be done\"`")
+            bail!("no prompt given; usage: `windlass -p \"PROMPT\"`")
         }
         None | Some("-") => from_stdin()?,
         Some(text) => match beside()? {
@@ -29,7 +29,7 @@ pub(crate) fn prompt(given: Option<&str>) -> anyhow::Result<String> {
         },
     };
     if prompt.trim().is_empty() {
-        bail!("the prompt is empty; say what is to be done");
+        bail!("the prompt is empty; usage: `windlass -p \"PROMPT\"`");
     }
     Ok(prompt)
 }
@@ -89,6 +89,6 @@ fn from_stdin() -> anyhow::Result<String> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        anyhow::anyhow!("the prompt is not valid UTF-8 (after {at} bytes); convert it first")
+        anyhow::anyhow!("the prompt is not valid UTF-8 (at byte {}); convert it first", at + 1)
     })
 }

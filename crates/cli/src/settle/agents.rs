@@ -95,12 +95,13 @@ fn pages(folder: &Path, sub: &str, owner: Owner) -> Vec<ConfigFile> {
 fn read(file: &ConfigFile) -> Result<FileAgent, String> {
     let text = file.read(FILE_BYTES).map_err(|why| format!("it {why}"))?;
     let page = Page::read(&text.ok_or("it is gone")?)?;
-    let name = page.get("name").ok_or("its head has no `name`; give it one")?;
+    let name = page.get("name").ok_or("the front matter lacks `name`")?;
     if !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')) {
         return Err(format!("the name `{name}` may have letters, digits, `-` and `_` only"));
     }
     let about = page.get("description");
-    let about = about.ok_or("its head has no `description`; say when the agent is to be used")?;
+    let about =
+        about.ok_or("the front matter lacks `description`; say when the agent is to be used")?;
     if page.body.is_empty() {
         return Err("there is nothing below its head; say what the agent is told".to_owned());
     }

@@ -48,6 +48,7 @@ use windlass::tools::read_linked;
 use super::controls::{ModelControls, StopMeaning};
 use super::paths;
 use crate::args::ResumePolicy;
+use crate::exit::OrUsageError;
 
 /// Bytes of the file.
 const FILE_BYTES: u64 = 1 << 20;
@@ -177,7 +178,7 @@ pub(crate) struct Profile {
     pub(crate) window: BTreeMap<String, toml::Value>,
     /// Tools that may be called as often as they like with differing arguments.
     pub(crate) exempt_tools: Vec<String>,
-    /// The tool a model that goes in circles is made to call.
+    /// The tool a model that repeats itself is made to call.
     pub(crate) lookup_tool: Option<String>,
     /// The tool with which the model asks a person.
     pub(crate) ask_tool: Option<String>,
@@ -185,8 +186,12 @@ pub(crate) struct Profile {
     pub(crate) durability: Option<DurabilityMode>,
 }
 
-/// Reads the file; one that does not exist says nothing.
+/// Reads the file; one that does not exist says nothing. A file that is not valid was not understood.
 pub(crate) fn read() -> anyhow::Result<Config> {
+    read_file().or_usage_error()
+}
+
+fn read_file() -> anyhow::Result<Config> {
     let Some(path) = paths::config() else { return Ok(Config::default()) };
     let begun = read_linked(&path, FILE_BYTES);
     let text = begun.and_then(|begun| begun.map(|b| b.into_whole_text(FILE_BYTES)).transpose());

@@ -128,7 +128,7 @@ impl Custom {
         let text = self.file.read(FILE_BYTES).map_err(|why| format!("it {why}"))?;
         let page = Page::read_any(&text.ok_or("it is gone")?)?;
         if page.body.is_empty() {
-            return Err("its page says nothing; write the prompt into it".to_owned());
+            return Err("the file has no prompt text; write it below the front matter".to_owned());
         }
         let field = |name: &str| page.get(name).map(str::to_owned);
         let asked = [("allowed-tools", field("allowed-tools")), ("model", field("model"))];

@@ -40,7 +40,7 @@ fn a_page_with_a_head_and_one_without() {
     assert_eq!((fix.model.as_deref(), fix.ignored.len()), (Some("haiku"), 0));
     let plain = given[1].open().unwrap();
     assert_eq!((plain.about.as_str(), plain.rules), ("Look around", None));
-    assert!(given[2].open().unwrap_err().contains("says nothing"));
+    assert!(given[2].open().unwrap_err().contains("no prompt text"));
     // Nobody trusts the folder: the words stay, what they ask for does not.
     let fix = found(folder.path(), "", Owner::Project, Trust::Missing)[0].open().unwrap();
     assert_eq!((fix.prompt.as_str(), fix.rules, fix.model), ("Fix $1.", None, None));

@@ -25,7 +25,7 @@ impl Page {
         let (head, body) = rest
             .split_once("\n---\n")
             .or_else(|| rest.strip_suffix("\n---").map(|head| (head, "")))
-            .ok_or("its head has no end; put a line `---` below it")?;
+            .ok_or("the front matter has no end; put a line `---` below it")?;
         Ok(Self { fields: fields(head)?, body: body.trim().to_owned() })
     }
 
@@ -66,7 +66,11 @@ fn fields(head: &str) -> Result<BTreeMap<String, String>, String> {
                 fields.insert(name.clone(), first(value.trim()));
                 latest = Some(name);
             }
-            _ => return Err(format!("its head has a line that is not `name: value`: {trimmed}")),
+            _ => {
+                return Err(format!(
+                    "the front matter has a line that is not `name: value`: {trimmed}"
+                ));
+            }
         }
     }
     Ok(fields)

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
+use crate::exit::{OrUsageError, UsageError};
+
 fn set(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
@@ -46,9 +48,11 @@ pub(crate) fn folder(path: &std::path::Path, flag: &str) -> anyhow::Result<PathB
     let real = path.canonicalize().map_err(|error| {
         let path = path.display();
         anyhow::anyhow!("the folder {path} cannot be opened ({error}); give another with {flag}")
-    })?;
+    });
+    let real = real.or_usage_error()?;
     if !real.is_dir() {
-        bail!("{} is not a folder; give one with {flag}", path.display());
+        let what = format!("{} is not a folder; give one with {flag}", path.display());
+        return Err(UsageError::of(anyhow::anyhow!(what)));
     }
     Ok(real)
 }

@@ -25,6 +25,17 @@ pub(super) struct AnswerText {
     parts: Vec<Arc<str>>,
     /// What stood there when a run ended: the next one may have begun in the same moment.
     at_end: Option<Vec<Arc<str>>>,
+    /// Whose answer it is.
+    asked_by: AskedBy,
+}
+
+/// Whose prompt an answer belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AskedBy {
+    /// The prompt of this command.
+    ThisCommand,
+    /// A prompt that waited in the conversation: its answer is progress here.
+    AnotherPrompt,
 }
 
 enum Screen {
@@ -54,7 +65,19 @@ impl AnswerText {
             }
             false => Screen::Pipe,
         };
-        Self { screen, streamed: None, open: false, parts: Vec::new(), at_end: None }
+        Self {
+            screen,
+            streamed: None,
+            open: false,
+            parts: Vec::new(),
+            at_end: None,
+            asked_by: AskedBy::ThisCommand,
+        }
+    }
+
+    /// The text of a run that another prompt began.
+    pub(super) fn of_another_prompt() -> Self {
+        Self { asked_by: AskedBy::AnotherPrompt, ..Self::new() }
     }
 
     /// Whether text stands in the last line, so that nothing else may be drawn there.
@@ -123,8 +146,11 @@ impl AnswerText {
         self.end_line()?;
         let is_shown = (0..parts.len())
             .any(|from| parts.get(from..).is_some_and(|parts| parts.concat() == answer));
-        if !is_shown && !answer.is_empty() {
-            self.print(answer)?;
+        let is_ours = self.asked_by == AskedBy::ThisCommand;
+        match is_ours || matches!(self.screen, Screen::Terminal { .. }) {
+            true if !is_shown && !answer.is_empty() => self.print(answer)?,
+            false if !answer.trim().is_empty() => progress(answer)?,
+            true | false => {}
         }
         self.end_line()?;
         io::stdout().flush()

@@ -1,9 +1,11 @@
 //! What waited behind a run: whoever drives a conversation begins with it at once. A process that
 //! ended with its own result would tear it from its work, so it is seen to its end first.
 
+use windlass::core::conversation::Conversation;
+use windlass::core::ids::RunId;
 use windlass::{End, Session};
 
-use super::follow::{Told, View, follow};
+use super::follow::{Runs, Told, View, follow};
 use super::note;
 use super::signals::Signals;
 use crate::args::AgentArgs;
@@ -23,14 +25,31 @@ pub(super) async fn see_off(
         let before = session.conversation().await?;
         let mut view = View::after_the_result(&before, setup, args);
         let mut run = session.resume().await?;
-        let told = follow(&mut run, session, setup, &mut view, signals).await?;
+        let told = follow(&mut run, session, setup, &mut view, signals, Runs::OfOthers).await?;
         let end = run.end().await?;
+        if told != Told::Nothing {
+            break;
+        }
         view.finish(&end, session).await?;
-        if told != Told::Nothing || !matches!(end, End::Finished(_)) {
+        if !matches!(end, End::Finished(_)) {
             break;
         }
     }
     Ok(())
+}
+
+/// The conversation, if a run of another prompt is active in it: the prompt waits behind that one.
+pub(super) async fn another_run(
+    session: &Session,
+    setup: &Setup,
+    own: Option<&RunId>,
+) -> anyhow::Result<Option<Conversation>> {
+    let lane = setup.store.lane(session.lane().clone()).await?;
+    let active = lane.and_then(|lane| lane.active_run);
+    match active.is_some_and(|active| Some(&active) != own) {
+        true => Ok(Some(session.conversation().await?)),
+        false => Ok(None),
+    }
 }
 
 /// Whether a run is at work in this process. One of another process needs nobody here.

@@ -8,12 +8,12 @@ use windlass::core::conversation::Conversation;
 use windlass::core::ids::RunId;
 use windlass::core::question::Question;
 use windlass::ports::SessionEndReason;
-use windlass::{End, Item, RunStream, Session};
+use windlass::{End, Item, RunStream, Session, StopCause};
 
 use super::frames::Frames;
 use super::live::Live;
 use super::patience::{Lost, Patience};
-use super::prompter::{Project, PromptLine};
+use super::prompter::{EndOfInput, Project, PromptLine};
 use super::signals::{Sign, Signals};
 use super::{behind, note, prompter, signals};
 use crate::args::{AgentArgs, WhenAsked};
@@ -31,7 +31,11 @@ pub(crate) async fn watch(
     setup: &Setup,
     args: &AgentArgs,
 ) -> anyhow::Result<ExitCode> {
-    watch_from(run, &Conversation::default(), (session, setup), args).await
+    let before = behind::another_run(session, setup, run.run()).await?;
+    if before.is_some() && !args.output.is_for_programs() {
+        note(words::WAITING_BEHIND);
+    }
+    watch_from(run, &before.unwrap_or_default(), (session, setup), args).await
 }
 
 /// The same for a run that had begun: `before` is how things stood. Whatever came of it, hooks hear
@@ -70,18 +74,18 @@ async fn watch_run(
 ) -> anyhow::Result<ExitCode> {
     let mut view = View::new(&run, before, (session, setup), args).await?;
     loop {
-        let mut told = follow(&mut run, session, setup, &mut view, signals).await?;
+        let mut told = follow(&mut run, session, setup, &mut view, signals, Runs::Own).await?;
         let end = run.end().await?;
         if let (End::Parked(questions), WhenAsked::Prompt) = (&end, setup.when_asked) {
             view.pause();
             match answered(questions, session, setup, signals).await? {
-                None => {
+                Answered::Everything => {
                     run = session.resume().await?;
                     continue;
                 }
-                Some(Sign::Terminate) => told = Told::Terminate,
-                Some(Sign::HangUp) => told = Told::HungUp,
-                Some(Sign::Cancel | Sign::Abort) => {}
+                Answered::Signal(Sign::Terminate) => told = Told::Terminate,
+                Answered::Signal(Sign::HangUp) => told = Told::HungUp,
+                Answered::Signal(Sign::Cancel | Sign::Abort) | Answered::Nothing => {}
             }
         }
         let lost = view.patience.lost().cloned();
@@ -89,16 +93,19 @@ async fn watch_run(
             (End::HandedOver, Some(lost)) => view.leave_waiting(&lost, session),
             _ => view.finish(&end, session).await,
         };
-        if told == Told::Nothing && matches!(end, End::Finished(_)) {
+        // Whoever cancelled wants to leave, also if another prompt waits.
+        let has_result =
+            matches!(&end, End::Finished(ended) if ended.cause != StopCause::UserCancel);
+        if told == Told::Nothing && has_result && !signals.was_interrupted() {
             behind::see_off((session, setup), args, signals).await?;
         }
         let exit = match told {
             Told::Terminate => Exit::Terminated,
             Told::HungUp => Exit::HungUp,
-            Told::NobodyAnswers | Told::NobodyReads => Exit::NoResult,
+            Told::NobodyAnswers | Told::NobodyReads | Told::Left => Exit::NoResult,
             Told::Nothing => match Exit::of(&end) {
                 // An answer that was complete when somebody wanted to end is an answer.
-                Exit::Result => Exit::Result,
+                exit if exit.is_result() => exit,
                 _ if signals.was_interrupted() => Exit::Interrupted,
                 exit => exit,
             },
@@ -124,10 +131,21 @@ fn unread_answer(error: anyhow::Error, session: &Session) -> anyhow::Result<Exit
     }
 }
 
+/// Whose run is followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// That of the prompt which was given here.
+    Own,
+    /// That of a prompt which waited behind it.
+    OfOthers,
+}
+
 /// What the process was told from outside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     Nothing,
+    /// The run of another prompt is left to the process that gave it.
+    Left,
     /// The model could not be asked for so long that nobody waits any longer.
     NobodyAnswers,
     Terminate,
@@ -137,13 +155,23 @@ pub(super) enum Told {
     NobodyReads,
 }
 
-/// Asks whoever sits there. Somebody who leaves instead leaves the run waiting: the signal says so.
+/// What became of the questions to a person.
+enum Answered {
+    /// The run can go on.
+    Everything,
+    /// No answer will be typed: the run waits.
+    Nothing,
+    /// A signal came instead: the run waits.
+    Signal(Sign),
+}
+
+/// Asks the person at the terminal. Somebody who leaves instead leaves the run waiting.
 async fn answered(
     questions: &[Question],
     session: &Session,
     setup: &Setup,
     signals: &mut Signals,
-) -> anyhow::Result<Option<Sign>> {
+) -> anyhow::Result<Answered> {
     let now = session.conversation().await?;
     let mut resumed = signals::resumed()?;
     for question in questions {
@@ -157,18 +185,25 @@ async fn answered(
                 sign = signals.next() => {
                     // The prompt is a line that was not ended.
                     note("");
-                    return Ok(Some(sign));
+                    return Ok(Answered::Signal(sign));
                 }
                 // Whoever comes back with `fg` sees what is asked.
                 _ = resumed.recv() => prompt.show(),
-                answer = &mut asking => {
-                    session.answer(question.id, answer?).await?;
-                    break;
-                }
+                answer = &mut asking => match answer {
+                    Ok(answer) => {
+                        session.answer(question.id, answer).await?;
+                        break;
+                    }
+                    Err(error) if error.is::<EndOfInput>() => {
+                        note("");
+                        return Ok(Answered::Nothing);
+                    }
+                    Err(error) => return Err(error),
+                },
             }
         }
     }
-    Ok(None)
+    Ok(Answered::Everything)
 }
 
 pub(super) async fn follow(
@@ -177,6 +212,7 @@ pub(super) async fn follow(
     setup: &Setup,
     view: &mut View,
     signals: &mut Signals,
+    runs: Runs,
 ) -> anyhow::Result<Told> {
     let mut draw = tokio::time::interval(DRAW);
     let mut told = Told::Nothing;
@@ -184,6 +220,10 @@ pub(super) async fn follow(
         tokio::select! {
             biased;
             sign = signals.next() => match sign {
+                // The run of another process is left to it, not ended.
+                Sign::Cancel | Sign::Abort if runs == Runs::OfOthers => {
+                    told = leave(setup, Told::Left);
+                }
                 Sign::Cancel => cancel(session, run.run().cloned(), view).await?,
                 Sign::Abort => abort(session, run.run().cloned(), view).await?,
                 Sign::Terminate => told = leave(setup, Told::Terminate),
@@ -270,7 +310,10 @@ impl View {
     pub(super) fn after_the_result(before: &Conversation, setup: &Setup, args: &AgentArgs) -> Self {
         let shown = match args.output.is_for_programs() {
             true => Shown::Nothing,
-            false => Shown::Text(Box::new(Live::new(args.output.verbose).after(before))),
+            false => {
+                let live = Live::new(args.output.verbose).after(before);
+                Shown::Text(Box::new(live.of_another_prompt()))
+            }
         };
         Self { shown, patience: Patience::new(&setup.settings) }
     }

@@ -51,6 +51,8 @@ pub(super) struct Frames {
     /// What the last compaction was for.
     trigger: Trigger,
     tally: Tally,
+    /// Whether an interrupt was counted.
+    interrupted: bool,
     /// Why the last message could not be written: whoever read them is gone.
     unread: Cell<Option<io::ErrorKind>>,
 }
@@ -76,6 +78,7 @@ impl Frames {
             asked_at: None,
             detail: None,
             trigger: Trigger::Auto,
+            interrupted: false,
             unread: Cell::default(),
         }
     }
@@ -217,13 +220,14 @@ impl Frames {
 
     /// Whether a record puts a message on the user's side: the result of a call, or what the runtime
     /// or a person says there.
-    fn is_on_the_users_side(&self, record: &Record) -> bool {
+    fn is_on_the_users_side(&mut self, record: &Record) -> bool {
         match record {
             Record::Settled { call, .. } => {
                 let round = self.now.run.as_ref().and_then(Run::round);
                 round.is_some_and(|round| round.call(*call).is_some())
             }
-            Record::CancelRequested { .. } => true,
+            // Pressing Ctrl-C again interrupts the same turn.
+            Record::CancelRequested { .. } => !std::mem::replace(&mut self.interrupted, true),
             Record::Asked { transition, .. } => matches!(
                 transition,
                 Transition::ContinueText

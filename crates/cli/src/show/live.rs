@@ -71,6 +71,12 @@ impl Live {
         self
     }
 
+    /// The same for a run whose answer nobody asked this process for.
+    pub(super) fn of_another_prompt(mut self) -> Self {
+        self.answer = AnswerText::of_another_prompt();
+        self
+    }
+
     pub(super) fn is_drawn(&self) -> bool {
         self.spinner.is_some()
     }
@@ -250,7 +256,7 @@ impl Live {
         self.answer.discard()?;
         self.end_line()?;
         match end {
-            End::Finished(ended) if Exit::of(end) == Exit::Result => {
+            End::Finished(ended) if Exit::of(end).is_result() => {
                 self.answer.finish(&ended.text)?;
             }
             // What there is without an answer is not one.

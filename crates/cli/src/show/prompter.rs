@@ -4,16 +4,16 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use windlass::Answer;
 use windlass::core::call::Call;
 use windlass::core::conversation::Conversation;
 use windlass::core::permission::{Asked, Effect, Lean, Rule, suggest};
 use windlass::core::question::{About, Question};
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::terminal::{Colours, Style, harmless, width};
+use super::terminal::{Colours, Style, harmless, width, wrap_choices, wrap_words};
 use crate::present::{self, AskedQuestion};
 use crate::settle::project;
 use crate::settle::trust::Trust;
@@ -41,7 +41,7 @@ impl PromptLine {
     /// Shows the line that waits.
     pub(super) fn show(&self) {
         let line = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let _ = write!(io::stderr(), "{line} ");
+        let _ = write!(io::stderr(), "{} ", wrap_choices(&line, width(io::stderr())));
         let _ = io::stderr().flush();
     }
 
@@ -58,6 +58,21 @@ impl PromptLine {
         read_line()
     }
 }
+
+/// Nobody answers: what is typed has ended, as with Ctrl-D.
+#[derive(Debug)]
+pub(super) struct EndOfInput;
+
+impl std::fmt::Display for EndOfInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no answer was given")
+    }
+}
+
+impl std::error::Error for EndOfInput {}
+
+/// What asks for an explanation of the choices.
+const HELP: &str = "?";
 
 /// Forgets what was typed before the question was there: it cannot be an answer to it.
 fn drop_typed_ahead() {
@@ -94,14 +109,24 @@ fn asked(
     let choices = harmless(&words::choices(&question.about, rule.as_ref(), project.trust));
     let mut typed = prompt.ask(&choices)?;
     loop {
-        match read(&question.about, typed.trim(), rule.as_ref(), project)? {
-            Some(answer) => return Ok(for_what_was_shown(answer, question, now)),
-            None => {
+        let answer = match typed.trim() {
+            HELP => None,
+            typed => read(&question.about, typed, rule.as_ref(), project)?,
+        };
+        if let Some(answer) = answer {
+            return Ok(for_what_was_shown(answer, question, now));
+        }
+        match typed.trim() {
+            HELP => {
+                let help = words::choices_help(&question.about, rule.as_ref(), project.trust);
+                help.iter().try_for_each(|line| say_wrapped(line, 6))?;
+            }
+            _ => {
                 let again = words::try_again(&question.about, rule.as_ref(), project.trust);
                 writeln!(io::stderr(), "{again}")?;
-                typed = prompt.ask_again(&choices)?;
             }
         }
+        typed = prompt.ask_again(&choices)?;
     }
 }
 
@@ -117,12 +142,11 @@ fn asked_questions(question: &Question, now: &Conversation) -> Vec<AskedQuestion
 fn choose(asked: &[AskedQuestion], prompt: &PromptLine) -> anyhow::Result<Answer> {
     let mut answers = Vec::new();
     for question in asked {
-        let mut lines = question.lines().into_iter();
-        say(Style::Bold, &lines.next().unwrap_or_default())?;
-        page(&lines.collect::<Vec<_>>(), prompt)?;
+        offer(question)?;
         let mut typed = prompt.ask(question.prompt())?;
         let answer = loop {
             match question.resolve(&typed) {
+                Some(_) if typed.trim() == HELP => offer(question)?,
                 Some(answer) => break answer,
                 None => writeln!(io::stderr(), "{}", words::NOT_A_CHOICE)?,
             }
@@ -133,23 +157,66 @@ fn choose(asked: &[AskedQuestion], prompt: &PromptLine) -> anyhow::Result<Answer
     Ok(Answer::Text { text: present::join_answers(asked, &answers).into() })
 }
 
-fn say(style: Style, text: &str) -> io::Result<()> {
-    writeln!(io::stderr(), "{}", Colours::of_stderr().paint(style, &harmless(text)))
+/// A question of the model, and what it offers.
+fn offer(question: &AskedQuestion) -> io::Result<()> {
+    let lines = question.lines();
+    let (title, options) = lines.split_first().map_or(("", &[][..]), |(title, rest)| (title, rest));
+    say(Style::Bold, title)?;
+    // Behind the number of an option.
+    options.iter().try_for_each(|option| say_wrapped(option, 5))
 }
 
-/// Shows lines, a screen at a time if there are many.
-fn page(lines: &[String], prompt: &PromptLine) -> anyhow::Result<()> {
-    let rows = rows().saturating_sub(KEPT_ROWS).max(KEPT_ROWS);
-    let mut room = rows;
+fn say(style: Style, text: &str) -> io::Result<()> {
+    let text = wrap_words(&harmless(text), width(io::stderr()), 0);
+    writeln!(io::stderr(), "{}", Colours::of_stderr().paint(style, &text))
+}
+
+fn say_wrapped(line: &str, indent: usize) -> io::Result<()> {
+    writeln!(io::stderr(), "{}", wrap_words(&harmless(line), width(io::stderr()), indent))
+}
+
+/// Shows lines, a screen at a time if they take more rows than it has. A line that is longer than the
+/// screen is shown in pieces: its beginning must not scroll away unseen.
+pub(super) fn page(lines: &[String], prompt: &PromptLine) -> anyhow::Result<()> {
+    let columns = width(io::stderr()).max(1);
+    let lines = lines.iter().flat_map(|line| line.split('\n'));
+    let rows: Vec<String> = lines.flat_map(|line| in_rows(line, columns)).collect();
+    page_rows(&rows, prompt)
+}
+
+/// A line as the terminal would break it.
+fn in_rows(line: &str, columns: usize) -> Vec<String> {
+    let shown = harmless(line);
+    if shown.width() <= columns {
+        return vec![line.to_owned()];
+    }
+    let mut rows = Vec::new();
+    let (mut row, mut taken) = (String::new(), 0);
+    for c in shown.chars() {
+        let wide = c.width().unwrap_or(0);
+        if taken + wide > columns {
+            rows.push(std::mem::take(&mut row));
+            taken = 0;
+        }
+        row.push(c);
+        taken += wide;
+    }
+    rows.push(row);
+    rows
+}
+
+fn page_rows(lines: &[String], prompt: &PromptLine) -> anyhow::Result<()> {
+    // Looked up for each page: the terminal may have another size by then.
+    let page_rows = || rows().saturating_sub(KEPT_ROWS).max(KEPT_ROWS);
+    let mut room = page_rows();
     for (shown, line) in lines.iter().enumerate() {
-        let taken = harmless(line).width().div_ceil(width(io::stderr()).max(1)).max(1);
-        if taken > room && shown > 0 {
+        if room == 0 {
             room = match prompt.ask(&words::more(shown, lines.len()))?.trim() {
                 "a" | "all" => usize::MAX,
-                _ => rows,
+                _ => page_rows(),
             };
         }
-        room = room.saturating_sub(taken);
+        room = room.saturating_sub(1);
         writeln!(io::stderr(), "{}", painted(line))?;
     }
     Ok(())
@@ -188,7 +255,7 @@ fn read_line() -> anyhow::Result<String> {
     let mut typed = String::new();
     let read = io::stdin().lock().read_line(&mut typed).context("the answer cannot be read")?;
     if read == 0 {
-        bail!("no answer was given; the run waits, and `windlass runs` lists it");
+        return Err(EndOfInput.into());
     }
     Ok(typed)
 }

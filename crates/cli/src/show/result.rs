@@ -15,6 +15,7 @@ use windlass::core::window::Summariser;
 use windlass::{End, StopCause};
 
 use super::messages::usage;
+use crate::look::words::why;
 use crate::present::QuestionView;
 use crate::sdk::Label;
 use crate::words;
@@ -222,7 +223,9 @@ fn error(ended: &Ended, tally: &Tally) -> String {
     }
     match ended.has_text() {
         windlass::core::stop::Text::Some => ended.text.to_string(),
-        windlass::core::stop::Text::Nothing => format!("stopped: {}", ended.cause.name()),
+        windlass::core::stop::Text::Nothing => {
+            format!("stopped ({}): {}", ended.cause.name(), why(ended.cause))
+        }
     }
 }
 
@@ -263,7 +266,7 @@ fn waiting(
     now: &Conversation,
     lane: &LaneId,
 ) -> anyhow::Result<Value> {
-    let asked = |question: &Question| words::waiting(std::slice::from_ref(question), now, lane);
+    let asked = |question: &Question| words::question_and_answers(question, now, lane);
     let asked: Vec<String> = questions.iter().map(asked).collect();
     let mut message = without("waiting_on_human", &asked, tally)?;
     if let Some(fields) = message.as_object_mut() {

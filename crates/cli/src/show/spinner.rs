@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use super::terminal::{fit, harmless, width};
+use crate::look::numbers::counted;
 
 /// The spinner's pictures.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -37,7 +38,8 @@ impl Spinner {
         self.drawn = self.drawn.wrapping_add(1);
         let seconds = self.since.elapsed().as_secs();
         let apart = if running.is_empty() { "" } else { " · " };
-        let line = format!("{picture} {seconds} s · {} tokens{apart}{running}", self.tokens);
+        let tokens = counted(self.tokens, "token");
+        let line = format!("{picture} {seconds} s · {tokens}{apart}{running}");
         // A line that wraps could not be taken back.
         let line = fit(&harmless(&line), width(io::stderr()).saturating_sub(1));
         let _ = write!(io::stderr(), "\r\u{1b}[2K\u{1b}[2m{line}\u{1b}[0m");

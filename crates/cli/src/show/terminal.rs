@@ -89,6 +89,33 @@ pub(crate) fn width(stream: impl AsFd) -> usize {
     columns.unwrap_or(COLUMNS)
 }
 
+/// The text in lines that break between words. Lines that go on begin after `indent` blanks. A word
+/// that is longer than a line is left to the terminal.
+pub(crate) fn wrap_words(text: &str, columns: usize, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split_inclusive(' ') {
+        let is_begun = !line.trim().is_empty();
+        if is_begun && line.width() + word.trim_end().width() > columns {
+            lines.push(line.trim_end().to_owned());
+            line = " ".repeat(indent);
+        }
+        line.push_str(word);
+    }
+    lines.push(line.trim_end().to_owned());
+    lines.join("\n")
+}
+
+/// Choices that stand on one line, two blanks apart, if they fit; else a line for each.
+pub(crate) fn wrap_choices(choices: &str, columns: usize) -> String {
+    // The answer is typed behind them.
+    if choices.width() + 1 < columns {
+        return choices.to_owned();
+    }
+    let lines = choices.split("  ").map(|choice| wrap_words(choice, columns, 4));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// The beginning of a text that fits into so many columns, with a sign that there is more.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     if text.width() <= columns {
@@ -104,3 +131,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     head.push('…');
     head
 }
+
+#[cfg(test)]
+#[path = "terminal_tests.rs"]
+mod terminal_tests;

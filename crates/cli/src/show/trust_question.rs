@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Write};
 
 use rustix::termios::{QueueSelector, tcflush};
 
+use super::prompter::{PromptLine, page};
 use super::terminal::{Colours, Style, harmless};
 use crate::settle::trust::FolderTrust;
 use crate::settle::trust_file::Decision;
@@ -15,8 +16,8 @@ pub(crate) fn ask_trust(at: &FolderTrust) -> io::Result<Option<Decision>> {
     let colours = Colours::of_stderr();
     let title = harmless(&words::trust_title(at));
     writeln!(out, "{}", colours.paint(Style::Bold, &title))?;
-    for line in words::trust_lines(&at.grants) {
-        writeln!(out, "{}", harmless(&line))?;
+    if page(&words::trust_lines(&at.grants), &PromptLine::default()).is_err() {
+        return Ok(None);
     }
     // What was typed before the question was shown does not answer it. Failing means that standard
     // input is no terminal, and then nothing was typed.

@@ -74,14 +74,14 @@ fn a_file_that_is_no_agent_is_left_out_in_one_sentence() {
     assert!(ran.code == 0 && ran.out.contains("no shell"), "{}", ran.err);
     for (file, why) in [
         ("README.md", "it has no head"),
-        ("nameless.md", "no `name`"),
+        ("nameless.md", "lacks `name`"),
         ("mute.md", "nothing below its head"),
     ] {
         let told = |line: &&str| line.contains(file) && line.contains(why);
         assert_eq!(ran.err.lines().filter(told).count(), 1, "{file}: {}", ran.err);
     }
     let doctor = place.run(&["doctor"]).out;
-    assert!(doctor.contains("tasks can be handed to counter"), "{doctor}");
+    assert!(doctor.contains("available sub-agents: counter"), "{doctor}");
     assert!(doctor.contains("mute.md is left out: there is nothing below its head"), "{doctor}");
 }
 
@@ -107,5 +107,5 @@ fn tools_have_the_names_that_people_know_them_by() {
     let ran = place.run(&[&["answer", "c", "1", "text", "this one"], &profile[..]].concat());
     assert_eq!((ran.code, ran.out.as_str()), (0, "can ask\n"), "{}", ran.err);
     let ran = place.ask("go", &["--profile", "careful"]);
-    assert!(ran.err.contains("the answer does not count"), "{}", ran.err);
+    assert!(ran.err.contains("the answer was rejected by the checklist"), "{}", ran.err);
 }

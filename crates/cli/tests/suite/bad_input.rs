@@ -79,7 +79,7 @@ fn a_prompt_beyond_all_bounds_is_refused_before_anything_is_stored() {
 fn standard_input_that_is_no_text_is_one_sentence() {
     one_sentence(
         &Place::new(HELLO).run_fed(FED, b"abc\xff\xfe"),
-        "not valid UTF-8 (after 3 bytes); convert it",
+        "not valid UTF-8 (at byte 4); convert it",
     );
 }
 
@@ -305,5 +305,5 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
     assert!(!place.path("w.db").exists(), "nothing is stored");
     place.write("home/config.toml", "[models.m.prices]\ninput = -5\n");
     let ran = place.ask("hi", &[]);
-    assert!(ran.code == 1 && ran.err.contains("; fix it"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("; fix it"), "{}", ran.err);
 }

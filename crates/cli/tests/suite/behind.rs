@@ -36,8 +36,9 @@ fn place() -> Place {
 fn what_waits_is_seen_to_its_end_and_everything_is_said_once() {
     let place = place();
     let ran = place.run(LEAVE);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "said one\nsaid two\n"), "{}", ran.err);
-    assert!(ran.err.contains("another prompt waits here; going on with it"), "{}", ran.err);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "said one\n"), "{}", ran.err);
+    assert!(ran.err.contains("\nsaid two\n"), "another prompt's answer is progress: {}", ran.err);
+    assert!(ran.err.contains("another prompt was waiting; running it now"), "{}", ran.err);
     assert!(place.path("two").exists());
     for run in place.json(&["runs"]) {
         assert_eq!(run["state"], "completed", "{run}");

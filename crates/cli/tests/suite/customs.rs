@@ -48,7 +48,7 @@ fn programs_find_commands_in_the_first_message_and_people_in_the_help() {
     let ran = place.run(&["-p", "/help"]);
     assert!(ran.out.contains("/do:touch  Touches"), "{}", ran.out);
     let ran = place.alone("/do:tuch", &[]);
-    assert!(ran.code == 1 && ran.err.contains("/help, /do:touch; a prompt"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("/help, /do:touch; a prompt"), "{}", ran.err);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_link_out_of_an_untrusted_folder_is_no_command() {
     let link = place.path(".claude/commands/secret.md");
     std::os::unix::fs::symlink(outside.path().join("secret.md"), link).unwrap();
     let ran = place.alone("/secret", &[]);
-    assert!(ran.code == 1 && ran.err.contains("there is no command /secret"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("there is no command /secret"), "{}", ran.err);
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn a_store_that_is_not_there_is_fine_and_stays_so() {
     let place = Place::new("");
     let ran = place.run(&["doctor"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
-    assert!(ran.out.contains("is not there yet; the first run makes it"), "{}", ran.out);
+    assert!(ran.out.contains("does not exist yet; the first run creates it"), "{}", ran.out);
     assert!(!place.path("w.db").exists(), "looking makes nothing");
     assert!(ran.out.contains("store: ") && ran.out.contains("config: "), "every path: {}", ran.out);
 }
@@ -22,10 +22,10 @@ fn each_line_says_that_it_is_fine_or_what_to_do() {
     assert_eq!(ran.code, 0, "{}", ran.out);
     for expected in [
         "opens; schema ",
-        "the quick check of the whole file found nothing",
+        "no damage found",
         "1 run waiting for you: c; see `windlass explain ID`",
-        "none was left in the middle",
-        "raw responses for 30 days, rows of the trace for 400 days",
+        "no run is interrupted",
+        "raw responses 30 days, trace 400 days",
         "1 newest log read to the end",
         "left at ",
     ] {
@@ -105,8 +105,8 @@ fn every_path_is_named_and_what_an_untrusted_folder_loses() {
         "store: ",
         "state: ",
         "trusted folders: ",
-        "no command outlived its process",
-        "tools of 1 conversation keep ",
+        "no orphaned processes",
+        "scratch space of tools: ",
     ] {
         assert!(ran.out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
     }

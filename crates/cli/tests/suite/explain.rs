@@ -142,7 +142,7 @@ fn a_run_that_waits_says_for_whom_and_how_to_answer() {
     let ran = place.run(&["explain", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     for expected in
-        ["c waits for you", "Allow Bash to run this command?     touch x Answer", "approve c"]
+        ["c needs an answer", "Allow Bash to run this command?     touch x Answer", "approve c"]
     {
         assert!(ran.out.replace("\n  ", " ").contains(expected), "{expected:?}: {}", ran.out);
     }
@@ -169,11 +169,11 @@ fn a_run_whose_process_died_says_so_and_how_to_go_on() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(tries.is_some(), "it never asked the model");
-    assert!(alive.out.contains("A process drives it."), "{}", alive.out);
+    assert!(alive.out.contains("A process is working on it."), "{}", alive.out);
     let ran = place.run(&["explain", "c"]);
-    assert!(ran.out.contains("The process that drove it is gone"), "{}", ran.out);
+    assert!(ran.out.contains("The process that worked on it is gone"), "{}", ran.out);
     assert!(ran.out.contains("windlass resume c"), "{}", ran.out);
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
-    assert!(ran.out.contains("1 run left by a process that is gone: c"), "{}", ran.out);
+    assert!(ran.out.contains("1 run interrupted: c"), "{}", ran.out);
 }

@@ -74,7 +74,7 @@ fn leave_that_was_asked_for_and_refused_and_calls_that_fit_no_tool_are_told() {
          when any\n  say \"done\"\n",
     );
     place.ask("go", &["--conversation", "c"]);
-    let asked = "Bash {\"command\": \"rm -r x\"} needed leave (question 1): no rule speaks for it.";
+    let asked = "Bash {\"command\": \"rm -r x\"} needed approval (question 1): no rule allows it.";
     told(&place, "c", asked);
     told(&place, "c", "Nope {} could not run: there is no tool named \"Nope\".");
     place.run(&["answer", "c", "1", "deny", "not today", "--script", "a.script"]);

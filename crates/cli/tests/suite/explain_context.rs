@@ -108,7 +108,7 @@ fn a_dry_run_says_what_the_compaction_then_does() {
     assert!(ran.out.contains("before its next model call"), "{}", ran.out);
     played(&place, "c", &["go on"], |b| b.settings(quiet));
     let shown = place.run(&["show", "c"]).out;
-    assert!(shown.contains("somebody asked for room to be made"), "{shown}");
+    assert!(shown.contains("a compaction was requested"), "{shown}");
     // By then one more message stood at the end.
     assert!(shown.contains("R1, standard compaction: 9 message parts gave way"), "{shown}");
     let told = place.run(&["explain", "c"]).out;

@@ -224,10 +224,10 @@ fn bad_settings_are_one_sentence() {
     std::fs::create_dir(place.path(".claude")).unwrap();
     place.write(".claude/settings.json", "{not json");
     let ran = place.alone("go", &[]);
-    assert!(ran.code == 1 && ran.err.contains("settings.json are not valid"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("settings.json are not valid"), "{}", ran.err);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     let ran = place.alone("go", &["--setting-sources", "", "--settings", "nowhere.json"]);
-    assert!(ran.code == 1 && ran.err.contains("do not exist"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("do not exist"), "{}", ran.err);
 }
 
 #[test]
@@ -430,5 +430,5 @@ fn a_conversation_goes_on_with_the_model_it_was_begun_with() {
     // Nobody remembers a script.
     place.alone("one", &["--conversation", "s"]);
     let ran = place.run(&["-p", "two", "--resume", "s"]);
-    assert!(ran.code == 1 && ran.err.contains("no model is chosen"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("no model is chosen"), "{}", ran.err);
 }

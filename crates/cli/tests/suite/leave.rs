@@ -56,5 +56,5 @@ fn what_is_not_asked_cannot_be_approved() {
     assert!(said(&["7"]).contains("no open question 7; open: 1"));
     place.run(&["answer", "c", "1", "deny", "--script", "a.script"]);
     assert!(said(&["1"]).contains("no open question 1"));
-    assert!(said(&[]).contains("asks for nobody's leave"));
+    assert!(said(&[]).contains("has no pending approval"));
 }

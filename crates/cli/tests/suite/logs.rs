@@ -29,7 +29,7 @@ fn retries_are_events_and_the_newest_stands_last() {
     assert_eq!(json[3]["fields"]["cause"], "end_turn");
     assert_eq!(place.json(&["logs", "c", "--last", "1"]).len(), 1);
     let told = place.run(&["explain", "c"]).out;
-    assert!(told.contains("Look {} failed in passing and was tried again"), "{told}");
+    assert!(told.contains("Look {} failed temporarily and was retried"), "{told}");
 }
 
 #[test]

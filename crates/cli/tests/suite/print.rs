@@ -53,7 +53,7 @@ fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
     let how = result["errors"][0].as_str().unwrap();
     assert!(
         how.contains("Allow Bash to run this command?")
-            && how.contains("`windlass answer c1 1 …`: allow"),
+            && how.contains("`windlass answer c1 1 ANSWER`: allow"),
         "{how}"
     );
     assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);

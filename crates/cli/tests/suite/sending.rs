@@ -26,10 +26,15 @@ fn an_answer_goes_on_unless_it_is_only_to_be_sent() {
     let place = parked();
     let ran = place.run(&["answer", "c", "1", "allow", "--detach"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("whoever drives it next goes on"), "{}", ran.out);
+    assert!(ran.out.contains("the next worker will continue it"), "{}", ran.out);
     assert!(!place.path("made").exists() && state(&place) == "waiting_on_human");
     let ran = place.run(&["resume", "c", "--detach"]);
-    assert!(ran.code == 0 && ran.out.contains("a worker, or `windlass resume c`"), "{}", ran.err);
+    assert!(
+        ran.code == 0
+            && ran.out.contains("the next worker will continue it, or `windlass resume c`"),
+        "{}",
+        ran.err
+    );
     assert!(!place.path("made").exists());
     let ran = place.run(&["resume", "c", "--script", "a.script"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Made.\n"), "{}", ran.err);
@@ -58,7 +63,7 @@ fn there_is_nothing_to_go_on_with_where_nobody_asked() {
     stage::only_made(&place, "c");
     for _ in 0..2 {
         let ran = place.run(&["resume", "c", "--script", "a.script"]);
-        assert!(ran.code == 1 && ran.err.contains("ask with `windlass -p"), "{}", ran.err);
+        assert!(ran.code == 1 && ran.err.contains("give one with `windlass -p"), "{}", ran.err);
     }
     assert_eq!(place.ask("go", &["--conversation", "c"]).code, 3);
     assert_eq!(state(&place), "waiting_on_human");

@@ -48,7 +48,7 @@ fn the_iteration_in_which_a_run_stands_is_a_row_too() {
     let place = Place::new("when any\n  call Bash {\"command\": \"rm -r x\"}\n");
     place.ask("go", &["--conversation", "c"]);
     let ran = place.run(&["trace", "c"]);
-    assert!(ran.out.contains("open") && ran.out.contains("Bash waits for you"), "{}", ran.out);
+    assert!(ran.out.contains("open") && ran.out.contains("Bash needs an answer"), "{}", ran.out);
     assert!(ran.out.contains("not over: waits for you (1 open)"), "{}", ran.out);
 }
 

@@ -58,7 +58,7 @@ pub(super) async fn reach(host: &str, port: u16) -> Result<TcpStream, Fault> {
 fn unreachable(host: &str, port: u16, error: &io::Error) -> Fault {
     if error.kind() == io::ErrorKind::ConnectionRefused && is_this_machine(host) {
         return Fault::Absent(format!(
-            "nobody listens at {host}:{port}; start the server there, or correct its address"
+            "nothing is listening on {host}:{port}; start the server there, or correct its address"
         ));
     }
     let advice = match error.kind() {

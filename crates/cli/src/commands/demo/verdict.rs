@@ -43,7 +43,7 @@ pub(super) async fn verdict(project: &Project) -> anyhow::Result<Vec<(&'static s
         ),
         ("the process was killed in the middle of a side effect", any(&is_lost)),
         (
-            "a human was asked what became of it",
+            "a person was asked what became of it",
             any(&|r| {
                 matches!(r, Record::Questioned { question }
                 if matches!(question.about, About::Uncertain { .. }))

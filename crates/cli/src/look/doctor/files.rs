@@ -84,7 +84,7 @@ fn configuration() -> Check {
 /// How long rows are kept that no conversation needs.
 fn kept() -> Option<Check> {
     let keep = config::read().ok()?.keep.settled();
-    Some(Check::ok("kept", words::kept(&keep)))
+    Some(Check::ok("retention", words::kept(&keep)))
 }
 
 /// Each settings file that is there, judged as a run judges it.

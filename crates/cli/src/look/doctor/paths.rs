@@ -17,7 +17,7 @@ pub(super) fn check(store: &Path) -> Vec<Check> {
     for (what, path) in [
         ("state", state.clone()),
         ("trusted folders", state.join("trust.json")),
-        ("what tools keep", state.join("desks")),
+        ("scratch space of tools", state.join("desks")),
     ] {
         checks.push(Check::ok("path", words::path(what, &path)));
     }

@@ -30,7 +30,7 @@ pub(super) fn desks() -> Option<Check> {
     let mut looked = 0;
     let size = size_of(&folder, &mut looked);
     let says = words::desks(&folder, desks, size, looked >= MOST_ENTRIES);
-    Some(if size > MUCH { Check::note("desks", says) } else { Check::ok("desks", says) })
+    Some(if size > MUCH { Check::note("scratch", says) } else { Check::ok("scratch", says) })
 }
 
 fn size_of(folder: &Path, looked: &mut usize) -> u64 {

@@ -13,8 +13,8 @@ const MOST_NAMES: usize = 5;
 
 pub(super) const NO_MODEL: &str = "none is chosen; set a key, give --model NAME (`sonnet`, \
      `openai:…`, `ollama:…`) or set `model` in config.toml";
-pub(super) const SOUND: &str = "the quick check of the whole file found nothing";
-pub(super) const NOBODY_WAITS: &str = "no run waits for you";
+pub(super) const SOUND: &str = "no damage found";
+pub(super) const NOBODY_WAITS: &str = "no run needs an answer";
 
 pub(super) fn model(model: &ModelSettings, says: &str) -> String {
     let ModelSettings { name, window_tokens, price, .. } = model;
@@ -34,7 +34,7 @@ pub(super) fn model(model: &ModelSettings, says: &str) -> String {
 }
 
 pub(super) fn agents(names: &[&str]) -> String {
-    format!("tasks can be handed to {}", names.join(", "))
+    format!("available sub-agents: {}", names.join(", "))
 }
 
 pub(super) fn left_out(page: &Path, why: &str) -> String {
@@ -60,8 +60,8 @@ pub(super) fn kept(keep: &Keeping) -> String {
         }
     };
     format!(
-        "raw responses for {}{but}, rows of the trace for {}, conversations without limit; change \
-         it with `[keep]` in config.toml",
+        "raw responses {}{but}, trace {}, conversations without limit; change it with `[keep]` in \
+         config.toml",
         counted(u64::from(*raw_days), "day"),
         counted(u64::from(*trace_days), "day"),
     )
@@ -72,14 +72,14 @@ pub(super) fn opens(place: &Path, schema: i64, size: u64) -> String {
 }
 
 pub(super) fn will_be_made(place: &Path) -> String {
-    format!("{} is not there yet; the first run makes it", place.display())
+    format!("{} does not exist yet; the first run creates it", place.display())
 }
 
 pub(super) fn cannot_be_made(place: &Path, folder: &Path) -> String {
     let (place, folder) = (place.display(), folder.display());
     format!(
-        "{place} cannot be made: {folder} is no folder that can be written; set WINDLASS_HOME or \
-         give --store FILE"
+        "{place} cannot be created: {folder} is not a writable folder; set WINDLASS_HOME or give \
+         --store FILE"
     )
 }
 
@@ -107,14 +107,14 @@ pub(super) fn waiting(lanes: &[&LaneId]) -> String {
 
 pub(super) fn at_work(count: usize) -> String {
     match count {
-        0 => "none was left in the middle".to_owned(),
-        count => format!("{} at work, none was left in the middle", counted(count as u64, "run")),
+        0 => "no run is interrupted".to_owned(),
+        count => format!("{} running, none is interrupted", counted(count as u64, "run")),
     }
 }
 
 pub(super) fn left_running(lanes: &[&LaneId]) -> String {
     let runs = counted(lanes.len() as u64, "run");
-    format!("{runs} left by a process that is gone: {}; `windlass resume ID`", named(lanes))
+    format!("{runs} interrupted: {}; continue with `windlass resume ID`", named(lanes))
 }
 
 fn named(lanes: &[&LaneId]) -> String {
@@ -133,7 +133,7 @@ pub(super) fn path(what: &str, path: &Path) -> String {
 }
 
 pub(super) const NO_CONFIG: &str = "no home folder is known, so there is no config.toml";
-pub(super) const NO_ORPHANS: &str = "no command outlived its process";
+pub(super) const NO_ORPHANS: &str = "no orphaned processes";
 
 pub(super) fn bad_settings(file: &Path, problem: &str) -> String {
     format!("{}: {problem}", file.display())
@@ -169,8 +169,8 @@ pub(super) fn desks(folder: &Path, desks: usize, size: u64, more: bool) -> Strin
     let at_least = if more { "at least " } else { "" };
     let (folder, size) = (folder.display(), bytes(size));
     format!(
-        "tools of {conversations} keep {at_least}{size} in {folder}; what is old can be removed \
-         while nothing runs"
+        "scratch space of tools: {at_least}{size} for {conversations} in {folder}; old files can be \
+         removed while nothing runs"
     )
 }
 

@@ -28,9 +28,17 @@ use crate::look::time::span;
 use crate::look::words;
 
 /// The heading of a section.
-pub(super) fn heading(about: Topic) -> &'static str {
+pub(super) fn heading(about: Topic, state: RunState) -> &'static str {
     match about {
-        Topic::Ending => "Why it stopped or waits",
+        Topic::Ending => match state {
+            RunState::WaitingOnHuman | RunState::WaitingOnProvider | RunState::Queued => {
+                "What it is waiting for"
+            }
+            RunState::Running => "What it does now",
+            RunState::Completed | RunState::Failed | RunState::Cancelled | RunState::TimedOut => {
+                "Why it stopped"
+            }
+        },
         Topic::Limits => "What was used",
         Topic::Calls => "Calls that were held back",
         Topic::Context => "The context",
@@ -77,12 +85,12 @@ pub(super) fn rounds(used: &Counters, settings: &Settings) -> String {
         retries => format!(" and {retries} retries"),
     };
     format!(
-        "{} of {} rounds with tool calls, {}, {} of {} model calls{retries}, {}",
+        "{} of {} with tool calls, {}, {} of {}{retries}, {}",
         used.tool_rounds,
-        limits.tool_rounds,
+        counted(u64::from(limits.tool_rounds), "round"),
         counted(u64::from(used.iterations), "iteration"),
         used.model_calls.saturating_sub(used.retries),
-        limits.model_calls,
+        counted(u64::from(limits.model_calls), "model call"),
         counted(u64::from(used.tool_calls), "tool call"),
     )
 }
@@ -91,13 +99,7 @@ pub(super) fn rounds(used: &Counters, settings: &Settings) -> String {
 pub(super) fn time(active_ms: u64, settings: &Settings) -> String {
     let limits = settings.times.map_or_else(
         || "no limit".to_owned(),
-        |times| {
-            format!(
-                "it sums up at {}, and is ended at {}",
-                span(times.soft_ms),
-                span(times.hard_ms)
-            )
-        },
+        |times| format!("wraps up at {}, hard limit {}", span(times.soft_ms), span(times.hard_ms)),
     );
     format!("{} at work ({limits})", span(active_ms))
 }
@@ -108,7 +110,7 @@ pub(super) fn spent(spent: Spent, caps: Caps, priced: Priced) -> String {
         Priced::Yes => format!("{}{}", dollars(spent.usd_micros), of(caps.usd_micros.map(dollars))),
         Priced::No => "price unknown for this model".to_owned(),
     };
-    format!("{} tokens{}; {money}", grouped(spent.tokens), of(caps.tokens.map(grouped)))
+    format!("{}{}; {money}", counted(spent.tokens, "token"), of(caps.tokens.map(grouped)))
 }
 
 /// The part of the spending that nobody measured.
@@ -119,9 +121,9 @@ pub(super) fn estimated(estimated: Spent, priced: Priced) -> Option<String> {
     };
     (estimated.tokens > 0).then(|| {
         format!(
-            "Of that, {} tokens{money} are an estimate, the most it can have been: a model call was \
-             interrupted before it said what it used.",
-            grouped(estimated.tokens)
+            "Of that, {}{money} are an estimate, the most it can have been: a model call was \
+             interrupted before it reported its usage.",
+            counted(estimated.tokens, "token")
         )
     })
 }
@@ -129,8 +131,8 @@ pub(super) fn estimated(estimated: Spent, priced: Priced) -> Option<String> {
 /// What all conversations of the profile spent, against its caps.
 pub(super) fn profile_spent(profile: &str, spent: Spent, caps: Caps) -> String {
     format!(
-        "all conversations of the profile {profile}: {} tokens{}; {}{}",
-        grouped(spent.tokens),
+        "all conversations of the profile {profile}: {}{}; {}{}",
+        counted(spent.tokens, "token"),
         of(caps.tokens.map(grouped)),
         dollars(spent.usd_micros),
         of(caps.usd_micros.map(dollars)),
@@ -144,8 +146,8 @@ fn of(cap: Option<String>) -> String {
 /// What all runs of the conversation spent.
 pub(super) fn conversation_spent(spent: Spent, caps: Caps) -> String {
     format!(
-        "the whole conversation: {} tokens{}, {}{}",
-        grouped(spent.tokens),
+        "the whole conversation: {}{}, {}{}",
+        counted(spent.tokens, "token"),
         of(caps.tokens.map(grouped)),
         dollars(spent.usd_micros),
         of(caps.usd_micros.map(dollars)),

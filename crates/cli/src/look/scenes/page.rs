@@ -1,7 +1,7 @@
 //! Scenes on paper.
 
 use super::{Kind, Scene};
-use crate::look::numbers::grouped;
+use crate::look::numbers::{counted, counted_of};
 use crate::look::paper::{Ink, Paper, clean, cut};
 use crate::look::story::Story;
 use crate::look::time;
@@ -18,10 +18,7 @@ const SAID_CHARS: usize = 20_000;
 
 /// A conversation, top to bottom.
 pub(crate) fn page(story: &Story, scenes: &[Scene], paper: Paper) -> Vec<String> {
-    let entries = match story.entries.len() {
-        1 => "1 entry".to_owned(),
-        many => format!("{} entries", grouped(many as u64)),
-    };
+    let entries = counted_of(story.entries.len() as u64, "entry", "entries");
     let since = story
         .entries
         .first()
@@ -45,7 +42,7 @@ fn on(paper: Paper, scene: &Scene) -> String {
     match scene.kind {
         Kind::Prompt => format!("{}\n{}", head(Ink::Strong, "you"), body(paper, &said)),
         Kind::Reply => format!("{}\n{}", head(Ink::Strong, "model"), body(paper, &said)),
-        Kind::Call => paper.wrap(&format!("→ {tool} {}", cut(&said, RESULT_CHARS)), 2),
+        Kind::Call => paper.wrap(&format!("→ {tool} {}", cut(&said, SAID_CHARS)), 2),
         Kind::Result => result(paper, &format!("← {tool}: {said}"), Ink::Faint),
         Kind::Error => result(paper, &format!("← {tool} {said}"), Ink::Bad),
         Kind::Note => result(paper, &format!("· told the model: {said}"), Ink::Faint),
@@ -64,8 +61,12 @@ fn body(paper: Paper, text: &str) -> String {
 fn result(paper: Paper, text: &str, ink: Ink) -> String {
     let shown = paper.wrap(&cut(text.trim_end(), RESULT_CHARS), 2);
     let lines: Vec<&str> = shown.lines().take(RESULT_LINES).collect();
-    let more = text.lines().count().saturating_sub(RESULT_LINES);
-    let more = if more > 0 { format!("\n    … {more} more lines") } else { String::new() };
+    let more = match text.lines().count().saturating_sub(RESULT_LINES) {
+        // A long line may take more room than there is.
+        0 if shown.lines().count() > RESULT_LINES => "\n    …".to_owned(),
+        0 => String::new(),
+        more => format!("\n    … {}", counted(more as u64, "more line")),
+    };
     let painted: Vec<String> = lines.iter().map(|line| paper.ink(ink, line)).collect();
     format!("{}{more}", painted.join("\n"))
 }

@@ -73,7 +73,7 @@ fn of_room(moment: Moment<'_>) -> Option<String> {
             format!("{}: {} cut or taken out", stage.name(), count(rewrites.len(), "old block"))
         }
         Record::Climbed { rung: by } => format!("{}: the context is being lost", rung(*by)),
-        Record::CompactionAsked { .. } => "somebody asked for room to be made".to_owned(),
+        Record::CompactionAsked { .. } => "a compaction was requested".to_owned(),
         _ => return None,
     })
 }
@@ -85,13 +85,13 @@ fn of_run(moment: Moment<'_>) -> Option<String> {
         Record::Rejected { reason, .. } => format!("the answer does not count yet: {reason}"),
         Record::Suspected { why } => format!("the answer counts, but is doubtful: {why}"),
         Record::Watched { level, found: Some(found) } => {
-            format!("{} goes in circles; the guard is at `{}`", found.tool, stored_name(level))
+            format!("{} repeats itself; the guard is at `{}`", found.tool, stored_name(level))
         }
         Record::TimeUp { limit: TimeLimit::Soft } => "its time is up; it sums up".to_owned(),
         Record::TimeUp { limit: TimeLimit::Hard } => "its time is up for good".to_owned(),
-        Record::Slept {} => "nobody was there; the time does not count".to_owned(),
+        Record::Slept {} => "no process was running; the time does not count".to_owned(),
         Record::BudgetWarned { percent } => format!("{percent} % of a budget is spent"),
-        Record::BudgetExtended {} => "a human let it spend as much again".to_owned(),
+        Record::BudgetExtended {} => "a person doubled the budget".to_owned(),
         Record::CancelRequested { how: Stop::Cancel, .. } => "asked to end".to_owned(),
         Record::CancelRequested { how: Stop::Abort, .. } => "told to end at once".to_owned(),
         Record::Forked { parent, at } => format!("forked from {parent} after entry {at}"),

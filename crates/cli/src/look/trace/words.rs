@@ -6,9 +6,9 @@ use windlass::core::ids::{Millis, RunId};
 use windlass::core::project::{TraceCall, TraceRow};
 use windlass::core::record::Record;
 
-use crate::look::paper::clean;
+use crate::look::paper::{clean, cut};
 use crate::look::story::Story;
-use crate::look::time::{offset, span};
+use crate::look::time::{clock, offset, span};
 use crate::look::words::why;
 
 /// The names of the columns.
@@ -44,6 +44,17 @@ pub(super) fn models(rows: &[TraceRow]) -> Vec<String> {
     spans.iter().map(line).filter(|_| spans.len() > 1).collect()
 }
 
+/// The names of the columns on a narrow terminal.
+pub(super) fn stacked_heading(first: Millis) -> String {
+    format!("iter at{} because of, tokens in / out, stop", offset(first))
+}
+
+/// A row on a narrow terminal, without its calls.
+pub(super) fn stacked_row(row: &TraceRow, input: &str, output: &str) -> String {
+    let (time, stop) = (clock(row.at), cut(&clean(&row.stop_reason), 24));
+    format!("{:>4} {time} {}, {input} / {output}, {stop}", row.iter, row.transition)
+}
+
 /// A call: its tool, how long it took, how it ended.
 pub(super) fn call(call: &TraceCall) -> String {
     let ended = match (call.ok, call.outcome) {
@@ -58,9 +69,9 @@ pub(super) fn call(call: &TraceCall) -> String {
 pub(super) fn open_call(call: &Call) -> String {
     let doing = match &call.state {
         CallState::BeforeHook | CallState::AfterHook(_) => "waits for a hook",
-        CallState::Unjudged | CallState::Ready => "waits its turn",
+        CallState::Unjudged | CallState::Ready => "is queued",
         CallState::Referred => "waits for the classifier",
-        CallState::Questioned(_) => "waits for you",
+        CallState::Questioned(_) => "needs an answer",
         CallState::Running { .. } => "runs",
         CallState::Away(_) => "waits for children",
         CallState::Resting { .. } => "is tried again soon",

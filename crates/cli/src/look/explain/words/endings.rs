@@ -58,17 +58,17 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
     let resume = format!("windlass resume {word}");
     match cause {
         StopCause::EndTurn | StopCause::StopSequence => {
-            format!("Nothing is left to do; to go on talking: `{go_on}`.")
+            format!("Nothing is left to do; to continue: `{go_on}`.")
         }
-        StopCause::SoftTime => format!("What it has is the result; to let it go on: `{go_on}`."),
+        StopCause::SoftTime => format!("What it has is the result; to continue: `{go_on}`."),
         StopCause::Refusal => format!("Say it in other words: `{go_on}`."),
         StopCause::Unexpected => {
             format!("Look at the reply with `windlass show {word}`; a newer version may know it.")
         }
         StopCause::ToolFatal => {
-            format!("Put right what the tool complains about, then `{go_on}`.")
+            format!("Fix what the tool reports, then `{go_on}`.")
         }
-        StopCause::UserCancel => format!("To take it up again: `{go_on}`."),
+        StopCause::UserCancel => format!("To continue: `{go_on}`."),
         StopCause::BudgetUsd | StopCause::BudgetTokens => {
             format!("Raise the budget and `{resume}`, or split the task.")
         }
@@ -78,7 +78,7 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
         ),
         StopCause::HardTime => format!("Raise the time limit, or split the task; then `{go_on}`."),
         StopCause::MaxToolRounds | StopCause::MaxModelCalls => format!(
-            "See in the iterations whether it makes headway: if it does, `{resume} {more}` gives it \
+            "See in the iterations whether it makes progress: if it does, `{resume} {more}` gives it \
              more; if not, say what to do instead: `{go_on}`.",
             more = match cause {
                 StopCause::MaxModelCalls => "--set model_calls=N",
@@ -107,7 +107,7 @@ pub(in crate::look::explain) fn next_step(cause: StopCause, lane: &LaneId) -> St
 
 pub(in crate::look::explain) fn queued(lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!("It waits behind another run; if nobody is at work: `windlass resume {word}`.")
+    format!("It waits behind another run; if no process works on that: `windlass resume {word}`.")
 }
 
 pub(in crate::look::explain) fn waits_for(
@@ -118,13 +118,13 @@ pub(in crate::look::explain) fn waits_for(
     let what = question(&asked.about, now);
     let how = how_to_answer(asked, lane);
     let apart = if what.contains('\n') { "\n" } else { " " };
-    format!("It waits for you. Question {}: {what}{apart}Answer with {how}.", asked.id)
+    format!("It waits for an answer. Question {}: {what}{apart}Answer with {how}.", asked.id)
 }
 
 pub(in crate::look::explain) fn stopping(how: Stop) -> &'static str {
     match how {
-        Stop::Cancel => "Somebody asked it to end at the next safe boundary.",
-        Stop::Abort => "Somebody told it to end at once.",
+        Stop::Cancel => "It was asked to end at the next safe point.",
+        Stop::Abort => "It was told to end at once.",
     }
 }
 
@@ -149,19 +149,19 @@ pub(in crate::look::explain) fn acting(open: &[&Call]) -> String {
 }
 
 pub(in crate::look::explain) fn consulting(about: &str) -> String {
-    format!("Somebody is asked about something else than the next step: {about}.")
+    format!("It waits for a side request: {about}.")
 }
 
 pub(in crate::look::explain) fn nobody_drives(lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!("Nobody drives it; go on with `windlass resume {word}`.")
+    format!("No process works on it; continue with `windlass resume {word}`.")
 }
 
 pub(in crate::look::explain) fn driver_is_gone(lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!("The process that drove it is gone; go on with `windlass resume {word}`.")
+    format!("The process that worked on it is gone; continue with `windlass resume {word}`.")
 }
 
 pub(in crate::look::explain) fn driven() -> &'static str {
-    "A process drives it."
+    "A process is working on it."
 }

@@ -28,13 +28,12 @@ pub(in crate::look::explain) const CAP_RAISED: &str =
     "A cut reply was asked for again with a larger output cap.";
 pub(in crate::look::explain) const REPROMPTED: &str =
     "A reply was thrown away (drift) and asked for again.";
-pub(in crate::look::explain) const ADOPTED: &str =
-    "Another process took it up where it had been left.";
-pub(in crate::look::explain) const ROOM_ASKED: &str = "Somebody asked for room to be made.";
+pub(in crate::look::explain) const ADOPTED: &str = "Another process resumed it.";
+pub(in crate::look::explain) const ROOM_ASKED: &str = "A compaction was requested.";
 pub(in crate::look::explain) const SLEPT: &str =
-    "Nobody was there when a time limit came; that time does not count.";
-pub(in crate::look::explain) const BUDGET_EXTENDED: &str = "A human let it spend as much again.";
-pub(in crate::look::explain) const GUIDED: &str = "A human said how to go on.";
+    "No process was running when a time limit came; that time does not count.";
+pub(in crate::look::explain) const BUDGET_EXTENDED: &str = "A person doubled the budget.";
+pub(in crate::look::explain) const GUIDED: &str = "A person said how to continue.";
 
 /// Who said no to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,16 +60,16 @@ pub(in crate::look::explain) fn denied(call: &str, by: Decider, reason: &str) ->
 
 pub(in crate::look::explain) fn asked(call: &str, by: &str, question: QuestionId) -> String {
     let by = match by {
-        "" | "default" => "no rule speaks for it".to_owned(),
+        "" | "default" => "no rule allows it".to_owned(),
         "hook" => "a hook wants it".to_owned(),
         "classifier" => "the classifier was not sure".to_owned(),
         rule => format!("the rule {rule} wants it"),
     };
-    format!("{call} needed leave (question {question}): {by}.")
+    format!("{call} needed approval (question {question}): {by}.")
 }
 
 pub(in crate::look::explain) fn lost(call: &str) -> String {
-    format!("{call} was running when its process ended; nobody knows what it did.")
+    format!("{call} was running when its process ended; its effects are unknown.")
 }
 
 pub(in crate::look::explain) fn skipped(call: &str, why: &str) -> String {
@@ -133,7 +132,7 @@ pub(in crate::look::explain) fn model_retry(
 
 pub(in crate::look::explain) fn abandoned(why: &str, charged: &Usage) -> String {
     let tokens = grouped(charged.total());
-    format!("A model call brought nothing ({}); {tokens} tokens are charged.", one_line(why, QUOTE))
+    format!("A model call failed ({}); tokens charged: {tokens}.", one_line(why, QUOTE))
 }
 
 pub(in crate::look::explain) fn fell_back(model: &str, why: &str) -> String {
@@ -149,14 +148,14 @@ pub(in crate::look::explain) fn anomaly(what: Anomaly, value: Option<&str>) -> S
         Anomaly::CallsWithoutToolUse => "calls came with a stop reason that is not `tool_use`",
         Anomaly::ToolUseWithoutCalls => "`tool_use` came without a call",
         Anomaly::EmptyAnswer => "the answer was empty",
-        Anomaly::UnknownStopString => "a stop string matched that nobody registered",
+        Anomaly::UnknownStopString => "a stop string matched that is not configured",
         Anomaly::RepeatedCallId => "a call had the id of another call",
     };
     format!("Something odd about a reply: {what}.")
 }
 
 pub(in crate::look::explain) fn tool_retry(call: &str, until: Millis) -> String {
-    format!("{call} failed in passing and was tried again at {}.", stamp(until))
+    format!("{call} failed temporarily and was retried at {}.", stamp(until))
 }
 
 pub(in crate::look::explain) fn circles(level: Level, found: &Found) -> String {
@@ -165,10 +164,10 @@ pub(in crate::look::explain) fn circles(level: Level, found: &Found) -> String {
         Tier::Pattern => "the same tool again and again",
     };
     let level = match level {
-        Level::Calm => "it makes headway, so nothing was done",
+        Level::Calm => "it makes progress, so nothing was done",
         Level::Nudge => "the model got a hint",
         Level::Directive => "the model got a directive",
-        Level::Human => "a human was asked",
+        Level::Human => "a person was asked",
     };
     format!("{}: {what}; {level}.", found.tool)
 }
@@ -188,7 +187,10 @@ pub(in crate::look::explain) fn rejected(
     };
     let reason = one_line(reason, QUOTE);
     if used > most {
-        return format!("{by} rejected the answer {used} times, so a person was asked: {reason}");
+        return format!(
+            "{by} rejected the answer {}, so a person was asked: {reason}",
+            counted(u64::from(used), "time")
+        );
     }
     format!("{by} sent the model on ({used} of {most}): {reason}")
 }

@@ -1,0 +1,74 @@
+//! Plan mode of the real binary: the model is told, the plan is presented, and a person decides.
+
+use crate::kit::Place;
+use crate::terminal::Seat;
+
+const PLANS: &str = "when user is \"go\" and results 0 and tools include ExitPlanMode\n  \
+    call ExitPlanMode {\"plan\": \"# The plan\\n\\n1. write a.txt\"}\n\
+    when error of ExitPlanMode\n  say \"Changed: ${result}\"\n\
+    when result of ExitPlanMode\n  call Write {\"file_path\": \"a.txt\", \"content\": \"x\"}\n\
+    when result of Write\n  say \"Written.\"\n\
+    when error of Write\n  say \"Not written.\"\n\
+    when any\n  say \"No plan mode.\"\n";
+
+const PLAN: &[&str] = &["-p", "go", "--permission-mode", "plan"];
+
+// spec: PERMISSIONS-14
+#[test]
+fn the_model_is_told_to_plan_and_offered_the_tool() {
+    let place = Place::new(PLANS);
+    assert_eq!(
+        place.alone("go", &[]).out,
+        "No plan mode.\n",
+        "the tool is offered in plan mode only"
+    );
+    place.ask("go", &["--permission-mode", "plan", "--conversation", "c"]);
+    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    let told: i64 = store
+        .query_row("SELECT count(*) FROM entry WHERE body LIKE '%ExitPlanMode%'", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert!(told > 0);
+}
+
+#[test]
+fn at_a_terminal_the_plan_is_shown_and_approved_sent_back_or_begun_with_edits() {
+    for (typed, expected, written) in
+        [("e\n", "Written.", true), ("n use b.txt\n", "use b.txt", false)]
+    {
+        let place = Place::new(PLANS);
+        let mut seat = Seat::take(&place, PLAN);
+        seat.until_seen("The plan is ready. Begin the work?");
+        seat.until_seen("1. write a.txt");
+        seat.until_seen("keep planning");
+        seat.type_in(typed);
+        let (status, seen) = seat.end();
+        assert_eq!(status.code(), Some(0), "{seen}");
+        assert!(seen.contains(expected), "{typed:?}: {seen}");
+        assert_eq!(place.path("a.txt").exists(), written, "{typed:?}");
+    }
+}
+
+#[test]
+fn an_approved_plan_asks_about_each_change() {
+    let place = Place::new(PLANS);
+    let mut seat = Seat::take(&place, PLAN);
+    seat.until_seen("keep planning");
+    seat.type_in("y\n");
+    seat.until_seen("Allow Write to a.txt?");
+    seat.type_in("y\n");
+    let (status, seen) = seat.end();
+    assert_eq!(status.code(), Some(0), "{seen}");
+    assert!(seen.contains("Written.") && place.path("a.txt").exists(), "{seen}");
+}
+
+#[test]
+fn in_a_pipe_the_plan_is_the_answer_and_nothing_is_changed() {
+    let place = Place::new(PLANS);
+    let ran = place.alone("go", &["--permission-mode", "plan"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("give the plan as your answer"), "the model was told: {}", ran.out);
+    assert!(ran.err.contains("✗ ExitPlanMode the plan: denied"), "{}", ran.err);
+    assert!(!place.path("a.txt").exists());
+}
