@@ -7,6 +7,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use crate::gate::Need;
 use crate::limits::{Limits, Times};
 use crate::settings::{Model, Settings};
 use crate::window::{BadThresholds, Summariser};
@@ -91,11 +92,12 @@ impl Settings {
     /// Whether the tools that the settings name are offered: a checklist with a typo would reject
     /// every answer. Asked once the tools are known.
     pub fn check_tool_names(&self) -> Result<(), BadSettings> {
-        let checklist = self.gate.checklist.iter().map(|need| ("the checklist", &need.tool));
-        let exempt = self.guards.exempt.iter().map(|tool| ("exempt_tools", tool));
-        let lookup = self.guards.lookup_tool.iter().map(|tool| ("lookup_tool", tool));
+        let checklist = self.gate.checklist.iter().flat_map(Need::tools);
+        let checklist = checklist.map(|tool| ("the checklist", tool));
+        let exempt = self.guards.exempt.iter().map(|tool| ("exempt_tools", &**tool));
+        let lookup = self.guards.lookup_tool.iter().map(|tool| ("lookup_tool", &**tool));
         let is_unknown =
-            |(_, tool): &(_, &Arc<str>)| !self.tools.iter().any(|offered| offered.name == **tool);
+            |(_, tool): &(_, &str)| !self.tools.iter().any(|offered| &*offered.name == *tool);
         match checklist.chain(exempt).chain(lookup).find(is_unknown) {
             None => Ok(()),
             Some((what, tool)) => {
@@ -104,7 +106,7 @@ impl Settings {
                     [] => Arc::from("none"),
                     names => Arc::from(names.join(", ")),
                 };
-                Err(BadSettings::UnknownTool { what, tool: tool.clone(), offered })
+                Err(BadSettings::UnknownTool { what, tool: Arc::from(tool), offered })
             }
         }
     }

@@ -22,10 +22,17 @@ pub struct Gate {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Need {
-    /// Which tool.
+    /// Which tool; of several joined by `|` any counts, as in `Write|Edit`.
     pub tool: Arc<str>,
     /// How often at least.
     pub at_least: u32,
+}
+
+impl Need {
+    /// The tools whose calls count.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.tool.split('|').map(str::trim)
+    }
 }
 
 /// The tool through which an answer that fits a schema is given.
@@ -49,8 +56,9 @@ impl Done {
         }
     }
 
-    fn times(&self, tool: &str) -> u32 {
-        self.0.iter().find(|(name, _)| &**name == tool).map_or(0, |(_, times)| *times)
+    fn times(&self, need: &Need) -> u32 {
+        let counted = self.0.iter().filter(|(name, _)| need.tools().any(|tool| tool == &**name));
+        counted.fold(0, |sum: u32, (_, times)| sum.saturating_add(*times))
     }
 }
 
@@ -58,16 +66,17 @@ impl Gate {
     /// Whether calls of this tool are counted.
     #[must_use]
     pub fn counts(&self, tool: &str) -> bool {
-        self.checklist.iter().any(|need| &*need.tool == tool)
+        self.checklist.iter().any(|need| need.tools().any(|counted| counted == tool))
     }
 
     /// What is missing of the checklist, as a sentence for the model.
     #[must_use]
     pub fn missing(&self, done: &Done) -> Option<String> {
-        let short = self.checklist.iter().filter(|need| done.times(&need.tool) < need.at_least);
+        let short = self.checklist.iter().filter(|need| done.times(need) < need.at_least);
         let short: Vec<String> = short
             .map(|need| {
-                format!("{} {} of {} times", need.tool, done.times(&need.tool), need.at_least)
+                let tools = need.tools().collect::<Vec<_>>().join(" or ");
+                format!("{tools} {} of {} times", done.times(need), need.at_least)
             })
             .collect();
         (!short.is_empty()).then(|| format!("the work is not complete: {}", short.join(", ")))

@@ -29,6 +29,17 @@ fn a_checklist_says_what_is_missing_and_nothing_else() {
 }
 
 #[test]
+fn any_of_several_tools_counts() {
+    let gate = gate(&[("Write|Edit", 2)]);
+    assert!(gate.counts("Write") && gate.counts("Edit") && !gate.counts("Write|Edit"));
+    assert_eq!(gate.missing(&done(&[("Write", 1), ("Edit", 1)])), None);
+    assert_eq!(
+        gate.missing(&done(&[("Edit", 1)])).as_deref(),
+        Some("the work is not complete: Write or Edit 1 of 2 times")
+    );
+}
+
+#[test]
 fn a_gate_of_nothing_lets_everything_through() {
     assert_eq!(Gate::default().missing(&Done::default()), None);
     assert_eq!(gate(&[("deploy", 0)]).missing(&Done::default()), None);

@@ -121,8 +121,10 @@ fn by_agent(ends: &[TraceEnd], events: &[EventCount]) -> Vec<AgentStats> {
     for end in ends {
         of(end.agent.clone().unwrap_or_default(), end.profile.clone().unwrap_or_default(), 1, None);
     }
-    for event in events.iter().filter(|event| ESCALATIONS.contains(&&*event.name)) {
-        let escalated = Some((event.name.clone(), event.count));
+    // A loop that was detected and led to nothing would hide those that did.
+    let counts = |event: &&EventCount| ESCALATIONS.contains(&&*event.name) && event.escalated > 0;
+    for event in events.iter().filter(counts) {
+        let escalated = Some((event.name.clone(), event.escalated));
         of(event.agent.clone(), event.profile.clone(), 0, escalated);
     }
     agents.into_values().collect()

@@ -29,7 +29,7 @@
 //! conversation_budget_usd = 2.0
 //! profile_budget_usd = 50.0
 //! profile_budget_period = "month"
-//! checklist = { Write = 1 }
+//! checklist = { "Write|Edit" = 1 }
 //! window = { thresholds = { compact = 60 } }
 //! durability = "strict"
 //! ```
@@ -265,7 +265,7 @@ impl Config {
 fn builder() -> Profile {
     Profile {
         limits: numbers([("tool_rounds", 50)]),
-        checklist: counts([("TodoWrite", 1), ("Write", 1)]),
+        checklist: counts([("TodoWrite", 1), ("Write|Edit", 1)]),
         ..Profile::default()
     }
 }

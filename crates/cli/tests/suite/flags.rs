@@ -335,6 +335,38 @@ fn the_demo_really_happens() {
 }
 
 // spec: STOP-18, WINDOW-05
+/// What a built-in profile asks of an answer, and the limits it brings.
+#[test]
+fn builder_and_router_are_profiles_with_a_checklist_and_limits() {
+    let place = Place::new(
+        "when user is \"mend\" and results 0\n  call TodoWrite {\"todos\": [{\"content\": \"a\", \"status\": \
+         \"completed\", \"activeForm\": \"a\"}]}\n  call Read {\"file_path\": \"a.txt\"}\n\
+         when user is \"mend\" and result of Read\n  call Edit {\"file_path\": \"a.txt\", \
+         \"old_string\": \"x\", \"new_string\": \"y\"}\nwhen any\n  say \"done\"\n",
+    );
+    place.write("a.txt", "x");
+    let explained = |profile: &str, prompt: &str| {
+        let flags = ["--profile", profile, "--conversation", prompt, "--allow", "Edit"];
+        place.alone(prompt, &[&flags[..], &["--output-format", "json"]].concat());
+        let out = place.run(&["explain", prompt]).out;
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = explained("builder", "build");
+    for part in ["TodoWrite 0 of 1 times", "Write or Edit 0 of 1 times", " of 50 rounds"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    // Somebody who mends a file changes it, and that is what was to be done.
+    let told = explained("builder", "mend");
+    assert!(!told.contains("doubtful") && told.contains("It ended (end_turn)"), "{told}");
+    assert_eq!(std::fs::read_to_string(place.path("a.txt")).unwrap(), "y");
+    let told = explained("router", "route");
+    for part in
+        ["Agent 0 of 1 times", "of 12 rounds", "of 34 model calls", "5 min 0 s", "7 min 0 s"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
 #[test]
 fn profiles_and_models_bring_their_settings() {
     let place = Place::new("when any\n  say \"hi\"\n");
@@ -342,10 +374,6 @@ fn profiles_and_models_bring_their_settings() {
         let store = std::fs::read(place.path("w.db")).unwrap();
         String::from_utf8_lossy(&store).contains(name)
     };
-    place.alone("one", &["--profile", "builder", "--conversation", "b"]);
-    assert!(stored("\"tool_rounds\":50,") && !stored("\"tool_rounds\":12,"));
-    place.alone("one", &["--profile", "router", "--conversation", "r"]);
-    assert!(stored("\"tool_rounds\":12,"));
     // Nobody listens there: the settings are stored, and the call fails at once.
     let asked = ["-p", "hi", "--model", "sonnet", "--set", "model_retries=1"];
     let quick = ["--set", "model_retry_ms=1", "--set", "provider_wait_ms=0"];

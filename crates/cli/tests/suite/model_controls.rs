@@ -205,6 +205,28 @@ fn the_effort_of_a_child_reaches_the_wire() {
     }
 }
 
+/// Whichever format the model speaks, it is told that it is to plan; the note stands behind what is
+/// cached of the prompt.
+// spec: PERMISSIONS-08
+#[test]
+fn plan_mode_is_told_in_every_wire_format() {
+    let (wire, place) = (Wire::start(), place(""));
+    for model in ["opus", "gpt-6-sol", "openai-chat:gpt-4o"] {
+        let (sent, _) = wire.ask(&place, &["--model", model]);
+        assert!(!sent.body.to_string().contains("Plan mode is on"), "{model}: {}", sent.body);
+        let (sent, _) = wire.ask(&place, &["--model", model, "--permission-mode", "plan"]);
+        assert!(sent.body.to_string().contains("Plan mode is on"), "{model}: {}", sent.body);
+        assert!(sent.body["tools"].to_string().contains("ExitPlanMode"), "{model}");
+        if model == "opus" {
+            let blocks = sent.body["system"].as_array().unwrap();
+            let note =
+                blocks.iter().position(|block| block.to_string().contains("Plan mode is on"));
+            let marked = blocks.iter().rposition(|block| block.get("cache_control").is_some());
+            assert!(note > marked, "{}", sent.body["system"]);
+        }
+    }
+}
+
 /// The cheap model of the same family sums up, unless another one is named.
 // spec: WINDOW-04
 #[test]

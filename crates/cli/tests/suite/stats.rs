@@ -73,6 +73,35 @@ fn four_overloads_and_one_answer_are_one_iteration() {
     assert_eq!(row, Ok((1, true)));
 }
 
+/// A run that reads many files is detected and left alone: that is no escalation, and no warning.
+// spec: GUARDS-03
+#[test]
+fn only_what_escalates_counts_as_an_escalation_and_is_a_warning() {
+    let reads: String = (1..=8)
+        .map(|n| format!("when ask {n}\n  call Read {{\"file_path\": \"f{n}\"}}\n"))
+        .collect();
+    let place = Place::new(&format!(
+        "when user is \"loop\"\n  call Read {{\"file_path\": \"f1\"}}\n{reads}when any\n  say \"x\"\n"
+    ));
+    (1..=8).for_each(|n| place.write(&format!("f{n}"), &format!("text {n}")));
+    let log = ["--log", "warn", "--log-format", "json"];
+    let warnings = |prompt: &str| {
+        let ran = place.ask(prompt, &[&log[..], &["--conversation", prompt]].concat());
+        ran.err.matches("agent.loop.detected").count()
+    };
+    assert_eq!(warnings("calm"), 0);
+    let events = place.json(&["logs", "calm"]);
+    assert!(events.iter().any(|event| event["name"] == "agent.loop.detected"), "{events:?}");
+    let stats = &place.json(&["stats"])[0];
+    assert_eq!(stats["agents"][0]["escalations"], serde_json::json!({}), "{stats}");
+    assert!(warnings("loop") > 0);
+    let events = place.json(&["logs", "loop"]);
+    let escalated = events.iter().filter(|event| event["fields"]["escalated"] == true).count();
+    let stats = &place.json(&["stats"])[0];
+    let counted = &stats["agents"][0]["escalations"]["agent.loop.detected"];
+    assert_eq!(counted.as_u64(), Some(escalated as u64), "{stats}");
+}
+
 /// Which tools were called how often, and which agent needed help.
 // spec: TRACE-07, TRACE-10
 #[test]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use windlass_core::counsel::{Advice, Counsel};
 use windlass_core::input::FailureClass;
 use windlass_core::mail::Answer;
-use windlass_core::record::Record;
+use windlass_core::record::{Record, ToolChoice};
 use windlass_core::reply::Usage;
 use windlass_core::settings::{Listening, Model, Settings};
 use windlass_core::stop::StopCause;
 use windlass_core::window::{Rung, Summariser};
 
-use crate::kit::{Lane, page, paid_only, passing, summed_up, text};
+use crate::kit::{Lane, call, calls, page, paid_only, passing, summed_up, text};
 
 const OVER: &str = "completed settled round_closed counsel_sought";
 
@@ -171,6 +171,28 @@ fn filling_up_again_soon_prunes_deep_and_then_asks_a_human() {
         // Four recoveries: then the run is left to its limits.
         .fills(20..27, 6_000)
         .ends(StopCause::BlockingLimit);
+}
+
+/// Where the model can ask a person, the last rung makes it do so.
+// spec: WINDOW-10
+#[test]
+fn at_the_last_rung_the_model_is_made_to_ask_a_person() {
+    let asking = |settings: &mut Settings| {
+        settings.guards.ask_tool = Arc::from("ask_human");
+        let mut tool = settings.tools[0].clone();
+        tool.name = Arc::from("ask_human");
+        settings.tools.push(tool);
+    };
+    let lane = nearly(asking).reads(8, 6_000).summary("one").fills(9..13, 6_000);
+    let lane = lane.settles(OVER).summary("two").fills(13..20, 6_000);
+    let choice = |lane: &Lane| lane.run().asking().map(|asking| asking.choice.clone());
+    let due = lane
+        .settles("completed settled round_closed climbed noted question_due asked")
+        .tells("call ask_human now and ask the person how to go on")
+        .so(|lane| assert_eq!(choice(lane), Some(ToolChoice::Only(Arc::from("ask_human")))));
+    due.reply(calls([call("q", "ask_human", "?")]))
+        .settles("replied round_opened judged questioned")
+        .parked();
 }
 
 #[test]

@@ -52,12 +52,17 @@ fn write_tools(out: &mut Vec<u8>, tools: &[&ToolSpec], cache: CacheLifetime) {
     list.close();
 }
 
-/// The digest and the directive change while the prompt stays: the marker stands before them, so
+/// The note of plan mode, the digest and the directive change while the prompt stays: the marker stands before them, so
 /// that what is cached of tools and prompt outlives them.
 fn write_system(body: &mut Object<'_>, plan: &Plan<'_>) {
     let directive = plan.directive();
-    let texts =
-        [Some(&*plan.request.settings.system), Some(&*plan.request.digest), directive.as_deref()];
+    let settings = &plan.request.settings;
+    let texts = [
+        Some(&*settings.system),
+        settings.plan_note(),
+        Some(&*plan.request.digest),
+        directive.as_deref(),
+    ];
     let texts: Vec<&str> =
         texts.into_iter().flatten().filter(|text| !text.trim().is_empty()).collect();
     if texts.is_empty() {

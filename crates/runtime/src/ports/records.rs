@@ -71,6 +71,8 @@ pub struct EventCount {
     pub name: Arc<str>,
     /// How often.
     pub count: u64,
+    /// How often it led further: every time but those whose fields say `"escalated":false`.
+    pub escalated: u64,
 }
 
 /// Something a worker process did that belongs to no entry of a log.

@@ -118,7 +118,7 @@ pub async fn tools_are_counted(store: Subject) -> Verdict {
 /// Events are counted by agent, profile and name.
 pub async fn events_are_counted(store: Subject) -> Verdict {
     let epoch = owned(&store, &lane("a")).await?;
-    let event = |agent: &str, name: &'static str, at| {
+    let event = |agent: &str, name: &'static str, at, fields: &str| {
         Row::Event(EventRow {
             run: None,
             agent: agent.into(),
@@ -126,29 +126,31 @@ pub async fn events_are_counted(store: Subject) -> Verdict {
             seq: 1,
             at: Millis(at),
             name,
-            fields: Raw::encode(&()),
+            fields: Raw::parse(fields).unwrap_or_else(|_| Raw::encode(&())),
         })
     };
+    let calm = r#"{"level":"calm","escalated":false}"#;
     let rows = vec![
-        event("scout", "agent.loop.detected", 1),
-        event("scout", "agent.loop.detected", 2),
-        event("scout", "agent_run.started", 2),
-        event("helper", "agent.loop.detected", 3),
+        event("scout", "agent.loop.detected", 1, "{}"),
+        event("scout", "agent.loop.detected", 2, r#"{"level":"nudge","escalated":true}"#),
+        event("scout", "agent_run.started", 2, "{}"),
+        event("helper", "agent.loop.detected", 3, calm),
     ];
     let step = append(&lane("a"), epoch, 0, entries("a", 1, 1));
     store.append(Append { rows, ..step }).await?;
-    let count = |agent: &str, name: &str, count| EventCount {
+    let count = |agent: &str, name: &str, count, escalated| EventCount {
         agent: agent.into(),
         profile: "careful".into(),
         name: name.into(),
         count,
+        escalated,
     };
     assert_eq!(
         store.event_counts(Millis(2)).await?,
         [
-            count("helper", "agent.loop.detected", 1),
-            count("scout", "agent.loop.detected", 1),
-            count("scout", "agent_run.started", 1)
+            count("helper", "agent.loop.detected", 1, 0),
+            count("scout", "agent.loop.detected", 1, 1),
+            count("scout", "agent_run.started", 1, 1)
         ]
     );
     assert_eq!(store.event_counts(Millis(0)).await?.len(), 3);

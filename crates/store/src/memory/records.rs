@@ -50,18 +50,20 @@ impl World {
     }
 
     pub(super) fn event_counts(&self, since: Millis) -> Vec<EventCount> {
-        let mut counts: BTreeMap<(Arc<str>, Arc<str>, &str), u64> = BTreeMap::new();
+        let mut counts: BTreeMap<(Arc<str>, Arc<str>, &str), (u64, u64)> = BTreeMap::new();
         for row in self.lanes.values().flat_map(Lane::rows) {
             if let Row::Event(row) = row
                 && row.at >= since
             {
                 let key = (row.agent.clone(), row.profile.clone(), row.name);
-                *counts.entry(key).or_default() += 1;
+                let is_calm = row.fields.text().contains("\"escalated\":false");
+                let (count, escalated) = counts.entry(key).or_default();
+                (*count, *escalated) = (*count + 1, *escalated + u64::from(!is_calm));
             }
         }
-        let count = |((agent, profile, name), count): (_, u64)| {
+        let count = |((agent, profile, name), (count, escalated)): (_, (u64, u64))| {
             let name: &str = name;
-            EventCount { agent, profile, name: Arc::from(name), count }
+            EventCount { agent, profile, name: Arc::from(name), count, escalated }
         };
         counts.into_iter().map(count).collect()
     }

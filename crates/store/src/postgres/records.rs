@@ -31,8 +31,9 @@ static TOOLS: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 static EVENTS: LazyLock<Sql> = LazyLock::new(|| {
-    let text = "SELECT agent, profile, name, count(*) FROM event WHERE at >= $1
-         GROUP BY agent, profile, name
+    let text = "SELECT agent, profile, name, count(*),
+             count(*) FILTER (WHERE fields NOT LIKE '%\"escalated\":false%')
+         FROM event WHERE at >= $1 GROUP BY agent, profile, name
          ORDER BY agent COLLATE \"C\", profile COLLATE \"C\", name COLLATE \"C\"";
     Sql::new(text, &[Type::INT8])
 });
@@ -89,7 +90,7 @@ pub(super) async fn event_counts(
     let rows = link.query(&EVENTS, &[&signed(since)]).await?;
     let event = |row: &Row| -> Reading<EventCount> {
         let (agent, profile, name) = (text(row, 0)?, text(row, 1)?, text(row, 2)?);
-        Ok(EventCount { agent, profile, name, count: count(row, 3)? })
+        Ok(EventCount { agent, profile, name, count: count(row, 3)?, escalated: count(row, 4)? })
     };
     let counts = rows.iter().map(event).collect::<Reading<_>>();
     counts.map_err(|error| sort(link.place(), &error))

@@ -69,8 +69,9 @@ pub(super) fn event_counts(
 ) -> Result<Vec<EventCount>, Stop> {
     let mut statement = sql(
         connection,
-        "SELECT agent, profile, name, count(*) FROM event WHERE at >= ?1
-         GROUP BY agent, profile, name ORDER BY agent, profile, name",
+        "SELECT agent, profile, name, count(*),
+             count(*) FILTER (WHERE fields NOT LIKE '%\"escalated\":false%')
+         FROM event WHERE at >= ?1 GROUP BY agent, profile, name ORDER BY agent, profile, name",
     )?;
     let found = statement.query_map(params![signed(since)], |row| {
         Ok(EventCount {
@@ -78,6 +79,7 @@ pub(super) fn event_counts(
             profile: row.get(1)?,
             name: row.get(2)?,
             count: row.get::<_, i64>(3)?.cast_unsigned(),
+            escalated: row.get::<_, i64>(4)?.cast_unsigned(),
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
