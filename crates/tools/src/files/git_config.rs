@@ -1,9 +1,8 @@
-//! The folder in which git looks for hooks, where its configuration names another one than
-//! `.git/hooks`.
+//! What git's configuration makes git run: the folder in which it looks for hooks where that is not
+//! `.git/hooks`, files that are included, and files of the workspace that a setting names.
 //!
-//! Not here: git's whole configuration language. Every line that could name the folder counts, in
-//! whatever section it stands, and every file that could be included is read: one folder too many is
-//! protected rather than one too few.
+//! Not here: git's whole configuration language. Every line that could name a file counts, in whatever
+//! section it stands: one place too many is protected rather than one too few.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::pointer::{pointer, settled};
 use crate::limits::{MAX_GIT_CONFIG_BYTES, MAX_GIT_CONFIG_FILES};
 
-/// The folders that `core.hooksPath` names for the repository in which `root` lies.
-pub(super) fn hooks_folders(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+/// The folders and files that decide what git runs for the repository in which `root` lies.
+pub(super) fn deciding_places(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(root);
     let mut ahead: Vec<PathBuf> = git_folders(top)
         .into_iter()
@@ -29,11 +28,16 @@ pub(super) fn hooks_folders(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
             continue;
         }
         let text = small_text(&file).unwrap_or_default();
-        for (key, value) in text.lines().filter_map(key_and_value) {
+        for (key, value) in entries(&text) {
             match key.as_str() {
-                "hookspath" => folders.push(settled(&from(top, home, &value))),
-                "path" => ahead.push(from(file.parent().unwrap_or(top), home, &value)),
-                _ => {}
+                "hookspath" => folders.extend(hooks_places(&from(top, home, &value))),
+                "path" => {
+                    let included = from(file.parent().unwrap_or(top), home, &value);
+                    // A folder is not included, and to protect one could be to protect everything.
+                    folders.extend(Some(settled(&included)).filter(|place| !place.is_dir()));
+                    ahead.push(included);
+                }
+                _ => folders.extend(named_files(top, home, &value)),
             }
         }
         read.push(file);
@@ -58,12 +62,50 @@ fn small_text(file: &Path) -> Option<String> {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// `key = value`, also behind a section's name on the same line.
-fn key_and_value(line: &str) -> Option<(String, String)> {
-    let line = line.rsplit_once(']').map_or(line, |(_, rest)| rest);
-    let (key, value) = line.split_once('=')?;
-    let value = value.trim().trim_matches('"');
-    (!value.is_empty()).then(|| (key.trim().to_lowercase(), value.to_owned()))
+/// The folder of hooks. Where it is the inner one of a tool that keeps its own beside the hooks, as
+/// `.husky/_` is, the hooks are in the folder around it.
+fn hooks_places(folder: &Path) -> Vec<PathBuf> {
+    let around = folder.file_name().filter(|name| *name == "_").and(folder.parent());
+    [Some(folder), around].into_iter().flatten().map(settled).collect()
+}
+
+/// Files of the repository that a value names: programs, filters, helpers.
+fn named_files(top: &Path, home: Option<&Path>, value: &str) -> Vec<PathBuf> {
+    let is_apart = |c: char| c.is_whitespace() || "'\"!;|&()<>=`".contains(c);
+    let words = value.split(is_apart).filter(|word| !word.is_empty());
+    let files = words.map(|word| from(top, home, word)).filter(|file| file.is_file());
+    files.flat_map(|file| [settled(&file), file]).filter(|file| file.starts_with(top)).collect()
+}
+
+/// Every `key = value`, also behind a section's name on the same line.
+fn entries(text: &str) -> Vec<(String, String)> {
+    let joined = text.replace("\\\r\n", "").replace("\\\n", "");
+    let entry = |part: &str| {
+        let (key, value) = part.split_once('=')?;
+        let value = read_value(value);
+        (!value.is_empty()).then(|| (key.trim().to_lowercase(), value))
+    };
+    // Which bracket ends the name of a section does not matter where all of them are tried.
+    let parts = |line: &str| {
+        let behind = line.match_indices(']').filter_map(|(at, _)| line.get(at + 1..));
+        behind.chain([line]).filter_map(entry).collect::<Vec<_>>()
+    };
+    joined.lines().flat_map(parts).collect()
+}
+
+/// A value as git reads it: quotes are taken away wherever they stand, and a comment ends it.
+fn read_value(text: &str) -> String {
+    let (mut value, mut is_quoted) = (String::new(), false);
+    let mut rest = text.trim().chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '\\' => value.extend(rest.next()),
+            '#' | ';' if !is_quoted => break,
+            c => value.push(c),
+        }
+    }
+    value.trim_end().to_owned()
 }
 
 fn from(folder: &Path, home: Option<&Path>, path: &str) -> PathBuf {

@@ -6,11 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::git_config::hooks_folders;
+use super::git_config::deciding_places;
 use super::pointer::pointer;
 
-/// Names that are protected in every folder, part by part. A name at the end that `*` follows may
-/// go on; a folder protects all that is in it, and it is itself protected, because moving another
+/// Names that are protected in every folder, part by part. A name may go on, or begin, where a `*`
+/// stands; a folder protects all that is in it, and it is itself protected, because moving another
 /// one to its place brings other contents.
 const ANYWHERE: &[&[&str]] = &[
     &[".git"],
@@ -21,7 +21,14 @@ const ANYWHERE: &[&[&str]] = &[
     &[".vscode"],
     &[".idea"],
     &[".zed"],
+    &[".helix"],
+    &[".cursor"],
     &[".devcontainer"],
+    &[".vim"],
+    &[".lvimrc"],
+    &[".gdbinit"],
+    &[".lldbinit"],
+    &["*.code-workspace"],
     &[".vimrc"],
     &[".gvimrc"],
     &[".exrc"],
@@ -135,6 +142,9 @@ const PRIVATE: &[&[&str]] = &[
 /// Folders of programs in the home folder: writing to them is asked about.
 const PROGRAMS: &[&[&str]] = &[&[".local", "bin"], &["bin"], &[".cargo", "bin"], &["go", "bin"]];
 
+/// Hidden names in a home folder that hold neither keys nor anything that runs by itself.
+const HARMLESS: &[&str] = &[".gitignore", ".gitattributes", ".editorconfig", ".github"];
+
 /// What is protected for one session.
 #[derive(Debug, Clone)]
 pub(super) struct Protected {
@@ -156,6 +166,11 @@ impl Protected {
         self.own.push(folder);
     }
 
+    /// A file that decides what runs, and may be read.
+    pub(super) fn add_file(&mut self, file: PathBuf) {
+        self.folders.push(file);
+    }
+
     /// In a worktree or a submodule `.git` is a file that says where the folder is, and wherever it
     /// is, its configuration may name another folder for hooks.
     pub(super) fn add_git_of(&mut self, root: &Path) {
@@ -163,7 +178,7 @@ impl Protected {
             let shared = pointer(&folder.join("commondir"), "");
             self.folders.extend(std::iter::once(folder).chain(shared));
         }
-        self.folders.extend(hooks_folders(root, self.home.as_deref()));
+        self.folders.extend(deciding_places(root, self.home.as_deref()));
     }
 
     pub(super) fn has(&self, path: &Path) -> bool {
@@ -183,6 +198,19 @@ impl Protected {
     /// Whether it is one of the private places of the home folder.
     pub(super) fn is_private(&self, path: &Path) -> bool {
         self.is_at_home(&folded(path), PRIVATE)
+    }
+
+    /// Whether it is a hidden entry of the home folder, or lies in one: keys, histories, start files
+    /// and programs have too many names to list them all.
+    pub(super) fn is_hidden_at_home(&self, path: &Path) -> bool {
+        let Some(home) = self.home.as_deref().map(folded) else { return false };
+        let parts = folded(path);
+        let first = parts.strip_prefix(home.as_slice()).and_then(<[String]>::first);
+        first.is_some_and(|first| {
+            let is_hidden =
+                first.starts_with('.') || matches!(first.as_str(), "library" | "appdata");
+            is_hidden && !HARMLESS.contains(&first.as_str())
+        })
     }
 
     /// Whether one of our own folders or a private place may lie beneath a folder.
@@ -224,9 +252,10 @@ fn has_anywhere(parts: &[String]) -> bool {
 }
 
 fn begins(parts: &[String], names: &[&[&str]]) -> bool {
-    let is = |part: &String, name: &str| match name.strip_suffix('*') {
-        Some(start) => part.starts_with(&start.to_lowercase()),
-        None => *part == name.to_lowercase(),
+    let is = |part: &String, name: &str| match (name.strip_suffix('*'), name.strip_prefix('*')) {
+        (Some(start), _) => part.starts_with(&start.to_lowercase()),
+        (None, Some(end)) => part.ends_with(&end.to_lowercase()),
+        (None, None) => *part == name.to_lowercase(),
     };
     let all = |name: &[&str]| {
         parts.len() >= name.len() && name.iter().zip(parts).all(|(name, part)| is(part, name))

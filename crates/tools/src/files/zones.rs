@@ -61,6 +61,14 @@ impl Zones {
         self
     }
 
+    /// The same with one more file that decides what runs: it can be read, and no tool writes it.
+    #[must_use]
+    pub fn keeping_file(mut self, file: &Path) -> Self {
+        self.protected.add_file(found(file));
+        self.protected.add_file(absolute(self.root(), file));
+        self
+    }
+
     /// The workspace, links resolved: what path rules are written from.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -135,7 +143,7 @@ impl Zones {
     fn zone(&self, path: &Path, access: Access) -> Zone {
         let is_write = access == Access::Write;
         let is_private = self.protected.is_own(path)
-            || self.protected.is_private(path)
+            || self.is_private(path)
             || (is_write && self.protected.holds_programs(path));
         // Whole parts are compared: `/data-evil` does not begin with `/data`.
         match self.roots.iter().any(|root| path.starts_with(root)) {
@@ -145,9 +153,15 @@ impl Zones {
         }
     }
 
-    /// Whether a path is private: keys, histories.
+    /// Whether a path is private: keys, histories. Where the workspace holds the whole home folder,
+    /// everything hidden in that is.
     pub(crate) fn is_private(&self, path: &Path) -> bool {
+        let home = self.home.as_deref();
+        let holds_home = |root: &&PathBuf| home.is_some_and(|home| home.starts_with(root));
+        let mut roots = self.roots.iter().filter(|root| path.starts_with(root));
+        let is_only_at_home = roots.clone().next().is_some() && roots.all(|root| holds_home(&root));
         self.protected.is_private(path)
+            || (is_only_at_home && self.protected.is_hidden_at_home(path))
     }
 
     /// Whether a path lies in one of our own folders.

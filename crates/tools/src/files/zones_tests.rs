@@ -168,6 +168,11 @@ fn protected_places_need_not_exist() {
         ".dir-locals.el",
         ".envrc",
         ".windlass/x",
+        ".helix/languages.toml",
+        ".cursor/mcp.json",
+        ".gdbinit",
+        "my.code-workspace",
+        ".lvimrc",
     ];
     for path in inside {
         assert_eq!(place.zone(path, Access::Write), Zone::Protected, "{path}");
@@ -249,6 +254,18 @@ fn the_folder_of_hooks_that_git_is_told_of_is_protected() {
         (".git/config", "[core]\n\thooksPath = .husky\n", ".husky/pre-commit"),
         (".git/config", "[CORE] HOOKSPATH=\"tools/hooks\"\n", "tools/hooks/pre-commit"),
         (".git/config.worktree", "[core]\nhooksPath = ./h\n", "h/post-checkout"),
+        (".git/config", "[core]\n hooksPath = hk # c\n", "hk/pre-commit"),
+        (".git/config", "[core]\n hooksPath = hk ; c\n", "hk/pre-commit"),
+        (".git/config", "[core]\n hooksPath = \"hk\" ; c\n", "hk/pre-commit"),
+        (".git/config", "[core]\n hooksPath = h\"k\"\n", "hk/pre-commit"),
+        (".git/config", "[core]\n hooksPath = \"hk\"# x\n", "hk/pre-commit"),
+        (".git/config", "[core]\n hooksPath = h\\\nk\n", "hk/pre-commit"),
+        (".git/config", "[core]\n hooksPath = \"h#k\"\n", "h#k/pre-commit"),
+        (".git/config", "[core]\n hooksPath = h]k\n", "h]k/pre-commit"),
+        (".git/config", "[core]\n hooksPath = .husky/_\n", ".husky/pre-commit"),
+        (".git/config", "[include]\n path = ../inc\n", "inc"),
+        (".git/config", "[core]\n fsmonitor = sh tool/run.sh\n", "tool/run.sh"),
+        (".git/config", "[alias]\n x = !./tool/run.sh\n", "tool/run.sh"),
         ("../.gitconfig", "[core]\n hooksPath = ~/w/mine\n", "mine/pre-push"),
         ("../.config/git/config", "[core]\n hooksPath = hooks\n", "hooks/pre-push"),
         (".git/config", "[include]\n path = more\n", "included/pre-commit"),
@@ -258,6 +275,8 @@ fn the_folder_of_hooks_that_git_is_told_of_is_protected() {
         let file = place.workspace().join(file);
         fs::create_dir_all(place.workspace().join(".git")).unwrap();
         fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::create_dir_all(place.workspace().join("tool")).unwrap();
+        fs::write(place.workspace().join("tool/run.sh"), "").unwrap();
         fs::write(&file, text).unwrap();
         fs::write(place.workspace().join(".git/more"), "[core]\nhooksPath=included\n").unwrap();
         assert_eq!(place.zone(hook, Access::Write), Zone::Protected, "{text} {hook}");
@@ -293,20 +312,58 @@ fn a_home_folder_as_workspace_keeps_its_keys_and_programs_apart() {
         ".bash_history",
         ".mozilla/firefox/x/logins.json",
         ".local/state/windlass/windlass.db",
+        ".codex/auth.json",
+        ".gemini/oauth_creds.json",
+        ".config/sops/age/keys.txt",
+        ".local/share/fish/fish_history",
+        ".s3cfg",
+        ".histfile",
+        ".electrum/wallets/x",
+        ".any-tool/token",
     ] {
         assert_eq!(of(key, Access::Read), Zone::Outside, "{key}");
         assert_ne!(of(key, Access::Write), Zone::Workspace, "{key}");
     }
     for program in [".local/bin/ls", "bin/ls", ".cargo/bin/cargo", "go/bin/x"] {
         assert_eq!(of(program, Access::Write), Zone::Outside, "{program}");
-        assert_eq!(of(program, Access::Read), Zone::Workspace, "{program}");
+        let is_hidden = program.starts_with('.');
+        let read = if is_hidden { Zone::Outside } else { Zone::Workspace };
+        assert_eq!(of(program, Access::Read), read, "{program}");
     }
     for start in [".bashrc", ".profile", ".zshenv", ".config/fish/config.fish", ".vimrc", ".envrc"]
     {
         assert_eq!(of(start, Access::Write), Zone::Protected, "{start}");
     }
-    for other in ["notes.txt", "src/main.rs", ".config/app/x", ".cargo/registry/x", "sbin/x"] {
+    for start in [".bashrc.d/x", ".oh-my-zsh/custom/x.zsh", ".cargo/env", ".nvm/nvm.sh", ".mkshrc"]
+    {
+        assert_eq!(of(start, Access::Write), Zone::Outside, "{start}");
+    }
+    for other in ["notes.txt", "src/main.rs", ".gitignore", ".github/x", "sbin/x", "a/.hidden/x"] {
         assert_eq!(of(other, Access::Write), Zone::Workspace, "{other}");
         assert_eq!(of(other, Access::Read), Zone::Workspace, "{other}");
     }
+}
+
+/// A workspace within a hidden folder of the home folder is a workspace like any other.
+#[test]
+fn a_workspace_in_a_hidden_folder_is_not_private() {
+    let home = TempDir::new().unwrap();
+    let dots = home.path().join(".dotfiles");
+    fs::create_dir_all(&dots).unwrap();
+    let zones = Zones::bare(&dots, Some(home.path().to_owned()));
+    assert_eq!(zone(&zones.uses("x", Access::Write)), Zone::Workspace);
+    assert_eq!(zone(&zones.uses(".x/y", Access::Read)), Zone::Workspace);
+    assert_eq!(zone(&zones.uses("../.x", Access::Read)), Zone::Outside);
+    let above = Zones::bare(home.path().parent().unwrap(), Some(home.path().to_owned()));
+    let key = home.path().join(".x/key");
+    assert_eq!(zone(&above.uses(key.to_str().unwrap(), Access::Read)), Zone::Outside);
+}
+
+#[test]
+fn a_file_that_decides_what_runs_is_read_and_not_written() {
+    let place = Place::new();
+    let zones = place.zones().keeping_file(&place.workspace().join("scripts/h.sh"));
+    assert_eq!(zone(&zones.uses("scripts/h.sh", Access::Write)), Zone::Protected);
+    assert_eq!(zone(&zones.uses("scripts/h.sh", Access::Read)), Zone::Workspace);
+    assert_eq!(zone(&zones.uses("scripts/other", Access::Write)), Zone::Workspace);
 }
