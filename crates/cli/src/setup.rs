@@ -224,10 +224,14 @@ async fn start_with(
         agents::all(&agents::files(|source| args.permissions.reads(source), &workspace, trust));
     agents.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
     let around = (sources.as_slice(), &settings.rules, agents.found.as_slice());
-    let toolbox = toolset::toolbox(args, &workspace, around, &clock);
+    let open_run = match (&opened, flags) {
+        (Some(opened), FlagRules::EveryRun) => run_settings::of_open_run(opened).await?,
+        _ => None,
+    };
+    let toolbox = toolset::toolbox(args, &workspace, around, open_run.as_deref(), &clock);
     let (tools, workplace) = toolbox.or_usage_error()?;
     settings.tools = tools.specs();
-    settings.output = toolset::output(args);
+    settings.output = toolset::output(args, open_run.as_deref());
     settings.check_tool_names().or_usage_error()?;
     let hook_messages = Arc::default();
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock, &hook_messages);

@@ -7,6 +7,7 @@ use anyhow::bail;
 use windlass::Toolbox;
 use windlass::core::gate::Output;
 use windlass::core::permission::{Mode, Permissions};
+use windlass::core::settings::{Settings, ToolSpec};
 use windlass::core::words;
 use windlass::ports::Clock;
 use windlass::tools::{
@@ -44,6 +45,7 @@ pub(crate) fn toolbox(
     args: &AgentArgs,
     workspace: &Path,
     (sources, rules, agents): (&[Source], &Permissions, &[FileAgent]),
+    open_run: Option<&Settings>,
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<(Toolbox, Workplace)> {
     let names = offered(args.permissions.tools.as_deref())?;
@@ -64,18 +66,30 @@ pub(crate) fn toolbox(
     if names.contains(&JOURNAL) {
         tools = JournalTool::all().into_iter().fold(tools, Toolbox::with);
     }
-    if rules.mode == Mode::Plan && !blocked(&words::EXIT_PLAN_MODE) {
+    let has_plan = tool_of(open_run, words::EXIT_PLAN_MODE).is_some();
+    if (rules.mode == Mode::Plan || has_plan) && !blocked(&words::EXIT_PLAN_MODE) {
         tools = tools.with(ExitPlanMode);
     }
-    if let Some(schema) = &args.prompt.json_schema {
+    if let Some(schema) = schema(args, open_run) {
         tools = tools.with(StructuredOutput::new(schema)?);
     }
     Ok((tools, workplace))
 }
 
+/// A tool that a run which is not over was begun with: flags give it, and whoever answers or resumes
+/// the run need not repeat them.
+fn tool_of<'a>(open_run: Option<&'a Settings>, name: &str) -> Option<&'a ToolSpec> {
+    open_run?.tools.iter().find(|tool| &*tool.name == name)
+}
+
+fn schema<'a>(args: &'a AgentArgs, open_run: Option<&'a Settings>) -> Option<&'a str> {
+    let recorded = tool_of(open_run, StructuredOutput::NAME).map(|tool| tool.input_schema.text());
+    args.prompt.json_schema.as_deref().or(recorded)
+}
+
 /// How an answer that must fit a schema is given.
-pub(crate) fn output(args: &AgentArgs) -> Option<Output> {
-    args.prompt.json_schema.as_ref().map(|_| StructuredOutput::output())
+pub(crate) fn output(args: &AgentArgs, open_run: Option<&Settings>) -> Option<Output> {
+    schema(args, open_run).map(|_| StructuredOutput::output())
 }
 
 fn workplace(

@@ -19,7 +19,7 @@ use super::words::stored_name;
 const FIXED: usize = 58;
 
 /// Characters that the calls need beside the rest of a row.
-const LEAST_ROOM: usize = 20;
+const LEAST_ROOM: usize = 16;
 
 /// Blanks before a call that stands below its row.
 const STACKED_INDENT: usize = 5;

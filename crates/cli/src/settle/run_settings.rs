@@ -1,10 +1,14 @@
 //! What was given with one prompt and belongs to its run alone.
 
+use std::sync::Arc;
+
 use windlass::core::permission::Human;
 use windlass::core::run_settings::{RunBounds, RunModels, RunSettings};
 use windlass::core::settings::Settings;
 
 use crate::args::{AgentArgs, PermissionArgs};
+use crate::look::story::Story;
+use crate::setup::Opened;
 
 /// The flags without what was given for this prompt alone: what another prompt has that this process
 /// goes on with.
@@ -17,6 +21,16 @@ pub(crate) fn without_rules(args: &PermissionArgs) -> PermissionArgs {
         settings: None,
         ..args.clone()
     }
+}
+
+/// The settings of the run that is not over in a conversation, if there is one.
+pub(crate) async fn of_open_run(opened: &Opened) -> anyhow::Result<Option<Arc<Settings>>> {
+    let lane = opened.store.lane(opened.lane.clone()).await?;
+    if lane.is_none_or(|lane| lane.active_run.is_none()) {
+        return Ok(None);
+    }
+    let story = Story::read(opened.store.as_ref(), opened.lane.clone()).await?;
+    Ok(story.now.settings)
 }
 
 /// What a prompt that is left for a worker brings along: what was given with it. The worker has

@@ -103,10 +103,13 @@ impl AnswerText {
     /// A reply is whole and kept: what was not streamed of it follows.
     pub(super) fn keep(&mut self, ask: AskId, text: &str, role: Role) -> io::Result<()> {
         if matches!(self.screen, Screen::Pipe) {
-            return match role {
-                Role::Progress if !text.trim().is_empty() => progress(text),
-                Role::Progress | Role::Answer => Ok(()),
-            };
+            if role == Role::Answer {
+                self.remember(text);
+                return Ok(());
+            }
+            // A text that was cut consists of several replies.
+            let text = std::mem::take(&mut self.parts).concat() + text;
+            return if text.trim().is_empty() { Ok(()) } else { progress(&text) };
         }
         let streamed = self.streamed.take_if(|(streaming, _)| *streaming == ask);
         let streamed = streamed.map(|(_, text)| text).unwrap_or_default();
@@ -121,10 +124,20 @@ impl AnswerText {
         self.end_line()?;
         match role {
             Role::Progress => self.parts.clear(),
-            Role::Answer if self.parts.len() < MOST_PARTS => self.parts.push(Arc::from(text)),
-            Role::Answer => {}
+            Role::Answer => self.remember(text),
         }
         Ok(())
+    }
+
+    fn remember(&mut self, text: &str) {
+        if self.parts.len() < MOST_PARTS {
+            self.parts.push(Arc::from(text));
+        }
+    }
+
+    /// An answer was rejected: what follows is another one.
+    pub(super) fn begin_anew(&mut self) {
+        self.parts.clear();
     }
 
     /// What was streamed is not kept.
@@ -144,10 +157,12 @@ impl AnswerText {
     pub(super) fn finish(&mut self, answer: &str) -> io::Result<()> {
         let parts = self.at_end.take().unwrap_or_else(|| std::mem::take(&mut self.parts));
         self.end_line()?;
-        let is_shown = (0..parts.len())
-            .any(|from| parts.get(from..).is_some_and(|parts| parts.concat() == answer));
+        let is_terminal = matches!(self.screen, Screen::Terminal { .. });
+        let is_shown = is_terminal
+            && (0..parts.len())
+                .any(|from| parts.get(from..).is_some_and(|parts| parts.concat() == answer));
         let is_ours = self.asked_by == AskedBy::ThisCommand;
-        match is_ours || matches!(self.screen, Screen::Terminal { .. }) {
+        match is_ours || is_terminal {
             true if !is_shown && !answer.is_empty() => self.print(answer)?,
             false if !answer.trim().is_empty() => progress(answer)?,
             true | false => {}

@@ -183,6 +183,10 @@ impl Live {
                 self.end_thoughts()?;
                 return self.answer.discard();
             }
+            Record::Rejected { .. } => {
+                self.answer.begin_anew();
+                return Ok(());
+            }
             Record::Finished { .. } => {
                 self.answer.end_run();
                 return Ok(());

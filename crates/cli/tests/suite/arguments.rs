@@ -70,7 +70,7 @@ fn a_name_of_a_conversation_is_one_word_in_the_commands_that_are_shown() {
     let name = "x'; touch pwned; '";
     let ran = place.ask("hi", &["--conversation", name]);
     assert_eq!(ran.code, 3, "{}", ran.err);
-    let shown = r"`windlass answer 'x'\''; touch pwned; '\''' 1 …`";
+    let shown = r"`windlass answer 'x'\''; touch pwned; '\''' 1 ANSWER`";
     assert!(ran.err.contains(shown), "{}", ran.err);
     let ran = place.run(&["explain", name]);
     assert!(ran.out.contains(r"windlass approve 'x'\''; touch pwned; '\'''"), "{}", ran.out);

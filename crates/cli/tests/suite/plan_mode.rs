@@ -72,3 +72,30 @@ fn in_a_pipe_the_plan_is_the_answer_and_nothing_is_changed() {
     assert!(ran.err.contains("✗ ExitPlanMode the plan: denied"), "{}", ran.err);
     assert!(!place.path("a.txt").exists());
 }
+
+#[test]
+fn a_parked_plan_is_approved_later_without_repeating_the_flags() {
+    let place = Place::new(PLANS);
+    let ran = place.ask("go", &["--permission-mode", "plan", "--conversation", "c"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("The plan is ready.") && ran.err.contains("1. write a.txt"));
+    let ran = place.run(&["answer", "c", "1", "continue", "--script", "a.script"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Written.\n"), "{}", ran.err);
+    assert!(place.path("a.txt").exists());
+}
+
+#[test]
+fn a_parked_run_with_a_schema_is_approved_later_without_repeating_it() {
+    let place = Place::new(
+        "when results 0\n  call Write {\"file_path\": \"a.txt\", \"content\": \"x\"}\n\
+         when result of Write\n  call StructuredOutput {\"ok\": true}\n\
+         when any\n  say \"end\"\n",
+    );
+    let schema =
+        r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#;
+    let ran = place.ask("go", &["--json-schema", schema, "--conversation", "c"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let ran = place.run(&["approve", "c", "--script", "a.script", "--json"]);
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &result["structured_output"]["ok"]), (0, &true.into()), "{result}");
+}
