@@ -40,7 +40,7 @@ pub use bounded::MAX_RULES;
 pub use hazard::has_harmless_options;
 pub use judge::{Asked, Effect, Permissions, Ruling};
 pub use mode::{Mode, Rights, RootRefused};
-pub use program_text::{runs_no_words, shows_what_it_runs};
+pub use program_text::{reads_programs, runs_no_words, shows_what_it_runs};
 pub use readonly::{Depth, ReadOnlyUse, is_read_only, read_only_use};
 pub use rule::{BadRule, Rule};
 pub use scope::Places;

@@ -63,7 +63,7 @@ pub use process::{Reaped, count_orphans, reap_orphans};
 pub use schemars;
 pub use search::{Glob, Grep};
 pub use shape::shape;
-pub use shell::{Bash, BashOutput, KillShell, take_apart};
+pub use shell::{Bash, BashOutput, KillShell, files_run_by, take_apart};
 pub use standard::{STANDARD, standard, standard_only};
 pub use todo::{Status, Todo, TodoWrite};
 pub use workplace::Workplace;

@@ -29,8 +29,8 @@ pub const MAX_PATHS: usize = 2_000;
 pub const MAX_FOLDERS: usize = 8;
 /// Names looked at to find out what a pattern stands for, or what a folder holds.
 pub const MAX_PATTERN_ENTRIES: usize = 10_000;
-/// Parts of one command's words that are looked at as names of files.
-pub const MAX_NAME_PIECES: usize = 500;
+/// Parts of the words of a command that are looked at as names of files.
+pub const MAX_NAME_PIECES: usize = 2_000;
 /// Doubts kept about one command; more would say nothing new.
 pub const MAX_DOUBTS: usize = 8;
 /// Bytes kept from the beginning of a command's output.

@@ -588,7 +588,8 @@ fn what_takes_long_to_judge_is_judged_in_time() {
     place.verdict(&format!("tool '{text}' $x"));
     place.verdict(&format!("tool {}", "a/b/c@d:e ".repeat(4_000)));
     let took = clock.monotonic_ms() - start;
-    assert!(took < 10_000, "{took} ms");
+    // Tests run in debug builds, beside others.
+    assert!(took < 20_000, "{took} ms");
     assert_eq!(place.verdict("cat e"), Deny);
     assert_eq!(place.verdict("cat ?"), Ask);
 }

@@ -93,6 +93,13 @@ pub fn shows_what_it_runs(command: &SimpleCommand) -> bool {
     !hazard::may_run_more(command) && !runs_text(command)
 }
 
+/// Whether a program of this name is a shell or reads programs in another way.
+#[must_use]
+pub fn reads_programs(name: &str) -> bool {
+    let bare = bare(name);
+    interpreter(name).is_some() || has(SHELLS, bare) || has(UNKNOWN, bare) || bare == "make"
+}
+
 /// Whether the command runs no program that its words name.
 #[must_use]
 pub fn runs_no_words(command: &SimpleCommand) -> bool {

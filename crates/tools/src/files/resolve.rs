@@ -11,13 +11,26 @@ use crate::limits::{MAX_LINKS, MAX_PATH_BYTES};
 pub(super) enum Real {
     /// There, without links, `.` and `..`.
     At(PathBuf),
-    /// Round in a circle, on and on, or through a link that leads each process elsewhere.
+    /// Round in a circle, or on and on.
     Nowhere,
 }
 
 /// Follows an absolute path part by part. `..` after a link leaves the folder the link leads to,
 /// not the one it lies in.
 pub(super) fn real(path: &Path) -> Real {
+    follow(path, |_| {})
+}
+
+/// Whether the way goes through a link of the kernel that leads each process elsewhere:
+/// `/proc/self/cwd` is another folder for us than for a command.
+pub(super) fn depends_on_process(path: &Path) -> bool {
+    let mut depends = false;
+    follow(path, |link| depends |= link.starts_with("/proc"));
+    depends
+}
+
+/// Follows a path, and tells of every link on the way.
+fn follow(path: &Path, mut tell: impl FnMut(&Path)) -> Real {
     if path.as_os_str().len() > MAX_PATH_BYTES {
         return Real::Nowhere;
     }
@@ -30,9 +43,8 @@ pub(super) fn real(path: &Path) -> Real {
             continue;
         }
         match fs::read_link(at.join(&part)) {
-            // `/proc/self/cwd` is another folder for us than for a command.
-            Ok(_) if at.starts_with("/proc") => return Real::Nowhere,
             Ok(target) => {
+                tell(&at.join(&part));
                 links += 1;
                 if links > MAX_LINKS || target.as_os_str().len() > MAX_PATH_BYTES {
                     return Real::Nowhere;

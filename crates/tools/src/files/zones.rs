@@ -14,7 +14,7 @@ use windlass_core::permission::{Access, PathUse, Zone};
 
 use super::path::absolute;
 use super::protected::{Protected, own_folders};
-use super::resolve::{Real, real};
+use super::resolve::{Real, depends_on_process, real};
 
 /// The places a session knows.
 #[derive(Debug, Clone)]
@@ -110,7 +110,8 @@ impl Zones {
         let whole = self.real_root(&folder.join(path));
         // The numbers of processes are reused, and their files are the kernel's.
         let is_process = absolute(Path::new("/"), &whole).starts_with("/proc");
-        !is_process && matches!(real(&whole), Real::At(real) if !real.starts_with("/proc"))
+        let is_elsewhere = is_process || depends_on_process(&whole);
+        !is_elsewhere && matches!(real(&whole), Real::At(real) if !real.starts_with("/proc"))
     }
 
     /// The folder that `path` leads to from `folder`: as the shell counts, taking `..` off the name,
@@ -138,6 +139,11 @@ impl Zones {
     pub(crate) fn is_protected(&self, folder: &Path, path: &str) -> bool {
         let uses = self.uses_from(folder, path, Access::Write);
         uses.iter().any(|used| used.zone == Zone::Protected)
+    }
+
+    /// The same by the name of the path alone, without looking where it leads.
+    pub(crate) fn is_protected_name(&self, folder: &Path, path: &str) -> bool {
+        self.protected.has(&absolute(Path::new("/"), &self.real_root(&folder.join(path))))
     }
 
     fn zone(&self, path: &Path, access: Access) -> Zone {

@@ -7,7 +7,7 @@ use windlass_core::permission::{Access, PathUse, Scan, Seen, Shell, SimpleComman
 
 use super::word::{Word, name_of};
 use crate::files::Zones;
-use crate::limits::{MAX_COMMANDS, MAX_DOUBTS, MAX_PATHS};
+use crate::limits::{MAX_COMMANDS, MAX_DOUBTS, MAX_NAME_PIECES, MAX_PATHS};
 use crate::shell::Programs;
 
 /// The commands, paths and doubts found so far.
@@ -21,6 +21,8 @@ pub(super) struct Found<'z> {
     files: Files,
     /// Whether a known command brought files whose names nobody has seen, links among them.
     has_brought: bool,
+    /// How many more parts of words are looked at as names of files.
+    pub(super) pieces_left: usize,
     shell: Shell,
 }
 
@@ -40,7 +42,8 @@ impl<'z> Found<'z> {
     pub(super) fn new(zones: &'z Zones, programs: &'z Programs, folder: &Path) -> Self {
         let (files, shell) = (Files::AsTheyWere, Shell::default());
         let folders = vec![folder.to_owned()];
-        Self { zones, programs, folders, is_lost: false, files, has_brought: false, shell }
+        let (is_lost, has_brought, pieces_left) = (false, false, MAX_NAME_PIECES);
+        Self { zones, programs, folders, is_lost, files, has_brought, pieces_left, shell }
     }
 
     /// Something rules do not understand.
@@ -153,6 +156,9 @@ impl<'z> Found<'z> {
 
     /// A path that a command uses from every folder in which the shell may be.
     pub(super) fn path(&mut self, path: &str, access: Access) {
+        if self.is_over() {
+            return;
+        }
         self.check_known(path, access);
         for used in self.uses(path, access) {
             self.add(used, Of::Command);
@@ -161,6 +167,9 @@ impl<'z> Found<'z> {
 
     /// A path that a redirection opens.
     pub(super) fn redirection(&mut self, path: &str, access: Access) {
+        if self.is_over() {
+            return;
+        }
         self.check_known(path, access);
         for used in self.uses(path, access) {
             self.add(used, Of::Redirection);
@@ -169,6 +178,9 @@ impl<'z> Found<'z> {
 
     /// A path named by a command that is not known to be read-only.
     pub(super) fn path_of_writer(&mut self, path: &str) {
+        if self.is_over() {
+            return;
+        }
         self.check_known(path, Access::Read);
         self.may_use(path, Access::Write);
         let of = |folder: &PathBuf| self.zones.uses_of_writer(folder, path);
@@ -197,6 +209,9 @@ impl<'z> Found<'z> {
 
     /// A file that a word may lead to, though it does not plainly name it.
     pub(super) fn may_use(&mut self, path: &str, access: Access) {
+        if self.is_over() {
+            return;
+        }
         let of = |folder: &PathBuf| self.zones.uses_from(folder, path, access);
         let uses: Vec<PathUse> = self.folders.iter().flat_map(of).collect();
         for used in uses {
@@ -246,6 +261,9 @@ impl<'z> Found<'z> {
 
     /// Files beneath a folder, or of a pattern, which the command uses without naming them.
     pub(super) fn scan(&mut self, path: &str, access: Access) {
+        if self.is_over() {
+            return;
+        }
         let of = |folder: &PathBuf| self.zones.uses_from(folder, path, Access::Read);
         let uses: Vec<PathUse> = self.folders.iter().flat_map(of).collect();
         for used in uses {

@@ -2,14 +2,18 @@
 
 use super::found::Found;
 use super::word::Word;
-use crate::limits::MAX_NAME_PIECES;
 
 /// Letters of a bundle behind which a value may be glued.
 const BUNDLE: usize = 8;
 
 /// A rule may be about any file that a part of the word names.
 pub(super) fn mention(word: &Word, found: &mut Found<'_>) {
-    for piece in of_word(&word.text, found) {
+    let pieces = of_word(&word.text);
+    if pieces.len() > found.pieces_left {
+        found.hide("its words are too long to be looked through");
+    }
+    for piece in pieces.into_iter().take(found.pieces_left) {
+        found.pieces_left = found.pieces_left.saturating_sub(1);
         found.mention(&piece);
         if is_glued(&word.text, &piece) && found.is_protected(&piece) {
             found.reaches(&piece);
@@ -17,13 +21,28 @@ pub(super) fn mention(word: &Word, found: &mut Found<'_>) {
     }
 }
 
-/// A text that is run may write to whatever it names.
+/// A text that is run may write to whatever it names. Of a long one the rest is compared by name
+/// alone: looking each of them up would take too long.
 pub(super) fn reach(text: &str, found: &mut Found<'_>) {
-    for piece in of_word(text, found) {
-        if is_protected(&piece, found) {
+    for piece in of_word(text) {
+        let is_protected = match found.pieces_left.checked_sub(1) {
+            Some(left) => {
+                found.pieces_left = left;
+                is_protected(&piece, found)
+            }
+            None => is_protected_name(&piece, found),
+        };
+        if is_protected {
             found.reaches(&piece);
         }
     }
+}
+
+/// Protected as it is spelled, wherever links lead. Nearly all such names are hidden ones.
+fn is_protected_name(piece: &str, found: &Found<'_>) -> bool {
+    let is_hidden = piece.starts_with('.') || piece.contains("/.");
+    let is = |folder: &std::path::PathBuf| found.zones.is_protected_name(folder, piece);
+    is_hidden && found.folders.iter().any(is)
 }
 
 /// Whether a piece is what stands behind the letters of an option.
@@ -44,7 +63,7 @@ fn is_protected(piece: &str, found: &Found<'_>) -> bool {
 }
 
 /// The parts of a word that could name a file, without the word itself.
-fn of_word(word: &str, found: &mut Found<'_>) -> Vec<String> {
+fn of_word(word: &str) -> Vec<String> {
     let is_apart = |c: char| !(c.is_alphanumeric() || "_-+./@%~*?".contains(c));
     let bare: String = word.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
     let quoted = word.split(is_apart);
@@ -60,9 +79,5 @@ fn of_word(word: &str, found: &mut Found<'_>) -> Vec<String> {
     pieces.retain(|piece| piece != word && !piece.is_empty());
     pieces.sort_unstable();
     pieces.dedup();
-    if pieces.len() > MAX_NAME_PIECES {
-        found.hide("a word is too long to be looked through");
-        pieces.truncate(MAX_NAME_PIECES);
-    }
     pieces
 }
