@@ -205,6 +205,27 @@ fn the_effort_of_a_child_reaches_the_wire() {
     }
 }
 
+/// What memory files say is put before the prompt, in the first message and not in the system prompt.
+// spec: MODELS-02
+#[test]
+fn memory_files_are_prepended_to_the_first_message() {
+    let (wire, place) = (Wire::start(), place(""));
+    place.write("CLAUDE.md", "Always answer in verse.\n");
+    let (sent, _) = wire.ask(&place, &["--model", "opus"]);
+    assert!(!sent.body["system"].to_string().contains("in verse"), "{}", sent.body["system"]);
+    let first = &sent.body["messages"][0];
+    assert_eq!(first["role"], "user");
+    let texts: Vec<&str> = first["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|block| block["text"].as_str().unwrap())
+        .collect();
+    assert!(texts[0].contains("Always answer in verse."), "{first}");
+    assert_eq!(texts.last(), Some(&"hi"), "{first}");
+    assert!(texts.len() > 1, "{first}");
+}
+
 /// Whichever format the model speaks, it is told that it is to plan; the note stands behind what is
 /// cached of the prompt.
 // spec: PERMISSIONS-08
