@@ -332,8 +332,11 @@ impl Driver {
             self.step(vec![Input::Forked { parent, at }]).await?;
         }
         if self.after_stuck && self.conversation.run.is_some() {
-            // Before it is adopted: the time that the stuck driver had counts.
+            // Before it is adopted: the time that the stuck driver had counts, and so does what it
+            // let go, which the log does not say.
+            self.conversation = load_deciding(&self.ports, &self.lane).await?;
             self.step(vec![Input::Ticked {}]).await?;
+            self.conversation = self.conversation.without_volatile();
         }
         let input = if self.conversation.run.is_some() {
             let prompt_hash = self.settings.prompt_hash();
@@ -461,11 +464,25 @@ pub async fn load(ports: &Ports, lane: &LaneId) -> Result<Conversation, DriveErr
 
 /// Folds a lane's log up to and with entry `last`.
 pub async fn load_to(ports: &Ports, lane: &LaneId, last: Seq) -> Result<Conversation, DriveError> {
+    load_with(ports, lane, last, Conversation::fold).await
+}
+
+/// The same as its last driver had it, with the calls that it let go: every entry is decided again.
+async fn load_deciding(ports: &Ports, lane: &LaneId) -> Result<Conversation, DriveError> {
+    load_with(ports, lane, Seq::MAX, Conversation::verify).await
+}
+
+async fn load_with(
+    ports: &Ports,
+    lane: &LaneId,
+    last: Seq,
+    take: fn(&mut Conversation, &Entry) -> Result<(), log::Error>,
+) -> Result<Conversation, DriveError> {
     let mut conversation = Conversation::default();
     while conversation.head < last {
         let page = ports.store.read_log(lane.clone(), conversation.head, PAGE).await?;
         for stored in page.iter().filter(|stored| stored.seq <= last) {
-            conversation.fold(&Entry::parse(stored.seq, &stored.line)?)?;
+            take(&mut conversation, &Entry::parse(stored.seq, &stored.line)?)?;
         }
         if page.len() < PAGE {
             break;

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use windlass::core::conversation::Conversation;
 use windlass::core::facts::{Facts, Repeat};
 use windlass::core::ids::LaneId;
 use windlass::core::limits::Times;
+use windlass::core::log::Entry;
 use windlass::core::outcome::Outcome;
 use windlass::core::raw::Raw;
 use windlass::core::settings::ToolSpec;
@@ -70,11 +72,20 @@ async fn cause_of_end(store: &dyn Store) -> StopCause {
 /// process goes on beating.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_driver_that_blocks_its_thread_is_replaced_and_writes_nothing_afterwards() {
+    // The beginning of the run is stored, its first reply is not.
+    blocked_at(1).await;
+    // The reply is stored, the result of its call is not: that the call ran is not in the log.
+    let log = blocked_at(2).await;
+    let told: String = log.iter().map(Entry::encode).collect();
+    assert!(!told.contains("it did not run"), "{told}");
+}
+
+/// The log of a run whose driver was blocked at the append of this number.
+async fn blocked_at(number: u32) -> Vec<Entry> {
     let (block, appends) = (Block::default(), AtomicU32::new(0));
     let reached = block.clone();
     let hook = move |operation| -> Task<'static, ()> {
-        // The beginning of the run is stored, its first reply is not.
-        if operation == Operation::Append && appends.fetch_add(1, Ordering::SeqCst) == 1 {
+        if operation == Operation::Append && appends.fetch_add(1, Ordering::SeqCst) == number {
             reached.wait();
         }
         Box::pin(std::future::ready(()))
@@ -83,7 +94,10 @@ async fn a_driver_that_blocks_its_thread_is_replaced_and_writes_nothing_afterwar
     let look = Probe::read("Look");
     let base =
         builder("when any\n  call Look {}\n", MemoryStore::new(), std::slice::from_ref(&look));
-    let builder = with_hard_limit(base).shared_store(Arc::clone(&store) as Arc<dyn Store>);
+    // A call that ran ahead of its reply would be stored together with it.
+    let builder = with_hard_limit(base)
+        .settings(|settings| settings.limits.early_calls = 0)
+        .shared_store(Arc::clone(&store) as Arc<dyn Store>);
     let w = builder.start().await.unwrap();
     let run = w.session("lane").send("go").await.unwrap();
     eventually("the driver is blocked", || block.is_reached()).await;
@@ -97,6 +111,12 @@ async fn a_driver_that_blocks_its_thread_is_replaced_and_writes_nothing_afterwar
     pause(200).await;
     assert_eq!(store.lane(LaneId::from("lane")).await.unwrap().unwrap().head, head);
     assert_eq!(store.runs(None, 9).await.unwrap().len(), 1);
+    let log = w.session("lane").log().await.unwrap();
+    let mut again = Conversation::default();
+    for entry in &log {
+        again.verify(entry).unwrap();
+    }
+    log
 }
 
 /// A tool that blocks the thread it runs on.
