@@ -14,11 +14,12 @@ use windlass::sqlite::SqliteStore;
 use windlass::tools::Workplace;
 use windlass::{Definition, LeaseTimes, SystemClock, Windlass};
 
-use crate::args::{AgentArgs, PermissionArgs, StoreArgs, WhenAsked};
+use crate::args::{AgentArgs, ModelArgs, PermissionArgs, StoreArgs, WhenAsked};
 use crate::exit::{OrUsageError, UsageError};
 use crate::settle::agents::{self, FileAgent};
-use crate::settle::config::{self, Config};
+use crate::settle::config::{self, Config, Profile};
 use crate::settle::customs::{self, Custom};
+use crate::settle::sources::Source;
 use crate::settle::trust::FolderTrust;
 use crate::settle::{
     hooks, limits, memory, model, paths, rules, run_settings, sources, trust, workspace,
@@ -199,16 +200,8 @@ async fn start_with(
     let mut settings = Settings::new(windlass::ModelSettings::named(""));
     let chosen = match asks {
         Asks::Model => {
-            let named = model::named(&args.model, (&config, &profile, &sources));
-            let name = match (named, &opened) {
-                (None, Some(opened)) => {
-                    model::of_conversation(opened.store.as_ref(), &opened.lane).await?
-                }
-                (named, _) => named,
-            };
-            let chosen =
-                model::choose(&mut settings, &args.model, (&config, &profile), name, &clock);
-            chosen.or_usage_error()?
+            let given = (&args.model, (&config, &profile), sources.as_slice());
+            choose_model(&mut settings, given, opened.as_ref(), &clock).await?
         }
         Asks::Nobody => model::silent(&clock)?,
     };
@@ -279,6 +272,20 @@ async fn start_with(
         when_asked,
         hook_messages,
     })
+}
+
+/// Chooses the model: the one that was named, else the one that the conversation was begun with.
+async fn choose_model(
+    settings: &mut Settings,
+    (args, (config, profile), sources): (&ModelArgs, (&Config, &Profile), &[Source]),
+    opened: Option<&Opened>,
+    clock: &Arc<dyn windlass::ports::Clock>,
+) -> anyhow::Result<Arc<dyn windlass::ports::Model>> {
+    let name = match (model::named(args, (config, profile, sources)), opened) {
+        (None, Some(opened)) => model::of_conversation(opened.store.as_ref(), &opened.lane).await?,
+        (named, _) => named,
+    };
+    model::choose(settings, args, (config, profile), name, clock).or_usage_error()
 }
 
 /// Ends commands of processes that died, beside the work: their owners' names are not ours. Every
