@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
+use serde_json::Value;
 use windlass::Toolbox;
 use windlass::core::gate::Output;
 use windlass::core::permission::{Mode, Permissions};
@@ -12,7 +13,7 @@ use windlass::core::words;
 use windlass::ports::Clock;
 use windlass::tools::{
     Agent, ExitPlanMode, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones,
-    standard_only,
+    files_run_by, standard_only,
 };
 
 use crate::args::AgentArgs;
@@ -107,12 +108,24 @@ fn workplace(
     for folder in added.filter_map(|folder| workspace.join(folder).canonicalize().ok()) {
         zones = zones.with_folder(&folder);
     }
+    // Whoever writes a script that a hook runs decides what runs, at the very next call.
+    let texts = sources.iter().flat_map(|source| hook_commands(&source.hooks));
+    let scripts: Vec<_> = texts.flat_map(|text| files_run_by(text, &zones)).collect();
+    zones = scripts.iter().fold(zones, |zones, script| zones.keeping_file(script));
     let variables = sources.iter().flat_map(|source| source.env.clone());
     let workplace = Workplace::over(zones).timed_by(Arc::clone(clock)).with_variables(variables);
     Ok(match paths::state() {
         Ok(state) => workplace.keeping_in(state.join("desks")),
         Err(_) => workplace,
     })
+}
+
+/// The commands of hooks, as settings have them.
+fn hook_commands(hooks: &Value) -> Vec<&str> {
+    let groups = hooks.as_object().into_iter().flat_map(|events| events.values());
+    let groups = groups.filter_map(Value::as_array).flatten();
+    let hooks = groups.filter_map(|group| group.get("hooks")?.as_array()).flatten();
+    hooks.filter_map(|hook| hook.get("command")?.as_str()).collect()
 }
 
 /// Names as they are typed: `default` means all.

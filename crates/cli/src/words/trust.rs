@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::present::visible;
 use crate::settle::grants::ProjectGrants;
 use crate::settle::trust::FolderTrust;
 use crate::show::harmless;
@@ -53,7 +54,7 @@ pub(crate) fn trust_lines(grants: &ProjectGrants) -> Vec<String> {
     for kind in &grants.kinds {
         lines.push(format!("  {}", kind.name));
         // A command of several lines stays whole, each line below the other.
-        let indented = |line: &String| format!("    {}", line.replace('\n', "\n      "));
+        let indented = |line: &String| format!("    {}", visible(line).replace('\n', "\n      "));
         lines.extend(kind.lines.iter().map(indented));
     }
     lines

@@ -217,3 +217,51 @@ fn what_was_typed_before_the_question_does_not_answer_it() {
     seat.end();
     assert!(!place.path("hooked").exists());
 }
+
+/// A model that may edit files does not get to write what a hook runs at its next call.
+// spec: PERMISSIONS-15
+#[test]
+fn a_script_that_a_hook_runs_is_not_for_the_model_to_write() {
+    for (command, file) in [
+        ("sh scripts/h.sh", "scripts/h.sh"),
+        ("./scripts/h.sh || true", "scripts/h.sh"),
+        ("\\\"$CLAUDE_PROJECT_DIR\\\"/scripts/h.sh", "scripts/h.sh"),
+        ("true && python3 h.py", "h.py"),
+    ] {
+        let content = "touch MODEL_CODE_RAN # open('MODEL_CODE_RAN','w')";
+        let read = serde_json::json!({ "file_path": file });
+        let write = serde_json::json!({ "file_path": file, "content": content });
+        let place = Place::new(&format!(
+            "when results 0\n  call Read {read}\nwhen results 1\n  call Write {write}\n\
+             when results 2\n  call Bash {{\"command\": \"ls\"}}\nwhen any\n  say \"done\"\n"
+        ));
+        std::fs::create_dir_all(place.path("a/.claude")).unwrap();
+        std::fs::create_dir_all(place.path("a/scripts")).unwrap();
+        place.write(&format!("a/{file}"), "#");
+        let run = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(place.path("a").join(file), run).unwrap();
+        place.write(
+            "a/.claude/settings.json",
+            &format!(
+                "{{\"hooks\": {{\"PreToolUse\": [{{\"matcher\": \"\", \"hooks\": \
+                 [{{\"type\": \"command\", \"command\": \"{command}\"}}]}}]}}}}"
+            ),
+        );
+        trust(&place, &["a"], "is trusted");
+        let ran = place.alone("go", &["--workspace", "a", "--permission-mode", "acceptEdits"]);
+        assert!(!place.path("a/MODEL_CODE_RAN").exists(), "{command}");
+        let text = std::fs::read_to_string(place.path("a").join(file)).unwrap();
+        assert_eq!(text, "#", "{command}: {} {}", ran.out, ran.err);
+    }
+}
+
+/// What would run is shown to the letter.
+#[test]
+fn trust_shows_characters_that_nobody_could_see() {
+    let place = Place::new(WRITE);
+    std::fs::create_dir_all(place.path("a/.claude")).unwrap();
+    let command = r"true #\r\u001b[2Kecho harmless\u200b two";
+    place.write("a/.claude/settings.json", &SETTINGS.replace("echo ran >> hooked", command));
+    let shown = r"true #\r\u001b[2Kecho harmless\u200b two";
+    trust(&place, &["a"], shown);
+}

@@ -253,9 +253,15 @@ fn has_anywhere(parts: &[String]) -> bool {
 
 fn begins(parts: &[String], names: &[&[&str]]) -> bool {
     let is = |part: &String, name: &str| match (name.strip_suffix('*'), name.strip_prefix('*')) {
-        (Some(start), _) => part.starts_with(&start.to_lowercase()),
-        (None, Some(end)) => part.ends_with(&end.to_lowercase()),
-        (None, None) => *part == name.to_lowercase(),
+        (Some(start), _) => {
+            part.get(..start.len()).is_some_and(|part| part.eq_ignore_ascii_case(start))
+        }
+        (None, Some(end)) => part
+            .len()
+            .checked_sub(end.len())
+            .and_then(|at| part.get(at..))
+            .is_some_and(|part| part.eq_ignore_ascii_case(end)),
+        (None, None) => part.eq_ignore_ascii_case(name),
     };
     let all = |name: &[&str]| {
         parts.len() >= name.len() && name.iter().zip(parts).all(|(name, part)| is(part, name))

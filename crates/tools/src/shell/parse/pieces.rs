@@ -52,14 +52,14 @@ fn is_glued(word: &str, piece: &str) -> bool {
 
 /// Protected as it stands, in the home folder, or behind a variable: `$HOME/.bashrc`.
 fn is_protected(piece: &str, found: &Found<'_>) -> bool {
-    let behind = piece.split_once('/').map(|(_, rest)| rest);
-    let home = found.zones.home().map(std::path::Path::to_owned);
-    let at_home = |path: &str| {
+    let behind = piece.split_once('/').map_or("", |(_, rest)| rest);
+    let is_named = |path: &str| {
         let path = path.trim_start_matches('/');
-        home.as_deref().is_some_and(|home| found.zones.is_protected(home, path))
+        let home = found.zones.home();
+        let mut folders = found.folders.iter().map(std::path::PathBuf::as_path).chain(home);
+        !path.is_empty() && folders.any(|folder| found.zones.is_protected_name(folder, path))
     };
-    let is = |path: &str| !path.is_empty() && (found.is_protected(path) || at_home(path));
-    is(piece) || behind.is_some_and(is)
+    found.is_protected(piece) || is_named(piece) || is_named(behind)
 }
 
 /// The parts of a word that could name a file, without the word itself.
