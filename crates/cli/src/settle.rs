@@ -21,4 +21,5 @@ pub(crate) mod settings_check;
 pub(crate) mod sources;
 pub(crate) mod trust;
 pub(crate) mod trust_file;
+mod unique_keys;
 pub(crate) mod workspace;

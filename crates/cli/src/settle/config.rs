@@ -41,11 +41,11 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use windlass::Keeping;
 use windlass::core::budget::{Period, Unpriced};
-use windlass::core::settings::{CacheLifetime, DurabilityMode, Effort};
+use windlass::core::settings::DurabilityMode;
 use windlass::models::{ModelRow, ProviderRow, Providers};
 use windlass::tools::read_linked;
 
-use super::controls::{ModelControls, StopMeaning};
+use super::controls::with_model_controls;
 use super::paths;
 use crate::args::ResumePolicy;
 use crate::exit::OrUsageError;
@@ -53,42 +53,28 @@ use crate::exit::OrUsageError;
 /// Bytes of the file.
 const FILE_BYTES: u64 = 1 << 20;
 
-/// The file.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Config {
-    /// The model to ask.
-    pub(crate) model: Option<String>,
-    /// The model to fall back on.
-    pub(crate) fallback_model: Option<String>,
-    /// The model that sums up.
-    pub(crate) summary_model: Option<String>,
-    /// How hard the model should try: `low`, `medium`, `high`, `xhigh` or `max`.
-    pub(crate) effort: Option<Effort>,
-    /// Tokens the model may think with; 0 switches thinking off.
-    pub(crate) max_thinking_tokens: Option<u64>,
-    /// Tokens the model is told it has for the whole task.
-    pub(crate) task_budget: Option<u64>,
-    /// Beta features to ask for.
-    pub(crate) betas: Option<Vec<String>>,
-    /// Output tokens one reply may have at first.
-    pub(crate) max_tokens: Option<u64>,
-    /// How freely the model chooses its words, from 0 to 2.
-    pub(crate) temperature: Option<f64>,
-    /// How long the provider keeps the prompt in its cache: `off`, `5m` or `1h`.
-    pub(crate) cache_lifetime: Option<CacheLifetime>,
-    /// Texts that end the output, and what each means: `finish`, `reprompt` or `continue`.
-    pub(crate) stop_sequences: Option<BTreeMap<String, StopMeaning>>,
-    /// Where conversations live.
-    pub(crate) store: Option<PathBuf>,
-    /// Providers of the user's own.
-    pub(crate) providers: BTreeMap<String, ProviderRow>,
-    /// What models can do and cost, where our table is wrong or silent.
-    pub(crate) models: BTreeMap<String, ModelRow>,
-    /// How long is kept what no conversation needs.
-    pub(crate) keep: Keep,
-    /// Profiles by name.
-    pub(crate) profiles: BTreeMap<String, Profile>,
+with_model_controls! {
+    /// The file.
+    #[derive(Debug, Clone, Default, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub(crate) struct Config {
+        /// The model to ask.
+        pub(crate) model: Option<String>,
+        /// The model to fall back on.
+        pub(crate) fallback_model: Option<String>,
+        /// The model that sums up.
+        pub(crate) summary_model: Option<String>,
+        /// Where conversations live.
+        pub(crate) store: Option<PathBuf>,
+        /// Providers of the user's own.
+        pub(crate) providers: BTreeMap<String, ProviderRow>,
+        /// What models can do and cost, where our table is wrong or silent.
+        pub(crate) models: BTreeMap<String, ModelRow>,
+        /// How long is kept what no conversation needs.
+        pub(crate) keep: Keep,
+        /// Profiles by name.
+        pub(crate) profiles: BTreeMap<String, Profile>,
+    }
 }
 
 /// How long is kept what no conversation needs; what is not said is as usual.
@@ -115,75 +101,61 @@ impl Keep {
     }
 }
 
-/// A set of limits with a name.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Profile {
-    /// Limits that differ.
-    pub(crate) limits: BTreeMap<String, toml::Value>,
-    /// Times that differ: `soft_ms`, `hard_ms`, `grace_ms`.
-    pub(crate) times: BTreeMap<String, toml::Value>,
-    /// Dollars one run may cost.
-    pub(crate) budget_usd: Option<f64>,
-    /// Tokens one run may use.
-    pub(crate) budget_tokens: Option<u64>,
-    /// Dollars one model call may cost.
-    pub(crate) call_budget_usd: Option<f64>,
-    /// Tokens one model call may use.
-    pub(crate) call_budget_tokens: Option<u64>,
-    /// Dollars all runs of a conversation may cost together.
-    pub(crate) conversation_budget_usd: Option<f64>,
-    /// Tokens all runs of a conversation may use together.
-    pub(crate) conversation_budget_tokens: Option<u64>,
-    /// Dollars all conversations of the profile may cost together, in every process on the store.
-    pub(crate) profile_budget_usd: Option<f64>,
-    /// Tokens all conversations of the profile may use together.
-    pub(crate) profile_budget_tokens: Option<u64>,
-    /// When the spending of the profile is counted anew: `day`, `month` (both UTC), or `total`.
-    pub(crate) profile_budget_period: Period,
-    /// Whether a human is asked at the cap.
-    pub(crate) ask_at_cap: bool,
-    /// What a cap in dollars means for a model without a price: `refuse`, or `free` to count nothing.
-    pub(crate) unpriced: Unpriced,
-    /// Tools that must have worked so often before an answer counts.
-    pub(crate) checklist: BTreeMap<String, u32>,
-    /// A command that must succeed before an answer counts.
-    pub(crate) gate_command: Option<String>,
-    /// What a judge must find to be true of an answer before it counts.
-    pub(crate) gate_judge: Option<String>,
-    /// What a worker does with runs that a dead process left: `automatic`, or `manual` to wait for
-    /// `windlass resume`.
-    pub(crate) resume: Option<ResumePolicy>,
-    /// The model of the profile.
-    pub(crate) model: Option<String>,
-    /// The model that sums up for it.
-    pub(crate) summary_model: Option<String>,
-    /// How hard the model should try: `low`, `medium`, `high`, `xhigh` or `max`.
-    pub(crate) effort: Option<Effort>,
-    /// Tokens the model may think with; 0 switches thinking off.
-    pub(crate) max_thinking_tokens: Option<u64>,
-    /// Tokens the model is told it has for the whole task.
-    pub(crate) task_budget: Option<u64>,
-    /// Beta features to ask for.
-    pub(crate) betas: Option<Vec<String>>,
-    /// Output tokens one reply may have at first.
-    pub(crate) max_tokens: Option<u64>,
-    /// How freely the model chooses its words, from 0 to 2.
-    pub(crate) temperature: Option<f64>,
-    /// How long the provider keeps the prompt in its cache: `off`, `5m` or `1h`.
-    pub(crate) cache_lifetime: Option<CacheLifetime>,
-    /// Texts that end the output, and what each means: `finish`, `reprompt` or `continue`.
-    pub(crate) stop_sequences: Option<BTreeMap<String, StopMeaning>>,
-    /// From when on its context is kept small: `thresholds`, in per cent.
-    pub(crate) window: BTreeMap<String, toml::Value>,
-    /// Tools that may be called as often as they like with differing arguments.
-    pub(crate) exempt_tools: Vec<String>,
-    /// The tool a model that repeats itself is made to call.
-    pub(crate) lookup_tool: Option<String>,
-    /// The tool with which the model asks a person.
-    pub(crate) ask_tool: Option<String>,
-    /// When an append waits for the disk: `scheduled`, or `strict` for always.
-    pub(crate) durability: Option<DurabilityMode>,
+with_model_controls! {
+    /// A set of limits with a name.
+    #[derive(Debug, Clone, Default, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub(crate) struct Profile {
+        /// Limits that differ.
+        pub(crate) limits: BTreeMap<String, toml::Value>,
+        /// Times that differ: `soft_ms`, `hard_ms`, `grace_ms`.
+        pub(crate) times: BTreeMap<String, toml::Value>,
+        /// Dollars one run may cost.
+        pub(crate) budget_usd: Option<f64>,
+        /// Tokens one run may use.
+        pub(crate) budget_tokens: Option<u64>,
+        /// Dollars one model call may cost.
+        pub(crate) call_budget_usd: Option<f64>,
+        /// Tokens one model call may use.
+        pub(crate) call_budget_tokens: Option<u64>,
+        /// Dollars all runs of a conversation may cost together.
+        pub(crate) conversation_budget_usd: Option<f64>,
+        /// Tokens all runs of a conversation may use together.
+        pub(crate) conversation_budget_tokens: Option<u64>,
+        /// Dollars all conversations of the profile may cost together, in every process on the store.
+        pub(crate) profile_budget_usd: Option<f64>,
+        /// Tokens all conversations of the profile may use together.
+        pub(crate) profile_budget_tokens: Option<u64>,
+        /// When the spending of the profile is counted anew: `day`, `month` (both UTC), or `total`.
+        pub(crate) profile_budget_period: Period,
+        /// Whether a human is asked at the cap.
+        pub(crate) ask_at_cap: bool,
+        /// What a cap in dollars means for a model without a price: `refuse`, or `free` to count nothing.
+        pub(crate) unpriced: Unpriced,
+        /// Tools that must have worked so often before an answer counts.
+        pub(crate) checklist: BTreeMap<String, u32>,
+        /// A command that must succeed before an answer counts.
+        pub(crate) gate_command: Option<String>,
+        /// What a judge must find to be true of an answer before it counts.
+        pub(crate) gate_judge: Option<String>,
+        /// What a worker does with runs that a dead process left: `automatic`, or `manual` to wait for
+        /// `windlass resume`.
+        pub(crate) resume: Option<ResumePolicy>,
+        /// The model of the profile.
+        pub(crate) model: Option<String>,
+        /// The model that sums up for it.
+        pub(crate) summary_model: Option<String>,
+        /// From when on its context is kept small: `thresholds`, in per cent.
+        pub(crate) window: BTreeMap<String, toml::Value>,
+        /// Tools that may be called as often as they like with differing arguments.
+        pub(crate) exempt_tools: Vec<String>,
+        /// The tool a model that repeats itself is made to call.
+        pub(crate) lookup_tool: Option<String>,
+        /// The tool with which the model asks a person.
+        pub(crate) ask_tool: Option<String>,
+        /// When an append waits for the disk: `scheduled`, or `strict` for always.
+        pub(crate) durability: Option<DurabilityMode>,
+    }
 }
 
 /// Reads the file; one that does not exist says nothing. A file that is not valid was not understood.
@@ -210,37 +182,7 @@ fn read_file() -> anyhow::Result<Config> {
     Ok(config)
 }
 
-impl Profile {
-    /// How the model is asked.
-    pub(crate) fn controls(&self) -> ModelControls {
-        ModelControls {
-            effort: self.effort,
-            max_thinking_tokens: self.max_thinking_tokens,
-            task_budget: self.task_budget,
-            betas: self.betas.clone(),
-            max_tokens: self.max_tokens,
-            temperature: self.temperature,
-            cache_lifetime: self.cache_lifetime,
-            stop_sequences: self.stop_sequences.clone(),
-        }
-    }
-}
-
 impl Config {
-    /// How the model is asked.
-    pub(crate) fn controls(&self) -> ModelControls {
-        ModelControls {
-            effort: self.effort,
-            max_thinking_tokens: self.max_thinking_tokens,
-            task_budget: self.task_budget,
-            betas: self.betas.clone(),
-            max_tokens: self.max_tokens,
-            temperature: self.temperature,
-            cache_lifetime: self.cache_lifetime,
-            stop_sequences: self.stop_sequences.clone(),
-        }
-    }
-
     /// The profile of this name. Three exist without being written down.
     pub(crate) fn profile(&self, name: Option<&str>) -> anyhow::Result<Profile> {
         let name = name.unwrap_or("default");

@@ -18,6 +18,51 @@ use crate::words;
 #[path = "controls_tests.rs"]
 mod controls_tests;
 
+/// Defines a table of config.toml that has the controls of a model besides fields of its own. They
+/// are listed here once; `serde(flatten)` would do the same, but accept unknown names.
+macro_rules! with_model_controls {
+    ($(#[$meta:meta])* pub(crate) struct $name:ident { $($own:tt)* }) => {
+        $(#[$meta])*
+        pub(crate) struct $name {
+            /// How hard the model should try: `low`, `medium`, `high`, `xhigh` or `max`.
+            pub(crate) effort: Option<windlass::core::settings::Effort>,
+            /// Tokens the model may think with; 0 switches thinking off.
+            pub(crate) max_thinking_tokens: Option<u64>,
+            /// Tokens the model is told it has for the whole task.
+            pub(crate) task_budget: Option<u64>,
+            /// Beta features to ask for.
+            pub(crate) betas: Option<Vec<String>>,
+            /// Output tokens one reply may have at first.
+            pub(crate) max_tokens: Option<u64>,
+            /// How freely the model chooses its words, from 0 to 2.
+            pub(crate) temperature: Option<f64>,
+            /// How long the provider keeps the prompt in its cache: `off`, `5m` or `1h`.
+            pub(crate) cache_lifetime: Option<windlass::core::settings::CacheLifetime>,
+            /// Texts that end the output, and what each means: `finish`, `reprompt` or `continue`.
+            pub(crate) stop_sequences: Option<BTreeMap<String, crate::settle::controls::StopMeaning>>,
+            $($own)*
+        }
+
+        impl $name {
+            /// How the model is asked.
+            pub(crate) fn controls(&self) -> crate::settle::controls::ModelControls {
+                crate::settle::controls::ModelControls {
+                    effort: self.effort,
+                    max_thinking_tokens: self.max_thinking_tokens,
+                    task_budget: self.task_budget,
+                    betas: self.betas.clone(),
+                    max_tokens: self.max_tokens,
+                    temperature: self.temperature,
+                    cache_lifetime: self.cache_lifetime,
+                    stop_sequences: self.stop_sequences.clone(),
+                }
+            }
+        }
+    };
+}
+
+pub(super) use with_model_controls;
+
 /// The controls of one source.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModelControls {

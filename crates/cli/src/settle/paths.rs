@@ -10,9 +10,15 @@ fn set(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// A variable of the environment that must be a whole path. One that begins at the current folder
+/// would let a project bring the user's own files.
+fn set_whole(name: &str) -> Option<PathBuf> {
+    set(name).filter(|path| path.is_absolute())
+}
+
 /// The home folder.
 pub(crate) fn home() -> Option<PathBuf> {
-    set("HOME")
+    set_whole("HOME")
 }
 
 /// Where state lives: `$WINDLASS_HOME`, else the XDG state folder.
@@ -20,19 +26,19 @@ pub(crate) fn state() -> anyhow::Result<PathBuf> {
     if let Some(folder) = set("WINDLASS_HOME") {
         return Ok(folder);
     }
-    if let Some(state) = set("XDG_STATE_HOME") {
+    if let Some(state) = set_whole("XDG_STATE_HOME") {
         return Ok(state.join("windlass"));
     }
     match home() {
         Some(home) => Ok(home.join(".local/state/windlass")),
-        None => bail!("no home folder is known; set WINDLASS_HOME or give --store FILE"),
+        None => bail!("no home folder is known; set HOME or WINDLASS_HOME to a whole path"),
     }
 }
 
 /// Our own configuration: `$WINDLASS_HOME/config.toml`, else in the XDG configuration folder.
 pub(crate) fn config() -> Option<PathBuf> {
     let folder = set("WINDLASS_HOME")
-        .or_else(|| set("XDG_CONFIG_HOME").map(|config| config.join("windlass")))
+        .or_else(|| set_whole("XDG_CONFIG_HOME").map(|config| config.join("windlass")))
         .or_else(|| home().map(|home| home.join(".config/windlass")))?;
     Some(folder.join("config.toml"))
 }

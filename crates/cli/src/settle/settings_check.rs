@@ -104,6 +104,10 @@ impl SettingsFindings {
                 wrong(&format!("permissions.{name}"), "a text");
             }
         }
+        let bypass = "disableBypassPermissionsMode";
+        if permissions.get(bypass).is_some_and(|value| value.as_str() != Some("disable")) {
+            wrong(&format!("permissions.{bypass}"), "`disable`");
+        }
     }
 
     /// Judges a name that may be known here, elsewhere, or nowhere.
@@ -126,7 +130,16 @@ impl SettingsFindings {
                 self.errors.push(error.to_string());
                 continue;
             }
-            self.tool(text, rules::tool_of(text), list);
+            let tool = rules::tool_of(text);
+            if tool.contains('*') && text.contains('(') {
+                // What stands in the brackets means something else for each tool.
+                self.errors.push(format!(
+                    "the rule `{text}` has brackets behind a pattern of tools and would cover \
+                     nothing; write one rule for each tool"
+                ));
+                continue;
+            }
+            self.tool(text, tool, list);
         }
     }
 

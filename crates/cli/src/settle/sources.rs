@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::config_file::{ConfigFile, Owner};
 use super::settings_check::{self, SettingsFindings};
 use super::trust::{self, Trust};
-use super::{paths, trust::FolderTrust};
+use super::{paths, trust::FolderTrust, unique_keys};
 use crate::args::PermissionArgs;
 use crate::exit::UsageError;
 use crate::{show, words};
@@ -165,7 +165,7 @@ fn inline(given: &str) -> anyhow::Result<SettingsText> {
 }
 
 fn parse(source: &'static str, text: &str, place: String) -> anyhow::Result<SettingsText> {
-    match serde_json::from_str(text) {
+    match unique_keys::parse(text) {
         Ok(Value::Object(table)) => Ok(SettingsText { source, place, table }),
         Ok(_) => bail!("the settings {place} are not valid: they must be a JSON object; fix them"),
         Err(error) => bail!("the settings {place} are not valid JSON ({error}); fix them"),

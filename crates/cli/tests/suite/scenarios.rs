@@ -146,7 +146,7 @@ fn tried(page: &Path) -> Result<(), String> {
 }
 
 /// Pages of the documentation whose examples are commands of this program.
-const EXAMPLES: [&str; 1] = ["hooks.md"];
+const EXAMPLES: [&str; 2] = ["hooks.md", "settings.md"];
 
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -60,6 +60,17 @@ fn slips_are_errors_for_a_run_and_for_doctor() {
             hooks(r#"{"SessionStart": [{"matcher": "startupp", "hooks": []}]}"#),
             "unknown matcher of SessionStart `startupp`; did you mean `startup`?",
         ),
+        (r#"{"permissions": {"deny": ["B*sh(touch *)"]}}"#.to_owned(), "would cover nothing"),
+        (r#"{"permissions": {"allow": ["*(rm *)"]}}"#.to_owned(), "would cover nothing"),
+        (
+            r#"{"permissions": {"deny": ["Bash"], "deny": []}}"#.to_owned(),
+            "`deny` occurs twice in one object",
+        ),
+        (r#"{"hooks": {}, "hooks": {}}"#.to_owned(), "`hooks` occurs twice in one object"),
+        (
+            r#"{"permissions": {"disableBypassPermissionsMode": "disabled"}}"#.to_owned(),
+            "`permissions.disableBypassPermissionsMode` must be `disable`",
+        ),
         (r#"{"disableAllHooks": "yes"}"#.to_owned(), "`disableAllHooks` must be true or false"),
     ] {
         let place = place(&settings);

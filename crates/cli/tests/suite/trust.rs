@@ -76,6 +76,28 @@ fn odd_paths_are_the_folder_they_mean() {
 }
 
 #[test]
+fn without_a_home_folder_nothing_is_trusted_and_nothing_is_written_into_the_project() {
+    let place = Place::new(WRITE);
+    project(&place, "a");
+    let store = place.path("w.db");
+    for (name, value) in [("HOME", ""), ("HOME", "rel"), ("HOME", "/proc/nowhere")] {
+        let run = |args: &[&str]| {
+            let mut command = place.command(args);
+            command.env_remove("WINDLASS_HOME").env(name, value);
+            command.current_dir(place.path("a")).stdin(std::process::Stdio::null());
+            crate::kit::Ran::from(command.output().unwrap())
+        };
+        let ran = run(&["trust"]);
+        assert_eq!((ran.code, ran.err.lines().count()), (1, 1), "{value}: {}", ran.err);
+        let script = ["--script", "../a.script", "--store", store.to_str().unwrap()];
+        let ran = run(&[&["-p", "go"], &script[..]].concat());
+        assert!(ran.code == 0 && ran.err.contains("is not trusted"), "{value}: {}", ran.err);
+        let left: Vec<_> = std::fs::read_dir(place.path("a")).unwrap().collect();
+        assert_eq!(left.len(), 1, "{value}: {left:?}");
+    }
+}
+
+#[test]
 fn the_file_is_private_and_one_that_is_damaged_is_an_error() {
     let place = Place::new(WRITE);
     project(&place, "a");
