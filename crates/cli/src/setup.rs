@@ -209,8 +209,7 @@ async fn start_with(
     settings.rules = rules.or_usage_error()?;
     limits::apply(&mut settings, &profile, &args.limits).or_usage_error()?;
     let controls = model::controls(&args.model, (&config, &profile)).or_usage_error()?;
-    let markers = words::end_markers(&controls);
-    tell(&mut settings, args, &workspace, &markers);
+    tell(&mut settings, args, &workspace, &words::end_markers(&controls));
     remember(&mut settings, &folder);
 
     let agents =
@@ -258,13 +257,12 @@ async fn start_with(
         .settings(|mine| *mine = Settings { rules: owner_rules, ..settings.clone() })
         .start()
         .await?;
-    let agents = names;
     let customs = customs::all(&args.permissions, &workspace, trust);
     Ok(Setup {
         windlass,
         store,
         settings,
-        agents,
+        agents: names,
         customs,
         workspace,
         workplace,
