@@ -145,30 +145,38 @@ const PROGRAMS: &[&[&str]] = &[&[".local", "bin"], &["bin"], &[".cargo", "bin"],
 /// Hidden names in a home folder that hold neither keys nor anything that runs by itself.
 const HARMLESS: &[&str] = &[".gitignore", ".gitattributes", ".editorconfig", ".github"];
 
-/// What is protected for one session.
+/// What is protected for one session. Every call of a tool compares paths with these places several
+/// times, so they are folded once.
 #[derive(Debug, Clone)]
 pub(super) struct Protected {
-    folders: Vec<PathBuf>,
+    folders: Vec<Vec<String>>,
     /// Our own configuration and state: not even read without asking.
-    own: Vec<PathBuf>,
-    home: Option<PathBuf>,
+    own: Vec<Vec<String>>,
+    home: Option<Home>,
+}
+
+/// The home folder of the user.
+#[derive(Debug, Clone)]
+struct Home {
+    path: PathBuf,
+    parts: Vec<String>,
 }
 
 impl Protected {
     pub(super) fn of(root: &Path, home: Option<&Path>) -> Self {
-        let home = home.map(Path::to_owned);
+        let home = home.map(|home| Home { path: home.to_owned(), parts: folded(home) });
         let mut protected = Self { folders: Vec::new(), own: Vec::new(), home };
         protected.add_git_of(root);
         protected
     }
 
     pub(super) fn add(&mut self, folder: PathBuf) {
-        self.own.push(folder);
+        self.own.push(folded(&folder));
     }
 
     /// A file that decides what runs, and may be read.
     pub(super) fn add_file(&mut self, file: PathBuf) {
-        self.folders.push(file);
+        self.folders.push(folded(&file));
     }
 
     /// In a worktree or a submodule `.git` is a file that says where the folder is, and wherever it
@@ -176,14 +184,15 @@ impl Protected {
     pub(super) fn add_git_of(&mut self, root: &Path) {
         if let Some(folder) = pointer(&root.join(".git"), "gitdir:") {
             let shared = pointer(&folder.join("commondir"), "");
-            self.folders.extend(std::iter::once(folder).chain(shared));
+            self.folders.extend(std::iter::once(folder).chain(shared).map(|path| folded(&path)));
         }
-        self.folders.extend(deciding_places(root, self.home.as_deref()));
+        let home = self.home.as_ref().map(|home| &*home.path);
+        self.folders.extend(deciding_places(root, home).into_iter().map(|path| folded(&path)));
     }
 
     pub(super) fn has(&self, path: &Path) -> bool {
         let parts: Vec<String> = folded(path);
-        let in_folder = |folder: &PathBuf| folded_starts_with(&parts, folder);
+        let in_folder = |folder: &Vec<String>| parts.starts_with(folder);
         has_anywhere(&parts)
             || self.folders.iter().chain(&self.own).any(in_folder)
             || self.is_at_home(&parts, AT_HOME)
@@ -192,7 +201,7 @@ impl Protected {
     /// Whether it lies in one of our own folders.
     pub(super) fn is_own(&self, path: &Path) -> bool {
         let parts: Vec<String> = folded(path);
-        self.own.iter().any(|folder| folded_starts_with(&parts, folder))
+        self.own.iter().any(|folder| parts.starts_with(folder))
     }
 
     /// Whether it is one of the private places of the home folder.
@@ -203,9 +212,9 @@ impl Protected {
     /// Whether it is a hidden entry of the home folder, or lies in one: keys, histories, start files
     /// and programs have too many names to list them all.
     pub(super) fn is_hidden_at_home(&self, path: &Path) -> bool {
-        let Some(home) = self.home.as_deref().map(folded) else { return false };
+        let Some(home) = &self.home else { return false };
         let parts = folded(path);
-        let first = parts.strip_prefix(home.as_slice()).and_then(<[String]>::first);
+        let first = parts.strip_prefix(home.parts.as_slice()).and_then(<[String]>::first);
         first.is_some_and(|first| {
             let is_hidden =
                 first.starts_with('.') || matches!(first.as_str(), "library" | "appdata");
@@ -216,14 +225,15 @@ impl Protected {
     /// Whether one of our own folders or a private place may lie beneath a folder.
     pub(super) fn has_private_beneath(&self, folder: &Path) -> bool {
         let parts = folded(folder);
-        let is_beneath = |place: &Path| folded(place).starts_with(&parts);
-        let private = |home: &Path| {
-            let place = |names: &[&str]| {
-                names.iter().fold(home.to_owned(), |at, name| at.join(name.trim_end_matches('*')))
+        let private = |home: &Home| {
+            let names = |names: &[&str]| {
+                names.iter().map(|name| fold(name.trim_end_matches('*'))).collect::<Vec<_>>()
             };
-            PRIVATE.iter().any(|names| is_beneath(&place(names)))
+            let place = |private: &&[&str]| [home.parts.clone(), names(private)].concat();
+            PRIVATE.iter().any(|private| place(private).starts_with(&parts))
         };
-        self.own.iter().any(|own| is_beneath(own)) || self.home.as_deref().is_some_and(private)
+        self.own.iter().any(|own| own.starts_with(&parts))
+            || self.home.as_ref().is_some_and(private)
     }
 
     /// Whether programs of the user lie there.
@@ -232,8 +242,8 @@ impl Protected {
     }
 
     fn is_at_home(&self, parts: &[String], names: &[&[&str]]) -> bool {
-        let Some(home) = self.home.as_deref().map(folded) else { return false };
-        parts.starts_with(&home) && parts.get(home.len()..).is_some_and(|rest| begins(rest, names))
+        let rest = self.home.as_ref().and_then(|home| parts.strip_prefix(home.parts.as_slice()));
+        rest.is_some_and(|rest| begins(rest, names))
     }
 }
 
@@ -269,10 +279,6 @@ fn begins(parts: &[String], names: &[&[&str]]) -> bool {
     names.iter().any(|name| all(name))
 }
 
-fn folded_starts_with(parts: &[String], folder: &Path) -> bool {
-    parts.starts_with(&folded(folder))
-}
-
 /// The parts of a path as the most careless file system would compare them: case does not count,
 /// nor do characters without a width, nor dots and blanks at the end.
 fn folded(path: &Path) -> Vec<String> {
@@ -284,11 +290,19 @@ fn folded(path: &Path) -> Vec<String> {
 }
 
 fn fold(name: &str) -> String {
-    let visible = name.chars().filter(|c| !crate::input::is_invisible(*c));
-    let folded: String =
-        visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    // Most names are plain: their case is all there is to fold.
+    let is_plain = |c: u8| c.is_ascii_graphic() || c == b' ';
+    let folded = match name.bytes().all(is_plain) {
+        true => name.to_ascii_lowercase(),
+        false => fold_unicode(name),
+    };
     match folded.trim_end_matches(['.', ' ']) {
         "git~1" => ".git".to_owned(),
         trimmed => trimmed.to_owned(),
     }
+}
+
+fn fold_unicode(name: &str) -> String {
+    let visible = name.chars().filter(|c| !crate::input::is_invisible(*c));
+    visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
