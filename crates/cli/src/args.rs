@@ -88,8 +88,36 @@ pub(crate) struct AgentArgs {
     pub(crate) tools_at_once: u16,
 }
 
+impl AgentArgs {
+    /// What a run with this profile has, and no settings files.
+    pub(crate) fn of_profile(name: &str) -> Self {
+        Self {
+            model: ModelArgs::default(),
+            permissions: PermissionArgs {
+                workspace: PathBuf::from("."),
+                setting_sources: Some(String::new()),
+                ..PermissionArgs::default()
+            },
+            prompt: PromptArgs::default(),
+            limits: LimitArgs { profile: Some(name.to_owned()), ..LimitArgs::default() },
+            output: OutputArgs {
+                output_format: OutputFormat::Text,
+                json: false,
+                verbose: false,
+                include_partial_messages: false,
+                log: None,
+                log_format: LogFormat::Text,
+            },
+            store: StoreArgs { store: None },
+            beat_ms: 3_000,
+            lease_ms: 10_000,
+            tools_at_once: 64,
+        }
+    }
+}
+
 /// Which model answers, and how.
-#[derive(Debug, Clone, ClapArgs)]
+#[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
     /// Use this model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml
@@ -131,7 +159,7 @@ pub(crate) struct ModelArgs {
 }
 
 /// What may run.
-#[derive(Debug, Clone, ClapArgs)]
+#[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Permissions")]
 pub(crate) struct PermissionArgs {
     /// Allow without asking: `Read`, `Bash(npm test:*)`, `Edit(src/**)`
@@ -216,7 +244,7 @@ impl PermissionArgs {
 }
 
 /// What the model is told.
-#[derive(Debug, Clone, ClapArgs)]
+#[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Prompting")]
 pub(crate) struct PromptArgs {
     /// Replace the system prompt
@@ -231,7 +259,7 @@ pub(crate) struct PromptArgs {
 }
 
 /// How much it may take.
-#[derive(Debug, Clone, ClapArgs)]
+#[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// Stop the run after N rounds of tool calls [default: 50]; a run also wraps up after 15 minutes
@@ -428,7 +456,7 @@ pub(crate) struct WorkerArgs {
     /// Wait N seconds after SIGTERM for tool calls in progress to finish, 0 to 3600
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=3_600))]
     pub(crate) grace_seconds: u64,
-    /// Choose whether interrupted runs are resumed without being asked [default: as the profile says]
+    /// Choose whether interrupted runs are resumed without being asked [default: as the profile of each run says]
     #[arg(long, value_name = "POLICY", value_enum)]
     pub(crate) resume: Option<ResumePolicy>,
 }

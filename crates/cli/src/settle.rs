@@ -17,6 +17,7 @@ pub(crate) mod paths;
 pub(crate) mod project;
 pub(crate) mod rules;
 pub(crate) mod run_settings;
+pub(crate) mod scripts;
 pub(crate) mod settings_check;
 pub(crate) mod sources;
 pub(crate) mod trust;

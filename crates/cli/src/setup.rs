@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use windlass::core::ids::LaneId;
-use windlass::core::permission::Permissions;
+use windlass::core::permission::Human;
 use windlass::core::settings::Settings;
 use windlass::memory::MemoryStore;
+use windlass::models::Models;
 use windlass::ports::Store;
 use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
-use windlass::tools::Workplace;
-use windlass::{Definition, LeaseTimes, SystemClock, Windlass};
+use windlass::tools::{Imports, MemoryNotes, Workplace};
+use windlass::{Definition, LeaseTimes, SystemClock, Toolbox, Windlass};
 
-use crate::args::{AgentArgs, ModelArgs, PermissionArgs, StoreArgs, WhenAsked};
+use crate::args::{AgentArgs, PermissionArgs, StoreArgs, WhenAsked};
 use crate::exit::{OrUsageError, UsageError};
 use crate::settle::agents::{self, FileAgent};
-use crate::settle::config::{self, Config, Profile};
+use crate::settle::config::{self, Config};
 use crate::settle::customs::{self, Custom};
 use crate::settle::sources::Source;
 use crate::settle::trust::FolderTrust;
@@ -160,21 +161,21 @@ pub(crate) async fn start_on(
     args: &AgentArgs,
     asks: Asks,
 ) -> anyhow::Result<Setup> {
-    start_with(opened, args, asks, FlagRules::EveryRun).await
+    start_with(opened, args, asks, FlagScope::EveryRun).await
 }
 
-/// The same for one prompt: the rules that were given as flags are for its run alone.
+/// The same for one prompt: what was given as flags is for its run alone.
 pub(crate) async fn start_for_prompt(
     opened: Option<Opened>,
     args: &AgentArgs,
     asks: Asks,
 ) -> anyhow::Result<Setup> {
-    start_with(opened, args, asks, FlagRules::OwnRun).await
+    start_with(opened, args, asks, FlagScope::OwnRun).await
 }
 
-/// Which runs the rules have that were given as flags.
+/// Which runs what was given as flags is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FlagRules {
+enum FlagScope {
     /// Every run that this process drives.
     EveryRun,
     /// The run of the prompt that they were given with; it brings them along.
@@ -185,7 +186,7 @@ async fn start_with(
     opened: Option<Opened>,
     args: &AgentArgs,
     asks: Asks,
-    flags: FlagRules,
+    flags: FlagScope,
 ) -> anyhow::Result<Setup> {
     logging::install(&args.output)?;
     let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
@@ -194,51 +195,47 @@ async fn start_with(
     let trust = folder.trust;
     let sources = sources::in_force(&args.permissions, &folder).or_usage_error()?;
     let config = config::read()?;
-    let profile = config.profile(args.limits.profile.as_deref()).or_usage_error()?;
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
-    let mut settings = Settings::new(windlass::ModelSettings::named(""));
-    let chosen = match asks {
-        Asks::Model => {
-            let given = (&args.model, (&config, &profile), sources.as_slice());
-            choose_model(&mut settings, given, opened.as_ref(), &clock).await?
-        }
-        Asks::Nobody => model::silent(&clock)?,
+    let others = run_settings::for_other_runs(args);
+    let earlier_model = match asks {
+        Asks::Model => earlier_model(opened.as_ref(), [args, &others], (&config, &sources)).await?,
+        Asks::Nobody => None,
     };
-    let rules = rules::permissions(&args.permissions, &sources, &workspace, when_asked);
-    settings.rules = rules.or_usage_error()?;
-    limits::apply(&mut settings, &profile, &args.limits).or_usage_error()?;
-    let controls = model::controls(&args.model, (&config, &profile)).or_usage_error()?;
-    tell(&mut settings, args, &workspace, &words::end_markers(&controls));
+    let base = RunBase { folder: &folder, config: &config, clock: &clock, asks, earlier_model };
+    let (mut settings, models) = base.settings(args, when_asked, None).or_usage_error()?;
+    let chosen = model::open(&settings, &args.model, models, &clock).or_usage_error()?;
     remember(&mut settings, &folder);
 
     let agents =
         agents::all(&agents::files(|source| args.permissions.reads(source), &workspace, trust));
     agents.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
-    let around = (sources.as_slice(), &settings.rules, agents.found.as_slice());
-    let open_run = match (&opened, flags) {
-        (Some(opened), FlagRules::EveryRun) => run_settings::of_open_run(opened).await?,
-        _ => None,
-    };
-    let toolbox = toolset::toolbox(args, &workspace, around, open_run.as_deref(), &clock);
-    let (tools, workplace) = toolbox.or_usage_error()?;
-    settings.tools = tools.specs();
-    settings.output = toolset::output(args, open_run.as_deref());
-    settings.check_tool_names().or_usage_error()?;
+    let workplace = toolset::workplace(args, &workspace, &sources, &clock);
+    let workplace = workplace.or_usage_error()?.ruled_by(settings.rules.clone());
+    let mut tools = offer(&mut settings, args, &agents.found, &workplace).or_usage_error()?;
     let hook_messages = Arc::default();
     let commands = hooks::commands(&mut settings, &sources, &workspace, &clock, &hook_messages);
     let commands = commands.or_usage_error()?;
+    let own_names = agent_names(&tools, &agents.found);
+    let mut owner = settings.clone();
+    if flags == FlagScope::OwnRun {
+        if run_settings::is_given(args, &others) {
+            let model = Some(settings.model.name.to_string());
+            (owner, _) = base.settings(&others, when_asked, model).or_usage_error()?;
+            tools = offer(&mut owner, &others, &agents.found, &workplace).or_usage_error()?;
+            owner.user_context = settings.user_context.clone();
+            owner.hooks = settings.hooks;
+            owner.limits.hook_ms = owner.limits.hook_ms.max(commands.longest_ms());
+        }
+        // Runs that others began wait for an answer, as with a worker.
+        owner.rules.human = Human::Reachable;
+    }
     end_orphans_later(Arc::clone(&clock));
     let store = match opened {
         Some(opened) => opened.store,
         None => store(&args.store).await?,
     };
     let offered = tools.get(toolset::AGENT).map_or(Vec::new(), |_| agents.found);
-    let names = offered.iter().map(|agent| agent.name.clone()).collect();
-    let owner_rules = match flags {
-        FlagRules::EveryRun => settings.rules.clone(),
-        FlagRules::OwnRun => rules_of_files(args, &folder, when_asked)?,
-    };
     let mut builder = Windlass::builder();
     for agent in offered {
         let definition = definition(&agent, args, (&config, asks), (&workspace, &clock));
@@ -248,13 +245,16 @@ async fn start_with(
     let windlass = builder
         .shared_model(chosen)
         .shared_store(Arc::clone(&store))
-        .tools(windlass::tools::remembering(&tools, &workplace, &store))
+        .tools(toolset::with_reserves(
+            windlass::tools::remembering(&tools, &workplace, &store, memory_of_folders(trust)),
+            args,
+        )?)
         .command_hooks(commands)
         .shared_workspace(workspace::of(&args.permissions.workspace, &workspace, trust))
         .keeping(config.keep.settled())
         .tools_at_once(args.tools_at_once.into())
         .lease(LeaseTimes { beat_ms: args.beat_ms, expiry_ms: args.lease_ms })
-        .settings(|mine| *mine = Settings { rules: owner_rules, ..settings.clone() })
+        .settings(|mine| *mine = owner)
         .start()
         .await?;
     let customs = customs::all(&args.permissions, &workspace, trust);
@@ -262,7 +262,7 @@ async fn start_with(
         windlass,
         store,
         settings,
-        agents: names,
+        agents: own_names,
         customs,
         workspace,
         workplace,
@@ -270,20 +270,6 @@ async fn start_with(
         when_asked,
         hook_messages,
     })
-}
-
-/// Chooses the model: the one that was named, else the one that the conversation was begun with.
-async fn choose_model(
-    settings: &mut Settings,
-    (args, (config, profile), sources): (&ModelArgs, (&Config, &Profile), &[Source]),
-    opened: Option<&Opened>,
-    clock: &Arc<dyn windlass::ports::Clock>,
-) -> anyhow::Result<Arc<dyn windlass::ports::Model>> {
-    let name = match (model::named(args, (config, profile, sources)), opened) {
-        (None, Some(opened)) => model::of_conversation(opened.store.as_ref(), &opened.lane).await?,
-        (named, _) => named,
-    };
-    model::choose(settings, args, (config, profile), name, clock).or_usage_error()
 }
 
 /// Ends commands of processes that died, beside the work: their owners' names are not ours. Every
@@ -295,15 +281,110 @@ fn end_orphans_later(clock: Arc<dyn windlass::ports::Clock>) {
     });
 }
 
-/// The rules without those that were given as flags.
-fn rules_of_files(
-    args: &AgentArgs,
+/// The model that a conversation was asked with before, unless every run of this process has one that
+/// was named: the whole conversation is read for it.
+async fn earlier_model(
+    opened: Option<&Opened>,
+    runs: [&AgentArgs; 2],
+    (config, sources): (&Config, &[Source]),
+) -> anyhow::Result<Option<String>> {
+    let is_named = |args: &AgentArgs| {
+        let profile = config.profile(args.limits.profile.as_deref());
+        let named = |profile| model::named(&args.model, (config, &profile, sources)).is_some();
+        args.model.script.is_some() || profile.is_ok_and(named)
+    };
+    match opened {
+        Some(opened) if !runs.into_iter().all(is_named) => {
+            model::of_conversation(opened.store.as_ref(), &opened.lane).await
+        }
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// What the settings of a run begin with, whatever was given with its prompt.
+struct RunBase<'a> {
+    folder: &'a FolderTrust,
+    config: &'a Config,
+    clock: &'a Arc<dyn windlass::ports::Clock>,
+    asks: Asks,
+    /// The model that the conversation was asked with before.
+    earlier_model: Option<String>,
+}
+
+impl RunBase<'_> {
+    /// The settings of a run with these flags, without tools, and the models that it can ask: the one
+    /// that is named, else the default, else the last resort.
+    fn settings(
+        &self,
+        args: &AgentArgs,
+        when_asked: WhenAsked,
+        last_resort: Option<String>,
+    ) -> anyhow::Result<(Settings, Option<Models>)> {
+        let folder = &self.folder.folder;
+        let sources = sources::in_force(&args.permissions, self.folder)?;
+        let profile = self.config.profile(args.limits.profile.as_deref());
+        let profile = profile?;
+        let known = (self.config, &profile);
+        let mut settings = Settings::new(windlass::ModelSettings::named(""));
+        let named = match self.asks {
+            Asks::Model => model::named(&args.model, (self.config, &profile, &sources))
+                .or_else(|| self.earlier_model.clone()),
+            Asks::Nobody => run_settings::given_model(args, &profile)?,
+        };
+        let models = match (self.asks, &named) {
+            (Asks::Nobody, None) => {
+                model::describe_controls(&mut settings, &args.model, known, self.clock)?;
+                None
+            }
+            (Asks::Nobody | Asks::Model, _) => {
+                let names = (named, last_resort);
+                model::describe(&mut settings, &args.model, known, names, self.clock)?
+            }
+        };
+        let rules = rules::permissions(&args.permissions, &sources, folder, when_asked);
+        settings.rules = rules?;
+        limits::apply(&mut settings, &profile, &args.limits)?;
+        let markers = words::end_markers(&model::controls(&args.model, known)?);
+        tell(&mut settings, args, folder, &markers);
+        Ok((settings, models.filter(|_| self.asks == Asks::Model)))
+    }
+}
+
+/// Whether a run with this profile could begin: judged by what judges a run, without its model, its
+/// store and the settings files of the folder.
+pub(crate) fn check_profile(
+    name: &str,
+    config: &Config,
     folder: &FolderTrust,
-    when_asked: WhenAsked,
-) -> anyhow::Result<Permissions> {
-    let bare = run_settings::without_rules(&args.permissions);
-    let sources = sources::in_force(&bare, folder)?;
-    rules::permissions(&bare, &sources, &folder.folder, when_asked)
+) -> anyhow::Result<()> {
+    let args = AgentArgs::of_profile(name);
+    let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
+    let (asks, earlier_model) = (Asks::Nobody, None);
+    let base = RunBase { folder, config, clock: &clock, asks, earlier_model };
+    let (mut settings, _) = base.settings(&args, WhenAsked::Park, None)?;
+    let workplace = toolset::workplace(&args, &folder.folder, &[], &clock)?;
+    offer(&mut settings, &args, &[], &workplace).map(drop)
+}
+
+/// Offers the tools of a run with these flags, and gives them.
+fn offer(
+    settings: &mut Settings,
+    args: &AgentArgs,
+    agents: &[FileAgent],
+    workplace: &Workplace,
+) -> anyhow::Result<Toolbox> {
+    let tools = toolset::toolbox(args, (&settings.rules, agents), workplace);
+    let tools = tools?;
+    settings.tools = tools.specs();
+    settings.output = toolset::output(args);
+    settings.check_tool_names()?;
+    Ok(tools)
+}
+
+/// The agents that children may be, if any may.
+fn agent_names(tools: &Toolbox, agents: &[FileAgent]) -> Vec<String> {
+    let names = || agents.iter().map(|agent| agent.name.clone()).collect();
+    tools.get(toolset::AGENT).map_or_else(Vec::new, |_| names())
 }
 
 /// How it stands with trust in the folder. What is ignored is said once; at a terminal the user is
@@ -327,7 +408,8 @@ fn trusted(
 
 /// Asks whoever sits at the terminal about a folder whose settings are ignored, once.
 pub(crate) fn ask_about(folder: &mut FolderTrust, when_asked: WhenAsked) -> anyhow::Result<()> {
-    let asks = when_asked == WhenAsked::Prompt && !folder.is_declined;
+    let asks =
+        when_asked == WhenAsked::Prompt && !folder.is_declined && folder.grants.too_much.is_none();
     if asks && folder.ignores_something() {
         let decision = show::ask_trust(folder).context("the terminal cannot be used")?;
         decision.map(|decision| folder.decide(decision)).transpose()?;
@@ -340,6 +422,15 @@ fn remember(settings: &mut Settings, folder: &FolderTrust) {
     let memory = memory::files(folder);
     memory.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
     settings.user_context = Arc::from(words::user_context(&memory.files));
+}
+
+/// What memory files of deeper folders may import, and where problems with them are told.
+fn memory_of_folders(trust: trust::Trust) -> (Imports, MemoryNotes) {
+    let imports = match trust {
+        trust::Trust::Given => Imports::Allowed,
+        trust::Trust::Missing => Imports::Ignored,
+    };
+    (imports, Arc::new(|problem: &str| show::note(&words::problem(problem))))
 }
 
 /// What the model is told before the conversation: the prompt and where it is.

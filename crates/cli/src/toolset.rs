@@ -8,7 +8,6 @@ use serde_json::Value;
 use windlass::Toolbox;
 use windlass::core::gate::Output;
 use windlass::core::permission::{Mode, Permissions};
-use windlass::core::settings::{Settings, ToolSpec};
 use windlass::core::words;
 use windlass::ports::Clock;
 use windlass::tools::{
@@ -41,21 +40,18 @@ pub(crate) fn every_name() -> impl Iterator<Item = &'static str> {
 /// The name that offers the run journal.
 const JOURNAL: &str = "Journal";
 
-/// The tools that are offered, and the place they work in.
+/// The tools that are offered.
 pub(crate) fn toolbox(
     args: &AgentArgs,
-    workspace: &Path,
-    (sources, rules, agents): (&[Source], &Permissions, &[FileAgent]),
-    open_run: Option<&Settings>,
-    clock: &Arc<dyn Clock>,
-) -> anyhow::Result<(Toolbox, Workplace)> {
+    (rules, agents): (&Permissions, &[FileAgent]),
+    workplace: &Workplace,
+) -> anyhow::Result<Toolbox> {
     let names = offered(args.permissions.tools.as_deref())?;
     // A tool that may never run is not offered either.
     let blocked =
         |name: &&str| rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.names(name));
     let names: Vec<&str> = names.into_iter().filter(|name| !blocked(name)).collect();
-    let workplace = workplace(args, workspace, sources, clock)?.ruled_by(rules.clone());
-    let mut tools = standard_only(&workplace, names.iter().copied());
+    let mut tools = standard_only(workplace, names.iter().copied());
     if names.contains(&AGENT) {
         let (mut one, mut several) = (Agent::default(), SpawnChildRuns::default());
         for agent in agents {
@@ -67,33 +63,31 @@ pub(crate) fn toolbox(
     if names.contains(&JOURNAL) {
         tools = JournalTool::all().into_iter().fold(tools, Toolbox::with);
     }
-    let has_plan = tool_of(open_run, words::EXIT_PLAN_MODE).is_some();
-    if (rules.mode == Mode::Plan || has_plan) && !blocked(&words::EXIT_PLAN_MODE) {
+    if rules.mode == Mode::Plan && !blocked(&words::EXIT_PLAN_MODE) {
         tools = tools.with(ExitPlanMode);
     }
-    if let Some(schema) = schema(args, open_run) {
+    if let Some(schema) = &args.prompt.json_schema {
         tools = tools.with(StructuredOutput::new(schema)?);
     }
-    Ok((tools, workplace))
+    Ok(tools)
 }
 
-/// A tool that a run which is not over was begun with: flags give it, and whoever answers or resumes
-/// the run need not repeat them.
-fn tool_of<'a>(open_run: Option<&'a Settings>, name: &str) -> Option<&'a ToolSpec> {
-    open_run?.tools.iter().find(|tool| &*tool.name == name)
+/// The same tools and those that a run may bring along with its prompt: they are offered to no other.
+pub(crate) fn with_reserves(tools: Toolbox, args: &AgentArgs) -> anyhow::Result<Toolbox> {
+    let schema = args.prompt.json_schema.as_deref().unwrap_or(ANY_OBJECT);
+    Ok(tools.with_reserve(ExitPlanMode).with_reserve(StructuredOutput::new(schema)?))
 }
 
-fn schema<'a>(args: &'a AgentArgs, open_run: Option<&'a Settings>) -> Option<&'a str> {
-    let recorded = tool_of(open_run, StructuredOutput::NAME).map(|tool| tool.input_schema.text());
-    args.prompt.json_schema.as_deref().or(recorded)
-}
+/// The schema that fits every answer: a run is checked against the one that it brought.
+const ANY_OBJECT: &str = r#"{"type": "object"}"#;
 
 /// How an answer that must fit a schema is given.
-pub(crate) fn output(args: &AgentArgs, open_run: Option<&Settings>) -> Option<Output> {
-    schema(args, open_run).map(|_| StructuredOutput::output())
+pub(crate) fn output(args: &AgentArgs) -> Option<Output> {
+    args.prompt.json_schema.as_ref().map(|_| StructuredOutput::output())
 }
 
-fn workplace(
+/// The place that tools work in.
+pub(crate) fn workplace(
     args: &AgentArgs,
     workspace: &Path,
     sources: &[Source],

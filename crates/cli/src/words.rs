@@ -34,7 +34,7 @@ pub(crate) use questions::{
     asked, choices, choices_help, more, question_and_answers, try_again, waiting,
 };
 pub(crate) use shell_word::{option_word, shell_word};
-pub(crate) use trust::{TRUST_CHOICES, trust_lines, trust_title, untrusted};
+pub(crate) use trust::{TRUST_CHOICES, too_much_to_trust, trust_lines, trust_title, untrusted};
 
 /// What the model is told when a run that stopped at a limit is resumed.
 pub(crate) const GO_ON: &str = "Continue where you stopped.";
@@ -472,4 +472,17 @@ fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
         "windlass: stopped ({}): {why}; `windlass explain {word}` says more",
         ended.cause.name()
     ))
+}
+
+/// A flag that cannot go with a prompt which another process works on.
+pub(crate) fn not_detached(flag: &str) -> String {
+    format!("{flag} cannot be combined with --detach; give it to the worker instead")
+}
+
+/// A flag that would count for another run too.
+pub(crate) fn not_behind(flag: &str, lane: &LaneId) -> String {
+    format!(
+        "{flag} would also count for the unfinished run of this conversation; finish that run with \
+         windlass resume {lane}, or begin a new conversation"
+    )
 }

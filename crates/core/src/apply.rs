@@ -185,9 +185,14 @@ fn adopted(c: &mut Conversation, input: &Input, epoch: Epoch) {
 
 fn configured(c: &mut Conversation, input: &Input) {
     let Input::Configured { settings } = input else { return };
+    let own = c.run_settings.as_ref().filter(|_| c.run.is_some());
+    // What an active run has of its own it keeps; what it shared with its first owner changes.
+    let own = own.zip(c.run_owner.as_ref()).map(|(own, first)| own.without_shared_prompt(first));
+    let in_force = own.map_or_else(|| settings.clone(), |own| Arc::new(own.over(settings)));
     c.prompt_hash = Some(settings.prompt_hash());
-    c.settings = Some(settings.clone());
+    c.settings = Some(in_force);
     c.owner_settings = Some(settings.clone());
+    c.run_owner = Some(settings.clone());
     with_run(c, |run| {
         run.cap_tokens = settings.model.max_tokens;
         if let Phase::Halted(halt) = &mut run.phase {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::gate::Need;
 use crate::limits::{Limits, Times};
-use crate::settings::{Model, Settings};
+use crate::settings::{ASK_TOOL, Model, Settings};
 use crate::window::{BadThresholds, Summariser};
 
 /// A day.
@@ -96,9 +96,12 @@ impl Settings {
         let checklist = checklist.map(|tool| ("the checklist", tool));
         let exempt = self.guards.exempt.iter().map(|tool| ("exempt_tools", &**tool));
         let lookup = self.guards.lookup_tool.iter().map(|tool| ("lookup_tool", &**tool));
+        // The tool that is usual need not be offered; one that somebody named must be.
+        let ask = Some(&*self.guards.ask_tool).filter(|tool| *tool != ASK_TOOL);
+        let ask = ask.map(|tool| ("ask_tool", tool));
         let is_unknown =
             |(_, tool): &(_, &str)| !self.tools.iter().any(|offered| &*offered.name == *tool);
-        match checklist.chain(exempt).chain(lookup).find(is_unknown) {
+        match checklist.chain(exempt).chain(lookup).chain(ask).find(is_unknown) {
             None => Ok(()),
             Some((what, tool)) => {
                 let offered = self.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>();

@@ -37,9 +37,13 @@ pub struct Conversation {
     pub settings: Option<Arc<Settings>>,
     /// What its owner has: a run begins from this.
     pub owner_settings: Option<Arc<Settings>>,
+    /// What the owner had when the active run began: a new owner is compared with it.
+    pub run_owner: Option<Arc<Settings>>,
+    /// What the active run has of its own.
+    pub run_settings: Option<Arc<RunSettings>>,
     /// The user's context as the model was last told it.
     pub told_context: Arc<str>,
-    /// Hash of prompt and tools in force.
+    /// Hash of the prompt and tools that the owner had when the run began.
     pub prompt_hash: Option<Arc<str>>,
     /// What the model sees.
     pub transcript: Transcript,

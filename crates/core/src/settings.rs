@@ -76,6 +76,43 @@ pub struct Settings {
     /// when it changed.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub user_context: Arc<str>,
+    /// What becomes of its runs when their process dies.
+    #[serde(default, skip_serializing_if = "ResumePolicy::is_automatic")]
+    pub resume: ResumePolicy,
+}
+
+/// What becomes of a run whose process died, if it can be resumed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResumePolicy {
+    /// A worker resumes it.
+    #[default]
+    Automatic,
+    /// It waits for a person to resume it.
+    Manual,
+}
+
+impl ResumePolicy {
+    /// The name of the policy, as it is stored.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Automatic => "automatic",
+            Self::Manual => "manual",
+        }
+    }
+
+    /// The policy of a stored name. A name that is not known is the careful one.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        if name == "automatic" { Self::Automatic } else { Self::Manual }
+    }
+
+    /// Whether a worker resumes the run by itself.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    pub(crate) fn is_automatic(&self) -> bool {
+        *self == Self::Automatic
+    }
 }
 
 /// A sampling temperature between 0 and 2, in thousandths: settings are compared and hashed, which
@@ -158,7 +195,7 @@ pub struct Guards {
 }
 
 /// The tool with which the model asks a person, unless the settings name another.
-const ASK_TOOL: &str = "AskUserQuestion";
+pub(crate) const ASK_TOOL: &str = "AskUserQuestion";
 
 impl Default for Guards {
     fn default() -> Self {
@@ -342,6 +379,7 @@ impl Settings {
             cache: None,
             depth: 0,
             user_context: Arc::from(""),
+            resume: ResumePolicy::Automatic,
         }
     }
 

@@ -153,12 +153,15 @@ impl Agents {
             // What the parent owes somebody is not what its child owes the parent.
             settings.gate = Gate::default();
             settings.output = None;
+        } else {
+            let of_run = RunSettings::of(above).for_agent(&settings, &self.own.settings);
+            settings = of_run.over(&settings);
         }
         let offered: BTreeSet<&str> = above.tools.iter().map(|tool| &*tool.name).collect();
         let owed = above.output.as_ref().map(|output| &*output.tool);
-        child.ports.tools =
-            base.ports.tools.only(|tool| offered.contains(tool) && owed != Some(tool));
-        settings.tools = child.ports.tools.specs();
+        let is_childs = |tool: &str| offered.contains(tool) && owed != Some(tool);
+        child.ports.tools = base.ports.tools.only(is_childs);
+        settings.tools = child.ports.tools.specs_of_run(above, is_childs);
         if let Some(effort) = task.effort {
             settings.thinking.effort = Some(effort);
         }

@@ -36,7 +36,7 @@ pub struct WorkTimes {
 
 impl Default for WorkTimes {
     fn default() -> Self {
-        let resume = Resume::AtOnce;
+        let resume = Resume::AsRecorded;
         Self { busy_ms: 250, idle_ms: 1_000, reconcile_ms: 300_000, hand_over_ms: 10_000, resume }
     }
 }

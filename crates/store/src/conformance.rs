@@ -51,6 +51,7 @@ macro_rules! conformance_tests {
                 mail_to_anybody_is_hinted_at, only_within_reach, introduced_once,
                 tenants_take_turns, mail_that_lies_is_hinted_at;
             reconcile: checkpoints_decide, left_lanes_go_on, offered_runs_wait, a_woken_run_is_due,
+                each_run_has_its_own_policy,
                 what_cannot_go_on_waits_for_a_person, the_living_and_the_waiting;
             pending: a_prompt_is_a_queued_run, a_cancel_that_waits_is_seen, a_cancel_stays_seen,
                 workers_say_what_they_serve, a_workspace_is_given_once;

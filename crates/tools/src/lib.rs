@@ -53,7 +53,8 @@ pub use hooks::{BadHooks, CommandHooks, HookConfig, IgnoredHook};
 pub use human::AskUserQuestion;
 pub use journal::JournalTool;
 pub use memory::{
-    FolderMemory, Imports, MemoryFile, memory_files, memory_frame, remembering, user_memory_files,
+    FolderMemory, Imports, MemoryFile, MemoryNotes, memory_files, memory_frame, remembering,
+    user_memory_files,
 };
 pub use nearest::nearest_name;
 pub use output::{BadSchema, StructuredOutput};

@@ -21,7 +21,7 @@ mod imports_tests;
 use std::path::{Path, PathBuf};
 
 pub use frame::memory_frame;
-pub use remembering::remembering;
+pub use remembering::{MemoryNotes, remembering};
 
 use crate::files::{FileBeginning, FileRefusal, read_beneath, read_linked};
 use crate::limits::MAX_MEMORY_BYTES;
@@ -144,21 +144,30 @@ fn left_out(path: &Path, why: &FileRefusal) -> String {
 }
 
 /// The memory files of a folder that a tool touched: what leads out of the workspace, and what no
-/// tool may read, is not there.
-fn found_in_workspace(workplace: &Workplace, folder: &Path) -> Vec<MemoryFile> {
+/// tool may read, is not there. They import files of the workspace, where that is allowed.
+fn found_in_workspace(workplace: &Workplace, folder: &Path, imports: Imports) -> FolderMemory {
     let zones = workplace.zones();
-    let Some(root) = zones.root_of(folder) else { return Vec::new() };
     let mut found = FolderMemory::default();
+    let Some(root) = zones.root_of(folder) else { return found };
+    // Trust is of the workspace and says nothing of folders that were added.
+    let imports = if root == zones.root() { imports } else { Imports::Ignored };
     for path in NAMES.map(|name| folder.join(name)) {
         let Ok(name) = path.strip_prefix(root) else { continue };
         if workplace.hides(&path, false) {
             continue;
         }
-        if let Ok(Some(begun)) = read_beneath(root, name, MAX_MEMORY_BYTES) {
-            drop(found.add(&path, begun));
+        match read_beneath(root, name, MAX_MEMORY_BYTES) {
+            Ok(Some(begun)) => {
+                let place = imports::Place { base: root, user: None };
+                found.take(&path, begun, &place, &|| imports);
+            }
+            Ok(None) => {}
+            Err(FileRefusal::Link) if names_another(&path) => {}
+            Err(why) => found.problems.push(left_out(&path, &why)),
         }
     }
-    found.files
+    found.files.retain(|file| !workplace.hides(&file.path, false));
+    found
 }
 
 fn text(begun: &FileBeginning) -> Option<String> {

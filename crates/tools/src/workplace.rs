@@ -10,7 +10,7 @@ use windlass_core::ids::LaneId;
 use windlass_core::outcome::ToolError;
 use windlass_core::permission::{Access, Asked, Effect, Lean, Permissions, Ruling, Subject, Zone};
 use windlass_runtime::SystemClock;
-use windlass_runtime::ports::Clock;
+use windlass_runtime::ports::{CallContext, Clock};
 
 use crate::desk::{Desk, Desks};
 use crate::files::{Place, Zones};
@@ -91,6 +91,16 @@ impl Workplace {
     pub fn ruled_by(mut self, rules: Permissions) -> Self {
         self.rules = Some(Arc::new(rules));
         self
+    }
+
+    /// The same, under the rules of the run that a call belongs to: they are what its prompt brought
+    /// along, whichever process runs it.
+    #[must_use]
+    pub(crate) fn of_run(&self, context: &CallContext) -> Self {
+        match (&self.rules, &context.settings) {
+            (Some(_), Some(settings)) => self.clone().ruled_by(settings.rules.clone()),
+            (None, _) | (_, None) => self.clone(),
+        }
     }
 
     /// The same, with paths that `Glob` and `Grep` pass over, written as in a `.gitignore` and from

@@ -19,6 +19,7 @@ pub(crate) fn context() -> CallContext {
         idempotency_key: Arc::from("run-1:toolu_1"),
         attempt: 1,
         subject: windlass_core::permission::Subject::Nothing,
+        settings: None,
         heart: Heartbeat::default(),
     }
 }

@@ -169,12 +169,12 @@ fn unwanted_settings(sim: &Sim<'_>, world: &World) -> Option<Input> {
     Some(sim.settings_of(owner))
 }
 
-/// What others spent is nothing to a conversation whose profile has no cap.
+/// What others spent is nothing to a run whose profile has no cap.
 fn spending_without_cap(world: &World) -> Option<Input> {
     let settings = world.live.settings.as_ref();
     let capped = settings.is_some_and(|it| it.budget.profile.caps != Caps::default());
     let total = Spent { tokens: 7, usd_micros: 7 };
-    (!capped).then_some(Input::SpendingSeen { total })
+    (!capped && world.live.run.is_some()).then_some(Input::SpendingSeen { total })
 }
 
 fn fork_in_a_round(world: &World) -> Option<Input> {

@@ -94,8 +94,7 @@ pub(crate) enum EffortWord {
 }
 
 /// What to do with interrupted runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResumePolicy {
     /// Resume them at once.
     Automatic,

@@ -10,7 +10,7 @@ use windlass::core::run_settings::RunSettings;
 
 use super::{local, newest};
 use crate::args::{AgentArgs, OutputFormat, Print};
-use crate::exit::OrUsageError;
+use crate::exit::{OrUsageError, UsageError};
 use crate::look::find;
 use crate::prompt::slash::{self, Meant};
 use crate::prompt::{arguments, mentions, typed};
@@ -32,24 +32,41 @@ pub(crate) async fn print(mut print: Print) -> anyhow::Result<ExitCode> {
         }
     };
     let old = earlier(&print).await?;
-    // Whoever works on a detached prompt asks the model; nobody here needs one, or its key, unless
-    // one was named.
-    let asks = match print.detach && print.agent.model.model.is_none() {
-        true => Asks::Nobody,
-        false => Asks::Model,
-    };
+    check_own_flags(&print, old.as_ref()).await?;
+    // Whoever works on a detached prompt asks the model; nobody here needs one, or its key.
+    let asks = if print.detach { Asks::Nobody } else { Asks::Model };
     let setup = setup::start_for_prompt(old.clone(), &print.agent, asks).await?;
     let session = session(&print, &setup, old).await?;
     let blocks = mentions::blocks(&prompt, &setup.workplace, session.lane());
     if print.detach {
         // Whoever works on it next finds it in the conversation's mailbox.
-        let given = run_settings::given(&print.agent, &setup.settings);
+        let given = run_settings::given(&print.agent, &setup.settings)?;
         let run = session.leave_with(blocks, Some(given)).await?;
         return say_detached(session.lane(), &run, &print.agent);
     }
     let settings = RunSettings::of(&setup.settings);
     let run = session.send_with(blocks, settings).await?;
     show::watch(run, &session, &setup, &print.agent).await
+}
+
+/// Whether everything that was given can be for the run of this prompt alone. Some of it counts for
+/// all that a process drives: it cannot travel, and another run must not have it.
+async fn check_own_flags(print: &Print, old: Option<&Opened>) -> anyhow::Result<()> {
+    let flags = run_settings::process_flags(&print.agent.permissions);
+    let script = print.agent.model.script.is_some().then(|| "--script".to_owned());
+    if print.detach
+        && let Some(flag) = script.iter().chain(&flags).next()
+    {
+        return Err(UsageError::of(anyhow::anyhow!(words::not_detached(flag))));
+    }
+    let (Some(flag), Some(old)) = (flags.first(), old) else { return Ok(()) };
+    let lane = old.store.lane(old.lane.clone()).await?;
+    let is_at_work = lane.as_ref().is_some_and(|lane| lane.active_run.is_some());
+    let waits = lane.is_some() && !old.store.read_mail(old.lane.clone(), 1).await?.is_empty();
+    if (is_at_work || waits) && !print.fork_session {
+        bail!(words::not_behind(flag, &old.lane));
+    }
+    Ok(())
 }
 
 /// Says where a detached prompt is found.

@@ -7,8 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use windlass::ports::Resume;
 use windlass::{StoreNews, WorkTimes};
 
-use crate::args::{AgentArgs, ResumePolicy, WhenAsked, WorkerArgs};
-use crate::settle::config;
+use crate::args::{ResumePolicy, WhenAsked, WorkerArgs};
 use crate::{setup, show, words};
 
 /// What a shell says of a program that was interrupted.
@@ -20,7 +19,7 @@ pub(crate) async fn worker(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     agent.permissions.when_asked.get_or_insert(WhenAsked::Park);
     let mut terminate = signal(SignalKind::terminate()).context("signals cannot be received")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("signals cannot be received")?;
-    let times = WorkTimes { resume: policy(resume, &agent)?, ..WorkTimes::default() };
+    let times = WorkTimes { resume: policy(resume), ..WorkTimes::default() };
     let setup = setup::start(&agent).await?;
     let windlass = setup.windlass.clone();
     tokio::spawn(async move {
@@ -49,12 +48,11 @@ pub(crate) async fn worker(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The flag counts more than the profile of config.toml.
-fn policy(flag: Option<ResumePolicy>, agent: &AgentArgs) -> anyhow::Result<Resume> {
-    let config = config::read()?;
-    let profile = config.profile(agent.limits.profile.as_deref())?;
-    Ok(match flag.or(profile.resume) {
+/// The flag counts more than what was recorded with each run, from its profile.
+fn policy(flag: Option<ResumePolicy>) -> Resume {
+    match flag {
         Some(ResumePolicy::Manual) => Resume::Offered,
-        Some(ResumePolicy::Automatic) | None => Resume::AtOnce,
-    })
+        Some(ResumePolicy::Automatic) => Resume::AtOnce,
+        None => Resume::AsRecorded,
+    }
 }

@@ -41,13 +41,12 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use windlass::Keeping;
 use windlass::core::budget::{Period, Unpriced};
-use windlass::core::settings::DurabilityMode;
+use windlass::core::settings::{DurabilityMode, ResumePolicy};
 use windlass::models::{ModelRow, ProviderRow, Providers};
 use windlass::tools::read_linked;
 
 use super::controls::with_model_controls;
 use super::paths;
-use crate::args::ResumePolicy;
 use crate::exit::OrUsageError;
 
 /// Bytes of the file.
@@ -138,8 +137,8 @@ with_model_controls! {
         pub(crate) gate_command: Option<String>,
         /// What a judge must find to be true of an answer before it counts.
         pub(crate) gate_judge: Option<String>,
-        /// What a worker does with runs that a dead process left: `automatic`, or `manual` to wait for
-        /// `windlass resume`.
+        /// What workers do with a run of this profile that a dead process left: `automatic`, or
+        /// `manual` to wait for `windlass resume`.
         pub(crate) resume: Option<ResumePolicy>,
         /// The model of the profile.
         pub(crate) model: Option<String>,
@@ -183,6 +182,12 @@ fn read_file() -> anyhow::Result<Config> {
 }
 
 impl Config {
+    /// The names of all profiles, those that exist without being written down among them.
+    pub(crate) fn profile_names(&self) -> BTreeSet<&str> {
+        let own = self.profiles.keys().map(String::as_str);
+        own.chain(["default", "builder", "router"]).collect()
+    }
+
     /// The profile of this name. Three exist without being written down.
     pub(crate) fn profile(&self, name: Option<&str>) -> anyhow::Result<Profile> {
         let name = name.unwrap_or("default");

@@ -141,6 +141,15 @@ impl ModelControls {
 
     /// Puts them into the settings, whose model is known already.
     pub(crate) fn apply(&self, settings: &mut Settings) -> anyhow::Result<()> {
+        self.apply_to_any_model(settings)?;
+        for model in std::iter::once(&mut settings.model).chain(&mut settings.fallback) {
+            self.limit_output(model)?;
+        }
+        Ok(())
+    }
+
+    /// Puts into the settings what does not depend on the model.
+    pub(crate) fn apply_to_any_model(&self, settings: &mut Settings) -> anyhow::Result<()> {
         settings.thinking.effort = self.effort;
         settings.thinking.budget_tokens = self.max_thinking_tokens;
         settings.thinking.task_tokens = self.task_budget;
@@ -150,9 +159,6 @@ impl ModelControls {
         settings.cache = self.cache_lifetime;
         if let Some(stops) = &self.stop_sequences {
             settings.stop_map = stop_map(stops)?;
-        }
-        for model in std::iter::once(&mut settings.model).chain(&mut settings.fallback) {
-            self.limit_output(model)?;
         }
         Ok(())
     }

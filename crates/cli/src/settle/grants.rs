@@ -1,6 +1,6 @@
 //! What a project would run or allow if its folder were trusted: hooks, allow rules, variables, MCP
-//! servers, helpers, and the rules that its commands and agents bring. Trust is bound to exactly
-//! this, by a hash for each kind. What only holds back (deny and ask rules) and text is not in it.
+//! servers, helpers, the files that these run, and the rules that its commands and agents bring.
+//! Trust is bound to exactly this, by a hash for each kind. What only holds back (deny and ask rules) and text is not in it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,15 +8,13 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use windlass_core::raw::sha256_hex;
 
-use super::config_file::{ConfigFile, Owner, list};
+use super::config_file::{ConfigFile, Owner};
+use super::scripts::ScriptFiles;
 use super::sources::SettingsText;
 use super::{agents, customs};
 
-/// Bytes of `.mcp.json` and of a hook script.
+/// Bytes of `.mcp.json`.
 const FILE_BYTES: u64 = 1 << 20;
-
-/// Scripts beneath `.claude/hooks` that are looked at.
-const MOST_SCRIPTS: usize = 100;
 
 /// Settings that say something about the file and grant nothing.
 const NO_GRANT: [&str; 1] = ["$schema"];
@@ -39,6 +37,8 @@ pub(crate) struct GrantKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ProjectGrants {
     pub(crate) kinds: Vec<GrantKind>,
+    /// Why not all that would run can be looked at: then nobody can trust it.
+    pub(crate) too_much: Option<String>,
 }
 
 impl ProjectGrants {
@@ -50,13 +50,13 @@ impl ProjectGrants {
             |name: &str| tables.iter().filter_map(|t| t.get(name)).cloned().collect::<Vec<_>>();
         let hooks = of("hooks");
         grants.add("hooks", hooks.iter().flat_map(hook_lines).collect(), &json!(hooks));
-        grants.add_scripts(workspace);
         let allowed: Vec<Value> = of("permissions").into_iter().map(without_limits).collect();
         grants.add("allow rules", allowed.iter().flat_map(leaves).collect(), &json!(allowed));
         let env = of("env");
         grants.add("environment variables", env.iter().flat_map(leaves).collect(), &json!(env));
-        grants.add_mcp_servers(workspace);
+        let servers = grants.add_mcp_servers(workspace);
         let rest: Vec<Value> = tables.iter().map(|table| other(table)).collect();
+        grants.add_scripts(workspace, &[hooks, env, vec![servers], rest.clone()].concat());
         grants.add("other settings", rest.iter().flat_map(leaves).collect(), &json!(rest));
         let commands = customs::granting(workspace);
         grants.add(COMMAND_RULES, commands.clone(), &json!(commands));
@@ -73,32 +73,30 @@ impl ProjectGrants {
         }
     }
 
-    fn add_mcp_servers(&mut self, workspace: &Path) {
+    /// Adds the servers of `.mcp.json`, and gives them.
+    fn add_mcp_servers(&mut self, workspace: &Path) -> Value {
         let name = ".mcp.json";
         let file = ConfigFile::new(workspace, name, Owner::Project);
         let (lines, content) = match file.read(FILE_BYTES) {
-            Ok(None) => return,
+            Ok(None) => return Value::Null,
             Ok(Some(text)) => {
                 let servers: Value = serde_json::from_str(&text).unwrap_or_default();
-                let servers = servers.get("mcpServers").map(leaves).unwrap_or_default();
-                let lines = if servers.is_empty() { vec![name.to_owned()] } else { servers };
-                (lines, json!(text))
+                let lines = servers.get("mcpServers").map(leaves).unwrap_or_default();
+                let lines = if lines.is_empty() { vec![name.to_owned()] } else { lines };
+                self.add("MCP servers", lines, &json!(text));
+                return servers;
             }
             Err(why) => (vec![format!("{name} {why}")], json!(why.to_string())),
         };
         self.add("MCP servers", lines, &content);
+        Value::Null
     }
 
-    /// Scripts in the folder where projects keep what their hooks run.
-    fn add_scripts(&mut self, workspace: &Path) {
-        let scripts = list(workspace, Path::new(".claude/hooks"), Owner::Project, 3, MOST_SCRIPTS);
-        let digest = |script: &ConfigFile| {
-            let text = script.read(FILE_BYTES).map_err(|why| why.to_string());
-            (script.name().display().to_string(), sha256_hex(format!("{text:?}").as_bytes()))
-        };
-        let scripts: Vec<(String, String)> = scripts.iter().map(digest).collect();
-        let names = scripts.iter().map(|(name, _)| name.clone()).collect();
-        self.add("hook scripts", names, &json!(scripts));
+    /// The files that any of it runs.
+    fn add_scripts(&mut self, workspace: &Path, commands: &[Value]) {
+        let ScriptFiles { hashes, too_much } = ScriptFiles::read(workspace, commands);
+        self.add("scripts", hashes.keys().cloned().collect(), &json!(hashes));
+        self.too_much = too_much;
     }
 
     /// Whether there is nothing that trust would enable.

@@ -29,6 +29,7 @@ pub(crate) fn apply(
     check_window(&profile.window)?;
     settings.window = overlaid(&settings.window, &as_json(&profile.window)?, "window setting")?;
     settings.durability = profile.durability.unwrap_or_default();
+    settings.resume = profile.resume.unwrap_or_default();
     let mut set = typed(&args.set)?;
     if let Some(mode) = set.remove(DURABILITY) {
         let durability = serde_json::from_value(mode.clone());

@@ -53,24 +53,65 @@ pub(crate) async fn of_conversation(
     Ok(name.filter(|name| !name.is_empty() && name != SCRIPTED))
 }
 
-/// The model, and what the settings must say of it.
-pub(crate) fn choose(
+/// The model that answers, with settings that describe it already.
+pub(crate) fn open(
+    settings: &Settings,
+    args: &ModelArgs,
+    described: Option<Models>,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Arc<dyn Model>> {
+    if let Some(path) = &args.script {
+        return Ok(Arc::new(ScriptedModel::new(read_script(path)?, Arc::clone(clock))));
+    }
+    let Some(models) = described else { return silent(clock) };
+    // A key that is missing is told before anything is stored.
+    let failed = |failure: windlass::core::input::Failure| anyhow::anyhow!("{}", failure.message);
+    models.named(&settings.model.name).map_err(failed)?;
+    // And what was asked for in vain: nobody else says it before the first reply.
+    for notice in models.without_effect(&Arc::new(settings.clone())).map_err(failed)? {
+        show::note(&words::without_effect(notice, &settings.model.name));
+    }
+    Ok(Arc::new(models))
+}
+
+/// What the settings say of the way a model is asked that only another process knows.
+pub(crate) fn describe_controls(
     settings: &mut Settings,
     args: &ModelArgs,
     (config, profile): (&Config, &Profile),
-    name: Option<String>,
     clock: &Arc<dyn Clock>,
-) -> anyhow::Result<Arc<dyn Model>> {
+) -> anyhow::Result<()> {
     let controls = controls(args, (config, profile))?;
-    if let Some(path) = &args.script {
-        let script = read_script(path)?;
+    let summaries = profile.summary_model.as_deref().or(config.summary_model.as_deref());
+    if args.fallback_model.is_some() || summaries.is_some() {
+        let models = models(config, controls.cache_lifetime, clock)?;
+        let known = |name: &str| models.describe(name).map(|described| described.model);
+        settings.fallback = args.fallback_model.as_deref().map(known).transpose()?;
+        // A typing error is told here, too.
+        summaries.map(known).transpose()?;
+    }
+    controls.apply_to_any_model(settings)
+}
+
+/// Describes the model in the settings, and gives all models that a name can choose; none where a
+/// script answers.
+pub(crate) fn describe(
+    settings: &mut Settings,
+    args: &ModelArgs,
+    (config, profile): (&Config, &Profile),
+    (name, last_resort): (Option<String>, Option<String>),
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Option<Models>> {
+    let controls = controls(args, (config, profile))?;
+    if args.script.is_some() {
         settings.model = scripted_model(config);
         widen(settings, args);
         controls.apply(settings)?;
-        return Ok(Arc::new(ScriptedModel::new(script, Arc::clone(clock))));
+        return Ok(None);
     }
     let models = models(config, controls.cache_lifetime, clock)?;
-    let Some(name) = name.or_else(|| models.default_model()) else { bail!(words::NO_MODEL) };
+    let name = name.or_else(|| models.default_model()).or(last_resort);
+    let Some(name) = name else { bail!(words::NO_MODEL) };
     // The name is checked now: a typing error is told before anything is stored.
     let Described { model, summary_model, standing, .. } = models.describe(&name)?;
     settings.model = model;
@@ -88,14 +129,7 @@ pub(crate) fn choose(
     }
     widen(settings, args);
     controls.apply(settings)?;
-    // So is a key that is missing.
-    let failed = |failure: windlass::core::input::Failure| anyhow::anyhow!("{}", failure.message);
-    models.named(&settings.model.name).map_err(failed)?;
-    // And what was asked for in vain: nobody else says it before the first reply.
-    for notice in models.without_effect(&Arc::new(settings.clone())).map_err(failed)? {
-        show::note(&words::without_effect(notice, &settings.model.name));
-    }
-    Ok(Arc::new(models))
+    Ok(Some(models))
 }
 
 /// How the model is asked: flags, then the profile, then the file.

@@ -93,6 +93,11 @@ fn in_use(args: &PermissionArgs, folder: &FolderTrust) -> anyhow::Result<Vec<Set
     Ok(texts)
 }
 
+/// What `--settings` says, if it was given.
+pub(crate) fn given(args: &PermissionArgs) -> anyhow::Result<Option<Source>> {
+    args.settings.as_deref().map(|given| inline(given)?.source()).transpose()
+}
+
 fn tell(args: &PermissionArgs, place: &str, findings: &SettingsFindings) -> anyhow::Result<()> {
     if let Some(error) = findings.errors.first() {
         bail!("the settings {place} are not valid: {error}");

@@ -9,6 +9,7 @@ use super::grants::ProjectGrants;
 use super::paths;
 use super::sources::{self, SettingsText};
 use super::trust_file::{self, Decision, TrustEntry};
+use crate::words;
 
 /// Whether a folder is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,9 @@ impl FolderTrust {
         let decided = entry.as_ref().map(|entry| (entry.decision, &entry.grants));
         let changed = decided.map(|(_, hashes)| grants.changed_since(hashes)).unwrap_or_default();
         let (trust, is_declined) = match decided {
-            Some((Decision::Trusted, _)) if changed.is_empty() => (Trust::Given, false),
+            Some((Decision::Trusted, _)) if changed.is_empty() && grants.too_much.is_none() => {
+                (Trust::Given, false)
+            }
             Some((Decision::Declined, _)) => (Trust::Missing, changed.is_empty()),
             Some((Decision::Trusted, _)) | None => (Trust::Missing, false),
         };
@@ -64,6 +67,9 @@ impl FolderTrust {
 
     /// Keeps what the user decided, about what was looked at.
     pub(crate) fn decide(&mut self, decision: Decision) -> anyhow::Result<()> {
+        if let (Decision::Trusted, Some(why)) = (decision, &self.grants.too_much) {
+            anyhow::bail!("{}", words::too_much_to_trust(&self.folder, why));
+        }
         let path = self.folder.to_str().map(str::to_owned).ok_or_else(|| {
             let folder = self.folder.display();
             anyhow::anyhow!("the name of {folder} is not UTF-8, so it cannot be trusted; rename it")

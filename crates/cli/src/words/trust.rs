@@ -15,6 +15,10 @@ pub(crate) const TRUST_CHOICES: &str = "[y] trust it  [n] go on without these se
 pub(crate) fn untrusted(at: &FolderTrust) -> String {
     let folder = harmless(&at.folder.display().to_string()).replace('\n', "\u{fffd}");
     let trust = command(&at.folder);
+    if let Some(why) = &at.grants.too_much {
+        let why = too_much_to_trust(&at.folder, why);
+        return format!("windlass: what its settings run or allow is ignored: {}", harmless(&why));
+    }
     match at.changed.as_slice() {
         [] => format!(
             "windlass: {folder} is not trusted, so what its settings run or allow is ignored ({}); \
@@ -29,6 +33,15 @@ pub(crate) fn untrusted(at: &FolderTrust) -> String {
             at.grants.counted()
         ),
     }
+}
+
+/// A folder that would run more than anybody can look at.
+pub(crate) fn too_much_to_trust(folder: &Path, why: &str) -> String {
+    format!(
+        "{} cannot be trusted: its hooks, MCP servers and helpers run {why}, which is more than is \
+         checked for changes; name fewer files in them",
+        folder.display()
+    )
 }
 
 /// The command that trusts a folder.

@@ -129,6 +129,49 @@ fn a_conversation_is_deleted_with_everything_that_belongs_to_it() {
 }
 
 #[test]
+fn a_deleted_conversation_leaves_no_text_and_no_tool_state() {
+    let place = Place::new(
+        r#"
+when user is "MARKERCHILD" and results 0
+  call Bash {"command": "sleep 60", "run_in_background": true}
+
+when user is "MARKERCHILD"
+  say "MARKERDONE"
+
+when user is "MARKERPROMPT" and results 0
+  call Bash {"command": "sleep 60; echo MARKERCALL", "run_in_background": true}
+  call Agent {"description": "d", "prompt": "MARKERCHILD"}
+
+when user is "kept"
+  say "kept"
+
+when any
+  say "MARKERREPLY"
+"#,
+    );
+    place.ask("kept", &["--conversation", "c2"]);
+    let ran = place.ask("MARKERPROMPT", &["--conversation", "c1", "--allow", "Bash,Agent"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let states = || {
+        let folder = std::fs::read_dir(place.path("home/desks"));
+        folder.map_or(0, |folder| folder.count())
+    };
+    assert!(states() >= 2, "the conversation and its sub-agent have tool state: {}", states());
+    let holds = |text: &str| {
+        let files = ["w.db", "w.db-wal"].map(|name| std::fs::read(place.path(name)));
+        let files: Vec<u8> = files.into_iter().flatten().flatten().collect();
+        files.windows(text.len()).any(|part| part == text.as_bytes())
+    };
+    assert!(holds("MARKERPROMPT"));
+    let deleted = place.run(&["delete", "c1"]);
+    assert_eq!(deleted.code, 0, "{}", deleted.err);
+    for text in ["MARKERPROMPT", "MARKERREPLY", "MARKERCALL", "MARKERCHILD", "MARKERDONE"] {
+        assert!(!holds(text), "{text} is still in the file");
+    }
+    assert_eq!(states(), 0, "the tool state is gone");
+}
+
+#[test]
 fn a_conversation_cannot_take_the_name_of_a_sub_agent() {
     let place = Place::new("when any\n  say \"done\"\n");
     let ran = place.ask("go", &["--conversation", "c1/1.0-0"]);

@@ -156,3 +156,42 @@ fn wait_for(holds: impl Fn() -> bool) {
     }
     panic!("it did not happen");
 }
+
+#[test]
+fn a_profile_with_which_no_run_can_begin_is_broken_for_doctor_and_run_alike() {
+    for (table, named) in [
+        ("checklist = { Nope = 1 }", "Nope"),
+        ("exempt_tools = [\"Nope\"]", "Nope"),
+        ("lookup_tool = \"Nope\"", "Nope"),
+        ("ask_tool = \"Nope\"", "Nope"),
+        ("limits = { tool_rounds = 0 }", "tool_rounds"),
+        ("limits = { tool_round = 3 }", "tool_round"),
+        ("times = { soft = 1 }", "soft"),
+        ("window = { auto = \"off\" }", "window.auto"),
+        ("budget_usd = -1.0", "-1"),
+        ("temperature = 9.0", "temperature"),
+        ("model = \"no-such-provider:x\"", "no-such-provider"),
+        ("summary_model = \"no-such-provider:x\"", "no-such-provider"),
+        ("stop_sequences = { \" \" = \"finish\" }", "stop"),
+    ] {
+        let place = Place::new("when any\n  say \"hi\"\n");
+        std::fs::create_dir_all(place.path("home")).unwrap();
+        place.write("home/config.toml", &format!("[profiles.x]\n{table}\n"));
+        // A script needs no model: what is said of models shows without one.
+        let script: &[&str] = match table.split(' ').next() {
+            Some("model") => &[],
+            Some("summary_model") => &["--model", "claude-sonnet-4-5"],
+            _ => &["--script", "a.script"],
+        };
+        let ran = place.run(&[&["-p", "go", "--profile", "x"], script].concat());
+        assert!(ran.code != 0 && ran.err.contains(named), "{table}: {} {}", ran.code, ran.err);
+        let doctor = place.run(&["doctor"]);
+        assert_eq!(doctor.code, 1, "{table}: {}", doctor.out);
+        let line = doctor.out.lines().find(|line| line.contains("the profile x")).unwrap_or("");
+        assert!(line.contains("BROKEN") && line.contains(named), "{table}: {}", doctor.out);
+    }
+    let place = Place::new("when any\n  say \"hi\"\n");
+    std::fs::create_dir_all(place.path("home")).unwrap();
+    place.write("home/config.toml", "[profiles.x]\nask_tool = \"ask_human\"\n");
+    assert!(!place.run(&["doctor"]).out.contains("the profile"));
+}

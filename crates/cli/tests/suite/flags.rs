@@ -47,13 +47,8 @@ fn a_budget_that_is_typed_counts_more_than_that_of_a_profile() {
     place.write("home/config.toml", "[profiles.rich]\nbudget_usd = 5\nbudget_tokens = 90000\n");
     let stored = |conversation: &str, more: &[&str]| {
         place.alone("x", &[&["--profile", "rich", "--conversation", conversation], more].concat());
-        let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
-        let first =
-            "SELECT body FROM entry JOIN lane ON lane.no = lane_no WHERE id = ?1 AND seq = 1";
-        let body: String = store.query_row(first, [conversation], |row| row.get(0)).unwrap();
-        let entry: Value = serde_json::from_str(&body).unwrap();
-        let caps = &entry["input"]["configured/1"]["settings"]["budget"]["run"];
-        (caps["usd_micros"].as_u64(), caps["tokens"].as_u64())
+        let caps = place.settings_of_runs(conversation)[0].budget.run;
+        (caps.usd_micros, caps.tokens)
     };
     assert_eq!(stored("a", &[]), (Some(5_000_000), Some(90_000)));
     let typed = ["--max-budget-usd", "1", "--max-budget-tokens", "70000"];
@@ -269,6 +264,36 @@ fn memory_files_of_folders_on_the_way_are_told_once() {
     assert!(!ran.err.contains("instructions were found"), "{}", ran.err);
     let log = place.run(&["logs", "c", "--json"]).out + &place.run(&["show", "c", "--json"]).out;
     assert!(!log.contains("root:") && !log.contains("of secrets"), "{log}");
+}
+
+// spec: WINDOW-22
+#[test]
+fn what_is_wrong_with_memory_files_of_subfolders_is_told() {
+    let place = Place::new(
+        "when user is \"look\" and results 0\n  call Read {\"file_path\": \"sub/a.txt\"}\n\
+         \x20 call Read {\"file_path\": \"linked/a.txt\"}\n\
+         when user contains \"of style\"\n  say \"Imported.\"\nwhen any\n  say \"Not imported.\"\n",
+    );
+    for folder in ["sub", "linked", ".claude"] {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+        place.write(&format!("{folder}/a.txt"), "x");
+    }
+    place.write("sub/CLAUDE.md", &format!("See @style.md\n{}", "word ".repeat(18_000)));
+    place.write("sub/style.md", "of style");
+    place.write("outside.md", "of nobody");
+    std::os::unix::fs::symlink("../outside.md", place.path("linked/CLAUDE.md")).unwrap();
+    place.write(".claude/settings.json", r#"{"permissions": {"allow": ["Read"]}}"#);
+    let ran = place.alone("look", &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Not imported.\n"), "{}", ran.err);
+    let said = |what: &str| ran.err.matches(what).count();
+    assert_eq!(said("sub/CLAUDE.md is longer than 64 KiB"), 1, "{}", ran.err);
+    assert_eq!(said("sub/CLAUDE.md imports with `@` is left out"), 1, "{}", ran.err);
+    assert_eq!(said("the instructions in"), 1, "{}", ran.err);
+    assert!(ran.err.contains("linked/CLAUDE.md are left out"), "{}", ran.err);
+    // In a trusted folder what they import is followed.
+    assert_eq!(place.run_bare(&["trust"]).code, 0);
+    let ran = place.alone("look", &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Imported.\n"), "{}", ran.err);
 }
 
 #[test]

@@ -325,7 +325,8 @@ fn a_worker_tells_the_end_of_the_runs_it_drove() {
     );
     let store = place.path("w.db");
     let at = ["--script", "a.script", "--settings", "s.json", "--store", store.to_str().unwrap()];
-    let detached = place.run_bare(&[&["-p", "hello", "--detach", "--json"], &at[..]].concat());
+    // What only a process has is given to the worker.
+    let detached = place.run(&["-p", "hello", "--detach", "--json"]);
     assert_eq!(detached.code, 0, "{}", detached.err);
     let mut command = place.command(&[&["worker"], &at[..]].concat());
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

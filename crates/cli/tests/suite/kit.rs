@@ -2,8 +2,15 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
 use tempfile::TempDir;
+use windlass::core::conversation::Conversation;
+use windlass::core::ids::{LaneId, RunId};
+use windlass::core::log::Entry;
+use windlass::core::settings::Settings;
+use windlass::ports::Store;
+use windlass::sqlite::SqliteStore;
 
 /// A place to run the binary in.
 pub(crate) struct Place {
@@ -45,7 +52,12 @@ impl Place {
 
     /// The same as people type it where nobody can be asked.
     pub(crate) fn alone(&self, prompt: &str, more: &[&str]) -> Ran {
-        self.run(&[&["-p", prompt, "--script", "a.script"], more].concat())
+        // A detached prompt brings no script along: its worker has one.
+        let script: &[&str] = match more.contains(&"--detach") {
+            true => &[],
+            false => &["--script", "a.script"],
+        };
+        self.run(&[&["-p", prompt], script, more].concat())
     }
 
     pub(crate) fn run_bare(&self, args: &[&str]) -> Ran {
@@ -108,6 +120,25 @@ impl Place {
         let mut statement = store.prepare(sql).unwrap();
         let rows = statement.query_map([], |row| row.get(0)).unwrap();
         rows.collect::<Result<_, _>>().unwrap()
+    }
+
+    /// The settings that each run of a conversation had, in the order in which they began.
+    pub(crate) fn settings_of_runs(&self, lane: &str) -> Vec<Arc<Settings>> {
+        let store = SqliteStore::open(self.path("w.db")).unwrap();
+        let read = store.read_log(LaneId::from(lane), 0, 100_000);
+        let stored = tokio::runtime::Runtime::new().unwrap().block_on(read).unwrap();
+        let mut conversation = Conversation::default();
+        let mut runs: Vec<(RunId, Arc<Settings>)> = Vec::new();
+        for line in stored {
+            conversation.fold(&Entry::parse(line.seq, &line.line).unwrap()).unwrap();
+            let (run, ended) = (conversation.run.as_ref(), conversation.last_end.as_ref());
+            let run = run.map(|run| &run.id).or(ended.map(|ended| &ended.run));
+            let Some((run, settings)) = run.zip(conversation.settings.as_ref()) else { continue };
+            if runs.last().is_none_or(|(known, _)| known != run) {
+                runs.push((run.clone(), Arc::clone(settings)));
+            }
+        }
+        runs.into_iter().map(|(_, settings)| settings).collect()
     }
 
     /// Puts something else where an entry was.

@@ -3,6 +3,9 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use windlass::core::permission::{Human, Mode};
+use windlass::core::settings::{CacheLifetime, Effort, Settings};
+
 use crate::kit::Place;
 
 const WORK: &str = r#"
@@ -40,62 +43,320 @@ fn start(place: &Place, prompt: &str, more: &[&str]) -> std::process::Child {
 
 const QUICK: &[&str] = &["--conversation", "c", "--lease-ms", "1000", "--beat-ms", "200"];
 
+/// Flags of every kind, each of which shows in the settings of its run.
+const FLAGS: &[&str] = &[
+    "--allow",
+    "Bash",
+    "--max-turns",
+    "7",
+    "--append-system-prompt",
+    "SECRETWORD",
+    "--max-budget-tokens",
+    "900000",
+    "--effort",
+    "low",
+];
+
+/// Whether a run had `FLAGS`: all of them, or none.
+#[track_caller]
+fn assert_flags(settings: &Settings, expected: bool) {
+    let seen = [
+        settings.rules.allow.iter().any(|rule| &**rule.text() == "Bash"),
+        settings.limits.tool_rounds == 7,
+        settings.system.contains("SECRETWORD"),
+        settings.budget.run.tokens == Some(900_000),
+        settings.thinking.effort == Some(Effort::Low),
+    ];
+    assert_eq!(seen, [expected; 5], "rules, turns, system prompt, budget, effort");
+}
+
+#[track_caller]
+fn assert_flags_of_runs(place: &Place, expected: &[bool]) {
+    let runs = place.settings_of_runs("c");
+    assert_eq!(runs.len(), expected.len());
+    for (settings, expected) in runs.iter().zip(expected) {
+        assert_flags(settings, *expected);
+    }
+}
+
 // spec: LANES-14
 #[test]
-fn rules_of_a_killed_run_are_not_those_of_the_next_prompt() {
+fn flags_of_a_killed_run_are_not_those_of_the_next_prompt() {
     let place = Place::new(WORK);
-    let mut first = start(&place, "one", &["--allow", "Bash"]);
+    let mut first = start(&place, "one", FLAGS);
     until("the first command", || place.path("started").exists());
     first.kill().unwrap();
     first.wait().unwrap();
-    // The interrupted command may have happened: say so, and its run goes on with its own rules.
-    place.alone("two", QUICK);
+    // The interrupted command may have happened: say so, and its run goes on with its own flags.
+    let behind = place.alone("two", QUICK);
+    assert!(!behind.err.contains("something is different"), "{}", behind.err);
     let ran = place.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
     assert!(ran.out.contains("said one"), "{}{}", ran.out, ran.err);
     let shown = place.run(&["show", "c"]).out;
     assert!(shown.contains("not allowed two"), "{shown}");
     assert!(!place.path("two").exists(), "a rule outlived its run");
+    assert_flags_of_runs(&place, &[true, false]);
 }
 
 // spec: LANES-14
 #[test]
-fn rules_of_a_prompt_that_waits_are_not_lost() {
+fn flags_of_a_prompt_are_not_those_of_the_killed_run_before_it() {
     let place = Place::new(WORK);
     let rules = ["touch started", "sleep:*", "touch one"].map(|rule| format!("Bash({rule})"));
     let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
     let mut first = start(&place, "one", &rules);
     until("the first command", || place.path("started").exists());
-    let ran = place.alone("two", &[QUICK, &["--allow", "Bash(touch two)"]].concat());
-    assert!(ran.out.contains("said two"), "{}{}", ran.out, ran.err);
-    assert!(place.path("two").exists(), "{}{}", ran.out, ran.err);
-    assert_eq!(first.wait().unwrap().code(), Some(0));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let behind = place.alone("two", &[QUICK, FLAGS].concat());
+    assert!(!behind.err.contains("something is different"), "{}", behind.err);
+    place.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
+    until("both runs", || place.settings_of_runs("c").len() == 2);
+    assert_flags_of_runs(&place, &[false, true]);
 }
 
 // spec: LANES-14
 #[test]
-fn rules_of_a_run_are_not_those_of_a_prompt_that_waits_behind_it() {
+fn flags_of_a_prompt_are_not_those_of_a_detached_one_before_it() {
     let place = Place::new(WORK);
-    let mut first = start(&place, "one", &["--allow", "Bash"]);
+    assert_eq!(place.alone("first", &["--conversation", "c", "--detach"]).code, 0);
+    let ran = place.alone("second", &[QUICK, FLAGS].concat());
+    assert!(ran.out.contains("said second"), "{}{}", ran.out, ran.err);
+    assert_flags_of_runs(&place, &[false, true]);
+}
+
+// spec: LANES-14
+#[test]
+fn flags_of_a_prompt_that_waits_are_not_lost() {
+    let place = Place::new(WORK);
+    let rules = ["touch started", "sleep:*", "touch one"].map(|rule| format!("Bash({rule})"));
+    let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
+    let mut first = start(&place, "one", &rules);
+    until("the first command", || place.path("started").exists());
+    let ran = place.alone("two", &[QUICK, FLAGS].concat());
+    assert!(ran.out.contains("said two"), "{}{}", ran.out, ran.err);
+    assert!(place.path("two").exists(), "{}{}", ran.out, ran.err);
+    assert_eq!(first.wait().unwrap().code(), Some(0));
+    assert_flags_of_runs(&place, &[false, true]);
+}
+
+// spec: LANES-14
+#[test]
+fn flags_of_a_run_are_not_those_of_a_prompt_that_waits_behind_it() {
+    let place = Place::new(WORK);
+    let mut first = start(&place, "one", FLAGS);
     until("the first command", || place.path("started").exists());
     let ran = place.alone("two", QUICK);
     assert!(ran.out.contains("not allowed two"), "{}{}", ran.out, ran.err);
     assert_eq!(first.wait().unwrap().code(), Some(0));
     assert!(place.path("one").exists() && !place.path("two").exists());
     // Nor those of one that was left for whoever comes next.
-    let mut first = start(&place, "one", &["--allow", "Bash"]);
+    let mut first = start(&place, "one", FLAGS);
     until("the run", || place.json(&["runs"]).iter().any(|run| run["state"] == "running"));
     let left = place.alone("two", &["--conversation", "c", "--detach"]);
     assert_eq!(left.code, 0, "{}", left.err);
     first.wait().unwrap();
     assert!(!place.path("two").exists());
+    assert_flags_of_runs(&place, &[true, false, true, false]);
 }
 
 // spec: LANES-14
 #[test]
 fn what_was_given_with_a_prompt_that_was_left_goes_with_it() {
     let place = Place::new(WORK);
-    let left = ["--conversation", "c", "--detach", "--allow", "Bash(touch two)"];
+    let left = [&["--conversation", "c", "--detach"], FLAGS].concat();
     assert_eq!(place.alone("two", &left).code, 0);
     let worked = place.run(&["resume", "c", "--script", "a.script"]);
     assert!(place.path("two").exists(), "{}{}", worked.out, worked.err);
+    assert_flags_of_runs(&place, &[true]);
+}
+
+/// A flag that travels with a detached prompt, its value, and how it shows in the settings of its run.
+type Travels = (&'static str, Option<&'static str>, fn(&Settings) -> bool);
+
+const TRAVELS: &[Travels] = &[
+    ("--model", Some("claude-sonnet-4-5"), |s| &*s.model.name == "claude-sonnet-4-5"),
+    ("--fallback-model", Some("openai:gpt-5-mini"), |s| s.fallback.is_some()),
+    ("--window-tokens", Some("50000"), |s| s.model.window_tokens == 50_000),
+    ("--effort", Some("high"), |s| s.thinking.effort == Some(Effort::High)),
+    ("--max-tokens", Some("999"), |s| s.model.max_tokens == 999),
+    ("--temperature", Some("0.5"), |s| s.temperature.is_some()),
+    ("--stop-sequence", Some("HALT"), |s| {
+        s.stop_map.contains_key("HALT") && s.system.contains("HALT")
+    }),
+    ("--cache-lifetime", Some("1h"), |s| s.cache == Some(CacheLifetime::OneHour)),
+    ("--max-thinking-tokens", Some("2000"), |s| s.thinking.budget_tokens == Some(2_000)),
+    ("--task-budget", Some("30000"), |s| s.thinking.task_tokens == Some(30_000)),
+    ("--betas", Some("new-1"), |s| s.thinking.betas.iter().any(|beta| &**beta == "new-1")),
+    ("--allowedTools", Some("Bash(ls)"), |s| {
+        s.rules.allow.iter().any(|r| &**r.text() == "Bash(ls)")
+    }),
+    ("--disallowedTools", Some("Bash"), |s| s.tools.iter().all(|tool| &*tool.name != "Bash")),
+    ("--permission-mode", Some("plan"), |s| {
+        s.rules.mode == Mode::Plan && s.tools.iter().any(|tool| &*tool.name == "ExitPlanMode")
+    }),
+    ("--dangerously-skip-permissions", None, |s| s.rules.mode == Mode::BypassPermissions),
+    ("--when-asked", Some("deny"), |s| s.rules.human == Human::Absent),
+    ("--tools", Some("Read,Grep"), |s| s.tools.len() == 2),
+    ("--settings", Some(r#"{"permissions":{"deny":["Bash(rm:*)"]}}"#), |s| s.rules.deny.len() == 1),
+    ("--settings", Some(r#"{"model":"claude-opus-4-1"}"#), |s| s.model.name.contains("opus")),
+    ("--system-prompt", Some("Be a bird."), |s| s.system.starts_with("Be a bird.")),
+    ("--append-system-prompt", Some("Sing."), |s| s.system.ends_with("Sing.")),
+    ("--json-schema", Some(r#"{"type":"object","required":["n"]}"#), |s| {
+        let takes = |name: &str| name == "StructuredOutput";
+        s.output.is_some() && s.tools.iter().any(|tool| takes(&tool.name))
+    }),
+    ("--max-turns", Some("7"), |s| s.limits.tool_rounds == 7),
+    ("--max-budget-usd", Some("0.5"), |s| s.budget.run.usd_micros == Some(500_000)),
+    ("--max-budget-tokens", Some("9000"), |s| s.budget.run.tokens == Some(9_000)),
+    ("--max-call-budget-usd", Some("0.5"), |s| s.budget.call.usd_micros == Some(500_000)),
+    ("--max-call-budget-tokens", Some("9000"), |s| s.budget.call.tokens == Some(9_000)),
+    ("--max-conversation-budget-usd", Some("1"), |s| {
+        s.budget.conversation.usd_micros == Some(1_000_000)
+    }),
+    ("--max-conversation-budget-tokens", Some("9000"), |s| {
+        s.budget.conversation.tokens == Some(9_000)
+    }),
+    ("--profile", Some("careful"), |s| {
+        let controls = (s.thinking.effort, s.model.max_tokens, &*s.profile);
+        controls == (Some(Effort::Max), 777, "careful")
+            && s.gate.checklist.len() == 1
+            && s.model.name.contains("haiku")
+    }),
+    ("--set", Some("parallel_calls=2"), |s| s.limits.parallel_calls == 2),
+];
+
+/// Flags that cannot travel with a prompt.
+const REFUSED: &[(&str, &str)] = &[
+    ("--script", "a.script"),
+    ("--add-dir", "home"),
+    ("--setting-sources", "user"),
+    ("--settings", r#"{"env":{"A":"b"}}"#),
+    ("--settings", r#"{"permissions":{"additionalDirectories":["/tmp"]}}"#),
+    ("--settings", r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"true"}]}]}}"#),
+];
+
+/// Flags that say where the prompt goes and how this process prints.
+const HERE: &[&str] = &[
+    "--print",
+    "--continue",
+    "--resume",
+    "--conversation",
+    "--fork-session",
+    "--detach",
+    "--session-id",
+    "--workspace",
+    "--strict-settings",
+    "--output-format",
+    "--json",
+    "--verbose",
+    "--include-partial-messages",
+    "--log",
+    "--log-format",
+    "--store",
+    "--tools-at-once",
+    "--help",
+    "--version",
+];
+
+// spec: LANES-14
+#[test]
+fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
+    let place = Place::new("when any\n  say \"done\"\n");
+    std::fs::create_dir_all(place.path("home")).unwrap();
+    let careful = "[profiles.careful]\neffort = \"max\"\nmax_tokens = 777\nmodel = \"haiku\"\n\
+                   checklist = { Read = 1 }\n";
+    place.write("home/config.toml", careful);
+    let (store, sandbox) = (place.path("w.db"), [("IS_SANDBOX", "1")]);
+    let store = ["--store", store.to_str().unwrap()];
+    for (nth, (flag, value, _)) in TRAVELS.iter().enumerate() {
+        let name = format!("c{nth}");
+        let sent = ["-p", "go", "--detach", "--conversation", &name, flag];
+        let ran = place.run_with(&[&sent, value.as_slice(), &store].concat(), &sandbox);
+        assert_eq!(ran.code, 0, "{flag}: {}", ran.err);
+    }
+    let args = ["worker", "--script", "a.script", "--when-asked", "park", store[0], store[1]];
+    let mut worker = place.command(&args);
+    let mut worker = worker.envs(sandbox).stderr(Stdio::null()).spawn().unwrap();
+    let is_over = |state: &serde_json::Value| state != "queued" && state != "running";
+    let runs = || place.json(&["runs", "--limit", "1000"]);
+    until("all runs", || runs().iter().all(|run| is_over(&run["state"])));
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    for (nth, (flag, value, shows)) in TRAVELS.iter().enumerate() {
+        let settings = &place.settings_of_runs(&format!("c{nth}"))[0];
+        assert!(shows(settings), "{flag} {value:?} was lost: {settings:?}");
+    }
+    for (flag, value) in REFUSED {
+        let ran = place.run(&["-p", "go", "--detach", flag, value]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{flag}");
+        assert!(ran.err.contains("cannot be combined with --detach"), "{flag}: {}", ran.err);
+    }
+    // A new flag must be given a place in one of the lists.
+    let help = place.run_bare(&["--help"]).out;
+    let flags = help.split_whitespace().filter(|word| word.starts_with("--"));
+    let flags = flags.map(|word| word.trim_end_matches([',', ';', '.', '`', ')', ']']));
+    let is_flag = |word: &&str| {
+        help.lines().any(|line| {
+            let line = line.trim_start().trim_start_matches(|c: char| c != '-');
+            line.starts_with(word) || line.get(4..).is_some_and(|rest| rest.starts_with(word))
+        })
+    };
+    for flag in flags.filter(is_flag) {
+        // Other names of flags that are in the list.
+        let is_alias = ["--allow", "--deny"].contains(&flag);
+        let known = is_alias
+            || TRAVELS.iter().any(|(name, ..)| *name == flag)
+            || REFUSED.iter().any(|(name, _)| *name == flag)
+            || HERE.contains(&flag);
+        assert!(known, "{flag} is in no list: does it travel with a detached prompt?");
+    }
+}
+
+// spec: LANES-14
+#[test]
+fn a_schema_and_a_list_of_tools_hold_for_a_detached_prompt() {
+    let place = Place::new(
+        r#"
+when user is "wrong" and results 0
+  call StructuredOutput {"m": 1}
+
+when user is "read" and results 0
+  call Bash {"command": "touch ran"}
+
+when error of StructuredOutput
+  call StructuredOutput {"n": 2}
+
+when error of Bash
+  say "no such tool"
+
+when any
+  say "done"
+"#,
+    );
+    let schema = r#"{"type":"object","required":["n"]}"#;
+    place.alone("wrong", &["--conversation", "s", "--detach", "--json-schema", schema]);
+    let ran = place.run(&["resume", "s", "--script", "a.script", "--json"]);
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["structured_output"], serde_json::json!({"n": 2}), "{}{}", ran.out, ran.err);
+    // A tool that a run was not given does not exist for it, whatever its worker has.
+    let flags = ["--conversation", "t", "--detach", "--tools", "Read", "--allow", "Bash"];
+    place.alone("read", &flags);
+    let ran = place.run(&["resume", "t", "--script", "a.script"]);
+    assert!(ran.out.contains("no such tool"), "{}{}", ran.out, ran.err);
+    assert!(!place.path("ran").exists());
+}
+
+// spec: LANES-14
+#[test]
+fn what_counts_for_a_whole_process_is_refused_where_another_run_comes_first() {
+    let place = Place::new(WORK);
+    std::fs::create_dir_all(place.path("more")).unwrap();
+    place.alone("first", &["--conversation", "c", "--detach"]);
+    let ran = place.alone("second", &[QUICK, &["--add-dir", "more"]].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    assert!(ran.err.contains("--add-dir") && ran.err.contains("windlass resume c"), "{}", ran.err);
+    place.run(&["resume", "c", "--script", "a.script"]);
+    let ran = place.alone("second", &[QUICK, &["--add-dir", "more"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
 }

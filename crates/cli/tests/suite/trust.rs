@@ -157,7 +157,7 @@ fn trust_is_of_what_was_there_and_a_change_ends_it() {
         (".claude/settings.local.json", r#"{"env": {"A": "b"}}"#.to_owned(), "environment"),
         (".claude/settings.local.json", r#"{"apiKeyHelper": "x"}"#.to_owned(), "other settings"),
         (".mcp.json", r#"{"mcpServers": {"s": {"command": "x"}}}"#.to_owned(), "MCP servers"),
-        (".claude/hooks/check.sh", "rm -rf x".to_owned(), "hook scripts"),
+        (".claude/hooks/check.sh", "rm -rf x".to_owned(), "scripts"),
         (
             ".claude/commands/grants.md",
             "---\nallowed-tools: Bash\n---\nGo.".to_owned(),
@@ -286,4 +286,70 @@ fn trust_shows_characters_that_nobody_could_see() {
     place.write("a/.claude/settings.json", &SETTINGS.replace("echo ran >> hooked", command));
     let shown = r"true #\r\u001b[2Kecho harmless\u200b two";
     trust(&place, &["a"], shown);
+}
+
+#[test]
+fn trust_ends_when_a_file_changes_that_a_hook_a_server_or_a_helper_runs() {
+    let place = Place::new(WRITE);
+    for (nth, settings) in [
+        r#"{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh tools/check.sh"}]}]}}"#,
+        r#"{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "cd tools && ./check.sh >> log"}]}]}}"#,
+        r#"{"apiKeyHelper": "$CLAUDE_PROJECT_DIR/tools/check.sh"}"#,
+        r#"{"mcp": true}"#,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("p{nth}");
+        let folder = place.path(&name);
+        std::fs::create_dir_all(folder.join("tools")).unwrap();
+        std::fs::create_dir_all(folder.join(".claude")).unwrap();
+        let settings = match settings {
+            r#"{"mcp": true}"# => {
+                let servers = r#"{"mcpServers": {"x": {"command": "sh", "args": ["tools/check.sh"]}}}"#;
+                std::fs::write(folder.join(".mcp.json"), servers).unwrap();
+                "{}"
+            }
+            other => other,
+        };
+        std::fs::write(folder.join(".claude/settings.json"), settings).unwrap();
+        let script = |more: &str| {
+            let text = format!("#!/bin/sh\ntouch $CLAUDE_PROJECT_DIR/ran\n{more}");
+            std::fs::write(folder.join("tools/check.sh"), text).unwrap();
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(folder.join("tools/check.sh"), mode).unwrap();
+        };
+        let run = || {
+            drop(std::fs::remove_file(folder.join("ran")));
+            let ran = place.alone("go", &["--workspace", folder.to_str().unwrap()]);
+            (folder.join("ran").exists(), ran.err.contains("changed since you trusted it (scripts)"))
+        };
+        let runs = nth < 2;
+        script("");
+        trust(&place, &[&name], "tools/check.sh");
+        assert_eq!(run(), (runs, false), "{settings}");
+        assert_eq!(run(), (runs, false), "what a hook writes is not what it runs: {settings}");
+        // A change of one byte at the end of a large file counts as well.
+        script(&format!("#{}\n", "x".repeat(2 << 20)));
+        assert_eq!(run(), (false, true), "{settings}");
+        trust(&place, &[&name], "tools/check.sh");
+        assert_eq!(run(), (runs, false), "{settings}");
+        script(&format!("#{}\n ", "x".repeat(2 << 20)));
+        assert_eq!(run(), (false, true), "{settings}");
+    }
+}
+
+#[test]
+fn a_folder_that_runs_more_than_is_checked_cannot_be_trusted() {
+    let place = Place::new(WRITE);
+    project(&place, "a");
+    std::fs::create_dir_all(place.path("a/.claude/hooks")).unwrap();
+    let huge = std::fs::File::create(place.path("a/.claude/hooks/huge")).unwrap();
+    huge.set_len(65 << 20).unwrap();
+    let ran = place.run_bare(&["trust", "a"]);
+    assert!(ran.code == 1 && ran.err.contains("cannot be trusted"), "{}{}", ran.out, ran.err);
+    assert!(!counts(&place, "a"));
+    std::fs::remove_file(place.path("a/.claude/hooks/huge")).unwrap();
+    trust(&place, &["a"], "is trusted");
+    assert!(counts(&place, "a"));
 }

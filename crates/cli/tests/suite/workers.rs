@@ -58,6 +58,53 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
 }
 
+// spec: RESUME-09
+#[test]
+fn the_resume_policy_is_that_of_the_runs_profile_whoever_works() {
+    let place = Place::new(
+        "when results 0\n  call Read {\"file_path\": \"a.script\"}\nwhen any\n  delay 3s\n  say \"done\"\n",
+    );
+    std::fs::create_dir_all(place.path("home")).unwrap();
+    place.write("home/config.toml", "[profiles.careful]\nresume = \"manual\"\n[profiles.quick]\n");
+    let quick = ["--lease-ms", "1000", "--beat-ms", "200", "--store", "w.db"];
+    let state = |name: &str| {
+        let runs = place.json(&["runs"]);
+        let run = runs.into_iter().find(|run| run["conversation"] == name);
+        run.map_or(String::new(), |run| run["state"].as_str().unwrap_or_default().to_owned())
+    };
+    for profile in ["careful", "quick"] {
+        let args = ["-p", "go", "--script", "a.script", "--conversation", profile];
+        let args = [&args[..], &["--profile", profile], &quick].concat();
+        let mut command = place.command(&args);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        until(&place, "the second model call", || {
+            place.run(&["trace", profile]).out.contains("tool_use")
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    // One worker, with the default profile: it resumes the one and leaves the other.
+    let said = std::fs::File::create(place.path("said")).unwrap();
+    let worker = |more: &[&str]| {
+        let args = [&["worker", "--script", "a.script"], &quick[..], more].concat();
+        let said = said.try_clone().unwrap();
+        place.command(&args).stdin(Stdio::null()).stderr(said).spawn().unwrap()
+    };
+    let mut child = worker(&[]);
+    until(&place, "the automatic run", || state("quick") == "completed");
+    assert_eq!(state("careful"), "timed_out");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // A person resumes it.
+    assert_eq!(place.run(&["resume", "careful", "--script", "a.script"]).code, 0);
+    assert_eq!(state("careful"), "completed");
+}
+
 // spec: FAULT-53
 #[test]
 fn a_worker_that_is_told_twice_ends_at_once() {
@@ -152,7 +199,7 @@ fn a_worker_says_that_its_store_is_away_and_goes_on_when_it_is_back() {
     let store = cluster.url("postgres");
     let mut child = worker_on(&place, &store);
     let leave = || {
-        let flags = ["-p", "go", "--script", "a.script", "--detach", "--store", &store];
+        let flags = ["-p", "go", "--detach", "--store", &store];
         let left = place.run_bare(&flags);
         assert_eq!(left.code, 0, "{}", left.err);
     };

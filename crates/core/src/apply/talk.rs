@@ -66,7 +66,7 @@ pub(super) fn steered(c: &mut Conversation, input: &Input, id: MailId) {
 
 pub(super) fn run_started(c: &mut Conversation, id: &RunId) {
     let prompt = c.queue.pop_front();
-    settle(c, prompt.as_ref().and_then(|prompt| prompt.settings.as_deref()));
+    settle(c, prompt.as_ref().and_then(|prompt| prompt.settings.clone()));
     tell_context(c);
     if let Some(prompt) = prompt {
         c.transcript.push_prompt(&prompt.blocks);
@@ -78,12 +78,16 @@ pub(super) fn run_started(c: &mut Conversation, id: &RunId) {
 
 /// A run begins with what its owner has and what its prompt brought along; nothing of the run
 /// before it is left.
-fn settle(c: &mut Conversation, own: Option<&RunSettings>) {
+fn settle(c: &mut Conversation, own: Option<Arc<RunSettings>>) {
     let Some(owner) = c.owner_settings.clone() else { return };
-    let settings = own.map_or_else(|| owner.clone(), |own| Arc::new(own.over(&owner)));
+    let settings = own.as_ref().map_or_else(|| owner.clone(), |own| Arc::new(own.over(&owner)));
+    c.run_settings = own;
     if c.settings.as_ref() != Some(&settings) {
-        c.prompt_hash = Some(settings.prompt_hash());
         c.settings = Some(settings);
+    }
+    if c.run_owner.as_ref() != Some(&owner) {
+        c.prompt_hash = Some(owner.prompt_hash());
+        c.run_owner = Some(owner);
     }
 }
 

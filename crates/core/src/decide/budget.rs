@@ -145,7 +145,9 @@ pub(super) fn spending_seen(draft: &mut Draft<'_>, total: Spent) {
     let own = draft.now().committed();
     let known = draft.now().shared_spending.map(|seen| seen.with_own(&own));
     let has_cap = draft.settings().is_some_and(|it| it.budget.profile.caps != Caps::default());
-    if has_cap && known != Some(total) {
+    // Before a run begins, only its prompt knows whether it will have one.
+    let may_have_cap = has_cap || draft.run().is_none();
+    if may_have_cap && known != Some(total) {
         draft.record(Record::SpendingSeen { total });
     }
 }

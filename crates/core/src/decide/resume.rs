@@ -55,8 +55,8 @@ fn ask_about_drift(draft: &mut Draft<'_>, offer: Option<&Offer>) {
     if counsel::give_up(draft).is_some_and(|about| answer::cut_short(draft, &about)) {
         return;
     }
-    let what = match (draft.settings(), offer) {
-        (Some(settings), Some(offer)) => drift::what(&settings.offer(), offer),
+    let what = match (draft.now().run_owner.as_ref(), offer) {
+        (Some(owner), Some(offer)) => drift::what(&owner.offer(), offer),
         (Some(_) | None, _) => {
             Arc::from("the system prompt or the tools changed since the run began")
         }

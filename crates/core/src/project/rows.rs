@@ -23,7 +23,7 @@ use crate::record::Record;
 use crate::redact;
 use crate::reply::Usage;
 use crate::run::Counters;
-use crate::settings::Settings;
+use crate::settings::{ResumePolicy, Settings};
 use crate::stop::{RunState, StopCause};
 use crate::wanted::{is_parked, waits_on_provider};
 
@@ -132,6 +132,8 @@ pub struct RunDescription {
     pub profile: Option<Arc<str>>,
     /// The model that it asks.
     pub model: Option<Arc<str>>,
+    /// What becomes of it when its process dies.
+    pub resume: Option<ResumePolicy>,
 }
 
 /// Characters of a prompt that a run's description keeps.
@@ -156,6 +158,7 @@ impl RunDescription {
             agent: given(&settings.agent),
             profile: given(&settings.profile),
             model: given(&settings.model.name),
+            resume: Some(settings.resume),
         }
     }
 
@@ -168,6 +171,7 @@ impl RunDescription {
             agent: self.agent.or_else(|| earlier.agent.clone()),
             profile: self.profile.or_else(|| earlier.profile.clone()),
             model: self.model.or_else(|| earlier.model.clone()),
+            resume: self.resume.or(earlier.resume),
         }
     }
 }

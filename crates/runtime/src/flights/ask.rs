@@ -11,6 +11,7 @@ use windlass_core::facts::{Facts, Repeat};
 use windlass_core::ids::{AskId, LaneId};
 use windlass_core::input::{Failure, FailureClass, Input};
 use windlass_core::reply::Reply;
+use windlass_core::settings::Settings;
 
 use super::catch::caught;
 use super::{FlightNo, Flights, Landed};
@@ -28,6 +29,7 @@ impl Flights {
             ask,
             flight: self.flown,
             tools: self.agent.ports.tools.clone(),
+            settings: Arc::clone(&request.settings),
             inbox: self.inbox.clone(),
             text: LiveText::new(ask, self.feed.clone(), self.owner.clone()),
             assessed: Mutex::default(),
@@ -58,6 +60,7 @@ struct ReplyStream {
     ask: AskId,
     flight: FlightNo,
     tools: Toolbox,
+    settings: Arc<Settings>,
     inbox: mpsc::Sender<Landed>,
     text: LiveText,
     /// The calls that came as blocks and may have begun, with their facts. What is to be done once
@@ -70,7 +73,7 @@ impl ReplyStream {
         let mut assessed = self.assessed();
         let facts = |(_, call): (_, &ToolUse)| match take(&mut assessed, call) {
             Some(facts) => facts,
-            None => self.tools.assess(&self.lane, &call.name, &call.input),
+            None => self.tools.assess_in_run(&self.lane, call, &self.settings),
         };
         let facts = reply.tool_uses().map(facts).collect();
         Input::Replied { ask: self.ask, reply: Arc::new(reply), facts }
@@ -98,7 +101,7 @@ impl Stream for ReplyStream {
 
     fn block(&self, index: u16, block: &Block) {
         if let Some(call) = block.as_tool_use() {
-            let facts = self.tools.assess(&self.lane, &call.name, &call.input);
+            let facts = self.tools.assess_in_run(&self.lane, call, &self.settings);
             let tool_use = call.clone();
             if facts.repeat == Repeat::Repeatable {
                 self.assessed().push((tool_use.clone(), facts.clone()));

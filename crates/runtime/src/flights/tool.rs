@@ -70,7 +70,9 @@ impl Flights {
         let idempotency_key = key(run, id, &tool_use);
         let (lane, heart) = (self.lane.clone(), Heartbeat::default());
         let subject = judged_subject(conversation, id);
-        let context = CallContext { lane, call: id, idempotency_key, attempt, subject, heart };
+        let settings = conversation.settings.clone();
+        let context =
+            CallContext { lane, call: id, idempotency_key, attempt, subject, settings, heart };
         Some(Ready { tool, context, tool_use, timeout_ms })
     }
 
@@ -94,15 +96,17 @@ impl Flights {
         id: CallId,
     ) -> Option<AbortHandle> {
         let call = call(conversation, id)?.clone();
-        let (scene, name) = (self.scene(conversation), call.tool_use.name.clone());
-        let lane = self.lane.clone();
+        let (scene, lane) = (self.scene(conversation), self.lane.clone());
+        let settings = conversation.settings.clone()?;
+        let tool_use = call.tool_use.clone();
         let (hooks, tools) = (Arc::clone(&self.agent.ports.hooks), self.agent.ports.tools.clone());
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_ms());
         self.fly(async move {
             let heard = within(clock.as_ref(), limit, caught(hooks.before(scene, call))).await;
             let mut heard = heard.unwrap_or_else(|problem| closed(&problem).into());
             if let HookAnswer::Change { input, facts, .. } = &mut heard.answer {
-                **facts = tools.assess(&lane, &name, input);
+                let changed = ToolUse { input: input.clone(), ..tool_use };
+                **facts = tools.assess_in_run(&lane, &changed, &settings);
             }
             Input::HookAnswered { call: id, answer: heard.answer, context: heard.context }
         })

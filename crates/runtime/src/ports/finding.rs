@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use windlass_core::ids::{LaneId, Millis, RunId};
+use windlass_core::settings::ResumePolicy;
 
 use super::store::WorkerId;
 
@@ -65,11 +66,25 @@ pub struct Reconcile {
 /// What becomes of a run that its owner left and that can be resumed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Resume {
-    /// Whoever works takes it up at once.
+    /// As the settings say that the run began with.
     #[default]
+    AsRecorded,
+    /// Whoever works takes it up at once.
     AtOnce,
     /// It waits for somebody to say so.
     Offered,
+}
+
+impl Resume {
+    /// Whether a run with this policy of its own waits for a person.
+    #[must_use]
+    pub fn is_offered(self, own: ResumePolicy) -> bool {
+        match self {
+            Self::AsRecorded => own == ResumePolicy::Manual,
+            Self::AtOnce => false,
+            Self::Offered => true,
+        }
+    }
 }
 
 /// A lane that a dead owner left.

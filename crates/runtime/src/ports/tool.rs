@@ -9,7 +9,7 @@ use windlass_core::input::Finding;
 use windlass_core::outcome::Outcome;
 use windlass_core::permission::Subject;
 use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
+use windlass_core::settings::{Settings, ToolSpec};
 
 /// A tool. Dropping the future of `run` ends the call: a tool that holds processes ends them then.
 pub trait Tool: Send + Sync + 'static {
@@ -59,6 +59,9 @@ pub struct CallContext {
     /// What the call was judged to be about. A tool whose input names files can look again whether
     /// they are still the same.
     pub subject: Subject,
+    /// The settings of the run that the call belongs to: its rules may differ from those of the
+    /// process.
+    pub settings: Option<Arc<Settings>>,
     /// Says that a call which takes long still works.
     pub heart: Heartbeat,
 }

@@ -2,6 +2,7 @@
 
 use windlass_core::ids::{Millis, RunId};
 use windlass_core::project::{CheckpointKind, CheckpointRow, Row};
+use windlass_core::settings::ResumePolicy;
 use windlass_core::stop::RunState;
 use windlass_runtime::ports::{
     Left, Look, Reach, Reconcile, Resume, RunInfo, SeenBeat, StoreError,
@@ -105,6 +106,38 @@ pub async fn offered_runs_wait(store: Subject) -> Verdict {
     left_with(&store, "a", RunState::Running, Some(CheckpointKind::Input)).await?;
     store.reconcile(pass(1, Resume::Offered)).await?;
     assert_eq!(taken(&store).await?, 0);
+    assert_eq!(run(&store, "a").await?.map(|run| run.resume_available), Some(true));
+    Ok(())
+}
+
+/// Unless a worker says otherwise, each run is judged by the policy that it was begun with.
+pub async fn each_run_has_its_own_policy(store: Subject) -> Verdict {
+    store.beat(worker("w")).await?;
+    for (name, policy) in [("a", ResumePolicy::Manual), ("b", ResumePolicy::Automatic)] {
+        let lane = lane(name);
+        let epoch = owned(&store, &lane).await?;
+        let mut step = append(&lane, epoch, 0, entries(name, 1, 1));
+        step.mail_read = store.read_mail(lane.clone(), 9).await?.iter().map(|m| m.id).collect();
+        (step.wake_at, step.active_run) = (Some(Millis(0)), Some(RunId::derived(name)));
+        step.rows =
+            vec![run_row(name, RunState::Running, 1), checkpoint(name, CheckpointKind::Input)];
+        if let Some(Row::Run(row)) = step.rows.first_mut() {
+            row.description.resume = Some(policy);
+        }
+        store.append(step).await?;
+        // What later rows do not say stays as it was.
+        let mut on = append(&lane, epoch, 1, entries(name, 2, 2));
+        (on.wake_at, on.active_run) = (Some(Millis(0)), Some(RunId::derived(name)));
+        on.rows = vec![run_row(name, RunState::Running, 2)];
+        store.append(on).await?;
+        let kept = run(&store, name).await?.and_then(|run| run.description.resume);
+        assert_eq!(kept, Some(policy));
+    }
+    store.reconcile(pass(1, Resume::AsRecorded)).await?;
+    let look = Look { now: Millis(9), most: 10, reach: Reach::default(), except: Vec::new() };
+    let taken = store.claim_wanting(worker("v"), look).await?;
+    let taken: Vec<_> = taken.into_iter().map(|(lane, _)| lane).collect();
+    assert_eq!(taken, [lane("b")]);
     assert_eq!(run(&store, "a").await?.map(|run| run.resume_available), Some(true));
     Ok(())
 }

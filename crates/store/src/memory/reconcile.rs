@@ -3,7 +3,7 @@
 use windlass_core::ids::{LaneId, RunId};
 use windlass_core::project::Row;
 use windlass_core::stop::RunState;
-use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat};
+use windlass_runtime::ports::{Left, Reconcile, SeenBeat};
 
 use super::world::{Lane, World};
 
@@ -21,6 +21,9 @@ impl World {
 
     fn settle(&mut self, id: LaneId, pass: &Reconcile) -> Left {
         let (at_work, resume_available) = self.at_work(&id);
+        let own = at_work.as_ref().and_then(|run| self.run_places.get(run));
+        let own = own.and_then(|place| self.runs.get(*place)?.description.resume);
+        let is_offered = pass.resume.is_offered(own.unwrap_or_default());
         if let Some(run) = &at_work
             && let Some(place) = self.run_places.get(run).copied()
             && let Some(info) = self.runs.get_mut(place)
@@ -32,7 +35,7 @@ impl World {
             lane.owner = None;
             lane.epoch = lane.epoch.saturating_add(1);
             // A run that cannot go on by itself waits for a person, whatever the policy is.
-            if at_work.is_some() && (pass.resume == Resume::Offered || !resume_available) {
+            if at_work.is_some() && (is_offered || !resume_available) {
                 lane.wake_at = None;
             }
         }

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0005_records.sql"),
     include_str!("schema/0006_workspaces.sql"),
     include_str!("schema/0007_iteration_model.sql"),
+    include_str!("schema/0008_resume_policy.sql"),
 ];
 
 const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS windlass_schema (

@@ -7,6 +7,7 @@ use tokio_postgres::{Error, Row};
 use windlass_core::ids::{LaneId, Millis, RunId, Seq};
 use windlass_core::project::{RawRow, RunDescription};
 use windlass_core::raw::Raw;
+use windlass_core::settings::ResumePolicy;
 use windlass_runtime::ports::{
     EncodedEntry, LaneInfo, RunInfo, StoreError, TraceEnd, Whose, WorkerId,
 };
@@ -42,7 +43,8 @@ static ENTRIES: LazyLock<Sql> = LazyLock::new(|| {
 static RUNS: LazyLock<Sql> = LazyLock::new(|| {
     let text =
         "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
-             run.agent, profile, model, usd_micros, cancel_requested FROM run
+             run.agent, profile, model, usd_micros, cancel_requested, resume_policy
+         FROM run
          JOIN lane ON lane.no = run.lane_no ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8])
 });
@@ -50,7 +52,8 @@ static RUNS: LazyLock<Sql> = LazyLock::new(|| {
 static RUNS_OF: LazyLock<Sql> = LazyLock::new(|| {
     let text =
         "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
-             run.agent, profile, model, usd_micros, cancel_requested FROM run
+             run.agent, profile, model, usd_micros, cancel_requested, resume_policy
+         FROM run
          JOIN lane ON lane.no = run.lane_no WHERE lane.id = $2 ORDER BY run.no DESC LIMIT $1";
     Sql::new(text, &[Type::INT8, Type::TEXT])
 });
@@ -220,6 +223,7 @@ fn run_info(link: &Link, row: &Row) -> Result<RunInfo, Trouble> {
             agent: text(9).map_err(told)?.map(Arc::from),
             profile: text(10).map_err(told)?.map(Arc::from),
             model: text(11).map_err(told)?.map(Arc::from),
+            resume: text(14).map_err(told)?.map(|name| ResumePolicy::from_name(&name)),
         },
         usd_micros: row.try_get::<_, Option<i64>>(12).map_err(told)?.map(i64::cast_unsigned),
     })

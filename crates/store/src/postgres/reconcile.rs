@@ -23,7 +23,9 @@ static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
         stood AS (
             SELECT l.no, l.id, run.run_id, coalesce(
                 (SELECT c.kind FROM checkpoint c WHERE c.lane_no = l.no AND c.run_id = run.run_id
-                 ORDER BY c.seq DESC LIMIT 1) = ANY($4), false) AS resumable
+                 ORDER BY c.seq DESC LIMIT 1) = ANY($4), false) AS resumable,
+                CASE $5 WHEN 'at_once' THEN false WHEN 'offered' THEN true
+                    ELSE coalesce(run.resume_policy, 'automatic') <> 'automatic' END AS offered
             FROM left_lanes l LEFT JOIN run
                 ON run.lane_no = l.no AND run.active AND run.state = 'running'),
         marked AS (
@@ -31,11 +33,11 @@ static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
             FROM stood WHERE run.run_id = stood.run_id),
         freed AS (
             UPDATE lane SET owner = NULL, epoch = lane.epoch + 1,
-                wake_at = CASE WHEN stood.run_id IS NOT NULL AND ($5 OR NOT stood.resumable)
+                wake_at = CASE WHEN stood.run_id IS NOT NULL AND (stood.offered OR NOT stood.resumable)
                     THEN NULL ELSE wake_at END
             FROM stood WHERE lane.no = stood.no)
         SELECT id, run_id, resumable FROM stood";
-    Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::BOOL])
+    Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::TEXT])
 });
 
 static INTRODUCE: LazyLock<Sql> = LazyLock::new(|| {
@@ -71,12 +73,20 @@ async fn lanes_of(
     most: usize,
 ) -> Result<Vec<Left>, Trouble> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let (offered, kinds) = (pass.resume == Resume::Offered, resumable_kinds());
+    let (resume, kinds) = (resume_name(pass.resume), resumable_kinds());
     let values: [super::link::Value<'_>; 5] =
-        [&&*dead.worker, &dead.beats.cast_signed(), &most, &kinds, &offered];
+        [&&*dead.worker, &dead.beats.cast_signed(), &most, &kinds, &resume];
     let rows = link.query(&RECONCILE, &values).await?;
     let left = rows.iter().map(left).collect::<Result<_, _>>();
     left.map_err(|error| sort(link.place(), &error))
+}
+
+fn resume_name(resume: Resume) -> &'static str {
+    match resume {
+        Resume::AsRecorded => "as_recorded",
+        Resume::AtOnce => "at_once",
+        Resume::Offered => "offered",
+    }
 }
 
 fn left(row: &Row) -> Result<Left, Error> {

@@ -6,6 +6,7 @@ use windlass_core::ids::{Millis, RunId};
 use windlass_core::project::{
     CheckpointRow, EventRow, RawRow, Row, RunDescription, RunRow, ToolResultRow, TraceRow,
 };
+use windlass_core::settings::ResumePolicy;
 
 use super::columns::columns;
 use super::prepare::Prepared;
@@ -41,6 +42,7 @@ columns!(
         profile: Option<Cow<'r, str>>,
         model: Option<Cow<'r, str>>,
         cancel_requested: bool,
+        resume_policy: Option<Cow<'r, str>>,
     }
 );
 
@@ -207,6 +209,8 @@ impl<'r> Rows<'r> {
         runs.profile.push(description.profile.as_deref().map(owned));
         runs.model.push(description.model.as_deref().map(owned));
         runs.cancel_requested.push(row.cancel_requested);
+        let policy = description.resume.map(ResumePolicy::as_str);
+        runs.resume_policy.push(policy.map(Cow::Borrowed));
     }
 
     /// The run's counters as of this row: from the same append, else from the run's own row.

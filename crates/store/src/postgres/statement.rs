@@ -111,11 +111,12 @@ fn runs(places: &mut Places) -> String {
         "runs AS (
             INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
                 model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
-                usd_micros, prompt, folder, agent, profile, model, cancel_requested)
+                usd_micros, prompt, folder, agent, profile, model, cancel_requested,
+                resume_policy)
             SELECT r.run_id, f.no, r.state, r.active, r.cause, r.also, r.said, r.tool_rounds,
                 r.model_calls, r.tool_calls, r.input_tokens, r.output_tokens, r.cache_read,
                 r.cache_write, r.happened, r.usd_micros, r.prompt, r.folder, r.agent, r.profile,
-                r.model, r.cancel_requested
+                r.model, r.cancel_requested, r.resume_policy
             FROM {table} JOIN fenced f ON f.ord = r.ord ORDER BY r.pos
             ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
                 cause = excluded.cause, also = excluded.also, text = excluded.text,
@@ -128,7 +129,8 @@ fn runs(places: &mut Places) -> String {
                 agent = coalesce(excluded.agent, run.agent),
                 profile = coalesce(excluded.profile, run.profile),
                 model = coalesce(excluded.model, run.model),
-                cancel_requested = run.cancel_requested OR excluded.cancel_requested
+                cancel_requested = run.cancel_requested OR excluded.cancel_requested,
+                resume_policy = coalesce(excluded.resume_policy, run.resume_policy)
             WHERE run.lane_no = excluded.lane_no
             RETURNING run.no)"
     )

@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0009_records.sql"),
     include_str!("schema/0010_workspaces.sql"),
     include_str!("schema/0011_iteration_model.sql"),
+    include_str!("schema/0012_resume_policy.sql"),
 ];
 
 #[cfg(test)]

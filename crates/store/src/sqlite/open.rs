@@ -99,7 +99,8 @@ fn configure(connection: &Connection, settings: &Settings) -> rusqlite::Result<(
          PRAGMA temp_store = MEMORY;
          PRAGMA mmap_size = 0;
          PRAGMA cache_size = -2000;
-         PRAGMA wal_autocheckpoint = 0;",
+         PRAGMA wal_autocheckpoint = 0;
+         PRAGMA secure_delete = FAST;",
     )?;
     match settings.most_pages {
         None => Ok(()),

@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, Row, params};
 use windlass_core::ids::{LaneId, RunId};
-use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat, Whose};
+use windlass_core::settings::ResumePolicy;
+use windlass_runtime::ports::{Left, Reconcile, SeenBeat, Whose};
 
 use super::error::Stop;
 use super::step::sql;
@@ -14,6 +15,8 @@ struct Found {
     lane: LaneId,
     /// The run that was at work, and its last checkpoint.
     at_work: Option<(RunId, Option<String>)>,
+    /// What that run says of being resumed.
+    policy: ResumePolicy,
 }
 
 pub(super) fn reconcile(connection: &Connection, pass: &Reconcile) -> Result<Vec<Left>, Stop> {
@@ -35,7 +38,8 @@ fn lanes_of(connection: &Connection, dead: &SeenBeat, most: usize) -> Result<Vec
                  (SELECT checkpoint FROM entry WHERE lane_no = lane.no AND run_no = run.no
                       AND checkpoint IS NOT NULL ORDER BY seq DESC LIMIT 1),
                  (SELECT kind FROM older_checkpoint WHERE lane_no = lane.no AND run_id = run.run_id
-                  ORDER BY seq DESC LIMIT 1))
+                  ORDER BY seq DESC LIMIT 1)),
+             run.resume_policy
          FROM lane LEFT JOIN run
              ON run.lane_no = lane.no AND run.active = 1 AND run.state = 'running'
          WHERE lane.owner = ?1
@@ -52,15 +56,17 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     let kind: Option<String> = row.get(3)?;
     let run = row.get::<_, Option<String>>(2)?.map(RunId::from);
     let lane = LaneId::from(row.get::<_, String>(1)?);
-    Ok(Found { no: row.get(0)?, lane, at_work: run.map(|run| (run, kind)) })
+    let policy = row.get::<_, Option<String>>(4)?;
+    let policy = policy.map(|name| ResumePolicy::from_name(&name)).unwrap_or_default();
+    Ok(Found { no: row.get(0)?, lane, at_work: run.map(|run| (run, kind)), policy })
 }
 
 fn settle(connection: &Connection, found: Found, pass: &Reconcile) -> Result<Left, Stop> {
-    let Found { no, lane, at_work } = found;
+    let Found { no, lane, at_work, policy } = found;
     let resume_available =
         at_work.as_ref().and_then(|(_, kind)| kind.as_deref()).is_some_and(names::is_resumable);
     // A run that cannot go on by itself waits for a person, whatever the policy is.
-    let stays = at_work.is_some() && (pass.resume == Resume::Offered || !resume_available);
+    let stays = at_work.is_some() && (pass.resume.is_offered(policy) || !resume_available);
     sql(
         connection,
         "UPDATE lane SET owner = NULL, epoch = epoch + 1, wake_at = iif(?2, NULL, wake_at)

@@ -30,6 +30,14 @@ struct Doomed {
 }
 
 pub(super) fn remove(connection: &Connection, lane: &LaneId) -> Result<Removed, Stop> {
+    // What is removed is overwritten. Elsewhere only pages are that are written anyway.
+    connection.pragma_update(None, "secure_delete", "ON")?;
+    let removed = remove_family(connection, lane);
+    connection.pragma_update(None, "secure_delete", "FAST")?;
+    removed
+}
+
+fn remove_family(connection: &Connection, lane: &LaneId) -> Result<Removed, Stop> {
     let doomed = family(connection, lane)?;
     if doomed.iter().all(|found| found.lane != *lane) {
         return Err(Stop::Refused(StoreError::NoLane { lane: lane.clone() }));

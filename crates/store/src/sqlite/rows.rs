@@ -6,6 +6,7 @@ use windlass_core::project::{
     EventRow, RawRow, Row, RunDescription, RunRow, ToolResultRow, TraceRow,
 };
 use windlass_core::raw::Raw;
+use windlass_core::settings::ResumePolicy;
 use windlass_runtime::ports::{RunInfo, TraceEnd};
 
 use super::error::{Stop, is_conflict};
@@ -65,6 +66,7 @@ fn run(
         about.profile.as_deref(),
         about.model.as_deref(),
         row.cancel_requested,
+        about.resume.map(ResumePolicy::as_str),
     ];
     // Most rows say that a run goes on: the index of active runs is not written again for them.
     let went_on = sql(
@@ -74,7 +76,8 @@ fn run(
              cache_read = ?13, cache_write = ?14, at = ?15, resume_available = 0,
              usd_micros = ?16, prompt = coalesce(?17, prompt), folder = coalesce(?18, folder),
              agent = coalesce(?19, agent), profile = coalesce(?20, profile),
-             model = coalesce(?21, model), cancel_requested = max(cancel_requested, ?22)
+             model = coalesce(?21, model), cancel_requested = max(cancel_requested, ?22),
+             resume_policy = coalesce(?23, resume_policy)
          WHERE run_id = ?1 AND lane_no = ?2 AND active = ?4",
     )?
     .execute(values)?;
@@ -85,9 +88,9 @@ fn run(
         connection,
         "INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
              model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
-             usd_micros, prompt, folder, agent, profile, model, cancel_requested)
+             usd_micros, prompt, folder, agent, profile, model, cancel_requested, resume_policy)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-             ?19, ?20, ?21, ?22)
+             ?19, ?20, ?21, ?22, ?23)
          ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
              cause = excluded.cause, also = excluded.also, text = excluded.text,
              tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
@@ -99,7 +102,8 @@ fn run(
              agent = coalesce(excluded.agent, run.agent),
              profile = coalesce(excluded.profile, run.profile),
              model = coalesce(excluded.model, run.model),
-             cancel_requested = max(run.cancel_requested, excluded.cancel_requested)
+             cancel_requested = max(run.cancel_requested, excluded.cancel_requested),
+             resume_policy = coalesce(excluded.resume_policy, run.resume_policy)
          WHERE run.lane_no = excluded.lane_no",
     )?
     .execute(values);
@@ -226,12 +230,14 @@ pub(super) fn runs(
     let text = match lane {
         None => {
             "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
-                 run.agent, profile, model, usd_micros, cancel_requested FROM run
+                 run.agent, profile, model, usd_micros, cancel_requested, resume_policy
+             FROM run
              JOIN lane ON lane.no = run.lane_no WHERE ?1 IS NULL ORDER BY run.no DESC LIMIT ?2"
         }
         Some(_) => {
             "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
-                 run.agent, profile, model, usd_micros, cancel_requested FROM run
+                 run.agent, profile, model, usd_micros, cancel_requested, resume_policy
+             FROM run
              JOIN lane ON lane.no = run.lane_no
              WHERE run.lane_no = (SELECT no FROM lane WHERE id = ?1) ORDER BY run.no DESC LIMIT ?2"
         }
@@ -265,6 +271,7 @@ fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
             agent: row.get(9)?,
             profile: row.get(10)?,
             model: row.get(11)?,
+            resume: row.get::<_, Option<String>>(14)?.map(|name| ResumePolicy::from_name(&name)),
         },
         usd_micros: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
     })

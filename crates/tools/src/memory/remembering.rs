@@ -12,7 +12,7 @@ use windlass_core::raw::Raw;
 use windlass_runtime::Toolbox;
 use windlass_runtime::ports::{CallContext, Letter, Store, Task, Tool};
 
-use super::{MemoryFile, found_in_workspace, memory_frame};
+use super::{Imports, MemoryFile, found_in_workspace, memory_frame};
 use crate::around::{Around, each};
 use crate::limits::{MAX_MEMORY_FILES, MAX_MEMORY_FOLDERS, MEMORY_READ_MS, POLL_MS};
 use crate::workplace::Workplace;
@@ -20,13 +20,24 @@ use crate::workplace::Workplace;
 /// Mail looked at to see whether ours was read.
 const MAIL_PAGE: usize = 64;
 
+/// Is called with one sentence for each memory file that was cut or left out.
+pub type MemoryNotes = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// The same tools; a memory file in a folder that one of them touches is told to its conversation,
-/// once. Those of the workspace itself are for whoever writes the system prompt.
+/// once. Those of the workspace itself are for whoever writes the system prompt. What is wrong with a
+/// file is told to `notes`, once.
 #[must_use]
-pub fn remembering(tools: &Toolbox, workplace: &Workplace, store: &Arc<dyn Store>) -> Toolbox {
+pub fn remembering(
+    tools: &Toolbox,
+    workplace: &Workplace,
+    store: &Arc<dyn Store>,
+    (imports, notes): (Imports, MemoryNotes),
+) -> Toolbox {
     let finder = Arc::new(Finder {
         workplace: workplace.clone(),
         store: Arc::clone(store),
+        imports,
+        notes,
         told: Mutex::default(),
     });
     each(tools, &finder)
@@ -53,6 +64,8 @@ impl Around for Arc<Finder> {
 struct Finder {
     workplace: Workplace,
     store: Arc<dyn Store>,
+    imports: Imports,
+    notes: MemoryNotes,
     /// What this process has sent: only to save the store a question.
     told: Mutex<BTreeSet<(LaneId, PathBuf)>>,
 }
@@ -60,7 +73,14 @@ struct Finder {
 impl Finder {
     async fn look_around(&self, lane: &LaneId, subject: &Subject) {
         for folder in folders(&self.workplace, subject) {
-            for file in found_in_workspace(&self.workplace, &folder) {
+            let found = found_in_workspace(&self.workplace, &folder, self.imports);
+            for problem in &found.problems {
+                // A sentence is told once, as a file is.
+                if self.is_news(lane, Path::new(problem)) {
+                    (self.notes)(problem);
+                }
+            }
+            for file in found.files {
                 if self.is_news(lane, &file.path) {
                     self.tell(lane, &file).await;
                 }

@@ -105,8 +105,8 @@ impl Tool for Glob {
         input::read(input).map_or_else(unfit, facts)
     }
 
-    fn run(&self, _context: CallContext, input: Raw) -> Task<'_, Outcome> {
-        let workplace = self.workplace.clone();
+    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
+        let workplace = self.workplace.of_run(&context);
         let search = move |stop: &Stop| search(&workplace, &input::read(&input)?, stop);
         Box::pin(within(self.workplace.clock().as_ref(), search))
     }

@@ -185,7 +185,8 @@ impl Tool for Grep {
     }
 
     fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
-        let (workplace, desk) = (self.workplace.clone(), self.workplace.desk(&context.lane));
+        let workplace = self.workplace.of_run(&context);
+        let desk = workplace.desk(&context.lane);
         let search = move |stop: &Stop| search(&workplace, &desk, &input::read(&input)?, stop);
         Box::pin(within(self.workplace.clock().as_ref(), search))
     }

@@ -8,6 +8,7 @@ use crate::settle::settings_check::{self, SettingsFindings};
 use crate::settle::sources::{self, SettingsText};
 use crate::settle::trust::{FolderTrust, Trust};
 use crate::settle::{agents, config, customs, memory, paths};
+use crate::setup;
 use crate::show::harmless;
 
 /// Every file that counts here.
@@ -23,6 +24,7 @@ pub(super) fn check() -> Vec<Check> {
             return checks;
         }
     };
+    checks.extend(profiles(&folder));
     checks.extend(settings(Ok(folder.texts.clone())));
     checks.extend(trust(&folder));
     let memory = memory::files(&folder);
@@ -79,6 +81,17 @@ fn configuration() -> Check {
         (Ok(_), Some(file)) => Check::ok("config", words::path("config", &file)),
         (Ok(_), None) => Check::ok("config", words::NO_CONFIG),
     }
+}
+
+/// Each profile with which a run could not begin.
+fn profiles(folder: &FolderTrust) -> Vec<Check> {
+    // A configuration that cannot be read is told with its own name.
+    let Ok(config) = config::read() else { return Vec::new() };
+    let broken = |name: &str| {
+        let error = setup::check_profile(name, &config, folder).err()?;
+        Some(Check::broken("config", words::bad_profile(name, &format!("{error:#}"))))
+    };
+    config.profile_names().iter().filter_map(|name| broken(name)).collect()
 }
 
 /// How long rows are kept that no conversation needs.

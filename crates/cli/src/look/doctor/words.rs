@@ -199,3 +199,8 @@ pub(super) fn ambiguous_workspace(id: &str, places: &[String]) -> String {
         places.join(", ")
     )
 }
+
+/// A profile with which no run can begin.
+pub(super) fn bad_profile(name: &str, why: &str) -> String {
+    format!("the profile {name} of config.toml is not valid: {why}")
+}
