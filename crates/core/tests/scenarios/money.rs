@@ -1,15 +1,19 @@
 //! Tokens and money at every scope, reservations, warnings, and people who let a run go on.
 
+use std::sync::Arc;
+
 use windlass_core::budget::{AtCap, Caps, Spent, Unpriced};
+use windlass_core::ids::RunId;
 use windlass_core::input::Input;
-use windlass_core::mail::Answer;
+use windlass_core::mail::{Answer, MailBody};
 use windlass_core::permission::{Human, Mode};
 use windlass_core::record::{OutputBound, Record};
+use windlass_core::run_settings::RunSettings;
 use windlass_core::settings::{Model, Settings};
 use windlass_core::stop::StopCause;
 use windlass_core::window::Summariser;
 
-use crate::kit::{Lane, call, calls, price, text};
+use crate::kit::{Lane, call, calls, price, say, text};
 
 fn tokens(tokens: u64) -> Caps {
     Caps { tokens: Some(tokens), usd_micros: None }
@@ -82,9 +86,20 @@ fn what_others_spend_of_the_profile_counts_once_it_is_seen() {
     // A new period begins at nothing, whatever this conversation spent before.
     let (most, by) = bound(&seen(one(), 0).prompt("two"));
     assert!(most > 4_000 && by != OutputBound::Budget, "{most} {by:?}");
-    // The same figure again is no news, and neither is any without a cap.
+    // The same figure again is no news, and neither is any for a run without a cap.
     seen(seen(one(), 8_000), 8_000).ignored();
-    seen(priced(|_| {}).prompt("one").reply(text("1")), 8_000).ignored();
+    seen(priced(|_| {}).prompt("one"), 8_000).ignored();
+}
+
+// spec: BUDGETS-01
+#[test]
+fn what_others_spend_counts_for_the_profile_that_a_prompt_brings() {
+    let lane = priced(|_| {}).prompt("one").reply(text("1").usage(100, 10));
+    let mut own = (**lane.live.settings.as_ref().unwrap()).clone();
+    own.budget.profile.caps = tokens(10_000);
+    let settings = Some(Arc::new(RunSettings::of(&own)));
+    let prompt = MailBody::Prompt { run: RunId::from("two"), blocks: say("two"), settings };
+    seen(lane, 9_900).mail(prompt).ends(StopCause::BudgetTokens);
 }
 
 // spec: BUDGETS-02
