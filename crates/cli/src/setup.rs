@@ -161,7 +161,7 @@ pub(crate) async fn start_on(
     args: &AgentArgs,
     asks: Asks,
 ) -> anyhow::Result<Setup> {
-    start_with(opened, args, asks, FlagScope::EveryRun).await
+    Box::pin(start_with(opened, args, asks, FlagScope::EveryRun)).await
 }
 
 /// The same for one prompt: what was given as flags is for its run alone.
@@ -170,7 +170,7 @@ pub(crate) async fn start_for_prompt(
     args: &AgentArgs,
     asks: Asks,
 ) -> anyhow::Result<Setup> {
-    start_with(opened, args, asks, FlagScope::OwnRun).await
+    Box::pin(start_with(opened, args, asks, FlagScope::OwnRun)).await
 }
 
 /// Which runs what was given as flags is for.

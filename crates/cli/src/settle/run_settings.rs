@@ -99,8 +99,10 @@ pub(crate) fn given(args: &AgentArgs, settings: &Settings) -> anyhow::Result<Run
         lease_ms: _,
         tools_at_once: _,
     } = args;
-    let profile = config::read()?.profile(limits.profile.as_deref())?;
-    let profile = limits.profile.is_some().then_some(profile).unwrap_or_default();
+    let profile = match limits.profile.as_deref() {
+        Some(name) => config::read()?.profile(Some(name))?,
+        None => Profile::default(),
+    };
     let models = given_model(args, &profile)?.is_some() && !settings.model.name.is_empty();
     let asked = ModelControls::typed(model)?.or(profile.controls());
     let all = RunSettings::of(settings);

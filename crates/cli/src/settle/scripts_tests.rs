@@ -76,7 +76,7 @@ fn arguments_of_servers_are_words_too() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("server.py"), "1").unwrap();
     let servers = json!({"a": {"command": "python3", "args": ["server.py"]}});
-    let before = ScriptFiles::read(folder.path(), &[servers.clone()]);
+    let before = ScriptFiles::read(folder.path(), std::slice::from_ref(&servers));
     assert_eq!(before.hashes.len(), 1);
     std::fs::write(folder.path().join("server.py"), "2").unwrap();
     assert_ne!(ScriptFiles::read(folder.path(), &[servers]), before);
