@@ -20,7 +20,7 @@ fn wait_for(holds: impl Fn() -> bool) {
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    panic!("it did not happen in 30 s");
+    assert!(holds(), "it did not happen in 30 s");
 }
 
 /// A prompt of a process that goes on by itself.

@@ -50,22 +50,21 @@ impl World {
     }
 
     pub(super) fn event_counts(&self, since: Millis) -> Vec<EventCount> {
-        let mut counts: BTreeMap<(Arc<str>, Arc<str>, &str), (u64, u64)> = BTreeMap::new();
+        let mut counts = BTreeMap::new();
         for row in self.lanes.values().flat_map(Lane::rows) {
             if let Row::Event(row) = row
                 && row.at >= since
             {
                 let key = (row.agent.clone(), row.profile.clone(), row.name);
                 let is_calm = row.fields.text().contains("\"escalated\":false");
-                let (count, escalated) = counts.entry(key).or_default();
+                let (count, escalated) = counts.entry(key).or_insert((0_u64, 0_u64));
                 (*count, *escalated) = (*count + 1, *escalated + u64::from(!is_calm));
             }
         }
-        let count = |((agent, profile, name), (count, escalated)): (_, (u64, u64))| {
-            let name: &str = name;
+        let counted = counts.into_iter().map(|((agent, profile, name), (count, escalated))| {
             EventCount { agent, profile, name: Arc::from(name), count, escalated }
-        };
-        counts.into_iter().map(count).collect()
+        });
+        counted.collect()
     }
 
     pub(super) fn record_worker_event(&mut self, event: WorkerEvent) {

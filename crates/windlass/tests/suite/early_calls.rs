@@ -96,7 +96,7 @@ impl Step {
     }
 
     fn let_end(&self, name: &str) {
-        self.gates[name].notify_one();
+        self.gates.get(name).unwrap().notify_one();
     }
 }
 
@@ -209,12 +209,14 @@ async fn a_call_runs_again_if_a_call_before_it_is_not_the_announced_one() {
     }
 }
 
+type Interrupt = Box<dyn FnOnce() + Send>;
+
 /// A clock that runs something while the driver waits a moment for the results of early calls.
 #[derive(Clone)]
 struct Interrupting {
     clock: Arc<SystemClock>,
     /// Taken out by the wait that is interrupted.
-    interrupt: Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>,
+    interrupt: Arc<Mutex<Option<Interrupt>>>,
     armed: Arc<AtomicBool>,
 }
 
@@ -246,6 +248,7 @@ impl Clock for Interrupting {
 /// The announced call and the one of the reply have the same place but ask for different things. The
 /// result of the first lies in the driver's inbox at the very moment it is recalled.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(clippy::disallowed_methods, reason = "the test holds the driver's thread up")]
 async fn the_result_of_a_recalled_call_never_counts_for_the_call_in_its_place() {
     let announced = [call("a", r#"{"name": "announced", "file": "one"}"#)];
     let replied = [call("a", r#"{"name": "replied", "file": "one"}"#)];

@@ -69,13 +69,15 @@ async fn a_beat_counts_from_when_it_was_sent_and_a_slow_one_is_not_fresh() {
 /// Too long for an effect to be started on, too short for the driver to stop by itself.
 const FROZEN_MS: u64 = 8_000;
 
+type Interlude = Box<dyn FnOnce() + Send>;
+
 /// A clock that lets things happen to a process that is frozen just as it looks at the time.
 #[derive(Clone)]
 struct Frozen {
     clock: Arc<SystemClock>,
     jumped_ms: Arc<AtomicU64>,
     /// What others do meanwhile.
-    meanwhile: Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>,
+    meanwhile: Arc<Mutex<Option<Interlude>>>,
     freezes: Arc<AtomicBool>,
 }
 
