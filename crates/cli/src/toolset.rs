@@ -74,12 +74,12 @@ pub(crate) fn toolbox(
 
 /// The same tools and those that a run may bring along with its prompt: they are offered to no other.
 pub(crate) fn with_reserves(tools: Toolbox, args: &AgentArgs) -> anyhow::Result<Toolbox> {
-    let schema = args.prompt.json_schema.as_deref().unwrap_or(ANY_OBJECT);
-    Ok(tools.with_reserve(ExitPlanMode).with_reserve(StructuredOutput::new(schema)?))
+    // A run is checked against the schema that it brought.
+    let schema = args.prompt.json_schema.as_deref();
+    let output =
+        schema.map_or_else(|| Ok(StructuredOutput::of_any_object()), StructuredOutput::new);
+    Ok(tools.with_reserve(ExitPlanMode).with_reserve(output?))
 }
-
-/// The schema that fits every answer: a run is checked against the one that it brought.
-const ANY_OBJECT: &str = r#"{"type": "object"}"#;
 
 /// How an answer that must fit a schema is given.
 pub(crate) fn output(args: &AgentArgs) -> Option<Output> {

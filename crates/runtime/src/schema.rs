@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use jsonschema::{ValidationError, Validator};
+use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 use windlass_core::outcome::ToolError;
 use windlass_core::raw::Raw;
@@ -48,7 +48,49 @@ impl InputSchema {
 
 fn compile(schema: &Raw) -> Result<Validator, String> {
     let value: Value = schema.read().map_err(|error| error.to_string())?;
-    jsonschema::validator_for(&value).map_err(|error| short(&error.to_string()))
+    // A schema is itself checked against the schema of its draft, and that of draft 7 is compiled
+    // much faster than that of 2020-12.
+    let options = match is_same_in_draft_7(&value) {
+        true => jsonschema::options().with_draft(Draft::Draft7),
+        false => jsonschema::options(),
+    };
+    options.build(&value).map_err(|error| short(&error.to_string()))
+}
+
+/// Keywords that mean the same in every draft since 7, and hold no schema.
+const PLAIN_KEYWORDS: [&str; 19] = [
+    "type",
+    "required",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "title",
+    "description",
+    "default",
+    "examples",
+];
+
+/// Whether `schema` has only keywords that mean the same in draft 7 as in 2020-12.
+fn is_same_in_draft_7(schema: &Value) -> bool {
+    let Value::Object(keywords) = schema else { return schema.is_boolean() };
+    keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
+        ("properties", Value::Object(members)) => members.values().all(is_same_in_draft_7),
+        ("items" | "additionalProperties" | "not", value) => is_same_in_draft_7(value),
+        ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => {
+            choices.iter().all(is_same_in_draft_7)
+        }
+        (keyword, _) => PLAIN_KEYWORDS.contains(&keyword),
+    })
 }
 
 /// Some models write `null` for what they leave out.

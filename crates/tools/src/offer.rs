@@ -1,7 +1,9 @@
 //! How a tool is offered: its name, what it is for, and a schema made from the type that reads its
 //! input, so that the two cannot differ.
 
-use std::sync::Arc;
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -10,12 +12,21 @@ use windlass_core::raw::Raw;
 use windlass_core::settings::ToolSpec;
 
 /// An offer of a tool that takes `T`.
-pub(crate) fn offer<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
+pub(crate) fn offer<T: JsonSchema + 'static>(name: &str, description: &str) -> ToolSpec {
     ToolSpec {
         name: Arc::from(name),
         description: Arc::from(description),
-        input_schema: Raw::encode(&schema::<T>()),
+        input_schema: encoded_schema::<T>(),
     }
+}
+
+/// The schemas that were made, by type: a tool is asked for its offer several times while a process
+/// starts, and a schema takes longer to make than everything else of it.
+static SCHEMAS: Mutex<BTreeMap<TypeId, Raw>> = Mutex::new(BTreeMap::new());
+
+fn encoded_schema<T: JsonSchema + 'static>() -> Raw {
+    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    schemas.entry(TypeId::of::<T>()).or_insert_with(|| Raw::encode(&schema::<T>())).clone()
 }
 
 /// The schema without what only machines of other trades read, and with one type for a field that

@@ -38,7 +38,8 @@ pub struct BadSchema(String);
 #[derive(Debug)]
 pub struct StructuredOutput {
     schema: Raw,
-    validator: Validator,
+    /// None where any object is an answer.
+    validator: Option<Validator>,
 }
 
 impl StructuredOutput {
@@ -61,7 +62,15 @@ impl StructuredOutput {
         let validator = jsonschema::validator_for(&value)
             .map_err(|error| BadSchema(short(&error.to_string())))?;
         let schema = Raw::parse(schema).map_err(|error| BadSchema(error.to_string()))?;
-        Ok(Self { schema, validator })
+        Ok(Self { schema, validator: Some(validator) })
+    }
+
+    /// A tool that takes any object. To compile a schema is the dearest part of starting a process
+    /// that needs none.
+    #[must_use]
+    pub fn of_any_object() -> Self {
+        let schema = Raw::encode(&serde_json::json!({ "type": "object" }));
+        Self { schema, validator: None }
     }
 
     /// What the settings of a conversation say that answers through this tool.
@@ -79,8 +88,8 @@ impl StructuredOutput {
             "" => short(&error.to_string()),
             place => format!("{place}: {}", short(&error.to_string())),
         };
-        let found: Vec<String> =
-            self.validator.iter_errors(&value).take(MAX_VIOLATIONS).map(told).collect();
+        let errors = self.validator.iter().flat_map(|validator| validator.iter_errors(&value));
+        let found: Vec<String> = errors.take(MAX_VIOLATIONS).map(told).collect();
         let why = found.join("; ");
         (!found.is_empty()).then(|| invalid(&format!("the answer does not fit its schema: {why}")))
     }
