@@ -44,7 +44,24 @@ pub(crate) fn provoke(sim: &Sim<'_>, world: &World, seen: &mut Coverage) -> Resu
             return Err(broken("mail for nobody is refused", entry));
         }
     }
-    Ok(())
+    spending_before_a_run(sim, world, seen)
+}
+
+/// Before a run begins, only its prompt knows whether its profile has a cap: what others spent is
+/// noted, and nothing else happens.
+fn spending_before_a_run(sim: &Sim<'_>, world: &World, seen: &mut Coverage) -> Result<(), Broken> {
+    if world.live.run.is_some() {
+        return Ok(());
+    }
+    let total = Spent { tokens: 7, usd_micros: 7 };
+    let input = Input::SpendingSeen { total };
+    seen.note(phases(&world.live), kind(&input));
+    let entry = sim.eyes.decide(&world.live, world.now, input);
+    let noted = |entry: &Entry| awake(entry) == [&Record::SpendingSeen { total }];
+    match entry.filter(|entry| !noted(entry)) {
+        Some(entry) => Err(broken("what others spend is only noted before a run", entry)),
+        None => Ok(()),
+    }
 }
 
 fn broken(invariant: &'static str, entry: Entry) -> Broken {
