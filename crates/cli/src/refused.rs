@@ -48,6 +48,7 @@ pub(crate) fn not_a_command(typed: Option<&str>) -> String {
     let commands = Args::command();
     let names = commands.get_subcommands().map(clap::Command::get_name);
     match typed.and_then(|typed| nearest(typed, names).map(|name| (typed, name.to_owned()))) {
+        Some((typed, name)) if typed == name => words::command_after_options(&name),
         Some((typed, name)) => words::similar_command(typed, &name),
         None => words::no_command(typed),
     }

@@ -162,6 +162,14 @@ pub(crate) fn similar_command(typed: &str, command: &str) -> String {
     format!("unknown command `{typed}`; did you mean `windlass {command}`?")
 }
 
+/// A command stands behind options, where only a prompt may stand.
+pub(crate) fn command_after_options(command: &str) -> String {
+    format!(
+        "the command comes first and its options after it: `windlass {command} …`; if `{command}` is \
+         the prompt, write `windlass -p {command}`"
+    )
+}
+
 /// There is nothing to look back on, because the store that was named does not exist.
 pub(crate) fn no_store(place: &Path) -> String {
     format!("no runs yet: there is no store at {}; the first run makes it", place.display())

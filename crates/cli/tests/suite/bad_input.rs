@@ -106,6 +106,7 @@ fn arguments_that_are_not_understood_give_exit_code_2() {
     let place = Place::new(HELLO);
     for (args, expected) in [
         (&["rnus"][..], "did you mean `windlass runs`?"),
+        (&["--store", "w.db", "runs"], "the command comes first and its options after it"),
         (&["-p", "fix", "y"], "quote a prompt of several words"),
         (&["-p", "hi", "--permission-mode", "foo"], "acceptEdits"),
         (&["-p", "hi", "--profile", "nope"], "there is no profile `nope`"),
