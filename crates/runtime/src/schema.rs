@@ -10,6 +10,10 @@ use serde_json::Value;
 use windlass_core::outcome::ToolError;
 use windlass_core::raw::Raw;
 
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod schema_tests;
+
 /// Violations that are told at once.
 const MOST_VIOLATIONS: usize = 3;
 
