@@ -10,6 +10,7 @@ pub mod postgres;
 pub mod sqlite;
 
 mod hints;
+mod migrations;
 mod names;
 mod pending;
 mod valid;

@@ -94,7 +94,7 @@ impl SqliteStore {
     /// The version of its tables.
     #[must_use]
     pub fn schema(&self) -> i64 {
-        migrate::newest()
+        migrate::MIGRATIONS.newest()
     }
 
     /// How often the log was synced for somebody who waited for it.

@@ -37,6 +37,7 @@ const fn shunned_ms(error: &DriveError) -> u64 {
         StoreError::NoLane { .. }
         | StoreError::Invalid { .. }
         | StoreError::Corrupt { .. }
+        | StoreError::OlderSchema { .. }
         | StoreError::FromTheFuture { .. } => AILING_MS,
     }
 }

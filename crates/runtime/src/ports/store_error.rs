@@ -79,6 +79,17 @@ pub enum StoreError {
         /// The newest version known here.
         known: i64,
     },
+    /// The store is of a version from before the first release.
+    #[error(
+        "{place} was made by a development version of windlass (schema {found}), which this one \
+         cannot read; move it away, or choose another with --store"
+    )]
+    OlderSchema {
+        /// Which file or database.
+        place: String,
+        /// Its version.
+        found: i64,
+    },
     /// It is not known whether the last append landed: the owner must reload.
     #[error("{place} failed ({reason}); reload the lane before going on")]
     Broken {

@@ -1,27 +1,18 @@
-//! Schemas, forward only. Whoever changes the tables holds the version's row, so that two who start
+//! Schema versions of a database. Whoever changes the tables holds the version's row, so that two who start
 //! at the same moment do it once, and a crash leaves the old schema or the new one.
 
 use std::sync::LazyLock;
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
-use windlass_runtime::ports::StoreError;
 
 use super::link::{Link, Sql};
 use super::trouble::Trouble;
+use crate::migrations::Migrations;
 use crate::valid::invalid;
 
-/// Each brings the schema of its place to the next.
-const MIGRATIONS: &[&str] = &[
-    include_str!("schema/0001_lanes.sql"),
-    include_str!("schema/0002_left.sql"),
-    include_str!("schema/0003_raw.sql"),
-    include_str!("schema/0004_run_description.sql"),
-    include_str!("schema/0005_records.sql"),
-    include_str!("schema/0006_workspaces.sql"),
-    include_str!("schema/0007_iteration_model.sql"),
-    include_str!("schema/0008_resume_policy.sql"),
-];
+/// Every schema change of the database.
+const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/100_tables.sql")]);
 
 const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS windlass_schema (
     one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";
@@ -42,16 +33,12 @@ static WRITE: LazyLock<Sql> = LazyLock::new(|| {
 const MADE_BY_ANOTHER: [SqlState; 3] =
     [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
 
-fn newest() -> i64 {
-    MIGRATIONS.len().cast_signed() as i64
-}
-
-/// Brings the database to the newest schema; one that is newer still is left alone.
+/// Brings the database to the newest schema; one that is newer still, or of a development version, is
+/// left alone.
 pub(super) async fn migrate(link: &mut Link) -> Result<(), Trouble> {
     match known(link).await? {
-        Some(version) if version == newest() => return Ok(()),
-        Some(version) if version > newest() => return Err(from_the_future(link.place(), version)),
-        Some(_) => (),
+        Some(version) if version == MIGRATIONS.newest() => return Ok(()),
+        Some(version) => drop(pending(link, version)?),
         None => make_version(link).await?,
     }
     link.batch("BEGIN").await?;
@@ -63,14 +50,14 @@ pub(super) async fn migrate(link: &mut Link) -> Result<(), Trouble> {
 async fn forward(link: &mut Link) -> Result<(), Trouble> {
     // Asked again under the lock: another process may have been faster.
     let version = version(link, &HOLD).await?.unwrap_or_default();
-    if version > newest() {
-        return Err(from_the_future(link.place(), version));
+    for step in pending(link, version)? {
+        link.batch(step).await.map_err(|trouble| taken(link.place(), trouble))?;
     }
-    let done = usize::try_from(version).unwrap_or_default();
-    for migration in MIGRATIONS.iter().skip(done) {
-        link.batch(migration).await.map_err(|trouble| taken(link.place(), trouble))?;
-    }
-    link.query(&WRITE, &[&newest()]).await.map(drop)
+    link.query(&WRITE, &[&MIGRATIONS.newest()]).await.map(drop)
+}
+
+fn pending(link: &Link, version: i64) -> Result<&'static [&'static str], Trouble> {
+    MIGRATIONS.pending(link.place(), version).map_err(Trouble::Refused)
 }
 
 /// The version, or nothing if nobody was here yet.
@@ -104,9 +91,4 @@ fn taken(place: &str, trouble: Trouble) -> Trouble {
         }
         other => other,
     }
-}
-
-fn from_the_future(place: &str, found: i64) -> Trouble {
-    let place = place.to_owned();
-    Trouble::Refused(StoreError::FromTheFuture { place, found, known: newest() })
 }

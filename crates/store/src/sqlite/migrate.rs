@@ -1,5 +1,5 @@
-//! Schemas, forward only. A file is brought to the newest one in a single transaction, so a crash
-//! leaves the old schema or the new one.
+//! Schema versions of a file. It is brought to the newest one in a single transaction, so a crash leaves
+//! the old schema or the new one.
 
 use std::time::Duration;
 
@@ -8,32 +8,15 @@ use windlass_runtime::ports::StoreError;
 
 use super::error::explain;
 use super::open::{APPLICATION_ID, patiently};
+use crate::migrations::Migrations;
 use crate::valid::invalid;
 
-/// Each brings the schema of its place to the next.
-const MIGRATIONS: &[&str] = &[
-    include_str!("schema/0001_lanes.sql"),
-    include_str!("schema/0002_wanting.sql"),
-    include_str!("schema/0003_left.sql"),
-    include_str!("schema/0004_trace.sql"),
-    include_str!("schema/0005_checkpoint.sql"),
-    include_str!("schema/0006_raw.sql"),
-    include_str!("schema/0007_events.sql"),
-    include_str!("schema/0008_run_description.sql"),
-    include_str!("schema/0009_records.sql"),
-    include_str!("schema/0010_workspaces.sql"),
-    include_str!("schema/0011_iteration_model.sql"),
-    include_str!("schema/0012_resume_policy.sql"),
-];
+/// Every schema change of the file.
+pub(super) const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/100_tables.sql")]);
 
 #[cfg(test)]
 #[path = "migrate_tests.rs"]
 mod migrate_tests;
-
-/// The version that every open file has.
-pub(super) fn newest() -> i64 {
-    MIGRATIONS.len().cast_signed() as i64
-}
 
 /// Looks at a file before anything is written to it.
 pub(super) fn inspect(
@@ -49,10 +32,7 @@ pub(super) fn inspect(
             "{place} is the database of another program; choose another file with --store"
         ))),
         Owner::Nobody => Ok(()),
-        Owner::Windlass if found > newest() => {
-            Err(StoreError::FromTheFuture { place: place.to_owned(), found, known: newest() })
-        }
-        Owner::Windlass => Ok(()),
+        Owner::Windlass => MIGRATIONS.pending(place, found).map(drop),
     }
 }
 
@@ -78,17 +58,26 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    if version(connection)? >= newest() {
-        return Ok(());
+/// Brings the file to the newest version. The outer result is SQLite's and may be tried again; the
+/// inner one says that the file is not for this version of Windlass.
+pub(super) fn migrate(
+    connection: &mut Connection,
+    place: &str,
+    migrations: Migrations,
+) -> rusqlite::Result<Result<(), StoreError>> {
+    if version(connection)? == migrations.newest() {
+        return Ok(Ok(()));
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Asked again: another process may have been faster.
-    let done = usize::try_from(version(&transaction)?).unwrap_or_default();
-    for migration in MIGRATIONS.iter().skip(done) {
-        transaction.execute_batch(migration)?;
+    // Asked again under the lock: another process may have been faster, or newer.
+    let pending = match migrations.pending(place, version(&transaction)?) {
+        Ok(pending) => pending,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    for step in pending {
+        transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", newest())?;
-    transaction.commit()
+    transaction.pragma_update(None, "user_version", migrations.newest())?;
+    transaction.commit().map(Ok)
 }

@@ -54,7 +54,8 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<(Home, Connection
         files.iter().try_for_each(|file| make_private(file))?;
         writable(&connection, &place)?;
         patiently(settings.patience, || configure(&connection, settings)).map_err(told)?;
-        patiently(settings.patience, || migrate::migrate(&mut connection)).map_err(told)?;
+        let migrate = || migrate::migrate(&mut connection, &place, migrate::MIGRATIONS);
+        patiently(settings.patience, migrate).map_err(told)??;
         refuse_triggers(&connection, &place, settings.patience)?;
         check::brief(&connection, path, settings.patience)?;
         Ok(connection)

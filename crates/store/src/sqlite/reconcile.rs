@@ -34,11 +34,8 @@ fn lanes_of(connection: &Connection, dead: &SeenBeat, most: usize) -> Result<Vec
     let mut statement = sql(
         connection,
         "SELECT lane.no, lane.id, run.run_id,
-             coalesce(
-                 (SELECT checkpoint FROM entry WHERE lane_no = lane.no AND run_no = run.no
-                      AND checkpoint IS NOT NULL ORDER BY seq DESC LIMIT 1),
-                 (SELECT kind FROM older_checkpoint WHERE lane_no = lane.no AND run_id = run.run_id
-                  ORDER BY seq DESC LIMIT 1)),
+             (SELECT checkpoint FROM entry WHERE lane_no = lane.no AND run_no = run.no
+                  AND checkpoint IS NOT NULL ORDER BY seq DESC LIMIT 1),
              run.resume_policy
          FROM lane LEFT JOIN run
              ON run.lane_no = lane.no AND run.active = 1 AND run.state = 'running'

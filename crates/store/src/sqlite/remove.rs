@@ -10,12 +10,11 @@ use super::step::sql;
 use crate::valid::refusal;
 
 /// What lies in other tables, in an order that no reference objects to. `?1` is the lane.
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 8] = [
     "DELETE FROM agent_loop_iteration WHERE trace_id IN (SELECT t.id FROM agent_loop_trace AS t
          JOIN run ON run.run_id = t.job_id WHERE run.lane_no = ?1)",
     "DELETE FROM agent_loop_trace WHERE job_id IN (SELECT run_id FROM run WHERE lane_no = ?1)",
     "DELETE FROM agent_tool_results WHERE run_id IN (SELECT run_id FROM run WHERE lane_no = ?1)",
-    "DELETE FROM older_checkpoint WHERE lane_no = ?1",
     "DELETE FROM event WHERE lane_no = ?1",
     "DELETE FROM raw_response WHERE lane_no = ?1",
     "DELETE FROM run WHERE lane_no = ?1",

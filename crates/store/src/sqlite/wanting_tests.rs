@@ -2,13 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::super::migrate::migrate;
+use super::super::migrate::{MIGRATIONS, migrate};
 use super::{MAILED, OWNERS, WANTING};
 
 /// How SQLite goes about it, one line per step.
 fn plan(statement: &str) -> Vec<String> {
     let mut connection = Connection::open_in_memory().unwrap();
-    migrate(&mut connection).unwrap();
+    migrate(&mut connection, "memory", MIGRATIONS).unwrap().unwrap();
     let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
     let given = vec![""; explain.parameter_count()];
     let steps = explain.query_map(rusqlite::params_from_iter(given), |row| row.get(3)).unwrap();

@@ -188,12 +188,23 @@ async fn a_newer_schema_is_left_alone() {
     let url = database().await;
     drop(open(&url).await);
     let newest = strings(&url, "SELECT version::text FROM windlass_schema").await;
-    ask(&url, "UPDATE windlass_schema SET version = 99").await.unwrap();
+    ask(&url, "UPDATE windlass_schema SET version = 999").await.unwrap();
     let error = refusal(&url).await;
     let StoreError::FromTheFuture { found, known, .. } = &error else { panic!("{error}") };
-    assert_eq!((*found, vec![known.to_string()]), (99, newest));
-    says(&error, &["99", "upgrade windlass"]);
-    assert_eq!(strings(&url, "SELECT version::text FROM windlass_schema").await, ["99"]);
+    assert_eq!((*found, vec![known.to_string()]), (999, newest));
+    says(&error, &["999", "upgrade windlass"]);
+    assert_eq!(strings(&url, "SELECT version::text FROM windlass_schema").await, ["999"]);
+}
+
+#[tokio::test]
+async fn a_database_of_a_development_version_is_left_alone() {
+    let url = database().await;
+    drop(open(&url).await);
+    ask(&url, "UPDATE windlass_schema SET version = 8").await.unwrap();
+    let error = refusal(&url).await;
+    assert!(matches!(error, StoreError::OlderSchema { found: 8, .. }), "{error}");
+    says(&error, &["development version of windlass (schema 8)", "--store"]);
+    assert_eq!(strings(&url, "SELECT version::text FROM windlass_schema").await, ["8"]);
 }
 
 // spec: FAULT-13

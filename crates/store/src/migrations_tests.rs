@@ -1,0 +1,41 @@
+use windlass_runtime::ports::StoreError;
+
+use super::Migrations;
+
+const THREE: Migrations = Migrations::new(&["first", "second", "third"]);
+
+#[test]
+fn a_database_gets_the_changes_that_it_lacks() {
+    assert_eq!(THREE.newest(), 102);
+    for (found, lacks) in [
+        (0, &["first", "second", "third"] as &[_]),
+        (100, &["second", "third"]),
+        (101, &["third"]),
+        (102, &[]),
+    ] {
+        assert_eq!(THREE.pending("db", found).unwrap(), lacks, "{found}");
+    }
+}
+
+// spec: FAULT-57
+#[test]
+fn a_newer_database_is_refused() {
+    for found in [103, i64::MAX] {
+        let refused = THREE.pending("db", found).unwrap_err();
+        assert_eq!(refused, StoreError::FromTheFuture { place: "db".into(), found, known: 102 });
+    }
+}
+
+#[test]
+fn a_database_of_a_development_version_is_refused_in_one_sentence() {
+    for found in [i64::MIN, -1, 1, 12, 99] {
+        let refused = THREE.pending("db", found).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "db was made by a development version of windlass (schema {found}), which this one \
+                 cannot read; move it away, or choose another with --store"
+            )
+        );
+    }
+}
