@@ -48,6 +48,7 @@ mod zones_tests;
 
 pub use attach::Attached;
 pub use edit::Edit;
+pub(crate) use owned::is_absent;
 pub use owned::{FileBeginning, FileRefusal, read_beneath, read_linked};
 pub use patch::{Hunk, hunks as diff_hunks};
 pub use read::Read;

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub use frame::memory_frame;
 pub use remembering::{MemoryNotes, remembering};
 
-use crate::files::{FileBeginning, FileRefusal, read_beneath, read_linked};
+use crate::files::{FileBeginning, FileRefusal, is_absent, read_beneath, read_linked};
 use crate::limits::MAX_MEMORY_BYTES;
 use crate::workplace::Workplace;
 
@@ -153,7 +153,9 @@ fn found_in_workspace(workplace: &Workplace, folder: &Path, imports: Imports) ->
     let imports = if root == zones.root() { imports } else { Imports::Ignored };
     for path in NAMES.map(|name| folder.join(name)) {
         let Ok(name) = path.strip_prefix(root) else { continue };
-        if workplace.hides(&path, false) {
+        // This is asked after every call, and nearly always there is no such file: then the rules
+        // need not be asked either.
+        if is_absent(&path) || workplace.hides(&path, false) {
             continue;
         }
         match read_beneath(root, name, MAX_MEMORY_BYTES) {

@@ -108,6 +108,11 @@ pub fn read_linked(path: &Path, limit: u64) -> Result<Option<FileBeginning>, Fil
     begin(&file, limit).map(Some)
 }
 
+/// Whether nothing has this name, not even a link that leads nowhere.
+pub(crate) fn is_absent(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_err_and(|error| is_missing(&error))
+}
+
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
