@@ -1,7 +1,10 @@
 //! Checks the input of a call against its tool's JSON Schema, before hooks, rules and the tool itself see
 //! it.
 //!
-//! A schema is compiled when its tool is first called: a process that calls no tool pays nothing.
+//! A schema is read when its tool is first called: a process that calls no tool pays nothing. It is
+//! compiled when the quick check of `plain` does not accept a call.
+
+mod plain;
 
 use std::sync::OnceLock;
 
@@ -9,6 +12,8 @@ use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 use windlass_core::outcome::ToolError;
 use windlass_core::raw::Raw;
+
+use plain::PlainSchema;
 
 #[cfg(test)]
 #[path = "schema_tests.rs"]
@@ -20,24 +25,32 @@ const MOST_VIOLATIONS: usize = 3;
 /// Characters of one violation: a value that does not fit may be long.
 const VIOLATION_CHARS: usize = 300;
 
-/// The compiled schema of one tool.
+/// The schema of one tool, as far as calls needed it.
 #[derive(Default)]
 pub(crate) struct InputSchema {
+    plain: OnceLock<Option<PlainSchema>>,
     compiled: OnceLock<Result<Validator, String>>,
 }
 
 impl InputSchema {
-    /// The problem with `input`, if it does not fit the schema, which is asked for once.
-    pub(crate) fn problem(&self, schema: impl FnOnce() -> Raw, input: &Raw) -> Option<ToolError> {
+    /// The problem with `input`, if it does not fit the schema, which is asked for when it is needed.
+    pub(crate) fn problem(&self, schema: impl Fn() -> Raw, input: &Raw) -> Option<ToolError> {
         // That the input is an object at all is the core's to say.
         if !input.is_object() {
+            return None;
+        }
+        let value: Result<Value, _> = input.read();
+        let plain = self.plain.get_or_init(|| PlainSchema::read(&schema().read().ok()?));
+        if let (Some(plain), Ok(value)) = (plain, &value)
+            && (plain.surely_fits(value) || plain.surely_fits(&without_nulls(value.clone())))
+        {
             return None;
         }
         let validator = match self.compiled.get_or_init(|| compile(&schema())) {
             Ok(validator) => validator,
             Err(why) => return Some(unusable(why)),
         };
-        let value: Value = match input.read() {
+        let value = match value {
             Ok(value) => value,
             Err(error) => return Some(unfit(&format!("the input is not JSON: {error}"))),
         };

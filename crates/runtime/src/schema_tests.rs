@@ -6,7 +6,7 @@ use super::{InputSchema, is_same_in_draft_7};
 
 fn fits(schema: &str, input: &str) -> bool {
     let schema = Raw::parse(schema).unwrap();
-    InputSchema::default().problem(|| schema, &Raw::parse(input).unwrap()).is_none()
+    InputSchema::default().problem(|| schema.clone(), &Raw::parse(input).unwrap()).is_none()
 }
 
 fn is_plain(schema: &str) -> bool {
