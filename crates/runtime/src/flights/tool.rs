@@ -15,7 +15,7 @@ use windlass_core::input::{Finding, HookAnswer, Input};
 use windlass_core::outcome::{Outcome, ToolError};
 use windlass_core::permission::Subject;
 use windlass_core::raw::sha256_hex;
-use windlass_core::run::Run;
+use windlass_core::run::{EarlyCall, Run};
 
 use super::Flights;
 use super::catch::caught;
@@ -134,9 +134,13 @@ impl Flights {
     }
 }
 
-/// What the call was judged to be about; nothing for one that starts while the model still streams.
+/// What the call was judged to be about.
 fn judged_subject(conversation: &Conversation, id: CallId) -> Subject {
-    call(conversation, id).map(|call| call.facts.subject.clone()).unwrap_or_default()
+    let facts = match call(conversation, id) {
+        Some(call) => Some(&call.facts),
+        None => early_call(conversation, id).map(|early| &early.facts),
+    };
+    facts.map(|facts| facts.subject.clone()).unwrap_or_default()
 }
 
 /// Waits for somebody who may break down or never answer.
@@ -168,9 +172,13 @@ fn what_to_run(conversation: &Conversation, id: CallId) -> Option<(ToolUse, u64)
     if let Some(call) = call(conversation, id) {
         return Some((call.tool_use.clone(), call.time_ms()));
     }
+    early_call(conversation, id).map(|early| (early.tool_use.clone(), early.facts.timeout_ms))
+}
+
+/// A call of a reply that still streams.
+fn early_call(conversation: &Conversation, id: CallId) -> Option<&EarlyCall> {
     let asking = conversation.run.as_ref().and_then(Run::asking)?;
-    let early = asking.early.iter().find(|early| early.id == id)?;
-    Some((early.tool_use.clone(), early.facts.timeout_ms))
+    asking.early.iter().find(|early| early.id == id)
 }
 
 /// The tool was there when the call was judged and is not any more.

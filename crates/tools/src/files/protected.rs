@@ -145,6 +145,16 @@ const PROGRAMS: &[&[&str]] = &[&[".local", "bin"], &["bin"], &[".cargo", "bin"],
 /// Hidden names in a home folder that hold neither keys nor anything that runs by itself.
 const HARMLESS: &[&str] = &[".gitignore", ".gitattributes", ".editorconfig", ".github"];
 
+/// A path to compare with protected places. Every call compares its paths with several of them, so a
+/// path is folded once.
+pub(super) struct FoldedPath(Vec<String>);
+
+impl FoldedPath {
+    pub(super) fn of(path: &Path) -> Self {
+        Self(folded(path))
+    }
+}
+
 /// What is protected for one session. Every call of a tool compares paths with these places several
 /// times, so they are folded once.
 #[derive(Debug, Clone)]
@@ -190,31 +200,28 @@ impl Protected {
         self.folders.extend(deciding_places(root, home).into_iter().map(|path| folded(&path)));
     }
 
-    pub(super) fn has(&self, path: &Path) -> bool {
-        let parts: Vec<String> = folded(path);
-        let in_folder = |folder: &Vec<String>| parts.starts_with(folder);
-        has_anywhere(&parts)
+    pub(super) fn has(&self, path: &FoldedPath) -> bool {
+        let in_folder = |folder: &Vec<String>| path.0.starts_with(folder);
+        has_anywhere(&path.0)
             || self.folders.iter().chain(&self.own).any(in_folder)
-            || self.is_at_home(&parts, AT_HOME)
+            || self.is_at_home(path, AT_HOME)
     }
 
     /// Whether it lies in one of our own folders.
-    pub(super) fn is_own(&self, path: &Path) -> bool {
-        let parts: Vec<String> = folded(path);
-        self.own.iter().any(|folder| parts.starts_with(folder))
+    pub(super) fn is_own(&self, path: &FoldedPath) -> bool {
+        self.own.iter().any(|folder| path.0.starts_with(folder))
     }
 
     /// Whether it is one of the private places of the home folder.
-    pub(super) fn is_private(&self, path: &Path) -> bool {
-        self.is_at_home(&folded(path), PRIVATE)
+    pub(super) fn is_private(&self, path: &FoldedPath) -> bool {
+        self.is_at_home(path, PRIVATE)
     }
 
     /// Whether it is a hidden entry of the home folder, or lies in one: keys, histories, start files
     /// and programs have too many names to list them all.
-    pub(super) fn is_hidden_at_home(&self, path: &Path) -> bool {
+    pub(super) fn is_hidden_at_home(&self, path: &FoldedPath) -> bool {
         let Some(home) = &self.home else { return false };
-        let parts = folded(path);
-        let first = parts.strip_prefix(home.parts.as_slice()).and_then(<[String]>::first);
+        let first = path.0.strip_prefix(home.parts.as_slice()).and_then(<[String]>::first);
         first.is_some_and(|first| {
             let is_hidden =
                 first.starts_with('.') || matches!(first.as_str(), "library" | "appdata");
@@ -237,12 +244,12 @@ impl Protected {
     }
 
     /// Whether programs of the user lie there.
-    pub(super) fn holds_programs(&self, path: &Path) -> bool {
-        self.is_at_home(&folded(path), PROGRAMS)
+    pub(super) fn holds_programs(&self, path: &FoldedPath) -> bool {
+        self.is_at_home(path, PROGRAMS)
     }
 
-    fn is_at_home(&self, parts: &[String], names: &[&[&str]]) -> bool {
-        let rest = self.home.as_ref().and_then(|home| parts.strip_prefix(home.parts.as_slice()));
+    fn is_at_home(&self, path: &FoldedPath, names: &[&[&str]]) -> bool {
+        let rest = self.home.as_ref().and_then(|home| path.0.strip_prefix(home.parts.as_slice()));
         rest.is_some_and(|rest| begins(rest, names))
     }
 }

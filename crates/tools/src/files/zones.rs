@@ -13,7 +13,7 @@ use std::sync::Arc;
 use windlass_core::permission::{Access, PathUse, Zone};
 
 use super::path::absolute;
-use super::protected::{Protected, own_folders};
+use super::protected::{FoldedPath, Protected, own_folders};
 use super::resolve::{Real, depends_on_process, real};
 
 /// The places a session knows.
@@ -92,8 +92,11 @@ impl Zones {
         let whole = self.real_root(&folder.join(path));
         let written = absolute(Path::new("/"), &whole);
         let (leads_to, zone) = match real(&whole) {
+            // Nearly every path is written as the place it leads to.
+            Real::At(real) if real == written => (real, self.zone(&written, access)),
             Real::At(real) => {
-                (real.clone(), self.zone(&real, access).worse(self.zone(&written, access)))
+                let zone = self.zone(&real, access).worse(self.zone(&written, access));
+                (real, zone)
             }
             // Nobody can say where it leads, so it is nowhere we know.
             Real::Nowhere => (written.clone(), Zone::Outside.worse(self.zone(&written, access))),
@@ -143,17 +146,18 @@ impl Zones {
 
     /// The same by the name of the path alone, without looking where it leads.
     pub(crate) fn is_protected_name(&self, folder: &Path, path: &str) -> bool {
-        self.protected.has(&absolute(Path::new("/"), &self.real_root(&folder.join(path))))
+        self.protects(&absolute(Path::new("/"), &self.real_root(&folder.join(path))))
     }
 
     fn zone(&self, path: &Path, access: Access) -> Zone {
         let is_write = access == Access::Write;
-        let is_private = self.protected.is_own(path)
-            || self.is_private(path)
-            || (is_write && self.protected.holds_programs(path));
+        let folded = FoldedPath::of(path);
+        let is_private = self.protected.is_own(&folded)
+            || self.holds_private(path, &folded)
+            || (is_write && self.protected.holds_programs(&folded));
         // Whole parts are compared: `/data-evil` does not begin with `/data`.
         match self.roots.iter().any(|root| path.starts_with(root)) {
-            _ if is_write && self.protected.has(path) => Zone::Protected,
+            _ if is_write && self.protected.has(&folded) => Zone::Protected,
             true if !is_private => Zone::Workspace,
             true | false => Zone::Outside,
         }
@@ -162,17 +166,23 @@ impl Zones {
     /// Whether a path is private: keys, histories. Where the workspace holds the whole home folder,
     /// everything hidden in that is.
     pub(crate) fn is_private(&self, path: &Path) -> bool {
-        let home = self.home.as_deref();
-        let holds_home = |root: &&PathBuf| home.is_some_and(|home| home.starts_with(root));
-        let mut roots = self.roots.iter().filter(|root| path.starts_with(root));
-        let is_only_at_home = roots.clone().next().is_some() && roots.all(|root| holds_home(&root));
-        self.protected.is_private(path)
-            || (is_only_at_home && self.protected.is_hidden_at_home(path))
+        self.holds_private(path, &FoldedPath::of(path))
+    }
+
+    fn holds_private(&self, path: &Path, folded: &FoldedPath) -> bool {
+        let is_only_at_home = || {
+            let home = self.home.as_deref();
+            let holds_home = |root: &PathBuf| home.is_some_and(|home| home.starts_with(root));
+            let mut roots = self.roots.iter().filter(|root| path.starts_with(root)).peekable();
+            roots.peek().is_some() && roots.all(holds_home)
+        };
+        self.protected.is_private(folded)
+            || (self.protected.is_hidden_at_home(folded) && is_only_at_home())
     }
 
     /// Whether a path lies in one of our own folders.
     pub(crate) fn is_own(&self, path: &Path) -> bool {
-        self.protected.is_own(path)
+        self.protected.is_own(&FoldedPath::of(path))
     }
 
     /// Whether something private lies beneath the folder that `path` names.
@@ -217,7 +227,7 @@ impl Zones {
 
     /// Whether writing to a real path would change what may run.
     pub(super) fn protects(&self, path: &Path) -> bool {
-        self.protected.has(path)
+        self.protected.has(&FoldedPath::of(path))
     }
 
     /// A path through another name of the workspace, as one through its real name.

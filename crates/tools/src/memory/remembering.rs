@@ -52,7 +52,12 @@ impl Around for Arc<Finder> {
     ) -> Task<'a, Outcome> {
         Box::pin(async move {
             let lane = context.lane.clone();
-            let subject = tool.assess_on(&lane, &input).subject;
+            // The call was judged a moment ago; looking where its paths lead once more costs as much
+            // as the rest of this.
+            let subject = match &context.subject {
+                Subject::Nothing => tool.assess_on(&lane, &input).subject,
+                judged => judged.clone(),
+            };
             let outcome = tool.run(context, input).await;
             self.look_around(&lane, &subject).await;
             outcome
