@@ -94,5 +94,7 @@ fn stat(pid: Pid) -> Option<(Life, Pid)> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut words = rest.split_whitespace();
     let life = if matches!(words.next()?, "Z" | "X") { Life::Over } else { Life::Running };
-    Some((life, Pid::from_raw(words.next()?.parse().ok()?)?))
+    // The kernel writes -1 as the group of a process that ended this moment.
+    let group = words.next()?.parse().ok().filter(|raw| *raw > 0)?;
+    Some((life, Pid::from_raw(group)?))
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::process::{Pid, Signal, kill_process};
 use windlass_runtime::ports::Clock;
 
-use super::survivors::{Life, MARK, Stat, mark, stat};
+use super::survivors::{Life, MARK, Stat, mark, parse_pid, stat};
 use crate::limits::{GRACE_MS, KILL_WAIT_MS, POLL_MS};
 
 /// The variable that names the owner.
@@ -128,6 +128,6 @@ fn is_of_this_world(owner: &str, proc: &Path) -> bool {
 }
 
 fn is_alive(owner: &str, proc: &Path) -> bool {
-    let pid = owner.split('.').next().and_then(|pid| Pid::from_raw(pid.parse().ok()?));
+    let pid = owner.split('.').next().and_then(parse_pid);
     pid.and_then(|pid| name_of(pid, proc)).as_deref() == Some(owner)
 }

@@ -29,7 +29,7 @@ pub(super) fn look(group: Pid, proc: &Path) -> Vec<Pid> {
 }
 
 pub(super) fn pid(name: &std::ffi::OsStr) -> Option<Pid> {
-    Pid::from_raw(name.to_str()?.parse().ok()?)
+    parse_pid(name.to_str()?)
 }
 
 fn belongs(pid: Pid, group: Pid, mark: &str, proc: &Path) -> bool {
@@ -62,6 +62,12 @@ pub(super) enum Life {
     Over,
 }
 
+/// A process id. The kernel writes -1 as the group of a process that ended this moment, and
+/// `Pid::from_raw` must not be given that.
+pub(super) fn parse_pid(text: &str) -> Option<Pid> {
+    text.parse().ok().filter(|raw| *raw > 0).and_then(Pid::from_raw)
+}
+
 /// `123 (any (name)) S 1 123 …`: the name may hold anything, so it is read from its last bracket.
 pub(super) fn stat(bytes: &[u8]) -> Option<Stat> {
     let end = bytes.iter().rposition(|byte| *byte == b')')?;
@@ -72,7 +78,7 @@ pub(super) fn stat(bytes: &[u8]) -> Option<Stat> {
         _ => Life::Running,
     };
     let parent = words.next()?.parse().ok()?;
-    let group = Pid::from_raw(words.next()?.parse().ok()?)?;
+    let group = parse_pid(words.next()?)?;
     let session = words.next()?.parse().ok()?;
     // Field 22 of the file; the session is field 6.
     let started = words.nth(15).and_then(|word| word.parse().ok()).unwrap_or_default();

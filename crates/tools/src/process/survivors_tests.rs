@@ -30,6 +30,7 @@ fn members_and_marked_ones_are_found_and_nobody_else() {
     process(proc, 74, "74 (daemon) S 1 74 74 0", b"A=b\0WINDLASS_GROUP=70.\0");
     process(proc, 75, "75 (other) S 1 75 75 0", b"WINDLASS_GROUP=700.\0");
     process(proc, 76, "76 (other) S 1 76 76 0", b"X=WINDLASS_GROUP=70.\0");
+    process(proc, 79, "79 (ended) X 0 -1 -1 0", b"WINDLASS_GROUP=70.\0");
     process(proc, 77, "77 (torn", b"WINDLASS_GROUP=70.\0");
     process(proc, 78, "78 (torn) S 1", b"WINDLASS_GROUP=70.\0");
     fs::write(proc.join("uptime"), "1").unwrap();
