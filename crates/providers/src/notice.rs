@@ -79,15 +79,40 @@ pub fn notices(reply: &Reply) -> Vec<Notice> {
 /// What the provider said besides its blocks, and what we have to add.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
-    parts: Vec<(&'static str, String)>,
+    parts: Vec<(&'static str, Part)>,
     notices: Vec<Notice>,
+}
+
+/// One piece of an envelope.
+#[derive(Debug)]
+enum Part {
+    Json(String),
+    /// Not written as JSON yet.
+    Text(String),
+}
+
+impl Part {
+    fn len(&self) -> usize {
+        match self {
+            Self::Json(part) | Self::Text(part) => part.len(),
+        }
+    }
 }
 
 impl Envelope {
     /// Keeps a piece as it came; it was read as JSON already, or made as such.
     pub(crate) fn keep(&mut self, name: &'static str, json: impl Into<String>) {
+        self.put(name, Part::Json(json.into()));
+    }
+
+    /// Keeps a text, which becomes JSON when the envelope is closed.
+    pub(crate) fn keep_text(&mut self, name: &'static str, text: String) {
+        self.put(name, Part::Text(text));
+    }
+
+    fn put(&mut self, name: &'static str, part: Part) {
         self.parts.retain(|(kept, _)| *kept != name);
-        self.parts.push((name, json.into()));
+        self.parts.push((name, part));
     }
 
     pub(crate) fn notice(&mut self, notice: Notice) {
@@ -101,11 +126,12 @@ impl Envelope {
         if self.parts.is_empty() && self.notices.is_empty() {
             return None;
         }
-        let room = self.parts.iter().map(|(_, json)| json.len()).sum();
-        let object = self
-            .parts
-            .iter()
-            .fold(Object::with_room(room), |object, (name, json)| object.json(name, json));
+        let room = self.parts.iter().map(|(_, part)| part.len()).sum();
+        let write = |object: Object, (name, part): &(&'static str, Part)| match part {
+            Part::Json(json) => object.json(name, json),
+            Part::Text(text) => object.text(name, text),
+        };
+        let object = self.parts.iter().fold(Object::with_room(room), write);
         let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();
         Some(match names.as_slice() {
             [] => object.close(),

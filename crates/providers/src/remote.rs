@@ -232,9 +232,7 @@ impl Remote {
 
     fn finished(&self, answered: Answered, plan: &Plan<'_>) -> Reply {
         let Answered { closed: Closed { mut reply, mut envelope }, received } = answered;
-        for (name, json) in received.fields(&self.redactor) {
-            envelope.keep(name, json);
-        }
+        received.keep_in(&mut envelope, &self.redactor);
         // What is left out is left out of every call: saying it once is enough.
         let news = |notice: &&Notice| self.memory.is_news(plan.request, **notice);
         plan.notices.iter().filter(news).for_each(|notice| envelope.notice(*notice));
