@@ -11,5 +11,5 @@ mod todos;
 pub(crate) use call::summary;
 pub(crate) use choices::{AskedQuestion, asked_questions, join_answers, resolve_text};
 pub(crate) use escape::{sanitize_output, turns_writing, visible};
-pub(crate) use question::{QuestionView, details, text};
+pub(crate) use question::{QuestionView, command_folder, details, text};
 pub(crate) use todos::task_lines;

@@ -18,7 +18,7 @@ use crate::call::{Call, CallState};
 use crate::conversation::{Conversation, SharedSpending};
 use crate::ids::{CallId, Epoch, Millis};
 use crate::input::Input;
-use crate::permission::Mode;
+use crate::permission::{Grant, Mode};
 use crate::record::Record;
 use crate::run::{Phase, Round, Run, StopRequest, TimeUp, Warned};
 
@@ -89,7 +89,9 @@ pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
         Record::DriftAccepted {} => with_run(c, halt::drift_accepted),
         Record::BudgetExtended {} => with_run(c, halt::budget_extended),
         Record::BudgetWarned { .. } => with_run(c, |run| run.warned = Warned::Yes),
-        Record::Granted { rule } => c.grants.push(rule.clone()),
+        Record::Granted { rule, folder } => {
+            c.grants.push(Grant { rule: rule.clone(), folder: folder.clone() });
+        }
         Record::Rejected { by, reason, level } => with_run(c, |run| {
             halt::rejected(run, *by, *level);
             run.last_error = Some(reason.clone());

@@ -132,7 +132,11 @@ impl Conversation {
 }
 
 fn described(call: &Call) -> String {
-    format!("The call: {} with {}", call.tool_use.name, call.tool_use.input.text())
+    let folder = match &**call.facts.subject.folder() {
+        "" => String::new(),
+        folder => format!(" in the folder {folder:?}"),
+    };
+    format!("The call: {} with {}{folder}", call.tool_use.name, call.tool_use.input.text())
 }
 
 fn aside(settings: &Settings, model: &Model, system: &str, text: &str, max_tokens: u64) -> Request {

@@ -11,7 +11,7 @@ use crate::child::{Parent, Stray};
 use crate::counsel::CounselId;
 use crate::ids::{AskId, CallId, Epoch, Millis, QuestionId, RunId, Seq};
 use crate::journal::Journal;
-use crate::permission::Rule;
+use crate::permission::Grant;
 use crate::raw::Raw;
 use crate::record::TimeLimit;
 use crate::reply::Usage;
@@ -78,7 +78,7 @@ pub struct Conversation {
     /// Which version of it the model was shown.
     pub journal_shown: u64,
     /// What people allowed for the rest of the conversation.
-    pub grants: Vec<Rule>,
+    pub grants: Vec<Grant>,
     /// Whom it works for, if it is a child.
     pub parent: Option<Parent>,
     /// Whether somebody asked for room to be made.

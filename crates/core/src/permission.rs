@@ -5,6 +5,7 @@
 
 pub mod bounded;
 pub mod glob;
+mod grant;
 mod harmless;
 mod harmless_git;
 mod hazard;
@@ -37,6 +38,7 @@ mod scope_tests;
 mod verdict_tests;
 
 pub use bounded::MAX_RULES;
+pub use grant::Grant;
 pub use hazard::has_harmless_options;
 pub use judge::{Asked, Effect, Permissions, Ruling};
 pub use mode::{Mode, Rights, RootRefused};

@@ -378,6 +378,9 @@ pub enum Record {
     Granted {
         /// The rule.
         rule: Rule,
+        /// The folder it holds in, if it is about commands; empty for the workspace's own.
+        #[serde(default, skip_serializing_if = "str::is_empty")]
+        folder: Arc<str>,
     },
     /// A classifier was asked about a call and has answered.
     #[serde(rename = "classified/1")]

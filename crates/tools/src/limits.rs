@@ -17,6 +17,8 @@ pub const MAX_SHELLS: usize = 4;
 pub const MAX_WRAPPERS: usize = 10;
 /// Simple commands in one command.
 pub const MAX_COMMANDS: usize = 500;
+/// Words of a text that is looked through: each of them may name a file.
+pub const MAX_WORDS: usize = 5_000;
 /// Signs that mean something to a shell, in one command.
 pub const MAX_SIGNS: usize = 3_000;
 /// Here-documents in one command.
@@ -29,6 +31,8 @@ pub const MAX_PATHS: usize = 2_000;
 pub const MAX_FOLDERS: usize = 8;
 /// Names looked at to find out what a pattern stands for, or what a folder holds.
 pub const MAX_PATTERN_ENTRIES: usize = 10_000;
+/// The same for all patterns of a command together.
+pub const MAX_PATTERN_ENTRIES_IN_ALL: usize = 50_000;
 /// Parts of the words of a command that are looked at as names of files.
 pub const MAX_NAME_PIECES: usize = 2_000;
 /// Doubts kept about one command; more would say nothing new.

@@ -131,3 +131,49 @@ async fn a_name_that_leads_into_the_workspace_is_not_free() {
     symlink("/usr/bin", &link).unwrap();
     assert_eq!(name(&with_path(format!("{}:/bin", link.display())), "ls"), "ls");
 }
+
+/// What was approved for one folder does not run in another one because the first is gone.
+// spec: PERMISSIONS-15
+#[tokio::test]
+async fn a_command_whose_folder_is_gone_by_now_does_not_run() {
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.path().join("d")).unwrap();
+    let bash = workspace.bash();
+    done(workspace.command("cd d").await);
+    let subject = judged(&bash, &context().lane, "touch made");
+    assert!(matches!(&subject, Subject::Shell(shell) if &*shell.folder == "d"), "{subject:?}");
+    fs::remove_dir(workspace.path().join("d")).unwrap();
+    let next = windlass_core::ids::CallId { ask: context().call.ask + 1, index: 0 };
+    let later = CallContext { subject, call: next, ..context() };
+    let error = failed(bash.run(later, input("touch made", 60_000)).await);
+    assert_eq!(&*error.code, "files_changed");
+    assert!(!workspace.path().join("made").exists());
+}
+
+/// Rules see the path of a program from the workspace, wherever the command starts.
+// spec: PERMISSIONS-15
+#[tokio::test]
+async fn a_relative_program_is_named_from_the_workspace() {
+    let workspace = Workspace::new();
+    fs::create_dir_all(workspace.path().join("d/e")).unwrap();
+    fs::create_dir(workspace.path().join("bin")).unwrap();
+    symlink("../bin", workspace.path().join("d/link")).unwrap();
+    let root = fs::canonicalize(workspace.path()).unwrap();
+    let bash = workspace.bash();
+    let names = |command: &str| match judged(&bash, &context().lane, command) {
+        Subject::Shell(shell) => {
+            shell.commands.iter().map(|one| one.name().to_owned()).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(names("./x"), ["./x"]);
+    assert_eq!(names("cd d && ./x"), ["cd", "./x", "./d/x"]);
+    done(workspace.command("cd d").await);
+    assert_eq!(names("./x a"), ["./d/x"]);
+    assert_eq!(names("e/x"), ["d/e/x"]);
+    assert_eq!(names("../x"), ["./x"]);
+    assert_eq!(names("../bin/x"), ["./bin/x"]);
+    assert_eq!(names("/opt/x"), ["/opt/x"]);
+    assert_eq!(names("link/../x"), [root.join("d/link/../x").to_str().unwrap()]);
+    assert_eq!(names("../../x"), [root.parent().unwrap().join("x").to_str().unwrap()]);
+}

@@ -1,11 +1,13 @@
 //! Whatever the bytes: no panic, and nothing is allowed that a simpler look would not allow.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use windlass_core::permission::Ruling;
+use windlass_tools::limits::MAX_COMMAND_BYTES;
 
-use crate::attacks::{Place, Verdict};
+use crate::attacks::Place;
 
 static PLACE: LazyLock<Place> = LazyLock::new(Place::new);
 
@@ -101,27 +103,29 @@ fn is_plainly_covered(command: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_taken_apart(text in any::<String>()) {
         let _ = PLACE.ruling(&text);
     }
 
+    // Short ones reach every pair of signs; what long ones bring is in the test of hostile texts.
     #[test]
-    fn any_bytes_are_taken_apart(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn any_bytes_are_taken_apart(bytes in proptest::collection::vec(any::<u8>(), 0..48)) {
         let _ = PLACE.ruling(&String::from_utf8_lossy(&bytes));
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn only_covered_commands_are_allowed(pieces in proptest::collection::vec(0..PIECES.len(), 1..12)) {
         let place = &*PLACE;
         let command: String = pieces.iter().map(|piece| PIECES[*piece]).collect();
         let (ruling, shell) = place.ruling(&command);
+        let is_denied = matches!(ruling, Ruling::Deny(_));
         if let Ruling::Allow(_) = ruling {
             prop_assert!(is_plainly_covered(&command), "{command:?} {shell:?}");
             for bad in ["$(", "`", "\0", "\r", "\u{200b}", "<(", "<<", "|&"] {
@@ -129,6 +133,126 @@ proptest! {
                 prop_assert!(command.contains(['\'', '\\', '#']) || !command.contains(bad), "{command:?}");
             }
         }
-        prop_assert!(place.verdict(&command) == Verdict::Deny || !shell.commands.iter().any(|c| c.name() == "curl"));
+        prop_assert!(is_denied || !shell.commands.iter().any(|c| c.name() == "curl"));
     }
+}
+
+/// What takes a reader the longest: signs that open and never close, words that each may be a file,
+/// commands within commands, folders that change, patterns.
+const HOSTILE: &[&str] = &[
+    "(",
+    "$(",
+    "`",
+    "{ ",
+    "[[ ",
+    "\"$(",
+    "((",
+    "<(",
+    "if ",
+    "case x in ",
+    "f() ",
+    "'a' ",
+    "a\\ ",
+    "<<E\n",
+    "<<<x ",
+    "> x ",
+    "2>&1 ",
+    "a|",
+    "a;",
+    "a&&",
+    "a=b ",
+    "a=$b ",
+    "${a:-",
+    "$'\\n' ",
+    "! ",
+    "x ",
+    ".a/b ",
+    "../ ",
+    "a/../",
+    "a@b ",
+    "@.git/config,",
+    ".git/x ",
+    "~/.ssh/",
+    "~+/ ",
+    "-so.git/c ",
+    "* ",
+    "?/?/? ",
+    "[a-z]* ",
+    "{a,b}",
+    "{a,{b}c}",
+    "/proc/self/cwd/ ",
+    "/",
+    "..\n",
+    "é",
+    "\u{200b}",
+    "\0",
+    "cd a;",
+    "cd .. && ",
+    "cd $X; ",
+    "pushd a; ",
+    "env ",
+    "timeout 5 ",
+    "sh -c ",
+    "sh -c '",
+    "xargs ",
+    "find . -exec ",
+    "echo a | sh; ",
+    "cat a; ",
+    "cp a b; ",
+    "git log; ",
+    "sed s/a/b/ x; ",
+    "awk 1 x;",
+    "python3 -c 'open(x)' ",
+    "tar xf a; ",
+    "mv a b; rm -r c; ",
+    "./x; ",
+    "a/b/c; ",
+    "eval a; ",
+    "A=1 ",
+];
+
+/// A command of the largest size costs a bounded time, whatever it is made of: the model writes it,
+/// and everything else of the conversation waits until it is judged.
+// spec: PERMISSIONS-15
+#[test]
+fn the_largest_command_is_judged_in_a_bounded_time() {
+    for piece in HOSTILE {
+        let count = MAX_COMMAND_BYTES / piece.len();
+        assert_bounded(&PLACE, &piece.repeat(count));
+    }
+    // As many words as are looked through at all.
+    for piece in ["x ", "* ", ".a/b ", "a@b ", "~/.ssh/x "] {
+        assert_bounded(&PLACE, &piece.repeat(5_000));
+    }
+}
+
+fn assert_bounded(place: &Place, command: &str) {
+    let most = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
+    let begin = time_on_cpu();
+    let _ = place.ruling(command);
+    let taken = time_on_cpu().saturating_sub(begin);
+    assert!(taken < most, "{:?}: {taken:?}", command.chars().take(40).collect::<String>());
+}
+
+/// A pattern in a folder of many files is looked up once, however often it is repeated, and patterns
+/// that differ share one bound.
+#[test]
+fn patterns_in_a_large_folder_are_judged_in_a_bounded_time() {
+    let place = Place::new();
+    for number in 0..3_000 {
+        std::fs::write(place.path(&format!("{number}{}", "a".repeat(200))), "").unwrap();
+    }
+    let same = "cat ".to_owned() + &"* ".repeat(4_000);
+    let several: String = (0..4_000).map(|number| format!("*{number}* ")).collect();
+    let slow = format!("cat {}b", "*a".repeat(40_000));
+    for command in [same, format!("cat {several}"), format!("x {several}"), slow] {
+        assert_bounded(&place, &command);
+    }
+}
+
+/// The CPU time of this thread: on a busy machine a thread waits more than it runs.
+fn time_on_cpu() -> Duration {
+    let counted = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    let nanoseconds = counted.split_whitespace().next().unwrap();
+    Duration::from_nanos(nanoseconds.parse().unwrap())
 }

@@ -18,7 +18,7 @@ use crate::look::story::Story;
 use crate::look::{acts, find};
 use crate::settle::paths;
 use crate::setup::{self, Asks};
-use crate::{show, words};
+use crate::{present, show, words};
 
 pub(crate) async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let store = setup::existing_store(&args.agent.store).await?;
@@ -29,7 +29,8 @@ pub(crate) async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     show_question(&question.about, &story.now, &args.agent)?;
     let rule = if args.rule { Some(rule(&story.now, call)?) } else { None };
     if let Some(rule) = &rule {
-        show::note(&acts::kept(rule));
+        let folder = present::command_folder(&question.about, &story.now).unwrap_or_default();
+        show::note(&acts::kept(rule, folder));
     }
     // What is approved is what was shown: an input that changes meanwhile is not meant.
     let yes = rule.map_or_else(Answer::allow, Answer::granting);

@@ -6,7 +6,7 @@ use windlass::core::question::Question;
 use windlass::ports::RunInfo;
 
 use super::numbers::{counted, counted_of};
-use super::words::go_on;
+use super::words::{go_on, within};
 use crate::words::{option_word, shell_word};
 
 /// No rule can be suggested.
@@ -58,8 +58,8 @@ pub(crate) fn forked(child: &LaneId, at: Seq) -> String {
 }
 
 /// A rule was kept.
-pub(crate) fn kept(rule: &Rule) -> String {
-    format!("the rule {rule} is kept for this conversation")
+pub(crate) fn kept(rule: &Rule, folder: &str) -> String {
+    format!("the rule {rule} is kept for this conversation{}", within(folder))
 }
 
 /// The answer was sent.

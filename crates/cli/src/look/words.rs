@@ -101,6 +101,14 @@ pub(crate) fn why(cause: StopCause) -> &'static str {
     }
 }
 
+/// Where a rule that was given for a command holds, behind the sentence that tells of it.
+pub(crate) fn within(folder: &str) -> String {
+    match folder {
+        "" => String::new(),
+        folder => format!(" for the folder {}", present::visible(folder)),
+    }
+}
+
 /// What a question asks, and all of what it is about.
 pub(crate) fn question(about: &About, now: &Conversation) -> String {
     let mut lines = vec![present::text(about, now)];

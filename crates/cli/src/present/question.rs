@@ -30,6 +30,9 @@ pub(crate) struct QuestionView {
     tool_use_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<Value>,
+    /// The folder a command would start in, if it is not the workspace's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at_ms: Option<Millis>,
 }
@@ -45,6 +48,7 @@ impl QuestionView {
             tool: call.map(|call| call.name.to_string()),
             tool_use_id: call.map(|call| call.id.to_string()),
             input: call.map(|call| call.input.read().unwrap_or_default()),
+            folder: command_folder(&question.about, now).map(str::to_owned),
             expires_at_ms: question.expires_at,
         }
     }
@@ -100,6 +104,7 @@ fn sentence(text: &str) -> String {
 /// What it is about, in lines: the whole call, or the choices that are offered.
 pub(crate) fn details(about: &About, now: &Conversation, folder: Option<&Path>) -> Vec<String> {
     let Some(call) = about.call().and_then(|call| find(call, now)) else { return Vec::new() };
+    let starts_in = command_folder(about, now).map(folder_line);
     match about {
         About::Asking { .. } => {
             let asked = asked_questions(&call.input);
@@ -112,8 +117,19 @@ pub(crate) fn details(about: &About, now: &Conversation, folder: Option<&Path>) 
         About::Plan { plan, .. } => {
             plan.lines().map(|line| format!("  {}", visible(line))).collect()
         }
-        _ => body(call, folder),
+        _ => body(call, folder).into_iter().chain(starts_in).collect(),
     }
+}
+
+/// The folder that the command in question starts in, if it is not the workspace's own.
+pub(crate) fn command_folder<'c>(about: &About, now: &'c Conversation) -> Option<&'c str> {
+    let round = now.run.as_ref().and_then(Run::round)?;
+    let call = about.call().and_then(|call| round.call(call))?;
+    Some(&**call.facts.subject.folder()).filter(|folder| !folder.is_empty())
+}
+
+fn folder_line(folder: &str) -> String {
+    format!("  folder: {}", visible(folder).replace('\n', "\\n"))
 }
 
 fn find(id: CallId, now: &Conversation) -> Option<&ToolUse> {

@@ -106,6 +106,12 @@ fn asked(
     say(Style::Bold, &title)?;
     page(&details, prompt)?;
     let rule = question.about.call().and_then(|call| rule_for(now, call));
+    // A rule of the project holds in all of its folders: it is given in the topmost one.
+    let trust = match present::command_folder(&question.about, now) {
+        Some(_) => Trust::Missing,
+        None => project.trust,
+    };
+    let project = &Project { folder: project.folder.clone(), trust };
     let choices = harmless(&words::choices(&question.about, rule.as_ref(), project.trust));
     let mut typed = prompt.ask(&choices)?;
     loop {

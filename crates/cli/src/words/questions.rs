@@ -77,14 +77,21 @@ pub(crate) fn choices_help(about: &About, rule: Option<&Rule>, trust: Trust) -> 
         About::Approval { .. } => {
             say("y", "run this call once; the next one like it is asked about again");
             if let Some(rule) = rule {
+                let here = if rule.names("Bash") { " in the folder it runs in" } else { "" };
                 say(
                     "c",
                     &format!(
-                        "run it, and everything `{rule}` covers, until this conversation ends"
+                        "run it, and everything `{rule}` covers{here}, until this conversation ends"
                     ),
                 );
                 if trust == Trust::Given {
-                    say("p", "the same for every run in this folder (.claude/settings.local.json)");
+                    let all = if rule.names("Bash") { " and all folders of it" } else { "" };
+                    say(
+                        "p",
+                        &format!(
+                            "the same for every run of this project{all} (.claude/settings.local.json)"
+                        ),
+                    );
                 }
             }
             say("n", "do not run it; a reason behind it is told to the model: n use git instead");

@@ -251,3 +251,65 @@ fn exit_codes_tell_how_it_ended() {
     let args = [&args[..], &[store.to_str().unwrap()]].concat();
     assert_eq!(place.run_with(&args, &[("CLAUDE_AGENT_SDK_VERSION", "1.0")]).code, 1);
 }
+
+/// Runs `./x.sh`, goes to `src`, and runs `./x.sh` there: another program.
+fn two_programs_of_one_name() -> Place {
+    let place = Place::new(
+        "when ask 1\n  call Bash {\"command\": \"./x.sh\"}\n\
+         when ask 2\n  call Bash {\"command\": \"cd src\"}\n\
+         when ask 3\n  call Bash {\"command\": \"./x.sh\"}\n\
+         when any\n  say \"Done.\"\n",
+    );
+    std::fs::create_dir(place.path("src")).unwrap();
+    for (script, made) in [("x.sh", "made"), ("src/x.sh", "other")] {
+        place.write(script, &format!("#!/bin/sh\ntouch {made}\n"));
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(place.path(script), mode).unwrap();
+    }
+    place
+}
+
+#[test]
+fn a_question_says_which_folder_a_command_starts_in() {
+    let place = two_programs_of_one_name();
+    let allow = ["--conversation", "c", "--allow", "Bash(./x.sh)", "--allow", "Bash(cd:*)"];
+    let ran = place.ask("go", &allow);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let asked = "Allow Bash to run this command?\n    ./x.sh\n  folder: src\n";
+    assert!(ran.err.contains(asked), "{}", ran.err);
+    assert!(place.path("made").exists() && !place.path("src/other").exists());
+    let shown = place.run(&["show", "c"]).out;
+    assert!(shown.contains("folder: src"), "{shown}");
+    let explained = &place.json(&["explain", "c"])[0]["explanation"];
+    assert_eq!(explained["questions"][0]["folder"], "src", "{explained}");
+    assert!(explained["sections"].to_string().contains("folder: src"), "{explained}");
+    let ran = place.run(&["approve", "c", "--rule", "--script", "a.script"]);
+    assert!(ran.err.contains("  folder: src"), "{}", ran.err);
+    let kept = "the rule Bash(./src/x.sh) is kept for this conversation for the folder src";
+    assert!(ran.err.contains(kept), "{}", ran.err);
+    assert!(ran.code == 0 && place.path("src/other").exists(), "{}", ran.err);
+}
+
+/// A rule that a person gave for a command holds in the folder they saw it run in.
+#[test]
+fn a_rule_given_in_one_folder_does_not_hold_in_another() {
+    for (command, in_root) in [("./x.sh", "Bash(./x.sh)"), ("touch other", "Bash(touch other)")] {
+        let place = two_programs_of_one_name();
+        let script = std::fs::read_to_string(place.path("a.script")).unwrap();
+        place.write("a.script", &script.replace("./x.sh", command));
+        let mut seat = Seat::take(&place, &["-p", "go", "--allow", "Bash(cd:*)"]);
+        seat.until_seen("[n] deny");
+        assert!(seat.seen().contains(in_root), "{}", seat.seen());
+        assert!(!seat.seen().contains("folder:"), "{}", seat.seen());
+        seat.type_in("c\n");
+        seat.until_seen("folder: src");
+        assert!(!place.path("src/other").exists(), "{}", seat.seen());
+        seat.until("the second question", |seat| seat.seen().matches("[n] deny").count() == 2);
+        // A rule of the whole project is not given in one of its folders.
+        seat.type_in("p\n");
+        seat.until_seen("Please answer y");
+        seat.type_in("n\n");
+        let (status, seen) = seat.end();
+        assert!(status.success() && !place.path("src/other").exists(), "{seen}");
+    }
+}

@@ -16,7 +16,7 @@ use crate::ids::{CallId, Millis};
 use crate::input::Opinion;
 use crate::jitter;
 use crate::outcome::{Outcome, OutcomeKind, Shown};
-use crate::permission::{Asked, Effect, Lean, Rule, Verdict};
+use crate::permission::{Asked, Effect, Grant, Lean, Verdict};
 use crate::question::{About, Question};
 use crate::record::{Record, Settlement};
 use crate::run::{Fatality, Phase, Round, Run};
@@ -79,7 +79,7 @@ fn follow(draft: &mut Draft<'_>, id: CallId, verdict: Verdict, answered_by: Answ
 }
 
 /// The call as rules see it. The journal and children are ours: what they lead to is judged there.
-pub(super) fn asked<'a>(call: &'a Call, grants: &'a [Rule], lean: Lean) -> Asked<'a> {
+pub(super) fn asked<'a>(call: &'a Call, grants: &'a [Grant], lean: Lean) -> Asked<'a> {
     let ours = match call.facts.answered_by {
         AnsweredBy::Journal | AnsweredBy::Children | AnsweredBy::PlanApproval => true,
         AnsweredBy::Tool | AnsweredBy::Human => false,

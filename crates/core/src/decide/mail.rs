@@ -16,7 +16,7 @@ use crate::child::{Homecoming, Task};
 use crate::ids::{CallId, MailId, QuestionId, RunId};
 use crate::mail::{Answer, Mail, MailBody};
 use crate::outcome::{Reach, Shown};
-use crate::permission::{MAX_RULES, Rule, Verdict};
+use crate::permission::{Grant, MAX_RULES, Rule, Verdict};
 use crate::question::About;
 use crate::record::{Record, Stop, Transition};
 use crate::transcript::Transcript;
@@ -235,7 +235,7 @@ fn approved(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
         calls::settle(draft, call, Shown::denied(reason));
     } else {
         if let Answer::Allow { rule: Some(rule), .. } = answer {
-            grant(draft, rule);
+            grant(draft, call, rule);
         }
         let verdict = Verdict::Allow { by: Arc::from("human") };
         draft.record(Record::Judged { call, verdict });
@@ -243,10 +243,13 @@ fn approved(draft: &mut Draft<'_>, call: CallId, answer: &Answer) {
 }
 
 /// Keeps a rule, once.
-fn grant(draft: &mut Draft<'_>, rule: &Rule) {
+fn grant(draft: &mut Draft<'_>, call: CallId, rule: &Rule) {
+    let Some(call) = draft.call(call) else { return };
+    let grant = Grant::for_call(rule.clone(), &call.facts.subject);
     let grants = &draft.now().grants;
-    if !grants.contains(rule) && grants.len() < MAX_RULES {
-        draft.record(Record::Granted { rule: rule.clone() });
+    if !grants.contains(&grant) && grants.len() < MAX_RULES {
+        let Grant { rule, folder } = grant;
+        draft.record(Record::Granted { rule, folder });
     }
 }
 

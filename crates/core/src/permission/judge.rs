@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::bounded;
+use super::grant::Grant;
 use super::mode::Mode;
 use super::program_text::shows_what_it_runs;
 use super::readonly::{is_read_only, only_wraps};
@@ -54,7 +55,7 @@ pub struct Asked<'a> {
     /// What a hook thinks of it.
     pub lean: Lean,
     /// What people have allowed in this conversation.
-    pub grants: &'a [Rule],
+    pub grants: &'a [Grant],
 }
 
 /// Whether a call changes something.
@@ -247,7 +248,8 @@ impl Permissions {
 
     /// The rules that let go: those of the settings and those people gave on the way.
     fn allowing<'a>(&'a self, asked: Asked<'a>) -> impl Iterator<Item = &'a Rule> {
-        self.allow.iter().chain(asked.grants)
+        let given = asked.grants.iter().filter(move |grant| grant.holds_for(asked.subject));
+        self.allow.iter().chain(given.map(|grant| &grant.rule))
     }
 
     /// Reading is harmless within the workspace; where edits are accepted, so is arranging files.

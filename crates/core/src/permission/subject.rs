@@ -1,6 +1,6 @@
 //! What a call is about, as far as rules can see it: found out at the edge, recorded with the facts.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,12 @@ pub enum Zone {
 /// A shell command, taken apart by a real parser.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shell {
-    /// Every simple command found, at any depth, wrappers taken off.
+    /// The folder it starts in: from the workspace's own, or the whole path if it lies elsewhere.
+    /// Empty where it is the workspace's own.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub folder: Arc<str>,
+    /// Every simple command found, at any depth, wrappers taken off. A relative path of a program is
+    /// written from the workspace's folder, wherever the command starts.
     pub commands: Vec<SimpleCommand>,
     /// The same commands under other names of their programs: where a link leads, `git x` for
     /// `git-x`. Only rules that hold back look at them.
@@ -125,6 +130,16 @@ impl Subject {
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::Nothing
+    }
+
+    /// The folder that a command starts in; empty for the workspace's own, and for everything else.
+    #[must_use]
+    pub fn folder(&self) -> &Arc<str> {
+        static NONE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
+        match self {
+            Self::Shell(shell) => &shell.folder,
+            Self::Nothing | Self::Paths(_) | Self::Domain(_) => &NONE,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! as it would be written down, and it covers this call and as little else as a rule can.
 
 use super::glob;
+use super::grant::Grant;
 use super::judge::{Asked, Permissions, Ruling};
 use super::rule::Rule;
 use super::subject::Subject;
@@ -25,7 +26,8 @@ pub fn suggest(permissions: &Permissions, asked: Asked<'_>) -> Option<Rule> {
         }
     };
     let rule = Rule::parse(&text).ok()?;
-    let grants: Vec<Rule> = asked.grants.iter().cloned().chain([rule.clone()]).collect();
+    let given = Grant::for_call(rule.clone(), asked.subject);
+    let grants: Vec<Grant> = asked.grants.iter().cloned().chain([given]).collect();
     let ruling = permissions.judge(Asked { grants: &grants, ..asked });
     matches!(ruling, Ruling::Allow(_)).then_some(rule)
 }

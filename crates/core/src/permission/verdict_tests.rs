@@ -105,7 +105,7 @@ fn a_suggested_rule_covers_the_call_it_was_made_for() {
         let rule = suggest(&permissions, asked(tool, &subject));
         assert_eq!(rule.as_ref().map(|rule| &**rule.text()), expected, "{subject:?}");
         let Some(rule) = rule else { continue };
-        let granted = [rule];
+        let granted = [rule.into()];
         let again = Asked { grants: &granted, ..asked(tool, &subject) };
         assert_eq!(name(&permissions.decide(again)), "allow");
     }
@@ -136,7 +136,7 @@ fn a_suggested_rule_covers_no_other_command() {
     for words in &all {
         let subject = shell(words);
         let Some(rule) = suggest(&permissions, asked("Bash", &subject)) else { continue };
-        let granted = [rule];
+        let granted = [rule.into()];
         for other in &all {
             let subject = shell(other);
             let verdict = permissions.decide(Asked { grants: &granted, ..asked("Bash", &subject) });

@@ -71,6 +71,8 @@ struct Children<'a> {
 #[derive(Serialize)]
 struct Granted<'a> {
     rule: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    folder: &'a str,
 }
 
 #[derive(Serialize)]
@@ -282,8 +284,9 @@ fn of_calls(now: &Conversation, record: &Record) -> Option<Named> {
             let fields = Children { call: id.to_string(), from, to, usd_micros, tokens, agent };
             Some(("agent.children.spawned", Raw::encode(&fields)))
         }
-        Record::Granted { rule } => {
-            Some(("agent.permission.granted", Raw::encode(&Granted { rule: rule.text() })))
+        Record::Granted { rule, folder } => {
+            let fields = Granted { rule: rule.text(), folder };
+            Some(("agent.permission.granted", Raw::encode(&fields)))
         }
         _ => None,
     }

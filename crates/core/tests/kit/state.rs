@@ -14,7 +14,8 @@ pub(crate) fn judgement_digest(c: &Conversation) -> String {
     let _ = writeln!(out, "counted to: {}\nestimate: {tokens}", c.counted_to.0);
     let _ = writeln!(out, "counsels: {}\ndigest: {}", c.counsels, json(&c.digest));
     let journal = (c.journal.version(), c.journal_shown, c.journal.render());
-    let _ = writeln!(out, "journal: {}\ngrants: {}", json(&journal), json(&c.grants));
+    let rules: Vec<_> = c.grants.iter().map(|grant| &grant.rule).collect();
+    let _ = writeln!(out, "journal: {}\ngrants: {}", json(&journal), json(&rules));
     let asked = c.compaction == windlass_core::conversation::Asked::Yes;
     let _ = writeln!(out, "parent: {}\nwants room: {asked}", json(&c.parent));
     let strays: Vec<String> =

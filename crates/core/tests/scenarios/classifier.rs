@@ -99,7 +99,7 @@ fn a_rule_that_was_granted_covers_the_next_such_call_and_nothing_else() {
     let open = Lane::with(|settings| settings.rules.ask.clear()).prompt("go");
     let lane = open.reply(calls([call("t1", "deploy", "a")])).parked().answer(grant("deploy"));
     let lane = lane.settles("answered granted judged started").returns(0, "done");
-    let lane = lane.so(|lane| assert_eq!(lane.live.grants, [rule("deploy")]));
+    let lane = lane.so(|lane| assert_eq!(lane.live.grants, [rule("deploy").into()]));
     let lane = lane.reply(calls([call("t2", "deploy", "b"), call("t3", "teleport", "c")]));
     let lane = lane.calls_are("running settled").returns(0, "done");
     // For the rest of the conversation, and after a crash.

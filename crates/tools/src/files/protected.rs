@@ -280,8 +280,13 @@ fn begins(parts: &[String], names: &[&[&str]]) -> bool {
             .is_some_and(|part| part.eq_ignore_ascii_case(end)),
         (None, None) => part.eq_ignore_ascii_case(name),
     };
+    let Some(first) = parts.first() else { return false };
+    let is_hidden = first.starts_with('.');
     let all = |name: &[&str]| {
-        parts.len() >= name.len() && name.iter().zip(parts).all(|(name, part)| is(part, name))
+        // Nearly every name is a hidden one, and nearly every path is not.
+        let fits = is_hidden || !name.first().is_some_and(|name| name.starts_with('.'));
+        fits && parts.len() >= name.len()
+            && name.iter().zip(parts).all(|(name, part)| is(part, name))
     };
     names.iter().any(|name| all(name))
 }

@@ -212,6 +212,13 @@ impl Zones {
         self.real_root(&self.root().join(path))
     }
 
+    /// A real folder as it is named from the workspace: empty for the workspace itself, and the whole
+    /// path for one that lies elsewhere.
+    pub(crate) fn named_from_root(&self, folder: &Path) -> String {
+        let beneath = folder.strip_prefix(self.root()).unwrap_or(folder);
+        beneath.to_string_lossy().into_owned()
+    }
+
     /// Whether a path, once its links are followed, lies in the workspace or a folder added to it.
     pub(crate) fn is_in_workspace(&self, path: &Path) -> bool {
         match real(&self.real_root(path)) {

@@ -37,6 +37,7 @@ mod parse_tests;
 mod second_tests;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use windlass_core::permission::{Shell, runs_no_words};
 
@@ -44,7 +45,7 @@ use self::found::Found;
 use self::tree::Item;
 use self::word::Word;
 use crate::files::Zones;
-use crate::limits::{MAX_COMMAND_BYTES, MAX_SHELLS, MAX_WRAPPERS};
+use crate::limits::{MAX_COMMAND_BYTES, MAX_SHELLS, MAX_WORDS, MAX_WRAPPERS};
 use crate::shell::Programs;
 
 /// Takes a command text apart, for a shell that starts in the workspace of `zones`.
@@ -82,7 +83,7 @@ pub(super) fn take_apart_in(command: &str, around: &Circumstances<'_>) -> Shell 
     if !found.is_clear() {
         reach_by_name(command, &mut found);
     }
-    found.into_shell()
+    Shell { folder: Arc::from(around.zones.named_from_root(around.folder)), ..found.into_shell() }
 }
 
 /// What cannot be judged may write to every protected place that is spelled anywhere in it.
@@ -110,6 +111,10 @@ fn text(text: &str, shells: usize, found: &mut Found<'_>) {
         found.over("it takes too long to read");
         return;
     };
+    if count_words(&read) > MAX_WORDS {
+        found.over("it has too many words to be looked through");
+        return;
+    }
     if found.is_clear() && second::read(text).as_deref() != Some(read.as_slice()) {
         found.doubt("it can be read in more than one way");
     }
@@ -128,6 +133,14 @@ fn text(text: &str, shells: usize, found: &mut Found<'_>) {
     for script in printed {
         here(&script, shells, found);
     }
+}
+
+fn count_words(items: &[Item]) -> usize {
+    let words = |item: &Item| match item {
+        Item::Command(words) => words.len(),
+        Item::Redirect { .. } | Item::Here(_) => 1,
+    };
+    items.iter().map(words).sum()
 }
 
 /// The words of a command that prints them.

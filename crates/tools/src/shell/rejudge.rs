@@ -7,17 +7,27 @@ use windlass_core::permission::{PathUse, Shell, Subject, Zone};
 /// The problem with a command that stayed in the workspace when it was judged and no longer does.
 pub(super) fn problem(judged: &Subject, now: &Shell) -> Option<ToolError> {
     let Subject::Shell(before) = judged else { return None };
+    if before.folder != now.folder {
+        let shown =
+            |folder: &str| if folder.is_empty() { ".".to_owned() } else { folder.to_owned() };
+        let (from, to) = (shown(&before.folder), shown(&now.folder));
+        return Some(changed(&format!("it would start in the folder {to} instead of {from}")));
+    }
     if !before.doubts.is_empty() || all_paths(before).any(is_elsewhere) {
         return None;
     }
     let moved = all_paths(now).find(|used| is_elsewhere(used)).map(|used| used.path.to_string());
     let doubt = now.doubts.first().map(ToString::to_string);
     let what = moved.map(|path| format!("{path} does not lead where it led")).or(doubt)?;
-    Some(ToolError::new(
+    Some(changed(&what))
+}
+
+fn changed(what: &str) -> ToolError {
+    ToolError::new(
         "files_changed",
         &format!("files have changed since this command was judged: {what}"),
         "it did not run; make the call again, and it will be judged anew",
-    ))
+    )
 }
 
 fn all_paths(shell: &Shell) -> impl Iterator<Item = &PathUse> {

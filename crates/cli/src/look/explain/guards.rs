@@ -22,7 +22,7 @@ pub(super) fn hear(said: &mut Vec<Sentence>, moment: Moment<'_>) {
         Record::BudgetWarned { percent } => Some(words::budget_warned(*percent)),
         Record::BudgetExtended {} => Some(words::BUDGET_EXTENDED.to_owned()),
         Record::Guided { .. } => Some(words::GUIDED.to_owned()),
-        Record::Granted { rule } => Some(words::granted(rule)),
+        Record::Granted { rule, folder } => Some(words::granted(rule, folder)),
         Record::CancelRequested { how, .. } => Some(words::stopping(*how).to_owned()),
         Record::MailRefused { why, .. } => Some(words::refused(why)),
         _ => None,

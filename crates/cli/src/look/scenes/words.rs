@@ -6,7 +6,7 @@ use windlass::core::stop::Anomaly;
 
 use crate::look::numbers::counted;
 use crate::look::story::Moment;
-use crate::look::words::{call_named, rung, stored_name, why};
+use crate::look::words::{call_named, rung, stored_name, why, within};
 
 /// How a run ended.
 pub(super) fn ended(cause: StopCause) -> String {
@@ -54,7 +54,9 @@ fn of_calls(moment: Moment<'_>) -> Option<String> {
         Record::CallLost { call } => {
             format!("{} was running when its process ended; effects unknown", named(*call))
         }
-        Record::Granted { rule } => format!("the rule {rule} is kept for this conversation"),
+        Record::Granted { rule, folder } => {
+            format!("the rule {rule} is kept for this conversation{}", within(folder))
+        }
         Record::Spawned { call, .. } => format!("children work for {}", named(*call)),
         Record::ChildBack { .. } => "a child came back".to_owned(),
         Record::TurnedFatal { call } => format!("{} ends the run", named(*call)),

@@ -1,13 +1,16 @@
 //! What was found so far, with a bound on everything.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_core::permission::{Access, PathUse, Scan, Seen, Shell, SimpleCommand, Zone};
 
 use super::word::{Word, name_of};
 use crate::files::Zones;
-use crate::limits::{MAX_COMMANDS, MAX_DOUBTS, MAX_NAME_PIECES, MAX_PATHS};
+use crate::limits::{
+    MAX_COMMANDS, MAX_DOUBTS, MAX_NAME_PIECES, MAX_PATHS, MAX_PATTERN_ENTRIES_IN_ALL,
+};
 use crate::shell::Programs;
 
 /// The commands, paths and doubts found so far.
@@ -23,11 +26,32 @@ pub(super) struct Found<'z> {
     has_brought: bool,
     /// How many more parts of words are looked at as names of files.
     pub(super) pieces_left: usize,
+    /// How many more names of folders are compared with patterns.
+    pub(super) entries_left: usize,
+    /// What was looked at already, and in which circumstances: a text may repeat a word thousands of
+    /// times.
+    looked_at: HashSet<(Look, Access, String, Standing)>,
     shell: Shell,
 }
 
+/// How a path is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Look {
+    Path,
+    Redirection,
+    Writer,
+    MayUse,
+    Scan,
+    /// Whether with everything beneath.
+    Pattern(bool),
+    Reach,
+}
+
+/// Everything besides a path that decides what is found of it.
+type Standing = (usize, bool, Files, bool);
+
 /// Whether paths still lead where they led when the command was looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Files {
     /// They do.
     AsTheyWere,
@@ -43,7 +67,25 @@ impl<'z> Found<'z> {
         let (files, shell) = (Files::AsTheyWere, Shell::default());
         let folders = vec![folder.to_owned()];
         let (is_lost, has_brought, pieces_left) = (false, false, MAX_NAME_PIECES);
-        Self { zones, programs, folders, is_lost, files, has_brought, pieces_left, shell }
+        let (entries_left, looked_at) = (MAX_PATTERN_ENTRIES_IN_ALL, HashSet::new());
+        Self {
+            zones,
+            programs,
+            folders,
+            is_lost,
+            files,
+            has_brought,
+            pieces_left,
+            entries_left,
+            looked_at,
+            shell,
+        }
+    }
+
+    /// Whether this has not been looked at before, as things stand. From now on it has.
+    pub(super) fn is_new(&mut self, look: Look, path: &str, access: Access) -> bool {
+        let standing = (self.folders.len(), self.is_lost, self.files, self.has_brought);
+        self.looked_at.insert((look, access, path.to_owned(), standing))
     }
 
     /// Something rules do not understand.
@@ -119,7 +161,31 @@ impl<'z> Found<'z> {
         let simple = self.simple(words);
         let others: Vec<SimpleCommand> = self.other_names(&simple);
         self.shell.other_names.extend(others);
-        self.shell.commands.push(simple);
+        let placed = self.placed(&simple);
+        if !placed.contains(&simple) {
+            // Rules that hold back hear the name as it was written, too.
+            self.shell.other_names.push(simple);
+        }
+        self.shell.commands.extend(placed);
+    }
+
+    /// The command with its program's path written from the workspace, once for each folder in which
+    /// the shell may be: `./x` is another program in every folder.
+    fn placed(&self, command: &SimpleCommand) -> Vec<SimpleCommand> {
+        let name = command.name();
+        if !name.contains('/') || name.starts_with('/') {
+            return vec![command.clone()];
+        }
+        let mut placed: Vec<SimpleCommand> = Vec::new();
+        for folder in &self.folders {
+            let name = program_from_root(name, folder, self.zones);
+            let rest = command.words.iter().skip(1).map(AsRef::as_ref);
+            let command = SimpleCommand::of(std::iter::once(name.as_str()).chain(rest));
+            if !placed.contains(&command) {
+                placed.push(command);
+            }
+        }
+        placed
     }
 
     /// The command under other names of its program.
@@ -156,7 +222,7 @@ impl<'z> Found<'z> {
 
     /// A path that a command uses from every folder in which the shell may be.
     pub(super) fn path(&mut self, path: &str, access: Access) {
-        if self.is_over() {
+        if self.is_over() || !self.is_new(Look::Path, path, access) {
             return;
         }
         self.check_known(path, access);
@@ -167,7 +233,7 @@ impl<'z> Found<'z> {
 
     /// A path that a redirection opens.
     pub(super) fn redirection(&mut self, path: &str, access: Access) {
-        if self.is_over() {
+        if self.is_over() || !self.is_new(Look::Redirection, path, access) {
             return;
         }
         self.check_known(path, access);
@@ -178,7 +244,7 @@ impl<'z> Found<'z> {
 
     /// A path named by a command that is not known to be read-only.
     pub(super) fn path_of_writer(&mut self, path: &str) {
-        if self.is_over() {
+        if self.is_over() || !self.is_new(Look::Writer, path, Access::Write) {
             return;
         }
         self.check_known(path, Access::Read);
@@ -209,7 +275,7 @@ impl<'z> Found<'z> {
 
     /// A file that a word may lead to, though it does not plainly name it.
     pub(super) fn may_use(&mut self, path: &str, access: Access) {
-        if self.is_over() {
+        if self.is_over() || !self.is_new(Look::MayUse, path, access) {
             return;
         }
         let of = |folder: &PathBuf| self.zones.uses_from(folder, path, access);
@@ -261,7 +327,7 @@ impl<'z> Found<'z> {
 
     /// Files beneath a folder, or of a pattern, which the command uses without naming them.
     pub(super) fn scan(&mut self, path: &str, access: Access) {
-        if self.is_over() {
+        if self.is_over() || !self.is_new(Look::Scan, path, access) {
             return;
         }
         let of = |folder: &PathBuf| self.zones.uses_from(folder, path, Access::Read);
@@ -306,6 +372,39 @@ impl<'z> Found<'z> {
 
     pub(super) fn into_shell(self) -> Shell {
         self.shell
+    }
+}
+
+/// A relative path of a program as it is written from the workspace. In the workspace's own folder it
+/// stays as it is.
+fn program_from_root(name: &str, folder: &Path, zones: &Zones) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    if folder == zones.root() {
+        return name.to_owned();
+    }
+    let mut whole = folder.clone();
+    let mut has_name = false;
+    for part in Path::new(name).components() {
+        match part {
+            Component::CurDir => {}
+            // Behind a name that may be a link, `..` leads anywhere: no rule is written like that.
+            Component::ParentDir if has_name => return folder.join(name).display().to_string(),
+            Component::ParentDir => drop(whole.pop()),
+            Component::Normal(part) => {
+                has_name = true;
+                whole.push(part);
+            }
+            Component::RootDir | Component::Prefix(_) => return name.to_owned(),
+        }
+    }
+    let is_dotted = name.starts_with('.');
+    match whole.strip_prefix(zones.root()) {
+        // A name alone would be looked for in `PATH`.
+        Ok(beneath) if is_dotted || beneath.components().count() < 2 => {
+            format!("./{}", beneath.display())
+        }
+        Ok(beneath) => beneath.display().to_string(),
+        Err(_) => whole.display().to_string(),
     }
 }
 

@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 
 use windlass_core::permission::{Access, glob};
 
-use super::found::Found;
+use super::found::{Found, Look};
 use super::word::{Kind, Word};
 use crate::limits::MAX_PATTERN_ENTRIES;
+
+/// Bytes of a part of a pattern that is compared with names.
+const MOST_COMPARED: usize = 100;
 
 /// How far a command reads or writes into the folders that a pattern finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,14 +51,22 @@ fn spelled(word: &Word, found: &Found<'_>) -> Vec<String> {
 
 /// Finds what the pattern stands for now, and a little more: every name that may fit counts.
 fn look_up(pattern: &str, access: Access, into: Into, found: &mut Found<'_>) {
-    let mut left = MAX_PATTERN_ENTRIES;
-    for folder in found.folders.clone() {
-        let Some(paths) = fitting(&folder, pattern, &mut left) else {
-            found.scan("/", access);
-            return;
-        };
-        for path in paths {
-            add(&path, access, into, found);
+    let look = match into {
+        Into::Files => Look::Pattern(false),
+        Into::Folders => Look::Pattern(true),
+    };
+    if found.is_over() || !found.is_new(look, pattern, access) {
+        return;
+    }
+    let allowed = MAX_PATTERN_ENTRIES.min(found.entries_left);
+    let mut left = allowed;
+    let of = |folder: &PathBuf| fitting(folder, pattern, &mut left);
+    let paths: Vec<Option<Vec<PathBuf>>> = found.folders.iter().map(of).collect();
+    found.entries_left = found.entries_left.saturating_sub(allowed.saturating_sub(left));
+    for paths in paths {
+        match paths {
+            Some(paths) => paths.iter().for_each(|path| add(path, access, into, found)),
+            None => found.scan("/", access),
         }
     }
 }
@@ -108,7 +119,8 @@ fn is_wild(part: &str) -> bool {
     part.contains(['*', '?', '[', '\\', '('])
 }
 
-/// Brackets and backslashes are not read as the shell reads them, so they stand for every name.
+/// Brackets and backslashes are not read as the shell reads them, so they stand for every name. So does
+/// what is longer than patterns are: comparing takes time in proportion to both lengths.
 fn may_fit(part: &str, name: &str) -> bool {
-    part.contains(['[', '\\', '(']) || glob::fits(part, name)
+    part.len() > MOST_COMPARED || part.contains(['[', '\\', '(']) || glob::fits(part, name)
 }

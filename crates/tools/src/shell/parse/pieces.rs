@@ -1,6 +1,8 @@
 //! Names of files within a longer word: `@file`, `file:///…`, `open('file')`, `-so.git/config`.
 
-use super::found::Found;
+use windlass_core::permission::Access;
+
+use super::found::{Found, Look};
 use super::word::Word;
 
 /// Letters of a bundle behind which a value may be glued.
@@ -25,6 +27,9 @@ pub(super) fn mention(word: &Word, found: &mut Found<'_>) {
 /// alone: looking each of them up would take too long.
 pub(super) fn reach(text: &str, found: &mut Found<'_>) {
     for piece in of_word(text) {
+        if !found.is_new(Look::Reach, &piece, Access::Write) {
+            continue;
+        }
         let is_protected = match found.pieces_left.checked_sub(1) {
             Some(left) => {
                 found.pieces_left = left;

@@ -206,8 +206,9 @@ pub(in crate::look::explain) fn budget_warned(percent: u64) -> String {
     format!("{percent} % of a budget was spent.")
 }
 
-pub(in crate::look::explain) fn granted(rule: &Rule) -> String {
-    format!("The rule {rule} is kept for the rest of the conversation.")
+pub(in crate::look::explain) fn granted(rule: &Rule, folder: &str) -> String {
+    let within = words::within(folder);
+    format!("The rule {rule} is kept for the rest of the conversation{within}.")
 }
 
 pub(in crate::look::explain) fn refused(why: &str) -> String {
