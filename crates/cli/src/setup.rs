@@ -1,5 +1,6 @@
 //! Puts the parts together from what was typed, from files and from the environment.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,8 +41,20 @@ pub(crate) async fn store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
     let path = store_path(args)?;
     match server(&path) {
         Some(url) => Ok(Arc::new(PostgresStore::open(url).await?)),
-        None => Ok(Arc::new(SqliteStore::open(path)?)),
+        None => Ok(Arc::new(open_file(&path)?)),
     }
+}
+
+/// Opens a store in a file, and says so if the file was open to others until now.
+pub(crate) fn open_file(path: &Path) -> anyhow::Result<SqliteStore> {
+    let mode = || path.metadata().ok().map(|found| found.permissions().mode() & 0o777);
+    let is_open = |mode: &u32| mode & 0o077 != 0;
+    let before = mode().filter(is_open);
+    let store = SqliteStore::open(path)?;
+    if let (Some(before), Some(after)) = (before, mode().filter(|mode| !is_open(mode))) {
+        show::note(&words::made_private(path, before, after));
+    }
+    Ok(store)
 }
 
 /// Opens the store for a command that is about what is there already: a file that does not exist is
@@ -210,6 +223,10 @@ async fn start_with(
     let agents =
         agents::all(&agents::files(|source| args.permissions.reads(source), &workspace, trust));
     agents.problems.iter().for_each(|problem| show::note(&words::problem(problem)));
+    sources::tell_of_agents(&args.permissions, &agents.findings).or_usage_error()?;
+    if let Some(state) = paths::state().ok().filter(|state| !paths::can_be_written(state)) {
+        show::note(&words::nothing_remembered(&state));
+    }
     let workplace = toolset::workplace(args, &workspace, &sources, &clock);
     let workplace = workplace.or_usage_error()?.ruled_by(settings.rules.clone());
     let mut tools = offer(&mut settings, args, &agents.found, &workplace).or_usage_error()?;
@@ -236,9 +253,11 @@ async fn start_with(
         None => store(&args.store).await?,
     };
     let offered = tools.get(toolset::AGENT).map_or(Vec::new(), |_| agents.found);
+    let every_tool: Vec<Arc<str>> = tools.specs().iter().map(|tool| tool.name.clone()).collect();
     let mut builder = Windlass::builder();
     for agent in offered {
-        let definition = definition(&agent, args, (&config, asks), (&workspace, &clock));
+        let definition =
+            definition((&agent, &every_tool), args, (&config, asks), (&workspace, &clock));
         let definition = definition.or_usage_error()?;
         builder = builder.agent(&agent.name, definition);
     }
@@ -448,15 +467,19 @@ fn together(parts: impl IntoIterator<Item = String>) -> String {
 
 /// An agent that children may be, as its file says it.
 fn definition(
-    agent: &FileAgent,
+    (agent, every_tool): (&FileAgent, &[Arc<str>]),
     args: &AgentArgs,
     (config, asks): (&Config, Asks),
     (workspace, clock): (&Path, &Arc<dyn windlass::ports::Clock>),
 ) -> anyhow::Result<Definition> {
     let told = words::agent(&agent.prompt, workspace);
     let mut definition = Definition::new(&agent.about).system(&told);
-    if let Some(tools) = &agent.tools {
-        let names: Vec<&str> = tools.iter().map(|tool| toolset::called(tool)).collect();
+    let mut names: Vec<&str> = match &agent.tools {
+        Some(tools) => tools.iter().map(|tool| rules::tool_of(tool)).collect(),
+        None => every_tool.iter().map(AsRef::as_ref).collect(),
+    };
+    names.retain(|name| !agent.disallowed.iter().any(|rule| rules::is_for(rule, name)));
+    if agent.tools.is_some() || !agent.disallowed.is_empty() {
         definition = definition.tools(&names);
     }
     let model = agent.model.as_deref().filter(|_| asks == Asks::Model);

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use serde_json::Value;
 use windlass::Toolbox;
 use windlass::core::gate::Output;
 use windlass::core::permission::{Mode, Permissions};
@@ -17,7 +16,7 @@ use windlass::tools::{
 
 use crate::args::AgentArgs;
 use crate::settle::agents::FileAgent;
-use crate::settle::{paths, sources::Source};
+use crate::settle::{mcp_servers, paths, sources::Source};
 
 /// The name that offers children.
 pub(crate) const AGENT: &str = "Agent";
@@ -102,24 +101,19 @@ pub(crate) fn workplace(
     for folder in added.filter_map(|folder| workspace.join(folder).canonicalize().ok()) {
         zones = zones.with_folder(&folder);
     }
-    // Whoever writes a script that a hook runs decides what runs, at the very next call.
-    let texts = sources.iter().flat_map(|source| hook_commands(&source.hooks));
+    // Whoever writes a script that a hook runs decides what runs, at the very next call. Helpers and
+    // servers are run by other agents that use the same files.
+    let servers = mcp_servers::commands(workspace);
+    let texts = sources.iter().flat_map(Source::commands).chain(servers.iter().map(String::as_str));
     let scripts: Vec<_> = texts.flat_map(|text| files_run_by(text, &zones)).collect();
     zones = scripts.iter().fold(zones, |zones, script| zones.keeping_file(script));
     let variables = sources.iter().flat_map(|source| source.env.clone());
     let workplace = Workplace::over(zones).timed_by(Arc::clone(clock)).with_variables(variables);
     Ok(match paths::state() {
-        Ok(state) => workplace.keeping_in(state.join("desks")),
-        Err(_) => workplace,
+        Ok(state) if paths::can_be_written(&state) => workplace.keeping_in(state.join("desks")),
+        // What tools remember goes with this process: without it no file could be edited at all.
+        Ok(_) | Err(_) => workplace,
     })
-}
-
-/// The commands of hooks, as settings have them.
-fn hook_commands(hooks: &Value) -> Vec<&str> {
-    let groups = hooks.as_object().into_iter().flat_map(|events| events.values());
-    let groups = groups.filter_map(Value::as_array).flatten();
-    let hooks = groups.filter_map(|group| group.get("hooks")?.as_array()).flatten();
-    hooks.filter_map(|hook| hook.get("command")?.as_str()).collect()
 }
 
 /// Names as they are typed: `default` means all.

@@ -135,6 +135,23 @@ pub(crate) fn agent_model(name: &str) -> String {
     format!("the agent {name} asks for a model that is not known; change `model` in its file")
 }
 
+/// The state folder cannot be written.
+pub(crate) fn nothing_remembered(state: &Path) -> String {
+    problem(&format!(
+        "the folder {} cannot be written, so what tools remember (files that were read, the folder of \
+         commands) is lost when this process ends; set WINDLASS_HOME to another folder",
+        state.display()
+    ))
+}
+
+/// The file of a store was open to others.
+pub(crate) fn made_private(path: &Path, before: u32, after: u32) -> String {
+    problem(&format!(
+        "others could use the store {} (mode {before:04o}); it is private now (mode {after:04o})",
+        path.display()
+    ))
+}
+
 /// Something that is wrong and does not stop anything.
 pub(crate) fn problem(what: &str) -> String {
     format!("windlass: {what}")

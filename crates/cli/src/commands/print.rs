@@ -108,6 +108,13 @@ fn written_down(custom: &Custom, rest: &str, args: &mut AgentArgs) -> anyhow::Re
     let page = custom.open().map_err(|why| {
         anyhow::anyhow!("/{} cannot be used: {}: {why}", custom.name, custom.path().display())
     })?;
+    for warning in &page.warnings {
+        let told = format!("{} {warning}", custom.path().display());
+        if args.permissions.strict_settings {
+            bail!("/{} cannot be used (--strict-settings): {told}", custom.name);
+        }
+        show::note(&words::problem(&told));
+    }
     if !page.ignored.is_empty() {
         show::note(&words::untrusted_command(&custom.name, &page.ignored));
     }

@@ -7,8 +7,9 @@ use windlass::core::settings::Effort;
 
 use super::config_file::{ConfigFile, Owner, list};
 use super::front::Page;
-use super::paths;
+use super::settings_check::SettingsFindings;
 use super::trust::{Trust, is_users_own};
+use super::{page_check, paths};
 
 /// Bytes of one file.
 const FILE_BYTES: u64 = 256 << 10;
@@ -25,6 +26,8 @@ pub(crate) struct FileAgent {
     pub(crate) about: String,
     /// The tools it has, of those its parent has; all of them if not said.
     pub(crate) tools: Option<Vec<String>>,
+    /// Tools that it does not have, whatever its parent has.
+    pub(crate) disallowed: Vec<String>,
     /// The model it asks; its parent's if not said.
     pub(crate) model: Option<String>,
     /// How hard it tries; as hard as its parent if not said.
@@ -38,6 +41,8 @@ pub(crate) struct FileAgent {
 pub(crate) struct Agents {
     pub(crate) found: Vec<FileAgent>,
     pub(crate) problems: Vec<String>,
+    /// What the heads say, each with its file and line.
+    pub(crate) findings: SettingsFindings,
 }
 
 /// The files that agents are read from, the strongest last. Those of an untrusted folder do not
@@ -61,7 +66,9 @@ pub(crate) fn files(
 pub(crate) fn all(files: &[ConfigFile]) -> Agents {
     let mut agents = Agents::default();
     for file in files {
-        match read(file) {
+        let (agent, findings) = read(file);
+        agents.findings.extend_in(&file.path(), findings);
+        match agent {
             Ok(agent) => {
                 agents.found.retain(|known| known.name != agent.name);
                 agents.found.push(agent);
@@ -80,8 +87,12 @@ pub(crate) fn granting(workspace: &Path) -> Vec<String> {
     let found = all(&pages(workspace, ".claude/agents", Owner::Project)).found;
     let grants = |agent: &FileAgent| {
         let tools = agent.tools.as_ref().map_or("all tools".to_owned(), |tools| tools.join(", "));
+        let without = match agent.disallowed.is_empty() {
+            true => String::new(),
+            false => format!(" without {}", agent.disallowed.join(", ")),
+        };
         let model = agent.model.as_ref().map(|model| format!(", model {model}"));
-        format!("{}: {tools}{}", agent.name, model.unwrap_or_default())
+        format!("{}: {tools}{without}{}", agent.name, model.unwrap_or_default())
     };
     found.iter().map(grants).collect()
 }
@@ -92,9 +103,17 @@ fn pages(folder: &Path, sub: &str, owner: Owner) -> Vec<ConfigFile> {
     files
 }
 
-fn read(file: &ConfigFile) -> Result<FileAgent, String> {
-    let text = file.read(FILE_BYTES).map_err(|why| format!("it {why}"))?;
-    let page = Page::read(&text.ok_or("it is gone")?)?;
+/// The agent of a file, and what is to be said of the file's head.
+fn read(file: &ConfigFile) -> (Result<FileAgent, String>, SettingsFindings) {
+    let page = file.read(FILE_BYTES).map_err(|why| format!("it {why}"));
+    let page = page.and_then(|text| Page::read(&text.ok_or("it is gone")?));
+    match page {
+        Ok(page) => (agent_of(&page), page_check::check_agent(&page)),
+        Err(why) => (Err(why), SettingsFindings::default()),
+    }
+}
+
+fn agent_of(page: &Page) -> Result<FileAgent, String> {
     let name = page.get("name").ok_or("the front matter lacks `name`")?;
     if !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')) {
         return Err(format!("the name `{name}` may have letters, digits, `-` and `_` only"));
@@ -109,6 +128,7 @@ fn read(file: &ConfigFile) -> Result<FileAgent, String> {
         name: name.to_owned(),
         about: about.to_owned(),
         tools: page.list("tools").filter(|tools| !tools.iter().any(|tool| tool == "*")),
+        disallowed: page.list("disallowedTools").unwrap_or_default(),
         model: page.get("model").filter(|model| *model != "inherit").map(str::to_owned),
         effort: page.get("effort").map(effort).transpose()?,
         prompt: page.body.clone(),

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::config_file::{ConfigFile, Owner, list};
 use super::front::Page;
-use super::paths;
 use super::trust::{Trust, is_users_own};
+use super::{page_check, paths, rules};
 use crate::args::PermissionArgs;
 
 #[cfg(test)]
@@ -49,6 +49,8 @@ pub(crate) struct Opened {
     pub(crate) prompt: String,
     /// What the page asks for and does not get, because nobody trusts its folder.
     pub(crate) ignored: Vec<&'static str>,
+    /// Names in its head that have no effect, each with its line.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// All commands in force, by name.
@@ -130,6 +132,10 @@ impl Custom {
         if page.body.is_empty() {
             return Err("the file has no prompt text; write it below the front matter".to_owned());
         }
+        let findings = page_check::check_command(&page);
+        if let Some(error) = findings.errors.into_iter().next() {
+            return Err(error);
+        }
         let field = |name: &str| page.get(name).map(str::to_owned);
         let asked = [("allowed-tools", field("allowed-tools")), ("model", field("model"))];
         let trusted = self.trust == Trust::Given;
@@ -139,10 +145,11 @@ impl Custom {
         Ok(Opened {
             about: field("description").unwrap_or_else(|| first_line(&page.body)),
             hint: field("argument-hint"),
-            rules: rules.map(|rules| rules.trim_matches(['[', ']']).to_owned()),
+            rules: rules.map(|list| rules::split_list(&list).join(", ")),
             model: model.filter(|model| model != "inherit"),
             prompt: page.body,
             ignored,
+            warnings: findings.warnings,
         })
     }
 

@@ -10,9 +10,29 @@ mod front_tests;
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Page {
-    fields: BTreeMap<String, String>,
+    fields: BTreeMap<String, Field>,
     /// The text below the head.
     pub(crate) body: String,
+}
+
+/// What the head says under one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) value: String,
+    /// The line of the file that it begins in, counted from 1.
+    pub(crate) line: usize,
+    pub(crate) form: Form,
+}
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Words.
+    Text,
+    /// `[a, b]`, or a line with a dash for each.
+    List,
+    /// Names with values of their own.
+    Table,
 }
 
 impl Page {
@@ -40,7 +60,12 @@ impl Page {
 
     /// What the head says of `name`; an empty value says nothing.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.fields.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.fields.get(name).map(|field| field.value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Everything the head says, by name.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &Field)> {
+        self.fields.iter().map(|(name, field)| (name.as_str(), field))
     }
 
     /// The same as a list: `a, b`, `[a, b]`, or a line for each.
@@ -52,23 +77,34 @@ impl Page {
     }
 }
 
-fn fields(head: &str) -> Result<BTreeMap<String, String>, String> {
-    let mut fields: BTreeMap<String, String> = BTreeMap::new();
+fn fields(head: &str) -> Result<BTreeMap<String, Field>, String> {
+    let mut fields: BTreeMap<String, Field> = BTreeMap::new();
     let mut latest: Option<String> = None;
-    for line in head.lines() {
+    // The first line of the file is the one that opens the head.
+    for (line, number) in head.lines().zip(2..) {
         let inside = line.starts_with([' ', '\t', '-']);
         let trimmed = line.trim();
         match (&latest, trimmed.split_once(':')) {
             _ if trimmed.is_empty() || trimmed.starts_with('#') => {}
-            (Some(name), _) if inside => go_on(fields.entry(name.clone()).or_default(), trimmed),
+            (Some(name), _) if inside => {
+                if let Some(field) = fields.get_mut(name) {
+                    go_on(field, trimmed);
+                }
+            }
             (_, Some((name, value))) if !inside => {
                 let name = name.trim().to_owned();
-                fields.insert(name.clone(), first(value.trim()));
+                let field = first(value.trim(), number);
+                if let Some(before) = fields.insert(name.clone(), field) {
+                    return Err(format!(
+                        "line {number}: `{name}` is there twice, first in line {}; keep one",
+                        before.line
+                    ));
+                }
                 latest = Some(name);
             }
             _ => {
                 return Err(format!(
-                    "the front matter has a line that is not `name: value`: {trimmed}"
+                    "line {number}: the front matter has a line that is not `name: value`: {trimmed}"
                 ));
             }
         }
@@ -77,19 +113,36 @@ fn fields(head: &str) -> Result<BTreeMap<String, String>, String> {
 }
 
 /// A value as far as its first line says it: `>` and `|` only announce the next ones.
-fn first(value: &str) -> String {
-    match value {
-        ">" | "|" | ">-" | "|-" | ">+" | "|+" => String::new(),
-        value => unquoted(value).to_owned(),
-    }
+fn first(value: &str, line: usize) -> Field {
+    let is_list = value.starts_with('[') && value.ends_with(']');
+    let form = match value {
+        // What follows decides.
+        "" => Form::Table,
+        value if value.starts_with('{') => Form::Table,
+        _ if is_list => Form::List,
+        _ => Form::Text,
+    };
+    let value = match value {
+        ">" | "|" | ">-" | "|-" | ">+" | "|+" => "",
+        value => unquoted(value),
+    };
+    Field { value: value.to_owned(), line, form }
 }
 
 /// One more line of a value: an entry of a list, or words.
-fn go_on(value: &mut String, line: &str) {
+fn go_on(field: &mut Field, line: &str) {
     let (separator, line) = match line.strip_prefix("- ") {
         Some(entry) => (", ", unquoted(entry.trim())),
         None => (" ", line),
     };
+    let is_named =
+        line.split_once(':').is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
+    field.form = match field.form {
+        Form::Table if separator == ", " && !is_named => Form::List,
+        Form::Table if !is_named && field.value.is_empty() => Form::Text,
+        form => form,
+    };
+    let value = &mut field.value;
     if !value.is_empty() {
         value.push_str(separator);
     }

@@ -19,6 +19,44 @@ pub(super) const PERMISSIONS: [&str; 6] = [
 pub(super) const ELSEWHERE_PERMISSIONS: &[&str] =
     &["disableAutoMode", "skipDangerousModePermissionPrompt"];
 
+/// What the head of an agent file may say.
+pub(super) const AGENT_KEYS: [&str; 6] =
+    ["description", "disallowedTools", "effort", "model", "name", "tools"];
+
+/// What Claude Code reads there besides.
+pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] = &[
+    "background",
+    "color",
+    "hooks",
+    "initialPrompt",
+    "isolation",
+    "maxTurns",
+    "mcpServers",
+    "memory",
+    "permissionMode",
+    "skills",
+];
+
+/// What the head of a command page may say.
+pub(super) const COMMAND_KEYS: [&str; 4] =
+    ["allowed-tools", "argument-hint", "description", "model"];
+
+/// What Claude Code reads there besides.
+pub(super) const ELSEWHERE_COMMAND_KEYS: &[&str] = &[
+    "agent",
+    "arguments",
+    "context",
+    "disable-model-invocation",
+    "effort",
+    "hooks",
+    "name",
+    "paths",
+    "shell",
+    "user-invocable",
+    "version",
+    "when_to_use",
+];
+
 /// Settings that Claude Code has besides.
 pub(super) const ELSEWHERE_SETTINGS: &[&str] = &[
     "advisorModel",

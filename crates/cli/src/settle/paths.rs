@@ -1,8 +1,9 @@
 //! Where things are kept: `windlass doctor` prints every one of these.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use rustix::fs::{Access, access};
 
 use crate::exit::{OrUsageError, UsageError};
 
@@ -49,7 +50,7 @@ pub(crate) fn shared_settings() -> Option<PathBuf> {
 }
 
 /// A folder as it really is. A name that stands before it, as in `shop=/srv/shop`, is left out.
-pub(crate) fn folder(path: &std::path::Path, flag: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn folder(path: &Path, flag: &str) -> anyhow::Result<PathBuf> {
     let (_, path) = super::workspace::split(path);
     let real = path.canonicalize().map_err(|error| {
         let path = path.display();
@@ -61,4 +62,13 @@ pub(crate) fn folder(path: &std::path::Path, flag: &str) -> anyhow::Result<PathB
         return Err(UsageError::of(anyhow::anyhow!(what)));
     }
     Ok(real)
+}
+
+/// Whether files can be made in a folder that is there or can be made.
+pub(crate) fn can_be_written(folder: &Path) -> bool {
+    let there = folder.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
+    let is_writable = |folder: &Path| {
+        folder.is_dir() && access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+    };
+    there.is_some_and(is_writable)
 }

@@ -66,8 +66,13 @@ pub(super) fn parse(rule: &str) -> Result<Rule, BadRule> {
     Rule::parse(&by_name(rule))
 }
 
+/// Whether a rule is for this tool, whatever stands in its brackets.
+pub(crate) fn is_for(rule: &str, tool: &str) -> bool {
+    parse(rule).is_ok_and(|rule| rule.names(tool))
+}
+
 /// The tool that a rule names, by the name that it has here.
-pub(super) fn tool_of(rule: &str) -> &str {
+pub(crate) fn tool_of(rule: &str) -> &str {
     let tool = rule.split('(').next().unwrap_or(rule).trim();
     toolset::called(tool)
 }
@@ -77,6 +82,13 @@ fn by_name(rule: &str) -> String {
     let at = rule.find('(').unwrap_or(rule.len());
     let (tool, scope) = rule.split_at(at);
     format!("{}{scope}", toolset::called(tool.trim()))
+}
+
+/// The rules of a list as a page has it, in brackets and quotes or without.
+pub(super) fn split_list(list: &str) -> Vec<String> {
+    let list = list.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(list);
+    let unquoted = |rule: String| rule.trim_matches(['"', '\'']).to_owned();
+    split(list).into_iter().map(unquoted).collect()
 }
 
 /// Rules are separated by commas or spaces outside brackets.

@@ -4,6 +4,8 @@
 //! for a tool that does not exist, because it would hold nothing back. Names that other agents know
 //! are accepted without effect. Everything else that is unknown is a warning.
 
+use std::path::Path;
+
 use serde_json::{Map, Value};
 use windlass::tools::{HookConfig, IgnoredHook, nearest_name};
 
@@ -67,6 +69,14 @@ pub(crate) fn check(table: &Map<String, Value>) -> SettingsFindings {
 }
 
 impl SettingsFindings {
+    /// Takes what was found in a file.
+    pub(super) fn extend_in(&mut self, file: &Path, found: Self) {
+        let at = |text: String| format!("{} {text}", file.display());
+        self.errors.extend(found.errors.into_iter().map(at));
+        self.warnings.extend(found.warnings.into_iter().map(at));
+        self.without_effect.extend(found.without_effect);
+    }
+
     /// Judges the types of what counts here.
     fn types(&mut self, table: &Map<String, Value>) {
         let mut wrong = |name: &str, what: &str| {
@@ -111,7 +121,7 @@ impl SettingsFindings {
     }
 
     /// Judges a name that may be known here, elsewhere, or nowhere.
-    fn name(&mut self, what: &str, name: &str, known: &[&str], elsewhere: &[&str]) {
+    pub(super) fn name(&mut self, what: &str, name: &str, known: &[&str], elsewhere: &[&str]) {
         let all = || known.iter().chain(elsewhere).copied();
         if known.contains(&name) {
         } else if elsewhere.contains(&name) {

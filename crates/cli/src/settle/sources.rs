@@ -50,6 +50,43 @@ pub(crate) struct Source {
     pub(crate) disable_all_hooks: bool,
     /// The model.
     pub(crate) model: Option<String>,
+    /// Everything else in the file, as it stands there: helpers that other agents run, for example.
+    #[serde(flatten)]
+    pub(crate) rest: Map<String, Value>,
+}
+
+impl Source {
+    /// The commands that the file has others run: hooks, and helpers of Claude Code, which uses the
+    /// same files.
+    pub(crate) fn commands(&self) -> Vec<&str> {
+        let mut commands = hook_commands(&self.hooks);
+        for name in HELPERS {
+            let helper = self.rest.get(name);
+            let command = helper.and_then(|helper| helper.get("command")).or(helper);
+            commands.extend(command.and_then(Value::as_str));
+        }
+        commands
+    }
+}
+
+/// Settings that name a command.
+const HELPERS: [&str; 8] = [
+    "apiKeyHelper",
+    "awsAuthRefresh",
+    "awsCredentialExport",
+    "fileSuggestion",
+    "gcpAuthRefresh",
+    "otelHeadersHelper",
+    "statusLine",
+    "subagentStatusLine",
+];
+
+/// The commands of hooks, as settings have them.
+fn hook_commands(hooks: &Value) -> Vec<&str> {
+    let groups = hooks.as_object().into_iter().flat_map(|events| events.values());
+    let groups = groups.filter_map(Value::as_array).flatten();
+    let hooks = groups.filter_map(|group| group.get("hooks")?.as_array()).flatten();
+    hooks.filter_map(|hook| hook.get("command")?.as_str()).collect()
 }
 
 /// Permission rules of a file.
@@ -107,6 +144,23 @@ fn tell(args: &PermissionArgs, place: &str, findings: &SettingsFindings) -> anyh
             bail!("the settings {place} are not valid (--strict-settings): {warning}");
         }
         show::note(&words::problem(&format!("in the settings {place}: {warning}")));
+    }
+    Ok(())
+}
+
+/// The same for the heads of agent files.
+pub(crate) fn tell_of_agents(
+    args: &PermissionArgs,
+    findings: &SettingsFindings,
+) -> anyhow::Result<()> {
+    if let Some(error) = findings.errors.first() {
+        bail!("the agent file {error}");
+    }
+    for warning in &findings.warnings {
+        if args.strict_settings {
+            bail!("the agent file {warning} (--strict-settings)");
+        }
+        show::note(&words::problem(&format!("in the agent file {warning}")));
     }
     Ok(())
 }

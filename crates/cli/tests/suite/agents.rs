@@ -109,3 +109,66 @@ fn tools_have_the_names_that_people_know_them_by() {
     let ran = place.ask("go", &["--profile", "careful"]);
     assert!(ran.err.contains("the answer was rejected by the checklist"), "{}", ran.err);
 }
+
+/// A slip in a head is told with its place, by a run and by `doctor` alike, and nothing runs.
+// spec: PERMISSIONS-22
+#[test]
+fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
+    for (line, told) in [
+        ("tols: Read", "unknown key of an agent file `tols`; did you mean `tools`?"),
+        ("disallowed_tools: Bash", "did you mean `disallowedTools`?"),
+        ("tools: Read, Bsh", "names the unknown tool `Bsh`; did you mean `Bash`?"),
+        ("disallowedTools: Nonsense", "`Nonsense`, so it would hold nothing back"),
+        ("model: [haiku, sonnet]", "`model` must be a text"),
+        ("tools:\n  Read: true", "`tools` must be a list of tools"),
+        ("name: other", "`name` is there twice, first in line 2"),
+    ] {
+        let text = COUNTER.replace("tools: [Read, Grep]\nmodel: haiku", line);
+        let place = place(&[("counter.md", &text)]);
+        assert_eq!(place.run_bare(&["trust", "."]).code, 0);
+        let doctor = place.run_bare(&["doctor"]);
+        assert!(
+            doctor.out.contains("counter.md") && doctor.out.contains("line 4: "),
+            "{line}: {}",
+            doctor.out
+        );
+        assert!(doctor.out.contains(told), "{line}: {}", doctor.out);
+        if line.starts_with("name") {
+            continue;
+        }
+        assert_ne!(doctor.code, 0, "{line}");
+        let ran = place.alone("how many?", &[]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
+        assert!(ran.err.contains("counter.md line 4: ") && ran.err.contains(told), "{}", ran.err);
+    }
+}
+
+// spec: PERMISSIONS-22
+#[test]
+fn an_unknown_key_of_an_agent_file_is_a_warning_and_a_known_one_of_claude_code_is_fine() {
+    let text = COUNTER
+        .replace("model: haiku", "model: haiku\nflavour: sweet\ncolor: red\npermissionMode: plan");
+    let place = place(&[("counter.md", &text)]);
+    assert_eq!(place.run_bare(&["trust", "."]).code, 0);
+    let ran = place.alone("how many?", &[]);
+    assert_eq!(ran.out, "They say: Twelve, and I have no shell.\n", "{}", ran.err);
+    assert!(
+        ran.err.contains("counter.md line 6: unknown key of an agent file `flavour`"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("line 8: `permissionMode` has no effect here"), "{}", ran.err);
+    assert!(!ran.err.contains("color"), "{}", ran.err);
+    let ran = place.alone("how many?", &["--strict-settings"]);
+    assert!(ran.code == 2 && ran.err.contains("--strict-settings"), "{}", ran.err);
+}
+
+#[test]
+fn an_agent_does_not_have_the_tools_that_its_file_disallows() {
+    let text = COUNTER.replace("tools: [Read, Grep]", "disallowedTools: Bash(git:*), Write");
+    let place = place(&[("counter.md", &text)]);
+    let trusted = place.run_bare(&["trust", "."]);
+    assert!(trusted.out.contains("all tools without Bash(git:*), Write"), "{}", trusted.out);
+    let ran = place.alone("how many?", &[]);
+    assert_eq!(ran.out, "They say: Twelve, and I have no shell.\n", "{}", ran.err);
+}

@@ -308,3 +308,41 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
     let ran = place.ask("hi", &[]);
     assert!(ran.code == 2 && ran.err.contains("; fix it"), "{}", ran.err);
 }
+
+/// A mode that was changed is not changed in silence, and it is told once.
+#[test]
+fn a_store_that_is_made_private_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new("when any\n  say \"Done.\"\n");
+    assert_eq!(place.alone("go", &[]).code, 0);
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(place.path("w.db"), open).unwrap();
+    let ran = place.alone("go", &[]);
+    let told = "w.db (mode 0644); it is private now (mode 0600)";
+    assert!(ran.code == 0 && ran.err.contains(told), "{}", ran.err);
+    let ran = place.alone("go", &[]);
+    assert!(ran.code == 0 && !ran.err.contains("private"), "{}", ran.err);
+}
+
+/// Where the state folder cannot be written, a run with another store works, and says what is lost.
+#[test]
+fn a_state_folder_that_cannot_be_written_keeps_no_file_from_being_edited() {
+    let place = Place::new(
+        "when results 0\n  call Read {\"file_path\": \"f.txt\"}\nwhen result of Read\n  call Edit \
+         {\"file_path\": \"f.txt\", \"old_string\": \"hello\", \"new_string\": \"bye\"}\n\
+         when any\n  say \"Done.\"\n",
+    );
+    place.write("f.txt", "hello\n");
+    place.write("file", "");
+    let state = place.path("file");
+    let nowhere = [("WINDLASS_HOME", ""), ("XDG_STATE_HOME", state.to_str().unwrap())];
+    let edit = ["-p", "go", "--script", "a.script", "--permission-mode", "acceptEdits"];
+    let ran = place.run_with(&[&edit[..], &["--store", "w.db"]].concat(), &nowhere);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
+    assert!(ran.err.contains("cannot be written, so what tools remember"), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(place.path("f.txt")).unwrap(), "bye\n");
+    // The store is there by default, and nothing goes on without it.
+    let ran = place.run_with(&edit, &nowhere);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("choose another with --store"), "{}", ran.err);
+}

@@ -84,3 +84,52 @@ fn clear_begins_anew_and_the_old_conversation_stays() {
     let next: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(next["session_id"], "old");
 }
+
+/// A slip in a head is told with its place, by whoever types the command and by `doctor`.
+// spec: PERMISSIONS-22
+#[test]
+fn a_slip_in_the_head_of_a_command_page_is_an_error_with_its_line() {
+    for (line, told) in [
+        ("alowed-tools: Bash(touch:*)", "did you mean `allowed-tools`?"),
+        ("allowed-tools: Bsh(touch:*)", "did you mean `Bash`?"),
+        ("allowed-tools: Bash(touch", "cannot be read"),
+        ("model:\n  name: haiku", "`model` must be a text"),
+    ] {
+        let place = place();
+        let text = PAGE.replace("allowed-tools: Bash(touch:*)", line);
+        place.write(".claude/commands/do/touch.md", &text);
+        assert_eq!(place.run_bare(&["trust", "."]).code, 0);
+        let ran = place.alone("/do:touch it", &[]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
+        assert!(ran.err.contains("touch.md: line 3: ") && ran.err.contains(told), "{}", ran.err);
+        let doctor = place.run_bare(&["doctor"]);
+        assert!(doctor.code != 0 && doctor.out.contains(told), "{line}: {}", doctor.out);
+        // Other prompts do not need it.
+        assert_eq!(place.alone("touch it", &[]).out, "no: touch it\n", "{line}");
+    }
+    let place = place();
+    place.write(
+        ".claude/commands/do/touch.md",
+        &PAGE.replace("description", "flavour: x\ndescription"),
+    );
+    let ran = place.alone("/do:touch it", &[]);
+    assert!(
+        ran.code == 0 && ran.err.contains("line 2: unknown key of a command page"),
+        "{}",
+        ran.err
+    );
+    let ran = place.alone("/do:touch it", &["--strict-settings"]);
+    assert!(ran.code != 0 && ran.err.contains("--strict-settings"), "{}", ran.err);
+}
+
+/// Lists of rules may be written in any form that YAML has for them.
+#[test]
+fn rules_of_a_page_may_be_a_list_with_quotes() {
+    for list in ["[\"Bash(touch:*)\", Read]", "\n  - Bash(touch:*)\n  - \"Read\""] {
+        let place = place();
+        place.write(".claude/commands/do/touch.md", &PAGE.replace("Bash(touch:*)", list));
+        assert_eq!(place.run_bare(&["trust", "."]).code, 0);
+        let ran = place.alone("/do:touch it", &[]);
+        assert_eq!(ran.out, "yes: Touch it, please.\n", "{list}: {}", ran.err);
+    }
+}

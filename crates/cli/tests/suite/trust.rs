@@ -277,6 +277,33 @@ fn a_script_that_a_hook_runs_is_not_for_the_model_to_write() {
     }
 }
 
+/// The same for what other agents run that use the same files.
+// spec: PERMISSIONS-15
+#[test]
+fn a_script_that_a_helper_or_a_server_runs_is_not_for_the_model_to_write() {
+    for (settings, servers) in [
+        (r#"{"apiKeyHelper": "sh tools/h.sh"}"#, "{}"),
+        (r#"{"statusLine": {"type": "command", "command": "cd tools && ./h.sh"}}"#, "{}"),
+        ("{}", r#"{"mcpServers": {"x": {"command": "sh", "args": ["tools/h.sh"]}}}"#),
+        ("{}", r#"{"mcpServers": {"x": {"command": "./h.sh", "cwd": "tools"}}}"#),
+    ] {
+        let place = Place::new(
+            "when results 0\n  call Read {\"file_path\": \"tools/h.sh\"}\nwhen result of Read\n  \
+             call Write {\"file_path\": \"tools/h.sh\", \"content\": \"evil\"}\n\
+             when any\n  say \"done\"\n",
+        );
+        std::fs::create_dir_all(place.path("a/.claude")).unwrap();
+        std::fs::create_dir_all(place.path("a/tools")).unwrap();
+        place.write("a/tools/h.sh", "#");
+        place.write("a/.claude/settings.json", settings);
+        place.write("a/.mcp.json", servers);
+        trust(&place, &["a"], "is trusted");
+        let ran = place.alone("go", &["--workspace", "a", "--permission-mode", "acceptEdits"]);
+        let text = std::fs::read_to_string(place.path("a/tools/h.sh")).unwrap();
+        assert_eq!(text, "#", "{settings} {servers}: {} {}", ran.out, ran.err);
+    }
+}
+
 /// What would run is shown to the letter.
 #[test]
 fn trust_shows_characters_that_nobody_could_see() {

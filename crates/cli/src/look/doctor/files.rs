@@ -53,11 +53,15 @@ fn trust(folder: &FolderTrust) -> Vec<Check> {
 
 /// The agents that children may be, and files that are none.
 fn agents(folder: &FolderTrust) -> Vec<Check> {
-    let agents::Agents { found, problems } =
+    let agents::Agents { found, problems, findings } =
         agents::all(&agents::files(|_| true, &folder.folder, folder.trust));
     let names: Vec<&str> = found.iter().map(|agent| agent.name.as_str()).collect();
     let known = (!names.is_empty()).then(|| Check::ok("agents", words::agents(&names)));
-    known.into_iter().chain(problems.into_iter().map(|why| Check::note("agents", why))).collect()
+    let mut checks: Vec<Check> = known.into_iter().collect();
+    checks.extend(findings.errors.into_iter().map(|why| Check::broken("agents", why)));
+    checks.extend(findings.warnings.into_iter().map(|why| Check::note("agents", why)));
+    checks.extend(problems.into_iter().map(|why| Check::note("agents", why)));
+    checks
 }
 
 /// The commands that people wrote down, and pages that are none.
@@ -65,8 +69,14 @@ fn commands(folder: &FolderTrust) -> Vec<Check> {
     let (mut names, mut checks) = (Vec::new(), Vec::new());
     for custom in customs::in_force(|_| true, &folder.folder, folder.trust) {
         match custom.open() {
-            Ok(_) => names.push(format!("/{}", custom.name)),
-            Err(why) => checks.push(Check::note("commands", words::left_out(&custom.path(), &why))),
+            Ok(page) => {
+                let told = |why: &String| format!("{} {why}", custom.path().display());
+                checks.extend(page.warnings.iter().map(|why| Check::note("commands", told(why))));
+                names.push(format!("/{}", custom.name));
+            }
+            Err(why) => {
+                checks.push(Check::broken("commands", words::left_out(&custom.path(), &why)));
+            }
         }
     }
     if !names.is_empty() {

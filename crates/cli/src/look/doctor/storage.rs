@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access, statvfs};
 use windlass::postgres::PostgresStore;
-use windlass::sqlite::SqliteStore;
 
 use super::{Check, leftovers, words};
+use crate::setup;
 
 /// Below this nothing can be trusted to be written.
 const NO_SPACE: u64 = 50 << 20;
@@ -19,7 +19,7 @@ pub(super) async fn check(place: &Path) -> Vec<Check> {
     if !place.exists() {
         return vec![not_there(place)];
     }
-    let store = match SqliteStore::open(place) {
+    let store = match setup::open_file(place) {
         Ok(store) => store,
         Err(error) => return vec![Check::broken("store", error.to_string())],
     };
