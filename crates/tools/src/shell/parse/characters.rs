@@ -27,6 +27,7 @@ pub(super) fn check(text: &str, found: &mut Found<'_>) {
 /// Whether reading the text would take too long. Where it makes no sense the grammar takes time in
 /// proportion to the square of these, and it can only be stopped between steps, which then are long.
 pub(super) fn has_too_many_signs(text: &str) -> bool {
-    let is_sign = |byte: &u8| b"()|&;<>{}[]=$`!\"".contains(byte);
+    let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
+    let is_sign = |byte: &u8| b"()|&;<>{}[]=$`!\"".contains(byte) || is_control(byte);
     text.bytes().filter(is_sign).count() > MAX_SIGNS || text.matches("<<").count() > MAX_HERE
 }
