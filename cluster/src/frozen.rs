@@ -35,7 +35,7 @@ impl Drop for Frozen {
 fn children_of(parent: Pid) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let pids = names.filter_map(|name| Pid::from_raw(name.parse().ok()?));
+    let pids = names.filter_map(|name| parse_pid(&name));
     pids.filter(|pid| parent_of(*pid) == Some(parent)).collect()
 }
 
@@ -43,5 +43,10 @@ fn parent_of(pid: Pid) -> Option<Pid> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     // The name in brackets may hold anything, brackets too.
     let (_, rest) = stat.rsplit_once(')')?;
-    Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?)
+    parse_pid(rest.split_whitespace().nth(1)?)
+}
+
+fn parse_pid(text: &str) -> Option<Pid> {
+    let number: i32 = text.parse().ok()?;
+    if number > 0 { Pid::from_raw(number) } else { None }
 }

@@ -5,6 +5,7 @@ pub(crate) mod acts;
 pub(crate) mod age;
 pub(crate) mod args;
 pub(crate) mod doctor;
+pub(crate) mod estimate;
 pub(crate) mod explain;
 pub(crate) mod find;
 pub(crate) mod journal;

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let line = args::of_process();
     let args = match Args::try_parse_from(&line.words) {
         Ok(args) => args,
-        Err(error) => return refused::told(&error),
+        Err(error) => return refused::told(&error, &line.words),
     };
     if let Err(why) = line.check(&args) {
         return refused::because(&why);

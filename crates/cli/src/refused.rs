@@ -1,5 +1,6 @@
 //! What was typed and cannot be understood: one sentence, as everywhere else.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -14,7 +15,7 @@ use crate::{show, words};
 mod refused_tests;
 
 /// Says what is wrong, or what was asked for.
-pub(crate) fn told(error: &clap::Error) -> ExitCode {
+pub(crate) fn told(error: &clap::Error, typed: &[OsString]) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let help = error.render();
@@ -32,7 +33,7 @@ pub(crate) fn told(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             show::note(words::WELCOME.trim_end());
         }
-        _ => return because(&sentence(&error.to_string())),
+        _ => return because(&sentence(&error.to_string(), typed)),
     }
     Exit::NotUnderstood.code()
 }
@@ -89,7 +90,7 @@ fn edits(typed: &str, name: &str) -> usize {
 }
 
 /// What clap says, without what only repeats it.
-fn sentence(said: &str) -> String {
+fn sentence(said: &str, typed: &[OsString]) -> String {
     let is_split_prompt = said.contains("cannot be used with '[PROMPT]'")
         || (said.contains("the subcommand '") && said.contains("[PROMPT]"));
     if is_split_prompt {
@@ -102,13 +103,15 @@ fn sentence(said: &str) -> String {
     let tip = said.lines().filter_map(|line| line.trim().strip_prefix("tip: "));
     let tip: String =
         tip.filter(|tip| tip.contains("similar")).map(|tip| format!("; {tip}")).collect();
-    format!("{problem}{tip}; see `{} --help`", command(said))
+    format!("{problem}{tip}; see `{} --help`", command(typed))
 }
 
-/// The command it is about, as clap shows how to use it.
-fn command(said: &str) -> String {
-    let usage = said.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
-    let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
-    let names: Vec<&str> = usage.unwrap_or("windlass").split(' ').take_while(is_name).collect();
-    names.join(" ")
+/// The command that was typed, with its program: options stand behind the command, so it is the first
+/// word. Clap names the command for some mistakes only.
+fn command(typed: &[OsString]) -> String {
+    let first = typed.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    match Args::command().find_subcommand(first) {
+        Some(command) => format!("windlass {}", command.get_name()),
+        None => "windlass".to_owned(),
+    }
 }

@@ -1,13 +1,15 @@
 //! What is said about what was typed.
 
+use std::ffi::OsString;
+
 use clap::Parser;
 
 use super::{not_a_command, sentence};
 use crate::args::Args;
 
 fn said(typed: &[&str]) -> String {
-    let all = ["windlass"].iter().chain(typed);
-    sentence(&Args::try_parse_from(all).unwrap_err().to_string())
+    let all: Vec<OsString> = ["windlass"].iter().chain(typed).map(OsString::from).collect();
+    sentence(&Args::try_parse_from(&all).unwrap_err().to_string(), &all)
 }
 
 #[test]
@@ -26,6 +28,10 @@ fn every_mistake_is_one_sentence_that_says_where_to_look() {
             &["-p", "x", "--effort", "huge"],
             "invalid value 'huge' for '--effort <LEVEL>' [possible values: low, medium, high, xhigh, \
              max]; see `windlass --help`",
+        ),
+        (
+            &["runs", "--limit", "x"],
+            "invalid value 'x' for '--limit <N>': give a whole number above 0; see `windlass runs --help`",
         ),
         (
             &["answer", "x"],

@@ -1,5 +1,6 @@
 //! The words people read. Deciding code never speaks to them; this page does.
 
+mod endings;
 mod models;
 mod questions;
 mod shell_word;
@@ -8,25 +9,23 @@ mod trust;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use windlass::StoreNews;
 use windlass::core::block::ToolUse;
-use windlass::core::conversation::Ended;
 use windlass::core::ids::{CallId, LaneId, Millis};
 use windlass::core::input::Input;
-use windlass::core::journal::Journal;
 use windlass::core::log::Entry;
 use windlass::core::outcome::{self, OutcomeKind};
 use windlass::core::permission::Verdict;
 use windlass::core::record::{Record, Rejection, Transition};
 use windlass::core::thrash::Level;
 use windlass::tools::{MemoryFile, memory_frame};
-use windlass::{End, StopCause, StoreNews};
 
-use crate::look::explain;
 use crate::look::paper::one_line;
 use crate::look::time::span;
 use crate::present;
 use crate::show::{Lost, Patience};
 
+pub(crate) use endings::{handoff, not_finished, stopped};
 pub(crate) use models::{
     NO_EXACT_COUNT, NO_MODEL, bad_escape, blank_stop, end_markers, output_limit, without_effect,
 };
@@ -39,14 +38,8 @@ pub(crate) use trust::{TRUST_CHOICES, too_much_to_trust, trust_lines, trust_titl
 /// What the model is told when a run that stopped at a limit is resumed.
 pub(crate) const GO_ON: &str = "Continue where you stopped.";
 
-/// Characters of each line of a handoff.
-const HANDOFF_CHARS: usize = 200;
-
 /// Characters of a call that are shown on its line.
 const CALL_CHARS: usize = 72;
-
-/// What is said when the model declined: the answer is not the model's.
-pub(crate) const REFUSED: &str = "windlass: the model refused this request (refusal)";
 
 /// What is said when Ctrl-C is pressed once.
 pub(crate) const CANCELLING: &str =
@@ -207,6 +200,10 @@ pub(crate) const NO_RUNS: &str = "no runs yet; start one with `windlass -p \"…
 pub(crate) const RUNS_ARE_INTERRUPTED: &str =
     "interrupted: no process works on it; continue with `windlass resume ID`";
 
+/// Below a list in which a worker that is running will take some runs.
+pub(crate) const RUNS_WILL_BE_TAKEN: &str =
+    "interrupted: a worker that is running continues it within seconds";
+
 /// Below a list in which some runs wait for a person.
 pub(crate) const RUNS_NEED_ANSWERS: &str =
     "needs answer: `windlass explain ID` shows the question and how to answer it";
@@ -348,7 +345,7 @@ pub(crate) fn about(
 }
 
 /// Which check rejected an answer.
-fn rejecter(by: Rejection) -> &'static str {
+pub(crate) fn rejecter(by: Rejection) -> &'static str {
     match by {
         Rejection::Checklist => "the checklist",
         Rejection::Hook => "a Stop hook",
@@ -432,71 +429,6 @@ fn returned(input: &Input, at: Millis, name: &str) -> String {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
-}
-
-/// What is said about the end, if the answer does not speak for itself.
-pub(crate) fn ending(end: &End, conversation: &str) -> Option<String> {
-    let word = shell_word(conversation);
-    match end {
-        End::Finished(ended) => stopped(ended, conversation),
-        End::Parked(_) => None,
-        End::Refused(why) => Some(format!("windlass: the prompt was not accepted: {why}")),
-        End::HandedOver => {
-            Some(format!("windlass: interrupted; continue with `windlass resume {word}`"))
-        }
-    }
-}
-
-/// What somebody who takes over a run that failed should know: the last objective and state as the
-/// journal has them, and what to do next. A person who cancelled it knows.
-pub(crate) fn handoff(cause: StopCause, journal: &Journal, lane: &LaneId) -> Vec<String> {
-    if cause == StopCause::UserCancel {
-        return Vec::new();
-    }
-    let handoff = journal.handoff();
-    let noted = [
-        ("objective", handoff.objective),
-        ("state", handoff.state),
-        ("next action", handoff.next_action),
-    ];
-    let noted = noted.into_iter().filter_map(|(title, text)| text.map(|text| (title, text)));
-    let line =
-        |(title, text): (&str, &str)| format!("  {title}: {}", one_line(text, HANDOFF_CHARS));
-    let advice = format!("  what to do: {}", explain::next_step(cause, lane));
-    noted.map(line).chain([advice]).collect()
-}
-
-fn stopped(ended: &Ended, conversation: &str) -> Option<String> {
-    let word = shell_word(conversation);
-    let why = match ended.cause {
-        StopCause::EndTurn | StopCause::StopSequence | StopCause::SoftTime => return None,
-        StopCause::Refusal => return Some(REFUSED.to_owned()),
-        StopCause::Unexpected => "the model stopped for a reason this version does not know",
-        StopCause::ToolFatal => "a tool failed fatally",
-        StopCause::UserCancel => "cancelled",
-        StopCause::BudgetUsd => "the money cap is reached",
-        StopCause::BudgetTokens => "the token cap is reached",
-        StopCause::PriceUnknown => {
-            "price unknown for this model, so a budget in dollars cannot be kept; give it in \
-             [models.NAME] of config.toml"
-        }
-        StopCause::HardTime => "the time limit is reached",
-        StopCause::MaxToolRounds => "the cap on tool rounds is reached; raise it with --max-turns",
-        StopCause::MaxModelCalls => "the cap on model calls is reached",
-        StopCause::BlockingLimit => {
-            "the prompt is too long: the context is full and nothing more can be left out; give a \
-             model with a larger window, or start a new conversation (`windlass journal` prints what this one noted)"
-        }
-        StopCause::TruncationExhausted => "replies were cut by the output limit again and again",
-        StopCause::StructuredOutputRetries => "the answer never fitted its schema",
-        StopCause::HookStopped => "a hook ended it",
-        StopCause::ProviderFailed => "the model's provider failed",
-        StopCause::ResumeUnsafe | StopCause::AskedHuman => "it waits for a person",
-    };
-    Some(format!(
-        "windlass: stopped ({}): {why}; `windlass explain {word}` says more",
-        ended.cause.name()
-    ))
 }
 
 /// A flag that cannot go with a prompt which another process works on.

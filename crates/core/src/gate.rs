@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::frequency;
+
 /// What an answer must fulfil.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -76,7 +78,8 @@ impl Gate {
         let short: Vec<String> = short
             .map(|need| {
                 let tools = need.tools().collect::<Vec<_>>().join(" or ");
-                format!("{tools} {} of {} times", done.times(need), need.at_least)
+                let (least, so_far) = (frequency(need.at_least), frequency(done.times(need)));
+                format!("{tools} must succeed at least {least} (so far {so_far})")
             })
             .collect();
         (!short.is_empty()).then(|| format!("the work is not complete: {}", short.join(", ")))

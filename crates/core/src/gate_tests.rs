@@ -22,7 +22,10 @@ fn a_checklist_says_what_is_missing_and_nothing_else() {
     let missing = |calls: &[(&str, u32)]| gate.missing(&done(calls));
     assert_eq!(
         missing(&[("todo_write", 1), ("write_file", 2)]).as_deref(),
-        Some("the work is not complete: write_file 2 of 3 times, deploy 0 of 1 times")
+        Some(
+            "the work is not complete: write_file must succeed at least 3 times \
+             (so far twice), deploy must succeed at least once (so far never)"
+        )
     );
     assert_eq!(missing(&[("todo_write", 1), ("write_file", 4), ("deploy", 1)]), None);
     assert!(missing(&[("read", 99)]).is_some());
@@ -35,7 +38,7 @@ fn any_of_several_tools_counts() {
     assert_eq!(gate.missing(&done(&[("Write", 1), ("Edit", 1)])), None);
     assert_eq!(
         gate.missing(&done(&[("Edit", 1)])).as_deref(),
-        Some("the work is not complete: Write or Edit 1 of 2 times")
+        Some("the work is not complete: Write or Edit must succeed at least twice (so far once)")
     );
 }
 

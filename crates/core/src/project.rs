@@ -4,11 +4,13 @@
 mod checkpoint;
 mod event;
 mod lane_event;
+mod limit;
 mod rows;
 mod trace;
 
 pub use checkpoint::CheckpointKind;
 pub use event::alias;
+pub use limit::limit_reached;
 pub use rows::running_results;
 pub use rows::{
     CheckpointRow, EventRow, PROMPT_CHARS, RawRow, Row, RunDescription, RunRow, ToolResultRow,

@@ -55,27 +55,41 @@ pub fn insist(reason: &str) -> String {
     )
 }
 
+/// How often something happened: `never`, `once`, `twice`, `3 times`.
+#[must_use]
+pub fn frequency(times: u32) -> String {
+    match times {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
 /// Level 3 of the completion gate.
 #[must_use]
 pub fn keeps_failing(times: u32, reason: &str) -> String {
+    let often = frequency(times);
     format!(
-        "My answer was rejected {times} times: {reason}. Keep going, change direction, or stop with the answer as it is?"
+        "My answer was rejected {often}: {reason}. Keep going, change direction, or stop with the answer as it is?"
     )
 }
 
 /// Level 3 of answers that must fit a schema.
 #[must_use]
 pub fn never_fits(times: u32) -> String {
+    let answers = if times == 1 { "answer" } else { "answers" };
     format!(
-        "My answer did not fit its schema {times} times. Keep going, change direction, or stop?"
+        "I gave {times} {answers} that did not fit the schema. Keep going, change direction, or stop?"
     )
 }
 
 /// Level 3 of the drift guard.
 #[must_use]
 pub fn keeps_drifting(times: u32) -> String {
+    let often = frequency(times);
     format!(
-        "I wrote the user's turn instead of ending my own {times} times. Keep going, change direction, or stop?"
+        "I wrote the user's turn instead of ending my own {often}. Keep going, change direction, or stop?"
     )
 }
 
@@ -186,5 +200,8 @@ pub const JUDGE_UNPAID: &str = "the budget did not pay for the judge";
 /// Stands where old messages were.
 #[must_use]
 pub fn left_out(segments: usize) -> String {
-    format!("[{segments} earlier parts of this conversation were left out to make room]")
+    match segments {
+        1 => "[1 earlier part of this conversation was left out to make room]".to_owned(),
+        _ => format!("[{segments} earlier parts of this conversation were left out to make room]"),
+    }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use windlass::core::ids::RunId;
 
 use crate::look::args::LookArgs;
-use crate::look::explain::{self, Account};
+use crate::look::explain::{self, Account, Driver};
 use crate::look::paper::{Ink, Paper};
 use crate::look::story::Story;
 use crate::look::trace::{self, Trace};
@@ -31,13 +31,14 @@ pub(crate) async fn explain(args: &LookArgs) -> anyhow::Result<ExitCode> {
     let run = found.run.or_else(|| newest(&story));
     let run = run.context(acts::NOTHING_RUN)?;
     let owner = store.lane(found.lane).await?;
-    let account = explain::explain(&story, &run, owner.as_ref());
+    let need = pending::need_of(store.as_ref(), &story.lane, &run).await?;
+    let driver = Driver { lane: owner.as_ref(), need: need.as_ref() };
+    let account = explain::explain(&story, &run, driver);
     let traces = trace::traces(&story, Some(&run));
     if args.json {
         show::line(&json(&account, &traces)?);
     } else {
         text(&account, &traces);
-        pending::say_what_it_waits_for(store.as_ref(), &story.lane, &run).await?;
     }
     Ok(whole::told(&story))
 }

@@ -1,18 +1,20 @@
 //! `windlass runs`: what ran, newest first.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use windlass::SystemClock;
 use windlass::core::stop::RunState;
 use windlass::ports::{Clock, LaneInfo, RunInfo};
+use windlass::{StopCause, SystemClock};
 use windlass_runtime::identity::is_gone;
 
 use crate::look::args::RunsArgs;
 use crate::look::find;
 use crate::look::paper::Paper;
 use crate::look::runs::{Around, Filter, Listed, table};
-use crate::look::waiting::Workers;
+use crate::look::waiting::{Need, Workers};
+use crate::look::words::why;
 use crate::settle::paths;
 use crate::{setup, show, words};
 
@@ -54,17 +56,27 @@ pub(crate) async fn runs(args: &RunsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what to do where a run does not go on by itself.
+/// Says what to do where a run does not go on by itself, and what the stop causes in the list mean.
 fn advise(listed: &[Listed]) {
-    if listed.iter().any(Listed::is_interrupted) {
+    let is_left = |one: &Listed| matches!(one.waits_for, Some(Need::Resume(_)));
+    let is_taken = |one: &Listed| one.is_interrupted() && one.waits_for.is_none();
+    if listed.iter().any(is_left) {
         show::note(words::RUNS_ARE_INTERRUPTED);
+    }
+    if listed.iter().any(is_taken) {
+        show::note(words::RUNS_WILL_BE_TAKEN);
     }
     if listed.iter().any(Listed::needs_answer) {
         show::note(words::RUNS_NEED_ANSWERS);
     }
-    let waiting = listed.iter().filter_map(|one| Some((&one.run.run, one.waits_for.as_ref()?)));
+    let waiting = listed.iter().filter(|one| !is_left(one));
+    let waiting = waiting.filter_map(|one| Some((&one.run.run, one.waits_for.as_ref()?)));
     for (run, waits_for) in waiting.take(MOST_REASONS) {
         show::note(&format!("{run} is {waits_for}"));
+    }
+    let causes: BTreeSet<StopCause> = listed.iter().filter_map(Listed::named_cause).collect();
+    for cause in causes {
+        show::note(&format!("{}: {}", cause.name(), why(cause)));
     }
 }
 

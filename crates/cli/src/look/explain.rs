@@ -20,8 +20,10 @@ use windlass::core::run::Run;
 use windlass::core::stop::RunState;
 use windlass::ports::LaneInfo;
 
+use super::estimate::charged_unmeasured;
 use super::paper::{Ink, Paper};
 use super::story::{Moment, Story};
+use super::waiting::Need;
 use crate::present::QuestionView;
 
 /// Sentences of a section that are shown; programs get all of them.
@@ -66,13 +68,24 @@ pub(crate) struct Account {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     questions: Vec<QuestionView>,
     sections: Vec<Section>,
+    /// Whether its process is gone, so that it is not at work whatever its state says.
+    #[serde(skip)]
+    is_interrupted: bool,
+}
+
+/// Who drives the conversation, as far as the store knows.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Driver<'a> {
+    /// Its row.
+    pub(crate) lane: Option<&'a LaneInfo>,
+    /// What has to be there before a process goes on with the run.
+    pub(crate) need: Option<&'a Need>,
 }
 
 /// A run as the log leaves it.
 struct Past<'a> {
     lane: &'a LaneId,
-    /// Who drives the lane, if it is known.
-    owner: Option<&'a LaneInfo>,
+    driver: Driver<'a>,
     run: &'a RunId,
     /// How things stood just before it ended.
     before: Conversation,
@@ -105,11 +118,11 @@ impl Past<'_> {
 }
 
 /// Explains a run of a story.
-pub(crate) fn explain(story: &Story, run: &RunId, owner: Option<&LaneInfo>) -> Account {
+pub(crate) fn explain(story: &Story, run: &RunId, driver: Driver<'_>) -> Account {
     let (mut calls, mut room, mut models, mut guards) = Default::default();
     let mut past = Past {
         lane: &story.lane,
-        owner,
+        driver,
         run,
         before: story.now.clone(),
         at_end: story.now.clone(),
@@ -142,7 +155,13 @@ pub(crate) fn explain(story: &Story, run: &RunId, owner: Option<&LaneInfo>) -> A
     let questions = asks.map(|question| QuestionView::new(question, &past.at_end)).collect();
     let (state, cause) = (past.state(), past.ended().map(|ended| ended.cause));
     let (conversation, run) = (story.lane.clone(), run.clone());
-    Account { conversation, run, state, cause, questions, sections }
+    let is_interrupted = driver.need.is_some() && is_at_work(state);
+    Account { conversation, run, state, cause, questions, sections, is_interrupted }
+}
+
+/// Whether a run in this state is one that a process should work on.
+fn is_at_work(state: RunState) -> bool {
+    matches!(state, RunState::Running | RunState::WaitingOnProvider)
 }
 
 /// What to do after a run that ended so.
@@ -152,7 +171,7 @@ pub(crate) fn next_step(cause: StopCause, lane: &LaneId) -> String {
 
 /// How a run stands, in a few sentences.
 pub(crate) fn standing(story: &Story, run: &RunId) -> Vec<String> {
-    let account = explain(story, run, None);
+    let account = explain(story, run, Driver::default());
     let title = words::title(&account.run, &account.conversation, account.state);
     let wanted = |about: Topic| matches!(about, Topic::Ending | Topic::Limits);
     let sections = account.sections.into_iter().filter(|section| wanted(section.about));
@@ -166,13 +185,7 @@ fn keep(past: &mut Past<'_>, moment: Moment<'_>) {
     if let Some(run) = &moment.now.run {
         past.cut_in_a_row = past.cut_in_a_row.max(run.counters.truncations);
     }
-    if matches!(moment.record, Record::AttemptAbandoned { .. }) {
-        let (before, now) = (&moment.before.spent, &moment.now.spent);
-        past.estimated.plus(&Spent {
-            tokens: now.tokens.saturating_sub(before.tokens),
-            usd_micros: now.usd_micros.saturating_sub(before.usd_micros),
-        });
-    }
+    past.estimated.plus(&charged_unmeasured(moment));
     if matches!(moment.record, Record::Finished { .. }) {
         past.before = moment.before.clone();
         past.at_end = moment.now.clone();
@@ -207,11 +220,18 @@ impl Sentence {
 impl Account {
     /// As text.
     pub(crate) fn lines(&self, paper: Paper) -> Vec<String> {
-        let title = words::title(&self.run, &self.conversation, self.state);
+        let title = match self.is_interrupted {
+            true => words::interrupted(&self.run, &self.conversation),
+            false => words::title(&self.run, &self.conversation, self.state),
+        };
         let mut lines = vec![paper.ink(Ink::Strong, &title)];
         for section in &self.sections {
             lines.push(String::new());
-            lines.push(paper.ink(Ink::Strong, words::heading(section.about, self.state)));
+            let heading = match (self.is_interrupted, section.about) {
+                (true, Topic::Ending) => "What it was doing",
+                (_, about) => words::heading(about, self.state),
+            };
+            lines.push(paper.ink(Ink::Strong, heading));
             let hidden = section.sentences.len().saturating_sub(MOST_SENTENCES);
             if hidden > 0 {
                 lines.push(words::earlier(hidden));

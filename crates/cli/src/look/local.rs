@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use windlass::core::budget::Spent;
 use windlass::core::ids::LaneId;
 use windlass::core::record::Record;
 
+use super::estimate::{Priced, charged_unmeasured, estimate};
 use super::numbers::{counted, dollars};
 use super::paper::one_line;
 use super::story::Story;
@@ -64,14 +66,24 @@ pub(crate) fn cost(story: &Story) -> String {
     let missing: u64 = unpriced.values().sum();
     let advice =
         format!("price unknown for {}; give it in [models.NAME] of config.toml", names.join(", "));
-    match missing {
+    let whole = match missing {
         0 => format!("{tokens} in {runs}: {}", dollars(spent.usd_micros)),
         _ if missing >= spent.tokens => format!("{tokens} in {runs}: {advice}"),
         _ => {
             let (money, missing) = (dollars(spent.usd_micros), counted(missing, "token"));
             format!("{tokens} in {runs}: {money} without {missing} ({advice})")
         }
-    }
+    };
+    let guess = estimated(story);
+    let priced = if missing == 0 { Priced::Yes } else { Priced::No };
+    [whole].into_iter().chain(estimate(guess, priced)).collect::<Vec<_>>().join("\n")
+}
+
+/// What was charged for calls that never reported what they used.
+fn estimated(story: &Story) -> Spent {
+    let mut estimated = Spent::default();
+    story.walk(|moment| estimated.plus(&charged_unmeasured(moment)));
+    estimated
 }
 
 /// Tokens that were used without a price, by model.

@@ -10,7 +10,7 @@ use windlass::ports::{RunInfo, Store};
 
 use super::find::Found;
 use super::story::Story;
-use super::waiting::Workers;
+use super::waiting::{Need, Workers};
 use crate::show;
 
 /// A prompt that waits.
@@ -44,7 +44,7 @@ pub(crate) async fn find(
     else {
         return Ok(None);
     };
-    let waits_for = what_it_waits_for(store, &run).await?;
+    let waits_for = what_it_waits_for(store, &run).await?.map(|need| need.to_string());
     let given = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(show::harmless);
     Ok(Some(PendingRun {
         prompt: given(&run.description.prompt),
@@ -57,24 +57,22 @@ pub(crate) async fn find(
     }))
 }
 
-async fn what_it_waits_for(store: &dyn Store, run: &RunInfo) -> anyhow::Result<Option<String>> {
+async fn what_it_waits_for(store: &dyn Store, run: &RunInfo) -> anyhow::Result<Option<Need>> {
     let lane = store.lane(run.lane.clone()).await?;
     Ok(Workers::read(store).await?.needed_by(run, lane.as_ref()))
 }
 
-/// Says under an account what the run waits for, if no process works on it.
-pub(crate) async fn say_what_it_waits_for(
+/// What a run waits for, if no process works on it and none is about to.
+pub(crate) async fn need_of(
     store: &dyn Store,
     lane: &LaneId,
     run: &RunId,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Option<Need>> {
     let runs = store.runs(Some(lane.clone()), usize::MAX).await?;
-    let Some(run) = runs.iter().find(|known| known.run == *run) else { return Ok(()) };
-    if let Some(waits_for) = what_it_waits_for(store, run).await? {
-        show::line("");
-        show::line(&format!("This run is {waits_for}."));
+    match runs.iter().find(|known| known.run == *run) {
+        Some(run) => what_it_waits_for(store, run).await,
+        None => Ok(None),
     }
-    Ok(())
 }
 
 impl PendingRun {

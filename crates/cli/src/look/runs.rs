@@ -13,6 +13,7 @@ use windlass::ports::RunInfo;
 use super::args::RunsArgs;
 use super::find;
 use super::paper::Ink;
+use super::waiting::Need;
 
 pub(crate) use table::{Around, table};
 
@@ -79,7 +80,7 @@ pub(crate) struct Listed {
     /// Nothing if no process has to.
     pub(crate) driven: Option<bool>,
     /// What has to be there before somebody works on it.
-    pub(crate) waits_for: Option<String>,
+    pub(crate) waits_for: Option<Need>,
 }
 
 #[derive(Serialize)]
@@ -100,7 +101,7 @@ struct Line<'a> {
     driven: Option<bool>,
     resume_available: bool,
     cancel_requested: bool,
-    waits_for: Option<&'a str>,
+    waits_for: Option<String>,
 }
 
 impl Listed {
@@ -113,6 +114,14 @@ impl Listed {
     /// Whether a person has to say how to go on.
     pub(crate) fn needs_answer(&self) -> bool {
         self.run.state == RunState::WaitingOnHuman
+    }
+
+    /// The stop cause that is shown beside the state, which alone says too little.
+    pub(crate) fn named_cause(&self) -> Option<StopCause> {
+        let usual = |cause: &StopCause| {
+            matches!(cause, StopCause::EndTurn | StopCause::UserCancel | StopCause::HardTime)
+        };
+        self.run.cause.filter(|cause| !usual(cause))
     }
 
     /// How it stands, in a word or two.
@@ -133,10 +142,7 @@ impl Listed {
             RunState::Cancelled => ("cancelled", Ink::Faint),
             RunState::TimedOut => ("timed out", Ink::Bad),
         };
-        let usual = |cause: &StopCause| {
-            matches!(cause, StopCause::EndTurn | StopCause::UserCancel | StopCause::HardTime)
-        };
-        match self.run.cause.filter(|cause| !usual(cause)) {
+        match self.named_cause() {
             Some(cause) => (format!("{word}: {}", cause.name()), ink),
             None => (word.to_owned(), ink),
         }
@@ -162,7 +168,7 @@ impl Listed {
             driven: *driven,
             resume_available: run.resume_available,
             cancel_requested: run.cancel_requested,
-            waits_for: self.waits_for.as_deref(),
+            waits_for: self.waits_for.as_ref().map(Need::to_string),
         })
     }
 }

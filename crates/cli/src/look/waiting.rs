@@ -1,12 +1,13 @@
 //! What a run waits for that no process works on: a worker, one with its workspace, or a person.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::words::shell_word;
 use windlass::core::ids::LaneId;
 use windlass::core::stop::RunState;
-use windlass::ports::{LaneInfo, RunInfo, ServedWorkspace, Store, StoreError, WorkerInfo};
+use windlass::ports::{LaneInfo, RunInfo, ServedWorkspace, Store, StoreError, Whose, WorkerInfo};
 use windlass_runtime::identity::is_gone;
 
 /// A worker that was silent for longer counts as dead.
@@ -60,47 +61,80 @@ impl Workers {
         places.into_iter().filter(|(_, places)| places.len() > 1).collect()
     }
 
-    /// What the run waits for, if it waits for somebody to work on it.
-    pub(crate) fn needed_by(&self, run: &RunInfo, lane: Option<&LaneInfo>) -> Option<String> {
-        let is_left = match run.state {
-            RunState::Queued | RunState::Running | RunState::WaitingOnProvider => true,
-            RunState::TimedOut => run.cause.is_none(),
-            RunState::WaitingOnHuman
+    /// What the run waits for, if no process works on it and none is about to.
+    pub(crate) fn needed_by(&self, run: &RunInfo, lane: Option<&LaneInfo>) -> Option<Need> {
+        let has_begun = match run.state {
+            RunState::Queued => false,
+            RunState::Running | RunState::WaitingOnProvider => true,
+            RunState::TimedOut if run.cause.is_none() => true,
+            RunState::TimedOut
+            | RunState::WaitingOnHuman
             | RunState::Completed
             | RunState::Failed
-            | RunState::Cancelled => false,
+            | RunState::Cancelled => return None,
         };
-        let lane = lane.filter(|_| is_left)?;
+        let lane = lane?;
         if lane.owner.as_deref().is_some_and(|owner| !self.is_dead(owner)) {
             return None;
         }
+        // Its profile leaves interrupted runs to people.
         if run.state == RunState::TimedOut && lane.wake_at.is_none() {
-            return Some(for_a_person(&run.lane));
+            return Some(Need::Resume(run.lane.clone()));
         }
-        if !self.serve(&lane.whose.affinity) {
-            return Some(for_workspace(lane));
+        let has_workers = self.count() > 0;
+        match (has_begun, self.serve(&lane.whose.affinity)) {
+            (_, true) if has_workers => None,
+            (_, false) if has_workers || !is_here(lane) => {
+                Some(Need::Workspace(lane.whose.clone()))
+            }
+            (true, _) => Some(Need::Resume(run.lane.clone())),
+            (false, _) => Some(Need::Worker(run.lane.clone(), lane.whose.clone())),
         }
-        (self.count() == 0).then(|| for_a_worker(&run.lane))
     }
 }
 
-fn for_a_person(lane: &LaneId) -> String {
-    let word = shell_word(lane);
-    format!("waiting for a person: its process died; continue it with `windlass resume {word}`")
+/// Whether this machine has the folder that the tools of a conversation need.
+fn is_here(lane: &LaneInfo) -> bool {
+    let Whose { affinity, folder, .. } = &lane.whose;
+    affinity.is_empty() || Path::new(&**folder).is_dir()
 }
 
-fn for_a_worker(lane: &LaneId) -> String {
-    let word = shell_word(lane);
-    format!(
-        "waiting for a worker, and none is running; start one with `windlass worker`, or continue \
-         it here with `windlass resume {word}`"
-    )
+/// The one thing that makes a run go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// A person who resumes it: its process is gone.
+    Resume(LaneId),
+    /// A worker, and none is running at all.
+    Worker(LaneId, Whose),
+    /// A worker with its workspace.
+    Workspace(Whose),
 }
 
-fn for_workspace(lane: &LaneInfo) -> String {
-    let (folder, id) = (&lane.whose.folder, &lane.whose.affinity);
-    format!(
-        "waiting for a worker with the workspace {folder} (id {id}), and none is running; start one \
-         where that folder is: `windlass worker --workspace DIR`"
-    )
+impl std::fmt::Display for Need {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Resume(lane) => write!(
+                f,
+                "interrupted, its process is gone; continue it with `windlass resume {}`",
+                shell_word(lane)
+            ),
+            Self::Worker(lane, Whose { folder, affinity, .. }) => {
+                let workspace = match affinity.is_empty() {
+                    true => String::new(),
+                    false => format!(" --workspace {}", shell_word(folder)),
+                };
+                write!(
+                    f,
+                    "waiting for a worker, and none is running; start one with `windlass \
+                     worker{workspace}`, or run it here with `windlass resume {}`",
+                    shell_word(lane)
+                )
+            }
+            Self::Workspace(Whose { folder, affinity, .. }) => write!(
+                f,
+                "waiting for a worker with the workspace {folder} (id {affinity}), and none is \
+                 running; start one where that folder is: `windlass worker --workspace DIR`"
+            ),
+        }
+    }
 }

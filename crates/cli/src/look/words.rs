@@ -82,15 +82,15 @@ pub(crate) fn why(cause: StopCause) -> &'static str {
         StopCause::Unexpected => "the model stopped for a reason this version does not know",
         StopCause::ToolFatal => "a tool failed fatally",
         StopCause::UserCancel => "it was cancelled",
-        StopCause::BudgetUsd => "the money cap is reached",
-        StopCause::BudgetTokens => "the token cap is reached",
+        StopCause::BudgetUsd => "the budget in dollars is spent",
+        StopCause::BudgetTokens => "the budget in tokens is spent",
         StopCause::PriceUnknown => {
             "price unknown: a budget in dollars cannot be kept for this model"
         }
-        StopCause::SoftTime => "its time was up, so it summed up what it had",
-        StopCause::HardTime => "its time was up for good",
-        StopCause::MaxToolRounds => "the cap on rounds with tool calls is reached",
-        StopCause::MaxModelCalls => "the cap on model calls is reached",
+        StopCause::SoftTime => "the time for the run was up, so it summed up what it had",
+        StopCause::HardTime => "the time limit is reached",
+        StopCause::MaxToolRounds => "the limit of rounds with tool calls is reached",
+        StopCause::MaxModelCalls => "the limit of model calls is reached",
         StopCause::BlockingLimit => "the context is full and nothing more could be left out",
         StopCause::TruncationExhausted => "replies were cut by the output limit again and again",
         StopCause::StructuredOutputRetries => "the answer never fitted its schema",
@@ -106,6 +106,14 @@ pub(crate) fn within(folder: &str) -> String {
     match folder {
         "" => String::new(),
         folder => format!(" for the folder {}", present::visible(folder)),
+    }
+}
+
+/// The same, with the numbers of the limit that was reached.
+pub(crate) fn why_with(cause: StopCause, limit: Option<&str>) -> String {
+    match limit {
+        Some(limit) => format!("{} ({limit})", why(cause)),
+        None => why(cause).to_owned(),
     }
 }
 

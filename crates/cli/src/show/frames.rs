@@ -198,6 +198,7 @@ impl Frames {
                     Asked::No => Trigger::Auto,
                 };
             }
+            Record::Finished { cause, .. } => self.tally.ends(&self.now, *cause),
             Record::Judged { call, verdict: Verdict::Deny { reason } } => {
                 self.denied(*call, reason);
             }

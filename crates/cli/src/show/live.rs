@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
 
-use windlass::core::conversation::Conversation;
+use windlass::core::conversation::{Conversation, Ended};
 use windlass::core::ids::CallId;
 use windlass::core::input::Input;
 use windlass::core::log::Entry;
 use windlass::core::permission::Verdict;
+use windlass::core::project::limit_reached;
 use windlass::core::record::{Record, Settlement};
 use windlass::core::run::Run;
 use windlass::tools::Hunk;
@@ -32,6 +33,14 @@ pub(super) struct Live {
     /// Somebody at the terminal was asked.
     paused: bool,
     colours: Colours,
+}
+
+/// The numbers of the limit that ended the run, unless the next run has begun: then the conversation
+/// knows that one's.
+fn reached_limit(ended: &Ended, now: &Conversation) -> Option<String> {
+    let is_last =
+        now.run.is_none() && now.last_end.as_ref().is_some_and(|end| end.run == ended.run);
+    if is_last { limit_reached(now, ended.cause) } else { None }
 }
 
 /// The calls that are known.
@@ -271,9 +280,11 @@ impl Live {
             End::Parked(questions) => {
                 Some(words::waiting(questions, &session.conversation().await?, session.lane()))
             }
-            End::Finished(_) | End::Refused(_) | End::HandedOver => {
-                words::ending(end, session.lane().as_str())
+            End::Finished(ended) => {
+                let limit = reached_limit(ended, &session.conversation().await?);
+                words::stopped(ended, limit, session.lane())
             }
+            End::Refused(_) | End::HandedOver => words::not_finished(end, session.lane()),
         };
         if let Some(sentence) = sentence {
             writeln!(io::stderr(), "{}", harmless(&sentence))?;

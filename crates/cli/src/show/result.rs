@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use windlass::core::conversation::{Conversation, Ended};
 use windlass::core::ids::LaneId;
+use windlass::core::project::limit_reached;
 use windlass::core::question::Question;
 use windlass::core::record::Record;
 use windlass::core::reply::{Reply, Usage};
@@ -15,7 +16,7 @@ use windlass::core::window::Summariser;
 use windlass::{End, StopCause};
 
 use super::messages::usage;
-use crate::look::words::why;
+use crate::look::words::why_with;
 use crate::present::QuestionView;
 use crate::sdk::Label;
 use crate::words;
@@ -30,6 +31,8 @@ pub(super) struct Tally {
     stop_reason: Option<Arc<str>>,
     /// What the provider said when it failed last.
     failure: Option<Arc<str>>,
+    /// How much of which limit was used, if one ended the run.
+    limit: Option<String>,
     models: Vec<ModelTally>,
     /// Messages on the user's side since the prompt, and the prompt.
     turns: u64,
@@ -61,6 +64,7 @@ impl Tally {
             api_ms: 0,
             stop_reason: None,
             failure: None,
+            limit: None,
             models: vec![model],
             turns: 1,
             denials: Vec::new(),
@@ -84,6 +88,11 @@ impl Tally {
     /// Keeps why a model call failed.
     pub(super) fn failed(&mut self, message: &Arc<str>) {
         self.failure = Some(Arc::clone(message));
+    }
+
+    /// Keeps which limit ends the run.
+    pub(super) fn ends(&mut self, now: &Conversation, cause: StopCause) {
+        self.limit = limit_reached(now, cause);
     }
 
     /// Counts one more message on the user's side.
@@ -223,9 +232,7 @@ fn error(ended: &Ended, tally: &Tally) -> String {
     }
     match ended.has_text() {
         windlass::core::stop::Text::Some => ended.text.to_string(),
-        windlass::core::stop::Text::Nothing => {
-            format!("stopped ({}): {}", ended.cause.name(), why(ended.cause))
-        }
+        windlass::core::stop::Text::Nothing => why_with(ended.cause, tally.limit.as_deref()),
     }
 }
 

@@ -346,3 +346,25 @@ fn a_state_folder_that_cannot_be_written_keeps_no_file_from_being_edited() {
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("choose another with --store"), "{}", ran.err);
 }
+
+#[test]
+fn a_bad_value_points_to_the_help_of_its_command() {
+    let place = Place::new("");
+    for (typed, help) in [
+        (&["runs", "--since", "x"][..], "windlass runs --help"),
+        (&["runs", "--limit", "x"], "windlass runs --help"),
+        (&["stats", "--days", "x"], "windlass stats --help"),
+        (&["worker", "--grace-seconds", "x"], "windlass worker --help"),
+        (&["worker", "--resume", "x"], "windlass worker --help"),
+        (&["resume", "c", "--max-turns", "x"], "windlass resume --help"),
+        (&["answer", "c", "x", "allow"], "windlass answer --help"),
+        (&["scripted", "--script", "a", "--port", "x"], "windlass scripted --help"),
+        (&["fork", "c", "--at", "x"], "windlass fork --help"),
+        (&["completions", "x"], "windlass completions --help"),
+        (&["-p", "runs", "--max-turns", "x"], "windlass --help"),
+    ] {
+        let ran = place.run_bare(typed);
+        assert_eq!((ran.code, ran.err.lines().count()), (2, 1), "{typed:?}: {}", ran.err);
+        assert!(ran.err.ends_with(&format!("; see `{help}`\n")), "{typed:?}: {}", ran.err);
+    }
+}

@@ -2,7 +2,6 @@
 //! result.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -47,7 +46,6 @@ fn what_waits_is_seen_to_its_end_and_everything_is_said_once() {
 
 /// Two processes: the first is at work, the second waits behind it and is interrupted.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
 fn ctrl_c_of_a_prompt_that_waits_behind_another_process_cancels_only_its_own() {
     let place = Place::new(
         "when user is \"one\" and results 0
@@ -63,17 +61,10 @@ when any
         command.args(flags).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
-    let until = |what: &str, holds: &dyn Fn() -> bool| {
-        let begin = Instant::now();
-        while !holds() {
-            assert!(begin.elapsed() < Duration::from_secs(60), "{what} did not happen");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
     let first = start("one");
-    until("the first command", &|| place.path("begun").exists());
+    place.wait_until("the first command", || place.path("begun").exists());
     let second = start("two");
-    until("the second prompt", &|| place.json(&["runs"]).len() == 2);
+    place.wait_until("the second prompt", || place.json(&["runs"]).len() == 2);
     let pid = rustix::process::Pid::from_child(&second);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let second = second.wait_with_output().unwrap();

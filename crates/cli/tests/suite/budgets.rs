@@ -1,5 +1,7 @@
 //! Budgets at every scope, from the command line and `config.toml`, in one process and in two.
 
+use std::process::Stdio;
+
 use windlass::core::budget::Price;
 
 use crate::kit::Place;
@@ -37,7 +39,7 @@ fn every_scope_can_be_set() {
     ] {
         let ran = place.ask("go", &flags);
         assert_eq!(ran.code, 1, "{flags:?}: {}", ran.out);
-        assert!(ran.err.contains("the token cap is reached"), "{flags:?}: {}", ran.err);
+        assert!(ran.err.contains("the budget in tokens is spent"), "{flags:?}: {}", ran.err);
     }
     let ran = place.ask("go", &["--max-conversation-budget-usd", "0"]);
     assert!(ran.code != 0 && ran.err.contains("budget"), "{}", ran.err);
@@ -59,7 +61,7 @@ fn a_conversation_cap_holds_over_its_runs_and_a_profile_cap_over_conversations()
     // Each run is a process of its own, and the first that is over the cap is refused.
     let runs = (1..=12).find(|_| {
         let ran = ask("talk", "one");
-        assert!(ran.code == 0 || ran.err.contains("the token cap is reached"), "{}", ran.err);
+        assert!(ran.code == 0 || ran.err.contains("the budget in tokens is spent"), "{}", ran.err);
         ran.code != 0
     });
     let runs = runs.expect("the cap of a conversation holds over its runs");
@@ -68,7 +70,7 @@ fn a_conversation_cap_holds_over_its_runs_and_a_profile_cap_over_conversations()
     assert_eq!(ask("talk", "two").code, 0, "another conversation has a cap of its own");
     let runs = (1..=12).find(|nth| {
         let ran = ask("all", &format!("c{nth}"));
-        assert!(ran.code == 0 || ran.err.contains("the token cap is reached"), "{}", ran.err);
+        assert!(ran.code == 0 || ran.err.contains("the budget in tokens is spent"), "{}", ran.err);
         if ran.code == 0 {
             assert_eq!(spent(&place), 2_000 * nth, "what was set aside is given back");
         }
@@ -94,7 +96,7 @@ fn two_processes_keep_one_profile_cap() {
         let ask = || place.ask("go", &["--profile", "p", "--conversation", conversation]);
         let refused = (0..60).map(|_| ask()).find(|ran| ran.code != 0);
         let said = refused.map(|ran| ran.err).unwrap_or_default();
-        assert!(said.contains("the token cap is reached"), "{said}");
+        assert!(said.contains("the budget in tokens is spent"), "{said}");
     };
     std::thread::scope(|scope| {
         scope.spawn(|| until_the_cap("one"));
@@ -149,4 +151,26 @@ fn an_unknown_price_says_so_and_where_to_give_one() {
         "{}",
         ran.out
     );
+}
+
+#[test]
+fn spending_that_nobody_measured_is_told_apart() {
+    let place = Place::new("when any\n  delay 60s\n  say \"late\"\n");
+    place.write("quick.script", "when any\n  say \"done\"\n");
+    let store = ["--store", "w.db", "--conversation", "c"];
+    let mut command = place.command(&[&["-p", "go", "--script", "a.script"], &store[..]].concat());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    place.wait_until("the model call", || {
+        place.run(&["explain", "c"]).out.contains("The model is being asked")
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = place.run(&["resume", "c", "--script", "quick.script"]);
+    assert_eq!((resumed.code, resumed.out.as_str()), (0, "done\n"), "{}", resumed.err);
+    let cost = place.run(&["-p", "/cost", "--resume", "c", "--script", "quick.script"]);
+    for told in [place.run(&["explain", "c"]).out, cost.out] {
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("tokens are an estimate, the most it can have been"), "{told}");
+    }
 }

@@ -130,11 +130,12 @@ fn a_workspace_id_that_is_served_from_two_folders_is_reported() {
         let mut command = place.command(&args);
         workers.push(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         if folder == "one" {
-            wait_for(|| place.run(&["doctor"]).out.contains("1 worker"));
+            place
+                .wait_until("the first worker", || place.run(&["doctor"]).out.contains("1 worker"));
             assert_eq!(place.run(&["doctor"]).code, 0, "one folder is fine");
         }
     }
-    wait_for(|| place.run(&["doctor"]).code == 1);
+    place.wait_until("an ambiguous workspace", || place.run(&["doctor"]).code == 1);
     let ran = place.run(&["doctor"]);
     let broken: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("BROKEN")).collect();
     assert_eq!(broken.len(), 1, "{}", ran.out);
@@ -142,19 +143,8 @@ fn a_workspace_id_that_is_served_from_two_folders_is_reported() {
         assert!(broken[0].contains(part), "{part} is missing: {broken:?}");
     }
     workers.pop().map(|mut child| (child.kill(), child.wait())).unwrap().0.unwrap();
-    wait_for(|| place.run(&["doctor"]).code == 0);
+    place.wait_until("the end of a worker", || place.run(&["doctor"]).code == 0);
     workers.pop().map(|mut child| (child.kill(), child.wait())).unwrap().0.unwrap();
-}
-
-#[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
-fn wait_for(holds: impl Fn() -> bool) {
-    for _ in 0..600 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    assert!(holds(), "it did not happen in 60 s");
 }
 
 #[test]

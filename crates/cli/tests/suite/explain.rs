@@ -26,7 +26,7 @@ fn a_run_at_its_cap_is_understood_from_one_command() {
     let ran = place.run(&["explain", "c"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for expected in [
-        "It ended (max_iters): the cap on rounds with tool calls is reached. [entry 9]",
+        "It ended (max_iters): the limit of rounds with tool calls is reached (3 of 3 rounds with tool\n  calls used). [entry 9]",
         "--max-turns N",
         "3 of 3 rounds with tool calls, 4 iterations, 4 of 16 model calls, 3 tool calls",
         "Read: the same call again and again; the model got a hint. [entry 8]",
@@ -77,7 +77,7 @@ fn what_sends_a_run_on_is_named_rounds_gate_and_stop_hook() {
         builder.hooks(Strict).settings(|settings| settings.hooks.answer = Listening::Hooked)
     });
     let ran = place.run(&["explain", "hook"]);
-    let sent_on = "A stop hook sent the model on (1 of 2): the tests have not been run [entry";
+    let sent_on = "A Stop hook rejected the answer (1 of 2): the tests have not been run [entry";
     assert!(ran.out.contains(sent_on), "{}", ran.out);
     assert!(
         ran.out.contains("0 of 50 rounds with tool calls, 2 iterations, 2 of 110 model calls"),
@@ -91,7 +91,7 @@ fn what_sends_a_run_on_is_named_rounds_gate_and_stop_hook() {
         alone.settings(|settings| settings.gate.checklist = vec![need])
     });
     let ran = place.run(&["explain", "gate"]);
-    let count = ran.out.matches("The completion gate sent the model on").count();
+    let count = ran.out.matches("The completion gate rejected the answer").count();
     assert_eq!(count, 2, "{}", ran.out);
     assert!(ran.out.contains("(1 of 2)") && ran.out.contains("(2 of 2)"), "{}", ran.out);
     assert!(ran.out.contains("The answer counts, but it is doubtful"), "{}", ran.out);
@@ -171,8 +171,10 @@ fn a_run_whose_process_died_says_so_and_how_to_go_on() {
     assert!(tries.is_some(), "it never asked the model");
     assert!(alive.out.contains("A process is working on it."), "{}", alive.out);
     let ran = place.run(&["explain", "c"]);
-    assert!(ran.out.contains("The process that worked on it is gone"), "{}", ran.out);
+    assert!(ran.out.contains("It is interrupted, its process is gone"), "{}", ran.out);
     assert!(ran.out.contains("windlass resume c"), "{}", ran.out);
+    assert!(ran.out.contains(" of c is interrupted\n"), "{}", ran.out);
+    assert!(!ran.out.contains("running") && !ran.out.contains("does now"), "{}", ran.out);
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     assert!(ran.out.contains("1 run interrupted: c"), "{}", ran.out);

@@ -47,7 +47,7 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     });
     let ran = place.run(&["explain", "stuck"]);
     for expected in [
-        "It ended (blocking_limit): the context is full and nothing more could be left out.",
+        "It ended (blocking_limit): the context is full and nothing more could be left out (about",
         "R1, standard compaction acted",
         "The ladder has no rung left, or there is nothing that may be left out.",
         "windlass fork --at ENTRY stuck",

@@ -259,7 +259,7 @@ fn begun(place: &Place, end: &str) -> Child {
     let mut command = place.command(&[&args[..], &rules].concat());
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = child.spawn().unwrap();
-    wait_for(place, "began");
+    place.wait_for_file("began");
     child
 }
 
@@ -272,12 +272,6 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
 #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
 fn pause() {
     std::thread::sleep(Duration::from_millis(200));
-}
-
-fn wait_for(place: &Place, name: &str) {
-    while !place.path(name).exists() {
-        pause();
-    }
 }
 
 // spec: HOOKS-07
@@ -303,7 +297,7 @@ fn the_end_of_a_session_is_told_after_a_signal() {
         place.command(&["-p", "hello", "--script", "a.script", "--settings", "s.json"]);
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = child.spawn().unwrap();
-    wait_for(&place, "ending");
+    place.wait_for_file("ending");
     let began = now();
     signal(&child, Signal::INT);
     let ran = Ran::from(child.wait_with_output().unwrap());
@@ -332,7 +326,7 @@ fn a_worker_tells_the_end_of_the_runs_it_drove() {
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = child.spawn().unwrap();
     while heard(&place).len() < 2 {
-        wait_for(&place, "heard");
+        place.wait_for_file("heard");
     }
     signal(&child, rustix::process::Signal::TERM);
     let ran = Ran::from(child.wait_with_output().unwrap());

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use windlass::core::conversation::Conversation;
@@ -104,6 +105,29 @@ impl Place {
             .env("HOME", self.path("user"))
             .env_remove("XDG_CONFIG_HOME");
         command
+    }
+}
+
+/// How long a test waits for something that other processes do, on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+impl Place {
+    /// Waits until something holds that other processes bring about; how long that took. A worker's
+    /// standard error, kept in the file `said`, is part of the complaint.
+    #[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
+    pub(crate) fn wait_until(&self, what: &str, holds: impl Fn() -> bool) -> Duration {
+        let begin = Instant::now();
+        while !holds() {
+            let said = || std::fs::read_to_string(self.path("said")).unwrap_or_default();
+            assert!(begin.elapsed() < PATIENCE, "{what} did not happen; {}", said());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        begin.elapsed()
+    }
+
+    /// Waits until another process has made a file.
+    pub(crate) fn wait_for_file(&self, name: &str) {
+        self.wait_until(name, || self.path(name).exists());
     }
 }
 

@@ -1,7 +1,6 @@
 //! What workers do with runs that a dead worker left, and with conversations that cannot be driven.
 
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::kit::Place;
 
@@ -25,17 +24,6 @@ fn worker(place: &Place, more: &[&str]) -> Worker {
     Worker(command.stdin(Stdio::null()).stderr(said).spawn().unwrap())
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
-fn until(place: &Place, what: &str, holds: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        let said = || std::fs::read_to_string(place.path("said")).unwrap_or_default();
-        let late = begin.elapsed() > Duration::from_secs(60);
-        assert!(!late, "{what} did not happen; the worker said: {}", said());
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
 fn state(place: &Place) -> String {
     let runs = place.json(&["runs"]);
     runs.first().map(|run| run["state"].as_str().unwrap().to_owned()).unwrap_or_default()
@@ -49,7 +37,7 @@ fn left_by_a_dead_worker(config: &str, flags: &[&str]) -> Place {
     let left = place.ask("go", &[["--detach", "--conversation", "c"].as_slice(), flags].concat());
     assert_eq!(left.code, 0, "{}", left.err);
     let dying = worker(&place, &[]);
-    until(&place, "the run", || state(&place) == "running");
+    place.wait_until("the run", || state(&place) == "running");
     drop(dying);
     place.write("a.script", "when any\n  say \"done\"\n");
     place
@@ -70,11 +58,11 @@ fn a_worker_that_is_told_to_leaves_runs_of_the_dead_to_people() {
     ] {
         let place = left_by_a_dead_worker(config, profile);
         let working = worker(&place, &[profile, flags].concat());
-        until(&place, "the dead worker is noticed", || state(&place) == "timed_out");
+        place.wait_until("the dead worker is noticed", || state(&place) == "timed_out");
         // A prompt that comes later is done, so the worker had time for the run that was left.
         place.ask("later", &["--detach", "--conversation", "d"]);
         let ended = |run: &serde_json::Value| run["state"] == "completed";
-        until(&place, "the other prompt", || place.json(&["runs"]).iter().any(ended));
+        place.wait_until("the other prompt", || place.json(&["runs"]).iter().any(ended));
         let runs = place.json(&["runs"]);
         let left = runs.iter().find(|run| run["conversation"] == "c").unwrap();
         assert_eq!(left["state"], "timed_out", "{flags:?}: {left}");
@@ -97,7 +85,7 @@ fn otherwise_a_worker_resumes_them_and_a_flag_counts_more_than_a_profile() {
     ] {
         let place = left_by_a_dead_worker(config, profile);
         let _working = worker(&place, &[profile, flags].concat());
-        until(&place, "the run, resumed", || state(&place) == "completed");
+        place.wait_until("the run, resumed", || state(&place) == "completed");
     }
 }
 
@@ -120,7 +108,7 @@ fn a_conversation_that_cannot_be_driven_is_told_and_holds_up_no_other() {
     let failing = worker(&place, &[]);
     let events = || place.json(&["logs"]);
     let is_failure = |event: &serde_json::Value| event["name"] == "agent_run.dispatch_next_failed";
-    until(&place, "the failure", || events().iter().any(is_failure));
+    place.wait_until("the failure", || events().iter().any(is_failure));
     let failure = events().into_iter().find(is_failure).unwrap();
     assert_eq!(failure["conversation"], "broken", "{failure}");
     assert!(failure["worker"].is_string(), "{failure}");
@@ -132,13 +120,13 @@ fn a_conversation_that_cannot_be_driven_is_told_and_holds_up_no_other() {
         let of_lane = runs.iter().filter(|run| run["conversation"] == lane);
         of_lane.filter(|run| run["state"] == "completed").count()
     };
-    until(&place, "the other conversation", || completed("sound") == 1);
+    place.wait_until("the other conversation", || completed("sound") == 1);
     drop(failing);
     // Nothing is lost: once it can be read, the next worker does what waits.
     put(&whole);
     assert_eq!(completed("broken"), 1);
     let _working = worker(&place, &[]);
-    until(&place, "the prompt that waited", || completed("broken") == 2);
+    place.wait_until("the prompt that waited", || completed("broken") == 2);
 }
 
 /// A worker that is told to stop while a command runs.
@@ -154,7 +142,7 @@ when any
     place.ask("go", &["--detach", "--conversation", "c", "--allowedTools", "Bash"]);
     let flags = [&["--allowedTools", "Bash", "--grace-seconds", grace], log].concat();
     let mut working = worker(&place, &flags);
-    until(&place, "the command", || place.path("begun").exists());
+    place.wait_until("the command", || place.path("begun").exists());
     let pid = rustix::process::Pid::from_child(&working.0);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(working.0.wait().unwrap().success());
@@ -170,7 +158,7 @@ fn a_command_in_progress_finishes_within_the_grace_period_and_is_not_asked_about
     assert_eq!(before[0]["state"], "running", "what follows is for the next worker: {before:?}");
     std::fs::remove_file(place.path("begun")).unwrap();
     let _working = worker(&place, &["--allowedTools", "Bash"]);
-    until(&place, "the end", || state(&place) == "completed");
+    place.wait_until("the end", || state(&place) == "completed");
     assert!(!place.path("begun").exists(), "the command ran once");
 }
 
@@ -181,7 +169,7 @@ fn without_a_grace_period_a_worker_leaves_what_is_in_progress() {
     assert!(!place.path("finished").exists(), "it did not wait");
     // Whether it happened is for a person to say.
     let _working = worker(&place, &["--allowedTools", "Bash"]);
-    until(&place, "the question", || state(&place) == "waiting_on_human");
+    place.wait_until("the question", || state(&place) == "waiting_on_human");
 }
 
 #[test]

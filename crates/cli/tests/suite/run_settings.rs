@@ -1,7 +1,6 @@
 //! What is given with one prompt is its run's alone: after a crash, in a queue, and for a worker.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use windlass::core::permission::{Human, Mode};
 use windlass::core::settings::{CacheLifetime, Effort, Settings};
@@ -21,15 +20,6 @@ when error of Bash
 when any
   say "said ${user}"
 "#;
-
-#[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "{what} did not come");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
 
 /// Starts a prompt of the conversation `c` that is not waited for.
 fn start(place: &Place, prompt: &str, more: &[&str]) -> std::process::Child {
@@ -84,7 +74,7 @@ fn assert_flags_of_runs(place: &Place, expected: &[bool]) {
 fn flags_of_a_killed_run_are_not_those_of_the_next_prompt() {
     let place = Place::new(WORK);
     let mut first = start(&place, "one", FLAGS);
-    until("the first command", || place.path("started").exists());
+    place.wait_until("the first command", || place.path("started").exists());
     first.kill().unwrap();
     first.wait().unwrap();
     // The interrupted command may have happened: say so, and its run goes on with its own flags.
@@ -105,13 +95,13 @@ fn flags_of_a_prompt_are_not_those_of_the_killed_run_before_it() {
     let rules = ["touch started", "sleep:*", "touch one"].map(|rule| format!("Bash({rule})"));
     let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
     let mut first = start(&place, "one", &rules);
-    until("the first command", || place.path("started").exists());
+    place.wait_until("the first command", || place.path("started").exists());
     first.kill().unwrap();
     first.wait().unwrap();
     let behind = place.alone("two", &[QUICK, FLAGS].concat());
     assert!(!behind.err.contains("something is different"), "{}", behind.err);
     place.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
-    until("both runs", || place.settings_of_runs("c").len() == 2);
+    place.wait_until("both runs", || place.settings_of_runs("c").len() == 2);
     assert_flags_of_runs(&place, &[false, true]);
 }
 
@@ -132,7 +122,7 @@ fn flags_of_a_prompt_that_waits_are_not_lost() {
     let rules = ["touch started", "sleep:*", "touch one"].map(|rule| format!("Bash({rule})"));
     let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
     let mut first = start(&place, "one", &rules);
-    until("the first command", || place.path("started").exists());
+    place.wait_until("the first command", || place.path("started").exists());
     let ran = place.alone("two", &[QUICK, FLAGS].concat());
     assert!(ran.out.contains("said two"), "{}{}", ran.out, ran.err);
     assert!(place.path("two").exists(), "{}{}", ran.out, ran.err);
@@ -145,14 +135,16 @@ fn flags_of_a_prompt_that_waits_are_not_lost() {
 fn flags_of_a_run_are_not_those_of_a_prompt_that_waits_behind_it() {
     let place = Place::new(WORK);
     let mut first = start(&place, "one", FLAGS);
-    until("the first command", || place.path("started").exists());
+    place.wait_until("the first command", || place.path("started").exists());
     let ran = place.alone("two", QUICK);
     assert!(ran.out.contains("not allowed two"), "{}{}", ran.out, ran.err);
     assert_eq!(first.wait().unwrap().code(), Some(0));
     assert!(place.path("one").exists() && !place.path("two").exists());
     // Nor those of one that was left for whoever comes next.
     let mut first = start(&place, "one", FLAGS);
-    until("the run", || place.json(&["runs"]).iter().any(|run| run["state"] == "running"));
+    place.wait_until("the run", || {
+        place.json(&["runs"]).iter().any(|run| run["state"] == "running")
+    });
     let left = place.alone("two", &["--conversation", "c", "--detach"]);
     assert_eq!(left.code, 0, "{}", left.err);
     first.wait().unwrap();
@@ -280,7 +272,7 @@ fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
     let mut worker = worker.envs(sandbox).stderr(Stdio::null()).spawn().unwrap();
     let is_over = |state: &serde_json::Value| state != "queued" && state != "running";
     let runs = || place.json(&["runs", "--limit", "1000"]);
-    until("all runs", || runs().iter().all(|run| is_over(&run["state"])));
+    place.wait_until("all runs", || runs().iter().all(|run| is_over(&run["state"])));
     worker.kill().unwrap();
     worker.wait().unwrap();
     for (nth, (flag, value, shows)) in TRAVELS.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! `windlass runs`: what is listed, and how it fits.
 
+use std::process::Stdio;
+
 use crate::kit::Place;
 
 const SCRIPT: &str = "when user is \"park\"\n  call Bash {\"command\": \"touch x\"}\n\
@@ -75,4 +77,56 @@ fn the_list_fits_the_terminal() {
         assert!(ran.out.lines().all(|line| line.chars().count() <= most), "{width}:\n{}", ran.out);
         assert_eq!(ran.out.lines().count(), 3, "{width}:\n{}", ran.out);
     }
+}
+
+#[test]
+fn the_stop_causes_in_the_list_are_explained_below_it() {
+    let place = Place::new(SCRIPT);
+    for prompt in ["one", "fail"] {
+        place.ask(prompt, &[]);
+    }
+    place.ask("long", &["--max-budget-tokens", "5"]);
+    let ran = place.run(&["runs"]);
+    assert!(ran.out.contains("failed: budget_tokens"), "{}", ran.out);
+    let told: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(
+        told,
+        [
+            "budget_tokens: the budget in tokens is spent",
+            "provider_failed: the model's provider failed"
+        ]
+    );
+}
+
+#[test]
+fn an_interrupted_run_is_told_with_the_one_thing_that_helps() {
+    let place = Place::new("when any\n  call Bash {\"command\": \"touch began; sleep 60\"}\n");
+    let flags = ["--script", "a.script", "--allowedTools", "Bash", "--store", "w.db"];
+    let mut command = place.command(&[&["-p", "go", "--conversation", "c"], &flags[..]].concat());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    place.wait_for_file("began");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ran = place.run(&["runs"]);
+    assert!(ran.out.contains("interrupted"), "{}", ran.out);
+    assert_eq!(
+        ran.err,
+        "interrupted: no process works on it; continue with `windlass resume ID`\n"
+    );
+    for (command, resume) in [
+        (&["explain", "c"][..], "windlass resume c`"),
+        (&["doctor"], "1 run interrupted: c; continue with `windlass resume ID`"),
+    ] {
+        let ran = place.run(command);
+        let told = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(told.matches("windlass resume").count(), 1, "{command:?}: {told}");
+        assert!(told.contains(resume), "{command:?}: {told}");
+        assert!(!told.contains("windlass worker`"), "{command:?}: {told}");
+    }
+    // A prompt that never began waits for a worker.
+    place.ask("later", &["--detach", "--conversation", "d"]);
+    let ran = place.run(&["runs", "later"]);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    assert!(ran.err.contains("start one with `windlass worker --workspace /"), "{}", ran.err);
 }

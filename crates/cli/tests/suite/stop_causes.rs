@@ -190,3 +190,42 @@ fn a_run_that_waits_has_no_cause() {
     assert_eq!((&run["state"], &run["cause"]), (&"waiting_on_human".into(), &Value::Null));
     assert_eq!(place.json(&["explain", "c"])[0]["explanation"]["cause"], Value::Null);
 }
+
+#[test]
+fn a_limit_is_told_in_numbers_by_json_text_and_explain() {
+    const LOOP: &str = "when any\n  call Bash {\"command\": \"echo hi\"}\n";
+    for (flags, cause, numbers) in [
+        (&["--max-turns", "2"][..], "max_iters", "2 of 2 rounds with tool calls used"),
+        (&["--max-turns", "1"], "max_iters", "1 of 1 round with tool calls used"),
+        (&["--set", "model_calls=3"], "max_model_calls", "3 of 3 model calls used"),
+        (
+            &["--max-budget-tokens", "300"],
+            "budget_tokens",
+            "the run's budget: 0 of 300 tokens spent, and the next model call could exceed it",
+        ),
+        (
+            &["--max-conversation-budget-tokens", "200"],
+            "budget_tokens",
+            "the conversation's budget: 0 of 200 tokens spent, and the next model call could exceed \
+             it",
+        ),
+        (
+            &["--max-call-budget-tokens", "5"],
+            "budget_tokens",
+            "a model call may cost 5 tokens, and the next one could cost more",
+        ),
+    ] {
+        let place = Place::new(LOOP);
+        let all = [&["--allowedTools", "Bash", "--conversation", "c"], flags].concat();
+        let ran = place.alone("go", &[&all[..], &["--json"]].concat());
+        let result: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(result["stop_cause"], cause, "{flags:?}: {result}");
+        let error = result["errors"][0].as_str().unwrap();
+        assert!(error.ends_with(&format!(" ({numbers})")), "{flags:?}: {error}");
+        let told = place.run(&["explain", "c"]).out;
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&format!("({numbers}). [entry")), "{flags:?}: {told}");
+        let again = Place::new(LOOP).alone("go", &all);
+        assert!(again.err.contains(&format!("({numbers}); `windlass")), "{}", again.err);
+    }
+}

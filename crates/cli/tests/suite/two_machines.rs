@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use windlass_cluster::{Cluster, Disk};
 
@@ -26,16 +26,6 @@ fn worker(place: &Place, host: &str, folder: &Path, store: &str) -> Child {
         .stdin(Stdio::null())
         .stderr(std::fs::File::create(place.path(&format!("said-{host}"))).unwrap());
     command.spawn().unwrap()
-}
-
-#[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
-fn until(what: &str, holds: impl Fn() -> bool) -> Duration {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    begin.elapsed()
 }
 
 fn end(mut child: Child) {
@@ -62,12 +52,12 @@ fn a_second_machine_with_the_same_workspace_goes_on_and_one_without_it_does_not(
     let shop = shop.to_str().unwrap();
     let left = run(&["-p", "go", "--detach", "--conversation", "c1", "--workspace", shop]);
     assert_eq!(left.code, 0, "{}", left.err);
-    until("the run", || is("running"));
+    place.wait_until("the run", || is("running"));
     end(first);
 
     // A worker without the workspace settles what the dead one left, and leaves it alone.
     let stranger = worker(&place, "machine-b", &other, &store);
-    until("the dead worker is noticed", || is("timed_out"));
+    place.wait_until("the dead worker is noticed", || is("timed_out"));
     #[expect(clippy::disallowed_methods, reason = "the test gives a real process time")]
     std::thread::sleep(Duration::from_secs(4));
     assert!(is("timed_out"), "{}", run(&["runs", "--json"]).out);
@@ -80,7 +70,7 @@ fn a_second_machine_with_the_same_workspace_goes_on_and_one_without_it_does_not(
     }
 
     let second = worker(&place, "machine-c", Path::new(shop), &store);
-    let took = until("the run, on the other machine", || is("completed"));
+    let took = place.wait_until("the run, on the other machine", || is("completed"));
     assert!(took < Duration::from_secs(15), "{took:?}");
     end(second);
     end(stranger);

@@ -12,17 +12,6 @@ const WORK: &str = "when user is \"first\" and results 0\n  \
     when user is \"write\" and results 0\n  call Write {\"file_path\": \"new.txt\", \"content\": \"x\"}\n\
     when any\n  say \"R ${user}\"\n";
 
-#[expect(clippy::disallowed_methods, reason = "the test waits for a real process")]
-fn wait_for(holds: impl Fn() -> bool) {
-    for _ in 0..3_000 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    assert!(holds(), "it did not happen in 30 s");
-}
-
 /// A prompt of a process that goes on by itself.
 fn begin(place: &Place, args: &[&str]) -> std::process::Child {
     let store = place.path("w.db");
@@ -98,7 +87,7 @@ fn output_that_is_lost_is_told_and_ends_with_1() {
 fn sigterm_ends_with_143_and_the_run_can_be_resumed() {
     let place = Place::new(WORK);
     let child = begin(&place, &["-p", "first"]);
-    wait_for(|| place.path("begun").exists());
+    place.wait_for_file("begun");
     signal(&child, Signal::TERM);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.out.as_str()), (143, ""), "{}", ran.err);
@@ -126,7 +115,7 @@ fn ctrl_d_leaves_the_question_open_and_says_how_to_answer_it() {
 fn the_slash_command_cancel_ends_the_active_run() {
     let place = Place::new(WORK);
     let child = begin(&place, &["-p", "first", "--conversation", "c"]);
-    wait_for(|| place.path("begun").exists());
+    place.wait_for_file("begun");
     let ran = place.run(&["-p", "/cancel", "--conversation", "c"]);
     assert!(ran.code == 0 && ran.out.contains("asked run "), "{}{}", ran.out, ran.err);
     let ended = Ran::from(child.wait_with_output().unwrap());
@@ -138,9 +127,9 @@ fn the_slash_command_cancel_ends_the_active_run() {
 fn ctrl_c_of_a_prompt_that_waits_ends_it_alone_and_prints_no_answer_of_another() {
     let place = Place::new(WORK);
     let first = begin(&place, &["-p", "first", "--conversation", "c"]);
-    wait_for(|| place.path("begun").exists());
+    place.wait_for_file("begun");
     let second = begin(&place, &["-p", "second", "--conversation", "c"]);
-    wait_for(|| place.json(&["runs"]).len() == 2);
+    place.wait_until("the second prompt", || place.json(&["runs"]).len() == 2);
     signal(&second, Signal::INT);
     let second = Ran::from(second.wait_with_output().unwrap());
     assert_eq!((second.code, second.out.as_str()), (130, ""), "{}", second.err);
@@ -156,9 +145,9 @@ fn ctrl_c_while_the_prompt_of_another_runs_leaves_it_to_that_one() {
     let slow = "when user is \"one\"\n  delay 2s\n  say \"R one\"\n";
     place.write("a.script", &format!("{slow}{}", WORK.replace("\"first\"", "\"second\"")));
     let one = begin(&place, &["-p", "one", "--conversation", "c"]);
-    wait_for(|| !place.json(&["runs"]).is_empty());
+    place.wait_until("the prompt", || !place.json(&["runs"]).is_empty());
     let second = begin(&place, &["-p", "second", "--conversation", "c"]);
-    wait_for(|| place.path("begun").exists());
+    place.wait_for_file("begun");
     signal(&one, Signal::INT);
     let one = Ran::from(one.wait_with_output().unwrap());
     assert_eq!((one.code, one.out.as_str()), (0, "R one\n"), "{}", one.err);

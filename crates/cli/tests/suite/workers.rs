@@ -21,18 +21,6 @@ fn worker(place: &Place) -> Child {
     worker_on(place, "w.db")
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test watches real processes")]
-fn until(place: &Place, what: &str, holds: impl Fn() -> bool) -> Duration {
-    let begin = Instant::now();
-    while !holds() {
-        let said = || std::fs::read_to_string(place.path("said")).unwrap_or_default();
-        let late = begin.elapsed() > Duration::from_secs(120);
-        assert!(!late, "{what} did not happen; the worker said: {}", said());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    begin.elapsed()
-}
-
 // spec: FAULT-52
 #[test]
 fn a_worker_does_what_was_left_and_hands_over_when_told() {
@@ -44,10 +32,10 @@ fn a_worker_does_what_was_left_and_hands_over_when_told() {
         let runs = place.run(&["runs", "--json"]).out;
         runs.lines().filter(|line| line.contains("\"completed\"")).count() == count
     };
-    until(&place, "the first prompt", || completed(1));
+    place.wait_until("the first prompt", || completed(1));
     // One that comes while it works is found too.
     place.ask("two", &["--detach", "--conversation", "c2"]);
-    until(&place, "the second prompt", || completed(2));
+    place.wait_until("the second prompt", || completed(2));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let ended = child.wait().unwrap();
@@ -82,7 +70,7 @@ fn the_resume_policy_is_that_of_the_runs_profile_whoever_works() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        until(&place, "the second model call", || {
+        place.wait_until("the second model call", || {
             place.run(&["trace", profile]).out.contains("tool_use")
         });
         child.kill().unwrap();
@@ -96,7 +84,7 @@ fn the_resume_policy_is_that_of_the_runs_profile_whoever_works() {
         place.command(&args).stdin(Stdio::null()).stderr(said).spawn().unwrap()
     };
     let mut child = worker(&[]);
-    until(&place, "the automatic run", || state("quick") == "completed");
+    place.wait_until("the automatic run", || state("quick") == "completed");
     assert_eq!(state("careful"), "timed_out");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -112,7 +100,7 @@ fn a_worker_that_is_told_twice_ends_at_once() {
     place.ask("one", &["--detach", "--conversation", "c1"]);
     let mut child = worker(&place);
     let running = || place.run(&["runs", "--json"]).out.contains("\"running\"");
-    until(&place, "the run", running);
+    place.wait_until("the run", running);
     // The file is held, so that the lane cannot be given back.
     let held = rusqlite::Connection::open(place.path("w.db")).unwrap();
     held.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -163,7 +151,7 @@ fn two_terminals_and_a_worker_share_one_file() {
         let is_open = |line: &&str| line.contains("\"running\"") || line.contains("\"queued\"");
         runs.out.lines().filter(|line| !is_open(line)).count()
     };
-    until(&place, "everything that was left", || ended() == 32);
+    place.wait_until("everything that was left", || ended() == 32);
     signal(&child, rustix::process::Signal::TERM);
     assert!(child.wait().unwrap().success());
 }
@@ -180,12 +168,12 @@ fn what_a_killed_worker_had_goes_on_elsewhere_in_time() {
         let runs = place.run(&["runs", "--json"]).out;
         runs.lines().filter(|line| line.contains(state)).count()
     };
-    until(&place, "all of them", || runs("\"running\"") == 5);
+    place.wait_until("all of them", || runs("\"running\"") == 5);
     let mut second = worker(&place);
     first.kill().unwrap();
     first.wait().unwrap();
     // The model alone takes two seconds.
-    let took = until(&place, "all of them, elsewhere", || runs("\"completed\"") == 5);
+    let took = place.wait_until("all of them, elsewhere", || runs("\"completed\"") == 5);
     // 15 s are promised; a loaded machine needs longer for the processes of this test alone.
     assert!(took < Duration::from_secs(40), "{took:?}");
     second.kill().unwrap();
@@ -209,13 +197,13 @@ fn a_worker_says_that_its_store_is_away_and_goes_on_when_it_is_back() {
     };
     let said = |text: &str| std::fs::read_to_string(place.path("said")).unwrap().contains(text);
     leave();
-    until(&place, "the first prompt", || completed(1));
+    place.wait_until("the first prompt", || completed(1));
     cluster.stop(Stop::Immediate).unwrap();
-    until(&place, "the trouble", || said("it is tried again until it answers"));
+    place.wait_until("the trouble", || said("it is tried again until it answers"));
     cluster.resume().unwrap();
-    until(&place, "the end of it", || said("the store answers again"));
+    place.wait_until("the end of it", || said("the store answers again"));
     leave();
-    until(&place, "the second prompt", || completed(2));
+    place.wait_until("the second prompt", || completed(2));
     signal(&child, rustix::process::Signal::TERM);
     assert!(child.wait().unwrap().success());
 }

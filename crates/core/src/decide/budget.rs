@@ -46,60 +46,59 @@ fn planned(draft: &Draft<'_>, settings: &Settings, cap_tokens: u64) -> Planned {
 }
 
 /// A cap, with what counts as spent under it.
-type Scope = (Caps, Spent);
+pub(crate) type Scope = (Caps, Spent);
 
 /// The cap of the run.
 fn of_run(draft: &Draft<'_>) -> Scope {
-    let Some(run) = draft.run() else { return Scope::default() };
-    (run_caps(draft), with_lent(draft, run.spent))
+    draft.run().map_or_else(Scope::default, |run| draft.now().run_scope(run.spent))
 }
 
-/// Every other cap that applies: of the call, the conversation, its parent and its profile.
+/// Every other cap that applies.
 fn of_others(draft: &Draft<'_>) -> [Scope; 4] {
-    let now = draft.now();
-    let Some(settings) = &now.settings else { return Default::default() };
-    let spent = with_lent(draft, now.spent);
-    let shared = match &now.shared_spending {
-        Some(seen) => seen.with_own(&spent),
-        None => {
-            let mut shared = settings.budget.profile.spent;
-            shared.plus(&spent);
-            shared
-        }
-    };
-    let granted = now.parent.as_ref().map(|parent| parent.caps).unwrap_or_default();
-    [
-        (settings.budget.call, Spent::default()),
-        (settings.budget.conversation, spent),
-        (granted, spent),
-        (settings.budget.profile.caps, shared),
-    ]
+    draft.now().scopes_beside_the_run()
 }
 
 fn scopes(draft: &Draft<'_>) -> Vec<Scope> {
     std::iter::once(of_run(draft)).chain(of_others(draft)).collect()
 }
 
-/// What children may spend is spent until they come back, and so is what classifiers may.
-fn with_lent(draft: &Draft<'_>, mut spent: Spent) -> Spent {
-    spent.plus(&lent(draft));
-    spent
-}
-
-/// The caps of the run, raised as often as a human said so.
-fn run_caps(draft: &Draft<'_>) -> Caps {
-    let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else {
-        return Caps::default();
-    };
-    let limit = Caps { tokens: settings.limits.run_tokens, usd_micros: None };
-    settings.budget.run.tighter(&limit).times(u64::from(run.extensions).saturating_add(1))
-}
-
-fn lent(draft: &Draft<'_>) -> Spent {
-    draft.now().lent()
-}
-
 impl Conversation {
+    /// The caps of the run, raised as often as a person said so, with what it spent.
+    pub(crate) fn run_scope(&self, spent: Spent) -> Scope {
+        let Some(settings) = &self.settings else { return Scope::default() };
+        let limit = Caps { tokens: settings.limits.run_tokens, usd_micros: None };
+        let extensions = self.run.as_ref().map_or(0, |run| run.extensions);
+        let caps = settings.budget.run.tighter(&limit);
+        (caps.times(u64::from(extensions).saturating_add(1)), self.with_lent(spent))
+    }
+
+    /// The caps of a call, the conversation, its parent and its profile, in this order.
+    pub(crate) fn scopes_beside_the_run(&self) -> [Scope; 4] {
+        let Some(settings) = &self.settings else { return Default::default() };
+        let spent = self.with_lent(self.spent);
+        let shared = match &self.shared_spending {
+            Some(seen) => seen.with_own(&spent),
+            None => {
+                let mut shared = settings.budget.profile.spent;
+                shared.plus(&spent);
+                shared
+            }
+        };
+        let granted = self.parent.as_ref().map(|parent| parent.caps).unwrap_or_default();
+        [
+            (settings.budget.call, Spent::default()),
+            (settings.budget.conversation, spent),
+            (granted, spent),
+            (settings.budget.profile.caps, shared),
+        ]
+    }
+
+    /// What children may spend is spent until they come back, and so is what classifiers may.
+    fn with_lent(&self, mut spent: Spent) -> Spent {
+        spent.plus(&self.lent());
+        spent
+    }
+
     /// What children that are at work, and classifiers, may still spend.
     fn lent(&self) -> Spent {
         let mut lent = Spent::default();

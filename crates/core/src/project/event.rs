@@ -8,8 +8,9 @@
 use serde::Serialize;
 
 use super::EventRow;
+use super::limit::limit_reached;
 use super::rows::driven_by;
-use crate::budget::{Caps, Spent};
+use crate::budget::Caps;
 use crate::conversation::Conversation;
 use crate::counsel::{Advice, Counsel};
 use crate::ids::{CallId, RunId};
@@ -414,40 +415,7 @@ fn error(before: Option<&Conversation>, now: &Conversation, record: &Record) -> 
         | StopCause::HookStopped => last.map(|last| last.to_string()).or(said),
         _ => said,
     };
-    told.or_else(|| Some(limit_reached(before?, *cause)))
-}
-
-/// The limit that ended a run, in numbers.
-fn limit_reached(before: &Conversation, cause: StopCause) -> String {
-    let (Some(run), Some(settings)) = (&before.run, &before.settings) else {
-        return cause.name().to_owned();
-    };
-    let (used, limits) = (&run.counters, &settings.limits);
-    match cause {
-        StopCause::MaxToolRounds => {
-            format!("{} of {} rounds with tool calls used", used.tool_rounds, limits.tool_rounds)
-        }
-        StopCause::MaxModelCalls => {
-            let calls = used.model_calls.saturating_sub(used.retries);
-            format!("{calls} of {} model calls used", limits.model_calls)
-        }
-        StopCause::BudgetTokens | StopCause::BudgetUsd => {
-            let Spent { tokens, usd_micros } = run.spent;
-            format!("{tokens} tokens and {usd_micros} micro-dollars spent by the run")
-        }
-        StopCause::HardTime | StopCause::SoftTime => {
-            format!("{} ms at work", run.active_ms)
-        }
-        StopCause::BlockingLimit => {
-            let tokens = before.meter.estimate(before.request_bytes());
-            format!("about {tokens} of {} tokens in the context", settings.model.window_tokens)
-        }
-        StopCause::TruncationExhausted => format!("{} replies cut in a row", used.truncations),
-        StopCause::StructuredOutputRetries => {
-            format!("{} answers did not fit the schema", used.output_retries)
-        }
-        _ => cause.name().to_owned(),
-    }
+    told.or_else(|| Some(limit_reached(before?, *cause).unwrap_or_else(|| cause.name().to_owned())))
 }
 
 fn asked(about: &About) -> Named {

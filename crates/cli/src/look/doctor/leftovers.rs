@@ -10,7 +10,7 @@ use windlass_runtime::identity::is_gone;
 
 use super::{Check, words};
 use crate::look::story::Story;
-use crate::look::waiting::Workers;
+use crate::look::waiting::{Need, Workers};
 
 /// Runs looked back on.
 const NEWEST: usize = 1_000;
@@ -66,7 +66,11 @@ async fn workers(store: &dyn Store, runs: &[RunInfo]) -> Result<Vec<Check>, Stor
     let mut checks = vec![Check::ok("workers", words::workers(workers.count()))];
     for run in runs {
         let lane = store.lane(run.lane.clone()).await?;
-        if let Some(waits_for) = workers.needed_by(run, lane.as_ref()) {
+        // Runs that were left at work are listed above, with how to resume them.
+        let need = workers
+            .needed_by(run, lane.as_ref())
+            .filter(|need| run.state != RunState::Running || !matches!(need, Need::Resume(_)));
+        if let Some(waits_for) = need {
             checks.push(Check::note("waiting", format!("run {} is {waits_for}", run.run)));
         }
         if checks.len() > MOST_WAITING {

@@ -1,6 +1,7 @@
 //! Why it stopped, or what it waits for, and what to do next.
 
 use windlass::core::call::Call;
+use windlass::core::project::limit_reached;
 use windlass::core::run::{Phase, Run};
 use windlass_runtime::identity::is_gone;
 
@@ -19,7 +20,10 @@ pub(super) fn sentences(past: &Past<'_>) -> Vec<Sentence> {
 fn over(past: &Past<'_>) -> Vec<Sentence> {
     let Some(ended) = past.ended() else { return Vec::new() };
     let entry = past.ended_in.unwrap_or(past.last);
-    let mut said = vec![Sentence::new(words::ended(ended.cause), entry)];
+    let mut said = vec![Sentence::new(
+        words::ended(ended.cause, limit_reached(&past.before, ended.cause)),
+        entry,
+    )];
     said.extend(ended.also.iter().map(|also| Sentence::new(words::also(*also), entry)));
     if let Some(why) = &ended.suspect {
         said.push(Sentence::new(words::suspect(why), entry));
@@ -67,10 +71,12 @@ fn who_drives(past: &Past<'_>, is_at_work: bool) -> Option<Sentence> {
     if !is_at_work {
         return None;
     }
-    let text = match past.owner?.owner.as_deref() {
-        None => words::nobody_drives(past.lane),
-        Some(owner) if is_gone(owner) => words::driver_is_gone(past.lane),
-        Some(_) => words::driven().to_owned(),
+    if let Some(need) = past.driver.need {
+        return Some(Sentence::plain(format!("It is {need}.")));
+    }
+    let text = match past.driver.lane?.owner.as_deref() {
+        Some(owner) if !is_gone(owner) => words::DRIVEN,
+        Some(_) | None => words::ABOUT_TO_BE_DRIVEN,
     };
     Some(Sentence::plain(text))
 }

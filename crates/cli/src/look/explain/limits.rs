@@ -6,6 +6,7 @@ use windlass::core::settings::Settings;
 
 use super::words;
 use super::{Past, Sentence};
+use crate::look::estimate::{Priced, estimate};
 
 /// Rounds, model calls, time and money, each with its cap.
 pub(super) fn sentences(past: &Past<'_>) -> Vec<Sentence> {
@@ -16,7 +17,7 @@ pub(super) fn sentences(past: &Past<'_>) -> Vec<Sentence> {
         Sentence::plain(words::time(used.active_ms, settings)),
         Sentence::plain(words::spent(used.spent, run_caps(settings), used.priced)),
     ];
-    said.extend(words::estimated(past.estimated, used.priced).map(Sentence::plain));
+    said.extend(estimate(past.estimated, used.priced).map(Sentence::plain));
     let conversation = settings.budget.conversation;
     if conversation != Caps::default() {
         let spent = past.at_end.spent;
@@ -34,12 +35,12 @@ struct Used {
     counters: Counters,
     active_ms: u64,
     spent: Spent,
-    priced: words::Priced,
+    priced: Priced,
 }
 
 fn used(past: &Past<'_>) -> Option<Used> {
     let price = past.at_end.settings_in_use()?.model.price;
-    let priced = if price.is_some() { words::Priced::Yes } else { words::Priced::No };
+    let priced = if price.is_some() { Priced::Yes } else { Priced::No };
     if let Some(ended) = past.ended() {
         let counters = ended.counters.clone();
         return Some(Used { counters, active_ms: ended.active_ms, spent: ended.spent, priced });

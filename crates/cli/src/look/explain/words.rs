@@ -4,8 +4,8 @@ mod endings;
 mod happenings;
 
 pub(super) use endings::{
-    BETWEEN, acting, also, asking, consulting, deferred, driven, driver_is_gone, ended, next_step,
-    nobody_drives, queued, stopping, suspect, told_at_end, waits_for,
+    ABOUT_TO_BE_DRIVEN, BETWEEN, DRIVEN, acting, also, asking, consulting, deferred, ended,
+    next_step, queued, stopping, suspect, told_at_end, waits_for,
 };
 pub(super) use happenings::{
     ADOPTED, BUDGET_EXTENDED, CAP_RAISED, CONTINUED, Decider, GUIDED, REISSUED, REPLY_CUT,
@@ -22,6 +22,7 @@ use windlass::core::settings::Settings;
 use windlass::core::stop::RunState;
 
 use super::{Sentence, Topic};
+use crate::look::estimate::Priced;
 use crate::look::numbers::{counted, dollars, grouped};
 use crate::look::paper::clean;
 use crate::look::time::span;
@@ -53,6 +54,11 @@ pub(super) fn title(run: &RunId, lane: &LaneId, state: RunState) -> String {
     format!("run {run} of {lane} {}", words::state(state))
 }
 
+/// The same of a run whose process is gone.
+pub(super) fn interrupted(run: &RunId, lane: &LaneId) -> String {
+    format!("run {run} of {lane} is interrupted")
+}
+
 /// Where a sentence can be looked up; of many places the first and the last.
 pub(super) fn proof(entries: &[Seq]) -> String {
     match entries {
@@ -66,13 +72,6 @@ pub(super) fn proof(entries: &[Seq]) -> String {
 /// Sentences that are not shown.
 pub(super) fn earlier(hidden: usize) -> String {
     format!("  … {} before these; --json has all of them", counted(hidden as u64, "sentence"))
-}
-
-/// Whether it is known what the model costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Priced {
-    Yes,
-    No,
 }
 
 /// Rounds and model calls against their caps.
@@ -111,21 +110,6 @@ pub(super) fn spent(spent: Spent, caps: Caps, priced: Priced) -> String {
         Priced::No => "price unknown for this model".to_owned(),
     };
     format!("{}{}; {money}", counted(spent.tokens, "token"), of(caps.tokens.map(grouped)))
-}
-
-/// The part of the spending that nobody measured.
-pub(super) fn estimated(estimated: Spent, priced: Priced) -> Option<String> {
-    let money = match priced {
-        Priced::Yes => format!(" ({})", dollars(estimated.usd_micros)),
-        Priced::No => String::new(),
-    };
-    (estimated.tokens > 0).then(|| {
-        format!(
-            "Of that, {}{money} are an estimate, the most it can have been: a model call was \
-             interrupted before it reported its usage.",
-            counted(estimated.tokens, "token")
-        )
-    })
 }
 
 /// What all conversations of the profile spent, against its caps.

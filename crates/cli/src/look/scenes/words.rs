@@ -7,6 +7,7 @@ use windlass::core::stop::Anomaly;
 use crate::look::numbers::counted;
 use crate::look::story::Moment;
 use crate::look::words::{call_named, rung, stored_name, why, within};
+use crate::words::rejecter;
 
 /// How a run ended.
 pub(super) fn ended(cause: StopCause) -> String {
@@ -83,8 +84,10 @@ fn of_room(moment: Moment<'_>) -> Option<String> {
 fn of_run(moment: Moment<'_>) -> Option<String> {
     Some(match moment.record {
         Record::MailRefused { why, .. } => format!("something was not taken: {why}"),
-        Record::Adopted { .. } => "taken up by another process where it was left".to_owned(),
-        Record::Rejected { reason, .. } => format!("the answer does not count yet: {reason}"),
+        Record::Adopted { .. } => "resumed by another process".to_owned(),
+        Record::Rejected { by, reason, .. } => {
+            format!("the answer was rejected by {}: {reason}", rejecter(*by))
+        }
         Record::Suspected { why } => format!("the answer counts, but is doubtful: {why}"),
         Record::Watched { level, found: Some(found) } => {
             format!("{} repeats itself; the guard is at `{}`", found.tool, stored_name(level))

@@ -9,7 +9,7 @@ use windlass::core::record::Stop;
 
 use crate::look::paper::one_line;
 use crate::look::time::stamp;
-use crate::look::words::{go_on, how_to_answer, question, tool_use, why};
+use crate::look::words::{go_on, how_to_answer, question, tool_use, why, why_with};
 use crate::words::shell_word;
 
 /// Between two steps.
@@ -18,8 +18,8 @@ pub(in crate::look::explain) const BETWEEN: &str = "It is between two steps.";
 /// Characters of the last words.
 const LAST_WORDS: usize = 300;
 
-pub(in crate::look::explain) fn ended(cause: StopCause) -> String {
-    format!("It ended ({}): {}.", cause.name(), why(cause))
+pub(in crate::look::explain) fn ended(cause: StopCause, limit: Option<String>) -> String {
+    format!("It ended ({}): {}.", cause.name(), why_with(cause, limit.as_deref()))
 }
 
 pub(in crate::look::explain) fn also(cause: StopCause) -> String {
@@ -152,16 +152,9 @@ pub(in crate::look::explain) fn consulting(about: &str) -> String {
     format!("It waits for a side request: {about}.")
 }
 
-pub(in crate::look::explain) fn nobody_drives(lane: &LaneId) -> String {
-    let word = shell_word(lane);
-    format!("No process works on it; continue with `windlass resume {word}`.")
-}
+/// A process has it.
+pub(in crate::look::explain) const DRIVEN: &str = "A process is working on it.";
 
-pub(in crate::look::explain) fn driver_is_gone(lane: &LaneId) -> String {
-    let word = shell_word(lane);
-    format!("The process that worked on it is gone; continue with `windlass resume {word}`.")
-}
-
-pub(in crate::look::explain) fn driven() -> &'static str {
-    "A process is working on it."
-}
+/// No process has it, and a worker that is running will.
+pub(in crate::look::explain) const ABOUT_TO_BE_DRIVEN: &str =
+    "A worker that is running continues it within seconds.";

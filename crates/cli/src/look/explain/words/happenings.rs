@@ -180,7 +180,7 @@ pub(in crate::look::explain) fn rejected(
 ) -> String {
     let (by, used, most) = match by {
         Rejection::Checklist => ("The completion gate", used.rejections, limits.rejections),
-        Rejection::Hook => ("A stop hook", used.rejections, limits.rejections),
+        Rejection::Hook => ("A Stop hook", used.rejections, limits.rejections),
         Rejection::Judge => ("The judge", used.rejections, limits.rejections),
         Rejection::Schema => ("The schema", used.output_retries, limits.output_retries),
         Rejection::Drift => ("The drift guard", used.reprompts, limits.reprompts),
@@ -192,7 +192,7 @@ pub(in crate::look::explain) fn rejected(
             counted(u64::from(used), "time")
         );
     }
-    format!("{by} sent the model on ({used} of {most}): {reason}")
+    format!("{by} rejected the answer ({used} of {most}): {reason}")
 }
 
 pub(in crate::look::explain) fn time_up(limit: TimeLimit) -> &'static str {
