@@ -1,9 +1,10 @@
-//! `scenarios/*.md` and the pages of `docs/` with examples, run as they are read: files are written, commands are typed, and what comes out
-//! is compared with what the page says.
+//! `scenarios/*.md`, `README.md` and every page of `docs/`, run as they are read: files are written,
+//! commands are typed, and what comes out is compared with what the page says.
 //!
 //! In a `console` block a line that begins with `$ ` is typed into a shell; the lines after it are
 //! what it prints on both streams. `…` stands for any text within a line, and alone for any lines.
-//! `[exit N]` is the exit code, if it is not 0.
+//! `[exit N]` is the exit code, if it is not 0. A block that cannot run says why: `console not-run:
+//! needs a key`. A block with a name behind its language is a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -117,6 +118,11 @@ fn tried(page: &Path) -> Result<(), String> {
     let folder = TempDir::new().unwrap();
     let mut commands = 0;
     for block in blocks(&text) {
+        if let Some((_, why)) = block.kind.split_once(NOT_RUN) {
+            let has_reason = !why.trim().is_empty();
+            assert!(has_reason, "{}, line {}: say why", page.display(), block.line);
+            continue;
+        }
         match block.kind.split_once(' ') {
             Some(("file" | "script" | "json" | "toml" | "markdown" | "sh", name)) => {
                 let path = folder.path().join(name);
@@ -139,21 +145,35 @@ fn tried(page: &Path) -> Result<(), String> {
                     }
                 }
             }
+            None if ["sh", "bash", "shell"].contains(&&*block.kind) => {
+                return Err(format!(
+                    "{}, line {}: write a `console` block, which is run, or say why it is not: \
+                     `{}{NOT_RUN} WHY`",
+                    page.display(),
+                    block.line,
+                    block.kind
+                ));
+            }
             Some(_) | None => {}
         }
     }
-    if commands == 0 { Err(format!("{} runs nothing", page.display())) } else { Ok(()) }
+    let is_scenario = page.parent().is_some_and(|folder| folder.ends_with("scenarios"));
+    match commands {
+        0 if is_scenario => Err(format!("{} runs nothing", page.display())),
+        _ => Ok(()),
+    }
 }
 
-/// Pages of the documentation whose examples are commands of this program.
-const EXAMPLES: [&str; 2] = ["hooks.md", "settings.md"];
+/// Stands behind the language of a block that is not run, before the reason.
+const NOT_RUN: &str = " not-run:";
 
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let files = fs::read_dir(root.join("scenarios")).unwrap().map(|file| file.unwrap().path());
+    let of = |folder: &str| fs::read_dir(root.join(folder)).unwrap();
+    let files = of("scenarios").chain(of("docs")).map(|file| file.unwrap().path());
     let mut pages: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|ext| ext == "md")).collect();
-    pages.extend(EXAMPLES.iter().map(|name| root.join("docs").join(name)));
+    pages.push(root.join("README.md"));
     pages.sort();
     pages
 }
