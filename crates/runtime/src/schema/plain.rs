@@ -66,9 +66,7 @@ impl PlainSchema {
             "required" => self.required = distinct_names(value)?,
             "additionalProperties" => self.additional = Additional::read(value)?,
             "items" => self.items = Some(Box::new(Self::read(value)?)),
-            "anyOf" => {
-                self.any_of = Some(not_empty(value)?.iter().map(Self::read).collect::<Option<_>>()?)
-            }
+            "anyOf" => self.any_of = Some(alternatives(value)?),
             "enum" => self.choices = Some(not_empty(value)?.clone()),
             "minimum" => self.minimum = Some(value.as_i64()?),
             "maximum" => self.maximum = Some(value.as_i64()?),
@@ -189,6 +187,10 @@ fn types(value: &Value) -> Option<Vec<ValueType>> {
 fn properties(members: &Map<String, Value>) -> Option<Vec<(String, PlainSchema)>> {
     let read = |(name, schema): (&String, &Value)| Some((name.clone(), PlainSchema::read(schema)?));
     members.iter().map(read).collect()
+}
+
+fn alternatives(value: &Value) -> Option<Vec<PlainSchema>> {
+    not_empty(value)?.iter().map(PlainSchema::read).collect()
 }
 
 fn distinct_names(value: &Value) -> Option<Vec<String>> {

@@ -74,7 +74,7 @@ fn what_is_accepted_fits_and_what_is_usual_is_accepted() {
     let (mut accepted, mut fitting) = (0, 0);
     for schema in schemas() {
         let plain = PlainSchema::read(&schema).unwrap_or_else(|| panic!("{schema} is plain"));
-        let validator = compile(&Raw::parse(&schema.to_string()).unwrap()).unwrap();
+        let validator = compile(&Raw::parse(schema.to_string()).unwrap()).unwrap();
         for value in values() {
             let (surely, fits) = (plain.surely_fits(&value), validator.is_valid(&value));
             assert!(fits || !surely, "{schema} {value}");
