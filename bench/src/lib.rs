@@ -1,2 +1,2 @@
-//! What the benches share.
-pub mod trace;
+//! Code shared by the benchmarks.
+pub mod loop_traces;

@@ -1,4 +1,4 @@
-//! A server: made, started, stopped the hard way, frozen.
+//! A PostgreSQL server: created, started, stopped, crashed, frozen.
 
 use std::fs;
 use std::net::TcpListener;
@@ -7,120 +7,123 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::account;
-use crate::binaries;
-use crate::command::Programs;
-use crate::frozen::Frozen;
-use crate::guard::Guard;
+use crate::frozen_server::FrozenServer;
+use crate::server_account;
+use crate::server_binaries;
+use crate::server_guard::ServerGuard;
+use crate::server_programs::ServerPrograms;
 
-/// How often another port is tried.
-const PORTS: u32 = 5;
+/// Number of ports that are tried.
+const PORT_ATTEMPTS: u32 = 5;
 
 /// Whether commits wait for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disk {
-    /// As in production.
+pub enum DiskMode {
+    /// Commits are synced, as in production.
     Synced,
-    /// The machine will not lose power while a test runs.
+    /// Commits are not synced: the machine will not lose power while a test runs.
     Trusted,
 }
 
-/// How a server is stopped.
+/// The shutdown mode of `pg_ctl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// Connections are ended, commits finished.
+pub enum ShutdownMode {
+    /// Connections are closed, commits are finished.
     Fast,
-    /// As if it had crashed.
+    /// The server stops as if it had crashed.
     Immediate,
 }
 
-/// A running server, gone when dropped.
+/// A running server, stopped and removed when dropped.
 #[derive(Debug)]
-pub struct Cluster {
-    programs: Programs,
+pub struct PostgresCluster {
+    programs: ServerPrograms,
     folder: PathBuf,
     port: u16,
-    _guard: Guard,
+    _guard: ServerGuard,
 }
 
-impl Cluster {
-    /// Makes and starts a server.
-    pub fn start(disk: Disk) -> Result<Self> {
+impl PostgresCluster {
+    /// Creates and starts a server.
+    pub fn start(disk: DiskMode) -> Result<Self> {
         Self::start_with(disk, "")
     }
 
-    /// Makes and starts a server below a folder that anybody may look into.
-    pub fn start_in(parent: &Path, disk: Disk) -> Result<Self> {
-        Self::make(parent, disk, "")
+    /// Creates and starts a server below a world-readable folder.
+    pub fn start_in(parent: &Path, disk: DiskMode) -> Result<Self> {
+        Self::create(parent, disk, "")
     }
 
-    /// Makes and starts a server with lines added to its configuration.
-    pub fn start_with(disk: Disk, configuration: &str) -> Result<Self> {
-        Self::make(&std::env::temp_dir(), disk, configuration)
+    /// Creates and starts a server with lines added to its configuration.
+    pub fn start_with(disk: DiskMode, configuration: &str) -> Result<Self> {
+        Self::create(&std::env::temp_dir(), disk, configuration)
     }
 
-    fn make(parent: &Path, disk: Disk, configuration: &str) -> Result<Self> {
-        let programs = Programs { folder: binaries::folder()?, account: account::for_server()? };
-        let folder = make_folder(parent, &programs)?;
-        let guard = Guard::over(&programs, &folder)?;
-        let sync = if disk == Disk::Synced { "on" } else { "off" };
-        initdb(&programs, &folder)?;
+    fn create(parent: &Path, disk: DiskMode, configuration: &str) -> Result<Self> {
+        let programs = ServerPrograms {
+            folder: server_binaries::find_binaries()?,
+            account: server_account::find_server_account()?,
+        };
+        let folder = create_folder(parent, &programs)?;
+        let guard = ServerGuard::start(&programs, &folder)?;
+        let sync = if disk == DiskMode::Synced { "on" } else { "off" };
+        run_initdb(&programs, &folder)?;
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nunix_socket_directories = '{}'\nfsync = {sync}\n\
              max_connections = 200\nshared_buffers = 64MB\nlogging_collector = off\n{configuration}\n",
             folder.display()
         );
-        append(&folder.join("data/postgresql.conf"), &settings)?;
+        append_lines(&folder.join("data/postgresql.conf"), &settings)?;
         let port = start_on_free_port(&programs, &folder)?;
         Ok(Self { programs, folder, port, _guard: guard })
     }
 
-    /// The address of a database in it, for its first user, who needs no password.
+    /// The URL of a database of the server, for its superuser, who needs no password.
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("postgres://windlass@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The port it listens on.
+    /// The port of the server.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its folder; its data are in `data`.
+    /// The folder of the server; its data is in `data`.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Stops it and starts it again.
-    pub fn restart(&self, how: Stop) -> Result<()> {
+    /// Stops the server and starts it again.
+    pub fn restart(&self, how: ShutdownMode) -> Result<()> {
         self.stop(how)?;
         self.resume()
     }
 
-    /// Stops it.
-    pub fn stop(&self, how: Stop) -> Result<()> {
-        let mode = if how == Stop::Immediate { "immediate" } else { "fast" };
+    /// Stops the server.
+    pub fn stop(&self, how: ShutdownMode) -> Result<()> {
+        let mode = if how == ShutdownMode::Immediate { "immediate" } else { "fast" };
         self.pg_ctl(&["stop", "-w", "-m", mode])
     }
 
-    /// Starts it after it was stopped.
+    /// Starts the server after it was stopped.
     pub fn resume(&self) -> Result<()> {
         start(&self.programs, &self.folder)
     }
 
-    /// Makes it read its configuration again, with these lines added.
+    /// Makes the server reload its configuration, with these lines added.
     pub fn reload(&self, file: &str, lines: &str) -> Result<()> {
-        append(&self.folder.join("data").join(file), lines)?;
+        append_lines(&self.folder.join("data").join(file), lines)?;
         self.pg_ctl(&["reload"])
     }
 
-    /// Stops all of its processes where they are, until the answer is dropped.
-    pub fn freeze(&self) -> Result<Frozen> {
+    /// Stops all processes of the server (SIGSTOP) until the returned value is dropped.
+    pub fn freeze(&self) -> Result<FrozenServer> {
         let file = fs::read_to_string(self.folder.join("data/postmaster.pid"))?;
         let first = file.lines().next().and_then(|line| line.trim().parse().ok());
-        Frozen::with_children(first.context("the server has no number")?)
+        FrozenServer::freeze_with_children(first.context("the server has no number")?)
     }
 
     fn pg_ctl(&self, arguments: &[&str]) -> Result<()> {
@@ -130,7 +133,7 @@ impl Cluster {
     }
 }
 
-fn make_folder(parent: &Path, programs: &Programs) -> Result<PathBuf> {
+fn create_folder(parent: &Path, programs: &ServerPrograms) -> Result<PathBuf> {
     let folder = tempfile::Builder::new().prefix("windlass-pg-").tempdir_in(parent)?.keep();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))?;
     if let Some(account) = programs.account {
@@ -139,19 +142,20 @@ fn make_folder(parent: &Path, programs: &Programs) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn initdb(programs: &Programs, folder: &Path) -> Result<()> {
+fn run_initdb(programs: &ServerPrograms, folder: &Path) -> Result<()> {
     let data = folder.join("data").display().to_string();
     let arguments =
         ["-D", &data, "-U", "windlass", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
     programs.run("initdb", &arguments, folder)
 }
 
-/// Between asking for a free port and using it somebody else may be faster.
-fn start_on_free_port(programs: &Programs, folder: &Path) -> Result<u16> {
+/// Starts the server on a free port. Another process may take the port between probing and using
+/// it.
+fn start_on_free_port(programs: &ServerPrograms, folder: &Path) -> Result<u16> {
     let mut last = None;
-    for _ in 0..PORTS {
+    for _ in 0..PORT_ATTEMPTS {
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        append(&folder.join("data/postgresql.conf"), &format!("port = {port}\n"))?;
+        append_lines(&folder.join("data/postgresql.conf"), &format!("port = {port}\n"))?;
         match start(programs, folder) {
             Ok(()) => return Ok(port),
             Err(error) => last = Some(error),
@@ -160,13 +164,13 @@ fn start_on_free_port(programs: &Programs, folder: &Path) -> Result<u16> {
     bail!("the server does not start: {}", last.map(|it| format!("{it:#}")).unwrap_or_default())
 }
 
-fn start(programs: &Programs, folder: &Path) -> Result<()> {
+fn start(programs: &ServerPrograms, folder: &Path) -> Result<()> {
     let data = folder.join("data").display().to_string();
     let log = folder.join("log").display().to_string();
     programs.run("pg_ctl", &["start", "-w", "-t", "60", "-D", &data, "-l", &log, "-s"], folder)
 }
 
-fn append(file: &Path, lines: &str) -> Result<()> {
+fn append_lines(file: &Path, lines: &str) -> Result<()> {
     let mut text = fs::read_to_string(file)?;
     text.push_str(lines);
     fs::write(file, text).with_context(|| format!("the file {}", file.display()))

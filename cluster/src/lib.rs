@@ -1,17 +1,17 @@
-//! A PostgreSQL of one's own, for tests, torture and figures: made in a temporary folder, started on a
-//! free port, and gone with the process that asked for it, however that ends.
+//! A private PostgreSQL server for tests, torture and benchmarks: created in a temporary folder,
+//! started on a free port, and removed when the process that started it ends in any way.
 //!
 //! Not here: anything that knows what is stored in it.
 
-mod account;
-mod binaries;
 mod cluster;
-mod command;
-mod frozen;
-mod guard;
+mod frozen_server;
 mod proxy;
-mod shared;
+mod server_account;
+mod server_binaries;
+mod server_guard;
+mod server_programs;
+mod shared_cluster;
 
-pub use cluster::{Cluster, Disk, Stop};
-pub use proxy::{Mode, Proxy};
-pub use shared::{ask, fresh_database};
+pub use cluster::{DiskMode, PostgresCluster, ShutdownMode};
+pub use proxy::{FaultProxy, ProxyMode};
+pub use shared_cluster::{fresh_database, run_query};

@@ -1,4 +1,4 @@
-//! A wire that can be cut: between a client and a server, and told when to fail and how.
+//! Fault-injecting TCP proxy between a client and a server.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,38 +8,38 @@ use std::thread;
 
 use anyhow::Result;
 
-/// What the wire does with what it is given.
+/// What the proxy does with data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// It passes everything on.
+pub enum ProxyMode {
+    /// Forwards everything.
     Pass,
-    /// It is cut when the client speaks next: the server never hears it.
+    /// Cuts the connection with the client's next request: the server never receives it.
     CutRequest,
-    /// It is cut when the server answers next: the client never hears it.
+    /// Cuts the connection with the server's next answer: the client never receives it.
     CutAnswer,
 }
 
 #[derive(Debug)]
-struct Wire {
-    mode: Mutex<Mode>,
+struct ProxyState {
+    mode: Mutex<ProxyMode>,
     streams: Mutex<Vec<TcpStream>>,
     cuts: AtomicU64,
 }
 
-/// A listening wire; it lasts as long as the process.
+/// A listening proxy; it lasts as long as the process.
 #[derive(Debug, Clone)]
-pub struct Proxy {
-    wire: Arc<Wire>,
+pub struct FaultProxy {
+    wire: Arc<ProxyState>,
     port: u16,
 }
 
-impl Proxy {
-    /// Listens on a free port for whoever wants to speak with `port`.
-    pub fn to(port: u16) -> Result<Self> {
+impl FaultProxy {
+    /// Listens on a free port and forwards to `port`.
+    pub fn listen_for(port: u16) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let own = listener.local_addr()?.port();
-        let wire = Wire {
-            mode: Mutex::new(Mode::Pass),
+        let wire = ProxyState {
+            mode: Mutex::new(ProxyMode::Pass),
             streams: Mutex::default(),
             cuts: AtomicU64::new(0),
         };
@@ -49,20 +49,20 @@ impl Proxy {
         Ok(Self { wire, port: own })
     }
 
-    /// Where it listens.
+    /// The port on which the proxy listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// From here on it behaves so. A wire that was cut goes back to passing.
-    pub fn set(&self, mode: Mode) {
+    /// Sets the mode. After a cut the proxy forwards again.
+    pub fn set_mode(&self, mode: ProxyMode) {
         *self.wire.mode() = mode;
     }
 
-    /// How it behaves now.
+    /// The current mode.
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> ProxyMode {
         *self.wire.mode()
     }
 
@@ -71,15 +71,15 @@ impl Proxy {
         self.wire.cut();
     }
 
-    /// How often it was cut.
+    /// How often connections were cut.
     #[must_use]
     pub fn cuts(&self) -> u64 {
         self.wire.cuts.load(Ordering::SeqCst)
     }
 }
 
-impl Wire {
-    fn mode(&self) -> MutexGuard<'_, Mode> {
+impl ProxyState {
+    fn mode(&self) -> MutexGuard<'_, ProxyMode> {
         self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -94,20 +94,20 @@ impl Wire {
         }
     }
 
-    /// Whether this is the moment to cut.
-    fn is_cut_by(&self, speaker: Mode) -> bool {
+    /// Returns whether data in this direction cuts the connection now.
+    fn is_cut_by(&self, speaker: ProxyMode) -> bool {
         let mut mode = self.mode();
         if *mode != speaker {
             return false;
         }
-        *mode = Mode::Pass;
+        *mode = ProxyMode::Pass;
         true
     }
 }
 
-fn accept(wire: &Arc<Wire>, listener: &TcpListener, port: u16) {
+fn accept(wire: &Arc<ProxyState>, listener: &TcpListener, port: u16) {
     for client in listener.incoming().flatten() {
-        // A server that is down is a connection that is cut at once.
+        // If the server is down, the connection is closed at once.
         let Ok(server) = TcpStream::connect(("127.0.0.1", port)) else { continue };
         _ = (client.set_nodelay(true), server.set_nodelay(true));
         let Ok(copies) = [&client, &server].map(TcpStream::try_clone).into_iter().collect() else {
@@ -116,17 +116,17 @@ fn accept(wire: &Arc<Wire>, listener: &TcpListener, port: u16) {
         let copies: Vec<TcpStream> = copies;
         wire.streams().extend(copies);
         let (from, to) = (client.try_clone(), server.try_clone());
-        carry(wire, client, server, Mode::CutRequest);
+        carry(wire, client, server, ProxyMode::CutRequest);
         if let (Ok(to), Ok(from)) = (from, to) {
-            carry(wire, from, to, Mode::CutAnswer);
+            carry(wire, from, to, ProxyMode::CutAnswer);
         }
     }
 }
 
-/// Carries bytes one way until either end is closed or the wire is cut.
-fn carry(wire: &Arc<Wire>, mut from: TcpStream, mut to: TcpStream, cut_by: Mode) {
+/// Forwards bytes in one direction until either end is closed or the connection is cut.
+fn carry(wire: &Arc<ProxyState>, mut from: TcpStream, mut to: TcpStream, cut_by: ProxyMode) {
     let wire = Arc::clone(wire);
-    // Nobody waits for a wire; it ends with its connection.
+    // Detached: the thread ends with its connection.
     _ = thread::Builder::new().spawn(move || {
         let mut buffer = [0; 16 * 1024];
         while let Ok(read @ 1..) = from.read(&mut buffer) {

@@ -1,35 +1,36 @@
-//! The exhaustive explorer: a world around the pure core in which every choice of model, tools,
-//! humans, disk and clock is a transition, walked breadth first within stated bounds.
+//! The exhaustive explorer (model checker): a world around the pure core in which every choice of
+//! model, tools, humans, disk and clock is a transition, explored breadth first within stated
+//! bounds.
 //!
 //! Not here: the driver, sockets, real time. What the driver does with an entry (store, then apply,
-//! then start effects) is `World::append`; a failed append is the state before it.
+//! then start effects) is `ExploredState::append`; a failed append is the state before it.
 
-mod act;
-mod advice;
 mod batch;
 mod bounds;
+mod choices;
 mod config;
 mod configs;
+mod core_under_test;
 mod coverage;
-mod eyes;
 mod hash;
-mod hunt;
 mod invariants;
-mod law;
 mod ledger;
 mod liveness;
-mod menu;
 mod moves;
 mod mutants;
+mod mutation_test;
+mod permission_model;
 mod replay;
 mod report;
+mod review_choices;
 mod search;
-mod stale;
+mod stale_inputs;
+mod stopwatch;
 mod tools;
-mod watch;
+mod transitions;
 mod world;
 
-pub use hunt::hunt_all;
+pub use mutation_test::test_all_mutants;
 pub use report::{explore_all, explore_one, list};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Long conversations with a model that means harm: endless calls, huge results, the same call again
-//! and again, cut replies, absurd bills, junk for summaries. The pure core drives them, so that two
-//! hundred rounds take milliseconds.
+//! Long conversations with a hostile model: endless calls, huge results, the same call again and
+//! again, truncated replies, absurd usage reports, junk for summaries. The pure core drives them,
+//! so that two hundred rounds take milliseconds.
 //!
 //! Not here: crashes at every point (the explorer) and the driver (the simulator's worlds).
 
@@ -10,14 +10,14 @@ mod model;
 mod play;
 mod tools;
 
-pub use figures::Figures;
+pub use figures::HostileFigures;
 
-use crate::world::dice::Dice;
-use play::Play;
+use crate::world::dice::SeededRng;
+use play::HostileRun;
 
 /// Plays one conversation of two hundred rounds.
 #[must_use]
-pub fn hostile(seed: u64) -> Figures {
-    let dice = Dice::about(seed, "hostile");
-    Play::new(dice).played()
+pub fn hostile(seed: u64) -> HostileFigures {
+    let dice = SeededRng::about(seed, "hostile");
+    HostileRun::new(dice).run_hostile()
 }

@@ -1,29 +1,30 @@
 //! The seeded simulator: the real driver and the pure core in a world where everything that can go
-//! wrong does, and the same way every time for the same seed.
+//! wrong does, and the same way every time for the same seed (deterministic simulation testing).
 //!
-//! `plan` says what happens, `stage` lets it happen, `witness` sees it, `check` judges it. Not here:
-//! every interleaving within bounds (that is the explorer) and real processes (the torture).
+//! `world_plan` says what happens, `world_runner` lets it happen, `observation_log` records it,
+//! `check` verifies it. Not here: every interleaving within bounds (that is the explorer) and real
+//! processes (the torture).
 
 mod check;
 mod clock;
 pub(crate) mod dice;
 mod event;
 mod evidence;
-mod gate;
 mod hooks;
 mod model;
+mod observation_log;
 mod people;
-mod plan;
 mod process;
+mod process_gate;
 mod replay;
+mod seed_result;
 mod shared;
-mod stage;
 mod store;
 mod tools;
-mod verdict;
-mod witness;
+mod world_plan;
+mod world_runner;
 
 pub use check::Violation;
 pub use replay::{ReplayError, replay};
-pub use shared::Break;
-pub use verdict::{Verdict, simulate};
+pub use seed_result::{SeedResult, simulate};
+pub use shared::RemovedSafeguard;

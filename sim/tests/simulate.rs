@@ -1,34 +1,34 @@
 //! The seeded simulator, small enough for every test run: `cargo xtask simulate` plays more seeds.
 
-use windlass_sim::hostile::{Figures, hostile};
-use windlass_sim::world::{Break, Verdict, replay, simulate};
+use windlass_sim::hostile::{HostileFigures, hostile};
+use windlass_sim::world::{RemovedSafeguard, SeedResult, replay, simulate};
 
-/// Seeds a broken safeguard must be noticed within.
+/// Number of seeds within which a removed safeguard must be noticed.
 const PATIENCE: u64 = 300;
 
-/// Records that show that the judgement was at work.
+/// Records which show that the checks of the core were active.
 const JUDGEMENT: [&str; 13] = [
-    "counsel_sought/1",
-    "counsel_heard/1",
+    "review_requested/1",
+    "review_completed/1",
     "compacted/1",
-    "climbed/1",
-    "classified/1",
+    "recovery_step_used/1",
+    "call_classified/1",
     "prompt_withdrawn/1",
-    "rejected/1",
-    "suspected/1",
-    "watched/1",
-    "time_up/1",
+    "answer_rejected/1",
+    "answer_marked_suspect/1",
+    "loop_detection_updated/1",
+    "time_limit_reached/1",
     "budget_warned/1",
-    "fell_back/1",
-    "guided/1",
+    "fallback_model_selected/1",
+    "guidance_given/1",
 ];
 
-fn first_failure(broken: Break) -> Option<Verdict> {
+fn first_failure(broken: RemovedSafeguard) -> Option<SeedResult> {
     let verdicts = (0..PATIENCE).map(|seed| simulate(seed, broken));
     verdicts.into_iter().find(|verdict| !verdict.violations.is_empty())
 }
 
-fn has(verdict: &Verdict, invariant: &str) -> bool {
+fn has(verdict: &SeedResult, invariant: &str) -> bool {
     verdict.violations.iter().any(|violation| violation.invariant.contains(invariant))
 }
 
@@ -38,9 +38,9 @@ fn has(verdict: &Verdict, invariant: &str) -> bool {
 // spec: FAULT-04, FAULT-15, FAULT-36, FAULT-38, FAULT-39
 #[test]
 fn nothing_breaks_in_three_hundred_worlds() {
-    let mut seen = Verdict::default();
+    let mut seen = SeedResult::default();
     for seed in 0..300 {
-        let verdict = simulate(seed, Break::Nothing);
+        let verdict = simulate(seed, RemovedSafeguard::Nothing);
         assert!(verdict.violations.is_empty(), "{verdict}");
         seen.entries += verdict.entries;
         seen.crashes += verdict.crashes;
@@ -59,7 +59,8 @@ fn nothing_breaks_in_three_hundred_worlds() {
 #[test]
 fn the_same_seed_gives_the_same_log() {
     for seed in (0..25).chain([216, 676, 1_275, 2_794]) {
-        let (first, second) = (simulate(seed, Break::Nothing), simulate(seed, Break::Nothing));
+        let (first, second) =
+            (simulate(seed, RemovedSafeguard::Nothing), simulate(seed, RemovedSafeguard::Nothing));
         assert_eq!(first.log, second.log, "seed {seed}");
         assert_eq!(first.faults, second.faults, "seed {seed}");
     }
@@ -68,11 +69,11 @@ fn the_same_seed_gives_the_same_log() {
 /// Seeds that found a bug once.
 #[test]
 fn old_failures_stay_mended() {
-    // A probe that hangs; a clock set back; a claim that is never given back; a call announced and
-    // not sent; a frozen process that beats again; a paused call behind another; a row left behind;
-    // a call that ran ahead and whose turn had not come.
+    // A probe that hangs; a clock set back; a claim that is never released; a call announced and
+    // not sent; a frozen process that sends heartbeats again; a paused call behind another; a row
+    // left behind; an early call that was not yet due.
     for seed in [16, 22, 72, 84, 88, 146, 180, 676, 1_275, 2_794, 9_365, 21_082] {
-        let verdict = simulate(seed, Break::Nothing);
+        let verdict = simulate(seed, RemovedSafeguard::Nothing);
         assert!(verdict.violations.is_empty(), "{verdict}");
     }
 }
@@ -80,7 +81,7 @@ fn old_failures_stay_mended() {
 // spec: INV-04, INV-08
 #[test]
 fn a_hostile_model_changes_no_rule_and_passes_no_cap() {
-    let mut figures = Figures::default();
+    let mut figures = HostileFigures::default();
     for seed in 0..20 {
         figures.add(hostile(seed));
     }
@@ -93,8 +94,9 @@ fn a_hostile_model_changes_no_rule_and_passes_no_cap() {
 // spec: INV-07
 #[test]
 fn a_store_without_a_fence_is_noticed() {
-    let verdict = first_failure(Break::Fence).expect("no seed noticed");
-    // Two owners show by what they write over each other, or by what both of them read.
+    let verdict = first_failure(RemovedSafeguard::Fence).expect("no seed noticed");
+    // Two owners are noticed by the entries that they overwrite, or by the commands that both of
+    // them read.
     let two_owners = ["decides every entry again", "accepted mail is read once"];
     assert!(two_owners.iter().any(|broken| has(&verdict, broken)), "{verdict}");
 }
@@ -102,7 +104,7 @@ fn a_store_without_a_fence_is_noticed() {
 // spec: INV-07
 #[test]
 fn owners_that_are_known_by_their_epoch_alone_are_noticed() {
-    let verdict = first_failure(Break::Name).expect("no seed noticed");
+    let verdict = first_failure(RemovedSafeguard::Name).expect("no seed noticed");
     let two_owners = ["at most one owner appends", "its process lost the lane"];
     assert!(two_owners.iter().any(|broken| has(&verdict, broken)), "{verdict}");
 }
@@ -110,19 +112,19 @@ fn owners_that_are_known_by_their_epoch_alone_are_noticed() {
 // spec: INV-02
 #[test]
 fn a_started_record_that_a_power_cut_can_take_is_noticed() {
-    let verdict = first_failure(Break::Envelope).expect("no seed noticed");
+    let verdict = first_failure(RemovedSafeguard::Envelope).expect("no seed noticed");
     assert!(has(&verdict, "once-only"), "{verdict}");
 }
 
 #[test]
 fn a_printed_log_replays() {
-    let verdict = simulate(7, Break::Nothing);
+    let verdict = simulate(7, RemovedSafeguard::Nothing);
     assert_eq!(replay(&verdict.to_string()), Ok(verdict.entries));
 }
 
 #[test]
 fn a_log_that_was_tampered_with_does_not_replay() {
-    let printed = simulate(7, Break::Nothing).to_string();
+    let printed = simulate(7, RemovedSafeguard::Nothing).to_string();
     let tampered = printed.replace("\"run_started/1\"", "\"run_begun/1\"");
     assert!(replay(&tampered).is_err());
 }

@@ -1,9 +1,9 @@
-"""The official Python clients against the scripted server.
+"""Tests the official Python clients against the scripted server.
 
 Usage: clients.py WINDLASS
 
 Starts `windlass scripted` on a free port, runs conversations with the packages `anthropic` and
-`openai`, streaming and not, and prints one line for what failed and one for the sum.
+`openai`, streaming and not, and prints one line for each failure and one with the totals.
 """
 
 import pathlib

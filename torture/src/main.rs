@@ -1,48 +1,49 @@
-//! Kills real processes of the binary at the worst moments and audits what they leave behind.
+//! Kills processes of the binary at the worst moments (random instants, every write boundary,
+//! frozen past their lease) and audits what they leave behind.
 //!
 //! A parent (this program) sends prompts to `windlass` processes whose scripted model calls tools
-//! with effects in a ledger outside the store. It kills them at random instants and at every write
-//! boundary, freezes them past their lease, restarts them, answers what they ask as truthfully as
-//! the ledger allows, and then compares store and ledger. A PostgreSQL suffers too. Not here: anything that drives a
-//! conversation; the binary is judged from outside.
+//! with effects in a ledger outside the store. It kills or freezes the processes, restarts them,
+//! answers their questions as truthfully as the ledger allows, and then compares store and ledger.
+//! A PostgreSQL server is subjected to faults as well. Not here: anything that drives a
+//! conversation; the binary is tested from outside.
 
+mod apply_fault;
 mod args;
-mod audit;
-mod brood;
-mod budget;
+mod audit_conversation;
+mod binary_command;
 mod campaign;
+mod campaign_tally;
 mod child;
+mod child_registry;
 mod clock;
-mod dice;
-mod fault;
-mod freeze;
-mod ground;
-mod guard;
-mod ledger;
-mod log;
-mod nemesis;
-mod order;
-mod plan;
-mod processes;
+mod conversation_plan;
+mod conversation_trial;
+mod effect_ledger;
+mod fault_injector;
+mod folder_guard;
+mod freeze_takeover;
+mod kill_budget;
+mod log_reader;
+mod postgres_under_test;
+mod process_table;
 mod progress;
 mod report;
 mod script;
+mod seeded_random;
 mod self_test;
-mod server;
 mod store;
-mod strike;
-mod tally;
-mod trial;
-mod watched;
+mod violation;
+mod watched_kill;
+mod work_folder;
 
 #[cfg(test)]
-mod audit_tests;
+mod audit_conversation_tests;
 #[cfg(test)]
-mod budget_tests;
+mod conversation_plan_tests;
 #[cfg(test)]
-mod log_tests;
+mod kill_budget_tests;
 #[cfg(test)]
-mod plan_tests;
+mod log_reader_tests;
 #[cfg(test)]
 mod report_tests;
 #[cfg(test)]
@@ -52,30 +53,30 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::Args;
+use args::TortureArgs;
 
 fn main() -> ExitCode {
-    if let Some(folder) = guard::asked_for() {
-        return guard::stand(&folder);
+    if let Some(folder) = folder_guard::guarded_folder() {
+        return folder_guard::run_guard(&folder);
     }
-    let ended = match server::asked_for() {
-        Some(seed) => server::serve(seed),
-        None => run(&Args::parse()),
+    let ended = match postgres_under_test::server_seed() {
+        Some(seed) => postgres_under_test::serve(seed),
+        None => run(&TortureArgs::parse()),
     };
     match ended {
         Ok(code) => code,
         Err(error) => {
-            report::trouble(&error);
+            report::print_error(&error);
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if args.wants_self_test() && !self_test::passes(args)? {
+fn run(args: &TortureArgs) -> anyhow::Result<ExitCode> {
+    if args.should_self_test() && !self_test::run_self_test(args)? {
         return Ok(ExitCode::FAILURE);
     }
     let tally = campaign::run(args)?;
-    report::last_line(args.store, &tally);
+    report::print_last_line(args.store, &tally);
     Ok(if tally.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

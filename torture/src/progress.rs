@@ -1,28 +1,28 @@
-//! A line every few seconds, so that nobody wonders.
+//! Prints progress every few seconds.
 
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use crate::campaign::Campaign;
+use crate::campaign::TortureCampaign;
 use crate::clock::{Deadline, Stopwatch, pause};
 use crate::report;
 
-const EVERY: Duration = Duration::from_secs(5);
-const LOOK: Duration = Duration::from_millis(50);
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Reports until the last of `workers` is done.
-pub(crate) fn watch(
-    campaign: &Campaign<'_>,
+/// Prints progress until the last of `workers` is done.
+pub(crate) fn report_until_done(
+    campaign: &TortureCampaign<'_>,
     since: Stopwatch,
     workers: &[ScopedJoinHandle<'_, ()>],
 ) {
-    let mut next = Deadline::after(EVERY);
+    let mut next = Deadline::after(REPORT_INTERVAL);
     while !workers.iter().all(ScopedJoinHandle::is_finished) {
         if next.has_passed() {
-            let tally = campaign.so_far();
-            report::progress(since.elapsed(), tally.kills, &tally);
-            next = Deadline::after(EVERY);
+            let tally = campaign.snapshot();
+            report::print_progress(since.elapsed(), tally.kills, &tally);
+            next = Deadline::after(REPORT_INTERVAL);
         }
-        pause(LOOK);
+        pause(POLL_INTERVAL);
     }
 }

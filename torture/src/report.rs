@@ -1,23 +1,23 @@
-//! What people read.
+//! Output of a campaign.
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::args::StoreKind;
-use crate::fault::Fault;
-use crate::tally::Tally;
+use crate::campaign_tally::CampaignTally;
+use crate::violation::Violation;
 
-/// Faults of one run that are shown.
-const FAULTS: usize = 3;
+/// Maximum number of violations shown per run.
+const MAX_SHOWN_VIOLATIONS: usize = 3;
 
-/// The last line: what scripts look at.
-pub(crate) fn last_line(store: StoreKind, tally: &Tally) {
-    println!("{}", line(store, tally));
+/// Prints the last line, which scripts parse.
+pub(crate) fn print_last_line(store: StoreKind, tally: &CampaignTally) {
+    println!("{}", format_last_line(store, tally));
 }
 
-pub(crate) fn line(store: StoreKind, tally: &Tally) -> String {
-    let Tally { kills, runs, completed, surfaced, .. } = tally;
-    let Tally { needless, lost, duplicated, stale_writes, .. } = tally;
+pub(crate) fn format_last_line(store: StoreKind, tally: &CampaignTally) -> String {
+    let CampaignTally { kills, runs, completed, surfaced, .. } = tally;
+    let CampaignTally { needless, lost, duplicated, stale_writes, .. } = tally;
     format!(
         "torture: store={store} kills={kills} runs={runs} completed={completed} \
          surfaced={surfaced} needless={needless} lost={lost} duplicated={duplicated} \
@@ -25,11 +25,11 @@ pub(crate) fn line(store: StoreKind, tally: &Tally) -> String {
     )
 }
 
-pub(crate) fn begin(what: &str) {
+pub(crate) fn print_start(what: &str) {
     println!("{what}");
 }
 
-pub(crate) fn progress(elapsed: Duration, kills: u64, tally: &Tally) {
+pub(crate) fn print_progress(elapsed: Duration, kills: u64, tally: &CampaignTally) {
     println!(
         "  {:>5.1} s  {kills} kills, {} runs, {} completed, {} surfaced, {} faulty",
         elapsed.as_secs_f64(),
@@ -40,8 +40,8 @@ pub(crate) fn progress(elapsed: Duration, kills: u64, tally: &Tally) {
     );
 }
 
-/// How the blows fell.
-pub(crate) fn blows(elapsed: Duration, tally: &Tally, coverage: &[(&str, u64)]) {
+/// Prints which faults were applied.
+pub(crate) fn print_faults(elapsed: Duration, tally: &CampaignTally, coverage: &[(&str, u64)]) {
     let blows = tally.blows;
     println!(
         "  {:.1} s: {} killed at random instants, {} at write boundaries, {} under the eyes of \
@@ -60,20 +60,20 @@ pub(crate) fn blows(elapsed: Duration, tally: &Tally, coverage: &[(&str, u64)]) 
     println!("  boundaries {reached}/{}: {}", coverage.len(), points.join(", "));
 }
 
-/// Faults of one place; the first few tell the story.
-pub(crate) fn faults(place: &Path, faults: &[Fault]) {
-    for fault in faults.iter().take(FAULTS) {
+/// Prints the violations of one conversation; the first few are enough.
+pub(crate) fn print_violations(place: &Path, faults: &[Violation]) {
+    for fault in faults.iter().take(MAX_SHOWN_VIOLATIONS) {
         println!("  {:?}: {} ({})", fault.kind, fault.what, place.display());
     }
-    if let Some(more) = faults.len().checked_sub(FAULTS + 1) {
+    if let Some(more) = faults.len().checked_sub(MAX_SHOWN_VIOLATIONS + 1) {
         println!("  and {} more in {}", more + 1, place.display());
     }
 }
 
-pub(crate) fn kept(place: &Path) {
+pub(crate) fn print_kept_folder(place: &Path) {
     println!("  the evidence is in {}", place.display());
 }
 
-pub(crate) fn trouble(error: &anyhow::Error) {
+pub(crate) fn print_error(error: &anyhow::Error) {
     eprintln!("windlass-torture: {error:#}");
 }

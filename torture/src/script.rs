@@ -1,92 +1,99 @@
-//! A plan in the script language of the offline model.
+//! Renders a plan in the script language of the scripted model.
 //!
-//! Rules choose by the number of the reply, which the conversation itself holds, so a process that
-//! takes over answers as the one before would have.
+//! Rules match by the number of the reply, which the conversation itself contains, so a process
+//! that takes over gets the same replies as the one before.
 
 use std::path::Path;
 
 use serde_json::json;
 
-use crate::dice::Dice;
-use crate::plan::{Call, Effect, Plan, Step};
+use crate::conversation_plan::{ConversationPlan, PlanStep, PlannedCall, PlannedEffect};
+use crate::seeded_random::SeededRandom;
 
-/// A model call of this process that fails in passing. Its pause is a second, so it is rare.
+/// A transient failure of a model call of this process. Its backoff takes a second, so it is rare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stumble {
-    /// Before which reply.
+pub(crate) struct TransientFailure {
+    /// The reply before which the call fails.
     pub(crate) step: u64,
-    /// How.
-    pub(crate) how: How,
+    /// The kind of the failure.
+    pub(crate) how: FailureKind,
 }
 
-/// How a model call fails in passing.
+/// The kind of a transient failure of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum FailureKind {
     /// The provider is overloaded.
-    Refused,
-    /// The stream breaks off in the middle of a sentence.
-    Cut,
+    Overloaded,
+    /// The stream is cut in the middle of a sentence.
+    StreamCut,
 }
 
-impl Stumble {
-    /// Perhaps one, somewhere in the plan.
-    pub(crate) fn draw(plan: &Plan, dice: &mut Dice) -> Option<Self> {
-        if !dice.happens(4) {
+impl TransientFailure {
+    /// Perhaps generates a failure, somewhere in the plan.
+    pub(crate) fn generate(plan: &ConversationPlan, dice: &mut SeededRandom) -> Option<Self> {
+        if !dice.chance(4) {
             return None;
         }
-        let how = if dice.happens(50) { How::Refused } else { How::Cut };
+        let how = if dice.chance(50) { FailureKind::Overloaded } else { FailureKind::StreamCut };
         Some(Self { step: dice.between(1, plan.steps.len() as u64), how })
     }
 }
 
-/// The script of a plan whose effects go to `ledger`.
-pub(crate) fn render(plan: &Plan, ledger: &Path, stumble: Option<Stumble>) -> String {
-    let mut script = stumble.map(failing).unwrap_or_default();
+/// The script of a plan whose effects are written to `ledger`.
+pub(crate) fn render(
+    plan: &ConversationPlan,
+    ledger: &Path,
+    stumble: Option<TransientFailure>,
+) -> String {
+    let mut script = stumble.map(failing_rule).unwrap_or_default();
     for (number, step) in (1_u64..).zip(&plan.steps) {
-        script.push_str(&format!("when ask {number}\n  delay 2ms\n{}", body(step, ledger)));
+        script.push_str(&format!("when ask {number}\n  delay 2ms\n{}", step_body(step, ledger)));
     }
     script.push_str(&format!("when any\n  say \"done {}\"\n", plan.conversation));
     script
 }
 
-fn failing(Stumble { step, how }: Stumble) -> String {
+fn failing_rule(TransientFailure { step, how }: TransientFailure) -> String {
     let what = match how {
-        How::Refused => "  fail 529\n",
-        How::Cut => "  say \"This sentence never comes to its\"\n  cut inside\n",
+        FailureKind::Overloaded => "  fail 529\n",
+        FailureKind::StreamCut => "  say \"This sentence never comes to its\"\n  cut inside\n",
     };
     format!("when ask {step}\n  once\n{what}")
 }
 
-fn body(step: &Step, ledger: &Path) -> String {
+fn step_body(step: &PlanStep, ledger: &Path) -> String {
     match step {
-        Step::Calls(calls) => calls.iter().map(|call| line(call, ledger)).collect(),
-        Step::CutText => "  say \"This text goes on\"\n  stop max_tokens\n".to_owned(),
-        Step::CutCall => {
+        PlanStep::Calls(calls) => calls.iter().map(|call| call_line(call, ledger)).collect(),
+        PlanStep::CutText => "  say \"This text goes on\"\n  stop max_tokens\n".to_owned(),
+        PlanStep::CutCall => {
             "  say \"Now a call.\"\n  truncate call Bash {\"command\": \"ls\n".to_owned()
         }
     }
 }
 
-fn line(call: &Call, ledger: &Path) -> String {
+fn call_line(call: &PlannedCall, ledger: &Path) -> String {
     match call {
-        Call::Read { file } => {
-            format!("  call Read {}\n", json!({ "file_path": crate::ground::note(*file) }))
+        PlannedCall::Read { file } => {
+            format!(
+                "  call Read {}\n",
+                json!({ "file_path": crate::work_folder::note_name(*file) })
+            )
         }
-        Call::Effect(effect) => {
-            format!("  call Bash {}\n", json!({ "command": command(effect, ledger) }))
+        PlannedCall::Effect(effect) => {
+            format!("  call Bash {}\n", json!({ "command": effect_command(effect, ledger) }))
         }
     }
 }
 
-/// One short line in one write: the ledger is never torn.
-fn command(effect: &Effect, ledger: &Path) -> String {
+/// The command of an effect. It writes one short line at once: the ledger has no partial lines.
+fn effect_command(effect: &PlannedEffect, ledger: &Path) -> String {
     let append = format!("printf '%s\\n' '{}' >> '{}'", effect.line, ledger.display());
-    let before = (effect.before_ms > 0).then(|| sleep(effect.before_ms));
-    let after = (effect.after_ms > 0).then(|| sleep(effect.after_ms));
+    let before = (effect.before_ms > 0).then(|| sleep_command(effect.before_ms));
+    let after = (effect.after_ms > 0).then(|| sleep_command(effect.after_ms));
     let parts: Vec<String> = before.into_iter().chain([append]).chain(after).collect();
     parts.join("; ")
 }
 
-fn sleep(ms: u64) -> String {
+fn sleep_command(ms: u64) -> String {
     format!("sleep 0.{ms:03}")
 }

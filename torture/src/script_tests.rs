@@ -1,20 +1,20 @@
-//! A plan as the offline model reads it.
+//! A plan as a script of the scripted model.
 
 use std::path::Path;
 
-use crate::plan::{Call, Effect, Plan, Step};
-use crate::script::{How, Stumble, render};
+use crate::conversation_plan::{ConversationPlan, PlanStep, PlannedCall, PlannedEffect};
+use crate::script::{FailureKind, TransientFailure, render};
 
 #[test]
 fn a_plan_becomes_a_script() {
-    let effect = Effect { line: "c 1.1".to_owned(), before_ms: 20, after_ms: 5 };
+    let effect = PlannedEffect { line: "c 1.1".to_owned(), before_ms: 20, after_ms: 5 };
     let steps = vec![
-        Step::Calls(vec![Call::Read { file: 2 }, Call::Effect(effect)]),
-        Step::CutText,
-        Step::CutCall,
+        PlanStep::Calls(vec![PlannedCall::Read { file: 2 }, PlannedCall::Effect(effect)]),
+        PlanStep::CutText,
+        PlanStep::CutCall,
     ];
-    let plan = Plan { conversation: "c".to_owned(), steps };
-    let stumble = Stumble { step: 2, how: How::Refused };
+    let plan = ConversationPlan { conversation: "c".to_owned(), steps };
+    let stumble = TransientFailure { step: 2, how: FailureKind::Overloaded };
     let expected = r#"when ask 2
   once
   fail 529

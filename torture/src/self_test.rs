@@ -1,51 +1,57 @@
-//! Proves that the audit can fail: the same torture, with a binary that breaks a promise on
-//! purpose, must end with that fault counted.
+//! Self-test: proves that the audit can fail. The same campaign, with a binary that breaks a
+//! promise on purpose, must end with that violation counted.
 
 use anyhow::Result;
 
-use crate::args::{Args, Break};
+use crate::args::{BrokenPromise, TortureArgs};
 use crate::campaign;
+use crate::campaign_tally::CampaignTally;
 use crate::report;
-use crate::tally::Tally;
 
-/// Kills within which a broken binary must be caught.
-const KILLS: u64 = 40;
+/// Number of kills within which a broken binary must be caught.
+const MAX_KILLS: u64 = 40;
 
-/// Faulty runs after which it is caught.
-const CAUGHT: u64 = 2;
+/// Number of faulty runs after which it counts as caught.
+const CAUGHT_RUNS: u64 = 2;
 
-/// A fault needs its moment; so many seeds are tried.
-const SEEDS: u64 = 6;
+/// Number of seeds that are tried: not every seed hits the right moment.
+const MAX_SEEDS: u64 = 6;
 
-/// Whether every broken binary is caught.
-pub(crate) fn passes(args: &Args) -> Result<bool> {
-    for broken in [Break::Fence, Break::Envelope, Break::Lease] {
+/// Returns whether every broken binary is caught.
+pub(crate) fn run_self_test(args: &TortureArgs) -> Result<bool> {
+    for broken in [BrokenPromise::Fence, BrokenPromise::Envelope, BrokenPromise::Lease] {
         if !is_caught(args, broken)? {
-            report::begin(&format!("self-test: a broken {} was NOT noticed", broken.name()));
+            report::print_start(&format!(
+                "self-test: a broken {} was NOT noticed",
+                broken.as_str()
+            ));
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn is_caught(args: &Args, broken: Break) -> Result<bool> {
-    for seed in args.seed..args.seed.saturating_add(SEEDS) {
-        report::begin(&format!("self-test: the {} broken on purpose, seed {seed}", broken.name()));
-        let args = Args { broken: Some(broken), kills: KILLS, seed, ..args.clone() };
-        let (tally, _) = campaign::run_until(&args, CAUGHT)?;
-        report::begin(&format!("  {}", report::line(args.store, &tally)));
-        if !tally.is_clean() && counted(&tally, broken) > 0 {
+fn is_caught(args: &TortureArgs, broken: BrokenPromise) -> Result<bool> {
+    for seed in args.seed..args.seed.saturating_add(MAX_SEEDS) {
+        report::print_start(&format!(
+            "self-test: the {} broken on purpose, seed {seed}",
+            broken.as_str()
+        ));
+        let args = TortureArgs { broken: Some(broken), kills: MAX_KILLS, seed, ..args.clone() };
+        let (tally, _) = campaign::run_until(&args, CAUGHT_RUNS)?;
+        report::print_start(&format!("  {}", report::format_last_line(args.store, &tally)));
+        if !tally.is_clean() && count_expected_violations(&tally, broken) > 0 {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// The faults that a broken promise must show as.
-fn counted(tally: &Tally, broken: Break) -> u64 {
+/// Counts the violations that a broken promise must cause.
+fn count_expected_violations(tally: &CampaignTally, broken: BrokenPromise) -> u64 {
     match broken {
-        Break::Fence => tally.stale_writes,
-        Break::Envelope => tally.duplicated,
-        Break::Lease => tally.needless,
+        BrokenPromise::Fence => tally.stale_writes,
+        BrokenPromise::Envelope => tally.duplicated,
+        BrokenPromise::Lease => tally.needless,
     }
 }

@@ -1,4 +1,4 @@
-//! The database, read past the product: its rows as they lie there.
+//! Reads the rows of the database directly, without the product's code.
 
 mod postgres;
 mod sqlite;
@@ -11,80 +11,81 @@ use serde_json::Value;
 
 /// A lane as it is stored.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lane {
-    /// How often it changed owner.
+pub(crate) struct StoredLane {
+    /// The epoch: how often the lane changed its owner.
     pub(crate) epoch: i64,
-    /// Its last entry, by its own account.
+    /// The sequence number of the last entry, as the lane's row has it.
     pub(crate) head: i64,
-    /// Its log, by place.
-    pub(crate) entries: Vec<Row>,
-    /// Whether somebody wrote to it and was not heard yet.
+    /// The entries of the log, by position.
+    pub(crate) entries: Vec<StoredEntry>,
+    /// The number of unread inbox messages.
     pub(crate) waiting_mail: i64,
 }
 
 /// An entry as it is stored.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct StoredEntry {
     pub(crate) seq: i64,
     pub(crate) epoch: i64,
     pub(crate) body: Value,
 }
 
-impl Lane {
-    /// A sender makes the lane before it sends, and may die in between.
-    pub(crate) fn was_spoken_to(&self) -> bool {
-        self.waiting_mail > 0 || self.with_tag("queued/1").next().is_some()
+impl StoredLane {
+    /// Returns whether a prompt was sent: a sender creates the lane first and may die before it
+    /// sends.
+    pub(crate) fn has_prompt(&self) -> bool {
+        self.waiting_mail > 0 || self.with_tag("prompt_queued/1").next().is_some()
     }
 }
 
-/// Where a store is.
+/// The location of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Where {
+pub(crate) enum StoreLocation {
     File(PathBuf),
-    /// A database: its address over the wire that is cut, and the one that is not.
+    /// A database: its address through the fault-injecting proxy, and the direct one.
     Server {
         wired: String,
         direct: String,
     },
 }
 
-impl Where {
-    /// The lane of a conversation; none if no prompt for it was ever accepted.
-    pub(crate) fn lane(&self, conversation: &str) -> Result<Option<Lane>> {
+impl StoreLocation {
+    /// Reads the lane of a conversation; `None` if no prompt for it was ever accepted.
+    pub(crate) fn read_lane(&self, conversation: &str) -> Result<Option<StoredLane>> {
         let lane = match self {
-            Self::File(path) => sqlite::lane(path, conversation),
-            Self::Server { direct, .. } => postgres::lane(direct, conversation),
+            Self::File(path) => sqlite::read_lane(path, conversation),
+            Self::Server { direct, .. } => postgres::read_lane(direct, conversation),
         };
-        Ok(lane?.filter(Lane::was_spoken_to))
+        Ok(lane?.filter(StoredLane::has_prompt))
     }
 
-    /// The epoch of a lane, if it can be read at once; 0 if there is no such lane.
-    pub(crate) fn epoch(&self, conversation: &str) -> Result<i64> {
+    /// Reads the epoch of a lane, if that is possible at once; 0 if there is no such lane.
+    pub(crate) fn read_epoch(&self, conversation: &str) -> Result<i64> {
         match self {
-            Self::File(path) => sqlite::epoch(path, conversation),
-            Self::Server { direct, .. } => postgres::epoch(direct, conversation),
+            Self::File(path) => sqlite::read_epoch(path, conversation),
+            Self::Server { direct, .. } => postgres::read_epoch(direct, conversation),
         }
     }
 
-    /// The conversations in it.
-    pub(crate) fn conversations(&self) -> Result<Vec<String>> {
+    /// The conversations in the store.
+    pub(crate) fn list_conversations(&self) -> Result<Vec<String>> {
         match self {
-            Self::File(path) => sqlite::conversations(path),
-            Self::Server { direct, .. } => postgres::conversations(direct),
+            Self::File(path) => sqlite::list_conversations(path),
+            Self::Server { direct, .. } => postgres::list_conversations(direct),
         }
     }
 
-    /// Whether the engine finds it sound.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Checks the integrity of the store with its engine.
+    pub(crate) fn check_integrity(&self) -> Result<()> {
         match self {
-            Self::File(path) => sqlite::check(path),
-            Self::Server { direct, .. } => postgres::conversations(direct).map(drop),
+            Self::File(path) => sqlite::check_integrity(path),
+            Self::Server { direct, .. } => postgres::list_conversations(direct).map(drop),
         }
     }
 }
 
-/// As the binary is told.
-impl fmt::Display for Where {
+/// The location as an argument for the binary.
+impl fmt::Display for StoreLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(formatter, "{}", path.display()),

@@ -1,9 +1,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::bench::found_in;
+use crate::bench::find_benches;
 
-/// A folder of its own for one test, removed when the test ends.
+/// A temporary folder for one test, removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -27,10 +27,10 @@ fn benches_are_listed_by_name_with_their_first_line() {
     fs::write(folder.0.join("core.rs"), "//! One step.\n//! More.").unwrap();
     fs::write(folder.0.join("notes.md"), "not a bench").unwrap();
     let expected = [("core", "One step."), ("store", "Appends a second.")];
-    assert_eq!(found_in(&folder.0), expected.map(|(name, does)| (name.into(), does.into())));
+    assert_eq!(find_benches(&folder.0), expected.map(|(name, does)| (name.into(), does.into())));
 }
 
 #[test]
 fn no_folder_means_no_benches() {
-    assert!(found_in("no/such/folder".as_ref()).is_empty());
+    assert!(find_benches("no/such/folder".as_ref()).is_empty());
 }

@@ -9,29 +9,29 @@ use crate::invocation::Invocation;
 use crate::workspace;
 
 pub(crate) fn format() -> Vec<Invocation> {
-    vec![cargo(&["fmt", "--all", "--check"])]
+    vec![cargo_invocation(&["fmt", "--all", "--check"])]
 }
 
 pub(crate) fn clippy() -> Vec<Invocation> {
     let scope = ["clippy", "--workspace", "--all-targets", "--profile", "ci"];
-    vec![cargo(&scope).with(&["--", "-D", "warnings"].map(str::to_owned))]
+    vec![cargo_invocation(&scope).with_arguments(&["--", "-D", "warnings"].map(str::to_owned))]
 }
 
 pub(crate) fn test() -> Vec<Invocation> {
-    vec![cargo(&["test", "--workspace", "--profile", "ci"]), crash_points()]
+    vec![cargo_invocation(&["test", "--workspace", "--profile", "ci"]), crash_point_tests()]
 }
 
-/// The tests that die at every write boundary of the stores: the switches they need are in no other
-/// build.
-fn crash_points() -> Invocation {
+/// The tests that die at every write boundary of the stores: the fault switches they need are in no
+/// other build.
+fn crash_point_tests() -> Invocation {
     let test = ["test", "-p", "windlass-store", "--features", "faults", "--profile", "ci"];
     let which = ["--test", "all", "--", "sqlite_faults::", "postgres_points::"];
-    cargo(&test).with(&which.map(str::to_owned))
+    cargo_invocation(&test).with_arguments(&which.map(str::to_owned))
 }
 
 pub(crate) fn document() -> Vec<Invocation> {
-    let command = cargo(&["doc", "--workspace", "--no-deps", "--profile", "ci"]);
-    vec![command.setting("RUSTDOCFLAGS", "-D warnings")]
+    let command = cargo_invocation(&["doc", "--workspace", "--no-deps", "--profile", "ci"]);
+    vec![command.with_variable("RUSTDOCFLAGS", "-D warnings")]
 }
 
 pub(crate) fn explore(arguments: &[String]) -> Vec<Invocation> {
@@ -45,56 +45,59 @@ pub(crate) fn simulate(arguments: &[String]) -> Vec<Invocation> {
 pub(crate) fn bench(name: &str, arguments: &[String]) -> Result<Vec<Invocation>> {
     let run = release_binary("windlass-bench", name, arguments);
     Ok(match (name, arguments) {
-        ("cli", []) => measured_binary(run)?,
-        ("takeover", _) => working_binary(run)?,
+        ("cli", []) => cli_bench_steps(run)?,
+        ("takeover", _) => takeover_bench_steps(run)?,
         _ => vec![run],
     })
 }
 
-/// The binary as it is given to people, beside the bare loop of another benchmark.
-fn measured_binary(run: Invocation) -> Result<Vec<Invocation>> {
+/// The release binary, and the bare loop of another benchmark.
+fn cli_bench_steps(run: Invocation) -> Result<Vec<Invocation>> {
     Ok(vec![
-        cargo(&["build", "--profile", "dist", "-p", "windlass-cli"]),
-        cargo(&["build", "--release", "-p", "windlass-bench", "--bin", "turn"]),
-        run.with(&binary_of("dist")?),
+        cargo_invocation(&["build", "--profile", "dist", "-p", "windlass-cli"]),
+        cargo_invocation(&["build", "--release", "-p", "windlass-bench", "--bin", "turn"]),
+        run.with_arguments(&binary_argument("dist")?),
     ])
 }
 
-/// The binary as worker processes that come and go.
-fn working_binary(run: Invocation) -> Result<Vec<Invocation>> {
-    let build = cargo(&["build", "--release", "-p", "windlass-cli"]);
-    Ok(vec![build, run.with(&binary_of("release")?)])
+/// The binary as worker processes, which are started and stopped.
+fn takeover_bench_steps(run: Invocation) -> Result<Vec<Invocation>> {
+    let build = cargo_invocation(&["build", "--release", "-p", "windlass-cli"]);
+    Ok(vec![build, run.with_arguments(&binary_argument("release")?)])
 }
 
-fn binary_of(profile: &str) -> Result<[String; 2]> {
+fn binary_argument(profile: &str) -> Result<[String; 2]> {
     let binary = workspace::target_folder()?.join(profile).join("windlass");
     Ok(["--bin".to_owned(), binary.display().to_string()])
 }
 
-/// Torture kills the real binary, built with the fault switches that `--break` turns on.
+/// Builds and runs torture: it kills the real binary, built with the fault switches that `--break`
+/// turns on.
 pub(crate) fn torture(arguments: &[String]) -> Result<Vec<Invocation>> {
     let victim = workspace::target_folder()?.join("release").join("windlass");
-    let build = cargo(&["build", "--release", "-p", "windlass-cli", "--features", "faults"]);
-    let run = cargo(&["run", "--release", "-q", "-p", "windlass-torture", "--"])
-        .with(&["--bin".to_owned(), victim.display().to_string()])
-        .with(arguments);
+    let build =
+        cargo_invocation(&["build", "--release", "-p", "windlass-cli", "--features", "faults"]);
+    let run = cargo_invocation(&["run", "--release", "-q", "-p", "windlass-torture", "--"])
+        .with_arguments(&["--bin".to_owned(), victim.display().to_string()])
+        .with_arguments(arguments);
     Ok(vec![build, run])
 }
 
-/// The binary that the tests of the workspace have built already.
+/// Builds the binary, which the tests of the workspace have built already.
 pub(crate) fn binary_for_checks() -> Invocation {
-    cargo(&["build", "--profile", "ci", "-p", "windlass-cli"])
+    cargo_invocation(&["build", "--profile", "ci", "-p", "windlass-cli"])
 }
 
-/// The program that asks a real model through our adapters.
+/// The example that calls a real model through our adapters.
 pub(crate) fn real_model_example() -> Invocation {
-    cargo(&["build", "-p", "windlass-providers", "--example", "real_model"])
+    cargo_invocation(&["build", "-p", "windlass-providers", "--example", "real_model"])
 }
 
 fn release_binary(package: &str, binary: &str, arguments: &[String]) -> Invocation {
-    cargo(&["run", "--release", "-q", "-p", package, "--bin", binary, "--"]).with(arguments)
+    cargo_invocation(&["run", "--release", "-q", "-p", package, "--bin", binary, "--"])
+        .with_arguments(arguments)
 }
 
-fn cargo(arguments: &[&str]) -> Invocation {
+fn cargo_invocation(arguments: &[&str]) -> Invocation {
     Invocation::new("cargo", arguments)
 }

@@ -1,16 +1,16 @@
 //! `cargo xtask check`: everything that must pass, in order, each part within its time budget.
 //!
-//! It stops at the first part that fails: what follows would fail for the same reason, or hide
-//! it. `--from` goes on after a repair.
+//! It stops at the first part that fails: what follows would fail for the same reason, or hide it.
+//! `--from` continues after a fix.
 
-mod choice;
-mod parts;
+mod check_args;
+mod check_parts;
 mod report;
 
 #[cfg(test)]
-mod choice_tests;
+mod check_args_tests;
 #[cfg(test)]
-mod parts_tests;
+mod check_parts_tests;
 #[cfg(test)]
 mod report_tests;
 
@@ -18,51 +18,51 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::clock::timed;
-use crate::process::{Ended, run_within};
+use crate::clock::measure_time;
+use crate::process::{RunResult, run_within};
 use crate::tidy;
 
-use choice::Choice;
-use parts::{PARTS, Part, Work};
-use report::Tally;
+use check_args::CheckArgs;
+use check_parts::{CHECK_PARTS, CheckPart, PartWork};
+use report::CheckTally;
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    match Choice::read(arguments)? {
-        Choice::List => Ok(list()),
-        Choice::Run(parts) => Ok(run_parts(&parts)),
+    match CheckArgs::parse(arguments)? {
+        CheckArgs::List => Ok(print_list()),
+        CheckArgs::Run(parts) => Ok(run_parts(&parts)),
     }
 }
 
-fn list() -> ExitCode {
-    PARTS.iter().for_each(|part| println!("{}", report::listed(part)));
+fn print_list() -> ExitCode {
+    CHECK_PARTS.iter().for_each(|part| println!("{}", report::list_line(part)));
     ExitCode::SUCCESS
 }
 
-fn run_parts(parts: &[&Part]) -> ExitCode {
-    let (tally, total) = timed(|| run_until_failure(parts));
+fn run_parts(parts: &[&CheckPart]) -> ExitCode {
+    let (tally, total) = measure_time(|| run_until_failure(parts));
     println!("{}", tally.closing_line(total));
     if tally.all_passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run_until_failure(parts: &[&Part]) -> Tally {
-    let passed = parts.iter().take_while(|part| passes(part)).count();
-    Tally::new(passed, parts.len())
+fn run_until_failure(parts: &[&CheckPart]) -> CheckTally {
+    let passed = parts.iter().take_while(|part| run_and_report(part)).count();
+    CheckTally::new(passed, parts.len())
 }
 
-fn passes(part: &Part) -> bool {
-    println!("{}", report::before(part));
-    let (ended, took) = timed(|| perform(part));
-    println!("{}", report::after(part, &ended, took));
-    matches!(ended, Ok(Ended::Passed))
+fn run_and_report(part: &CheckPart) -> bool {
+    println!("{}", report::start_line(part));
+    let (ended, took) = measure_time(|| run_part(part));
+    println!("{}", report::end_line(part, &ended, took));
+    matches!(ended, Ok(RunResult::Passed))
 }
 
-fn perform(part: &Part) -> Result<Ended> {
+fn run_part(part: &CheckPart) -> Result<RunResult> {
     match part.work {
-        Work::Programs(programs) => run_within(&programs()?, part.patience()),
-        Work::Tidy => tidy_part(),
+        PartWork::Programs(programs) => run_within(&programs()?, part.hang_limit()),
+        PartWork::Tidy => run_tidy(),
     }
 }
 
-fn tidy_part() -> Result<Ended> {
-    Ok(if tidy::is_clean()? { Ended::Passed } else { Ended::Failed { code: 1 } })
+fn run_tidy() -> Result<RunResult> {
+    Ok(if tidy::is_clean()? { RunResult::Passed } else { RunResult::Failed { code: 1 } })
 }

@@ -1,86 +1,86 @@
-//! The commands as data: one row each, so that help cannot forget one.
+//! The commands as a table: one row each, so that the help text is complete.
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::{bench, cargo, check, process, python, tidy};
+use crate::{bench, cargo, check, process, python_env, tidy};
 
-/// One word after `cargo xtask`.
-pub(crate) struct Command {
+/// One command: the word after `cargo xtask`.
+pub(crate) struct XtaskCommand {
     pub(crate) name: &'static str,
     pub(crate) usage: &'static str,
     pub(crate) does: &'static str,
     run: fn(&[String]) -> Result<ExitCode>,
 }
 
-pub(crate) const COMMANDS: &[Command] = &[
-    Command {
+pub(crate) const COMMANDS: &[XtaskCommand] = &[
+    XtaskCommand {
         name: "check",
         usage: "check [--only PART | --from PART | --list]",
-        does: "everything that must pass before a change is in, each part within its time budget",
+        does: "run every check that a change must pass, each within its time budget",
         run: check::run,
     },
-    Command {
+    XtaskCommand {
         name: "tidy",
         usage: "tidy [--spec]",
-        does: "the house rules that are plain text; --spec lists the promises and their tests",
+        does: "check source rules and the specification; --spec lists spec items and their tests",
         run: tidy::run,
     },
-    Command {
+    XtaskCommand {
         name: "explore",
         usage: "explore [ARGS]",
-        does: "walk every interleaving of the core within bounds; --mutants plants bugs",
+        does: "explore every interleaving of the core within bounds; --mutants plants bugs",
         run: explore,
     },
-    Command {
+    XtaskCommand {
         name: "simulate",
         usage: "simulate [ARGS]",
-        does: "the real driver in a seeded, hostile world",
+        does: "run the real driver in a seeded simulation with faults",
         run: simulate,
     },
-    Command {
+    XtaskCommand {
         name: "torture",
         usage: "torture [ARGS]",
-        does: "real processes, killed and frozen at random instants, then audited",
+        does: "kill and freeze real processes at random instants, then audit the store",
         run: torture,
     },
-    Command {
+    XtaskCommand {
         name: "bench",
         usage: "bench [NAME [ARGS]]",
-        does: "run one benchmark; without a name, list them",
+        does: "run one benchmark; without a name, list all benchmarks",
         run: bench::run,
     },
-    Command {
+    XtaskCommand {
         name: "real-model",
         usage: "real-model",
-        does: "a small real model answers our adapters; fetches 125 MB the first time",
+        does: "test the adapters against a small real model; downloads 125 MB the first time",
         run: real_model,
     },
-    Command { name: "help", usage: "help", does: "this list", run: help },
+    XtaskCommand { name: "help", usage: "help", does: "print this list", run: help },
 ];
 
-/// Runs the command the words name; no words ask for help.
+/// Runs the command that the words name; without words, prints the help text.
 pub(crate) fn dispatch(words: &[String]) -> Result<ExitCode> {
     let Some((name, rest)) = words.split_first() else {
         return help(&[]);
     };
-    match find(name) {
+    match find_command(name) {
         Some(command) => (command.run)(rest),
         None => bail!("there is no command `{name}`\n\n{}", help_text()),
     }
 }
 
-fn find(name: &str) -> Option<&'static Command> {
+fn find_command(name: &str) -> Option<&'static XtaskCommand> {
     let name = if matches!(name, "--help" | "-h") { "help" } else { name };
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// One line for each command.
+/// The help text, with one line for each command.
 pub(crate) fn help_text() -> String {
     let width = COMMANDS.iter().map(|command| command.usage.len()).max().unwrap_or_default();
     let mut text = String::from("usage: cargo xtask COMMAND\n");
-    for Command { usage, does, .. } in COMMANDS {
+    for XtaskCommand { usage, does, .. } in COMMANDS {
         text.push_str(&format!("\n  {usage:width$}  {does}"));
     }
     text
@@ -104,5 +104,5 @@ fn torture(arguments: &[String]) -> Result<ExitCode> {
 }
 
 fn real_model(_: &[String]) -> Result<ExitCode> {
-    process::run_all(&python::real_model()?)
+    process::run_all(&python_env::real_model_steps()?)
 }

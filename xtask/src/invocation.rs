@@ -1,4 +1,4 @@
-//! A command line as data: built in one place, shown before it runs, run somewhere else.
+//! A command line as data: built in one module, printed before it runs, run in another.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -13,22 +13,26 @@ pub(crate) struct Invocation {
 
 impl Invocation {
     pub(crate) fn new(program: &str, arguments: &[&str]) -> Self {
-        Self { program: program.to_owned(), arguments: owned(arguments), variables: Vec::new() }
+        Self {
+            program: program.to_owned(),
+            arguments: to_strings(arguments),
+            variables: Vec::new(),
+        }
     }
 
-    /// The same with more arguments at the end.
-    pub(crate) fn with(mut self, arguments: &[String]) -> Self {
+    /// Adds arguments at the end.
+    pub(crate) fn with_arguments(mut self, arguments: &[String]) -> Self {
         self.arguments.extend_from_slice(arguments);
         self
     }
 
-    /// The same with one more environment variable.
-    pub(crate) fn setting(mut self, name: &str, value: &str) -> Self {
+    /// Adds one environment variable.
+    pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// What to execute. `cargo` becomes the cargo that started us: with several toolchains
+    /// The program to execute. `cargo` becomes the cargo that started us: with several toolchains
     /// installed, the one on `PATH` may be another.
     pub(crate) fn executable(&self) -> OsString {
         let ours = (self.program == "cargo").then(|| std::env::var_os("CARGO")).flatten();
@@ -44,25 +48,25 @@ impl Invocation {
     }
 }
 
-/// As it would be typed into a shell.
+/// The command line as it would be typed into a shell.
 impl fmt::Display for Invocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.variables {
-            write!(formatter, "{name}={} ", quoted(value))?;
+            write!(formatter, "{name}={} ", quote_word(value))?;
         }
-        write!(formatter, "{}", quoted(&self.program))?;
+        write!(formatter, "{}", quote_word(&self.program))?;
         for argument in &self.arguments {
-            write!(formatter, " {}", quoted(argument))?;
+            write!(formatter, " {}", quote_word(argument))?;
         }
         Ok(())
     }
 }
 
-fn owned(arguments: &[&str]) -> Vec<String> {
+fn to_strings(arguments: &[&str]) -> Vec<String> {
     arguments.iter().map(|&argument| argument.to_owned()).collect()
 }
 
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

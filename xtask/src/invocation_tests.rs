@@ -14,7 +14,7 @@ fn words_a_shell_would_split_are_quoted() {
 
 #[test]
 fn variables_come_first_and_are_quoted() {
-    let shown = Invocation::new("cargo", &["doc"]).setting("RUSTDOCFLAGS", "-D warnings");
+    let shown = Invocation::new("cargo", &["doc"]).with_variable("RUSTDOCFLAGS", "-D warnings");
     assert_eq!(shown.to_string(), "RUSTDOCFLAGS='-D warnings' cargo doc");
 }
 

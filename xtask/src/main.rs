@@ -1,8 +1,8 @@
-//! `cargo xtask`: the one place that knows how this workspace is checked.
+//! `cargo xtask`: the commands that check this workspace.
 //!
 //! Everyone compiles this crate before doing anything else, so it depends on std and `anyhow` only.
 //! It starts other programs and reads text; it links nothing of Windlass, and therefore still
-//! builds, and can say what is wrong, when the rest of the workspace does not compile.
+//! builds, and can report what is wrong, when the rest of the workspace does not compile.
 
 mod bench;
 mod cargo;
@@ -12,7 +12,7 @@ mod commands;
 mod invocation;
 mod postgres;
 mod process;
-mod python;
+mod python_env;
 mod tidy;
 mod workspace;
 
@@ -25,7 +25,7 @@ mod commands_tests;
 #[cfg(test)]
 mod invocation_tests;
 #[cfg(test)]
-mod python_tests;
+mod python_env_tests;
 
 use std::process::ExitCode;
 

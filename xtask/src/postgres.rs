@@ -1,12 +1,12 @@
-//! The server that tests and torture need, installed if it is missing.
+//! Installs the PostgreSQL server that tests and torture need, if it is missing.
 //!
-//! Where it cannot be installed nothing is skipped: the tests that need it fail and say so.
+//! If it cannot be installed nothing is skipped: the tests that need it fail and say so.
 
 use crate::invocation::Invocation;
 
-/// Installs Debian's packages unless they are there, a server elsewhere was named, or it may not: as
-/// root, or as somebody who may become root without being asked.
-const INSTALL: &str = r#"
+/// Installs Debian's packages, unless they are installed or that is not possible: it needs apt-get,
+/// and root or passwordless sudo.
+const INSTALL_SCRIPT: &str = r#"
 there() { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; }
 pool() { PATH="$PATH:/usr/sbin" command -v pgbouncer >/dev/null; }
 there && pool && exit 0
@@ -18,7 +18,7 @@ $root apt-get -q update && $root apt-get -q install -y --no-install-recommends p
 exit 0
 "#;
 
-/// The step that installs them.
-pub(crate) fn installed() -> Vec<Invocation> {
-    vec![Invocation::new("sh", &["-c", INSTALL])]
+/// The step that installs the packages.
+pub(crate) fn install_steps() -> Vec<Invocation> {
+    vec![Invocation::new("sh", &["-c", INSTALL_SCRIPT])]
 }

@@ -1,4 +1,4 @@
-//! Starting other programs: the only module of this crate that does.
+//! Starts other programs: the only module of this crate that does.
 
 mod budgeted;
 mod guard;
@@ -15,13 +15,13 @@ use anyhow::{Context, Result, ensure};
 
 use crate::invocation::Invocation;
 
-pub(crate) use budgeted::{Ended, run_within};
+pub(crate) use budgeted::{RunResult, run_within};
 
-/// Runs each in turn in the foreground, without a budget, and stops at the first that fails,
-/// whose exit code becomes ours.
+/// Runs each invocation in turn in the foreground, without a budget, and stops at the first that
+/// fails, whose exit code becomes ours.
 pub(crate) fn run_all(invocations: &[Invocation]) -> Result<ExitCode> {
     for invocation in invocations {
-        let status = command(invocation).status().with_context(|| not_started(invocation))?;
+        let status = build_command(invocation).status().with_context(|| start_error(invocation))?;
         if !status.success() {
             return Ok(ExitCode::from(exit_code(status)));
         }
@@ -29,28 +29,28 @@ pub(crate) fn run_all(invocations: &[Invocation]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs it and returns what it printed; its complaints go to ours.
+/// Runs the invocation and returns its standard output; its standard error is ours.
 pub(crate) fn output_of(invocation: &Invocation) -> Result<Vec<u8>> {
-    let mut command = command(invocation);
+    let mut command = build_command(invocation);
     command.stderr(std::process::Stdio::inherit());
-    let output = command.output().with_context(|| not_started(invocation))?;
+    let output = command.output().with_context(|| start_error(invocation))?;
     ensure!(output.status.success(), "`{invocation}` failed");
     Ok(output.stdout)
 }
 
 #[expect(clippy::disallowed_methods, reason = "running programs is what xtask is for")]
-fn command(invocation: &Invocation) -> Command {
+fn build_command(invocation: &Invocation) -> Command {
     let mut command = Command::new(invocation.executable());
     command.args(invocation.arguments());
     command.envs(invocation.variables().iter().map(|(name, value)| (name, value)));
     command
 }
 
-fn not_started(invocation: &Invocation) -> String {
+fn start_error(invocation: &Invocation) -> String {
     format!("`{invocation}` could not be started")
 }
 
-/// The exit code, or what a shell reports for a death by signal.
+/// The exit code, or what a shell reports for a process killed by a signal.
 fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)

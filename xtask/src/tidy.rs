@@ -1,67 +1,67 @@
-//! `cargo xtask tidy`: the house rules that plain text can show.
+//! `cargo xtask tidy`: rules of this repository that can be checked on plain text.
 //!
-//! What the compiler or clippy can check is theirs; here is only what they cannot see. A rule is
-//! one file with one function from the tree to findings, and knows nothing of disk or git.
+//! Only what the compiler and clippy cannot check is here. A rule is one file with one function
+//! from the tree to findings, and has no access to disk or git.
 
-mod docs;
-mod edges;
+mod core_purity;
+mod crate_docs;
+mod crate_edges;
+mod file_names;
 mod finding;
-mod functions;
-mod length;
-mod names;
-mod nesting;
-mod purity;
-mod rust;
-mod spec;
-mod tests_apart;
-mod tree;
-mod words;
+mod forbidden_words;
+mod function_sizes;
+mod rust_lexer;
+mod size_limits;
+mod source_tree;
+mod spec_citations;
+mod test_files;
+mod text_search;
 
 #[cfg(test)]
-mod docs_tests;
+mod core_purity_tests;
 #[cfg(test)]
-mod edges_tests;
+mod crate_docs_tests;
 #[cfg(test)]
-mod functions_tests;
+mod crate_edges_tests;
 #[cfg(test)]
-mod length_tests;
+mod file_names_tests;
 #[cfg(test)]
-mod names_tests;
+mod forbidden_words_tests;
 #[cfg(test)]
-mod nesting_tests;
+mod function_sizes_tests;
 #[cfg(test)]
-mod purity_tests;
+mod rust_lexer_tests;
 #[cfg(test)]
-mod rust_tests;
+mod size_limits_tests;
 #[cfg(test)]
-mod tests_apart_tests;
+mod source_tree_tests;
+#[cfg(test)]
+mod test_files_tests;
+#[cfg(test)]
+mod text_search_tests;
 #[cfg(test)]
 mod tidy_tests;
-#[cfg(test)]
-mod tree_tests;
-#[cfg(test)]
-mod words_tests;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use finding::Finding;
-use spec::Ledger;
-use tree::Tree;
+use finding::TidyFinding;
+use source_tree::SourceTree;
+use spec_citations::SpecLedger;
 
-/// A house rule: looks at the whole tree and says what is wrong.
-type Rule = fn(&Tree) -> Vec<Finding>;
+/// A rule: checks the whole tree and returns its findings.
+type Rule = fn(&SourceTree) -> Vec<TidyFinding>;
 
 const RULES: &[Rule] = &[
-    edges::findings,
-    purity::findings,
-    length::findings,
-    names::findings,
-    words::findings,
-    spec::findings,
-    tests_apart::findings,
-    docs::findings,
+    crate_edges::findings,
+    core_purity::findings,
+    size_limits::findings,
+    file_names::findings,
+    forbidden_words::findings,
+    spec_citations::findings,
+    test_files::findings,
+    crate_docs::findings,
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
@@ -73,29 +73,29 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     }
 }
 
-/// Applies every rule to the repository, prints what they found, and tells whether it was nothing.
+/// Applies every rule to the repository, prints the findings, and returns whether there were none.
 pub(crate) fn is_clean() -> Result<bool> {
-    let tree = Tree::of_the_repository()?;
+    let tree = SourceTree::from_git()?;
     let findings = all_findings(&tree);
     findings.iter().for_each(|finding| println!("{finding}"));
-    println!("{}", Ledger::of(&tree).summary());
+    println!("{}", SpecLedger::from_tree(&tree).summary());
     println!("{}", closing_line(&findings));
     Ok(findings.is_empty())
 }
 
 fn list_spec() -> Result<ExitCode> {
-    let ledger = Ledger::of(&Tree::of_the_repository()?);
+    let ledger = SpecLedger::from_tree(&SourceTree::from_git()?);
     ledger.listing().iter().for_each(|line| println!("{line}"));
     println!("{}", ledger.summary());
     Ok(ExitCode::SUCCESS)
 }
 
-fn all_findings(tree: &Tree) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(tree)).collect();
+fn all_findings(tree: &SourceTree) -> Vec<TidyFinding> {
+    let mut findings: Vec<TidyFinding> = RULES.iter().flat_map(|rule| rule(tree)).collect();
     findings.sort();
     findings
 }
 
-fn closing_line(findings: &[Finding]) -> String {
+fn closing_line(findings: &[TidyFinding]) -> String {
     format!("tidy: {} rules, {} findings", RULES.len(), findings.len())
 }

@@ -1,4 +1,4 @@
-//! Where the workspace and its build output are.
+//! The folders of the workspace and of its build output.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub(crate) fn root() -> Result<PathBuf> {
     found.map(Path::to_path_buf).context("no workspace here: run this inside the repository")
 }
 
-/// Where cargo puts what it builds.
+/// The folder of cargo's build output.
 pub(crate) fn target_folder() -> Result<PathBuf> {
     match std::env::var_os("CARGO_TARGET_DIR") {
         Some(folder) => Ok(PathBuf::from(folder)),

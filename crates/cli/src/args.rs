@@ -1,4 +1,4 @@
-//! What was typed.
+//! Command-line arguments (clap). Doc comments here are help texts.
 
 use std::path::PathBuf;
 
@@ -6,34 +6,34 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use tracing_subscriber::filter::Targets;
 
+use crate::config::settings_sources::SOURCE_NAMES;
+use crate::inspect::args as look;
 use crate::logging;
-use crate::look::args as look;
-use crate::settle::sources::SOURCE_NAMES;
 
 mod prompt_argument;
 mod values;
 
-pub(crate) use prompt_argument::of_process;
+pub(crate) use prompt_argument::command_line_of_process;
 pub(crate) use values::{
-    AnswerWord, CacheWord, EffortWord, LogFormat, OutputFormat, ResumePolicy, WhenAsked,
-    at_least_one,
+    AnswerArg, CacheLifetimeArg, EffortArg, LogFormat, OutputFormat, ResumePolicyArg, WhenAsked,
+    parse_positive,
 };
-use values::{dollars, tokens, uuid};
+use values::{parse_dollars, parse_tokens, parse_uuid};
 
 /// A durable agent runtime: it survives crashes, and says why it stopped.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, arg_required_else_help = true)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Args {
+pub(crate) struct CliArgs {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     #[command(flatten)]
-    pub(crate) print: Print,
+    pub(crate) print: PrintArgs,
 }
 
 /// Runs one prompt and prints what comes of it.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Print {
+pub(crate) struct PrintArgs {
     /// Run the prompt and print the answer
     #[arg(short = 'p', long = "print")]
     pub(crate) print: bool,
@@ -42,12 +42,12 @@ pub(crate) struct Print {
     pub(crate) prompt: Option<String>,
     /// Continue the newest conversation of this folder
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "session_id"])]
-    pub(crate) go_on: bool,
+    pub(crate) continue_newest: bool,
     /// Continue this conversation, by a unique beginning or end of its id
     #[arg(short = 'r', long, value_name = "ID")]
     pub(crate) resume: Option<String>,
     /// Use the conversation with this name; create it if it is new
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "go_on", "session_id"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "continue_newest", "session_id"])]
     pub(crate) conversation: Option<String>,
     /// Continue in a copy of the conversation that --resume or --continue names
     #[arg(long)]
@@ -56,7 +56,7 @@ pub(crate) struct Print {
     #[arg(long)]
     pub(crate) detach: bool,
     /// Give the new conversation this id, a UUID that is not in use
-    #[arg(long, value_name = "UUID", value_parser = uuid)]
+    #[arg(long, value_name = "UUID", value_parser = parse_uuid)]
     pub(crate) session_id: Option<String>,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
@@ -134,7 +134,7 @@ pub(crate) struct ModelArgs {
     pub(crate) window_tokens: Option<u64>,
     /// Set how much effort the model puts into its answer
     #[arg(long, value_name = "LEVEL", value_enum)]
-    pub(crate) effort: Option<EffortWord>,
+    pub(crate) effort: Option<EffortArg>,
     /// Limit the output tokens of one reply; a reply that is cut is requested again with more
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
@@ -146,7 +146,7 @@ pub(crate) struct ModelArgs {
     pub(crate) stop_sequence: Vec<String>,
     /// Set how long the provider keeps the prompt in its cache
     #[arg(long, value_name = "TIME", value_enum)]
-    pub(crate) cache_lifetime: Option<CacheWord>,
+    pub(crate) cache_lifetime: Option<CacheLifetimeArg>,
     /// Limit the tokens for thinking; 0 switches thinking off
     #[arg(long, value_name = "N")]
     pub(crate) max_thinking_tokens: Option<u64>,
@@ -179,7 +179,7 @@ pub(crate) struct PermissionArgs {
     )]
     pub(crate) deny: Vec<String>,
     /// Choose what happens to calls that no rule covers
-    #[arg(long, value_name = "MODE", value_parser = permission_modes())]
+    #[arg(long, value_name = "MODE", value_parser = permission_mode_values())]
     pub(crate) permission_mode: Option<String>,
     /// Same as --permission-mode bypassPermissions
     #[arg(long)]
@@ -207,8 +207,8 @@ pub(crate) struct PermissionArgs {
     pub(crate) strict_settings: bool,
 }
 
-/// The modes as they are typed, in the order of what they allow.
-fn permission_modes() -> clap::builder::PossibleValuesParser {
+/// The permission modes as they are typed, in the order of what they allow.
+fn permission_mode_values() -> clap::builder::PossibleValuesParser {
     let modes = [
         ("default", "Ask for everything but reads in the workspace"),
         ("acceptEdits", "Also allow file edits in the workspace, mkdir, touch, mv and cp"),
@@ -224,13 +224,13 @@ fn permission_modes() -> clap::builder::PossibleValuesParser {
 
 impl PermissionArgs {
     /// Whether settings of this source count: `user`, `project` or `local`.
-    pub(crate) fn reads(&self, source: &str) -> bool {
+    pub(crate) fn reads_source(&self, source: &str) -> bool {
         let list = self.setting_sources.as_deref();
         list.is_none_or(|list| list.split(',').any(|named| named.trim() == source))
     }
 
     /// Whether every source that was named exists.
-    pub(crate) fn check_sources(&self) -> anyhow::Result<()> {
+    pub(crate) fn validate_sources(&self) -> anyhow::Result<()> {
         let named = self.setting_sources.as_deref().unwrap_or_default();
         let named = named.split(',').map(str::trim).filter(|named| !named.is_empty());
         match named.into_iter().find(|named| !SOURCE_NAMES.contains(named)) {
@@ -264,25 +264,25 @@ pub(crate) struct PromptArgs {
 pub(crate) struct LimitArgs {
     /// Stop the run after N rounds of tool calls [default: 50]; a run also wraps up after 15 minutes
     /// of work and is ended after 20 (`times` of a profile in config.toml)
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
     pub(crate) max_turns: Option<u32>,
     /// Limit the cost of one run, in dollars
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
     pub(crate) max_budget_usd: Option<f64>,
     /// Limit the tokens of one run
-    #[arg(long, value_name = "N", value_parser = tokens)]
+    #[arg(long, value_name = "N", value_parser = parse_tokens)]
     pub(crate) max_budget_tokens: Option<u64>,
     /// Limit the cost of one model call, in dollars
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
     pub(crate) max_call_budget_usd: Option<f64>,
     /// Limit the tokens of one model call
-    #[arg(long, value_name = "N", value_parser = tokens)]
+    #[arg(long, value_name = "N", value_parser = parse_tokens)]
     pub(crate) max_call_budget_tokens: Option<u64>,
     /// Limit the cost of all runs of the conversation together, in dollars
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = dollars)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
     pub(crate) max_conversation_budget_usd: Option<f64>,
     /// Limit the tokens of all runs of the conversation together
-    #[arg(long, value_name = "N", value_parser = tokens)]
+    #[arg(long, value_name = "N", value_parser = parse_tokens)]
     pub(crate) max_conversation_budget_tokens: Option<u64>,
     /// Use this profile: `default`, `builder`, `router`, or one of config.toml
     #[arg(long, value_name = "NAME")]
@@ -349,13 +349,13 @@ pub(crate) enum Command {
     /// List runs, newest first
     Runs(look::RunsArgs),
     /// Print a conversation: prompts, replies, calls, questions, and its state
-    Show(look::LookArgs),
+    Show(look::InspectArgs),
     /// Explain why a run stopped or what it waits for, and what to do next
-    Explain(look::LookArgs),
+    Explain(look::InspectArgs),
     /// List the iterations of a run: time, reason, calls, tokens, stop
-    Trace(look::LookArgs),
+    Trace(look::InspectArgs),
     /// Print the run journal of a conversation: objective, state, findings, decisions, blockers
-    Journal(look::LookArgs),
+    Journal(look::InspectArgs),
     /// Print the responses of the provider as they arrived
     Raw(look::RawArgs),
     /// List events and retries, newest last
@@ -365,7 +365,7 @@ pub(crate) enum Command {
     /// Count how runs ended, and after how many iterations
     Stats(look::StatsArgs),
     /// Decide every recorded step of a run again and compare, without calling a model or a tool
-    Replay(look::LookArgs),
+    Replay(look::InspectArgs),
     /// Continue a run that was interrupted or stopped at a limit
     Resume {
         /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
@@ -385,7 +385,7 @@ pub(crate) enum Command {
         question: u32,
         /// The answer
         #[arg(value_enum)]
-        answer: AnswerWord,
+        answer: AnswerArg,
         /// Text that goes with it: a reason, a result, an answer
         text: Option<String>,
         /// Send the answer only, and leave the rest to a worker
@@ -458,7 +458,7 @@ pub(crate) struct WorkerArgs {
     pub(crate) grace_seconds: u64,
     /// Choose whether interrupted runs are resumed without being asked [default: as the profile of each run says]
     #[arg(long, value_name = "POLICY", value_enum)]
-    pub(crate) resume: Option<ResumePolicy>,
+    pub(crate) resume: Option<ResumePolicyArg>,
 }
 
 /// Where the scripted model listens.

@@ -1,85 +1,91 @@
-//! The exit codes of every command. `docs/output.md` lists them for people.
+//! The exit codes of every command. `docs/output.md` documents them.
 
 use std::process::ExitCode;
 
-use windlass::End;
+use windlass::RunOutcome;
 use windlass::core::stop::RunState;
 
 use crate::sdk;
 
-/// The command line, the prompt or a settings file was not understood.
-const NOT_UNDERSTOOD: u8 = 2;
+/// Exit code: the command line, the prompt or a settings file is invalid.
+const USAGE_ERROR_CODE: u8 = 2;
 
-/// A run waits for a person.
-const WAITS_FOR_A_PERSON: u8 = 3;
+/// Exit code: a run waits for an answer.
+const NEEDS_ANSWER_CODE: u8 = 3;
 
-/// Exit codes of processes that a signal ended, as shells know them.
-const INTERRUPTED: u8 = 130;
-const TERMINATED: u8 = 143;
-const HUNG_UP: u8 = 129;
+/// Exit codes of processes that a signal ended, as shells use them.
+const INTERRUPTED_CODE: u8 = 130;
+const TERMINATED_CODE: u8 = 143;
+const HUNG_UP_CODE: u8 = 129;
 
-/// How a command ended, as its exit code tells.
+/// How a command ended, as its exit code reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// There is a result.
-    Result,
-    /// There is none.
-    NoResult,
-    NotUnderstood,
-    WaitsForAPerson,
-    /// Ctrl-C.
+pub(crate) enum ExitReason {
+    /// The command produced a result.
+    Success,
+    /// The command failed or produced no result.
+    Failure,
+    UsageError,
+    NeedsAnswer,
+    /// Interrupted by Ctrl-C.
     Interrupted,
-    /// SIGTERM.
+    /// Ended by SIGTERM.
     Terminated,
-    /// The terminal is gone.
+    /// Ended by SIGHUP: the terminal is gone.
     HungUp,
 }
 
-impl Exit {
-    /// Of a run that ended or waits.
-    pub(crate) fn of(end: &End) -> Self {
+impl ExitReason {
+    /// The exit reason of a run that finished or is parked.
+    pub(crate) fn from_outcome(end: &RunOutcome) -> Self {
         match end {
-            End::Finished(ended) if sdk::is_host() => match sdk::Label::of(ended).is_error {
-                true => Self::NoResult,
-                false => Self::Result,
-            },
-            End::Finished(ended) if ended.cause.state(ended.has_text()) == RunState::Completed => {
-                Self::Result
+            RunOutcome::Finished(ended) if sdk::is_sdk_host() => {
+                match sdk::ResultLabel::from_run_end(ended).is_error {
+                    true => Self::Failure,
+                    false => Self::Success,
+                }
             }
-            End::Parked(_) => Self::WaitsForAPerson,
-            End::Finished(_) | End::Refused(_) | End::HandedOver => Self::NoResult,
+            RunOutcome::Finished(ended)
+                if ended.cause.run_state(ended.text_presence()) == RunState::Completed =>
+            {
+                Self::Success
+            }
+            RunOutcome::Parked(_) => Self::NeedsAnswer,
+            RunOutcome::Finished(_) | RunOutcome::Rejected(_) | RunOutcome::HandedOver => {
+                Self::Failure
+            }
         }
     }
 
-    /// Whether there is a result.
-    pub(crate) fn is_result(self) -> bool {
-        self == Self::Result
+    /// Returns whether the command produced a result.
+    pub(crate) fn is_success(self) -> bool {
+        self == Self::Success
     }
 
-    /// The code. An SDK that started this process knows two codes: whether the result is an error;
-    /// an interrupt is the end that it asked for.
-    pub(crate) fn code(self) -> ExitCode {
-        let number = match (self, sdk::is_host()) {
-            (Self::Result, _) | (Self::Interrupted, true) => 0,
-            (Self::NoResult, _) | (Self::NotUnderstood | Self::WaitsForAPerson, true) => 1,
-            (Self::NotUnderstood, false) => NOT_UNDERSTOOD,
-            (Self::WaitsForAPerson, false) => WAITS_FOR_A_PERSON,
-            (Self::Interrupted, false) => INTERRUPTED,
-            (Self::Terminated, _) => TERMINATED,
-            (Self::HungUp, _) => HUNG_UP,
+    /// The exit code. An SDK that started this process knows two codes, for a result and for an
+    /// error; an interrupt is the end that the SDK requested.
+    pub(crate) fn to_exit_code(self) -> ExitCode {
+        let number = match (self, sdk::is_sdk_host()) {
+            (Self::Success, _) | (Self::Interrupted, true) => 0,
+            (Self::Failure, _) | (Self::UsageError | Self::NeedsAnswer, true) => 1,
+            (Self::UsageError, false) => USAGE_ERROR_CODE,
+            (Self::NeedsAnswer, false) => NEEDS_ANSWER_CODE,
+            (Self::Interrupted, false) => INTERRUPTED_CODE,
+            (Self::Terminated, _) => TERMINATED_CODE,
+            (Self::HungUp, _) => HUNG_UP_CODE,
         };
         ExitCode::from(number)
     }
 }
 
-/// Something that was given and cannot be understood, in one sentence: on the command line, in the
-/// environment, or in a settings file. Nothing was begun.
+/// An invalid input in one sentence: of the command line, the environment, or a settings file.
+/// Nothing was started.
 #[derive(Debug)]
 pub(crate) struct UsageError(anyhow::Error);
 
 impl UsageError {
-    /// Marks an error as one of what was given.
-    pub(crate) fn of(error: anyhow::Error) -> anyhow::Error {
+    /// Marks an error as a usage error.
+    pub(crate) fn wrap(error: anyhow::Error) -> anyhow::Error {
         match error.is::<Self>() {
             true => error,
             false => anyhow::Error::new(Self(error)),
@@ -87,15 +93,15 @@ impl UsageError {
     }
 }
 
-/// Marks the error of a result as one of what was given.
+/// Marks the error of a result as a usage error.
 pub(crate) trait OrUsageError<T> {
-    /// The same result, with an error that ends in exit code 2.
+    /// Returns the result, with an error that leads to exit code 2.
     fn or_usage_error(self) -> anyhow::Result<T>;
 }
 
 impl<T, E: Into<anyhow::Error>> OrUsageError<T> for Result<T, E> {
     fn or_usage_error(self) -> anyhow::Result<T> {
-        self.map_err(|error| UsageError::of(error.into()))
+        self.map_err(|error| UsageError::wrap(error.into()))
     }
 }
 
@@ -109,10 +115,10 @@ impl std::fmt::Display for UsageError {
 impl std::error::Error for UsageError {}
 
 /// The exit code of a command that failed.
-pub(crate) fn of_error(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn exit_code_of_error(error: &anyhow::Error) -> ExitCode {
     let exit = match error.is::<UsageError>() {
-        true => Exit::NotUnderstood,
-        false => Exit::NoResult,
+        true => ExitReason::UsageError,
+        false => ExitReason::Failure,
     };
-    exit.code()
+    exit.to_exit_code()
 }

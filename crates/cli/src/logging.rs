@@ -1,5 +1,5 @@
-//! The program's own log, on standard error: `--log LEVEL` or `RUST_LOG` turn it on, `--log-format json`
-//! writes one object a line. Nothing is set up unless somebody wants it.
+//! The program's own log on standard error: `--log LEVEL` or `RUST_LOG` enable it, `--log-format
+//! json` writes one object per line. Nothing is installed unless it is enabled.
 
 use std::fmt::{Debug, Write as _};
 use std::io::{self, Write as _};
@@ -14,18 +14,19 @@ use windlass::ports::Clock;
 
 use crate::args::{LogFormat, OutputArgs};
 use crate::exit::UsageError;
-use crate::look::time::iso;
+use crate::inspect::time_format::format_iso;
+use crate::output::ColorSupport;
 use crate::present::sanitize_output;
-use crate::show::Colours;
 
-/// What is logged, as it is typed: a level, or levels of targets.
+/// Parses a typed log filter: a level, or levels of targets.
 pub(crate) fn parse_filter(text: &str) -> Result<Targets, String> {
     let problem = || {
         format!(
             "`{text}` is not a log level; use error, warn, info, debug, trace or off, or targets such as windlass=debug"
         )
     };
-    // A word that is no level would be taken for the name of a target, and nothing be logged.
+    // A word that is not a level would be taken for the name of a target, and nothing would be
+    // logged.
     let is_target = |part: &str| {
         part.is_empty()
             || part.contains(['=', ':', '_', '.'])
@@ -38,19 +39,19 @@ pub(crate) fn parse_filter(text: &str) -> Result<Targets, String> {
     }
 }
 
-/// Sets the log up, if somebody wants one.
+/// Installs the log, if it is enabled.
 pub(crate) fn install(output: &OutputArgs) -> anyhow::Result<()> {
     let filter = match (&output.log, std::env::var("RUST_LOG")) {
         (Some(filter), _) => filter.clone(),
         (None, Ok(text)) if !text.is_empty() => {
-            let named = |why| UsageError::of(anyhow::anyhow!("RUST_LOG: {why}"));
+            let named = |why| UsageError::wrap(anyhow::anyhow!("RUST_LOG: {why}"));
             parse_filter(&text).map_err(named)?
         }
         (None, _) => return Ok(()),
     };
     let layer = StderrLog { format: output.log_format, clock: SystemClock::start() };
     let subscriber = tracing_subscriber::registry().with(layer.with_filter(filter));
-    // Set once a process: whoever comes later finds it in place.
+    // A second call finds the subscriber installed.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(())
 }
@@ -63,9 +64,9 @@ struct StderrLog {
 
 impl<S: Subscriber> Layer<S> for StderrLog {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-        let mut fields = Fields::default();
+        let mut fields = EventFields::default();
         event.record(&mut fields);
-        let (at, about) = (iso(self.clock.now()), event.metadata());
+        let (at, about) = (format_iso(self.clock.now()), event.metadata());
         let line = match self.format {
             LogFormat::Json => {
                 let mut line = fields.0;
@@ -85,43 +86,43 @@ impl<S: Subscriber> Layer<S> for StderrLog {
                 line.replace('\n', "\\n")
             }
         };
-        let _ = writeln!(io::stderr(), "{}", sanitize_output(&line, Colours::Plain));
+        let _ = writeln!(io::stderr(), "{}", sanitize_output(&line, ColorSupport::Disabled));
     }
 }
 
 /// The fields of an event.
 #[derive(Default)]
-struct Fields(Map<String, Value>);
+struct EventFields(Map<String, Value>);
 
-impl Fields {
-    fn put(&mut self, field: &Field, value: Value) {
-        // What is empty says nothing.
+impl EventFields {
+    fn insert(&mut self, field: &Field, value: Value) {
+        // Empty fields are left out.
         if value != json!("") {
             self.0.insert(field.name().to_owned(), value);
         }
     }
 }
 
-impl Visit for Fields {
+impl Visit for EventFields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.put(field, json!(format!("{value:?}")));
+        self.insert(field, json!(format!("{value:?}")));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        // Fields that are JSON already stay it.
+        // Fields that are JSON already are embedded as JSON.
         let nested = value.starts_with('{').then(|| serde_json::from_str(value).ok()).flatten();
-        self.put(field, nested.unwrap_or_else(|| json!(value)));
+        self.insert(field, nested.unwrap_or_else(|| json!(value)));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.put(field, json!(value));
+        self.insert(field, json!(value));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.put(field, json!(value));
+        self.insert(field, json!(value));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.put(field, json!(value));
+        self.insert(field, json!(value));
     }
 }

@@ -1,45 +1,46 @@
-//! The binary `windlass`: the only place that names vendors and speaks to people.
+//! The binary `windlass`: command line, configuration, output. The only crate that names vendors
+//! and talks to people.
 
 mod args;
+mod command_line_errors;
 mod commands;
+mod config;
 mod exit;
+mod inspect;
 mod logging;
-mod look;
+mod messages;
+mod output;
 mod present;
 mod prompt;
-mod refused;
 mod sdk;
-mod settle;
 mod setup;
-mod show;
 mod toolset;
-mod words;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::Args;
-use exit::Exit;
+use args::CliArgs;
+use exit::ExitReason;
 
 fn main() -> ExitCode {
-    let line = args::of_process();
-    let args = match Args::try_parse_from(&line.words) {
+    let line = args::command_line_of_process();
+    let args = match CliArgs::try_parse_from(&line.words) {
         Ok(args) => args,
-        Err(error) => return refused::told(&error, &line.words),
+        Err(error) => return command_line_errors::report_parse_error(&error, &line.words),
     };
-    if let Err(why) = line.check(&args) {
-        return refused::because(&why);
+    if let Err(why) = line.reject_ambiguous_option(&args) {
+        return command_line_errors::report_usage_error(&why);
     }
     let code = match commands::run(args) {
         Ok(code) => code,
         Err(error) => {
-            show::error(&error);
-            exit::of_error(&error)
+            output::print_error(&error);
+            exit::exit_code_of_error(&error)
         }
     };
-    show::lost_output().map_or(code, |error| {
-        show::note(&words::output_lost(&error));
-        Exit::NoResult.code()
+    output::take_output_error().map_or(code, |error| {
+        output::print_note(&messages::output_error(&error));
+        ExitReason::Failure.to_exit_code()
     })
 }

@@ -1,6 +1,6 @@
-//! How calls and questions are shown to people, the same on every surface: at a prompt, for a parked
-//! question, in `show`, `explain`, `approve` and `answer`, and as JSON. What a person approves is
-//! exactly what runs: decoded, whole, and with nothing in it that cannot be seen.
+//! Presentation of calls and questions, the same everywhere: at a prompt, for a parked question, in
+//! `show`, `explain`, `approve` and `answer`, and as JSON. A person approves exactly what runs:
+//! decoded, complete, and without invisible characters.
 
 mod call;
 mod choices;
@@ -8,8 +8,8 @@ mod escape;
 mod question;
 mod todos;
 
-pub(crate) use call::summary;
-pub(crate) use choices::{AskedQuestion, asked_questions, join_answers, resolve_text};
-pub(crate) use escape::{sanitize_output, turns_writing, visible};
-pub(crate) use question::{QuestionView, command_folder, details, text};
+pub(crate) use call::call_summary;
+pub(crate) use choices::{ModelQuestion, join_answers, parse_model_questions, resolve_answer_text};
+pub(crate) use escape::{escape_invisible, is_bidi_control, sanitize_output};
+pub(crate) use question::{QuestionView, command_folder, question_details, question_text};
 pub(crate) use todos::task_lines;

@@ -1,7 +1,7 @@
-//! From what was typed to what is sent: the words, commands that are for Windlass and not for the
-//! model, and the files that go with them.
+//! From the typed prompt to the message: text, slash commands that are for Windlass and not for the
+//! model, and attached files.
 
-pub(crate) mod arguments;
+pub(crate) mod command_arguments;
 pub(crate) mod mentions;
-pub(crate) mod slash;
-pub(crate) mod typed;
+pub(crate) mod prompt_input;
+pub(crate) mod slash_command;

@@ -1,15 +1,15 @@
-//! What is said about what was typed.
+//! Errors of the command line.
 
 use std::ffi::OsString;
 
 use clap::Parser;
 
-use super::{not_a_command, sentence};
-use crate::args::Args;
+use super::{one_sentence, unknown_command_message};
+use crate::args::CliArgs;
 
 fn said(typed: &[&str]) -> String {
     let all: Vec<OsString> = ["windlass"].iter().chain(typed).map(OsString::from).collect();
-    sentence(&Args::try_parse_from(&all).unwrap_err().to_string(), &all)
+    one_sentence(&CliArgs::try_parse_from(&all).unwrap_err().to_string(), &all)
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_command_with_a_slip_of_the_finger_is_named() {
         ("fix the bug", None),
         ("", None),
     ] {
-        let said = not_a_command(Some(typed));
+        let said = unknown_command_message(Some(typed));
         match meant {
             Some(name) => {
                 assert!(said.contains(&format!("did you mean `windlass {name}`?")), "{said}");
@@ -66,5 +66,5 @@ fn a_command_with_a_slip_of_the_finger_is_named() {
             None => assert!(said.starts_with("to run a prompt"), "{typed}: {said}"),
         }
     }
-    assert!(not_a_command(None).contains("windlass -p \"PROMPT\""));
+    assert!(unknown_command_message(None).contains("windlass -p \"PROMPT\""));
 }

@@ -1,69 +1,70 @@
-//! The tools of a conversation: the standard set, as far as it is offered.
+//! The tools of a conversation: the standard set, filtered by `--tools` and rules.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use windlass::Toolbox;
-use windlass::core::gate::Output;
-use windlass::core::permission::{Mode, Permissions};
-use windlass::core::words;
+use windlass::ToolRegistry;
+use windlass::core::guard::completion_gate::StructuredOutputTool;
+use windlass::core::message::prompt_texts;
+use windlass::core::permission::{PermissionMode, Permissions};
 use windlass::ports::Clock;
 use windlass::tools::{
-    Agent, ExitPlanMode, JournalTool, STANDARD, SpawnChildRuns, StructuredOutput, Workplace, Zones,
-    files_run_by, standard_only,
+    AgentTool, ExitPlanModeTool, JournalTool, PathZones, STANDARD_TOOLS, SpawnChildRunsTool,
+    StructuredOutput, ToolContext, files_run_by, select_standard_tools,
 };
 
 use crate::args::AgentArgs;
-use crate::settle::agents::FileAgent;
-use crate::settle::{mcp_servers, paths, sources::Source};
+use crate::config::agent_files::AgentFile;
+use crate::config::{mcp_servers, paths, settings_sources::SettingsSource};
 
-/// The name that offers children.
-pub(crate) const AGENT: &str = "Agent";
+/// The name of the tool that starts sub-agents.
+pub(crate) const AGENT_TOOL: &str = "Agent";
 
-/// Other names that people know tools by.
-const ALSO: [(&str, &str); 2] = [("Task", AGENT), ("ask_human", "AskUserQuestion")];
+/// Other names of tools that people use.
+const TOOL_ALIASES: [(&str, &str); 2] = [("Task", AGENT_TOOL), ("ask_human", "AskUserQuestion")];
 
-/// The tool that a name means.
-pub(crate) fn called(name: &str) -> &str {
-    ALSO.iter().find(|(also, _)| *also == name).map_or(name, |(_, tool)| *tool)
+/// The canonical name of a tool.
+pub(crate) fn canonical_tool_name(name: &str) -> &str {
+    TOOL_ALIASES.iter().find(|(also, _)| *also == name).map_or(name, |(_, tool)| *tool)
 }
 
-/// Every name that a rule can be about, in order.
-pub(crate) fn every_name() -> impl Iterator<Item = &'static str> {
-    let more = [AGENT, JOURNAL, "spawn_child_runs", StructuredOutput::NAME];
+/// Every tool name that a rule can have, in order.
+pub(crate) fn all_tool_names() -> impl Iterator<Item = &'static str> {
+    let more = [AGENT_TOOL, JOURNAL_TOOLS, "spawn_child_runs", StructuredOutput::NAME];
     let journal = JournalTool::all().into_iter().map(JournalTool::name);
-    STANDARD.iter().copied().chain(more).chain(journal)
+    STANDARD_TOOLS.iter().copied().chain(more).chain(journal)
 }
 
-/// The name that offers the run journal.
-const JOURNAL: &str = "Journal";
+/// The name that selects the tools of the run journal.
+const JOURNAL_TOOLS: &str = "Journal";
 
-/// The tools that are offered.
-pub(crate) fn toolbox(
+/// Builds the registry of the offered tools.
+pub(crate) fn build_tools(
     args: &AgentArgs,
-    (rules, agents): (&Permissions, &[FileAgent]),
-    workplace: &Workplace,
-) -> anyhow::Result<Toolbox> {
-    let names = offered(args.permissions.tools.as_deref())?;
-    // A tool that may never run is not offered either.
-    let blocked =
-        |name: &&str| rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.names(name));
+    (rules, agents): (&Permissions, &[AgentFile]),
+    workplace: &ToolContext,
+) -> anyhow::Result<ToolRegistry> {
+    let names = select_tools(args.permissions.tools.as_deref())?;
+    // A tool that is always denied is not offered either.
+    let blocked = |name: &&str| {
+        rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.covers_tool(name))
+    };
     let names: Vec<&str> = names.into_iter().filter(|name| !blocked(name)).collect();
-    let mut tools = standard_only(workplace, names.iter().copied());
-    if names.contains(&AGENT) {
-        let (mut one, mut several) = (Agent::default(), SpawnChildRuns::default());
+    let mut tools = select_standard_tools(workplace, names.iter().copied());
+    if names.contains(&AGENT_TOOL) {
+        let (mut one, mut several) = (AgentTool::default(), SpawnChildRunsTool::default());
         for agent in agents {
-            one = one.with(&agent.name, &agent.about);
-            several = several.with(&agent.name, &agent.about);
+            one = one.with(&agent.name, &agent.description);
+            several = several.with(&agent.name, &agent.description);
         }
         tools = tools.with(one).with(several);
     }
-    if names.contains(&JOURNAL) {
-        tools = JournalTool::all().into_iter().fold(tools, Toolbox::with);
+    if names.contains(&JOURNAL_TOOLS) {
+        tools = JournalTool::all().into_iter().fold(tools, ToolRegistry::with);
     }
-    if rules.mode == Mode::Plan && !blocked(&words::EXIT_PLAN_MODE) {
-        tools = tools.with(ExitPlanMode);
+    if rules.mode == PermissionMode::Plan && !blocked(&prompt_texts::EXIT_PLAN_MODE) {
+        tools = tools.with(ExitPlanModeTool);
     }
     if let Some(schema) = &args.prompt.json_schema {
         tools = tools.with(StructuredOutput::new(schema)?);
@@ -71,60 +72,65 @@ pub(crate) fn toolbox(
     Ok(tools)
 }
 
-/// The same tools and those that a run may bring along with its prompt: they are offered to no other.
-pub(crate) fn with_reserves(tools: Toolbox, args: &AgentArgs) -> anyhow::Result<Toolbox> {
-    // A run is checked against the schema that it brought.
+/// Adds the tools that a run may bring along with its prompt: they are offered to no other run.
+pub(crate) fn with_reserves(tools: ToolRegistry, args: &AgentArgs) -> anyhow::Result<ToolRegistry> {
+    // The answer of a run is checked against the schema given with its prompt.
     let schema = args.prompt.json_schema.as_deref();
     let output =
         schema.map_or_else(|| Ok(StructuredOutput::of_any_object()), StructuredOutput::new);
-    Ok(tools.with_reserve(ExitPlanMode).with_reserve(output?))
+    Ok(tools.with_reserve(ExitPlanModeTool).with_reserve(output?))
 }
 
-/// How an answer that must fit a schema is given.
-pub(crate) fn output(args: &AgentArgs) -> Option<Output> {
-    args.prompt.json_schema.as_ref().map(|_| StructuredOutput::output())
+/// The tool for an answer that must match a schema.
+pub(crate) fn structured_output(args: &AgentArgs) -> Option<StructuredOutputTool> {
+    args.prompt.json_schema.as_ref().map(|_| StructuredOutput::output_setting())
 }
 
-/// The place that tools work in.
-pub(crate) fn workplace(
+/// Builds the tool context of a workspace.
+pub(crate) fn build_workplace(
     args: &AgentArgs,
     workspace: &Path,
-    sources: &[Source],
+    sources: &[SettingsSource],
     clock: &Arc<dyn Clock>,
-) -> anyhow::Result<Workplace> {
-    let mut zones = Zones::new(workspace);
+) -> anyhow::Result<ToolContext> {
+    let mut zones = PathZones::new(workspace);
     for folder in &args.permissions.add_dir {
-        zones = zones.with_folder(&paths::folder(folder, "--add-dir")?);
+        zones = zones.with_folder(&paths::resolve_folder(folder, "--add-dir")?);
     }
     let added = sources.iter().flat_map(|source| &source.permissions.additional_directories);
-    // A folder of a settings file that is gone is nobody's mistake at the moment.
+    // A folder of a settings file that no longer exists is not an error.
     for folder in added.filter_map(|folder| workspace.join(folder).canonicalize().ok()) {
         zones = zones.with_folder(&folder);
     }
-    // Whoever writes a script that a hook runs decides what runs, at the very next call. Helpers and
+    // Protected: a script that a hook runs decides what runs at the very next call. Helpers and
     // servers are run by other agents that use the same files.
     let servers = mcp_servers::commands(workspace);
-    let texts = sources.iter().flat_map(Source::commands).chain(servers.iter().map(String::as_str));
+    let texts =
+        sources.iter().flat_map(SettingsSource::commands).chain(servers.iter().map(String::as_str));
     let scripts: Vec<_> = texts.flat_map(|text| files_run_by(text, &zones)).collect();
     zones = scripts.iter().fold(zones, |zones, script| zones.keeping_file(script));
     let variables = sources.iter().flat_map(|source| source.env.clone());
-    let workplace = Workplace::over(zones).timed_by(Arc::clone(clock)).with_variables(variables);
-    Ok(match paths::state() {
-        Ok(state) if paths::can_be_written(&state) => workplace.keeping_in(state.join("desks")),
-        // What tools remember goes with this process: without it no file could be edited at all.
+    let workplace =
+        ToolContext::with_zones(zones).with_clock(Arc::clone(clock)).with_variables(variables);
+    Ok(match paths::state_folder() {
+        Ok(state) if paths::can_be_written(&state) => {
+            workplace.with_state_folder(state.join("desks"))
+        }
+        // Otherwise tools keep their state in this process only: without any, no file could be
+        // edited.
         Ok(_) | Err(_) => workplace,
     })
 }
 
-/// Names as they are typed: `default` means all.
-fn offered(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
-    let all = || STANDARD.iter().copied().chain([AGENT, JOURNAL]);
+/// Resolves the typed tool names: `default` means all.
+fn select_tools(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
+    let all = || STANDARD_TOOLS.iter().copied().chain([AGENT_TOOL, JOURNAL_TOOLS]);
     let Some(list) = list.filter(|list| list.trim() != "default") else {
         return Ok(all().collect());
     };
     let mut names = Vec::new();
     for typed in list.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()) {
-        match all().find(|name| *name == called(typed)) {
+        match all().find(|name| *name == canonical_tool_name(typed)) {
             Some(name) => names.push(name),
             None => {
                 let known = all().collect::<Vec<_>>().join(", ");

@@ -1,147 +1,187 @@
-//! All bookkeeping, no opinions. Applying a record never looks at rules, limits or the clock: what
-//! was judged is in the record, and what arrived is in the entry's input.
+//! Applies records to a conversation (the fold). Bookkeeping only: no rules, limits or clock.
+//! Everything that was decided is in the record, and everything that was received is in the entry's
+//! input.
 //!
-//! A record that does not fit the state changes nothing. Logs we wrote never hold one; a log from
-//! elsewhere must not be able to bring the process down.
+//! A record that does not fit the state changes nothing. Logs written by this program never contain
+//! one; a log from elsewhere must not be able to crash the process.
 
 mod children;
-mod halt;
-mod model;
-mod room;
-mod round;
-mod talk;
+mod compaction;
+mod model_calls;
+mod pauses;
+mod prompts;
+mod tool_calls;
 
 use std::sync::Arc;
 
-use crate::budget::Spent;
-use crate::call::{Call, CallState};
-use crate::conversation::{Conversation, SharedSpending};
-use crate::ids::{CallId, Epoch, Millis};
-use crate::input::Input;
-use crate::permission::{Grant, Mode};
-use crate::record::Record;
-use crate::run::{Phase, Round, Run, StopRequest, TimeUp, Warned};
+use crate::budget::spending::Spending;
+use crate::call::call_state::{Call, CallState};
+use crate::log::ids::{CallId, Epoch, UnixMillis};
+use crate::log::input::Input;
+use crate::log::record::Record;
+use crate::permission::{Grant, PermissionMode};
+use crate::run::active_run::{BudgetWarning, ReachedTimeLimit, Round, Run, RunPhase, StopRequest};
+use crate::run::conversation::{Conversation, SharedSpending};
 
-/// Brings `c` up to date with one record of an entry of time `at` whose input was `input`.
-pub fn apply(c: &mut Conversation, at: Millis, input: &Input, record: &Record) {
+/// Applies one record to `c`: the record belongs to an entry of time `at` whose input was `input`.
+pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Record) {
     match record {
-        Record::Configured {} => configured(c, input),
-        Record::Queued { mail } => talk::queued(c, input, *mail),
-        Record::MailRefused { .. }
-        | Record::Anomaly { .. }
+        Record::Configured {} => apply_configured(c, input),
+        Record::PromptQueued { message: mail } => prompts::apply_prompt_queued(c, input, *mail),
+        Record::CommandRejected { .. }
+        | Record::AnomalyDetected { .. }
         | Record::ReplyDropped { .. }
-        | Record::Slept {}
-        | Record::Answered { .. } => {}
-        Record::Steered { mail } => talk::steered(c, input, *mail),
-        Record::Remembered { mail } => talk::remembered(c, input, *mail),
-        Record::Employed { mail } => children::employed(c, input, *mail),
-        Record::RunStarted { run } => talk::run_started(c, run),
+        | Record::SleepDetected {}
+        | Record::QuestionAnswered { .. } => {}
+        Record::SteeringQueued { message: mail } => prompts::apply_steering_queued(c, input, *mail),
+        Record::InstructionsAdded { message: mail } => {
+            prompts::apply_instructions_added(c, input, *mail);
+        }
+        Record::ParentAssigned { message: mail } => {
+            children::apply_parent_assigned(c, input, *mail);
+        }
+        Record::RunStarted { run } => prompts::apply_run_started(c, run),
         Record::PromptWithdrawn {} => c.transcript.withdraw_prompt(),
-        Record::JournalShown {} => talk::journal_shown(c),
-        Record::Finished { run, cause, also, said } => {
-            talk::finished(c, run, *cause, also, said.as_ref());
-            if let Some(ended) = &mut c.last_end {
-                ended.by_clock = matches!(input, Input::Ticked {});
+        Record::JournalShown {} => prompts::apply_journal_shown(c),
+        Record::RunFinished { run, cause, other_causes: also, text_override: said } => {
+            prompts::apply_run_finished(c, run, *cause, also, said.as_ref());
+            if let Some(ended) = &mut c.last_run_end {
+                ended.ended_by_timer = matches!(input, Input::TimerFired {});
             }
         }
-        Record::Forked { .. } => talk::forked(c),
-        Record::Asked { .. } => model::asked(c, record),
-        Record::EarlyJudged { call, launch } => model::early_judged(c, input, *call, *launch),
-        Record::Replied { truncation, .. } => model::replied(c, input, *truncation),
-        Record::AttemptAbandoned { why, charged, .. } => {
-            model::attempt_abandoned(c, why, charged);
+        Record::Forked { .. } => prompts::apply_forked(c),
+        Record::ModelCallStarted { .. } => model_calls::apply_model_call_started(c, record),
+        Record::EarlyCallDecided { call, start: launch } => {
+            model_calls::apply_early_call_decided(c, input, *call, *launch);
         }
-        Record::Deferred { until, failures } => model::deferred(c, at, *until, *failures),
-        Record::FellBack { .. } => model::fell_back(c),
-        Record::ReplyKept {} => model::reply_kept(c, input),
-        Record::Noted { text } => model::noted(c, text),
+        Record::ModelReplied { truncation, .. } => {
+            model_calls::apply_model_replied(c, input, *truncation);
+        }
+        Record::ModelCallAbandoned { why, charged, .. } => {
+            model_calls::apply_model_call_abandoned(c, why, charged);
+        }
+        Record::ModelRetryScheduled { until, failures } => {
+            model_calls::apply_model_retry(c, at, *until, *failures);
+        }
+        Record::FallbackModelSelected { .. } => model_calls::apply_fallback_model(c),
+        Record::ReplyKept {} => model_calls::apply_reply_kept(c, input),
+        Record::NoteAdded { text } => model_calls::apply_note_added(c, text),
         Record::RoundOpened { dropped, note } => {
-            round::round_opened(c, input, dropped, note.as_ref());
+            tool_calls::apply_round_opened(c, input, dropped, note.as_ref());
         }
-        Record::InputChanged { call } => round::input_changed(c, input, *call),
-        Record::ContextAdded {} => round::context_added(c, input),
-        Record::Judged { call, verdict } => round::judged(c, *call, verdict),
-        Record::Classified { .. } => round::classified(c, input),
-        Record::Launched { call } | Record::Started { call } => round::let_go(c, *call, at),
-        Record::Retried { call, until } => round::retried(c, at, input, *call, *until),
-        Record::Completed { call } => round::completed(c, at, input, *call),
-        Record::Settled { call, shown } => round::settled(c, at, *call, shown),
-        Record::CallLost { call } => round::lost(c, at, *call),
-        Record::CallCleared { call } => set(c, *call, CallState::Ready),
+        Record::CallInputChanged { call } => tool_calls::apply_call_input_changed(c, input, *call),
+        Record::HookContextAdded {} => tool_calls::apply_hook_context(c, input),
+        Record::PermissionDecided { call, verdict } => {
+            tool_calls::apply_permission_decided(c, *call, verdict);
+        }
+        Record::CallClassified { .. } => tool_calls::apply_call_classified(c, input),
+        Record::RepeatableCallStarted { call } | Record::CallStarted { call } => {
+            tool_calls::apply_call_started(c, *call, at);
+        }
+        Record::CallRetryScheduled { call, until } => {
+            tool_calls::apply_call_retry(c, at, input, *call, *until);
+        }
+        Record::CallReturned { call } => tool_calls::apply_call_returned(c, at, input, *call),
+        Record::ResultFinalized { call, result: shown } => {
+            tool_calls::apply_result_finalized(c, at, *call, shown);
+        }
+        Record::CallLost { call } => tool_calls::apply_call_lost(c, at, *call),
+        Record::CallRequeued { call } => set_call_state(c, *call, CallState::Ready),
         Record::JournalChanged { change, .. } => c.journal.apply(change),
-        Record::Spawned { call, to, granted, .. } => children::spawned(c, *call, *to, *granted),
-        Record::ChildBack { mail } => children::back(c, input, *mail),
-        Record::ChildrenRecalled { call } => children::recalled(c, *call),
-        Record::Structured { call } => round::structured(c, *call),
-        Record::RoundClosed {} => round::round_closed(c),
-        Record::TurnedFatal { .. } => round::turned_fatal(c, input),
-        Record::CancelRequested { how, .. } => {
-            with_run(c, |run| run.stop = Some(StopRequest { how: *how, at }));
+        Record::ChildrenSpawned { call, to, granted, .. } => {
+            children::apply_children_spawned(c, *call, *to, *granted);
         }
-        Record::Compacted { .. } => room::compacted(c, record),
-        Record::CompactionAsked { mail } => room::asked_for(c, input, *mail),
-        Record::Pruned { rewrites, .. } => room::pruned(c, rewrites),
-        Record::Climbed { rung } => room::climbed(c, *rung),
-        Record::CounselSought { counsel, about } => halt::counsel_sought(c, *counsel, about),
-        Record::CounselHeard { charged, .. } => halt::counsel_heard(c, charged.as_ref()),
-        Record::Questioned { question } => halt::questioned(c, question),
-        Record::Guided { mail } => halt::guided(c, input, *mail),
-        Record::DriftAccepted {} => with_run(c, halt::drift_accepted),
-        Record::BudgetExtended {} => with_run(c, halt::budget_extended),
-        Record::BudgetWarned { .. } => with_run(c, |run| run.warned = Warned::Yes),
-        Record::Granted { rule, folder } => {
+        Record::ChildResultReceived { message: mail } => {
+            children::apply_child_result(c, input, *mail);
+        }
+        Record::ChildrenCancelled { call } => children::apply_children_cancelled(c, *call),
+        Record::StructuredOutputGiven { call } => tool_calls::apply_structured_output(c, *call),
+        Record::RoundClosed {} => tool_calls::apply_round_closed(c),
+        Record::FatalToolError { .. } => tool_calls::apply_fatal_tool_error(c, input),
+        Record::CancelRequested { mode: how, .. } => {
+            with_run(c, |run| run.stop_request = Some(StopRequest { mode: *how, at }));
+        }
+        Record::Compacted { .. } => compaction::apply_compacted(c, record),
+        Record::CompactionRequested { message: mail } => {
+            compaction::apply_compaction_requested(c, input, *mail);
+        }
+        Record::Pruned { rewrites, .. } => compaction::apply_pruned(c, rewrites),
+        Record::RecoveryStepUsed { step: rung } => compaction::apply_recovery_step(c, *rung),
+        Record::ReviewRequested { id: counsel, review: about } => {
+            pauses::apply_review_requested(c, *counsel, about);
+        }
+        Record::ReviewCompleted { charged, .. } => {
+            pauses::apply_review_completed(c, charged.as_ref());
+        }
+        Record::QuestionAsked { question } => pauses::apply_question_asked(c, question),
+        Record::GuidanceGiven { message: mail } => pauses::apply_guidance(c, input, *mail),
+        Record::PromptChangeAccepted {} => with_run(c, pauses::apply_prompt_change_accepted),
+        Record::BudgetExtended {} => with_run(c, pauses::apply_budget_extended),
+        Record::BudgetWarned { .. } => with_run(c, |run| run.budget_warning = BudgetWarning::Given),
+        Record::RuleGranted { rule, folder } => {
             c.grants.push(Grant { rule: rule.clone(), folder: folder.clone() });
         }
-        Record::Rejected { by, reason, level } => with_run(c, |run| {
-            halt::rejected(run, *by, *level);
+        Record::AnswerRejected { by, reason, level } => with_run(c, |run| {
+            pauses::apply_answer_rejected(run, *by, *level);
             run.last_error = Some(reason.clone());
         }),
-        Record::ModeChanged { mode } => mode_changed(c, *mode),
-        Record::QuestionDue { question } => {
-            with_run(c, |run| run.due_question = Some(question.clone()));
+        Record::ModeChanged { mode } => apply_mode_changed(c, *mode),
+        Record::QuestionRequired { question } => {
+            with_run(c, |run| run.required_question = Some(question.clone()));
         }
-        Record::Suspected { why } => with_run(c, |run| run.suspect = Some(why.clone())),
-        Record::Watched { level, .. } => with_run(c, |run| run.guard.set_level(*level)),
-        Record::TimeUp { limit } => {
-            with_run(c, |run| run.time_up = Some(TimeUp { limit: *limit, at }));
+        Record::AnswerMarkedSuspect { why } => {
+            with_run(c, |run| run.suspect_reason = Some(why.clone()));
         }
-        Record::Adopted { epoch } => adopted(c, input, *epoch),
-        Record::SpendingSeen { total } => spending_seen(c, *total),
+        Record::LoopDetectionUpdated { level, .. } => {
+            with_run(c, |run| run.loop_guard.set_level(*level));
+        }
+        Record::TimeLimitReached { limit } => {
+            with_run(c, |run| {
+                run.reached_time_limit = Some(ReachedTimeLimit { limit: *limit, at });
+            });
+        }
+        Record::OwnerChanged { epoch } => apply_owner_changed(c, input, *epoch),
+        Record::SharedSpendingUpdated { total } => apply_shared_spending(c, *total),
     }
 }
 
-/// What was spent under the profile's cap when it was looked up, and how much of it is ours: what is
-/// spent here from now on comes on top.
-fn spending_seen(c: &mut Conversation, total: Spent) {
-    c.shared_spending = Some(SharedSpending { total, own: c.committed() });
+/// Records what was spent under the profile's cap when it was looked up, and how much of it this
+/// conversation spent: what is spent here from now on is added to it.
+fn apply_shared_spending(c: &mut Conversation, total: Spending) {
+    c.shared_spending = Some(SharedSpending { total, own: c.committed_spending() });
 }
 
-/// Whether somebody was at work since the last entry.
+/// Whether the process was awake since the last entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Worked {
-    /// Somebody was.
-    Yes,
-    /// The machine slept, or its clock jumped.
-    No,
+pub(crate) enum OwnerPresence {
+    /// The process was awake.
+    Awake,
+    /// The machine was suspended, or its clock jumped.
+    Asleep,
 }
 
-impl Worked {
-    /// What an entry says of the time before it.
-    pub(crate) fn before(records: &[Record]) -> Self {
-        if records.contains(&Record::Slept {}) { Self::No } else { Self::Yes }
+impl OwnerPresence {
+    /// Returns what the records of an entry say of the time before it.
+    pub(crate) fn from_records(records: &[Record]) -> Self {
+        if records.contains(&Record::SleepDetected {}) { Self::Asleep } else { Self::Awake }
     }
 }
 
 impl Conversation {
-    /// Counts the time since the last entry for the run that was at work. What a dead process did
-    /// not do is not counted.
-    pub(crate) fn count_time(&mut self, at: Millis, input: &Input, worked: Worked) {
+    /// Adds the time since the last entry to the active time of the run. The time after a process
+    /// died is not counted.
+    pub(crate) fn count_active_time(
+        &mut self,
+        at: UnixMillis,
+        input: &Input,
+        worked: OwnerPresence,
+    ) {
         let active = self.active_ms(at);
-        let dead = matches!(input, Input::Adopted { .. });
-        if let Some(run) = self.run.as_mut().filter(|_| !dead && worked == Worked::Yes) {
+        let dead = matches!(input, Input::OwnerChanged { .. });
+        if let Some(run) = self.run.as_mut().filter(|_| !dead && worked == OwnerPresence::Awake) {
             run.active_ms = active;
         }
-        self.counted_to = at.max(self.counted_to);
+        self.active_time_counted_to = at.max(self.active_time_counted_to);
     }
 }
 
@@ -165,40 +205,42 @@ fn with_call(c: &mut Conversation, id: CallId, change: impl FnOnce(&mut Call)) {
     });
 }
 
-fn set(c: &mut Conversation, id: CallId, state: CallState) {
+fn set_call_state(c: &mut Conversation, id: CallId, state: CallState) {
     with_call(c, id, |call| call.state = state);
 }
 
-/// What the model is told about the mode stands before the messages, so they begin anew.
-fn mode_changed(c: &mut Conversation, mode: Mode) {
+/// Applies a change of the permission mode. What the model is told about the mode stands before the
+/// messages, so the prompt prefix starts anew.
+fn apply_mode_changed(c: &mut Conversation, mode: PermissionMode) {
     c.end_generation();
     let (Some(settings), Some(run)) = (&mut c.settings, &mut c.run) else { return };
-    run.mode_before.get_or_insert(settings.rules.mode);
+    run.original_mode.get_or_insert(settings.rules.mode);
     Arc::make_mut(settings).rules.mode = mode;
 }
 
-/// The active run keeps what it began with; later ones have what the new owner has.
-fn adopted(c: &mut Conversation, input: &Input, epoch: Epoch) {
+/// Applies an owner change. The active run keeps the settings it started with; later runs have
+/// those of the new owner.
+fn apply_owner_changed(c: &mut Conversation, input: &Input, epoch: Epoch) {
     c.epoch = epoch;
-    if let Input::Adopted { settings: Some(settings), .. } = input {
+    if let Input::OwnerChanged { settings: Some(settings), .. } = input {
         c.owner_settings = Some(settings.clone());
     }
 }
 
-fn configured(c: &mut Conversation, input: &Input) {
+fn apply_configured(c: &mut Conversation, input: &Input) {
     let Input::Configured { settings } = input else { return };
     let own = c.run_settings.as_ref().filter(|_| c.run.is_some());
-    // What an active run has of its own it keeps; what it shared with its first owner changes.
+    // The active run keeps the settings of its own; those it shared with its first owner change.
     let own = own.zip(c.run_owner.as_ref()).map(|(own, first)| own.without_shared_prompt(first));
-    let in_force = own.map_or_else(|| settings.clone(), |own| Arc::new(own.over(settings)));
+    let in_force = own.map_or_else(|| settings.clone(), |own| Arc::new(own.apply_over(settings)));
     c.prompt_hash = Some(settings.prompt_hash());
     c.settings = Some(in_force);
     c.owner_settings = Some(settings.clone());
     c.run_owner = Some(settings.clone());
     with_run(c, |run| {
-        run.cap_tokens = settings.model.max_tokens;
-        if let Phase::Halted(halt) = &mut run.phase {
-            run.phase = halt.round.take().map_or(Phase::Between, Phase::Acting);
+        run.output_cap_tokens = settings.model.max_tokens;
+        if let RunPhase::Paused(halt) = &mut run.phase {
+            run.phase = halt.round.take().map_or(RunPhase::Deciding, RunPhase::RunningTools);
         }
     });
 }

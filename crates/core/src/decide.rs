@@ -1,67 +1,79 @@
-//! All judgement: what an input means, given what was recorded. Pure and total: any input at any
-//! time yields records, perhaps none.
+//! Decides what an input means for a conversation: the only place with rules, limits and tables.
+//! Pure and total: any input at any time yields records, possibly none.
 //!
-//! One file per phase; this page only says which one answers.
+//! One file per phase; this file only dispatches to them.
 
-mod answer;
-mod boundary;
 mod budget;
-mod calls;
 mod children;
-mod clock;
+mod commands;
+mod compaction;
+mod completion;
 mod configure;
-mod counsel;
 mod draft;
-mod early;
-mod failure;
+mod early_calls;
+mod escalation;
 mod guardrail;
-mod hooks;
+mod iteration;
 mod judge;
-mod mail;
-mod person;
-mod plan;
+mod loop_check;
+mod model_failure;
+mod model_reply;
+mod plan_mode;
 mod pruning;
-mod reply;
 mod resume;
-mod room;
+mod reviews;
 mod stopping;
-mod watch;
+mod time_limits;
+mod tool_calls;
+mod tool_hooks;
 
-use crate::conversation::Conversation;
-use crate::ids::Millis;
-use crate::input::Input;
-use crate::record::Record;
-use draft::Draft;
+use crate::log::ids::UnixMillis;
+use crate::log::input::Input;
+use crate::log::record::Record;
+use crate::run::conversation::Conversation;
+use draft::DecisionDraft;
 
-/// What is settled by `input` arriving at time `at`.
+/// Returns the records that follow from `input` arriving at time `at`.
 #[must_use]
-pub fn decide(conversation: &Conversation, at: Millis, input: &Input) -> Vec<Record> {
-    let mut draft = Draft::new(conversation, at, input);
+pub fn decide(conversation: &Conversation, at: UnixMillis, input: &Input) -> Vec<Record> {
+    let mut draft = DecisionDraft::new(conversation, at, input);
     match input {
-        Input::Configured { settings } => configure::configured(&mut draft, settings),
-        Input::Received { mail } => mail::received(&mut draft, mail),
-        Input::Adopted { epoch, prompt_hash, offer, .. } => {
-            resume::adopted(&mut draft, *epoch, prompt_hash, offer.as_ref());
+        Input::Configured { settings } => configure::on_configured(&mut draft, settings),
+        Input::CommandsReceived { messages: mail } => {
+            commands::on_commands_received(&mut draft, mail);
         }
-        Input::BlockReady { ask, index, tool_use, facts } => {
-            early::block_ready(&mut draft, *ask, *index, tool_use, facts);
+        Input::OwnerChanged { epoch, prompt_hash, prompt_fingerprint: offer, .. } => {
+            resume::on_owner_changed(&mut draft, *epoch, prompt_hash, offer.as_ref());
         }
-        Input::Replied { ask, reply, .. } => reply::replied(&mut draft, *ask, reply),
-        Input::ModelFailed { ask, failure } => failure::model_failed(&mut draft, *ask, failure),
-        Input::HookAnswered { call, answer, context } => {
-            hooks::answered(&mut draft, *call, answer, context.is_some());
+        Input::BlockReady { model_call: ask, index, tool_use, facts } => {
+            early_calls::on_block_ready(&mut draft, *ask, *index, tool_use, facts);
         }
-        Input::Counselled { counsel, advice } => {
-            counsel::counselled(&mut draft, *counsel, advice);
+        Input::ModelReplied { model_call: ask, reply, .. } => {
+            model_reply::on_model_replied(&mut draft, *ask, reply);
         }
-        Input::Classified { call, opinion, .. } => calls::classified(&mut draft, *call, opinion),
+        Input::ModelFailed { model_call: ask, failure } => {
+            model_failure::on_model_failed(&mut draft, *ask, failure);
+        }
+        Input::HookResponded { call, decision: answer, context } => {
+            tool_hooks::on_hook_responded(&mut draft, *call, answer, context.is_some());
+        }
+        Input::ReviewReturned { id: counsel, result: advice } => {
+            reviews::on_review_returned(&mut draft, *counsel, advice);
+        }
+        Input::CallClassified { call, classification: opinion, .. } => {
+            tool_calls::on_call_classified(&mut draft, *call, opinion);
+        }
         Input::ToolReturned { call, attempt, started_at, outcome } => {
-            calls::tool_returned(&mut draft, *call, *attempt, *started_at, outcome);
+            tool_calls::on_tool_returned(&mut draft, *call, *attempt, *started_at, outcome);
         }
-        Input::Probed { call, finding } => resume::probed(&mut draft, *call, finding),
-        Input::SpendingSeen { total } => budget::spending_seen(&mut draft, *total),
-        Input::Ticked {} => clock::ticked(&mut draft),
-        Input::Forked { parent, at } => configure::forked(&mut draft, parent, *at),
+        Input::CallProbed { call, result: finding } => {
+            resume::on_call_probed(&mut draft, *call, finding);
+        }
+        Input::SharedSpendingUpdated { total } => {
+            budget::on_shared_spending_updated(&mut draft, *total);
+        }
+        Input::TimerFired {} => time_limits::on_timer_fired(&mut draft),
+        Input::Forked { parent, at } => configure::on_forked(&mut draft, parent, *at),
     }
     draft.into_records()
 }

@@ -1,51 +1,54 @@
-//! Who may run what: rules as people write them, the mode, and the order in which they are heard.
+//! Permission rules, mode, and the order in which they are evaluated.
 //!
-//! Rules are for people; they see what the edge found out about a call and nothing else. What cannot
-//! be taken apart is never allowed by a rule.
+//! Rules are for people; they see the assessed facts of a call and nothing else. A command that
+//! cannot be parsed completely is never allowed by a rule.
 
-pub mod bounded;
+pub mod decision;
 pub mod glob;
 mod grant;
-mod harmless;
-mod harmless_git;
-mod hazard;
-pub mod judge;
-mod mention;
+mod harmless_git_options;
+mod harmless_options;
+mod hazardous_options;
+mod inline_programs;
+mod known_options;
 pub mod mode;
-mod options;
-mod program_text;
-pub mod readonly;
+pub mod policy;
+mod program_mention;
+pub mod read_only;
 pub mod rule;
+pub mod rule_list;
 pub mod scope;
-mod script;
+mod script_safety;
 pub mod subject;
 pub mod suggest;
-pub mod verdict;
 
+#[cfg(test)]
+mod decision_tests;
 #[cfg(test)]
 mod glob_tests;
 #[cfg(test)]
-mod judge_tests;
-#[cfg(test)]
 mod mode_tests;
 #[cfg(test)]
-mod readonly_tests;
+mod policy_tests;
+#[cfg(test)]
+mod read_only_tests;
 #[cfg(test)]
 mod rule_tests;
 #[cfg(test)]
 mod scope_tests;
-#[cfg(test)]
-mod verdict_tests;
 
-pub use bounded::MAX_RULES;
+pub use decision::{DefaultDecision, HookPreference, HumanAvailability, PermissionDecision};
 pub use grant::Grant;
-pub use hazard::has_harmless_options;
-pub use judge::{Asked, Effect, Permissions, Ruling};
-pub use mode::{Mode, Rights, RootRefused};
-pub use program_text::{reads_programs, runs_no_words, shows_what_it_runs};
-pub use readonly::{Depth, ReadOnlyUse, is_read_only, read_only_use};
-pub use rule::{BadRule, Rule};
-pub use scope::Places;
-pub use subject::{Access, PathUse, Scan, Seen, Shell, SimpleCommand, Subject, Zone};
-pub use suggest::suggest;
-pub use verdict::{Human, Lean, Otherwise, Verdict};
+pub use hazardous_options::has_harmless_options;
+pub use inline_programs::{reads_programs, runs_no_arguments, shows_what_it_runs};
+pub use mode::{BypassRefusedForRoot, PermissionMode, ProcessRights};
+pub use policy::{CallEffect, PermissionQuery, Permissions, RuleDecision};
+pub use read_only::{ReadDepth, ReadOnlyUse, is_read_only, read_only_use};
+pub use rule::{InvalidRule, PermissionRule};
+pub use rule_list::MAX_RULES;
+pub use scope::RuleFolders;
+pub use subject::{
+    CallSubject, FileScan, ParseCoverage, PathAccess, PathUse, PathZone, ShellCommand,
+    SimpleCommand,
+};
+pub use suggest::suggest_rule;

@@ -1,5 +1,5 @@
-//! Proves the core through its public face: scenarios, golden logs and properties, on one small kit
-//! that drives decide, fold and wanted the way a driver does.
+//! Tests of the core through its public API: scenarios, golden logs and properties, on one small
+//! kit that drives decide, fold and wanted the way a driver does.
 
 #[cfg(test)]
 mod golden;

@@ -1,4 +1,4 @@
-//! Properties: what holds whatever comes. A failure here becomes a scenario with a name.
+//! Properties that hold for any input. A failure here becomes a scenario with a name.
 
 mod bytes;
 mod histories;
@@ -10,8 +10,8 @@ mod steps;
 
 use proptest::test_runner::Config;
 
-/// So many cases, and no file of failures: a failure is written down as a scenario.
-/// `PROPTEST_CASES` scales them all; 256 is once.
+/// Returns a configuration with so many cases, and no file of failures: a failure is written down
+/// as a scenario. `PROPTEST_CASES` scales them all; 256 is once.
 fn cases(cases: u32) -> Config {
     let default = Config::default();
     let cases = u64::from(cases) * u64::from(default.cases) / 256;

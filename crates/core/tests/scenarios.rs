@@ -1,4 +1,4 @@
-//! Scenarios: what a lane does, told as it happens.
+//! Scenarios: what a lane does, step by step.
 
 mod budgets;
 mod calls;

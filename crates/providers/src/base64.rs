@@ -1,8 +1,8 @@
-//! Bytes as letters.
+//! Base64 encoding.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes, with signs at the end that fill up the last group.
+/// Encodes bytes as base64, with padding.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut text = whole_groups(bytes);
     let rest = bytes.chunks_exact(3).remainder();
@@ -15,7 +15,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Whole groups only: the last letters depend on what follows the bytes.
+/// Encodes whole groups of three bytes only: the last characters depend on what follows the bytes.
 pub(crate) fn whole_groups(bytes: &[u8]) -> String {
     bytes.chunks_exact(3).flat_map(letters).collect()
 }

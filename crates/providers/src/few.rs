@@ -1,11 +1,11 @@
-//! Lists that nearly always have one element, read without a place on the heap.
+//! Lists that nearly always have one element, deserialised without a heap allocation.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// Some elements; the first costs nothing.
+/// A list whose first element needs no allocation.
 #[derive(Debug)]
 pub(crate) struct Few<T> {
     first: Option<T>,

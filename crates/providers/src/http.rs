@@ -1,31 +1,31 @@
-//! One HTTP client for all models.
+//! The HTTP client for all models.
 //!
-//! A call has a connection to itself for as long as it lasts and gives it back, so a conversation
-//! keeps its connection from turn to turn and a thousand of them never wait for each other. The
-//! connection is driven by the task that waits for it: no task of its own, no hand-over between
-//! threads, and dropping the call ends everything.
+//! A call has a connection to itself for as long as it lasts and then returns it to the pool, so a
+//! conversation keeps its connection from turn to turn and a thousand of them never wait for each
+//! other. The connection is polled by the task that waits for it: no task of its own, no hand-over
+//! between threads, and dropping the call ends everything.
 //!
-//! An encrypted server may lie behind a proxy: then the line goes through a tunnel it makes.
+//! A server with TLS may be behind a proxy: then the connection goes through a `CONNECT` tunnel.
 //!
-//! Not here: HTTP/2 (see decisions/0007), redirects, cookies, compression, retries.
+//! Not here: HTTP/2 (see decisions/0007-http-client.md), redirects, cookies, compression, retries.
 
+mod api_target;
 mod body;
 mod client;
-mod connect;
-mod connection;
-mod pool;
-mod proxies;
-mod target;
+mod connection_pool;
+mod dial;
+mod http_connection;
+mod proxy_rules;
+mod proxy_tunnel;
 mod tls;
-mod tunnel;
 
 #[cfg(test)]
-mod proxies_tests;
+mod api_target_tests;
 #[cfg(test)]
-mod target_tests;
+mod proxy_rules_tests;
 
-pub(crate) use body::Chunks;
-pub(crate) use client::{Answer, Post};
-pub use client::{Client, Connections};
-pub use proxies::{BadProxy, Proxies};
-pub(crate) use target::Target;
+pub(crate) use api_target::ApiTarget;
+pub(crate) use body::SharedBody;
+pub use client::{ConnectionStats, HttpClient};
+pub(crate) use client::{HttpResponse, PostRequest};
+pub use proxy_rules::{InvalidProxy, ProxyRules};

@@ -1,93 +1,40 @@
-//! Models: Anthropic, OpenAI and everything that speaks like them, and the scripted model, which
-//! answers offline from a text file.
+//! Model providers: adapters for the Anthropic Messages, OpenAI Chat Completions and OpenAI
+//! Responses wire formats, a catalog of providers and models, the HTTP client they share, and the
+//! scripted model, which answers offline from a text file.
 //!
-//! A provider's adapter turns a `Request` into its wire format and what comes back into a `Reply`
-//! or a `Failure`. How HTTP faults are classed is the same for all of them and lives here.
+//! An adapter encodes a `ModelRequest` in its wire format and decodes the response into a
+//! `ModelReply` or a `ModelFailure`. The failure classes of HTTP errors are the same for all
+//! adapters and are defined here.
 //!
-//! Not here: retries, back-off and fallbacks. Those are judgement, and judgement is in the core.
+//! Not here: retries, delays between them, and fallback models. Those are decisions, which the core
+//! makes.
 
-mod anthropic;
-mod asked;
 mod base64;
-pub mod capabilities;
-mod content;
-pub mod describe;
-mod draft;
-mod encoding;
-mod encodings;
-mod endpoint;
-mod exchange;
-mod fault;
-mod faults;
+mod call;
+pub mod catalog;
+mod error;
 mod few;
-mod fields;
-mod foreign;
-mod heads;
 mod http;
 mod json;
-mod lesson;
-mod limiter;
 pub mod limits;
-mod lossless;
-mod memory;
-mod models;
-pub mod names;
-mod notice;
-mod numbers;
-mod openai;
-mod openai_chat;
-mod openai_responses;
-mod options;
-pub mod overrides;
-mod plan;
-pub mod prices;
 mod race;
-mod received;
-mod refusal;
-mod remote;
-mod replay;
-mod retry_after;
-mod rfc3339;
-mod rope;
+mod request_cache;
 pub mod scripted;
 mod secret;
-pub mod sse;
-mod stops;
-mod thinking;
-mod watch;
-mod wire;
-mod wires;
+pub mod wire;
 
 #[cfg(test)]
 mod base64_tests;
 #[cfg(test)]
-mod capabilities_tests;
-#[cfg(test)]
-mod describe_tests;
-#[cfg(test)]
-mod encodings_tests;
-#[cfg(test)]
-mod faults_tests;
-#[cfg(test)]
-mod lesson_tests;
-#[cfg(test)]
-mod names_tests;
-#[cfg(test)]
-mod retry_after_tests;
-#[cfg(test)]
-mod rope_tests;
-#[cfg(test)]
 mod secret_tests;
-#[cfg(test)]
-mod sse_tests;
 
-pub use endpoint::{Endpoint, Shared};
-pub use http::{BadProxy, Client, Connections, Proxies};
-pub use limiter::{GateView, Limiter};
-pub use models::{Models, Variables};
-pub use notice::{Notice, notices};
-pub use options::{Deadlines, Delivery, Options};
-pub use remote::Remote;
-pub use replay::{Recorded, replay};
+pub use call::call_notice::{CallNotice, notices_in};
+pub use call::call_options::{CallDeadlines, CallOptions, ReplyDelivery};
+pub use call::endpoint::{Endpoint, SharedServices};
+pub use call::rate_limiter::{RateGateSnapshot, RateLimiter};
+pub use call::remote_model::RemoteModel;
+pub use catalog::model_registry::{EnvLookup, ModelRegistry};
+pub use http::{ConnectionStats, HttpClient, InvalidProxy, ProxyRules};
 pub use secret::{Redactor, Secret};
-pub use windlass_core::settings::CacheLifetime;
+pub use windlass_core::settings::conversation_settings::CacheLifetime;
+pub use wire::replay::{RecordedCall, replay_stream};

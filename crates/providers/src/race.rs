@@ -1,17 +1,17 @@
-//! Waiting for whichever comes first.
+//! Waits for the first of two futures.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-/// Which of two futures came first.
+/// Which of two futures finished first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum First<A, B> {
     Left(A),
     Right(B),
 }
 
-/// Waits for the left one; the right one is made only if that is not there at once.
+/// Waits for the left future; the right one is created only if the left one is not ready at once.
 pub(crate) async fn first_or<A, B, R: Future<Output = B>>(
     left: impl Future<Output = A>,
     right: impl FnOnce() -> R,
@@ -23,7 +23,7 @@ pub(crate) async fn first_or<A, B, R: Future<Output = B>>(
     }
 }
 
-/// Waits for either; the left one wins a tie, the other is dropped.
+/// Waits for either future; the left one wins a tie, the other one is dropped.
 pub(crate) async fn first_of<A, B>(
     left: impl Future<Output = A>,
     right: impl Future<Output = B>,

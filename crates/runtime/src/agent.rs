@@ -1,45 +1,46 @@
-//! What drives conversations: the handles to the world on one side, the settings on the other. Data
-//! and handles never share a struct with the conversation itself.
+//! An agent: the ports and the settings that drive conversations. They are kept apart from the
+//! state of the conversation itself.
 
 use std::sync::Arc;
 
-use windlass_core::settings::Settings;
+use windlass_core::settings::conversation_settings::Settings;
 
 use crate::ports::{Clock, Hooks, Model, NoHooks, Store};
-use crate::toolbox::Toolbox;
+use crate::tool_registry::ToolRegistry;
 
-/// Handles to the world.
+/// The ports of an agent to the outside world.
 #[derive(Clone)]
 pub struct Ports {
-    /// The model.
+    /// The model that is called.
     pub model: Arc<dyn Model>,
-    /// The tools.
-    pub tools: Toolbox,
-    /// Who listens at the hook points.
+    /// The tools that the model may call.
+    pub tools: ToolRegistry,
+    /// The hooks that are called at the hook points.
     pub hooks: Arc<dyn Hooks>,
-    /// Where lanes live.
+    /// The store that holds the lanes.
     pub store: Arc<dyn Store>,
-    /// Time.
+    /// The clock for wall time and timers.
     pub clock: Arc<dyn Clock>,
 }
 
-/// A registered set of handles and settings that can drive conversations.
+/// A registered set of ports and settings that can drive conversations.
 #[derive(Clone)]
 pub struct Agent {
-    /// Handles to the world.
+    /// The ports to the outside world.
     pub ports: Ports,
-    /// What its conversations run with.
+    /// The settings that its conversations run with.
     pub settings: Arc<Settings>,
 }
 
 impl Agent {
-    /// An agent of these parts; the tools' specs become part of the settings.
+    /// Creates an agent of these parts; the specifications of the tools become part of the
+    /// settings.
     #[must_use]
     pub fn new(
         model: Arc<dyn Model>,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        tools: Toolbox,
+        tools: ToolRegistry,
         mut settings: Settings,
     ) -> Self {
         settings.tools = tools.specs();

@@ -1,46 +1,47 @@
-//! Carries out what the core decides, one step at a time. The driver waits at one point; between two
-//! waits it decides, appends, applies, tells the readers, and makes the air what is wanted. It holds
-//! no judgement of its own.
+//! The driver: performs what the core decides, one step at a time. It waits at one point; between
+//! two waits it decides, appends, applies, publishes to the readers, and starts and aborts effects.
+//! It makes no decisions of its own.
 
-mod fault;
-mod held;
-mod inbox;
-mod landing;
-pub(crate) mod letters;
+mod driver_wait;
+mod early_results;
+mod fault_injection;
+mod finished_effects;
+mod lease_check;
+mod long_calls;
 mod notifications;
-mod running;
-mod spending;
+pub(crate) mod outbox;
+mod shared_spending;
 mod step;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio_util::sync::CancellationToken;
-use windlass_core::budget::Spent;
-use windlass_core::conversation::Conversation;
-use windlass_core::ids::{CallId, Epoch, LaneId, Millis, Seq};
-use windlass_core::input::Input;
-use windlass_core::log::{self, Entry};
-use windlass_core::mail::Mail;
-use windlass_core::run::Phase;
-use windlass_core::settings::Settings;
-use windlass_core::wanted::{is_parked, next_time_limit, waits_for_children, wanted};
+use windlass_core::budget::spending::Spending;
+use windlass_core::log::entry::{Entry, LogError};
+use windlass_core::log::ids::{CallId, Epoch, LaneId, Seq, UnixMillis};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_core::log::input::Input;
+use windlass_core::run::active_run::RunPhase;
+use windlass_core::run::conversation::Conversation;
+use windlass_core::run::wanted::{is_parked, is_waiting_for_children, next_time_limit_at, wanted};
+use windlass_core::settings::conversation_settings::Settings;
 
-pub(crate) use notifications::Notifications;
+pub(crate) use notifications::HookNotifications;
 
 use crate::agent::{Agent, Ports};
-use crate::feed::{Feed, OwnerFeed};
-use crate::flights::Flights;
-use crate::host::WatchedDriver;
-use crate::keeping::KeepRaw;
-use crate::lease::Lease;
-use crate::ports::{Claim, MAIL_PAGE, StoreError};
-use crate::turns::Turns;
-use held::Held;
-use inbox::{Inbox, Woken};
+use crate::effect_runner::EffectRunner;
+use crate::fair_semaphore::FairSemaphore;
+use crate::feed::{LaneFeed, OwnerFeed};
+use crate::lane_host::WatchdogSlot;
+use crate::lease::WorkerLease;
+use crate::ports::{INBOX_PAGE_MESSAGES, LaneClaim, StoreError};
+use crate::retention::RawRetention;
+use driver_wait::{DriverWaiter, WakeReason};
+use early_results::EarlyResults;
 
-/// Entries read at once when a lane is loaded.
-const PAGE: usize = 512;
+/// The number of entries read at once when a lane is loaded.
+const LOG_PAGE_ENTRIES: usize = 512;
 
 /// Drives one lane for as long as there is something to do.
 pub struct Driver {
@@ -49,69 +50,70 @@ pub struct Driver {
     fork_of: Option<(LaneId, Seq)>,
     ports: Ports,
     settings: Arc<Settings>,
-    lease: Lease,
+    lease: WorkerLease,
     conversation: Conversation,
-    flights: Flights,
-    inbox: Inbox,
-    held: Held,
-    feed: Feed,
+    effects: EffectRunner,
+    waiter: DriverWaiter,
+    early_results: EarlyResults,
+    feed: LaneFeed,
     owner: Option<OwnerFeed>,
-    owner_left: OwnerLeft,
+    owner_presence: StreamOwnerPresence,
     clock_behind_ms: u64,
-    /// The lapse of the lease after which the store last said that the lane is ours.
-    ours_since: u64,
-    /// Mail that came with the claim.
-    first_mail: Vec<Mail>,
-    post: Option<Post>,
-    keep_raw: KeepRaw,
-    watched: WatchedDriver,
-    /// Hooks that hear of questions.
-    notifications: Notifications,
-    /// How long tool calls may go on after the request to hand over.
+    /// The lease lapse after which the store last confirmed that this process owns the lane.
+    owned_since_lapse: u64,
+    /// The inbox messages that came with the claim.
+    initial_messages: Vec<InboxMessage>,
+    lane_notifier: Option<LaneNotifier>,
+    raw_retention: RawRetention,
+    watchdog_slot: WatchdogSlot,
+    /// Notification hooks for questions.
+    notifications: HookNotifications,
+    /// How long tool calls may continue after the request to hand over.
     grace_ms: Arc<AtomicU64>,
-    /// A driver before this one missed a time limit.
-    after_stuck: bool,
-    /// What of this conversation counts as spent under the cap of its profile.
-    counted: Spent,
-    /// Calls that run for long and have their row, with when they began.
-    shown_calls: Vec<(CallId, Millis)>,
+    /// Whether a driver before this one missed a time limit.
+    replaces_stuck: bool,
+    /// The spending of this conversation that is counted under the cap of its profile.
+    counted_spending: Spending,
+    /// Long calls that have a row, with the time they started.
+    recorded_long_calls: Vec<(CallId, UnixMillis)>,
 }
 
-/// Hears of lanes that may want to be driven: they were sent mail, or a lane waits for them.
-pub(crate) type Post = Arc<dyn Fn(&LaneId) + Send + Sync>;
+/// Callback for lanes that may be runnable: they were sent a message, or a lane waits for them.
+pub(crate) type LaneNotifier = Arc<dyn Fn(&LaneId) + Send + Sync>;
 
-/// A lane that was claimed, and what its log says.
-pub(crate) struct Claimed {
+/// A lane that was claimed, with the conversation folded from its log.
+pub(crate) struct LoadedLane {
     pub(crate) lane: LaneId,
-    pub(crate) claim: Claim,
-    /// The lapses of the lease before it was claimed: until the next one the lane is ours.
-    pub(crate) lapses: u64,
+    pub(crate) claim: LaneClaim,
+    /// The number of lease lapses before the claim: until the next lapse this process owns the
+    /// lane.
+    pub(crate) lease_lapses: u64,
     pub(crate) conversation: Conversation,
-    /// The mail that lay in it when it was claimed, a page at most.
-    pub(crate) mail: Vec<Mail>,
+    /// The unread messages at the time of the claim, one page at most.
+    pub(crate) messages: Vec<InboxMessage>,
 }
 
-/// What became of the owner of the stream.
+/// Whether the owner of the stream is still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OwnerLeft {
-    /// It is there, or there never was one.
-    No,
-    /// It dropped its stream; the run was asked to end.
-    Yes,
+enum StreamOwnerPresence {
+    /// The owner is there, or there never was one.
+    Present,
+    /// The owner dropped its stream; a cancel of the run was requested.
+    Left,
 }
 
 /// Why a driver stopped driving.
 #[derive(Debug)]
-pub enum Rest {
-    /// Every run has ended and there is no mail.
+pub enum DriveOutcome {
+    /// Every run has ended and the inbox is empty.
     Idle(Conversation),
-    /// The run waits for a human or for its children; nothing is in the air.
+    /// The run waits for a human or for its child runs; no effect is in flight.
     Parked(Conversation),
     /// The driver was told to hand the lane over.
     HandedOver(Conversation),
 }
 
-/// Why a driver could not go on.
+/// Why a driver failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DriveError {
     /// The store failed, or another owner has the lane.
@@ -119,49 +121,56 @@ pub enum DriveError {
     Store(#[from] StoreError),
     /// The log cannot be read.
     #[error(transparent)]
-    Log(#[from] log::Error),
-    /// The lane belongs to an agent that this process does not have.
+    Log(#[from] LogError),
+    /// The lane belongs to an agent that is not registered in this process.
     #[error("no agent named {name} is registered with this process; register it and resume {lane}")]
-    NoAgent {
-        /// The agent.
+    UnknownAgent {
+        /// The name of the agent.
         name: Arc<str>,
-        /// The lane.
+        /// The lane that belongs to the agent.
         lane: LaneId,
     },
 }
 
 impl Driver {
-    /// Loads a claimed lane.
+    /// Loads a claimed lane and creates its driver.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn load(
         agent: Agent,
         lane: LaneId,
-        claim: Claim,
-        lease: Lease,
-        feed: Feed,
+        claim: LaneClaim,
+        lease: WorkerLease,
+        feed: LaneFeed,
         owner: Option<OwnerFeed>,
     ) -> Result<Self, DriveError> {
-        let conversation = load(&agent.ports, &lane).await?;
-        let mail = first_mail(&agent.ports, &lane, claim.mail.clone()).await?;
-        let claimed = Claimed { lane, claim, lapses: u64::MAX, conversation, mail };
-        Ok(Self::of(agent, claimed, lease, feed, owner))
+        let conversation = load_conversation(&agent.ports, &lane).await?;
+        let mail = read_initial_messages(&agent.ports, &lane, claim.messages.clone()).await?;
+        let claimed =
+            LoadedLane { lane, claim, lease_lapses: u64::MAX, conversation, messages: mail };
+        Ok(Self::from_loaded_lane(agent, claimed, lease, feed, owner))
     }
 
-    /// Of a lane that was claimed and read.
-    pub(crate) fn of(
+    /// Creates the driver of a lane that was claimed and loaded.
+    pub(crate) fn from_loaded_lane(
         agent: Agent,
-        claimed: Claimed,
-        lease: Lease,
-        feed: Feed,
+        claimed: LoadedLane,
+        lease: WorkerLease,
+        feed: LaneFeed,
         owner: Option<OwnerFeed>,
     ) -> Self {
-        let Claimed { lane, claim, lapses, conversation, mail } = claimed;
+        let LoadedLane { lane, claim, lease_lapses: lapses, conversation, messages: mail } =
+            claimed;
         let Agent { ports, settings } = agent.clone();
-        let (flights, landed) = Flights::new(lane.clone(), agent, feed.clone(), owner.clone());
-        // A fork that has not begun shows what its parent spent.
+        let (effects, landed) = EffectRunner::new(lane.clone(), agent, feed.clone(), owner.clone());
+        // A fork without entries of its own shows the spending of its parent.
         let is_new_fork = claim.fork_of.as_ref().is_some_and(|(_, at)| *at == conversation.head);
-        let counted = if is_new_fork { Spent::default() } else { conversation.committed() };
+        let counted_spending =
+            if is_new_fork { Spending::default() } else { conversation.committed_spending() };
         Self {
-            inbox: Inbox::new(lane.clone(), ports.clone(), landed),
+            waiter: DriverWaiter::new(lane.clone(), ports.clone(), landed),
             lane,
             epoch: claim.epoch,
             fork_of: claim.fork_of,
@@ -169,305 +178,297 @@ impl Driver {
             settings,
             lease,
             conversation,
-            flights,
-            held: Held::default(),
+            effects,
+            early_results: EarlyResults::default(),
             feed,
             owner,
-            owner_left: OwnerLeft::No,
+            owner_presence: StreamOwnerPresence::Present,
             clock_behind_ms: 0,
-            ours_since: lapses,
-            first_mail: mail,
-            post: None,
-            keep_raw: KeepRaw::Yes,
-            watched: WatchedDriver::default(),
-            notifications: Notifications::default(),
+            owned_since_lapse: lapses,
+            initial_messages: mail,
+            lane_notifier: None,
+            raw_retention: RawRetention::Keep,
+            watchdog_slot: WatchdogSlot::default(),
+            notifications: HookNotifications::default(),
             grace_ms: Arc::default(),
-            after_stuck: false,
-            counted,
-            shown_calls: Vec::new(),
+            replaces_stuck: false,
+            counted_spending,
+            recorded_long_calls: Vec::new(),
         }
     }
 
-    /// The same driver, which tells somebody about lanes that may want to be driven.
-    pub(crate) fn posting(mut self, post: Post) -> Self {
-        self.post = Some(post);
+    /// Sets the callback for lanes that may be runnable.
+    pub(crate) fn with_lane_notifier(mut self, post: LaneNotifier) -> Self {
+        self.lane_notifier = Some(post);
         self
     }
 
-    /// The same driver, whose tools wait for their turn among all of the process.
-    pub(crate) fn taking(mut self, turns: Turns) -> Self {
-        self.flights.take_turns(turns);
+    /// Sets the semaphore that limits the tools of the whole process.
+    pub(crate) fn with_tool_semaphore(mut self, turns: FairSemaphore) -> Self {
+        self.effects.set_tool_semaphore(turns);
         self
     }
 
-    /// The same driver, which keeps what providers say besides their replies, or does not.
-    pub(crate) fn keeping(mut self, raw: KeepRaw) -> Self {
-        self.keep_raw = raw;
+    /// Sets whether raw responses of providers are kept.
+    pub(crate) fn with_raw_retention(mut self, raw: RawRetention) -> Self {
+        self.raw_retention = raw;
         self
     }
 
-    /// The same driver, watched from outside.
-    pub(crate) fn watched_by(mut self, watched: WatchedDriver) -> Self {
-        self.watched = watched;
+    /// Sets the slot in which the watchdog sees this driver.
+    pub(crate) fn with_watchdog_slot(mut self, watched: WatchdogSlot) -> Self {
+        self.watchdog_slot = watched;
         self
     }
 
-    /// The same driver, which lets tool calls finish within a grace period before it hands over.
+    /// Sets the grace period in which tool calls may finish before the lane is handed over.
     pub(crate) fn with_grace(mut self, grace_ms: Arc<AtomicU64>) -> Self {
         self.grace_ms = grace_ms;
         self
     }
 
-    /// The same driver, whose notifications others wait for.
-    pub(crate) fn notifying(mut self, notifications: Notifications) -> Self {
+    /// Sets the notifications, which the process waits for before it ends.
+    pub(crate) fn with_notifications(mut self, notifications: HookNotifications) -> Self {
         self.notifications = notifications;
         self
     }
 
-    /// The same driver, in the place of one that missed a time limit.
-    pub(crate) fn after_stuck_driver(mut self) -> Self {
-        self.after_stuck = true;
+    /// Marks the driver as the replacement of one that missed a time limit.
+    pub(crate) fn replacing_stuck_driver(mut self) -> Self {
+        self.replaces_stuck = true;
         self
     }
 
-    fn post(&self, lane: &LaneId) {
-        if let Some(post) = &self.post {
+    fn notify_lane(&self, lane: &LaneId) {
+        if let Some(post) = &self.lane_notifier {
             post(lane);
         }
     }
 
-    /// Drives until nothing is left to do here, then gives the lane back. Boxed, because a future
-    /// keeps room for every place that its arguments pass through.
+    /// Drives until there is nothing left to do here, then releases the lane. Boxed, because a
+    /// future takes space for every place that its arguments pass through.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails, another owner has the lane, or the log cannot
+    /// be read.
     pub async fn drive(
         mut self: Box<Self>,
         hand_over: CancellationToken,
-    ) -> Result<Rest, DriveError> {
+    ) -> Result<DriveOutcome, DriveError> {
         let rest = self.drive_claimed(&hand_over).await;
-        self.flights.ground();
-        if !matches!(rest, Ok(Rest::Parked(_))) {
-            self.ports.tools.leave(&self.lane);
+        self.effects.abort_all();
+        if !matches!(rest, Ok(DriveOutcome::Parked(_))) {
+            self.ports.tools.on_lane_released(&self.lane);
         }
         match rest {
             Err(DriveError::Store(error @ StoreError::Fenced { .. })) => Err(error.into()),
             rest => {
                 let (lane, worker) = (self.lane.clone(), Arc::clone(&self.lease.worker));
-                self.ports.store.release(lane, worker, self.epoch).await?;
+                self.ports.store.release_lane(lane, worker, self.epoch).await?;
                 rest
             }
         }
     }
 
-    async fn drive_claimed(&mut self, hand_over: &CancellationToken) -> Result<Rest, DriveError> {
-        self.expect_limit();
-        self.open().await?;
+    async fn drive_claimed(
+        &mut self,
+        hand_over: &CancellationToken,
+    ) -> Result<DriveOutcome, DriveError> {
+        self.set_watchdog_deadline();
+        self.open_lane().await?;
         loop {
-            self.expect_limit();
+            self.set_watchdog_deadline();
             self.ensure_lease().await?;
             let wanted = wanted(&self.conversation);
-            self.flights.reconcile(&self.conversation, &wanted.effects);
-            if let Some(rest) = self.rest() {
-                self.look_after_children();
+            self.effects.reconcile(&self.conversation, &wanted.effects);
+            if let Some(rest) = self.outcome_if_idle() {
+                self.notify_child_lanes();
                 return Ok(rest);
             }
             let now = self.now();
-            let due = wanted.wake_at.into_iter().chain(self.long_call_due()).min();
-            let until_due = due.map(|due| due.since(now));
-            let owner = self.owner.as_ref().filter(|_| self.owner_left == OwnerLeft::No);
-            let lapsed = self.lease.lapsed();
-            match self.inbox.wait(until_due, owner, hand_over, lapsed).await {
-                Woken::Landed(landed) => self.land(landed).await?,
-                Woken::Mail => self.read_mail().await?,
-                Woken::Time => {
-                    self.show_long_calls().await?;
-                    self.step(vec![Input::Ticked {}]).await?;
+            let due = wanted.wake_at.into_iter().chain(self.next_long_call_at()).min();
+            let until_due = due.map(|due| due.ms_since(now));
+            let owner =
+                self.owner.as_ref().filter(|_| self.owner_presence == StreamOwnerPresence::Present);
+            let lapsed = self.lease.wait_until_lapsed();
+            match self.waiter.wait(until_due, owner, hand_over, lapsed).await {
+                WakeReason::EffectsFinished(landed) => self.on_effects_finished(landed).await?,
+                WakeReason::MessageArrived => self.read_inbox().await?,
+                WakeReason::TimerFired => {
+                    self.record_long_calls().await?;
+                    self.run_step(vec![Input::TimerFired {}]).await?;
                 }
-                Woken::OwnerLeft => self.owner_left().await?,
-                Woken::Lapsed if fault::heeds_lapses() => self.renew().await?,
-                Woken::Lapsed => self.lease.beat(self.ports.store.as_ref()).await?,
-                Woken::HandOver => {
-                    self.finish_calls().await?;
-                    return Ok(Rest::HandedOver(self.conversation.clone()));
+                WakeReason::OwnerLeft => self.on_owner_left().await?,
+                WakeReason::LeaseLapsed if fault_injection::stops_on_lapse() => {
+                    self.renew_lease().await?;
+                }
+                WakeReason::LeaseLapsed => {
+                    self.lease.send_heartbeat(self.ports.store.as_ref()).await?;
+                }
+                WakeReason::HandOver => {
+                    self.finish_running_calls().await?;
+                    return Ok(DriveOutcome::HandedOver(self.conversation.clone()));
                 }
             }
         }
     }
 
-    /// Tells the watchdog when the next limit of the run's time comes.
-    fn expect_limit(&mut self) {
+    /// Tells the watchdog when the next time limit of the run is due.
+    fn set_watchdog_deadline(&mut self) {
         let now = self.now();
-        let in_ms = next_time_limit(&self.conversation).map(|due| due.since(now));
+        let in_ms = next_time_limit_at(&self.conversation).map(|due| due.ms_since(now));
         let monotonic_ms = self.ports.clock.monotonic_ms();
-        self.watched.expect_by(in_ms.map(|ms| monotonic_ms.saturating_add(ms).max(1)));
+        self.watchdog_slot.set_deadline(in_ms.map(|ms| monotonic_ms.saturating_add(ms).max(1)));
     }
 
-    /// Lets tool calls come to their end before the lane is handed over: what was interrupted in the
-    /// middle would have to be asked about. Nothing new is started, and calls that ran ahead of their
-    /// reply, which only read, are not waited for.
-    async fn finish_calls(&mut self) -> Result<(), DriveError> {
+    /// Lets running tool calls finish before the lane is handed over: the outcome of an interrupted
+    /// call would have to be found out. No new effect is started. Early calls, which only read, are
+    /// not waited for.
+    async fn finish_running_calls(&mut self) -> Result<(), DriveError> {
         let grace_ms = self.grace_ms.load(Ordering::SeqCst);
-        if grace_ms == 0 || is_asking(&self.conversation) {
+        if grace_ms == 0 || is_calling_model(&self.conversation) {
             return Ok(());
         }
-        self.flights.keep_calls();
+        self.effects.abort_all_but_tool_calls();
         let clock = Arc::clone(&self.ports.clock);
         let mut time_is_up = clock.sleep(grace_ms);
-        while self.flights.has_any() {
+        while self.effects.has_in_flight() {
             let landed = tokio::select! {
                 biased;
-                landed = self.inbox.landed() => landed,
-                () = self.lease.lapsed() => return Ok(()),
+                landed = self.waiter.wait_for_effects() => landed,
+                () = self.lease.wait_until_lapsed() => return Ok(()),
                 () = &mut time_is_up => return Ok(()),
             };
-            self.land(landed).await?;
-            self.flights.drop_unwanted(&wanted(&self.conversation).effects);
+            self.on_effects_finished(landed).await?;
+            self.effects.abort_unwanted(&wanted(&self.conversation).effects);
         }
         Ok(())
     }
 
-    /// Brings settings and ownership up to date before anything else happens, and takes in the mail:
-    /// one append for both.
-    async fn open(&mut self) -> Result<(), DriveError> {
+    /// Brings settings and ownership up to date before anything else happens, and reads the inbox,
+    /// with one append for both.
+    async fn open_lane(&mut self) -> Result<(), DriveError> {
         if let Some((parent, at)) = self.fork_of.take_if(|(_, at)| *at == self.conversation.head) {
-            // A copy begins by saying so: nothing of the parent's run goes on in it.
-            self.step(vec![Input::Forked { parent, at }]).await?;
+            // The first entry of a fork records the fork: nothing of the parent's run continues in
+            // it.
+            self.run_step(vec![Input::Forked { parent, at }]).await?;
         }
-        if self.after_stuck && self.conversation.run.is_some() {
-            // Before it is adopted: the time that the stuck driver had counts, and so does what it
-            // let go, which the log does not say.
+        if self.replaces_stuck && self.conversation.run.is_some() {
+            // Before the owner change is recorded: the time that the stuck driver used counts, and
+            // so do the calls it started, which the log does not show.
             self.conversation = load_deciding(&self.ports, &self.lane).await?;
-            self.step(vec![Input::Ticked {}]).await?;
+            self.run_step(vec![Input::TimerFired {}]).await?;
             self.conversation = self.conversation.without_volatile();
         }
         let input = if self.conversation.run.is_some() {
             let prompt_hash = self.settings.prompt_hash();
             let same = self.conversation.prompt_hash.as_ref() == Some(&prompt_hash);
-            let offer = (!same).then(|| self.settings.offer());
+            let offer = (!same).then(|| self.settings.prompt_fingerprint());
             let known = self.conversation.owner_settings.as_ref() == Some(&self.settings);
             let settings = (!known).then(|| Arc::clone(&self.settings));
-            Input::Adopted { epoch: self.epoch, prompt_hash, offer, settings }
+            Input::OwnerChanged {
+                epoch: self.epoch,
+                prompt_hash,
+                prompt_fingerprint: offer,
+                settings,
+            }
         } else {
             Input::Configured { settings: Arc::clone(&self.settings) }
         };
-        let mail = std::mem::take(&mut self.first_mail);
-        let received = (!mail.is_empty()).then_some(Input::Received { mail });
-        self.step([input].into_iter().chain(received).collect()).await
+        let mail = std::mem::take(&mut self.initial_messages);
+        let received = (!mail.is_empty()).then_some(Input::CommandsReceived { messages: mail });
+        self.run_step([input].into_iter().chain(received).collect()).await
     }
 
-    /// Whether there is nothing left to wait for here.
-    fn rest(&self) -> Option<Rest> {
+    /// Returns the outcome if there is nothing left to wait for here.
+    fn outcome_if_idle(&self) -> Option<DriveOutcome> {
         let c = &self.conversation;
         if c.run.is_none() {
-            return Some(Rest::Idle(c.clone()));
+            return Some(DriveOutcome::Idle(c.clone()));
         }
         let waits_for_clock = wanted(c).wake_at.is_some();
-        let waits = is_parked(c) || waits_for_children(c);
-        (waits && !waits_for_clock).then(|| Rest::Parked(c.clone()))
+        let waits = is_parked(c) || is_waiting_for_children(c);
+        (waits && !waits_for_clock).then(|| DriveOutcome::Parked(c.clone()))
     }
 
-    /// Whoever is waited for is to be looked after, also if another process began it.
-    fn look_after_children(&self) {
-        letters::still_out(&self.lane, &self.conversation)
+    /// Notifies the lanes that this conversation waits for, whichever process started them.
+    fn notify_child_lanes(&self) {
+        outbox::pending_child_lanes(&self.lane, &self.conversation)
             .iter()
-            .for_each(|child| self.post(child));
+            .for_each(|child| self.notify_lane(child));
     }
 
-    /// The owner of the stream dropped it: the run it owned ends at the next safe boundary.
-    async fn owner_left(&mut self) -> Result<(), DriveError> {
-        self.owner_left = OwnerLeft::Yes;
+    /// The owner of the stream dropped it: the run it owned is cancelled at the next safe boundary.
+    async fn on_owner_left(&mut self) -> Result<(), DriveError> {
+        self.owner_presence = StreamOwnerPresence::Left;
         if let Some(run) = self.owner.as_ref().and_then(OwnerFeed::run) {
-            self.inbox.cancel(run).await?;
+            self.waiter.enqueue_cancel(run).await?;
         }
-        self.read_mail().await
+        self.read_inbox().await
     }
 
-    async fn read_mail(&mut self) -> Result<(), DriveError> {
-        let mail = self.inbox.read_mail().await?;
-        if mail.is_empty() {
+    async fn read_inbox(&mut self) -> Result<(), DriveError> {
+        let messages = self.waiter.read_inbox().await?;
+        if messages.is_empty() {
             return Ok(());
         }
-        self.step(vec![Input::Received { mail }]).await
+        self.run_step(vec![Input::CommandsReceived { messages }]).await
     }
 
-    /// Before effects start, makes sure that the lane is still ours: a process that was frozen may
-    /// have lost it without noticing.
-    async fn ensure_lease(&mut self) -> Result<(), DriveError> {
-        let starting = !self.flights.has_all(&wanted(&self.conversation).effects);
-        if !starting {
-            return Ok(());
-        }
-        // Looking may take longer than the lease lasts: then it is looked at again.
-        while !(self.lease.is_fresh() && self.lease.lapses() == self.ours_since) {
-            self.lease.beat(self.ports.store.as_ref()).await?;
-            let lapses = self.lease.lapses();
-            let lane = self.ports.store.lane(self.lane.clone()).await?;
-            if !lane.is_some_and(|lane| lane.is_held_by(&self.lease.worker, self.epoch)) {
-                return Err(StoreError::Fenced { lane: self.lane.clone() }.into());
-            }
-            self.ours_since = lapses;
-        }
-        Ok(())
-    }
-
-    /// The lease ran out. If it cannot be renewed, others may have the lane by now: nothing stays in
-    /// the air. One that was only frozen finds the lane still its own and goes on.
-    async fn renew(&mut self) -> Result<(), DriveError> {
-        let (lease, store) = (self.lease.clone(), Arc::clone(&self.ports.store));
-        let lane = self.lane.clone();
-        let asked = async {
-            lease.beat(store.as_ref()).await?;
-            store.lane(lane).await
-        };
-        let answer = tokio::select! {
-            biased;
-            answer = asked => answer.ok().flatten(),
-            () = self.ports.clock.sleep(self.lease.times.beat_ms) => None,
-        };
-        if answer.is_some_and(|lane| lane.is_held_by(&self.lease.worker, self.epoch)) {
-            return Ok(());
-        }
-        self.flights.ground();
-        Err(StoreError::Fenced { lane: self.lane.clone() }.into())
-    }
-
-    /// Now, in the lane's time: a clock that was set back is taken to go on from the last entry,
-    /// so that nobody waits an hour for what is due in a second.
-    fn now(&mut self) -> Millis {
-        let wall = self.ports.clock.now().plus(self.clock_behind_ms);
+    /// Returns the current time of the lane: a clock that was set back continues from the last
+    /// entry, so that a timer does not wait for the clock to catch up.
+    fn now(&mut self) -> UnixMillis {
+        let wall = self.ports.clock.now().plus_ms(self.clock_behind_ms);
         self.clock_behind_ms =
-            self.clock_behind_ms.saturating_add(self.conversation.at.since(wall));
+            self.clock_behind_ms.saturating_add(self.conversation.at.ms_since(wall));
         wall.max(self.conversation.at)
     }
 
-    /// The conversation as it stands.
+    /// Returns the current state of the conversation.
     #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
     }
 }
 
-/// The mail that came with a claim; what did not come is asked for, if only to hear why.
-pub(crate) async fn first_mail(
+/// Returns the messages that came with a claim. If they could not be read, the inbox is read again,
+/// which returns the error.
+pub(crate) async fn read_initial_messages(
     ports: &Ports,
     lane: &LaneId,
-    came: Option<Vec<Mail>>,
-) -> Result<Vec<Mail>, StoreError> {
+    came: Option<Vec<InboxMessage>>,
+) -> Result<Vec<InboxMessage>, StoreError> {
     match came {
         Some(mail) => Ok(mail),
-        None => ports.store.read_mail(lane.clone(), MAIL_PAGE).await,
+        None => ports.store.read_inbox(lane.clone(), INBOX_PAGE_MESSAGES).await,
     }
 }
 
 /// Folds a lane's whole log.
-pub async fn load(ports: &Ports, lane: &LaneId) -> Result<Conversation, DriveError> {
-    load_to(ports, lane, Seq::MAX).await
+///
+/// # Errors
+///
+/// Returns a [`DriveError`] if the store fails or the log cannot be read.
+pub async fn load_conversation(ports: &Ports, lane: &LaneId) -> Result<Conversation, DriveError> {
+    load_conversation_at(ports, lane, Seq::MAX).await
 }
 
-/// Folds a lane's log up to and with entry `last`.
-pub async fn load_to(ports: &Ports, lane: &LaneId, last: Seq) -> Result<Conversation, DriveError> {
+/// Folds a lane's log up to and including entry `last`.
+///
+/// # Errors
+///
+/// Returns a [`DriveError`] if the store fails or the log cannot be read.
+pub async fn load_conversation_at(
+    ports: &Ports,
+    lane: &LaneId,
+    last: Seq,
+) -> Result<Conversation, DriveError> {
     load_with(ports, lane, last, Conversation::fold).await
 }
 
-/// The same as its last driver had it, with the calls that it let go: every entry is decided again.
+/// Folds a lane's log as its last driver had it, with the calls that it started: every entry is
+/// decided again.
 async fn load_deciding(ports: &Ports, lane: &LaneId) -> Result<Conversation, DriveError> {
     load_with(ports, lane, Seq::MAX, Conversation::verify).await
 }
@@ -476,22 +477,22 @@ async fn load_with(
     ports: &Ports,
     lane: &LaneId,
     last: Seq,
-    take: fn(&mut Conversation, &Entry) -> Result<(), log::Error>,
+    take: fn(&mut Conversation, &Entry) -> Result<(), LogError>,
 ) -> Result<Conversation, DriveError> {
     let mut conversation = Conversation::default();
     while conversation.head < last {
-        let page = ports.store.read_log(lane.clone(), conversation.head, PAGE).await?;
+        let page = ports.store.read_log(lane.clone(), conversation.head, LOG_PAGE_ENTRIES).await?;
         for stored in page.iter().filter(|stored| stored.seq <= last) {
             take(&mut conversation, &Entry::parse(stored.seq, &stored.line)?)?;
         }
-        if page.len() < PAGE {
+        if page.len() < LOG_PAGE_ENTRIES {
             break;
         }
     }
     Ok(conversation)
 }
 
-/// Whether the model call `conversation` waits for is the one these early calls belong to.
-fn is_asking(conversation: &Conversation) -> bool {
-    conversation.run.as_ref().is_some_and(|run| matches!(run.phase, Phase::Asking(_)))
+/// Returns whether the run of `conversation` waits for a model call.
+fn is_calling_model(conversation: &Conversation) -> bool {
+    conversation.run.as_ref().is_some_and(|run| matches!(run.phase, RunPhase::CallingModel(_)))
 }

@@ -1,51 +1,52 @@
-//! The live stream of a lane: entries once they are committed, and pieces of text on the way.
+//! The live feed of a lane: entries once they are committed, and pieces of text while they arrive.
 //!
-//! Any number of readers follow; each has a bounded queue, and one that is too slow finds its place
-//! again by sequence number in the log. The one that owns the run may be slow on purpose: then the
-//! run waits for it.
+//! There may be any number of readers; each has a bounded queue, and a reader that is too slow
+//! continues from the log by sequence number. The owner of the run may be slow on purpose: then the
+//! run waits for it (backpressure).
 
-mod item;
 mod live_text;
-mod owner;
+mod owner_feed;
+mod stream_item;
 mod subscription;
 
-pub use item::Item;
-pub use live_text::LiveText;
-pub use owner::{Gone, OwnerFeed, OwnerItems, TextKind};
+pub use live_text::LiveTextPublisher;
+pub use owner_feed::{OwnerFeed, OwnerFeedReceiver, OwnerGone, TextKind};
+pub use stream_item::StreamItem;
 pub use subscription::{Subscription, SubscriptionError};
 
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::broadcast;
 
-/// Items a reader may lag behind before it must find its place again.
-pub const READER_ITEMS: usize = 256;
+/// Items that a reader may lag behind before it must continue from the log.
+pub const READER_QUEUE_ITEMS: usize = 256;
 
-/// Items the owner may leave unread before the run waits for it.
-pub const OWNER_ITEMS: usize = 16;
+/// Items that the owner may leave unread before the run waits for it.
+pub const OWNER_QUEUE_ITEMS: usize = 16;
 
-/// The sending side. Most lanes are never listened to: the queue is made for the first reader.
+/// The sending side of a lane's feed. Most lanes never have a reader: the queue is created for the
+/// first one.
 #[derive(Clone, Default)]
-pub struct Feed {
-    readers: Arc<OnceLock<broadcast::Sender<Item>>>,
+pub struct LaneFeed {
+    readers: Arc<OnceLock<broadcast::Sender<StreamItem>>>,
 }
 
-impl Feed {
-    /// A reader of what comes from here on.
+impl LaneFeed {
+    /// Returns a reader of the items published from now on.
     #[must_use]
-    pub fn listen(&self) -> broadcast::Receiver<Item> {
-        self.readers.get_or_init(|| broadcast::channel(READER_ITEMS).0).subscribe()
+    pub fn subscribe(&self) -> broadcast::Receiver<StreamItem> {
+        self.readers.get_or_init(|| broadcast::channel(READER_QUEUE_ITEMS).0).subscribe()
     }
 
-    /// Whether nobody listens.
+    /// Returns whether there are no readers.
     #[must_use]
-    pub fn is_unheard(&self) -> bool {
+    pub fn has_no_readers(&self) -> bool {
         self.readers.get().is_none_or(|readers| readers.receiver_count() == 0)
     }
 
-    /// Gives an item to every reader; none of them can hold it up.
-    pub fn publish(&self, item: &Item) {
-        if let Some(readers) = self.readers.get().filter(|_| !self.is_unheard()) {
+    /// Sends an item to every reader; a slow reader cannot delay it.
+    pub fn publish(&self, item: &StreamItem) {
+        if let Some(readers) = self.readers.get().filter(|_| !self.has_no_readers()) {
             let _ = readers.send(item.clone());
         }
     }

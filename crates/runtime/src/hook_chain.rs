@@ -1,45 +1,45 @@
-//! Several hooks as one. All of them are asked side by side about the same thing, and what they say
-//! is put together in the order they were given: deny beats ask beats allow, a later change of
-//! arguments replaces an earlier one, and none counts if somebody denies.
+//! Several hooks as one. All of them are called concurrently, and their responses are combined in
+//! the order in which the hooks were given: deny overrides ask, ask overrides allow, a later change
+//! of arguments replaces an earlier one, and no change counts if a hook denies.
 
 use std::sync::Arc;
 
-use windlass_core::call::Call;
-use windlass_core::counsel::{Advice, Counsel};
-use windlass_core::ids::LaneId;
-use windlass_core::input::HookAnswer;
-use windlass_core::outcome::Outcome;
-use windlass_core::permission::Lean;
-use windlass_core::question::Question;
+use windlass_core::call::call_state::Call;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::ids::LaneId;
+use windlass_core::log::input::HookDecision;
+use windlass_core::permission::HookPreference;
+use windlass_core::run::question::Question;
+use windlass_core::run::review::{Review, ReviewResult};
 
-use crate::ports::{Heard, Hooks, Scene, SessionEndReason, Task};
+use crate::ports::{BoxFuture, HookContext, HookResponse, Hooks, SessionEndReason};
 
 #[cfg(test)]
 #[path = "hook_chain_tests.rs"]
 mod hook_chain_tests;
 
-/// Several hooks as one.
+/// Several hooks that are called as one.
 #[derive(Clone, Default)]
 pub struct HookChain {
     hooks: Vec<Arc<dyn Hooks>>,
 }
 
 impl HookChain {
-    /// The same hooks and one more.
+    /// Adds hooks to the chain.
     #[must_use]
     pub fn with(mut self, hooks: Arc<dyn Hooks>) -> Self {
         self.hooks.push(hooks);
         self
     }
 
-    /// Asks every hook, side by side.
-    async fn all<T>(&self, ask: impl Fn(Arc<dyn Hooks>) -> Task<'static, T>) -> Vec<T> {
-        side_by_side(self.hooks.iter().map(|hooks| ask(Arc::clone(hooks))).collect()).await
+    /// Calls every hook concurrently and returns the responses in order.
+    async fn run_all<T>(&self, ask: impl Fn(Arc<dyn Hooks>) -> BoxFuture<'static, T>) -> Vec<T> {
+        join_all(self.hooks.iter().map(|hooks| ask(Arc::clone(hooks))).collect()).await
     }
 }
 
-/// Waits for all of them at once and keeps their order.
-pub async fn side_by_side<T>(mut tasks: Vec<Task<'_, T>>) -> Vec<T> {
+/// Waits for all futures concurrently and returns their values in order.
+pub async fn join_all<T>(mut tasks: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     let mut done: Vec<Option<T>> = tasks.iter().map(|_| None).collect();
     std::future::poll_fn(move |context| {
         let mut pending = false;
@@ -60,146 +60,158 @@ pub async fn side_by_side<T>(mut tasks: Vec<Task<'_, T>>) -> Vec<T> {
 }
 
 impl Hooks for HookChain {
-    fn began(&self, scene: Scene) -> Task<'_, Advice> {
+    fn on_start(&self, scene: HookContext) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, Advice> {
+            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ReviewResult> {
                 let scene = scene.clone();
-                Box::pin(async move { hooks.began(scene).await })
+                Box::pin(async move { hooks.on_start(scene).await })
             };
-            advice(self.all(ask).await)
+            combine_review_results(self.run_all(ask).await)
         })
     }
 
-    fn before(&self, scene: Scene, call: Call) -> Task<'_, Heard> {
+    fn before_tool_call(&self, scene: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, Heard> {
+            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, HookResponse> {
                 let (scene, call) = (scene.clone(), call.clone());
-                Box::pin(async move { hooks.before(scene, call).await })
+                Box::pin(async move { hooks.before_tool_call(scene, call).await })
             };
-            heard(self.all(ask).await)
+            combine_responses(self.run_all(ask).await)
         })
     }
 
-    fn after(&self, scene: Scene, call: Call, outcome: Outcome) -> Task<'_, Heard> {
+    fn after_tool_call(
+        &self,
+        scene: HookContext,
+        call: Call,
+        outcome: ToolOutcome,
+    ) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, Heard> {
+            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, HookResponse> {
                 let (scene, call, outcome) = (scene.clone(), call.clone(), outcome.clone());
-                Box::pin(async move { hooks.after(scene, call, outcome).await })
+                Box::pin(async move { hooks.after_tool_call(scene, call, outcome).await })
             };
-            heard(self.all(ask).await)
+            combine_responses(self.run_all(ask).await)
         })
     }
 
-    fn sampled(&self, scene: Scene) -> Task<'_, ()> {
+    fn after_sampling(&self, scene: HookContext) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, ()> {
+            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ()> {
                 let scene = scene.clone();
-                Box::pin(async move { hooks.sampled(scene).await })
+                Box::pin(async move { hooks.after_sampling(scene).await })
             };
-            drop(self.all(ask).await);
+            drop(self.run_all(ask).await);
         })
     }
 
-    fn counsel(&self, scene: Scene, about: Counsel) -> Task<'_, Advice> {
+    fn review(&self, scene: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, Advice> {
+            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ReviewResult> {
                 let (scene, about) = (scene.clone(), about.clone());
-                Box::pin(async move { hooks.counsel(scene, about).await })
+                Box::pin(async move { hooks.review(scene, about).await })
             };
-            advice(self.all(ask).await)
+            combine_review_results(self.run_all(ask).await)
         })
     }
 
-    fn notified(&self, scene: Scene, question: Question) -> Task<'_, ()> {
+    fn on_question(&self, scene: HookContext, question: Question) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, ()> {
+            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ()> {
                 let (scene, question) = (scene.clone(), question.clone());
-                Box::pin(async move { hooks.notified(scene, question).await })
+                Box::pin(async move { hooks.on_question(scene, question).await })
             };
-            drop(self.all(ask).await);
+            drop(self.run_all(ask).await);
         })
     }
 
-    fn session_ended(&self, lane: LaneId, reason: SessionEndReason) -> Task<'_, ()> {
+    fn on_session_end(&self, lane: LaneId, reason: SessionEndReason) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> Task<'static, ()> {
+            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ()> {
                 let lane = lane.clone();
-                Box::pin(async move { hooks.session_ended(lane, reason).await })
+                Box::pin(async move { hooks.on_session_end(lane, reason).await })
             };
-            drop(self.all(ask).await);
+            drop(self.run_all(ask).await);
         })
     }
 }
 
-/// What several hooks said about a call, as one answer.
+/// Combines the responses of several hooks about a call into one.
 #[must_use]
-pub fn heard(all: Vec<Heard>) -> Heard {
-    let context = joined(all.iter().filter_map(|heard| heard.context.as_deref()));
-    let answer = all.into_iter().map(|heard| heard.answer).fold(HookAnswer::Pass {}, stronger);
-    Heard { answer, context }
+pub fn combine_responses(all: Vec<HookResponse>) -> HookResponse {
+    let context = join_texts(all.iter().filter_map(|heard| heard.context.as_deref()));
+    let answer =
+        all.into_iter().map(|heard| heard.decision).fold(HookDecision::Pass {}, stronger_decision);
+    HookResponse { decision: answer, context }
 }
 
-/// The answer that stands when `later` comes after `earlier`.
-fn stronger(earlier: HookAnswer, later: HookAnswer) -> HookAnswer {
+/// Returns the decision that applies when `later` comes after `earlier`.
+fn stronger_decision(earlier: HookDecision, later: HookDecision) -> HookDecision {
     match (earlier, later) {
-        (deny @ HookAnswer::Deny { .. }, _) | (_, deny @ HookAnswer::Deny { .. }) => deny,
-        (HookAnswer::Change { lean: one, .. }, HookAnswer::Change { input, facts, lean }) => {
-            HookAnswer::Change { input, facts, lean: firmer(one, lean) }
+        (deny @ HookDecision::Deny { .. }, _) | (_, deny @ HookDecision::Deny { .. }) => deny,
+        (
+            HookDecision::Change { preference: one, .. },
+            HookDecision::Change { input, facts, preference: lean },
+        ) => HookDecision::Change { input, facts, preference: stricter_preference(one, lean) },
+        (HookDecision::Change { input, facts, preference: lean }, other)
+        | (other, HookDecision::Change { input, facts, preference: lean }) => {
+            HookDecision::Change {
+                input,
+                facts,
+                preference: stricter_preference(lean, preference_of(&other)),
+            }
         }
-        (HookAnswer::Change { input, facts, lean }, other)
-        | (other, HookAnswer::Change { input, facts, lean }) => {
-            HookAnswer::Change { input, facts, lean: firmer(lean, lean_of(&other)) }
-        }
-        (HookAnswer::Ask {}, _) | (_, HookAnswer::Ask {}) => HookAnswer::Ask {},
-        (HookAnswer::Allow {}, _) | (_, HookAnswer::Allow {}) => HookAnswer::Allow {},
-        (HookAnswer::Pass {}, HookAnswer::Pass {}) => HookAnswer::Pass {},
+        (HookDecision::Ask {}, _) | (_, HookDecision::Ask {}) => HookDecision::Ask {},
+        (HookDecision::Allow {}, _) | (_, HookDecision::Allow {}) => HookDecision::Allow {},
+        (HookDecision::Pass {}, HookDecision::Pass {}) => HookDecision::Pass {},
     }
 }
 
-fn lean_of(answer: &HookAnswer) -> Lean {
+fn preference_of(answer: &HookDecision) -> HookPreference {
     match answer {
-        HookAnswer::Allow {} => Lean::Allow,
-        HookAnswer::Ask {} => Lean::Ask,
-        HookAnswer::Change { lean, .. } => *lean,
-        HookAnswer::Pass {} | HookAnswer::Deny { .. } => Lean::Neutral,
+        HookDecision::Allow {} => HookPreference::Allow,
+        HookDecision::Ask {} => HookPreference::Ask,
+        HookDecision::Change { preference: lean, .. } => *lean,
+        HookDecision::Pass {} | HookDecision::Deny { .. } => HookPreference::Neutral,
     }
 }
 
-fn firmer(a: Lean, b: Lean) -> Lean {
+fn stricter_preference(a: HookPreference, b: HookPreference) -> HookPreference {
     match (a, b) {
-        (Lean::Ask, _) | (_, Lean::Ask) => Lean::Ask,
-        (Lean::Allow, _) | (_, Lean::Allow) => Lean::Allow,
-        (Lean::Neutral, Lean::Neutral) => Lean::Neutral,
+        (HookPreference::Ask, _) | (_, HookPreference::Ask) => HookPreference::Ask,
+        (HookPreference::Allow, _) | (_, HookPreference::Allow) => HookPreference::Allow,
+        (HookPreference::Neutral, HookPreference::Neutral) => HookPreference::Neutral,
     }
 }
 
-/// What several hooks advised, as one: an end beats a no, and a no beats everything else.
+/// Combines the review results of several hooks into one: ending the run overrides a rejection, and
+/// a rejection overrides everything else.
 #[must_use]
-pub fn advice(all: Vec<Advice>) -> Advice {
-    let context = joined(all.iter().filter_map(|advice| match advice {
-        Advice::Pass { context } => context.as_deref(),
+pub fn combine_review_results(all: Vec<ReviewResult>) -> ReviewResult {
+    let context = join_texts(all.iter().filter_map(|advice| match advice {
+        ReviewResult::Pass { context } => context.as_deref(),
         _ => None,
     }));
-    let weight = |advice: &Advice| match advice {
-        Advice::Stop { .. } => 4,
-        Advice::Block { .. } => 3,
-        Advice::Summary { .. } => 2,
-        Advice::Pass { .. } => 1,
-        Advice::Failed { .. } => 0,
+    let weight = |advice: &ReviewResult| match advice {
+        ReviewResult::Stop { .. } => 4,
+        ReviewResult::Block { .. } => 3,
+        ReviewResult::ModelText { .. } => 2,
+        ReviewResult::Pass { .. } => 1,
+        ReviewResult::Failed { .. } => 0,
     };
-    let mut strongest = Advice::Pass { context: None };
+    let mut strongest = ReviewResult::Pass { context: None };
     for advice in all {
         if weight(&advice) > weight(&strongest) {
             strongest = advice;
         }
     }
     match strongest {
-        Advice::Pass { .. } => Advice::Pass { context },
+        ReviewResult::Pass { .. } => ReviewResult::Pass { context },
         other => other,
     }
 }
 
-fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Arc<str>> {
+fn join_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Arc<str>> {
     let texts: Vec<&str> = texts.collect();
     (!texts.is_empty()).then(|| Arc::from(texts.join("\n")))
 }

@@ -1,54 +1,60 @@
-//! How the answers of several hooks become one.
+//! Tests: how the responses of several hooks are combined.
 
 use std::sync::Arc;
 
-use windlass_core::counsel::Advice;
-use windlass_core::facts::Facts;
-use windlass_core::input::HookAnswer;
-use windlass_core::permission::Lean;
-use windlass_core::raw::Raw;
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::log::input::HookDecision;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::HookPreference;
+use windlass_core::run::review::ReviewResult;
 
-use super::{advice, heard};
-use crate::ports::Heard;
+use super::{combine_responses, combine_review_results};
+use crate::ports::HookResponse;
 
-fn deny(reason: &str) -> HookAnswer {
-    HookAnswer::Deny { reason: Arc::from(reason) }
+fn deny(reason: &str) -> HookDecision {
+    HookDecision::Deny { reason: Arc::from(reason) }
 }
 
-fn change(input: &str, lean: Lean) -> HookAnswer {
-    let input = Raw::parse(input).unwrap();
-    HookAnswer::Change { input, facts: Box::new(Facts::default()), lean }
+fn change(input: &str, lean: HookPreference) -> HookDecision {
+    let input = RawJson::parse(input).unwrap();
+    HookDecision::Change { input, facts: Box::new(CallFacts::default()), preference: lean }
 }
 
-fn together(answers: &[HookAnswer]) -> HookAnswer {
-    heard(answers.iter().cloned().map(Heard::from).collect()).answer
+fn combine_decisions(answers: &[HookDecision]) -> HookDecision {
+    combine_responses(answers.iter().cloned().map(HookResponse::from).collect()).decision
 }
 
 #[test]
 fn deny_beats_ask_beats_allow_beats_pass() {
-    let (ask, allow, pass) = (HookAnswer::Ask {}, HookAnswer::Allow {}, HookAnswer::Pass {});
-    assert_eq!(together(&[allow.clone(), pass.clone()]), allow);
-    assert_eq!(together(&[pass.clone(), ask.clone(), allow.clone()]), ask);
-    assert_eq!(together(&[allow.clone(), deny("no"), ask.clone()]), deny("no"));
-    assert_eq!(together(&[deny("first"), deny("second")]), deny("first"));
-    assert_eq!(together(&[]), pass);
+    let (ask, allow, pass) = (HookDecision::Ask {}, HookDecision::Allow {}, HookDecision::Pass {});
+    assert_eq!(combine_decisions(&[allow.clone(), pass.clone()]), allow);
+    assert_eq!(combine_decisions(&[pass.clone(), ask.clone(), allow.clone()]), ask);
+    assert_eq!(combine_decisions(&[allow.clone(), deny("no"), ask.clone()]), deny("no"));
+    assert_eq!(combine_decisions(&[deny("first"), deny("second")]), deny("first"));
+    assert_eq!(combine_decisions(&[]), pass);
 }
 
 #[test]
 fn the_later_change_wins_unless_somebody_denies() {
-    let (one, two) = (change(r#"{"a":1}"#, Lean::Allow), change(r#"{"a":2}"#, Lean::Neutral));
-    assert_eq!(together(&[one.clone(), two]), change(r#"{"a":2}"#, Lean::Allow));
-    assert_eq!(together(&[one.clone(), HookAnswer::Ask {}]), change(r#"{"a":1}"#, Lean::Ask));
-    assert_eq!(together(&[one, deny("no")]), deny("no"));
+    let (one, two) = (
+        change(r#"{"a":1}"#, HookPreference::Allow),
+        change(r#"{"a":2}"#, HookPreference::Neutral),
+    );
+    assert_eq!(combine_decisions(&[one.clone(), two]), change(r#"{"a":2}"#, HookPreference::Allow));
+    assert_eq!(
+        combine_decisions(&[one.clone(), HookDecision::Ask {}]),
+        change(r#"{"a":1}"#, HookPreference::Ask)
+    );
+    assert_eq!(combine_decisions(&[one, deny("no")]), deny("no"));
 }
 
 #[test]
 fn an_end_beats_a_no_and_contexts_are_joined() {
-    let pass = |text: &str| Advice::Pass { context: Some(Arc::from(text)) };
-    let block = Advice::Block { reason: Arc::from("no") };
-    let stop = Advice::Stop { reason: Arc::from("enough") };
-    assert_eq!(advice(vec![pass("a"), pass("b")]), pass("a\nb"));
-    assert_eq!(advice(vec![pass("a"), block.clone()]), block);
-    assert_eq!(advice(vec![block, stop.clone(), pass("a")]), stop);
-    assert_eq!(advice(vec![]), Advice::Pass { context: None });
+    let pass = |text: &str| ReviewResult::Pass { context: Some(Arc::from(text)) };
+    let block = ReviewResult::Block { reason: Arc::from("no") };
+    let stop = ReviewResult::Stop { reason: Arc::from("enough") };
+    assert_eq!(combine_review_results(vec![pass("a"), pass("b")]), pass("a\nb"));
+    assert_eq!(combine_review_results(vec![pass("a"), block.clone()]), block);
+    assert_eq!(combine_review_results(vec![block, stop.clone(), pass("a")]), stop);
+    assert_eq!(combine_review_results(vec![]), ReviewResult::Pass { context: None });
 }

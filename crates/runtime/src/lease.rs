@@ -1,76 +1,82 @@
-//! The right to append, as this process knows it. One beat per process tells the others that it
-//! lives; when beats go unanswered for too long it stops starting effects before the others may take
-//! its lanes. Safety does not rest on this: the store's fence does. This only narrows the moment in
-//! which a process that was frozen could still act once.
+//! The lease of this worker: one heartbeat per process tells the others that it is alive. If
+//! heartbeats fail for too long, the process starts no more effects, before others may take its
+//! lanes. Safety does not rest on this but on the store's fence: the lease only narrows the moment
+//! in which a process that was frozen could still act once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ports::{Clock, Store, StoreError, WorkerId};
 
-/// How long a silent worker counts as alive, and how often it speaks.
+/// How often a worker sends heartbeats, and how long one without heartbeats counts as alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeaseTimes {
-    /// Time between two beats.
-    pub beat_ms: u64,
-    /// Silence after which others may take its lanes.
+    /// The time between two heartbeats, in milliseconds.
+    pub heartbeat_ms: u64,
+    /// The time without a heartbeat after which others may take the lanes, in milliseconds.
     pub expiry_ms: u64,
 }
 
 impl Default for LeaseTimes {
     fn default() -> Self {
-        Self { beat_ms: 3_000, expiry_ms: 10_000 }
+        Self { heartbeat_ms: 3_000, expiry_ms: 10_000 }
     }
 }
 
-/// This process's lease.
+/// The lease of this process.
 #[derive(Clone)]
-pub struct Lease {
-    /// This process's name.
+pub struct WorkerLease {
+    /// The worker id of this process.
     pub worker: WorkerId,
-    /// Its times.
+    /// The intervals of the lease.
     pub times: LeaseTimes,
-    beat_at: Arc<AtomicU64>,
+    last_heartbeat_at: Arc<AtomicU64>,
     lapses: Arc<AtomicU64>,
     clock: Arc<dyn Clock>,
 }
 
-impl Lease {
-    /// A lease under a new name, not yet confirmed.
+impl WorkerLease {
+    /// Creates a lease for a worker id, without a confirmed heartbeat yet.
     #[must_use]
     pub fn new(worker: WorkerId, times: LeaseTimes, clock: Arc<dyn Clock>) -> Self {
-        let (beat_at, lapses) = (Arc::default(), Arc::default());
-        Self { worker, times, beat_at, lapses, clock }
+        let (last_heartbeat_at, lapses) = (Arc::default(), Arc::default());
+        Self { worker, times, last_heartbeat_at, lapses, clock }
     }
 
-    /// Beats once. The moment before the call counts, not the moment of the answer.
-    pub async fn beat(&self, store: &dyn Store) -> Result<(), StoreError> {
+    /// Sends one heartbeat. The lease counts from the time before the call, not from that of the
+    /// response.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store does not record the heartbeat.
+    pub async fn send_heartbeat(&self, store: &dyn Store) -> Result<(), StoreError> {
         let before = self.clock.monotonic_ms().saturating_add(1);
-        store.beat(self.worker.clone()).await?;
-        if !self.lasts_until(before) {
+        store.record_heartbeat(self.worker.clone()).await?;
+        if !self.is_valid_at(before) {
             self.lapses.fetch_add(1, Ordering::SeqCst);
         }
-        self.beat_at.fetch_max(before, Ordering::SeqCst);
+        self.last_heartbeat_at.fetch_max(before, Ordering::SeqCst);
         Ok(())
     }
 
-    /// How often it was silent for so long that others may have taken its lanes. A process that was
-    /// frozen beats again as if nothing had happened: this is what tells its drivers.
+    /// Returns how often the lease lapsed: no heartbeat was confirmed for so long that others may
+    /// have taken the lanes. A process that was frozen continues to send heartbeats as if nothing
+    /// had happened; this count is what tells its drivers.
     #[must_use]
-    pub fn lapses(&self) -> u64 {
+    pub fn lapse_count(&self) -> u64 {
         self.lapses.load(Ordering::SeqCst)
     }
 
-    /// Whether enough of the lease is left to start an effect.
+    /// Returns whether enough of the lease is left to start an effect.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
-        self.lasts_until(self.clock.monotonic_ms().saturating_add(1))
+        self.is_valid_at(self.clock.monotonic_ms().saturating_add(1))
     }
 
-    /// Resolves when no beat has been answered for so long that others may take the lanes.
-    pub async fn lapsed(&self) {
+    /// Resolves when no heartbeat has been confirmed for so long that others may take the lanes.
+    pub async fn wait_until_lapsed(&self) {
         loop {
-            let beat_at = self.beat_at.load(Ordering::SeqCst);
+            let beat_at = self.last_heartbeat_at.load(Ordering::SeqCst);
             let silent = self.clock.monotonic_ms().saturating_add(1).saturating_sub(beat_at);
             if silent >= self.times.expiry_ms {
                 return;
@@ -79,16 +85,17 @@ impl Lease {
         }
     }
 
-    fn lasts_until(&self, now: u64) -> bool {
-        let beat_at = self.beat_at.load(Ordering::SeqCst);
+    fn is_valid_at(&self, now: u64) -> bool {
+        let beat_at = self.last_heartbeat_at.load(Ordering::SeqCst);
         beat_at > 0 && now.saturating_sub(beat_at) < self.times.expiry_ms / 3 * 2
     }
 
-    /// Beats for ever. Errors are not the beater's to judge: silence is what others see.
-    pub async fn keep(self, store: Arc<dyn Store>) {
+    /// Sends heartbeats for ever. Errors are ignored here: a missing heartbeat is what other
+    /// processes observe.
+    pub async fn run_heartbeat_loop(self, store: Arc<dyn Store>) {
         loop {
-            let _ = self.beat(store.as_ref()).await;
-            self.clock.sleep(self.times.beat_ms).await;
+            let _ = self.send_heartbeat(store.as_ref()).await;
+            self.clock.sleep(self.times.heartbeat_ms).await;
         }
     }
 }

@@ -1,34 +1,34 @@
-//! Makes it happen: ports to the world, and the driver that carries out what the core decides.
+//! The runtime: ports to the outside world, and the driver that performs what the core decides.
 //!
-//! Not here: judgement (that is `windlass-core`) and vendors (those are the adapters).
+//! Not here: decisions (those are in `windlass-core`) and vendors (those are in the adapters).
 
 pub mod agent;
-pub mod agents;
+pub mod agent_registry;
 pub mod driver;
+mod effect_runner;
+pub mod fair_semaphore;
 pub mod feed;
-mod flights;
 pub mod hook_chain;
-pub mod host;
-pub mod identity;
-pub mod keeping;
+mod input_schema;
+pub mod lane_host;
 pub mod lease;
 pub mod ports;
-mod schema;
+pub mod retention;
 pub mod session;
 pub mod system_clock;
 pub mod telemetry;
-pub mod toolbox;
-pub mod turns;
-pub mod workers;
+pub mod tool_registry;
+pub mod worker_identity;
+pub mod worker_loop;
 pub mod workspace;
 
 pub use agent::{Agent, Ports};
-pub use agents::Agents;
-pub use driver::{DriveError, Driver, Rest};
+pub use agent_registry::AgentRegistry;
+pub use driver::{DriveError, DriveOutcome, Driver};
+pub use fair_semaphore::FairSemaphore;
 pub use hook_chain::HookChain;
-pub use host::Host;
-pub use session::{End, RunStream, Session};
+pub use lane_host::LaneHost;
+pub use session::{RunOutcome, RunStream, Session};
 pub use system_clock::SystemClock;
-pub use toolbox::Toolbox;
-pub use turns::Turns;
-pub use workers::{StoreNews, Tell, WorkTimes};
+pub use tool_registry::ToolRegistry;
+pub use worker_loop::{StoreStatus, StoreStatusObserver, WorkerSettings};

@@ -1,32 +1,33 @@
-//! What the driver needs from the world. An adapter implements one of these traits; nothing here
-//! knows which vendor, disk or clock is behind it.
+//! The ports: what the driver needs from the outside world. An adapter implements one of these
+//! traits; nothing here knows which vendor, disk or clock is behind it.
 
+mod call_heartbeat;
 mod clock;
-mod finding;
-mod forgetting;
-mod heartbeat;
 mod hooks;
+mod lane_discovery;
 mod model;
-mod records;
+mod retention;
+mod statistics;
 mod store;
 mod store_error;
 mod tool;
 
+pub use call_heartbeat::CallHeartbeat;
 pub use clock::Clock;
-pub use finding::{
-    Left, Look, Reach, Reconcile, Resume, SeenBeat, ServedWorkspace, Whose, WorkerInfo,
+pub use hooks::{HookContext, HookResponse, Hooks, NoHooks, SessionEndReason};
+pub use lane_discovery::{
+    AbandonedLane, Affinity, ClaimQuery, ObservedHeartbeat, ReconcileRequest, ResumeOverride,
+    ServedWorkspace, WorkerInfo, WorkerScope,
 };
-pub use forgetting::{Forget, Forgotten};
-pub use heartbeat::Heartbeat;
-pub use hooks::{Heard, Hooks, NoHooks, Scene, SessionEndReason};
-pub use model::{Model, Stream};
-pub use records::{
+pub use model::{Model, ReplyObserver};
+pub use retention::{DeletedRows, RetentionCutoffs};
+pub use statistics::{
     EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
     WorkerEventPage,
 };
 pub use store::{
-    Append, Claim, Delivered, EncodedEntry, LaneInfo, Letter, MAIL_PAGE, Removed, RunInfo, Store,
-    TraceEnd, WorkerId,
+    AppendRequest, EncodedEntry, EnqueuedMessage, INBOX_PAGE_MESSAGES, LaneClaim, LaneInfo,
+    OutboxMessage, RemovedLanes, RunInfo, RunTraceEnd, Store, WorkerId,
 };
 pub use store_error::StoreError;
 pub use tool::{CallContext, Tool};
@@ -34,5 +35,5 @@ pub use tool::{CallContext, Tool};
 use std::future::Future;
 use std::pin::Pin;
 
-/// A future behind a trait object.
-pub type Task<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A boxed future, as the methods of the port traits return it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

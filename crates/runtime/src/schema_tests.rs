@@ -1,12 +1,12 @@
-//! Which draft a schema is compiled as, and that this changes no meaning.
+//! Tests: which draft a schema is compiled as, and that this does not change its meaning.
 
-use windlass_core::raw::Raw;
+use windlass_core::message::raw_json::RawJson;
 
 use super::{InputSchema, is_same_in_draft_7};
 
 fn fits(schema: &str, input: &str) -> bool {
-    let schema = Raw::parse(schema).unwrap();
-    InputSchema::default().problem(|| schema.clone(), &Raw::parse(input).unwrap()).is_none()
+    let schema = RawJson::parse(schema).unwrap();
+    InputSchema::default().validate(|| schema.clone(), &RawJson::parse(input).unwrap()).is_none()
 }
 
 fn is_plain(schema: &str) -> bool {
@@ -21,7 +21,7 @@ fn keywords_keep_the_meaning_of_2020_12() {
             r#"{"a":["x"]}"#,
             r#"{"a":[1]}"#,
         ),
-        // Draft 7 overlooks what stands beside a reference.
+        // Draft 7 ignores keywords beside a reference.
         (
             r##"{"properties":{"a":{"$ref":"#/$defs/n","minimum":5}},"$defs":{"n":{"type":"integer"}}}"##,
             r#"{"a":6}"#,

@@ -1,146 +1,192 @@
-//! A handle to one conversation: everything a program does with it. What it sends is mail, durable
-//! before the call returns; whoever owns the lane acts on it.
+//! A session: the handle to one conversation. Everything it sends is a command in the lane's inbox,
+//! durable before the call returns; the process that owns the lane acts on it.
 
 mod run_stream;
 
-use run_stream::Place;
-pub use run_stream::{End, RunStream};
+use run_stream::StreamPosition;
+pub use run_stream::{RunOutcome, RunStream};
 
 use std::sync::Arc;
 
-use windlass_core::block::Block;
-use windlass_core::conversation::Conversation;
-use windlass_core::ids::{LaneId, QuestionId, RunId, Seq};
-use windlass_core::log::Entry;
-use windlass_core::mail::{Answer, MailBody};
-use windlass_core::question::Question;
-use windlass_core::run_settings::RunSettings;
+use windlass_core::log::entry::Entry;
+use windlass_core::log::ids::{LaneId, QuestionId, RunId, Seq};
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::run::conversation::Conversation;
+use windlass_core::run::question::Question;
+use windlass_core::settings::run_settings::RunSettings;
 
 use crate::driver::{self, DriveError};
 use crate::feed::{OwnerFeed, Subscription};
-use crate::host::Host;
-use crate::ports::{Letter, MAIL_PAGE, Removed, SessionEndReason, StoreError};
+use crate::lane_host::LaneHost;
+use crate::ports::{
+    INBOX_PAGE_MESSAGES, OutboxMessage, RemovedLanes, SessionEndReason, StoreError,
+};
 
-/// A handle to one conversation.
+/// A handle to one conversation: sends prompts, answers questions, cancels runs and reads the log.
+/// Clones refer to the same conversation.
 #[derive(Clone)]
 pub struct Session {
-    host: Arc<Host>,
+    host: Arc<LaneHost>,
     lane: LaneId,
 }
 
 impl Session {
-    pub(crate) fn new(host: Arc<Host>, lane: LaneId) -> Self {
+    pub(crate) fn new(host: Arc<LaneHost>, lane: LaneId) -> Self {
         Self { host, lane }
     }
 
-    /// The lane it runs under.
+    /// Returns the lane of the conversation, which is its name in the store.
     #[must_use]
     pub fn lane(&self) -> &LaneId {
         &self.lane
     }
 
-    /// Sends a prompt and gives the stream of the run it becomes. On a busy lane the run waits its
-    /// turn. Dropping the stream cancels the run, unless it was detached.
+    /// Sends a text prompt and returns the stream of its run. On a busy lane the run is queued.
+    /// Dropping the stream cancels the run, unless it was [detached](RunStream::detach).
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails.
     pub async fn send(&self, text: &str) -> Result<RunStream, DriveError> {
-        self.send_blocks(vec![Block::text(text)]).await
+        self.send_blocks(vec![ContentBlock::text(text)]).await
     }
 
-    /// The same with any content: images, documents, what the model takes.
-    pub async fn send_blocks(&self, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
+    /// Sends a prompt of any content (images, documents, whatever the model accepts) and returns
+    /// the stream of its run, like [`Session::send`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails.
+    pub async fn send_blocks(&self, blocks: Vec<ContentBlock>) -> Result<RunStream, DriveError> {
         self.send_as(RunId::from(uuid::Uuid::now_v7().to_string()), blocks).await
     }
 
-    /// The same with settings that belong to this run alone: they wait with the prompt if it waits,
-    /// whichever process drives it, and the next run does not have them.
+    /// Sends a prompt with settings for this run only, like [`Session::send_blocks`]. The settings
+    /// are stored with the prompt, apply whichever process drives the run, and do not apply to the
+    /// next run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails.
     pub async fn send_with(
         &self,
-        blocks: Vec<Block>,
+        blocks: Vec<ContentBlock>,
         settings: RunSettings,
     ) -> Result<RunStream, DriveError> {
         let run = RunId::from(uuid::Uuid::now_v7().to_string());
-        let head = self.post(&run, blocks, Some(Arc::new(settings))).await?;
-        self.stream(Some(run), head).await
+        let head = self.enqueue_prompt(&run, blocks, Some(Arc::new(settings))).await?;
+        self.open_stream(Some(run), head).await
     }
 
-    /// The same as the run of this id, which the caller minted: sent again after a failure, it is
-    /// still one prompt. An id that is not a UUID is refused: the tables that name runs require one.
-    pub async fn send_as(&self, run: RunId, blocks: Vec<Block>) -> Result<RunStream, DriveError> {
+    /// Sends a prompt under a run id that the caller generated, like [`Session::send_blocks`].
+    /// Sending it again with the same id after a failure is idempotent: it remains one prompt.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Invalid`] if the id is not a UUID, which the tables of runs require,
+    /// and another [`DriveError`] if the store fails.
+    pub async fn send_as(
+        &self,
+        run: RunId,
+        blocks: Vec<ContentBlock>,
+    ) -> Result<RunStream, DriveError> {
         if !run.is_uuid() {
             let what = format!("the run id `{run}` is not a UUID; mint one for every prompt");
-            return Err(StoreError::Invalid { what }.into());
+            return Err(StoreError::Invalid { message: what }.into());
         }
-        let head = self.post(&run, blocks, Some(self.own_settings())).await?;
-        self.stream(Some(run), head).await
+        let head = self.enqueue_prompt(&run, blocks, Some(self.default_run_settings())).await?;
+        self.open_stream(Some(run), head).await
     }
 
-    /// What this program gives its own prompts.
-    fn own_settings(&self) -> Arc<RunSettings> {
-        Arc::new(RunSettings::of(&self.host.agent().settings))
+    /// Returns the run settings that this program gives its own prompts.
+    fn default_run_settings(&self) -> Arc<RunSettings> {
+        Arc::new(RunSettings::from_settings(&self.host.agent().settings))
     }
 
-    /// Leaves a prompt for whoever works on the lane next, and gives the run it will become.
-    pub async fn leave(&self, text: &str) -> Result<RunId, StoreError> {
-        self.leave_blocks(vec![Block::text(text)]).await
+    /// Enqueues a text prompt without driving the lane, for the next worker, and returns the id of
+    /// its run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn enqueue(&self, text: &str) -> Result<RunId, StoreError> {
+        self.enqueue_blocks(vec![ContentBlock::text(text)]).await
     }
 
-    /// The same with any content.
-    pub async fn leave_blocks(&self, blocks: Vec<Block>) -> Result<RunId, StoreError> {
-        self.leave_with(blocks, None).await
+    /// Enqueues a prompt of any content without driving the lane, like [`Session::enqueue`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn enqueue_blocks(&self, blocks: Vec<ContentBlock>) -> Result<RunId, StoreError> {
+        self.enqueue_with(blocks, None).await
     }
 
-    /// The same with settings that belong to this run alone; the rest is up to whoever works on it.
-    pub async fn leave_with(
+    /// Enqueues a prompt with settings for this run only, like [`Session::enqueue_blocks`]; without
+    /// settings those of the worker that drives it apply.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn enqueue_with(
         &self,
-        blocks: Vec<Block>,
+        blocks: Vec<ContentBlock>,
         settings: Option<RunSettings>,
     ) -> Result<RunId, StoreError> {
         let run = RunId::from(uuid::Uuid::now_v7().to_string());
-        self.post(&run, blocks, settings.map(Arc::new)).await?;
+        self.enqueue_prompt(&run, blocks, settings.map(Arc::new)).await?;
         Ok(run)
     }
 
-    async fn post(
+    async fn enqueue_prompt(
         &self,
         run: &RunId,
-        blocks: Vec<Block>,
+        blocks: Vec<ContentBlock>,
         settings: Option<Arc<RunSettings>>,
     ) -> Result<Seq, StoreError> {
-        let head = self.begin().await?;
+        let head = self.register_if_new().await?;
         let key = Arc::from(format!("prompt:{run}"));
-        let body = MailBody::Prompt { run: run.clone(), blocks, settings };
-        self.deliver_as(key, body).await?;
+        let body = InboxCommand::Prompt { run: run.clone(), blocks, settings };
+        self.enqueue_command_with_key(key, body).await?;
         Ok(head)
     }
 
-    /// Takes the lane up where it was left and gives the stream of what happens.
+    /// Resumes the conversation where its log ends and returns the stream of the active run, or of
+    /// the next queued one.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn resume(&self) -> Result<RunStream, DriveError> {
-        let now = self.conversation().await?;
+        let now = self.load_conversation().await?;
         let run = match now.run {
             Some(run) => Some(run.id),
-            None => self.next_prompt().await?,
+            None => self.next_queued_run().await?,
         };
-        self.stream(run, now.head).await
+        self.open_stream(run, now.head).await
     }
 
-    /// The run that begins when the inbox is read: that of the first prompt which nobody cancelled.
-    async fn next_prompt(&self) -> Result<Option<RunId>, StoreError> {
+    /// The run that starts when the inbox is read: that of the first prompt that is not cancelled.
+    async fn next_queued_run(&self) -> Result<Option<RunId>, StoreError> {
         let store = &self.host.agent().ports.store;
-        if store.lane(self.lane.clone()).await?.is_none() {
+        if store.lane_info(self.lane.clone()).await?.is_none() {
             return Ok(None);
         }
-        // Messages that cannot be read are told by whoever drives the lane.
-        let waiting = store.read_mail(self.lane.clone(), MAIL_PAGE).await.unwrap_or_default();
+        // Messages that cannot be read are reported by the driver of the lane.
+        let waiting =
+            store.read_inbox(self.lane.clone(), INBOX_PAGE_MESSAGES).await.unwrap_or_default();
         let ends = |run: &RunId| {
             waiting.iter().any(|mail| {
                 matches!(
                     &mail.body,
-                    MailBody::Cancel { run: Some(target) } | MailBody::Abort { run: Some(target) }
+                    InboxCommand::Cancel { run: Some(target) } | InboxCommand::Abort { run: Some(target) }
                         if target == run
                 )
             })
         };
         let prompts = waiting.iter().filter_map(|mail| match &mail.body {
-            MailBody::Prompt { run, .. } => Some(run),
+            InboxCommand::Prompt { run, .. } => Some(run),
             _ => None,
         });
         let all: Vec<&RunId> = prompts.collect();
@@ -148,144 +194,194 @@ impl Session {
         Ok(next.map(|run| (*run).clone()))
     }
 
-    /// Drives the lane if nobody in this process does, and watches it from `head` on either way.
-    async fn stream(&self, run: Option<RunId>, head: Seq) -> Result<RunStream, DriveError> {
-        match self.drive(run.clone(), head) {
+    /// Drives the lane unless this process does already, and follows it from `head` on in both
+    /// cases.
+    async fn open_stream(&self, run: Option<RunId>, head: Seq) -> Result<RunStream, DriveError> {
+        match self.drive_lane(run.clone(), head) {
             Some(stream) => Ok(stream),
             None => {
-                // Few streams begin so, and all would keep the room for it.
-                let place = Place { session: self.clone(), head };
-                Box::pin(RunStream::following(run, place)).await
+                // Boxed because few streams start this way, and its future would make all of them
+                // larger.
+                let place = StreamPosition { session: self.clone(), head };
+                Box::pin(RunStream::new_following(run, place)).await
             }
         }
     }
 
-    /// Drives the lane, unless somebody in this process does.
-    fn drive(&self, run: Option<RunId>, head: Seq) -> Option<RunStream> {
-        let reservation = self.host.reserve(&self.lane)?;
+    /// Drives the lane and returns the stream that owns it; `None` if this process drives it
+    /// already.
+    fn drive_lane(&self, run: Option<RunId>, head: Seq) -> Option<RunStream> {
+        let reservation = self.host.reserve_lane(&self.lane)?;
         let (owner, items) = OwnerFeed::new(run.clone());
         let driving = tokio::spawn(reservation.drive(Some(owner)));
-        let place = Place { session: self.clone(), head };
-        Some(RunStream::owning(run, place, items, driving))
+        let place = StreamPosition { session: self.clone(), head };
+        Some(RunStream::new_owning(run, place, items, driving))
     }
 
-    /// Waits for as long as a silent owner counts as alive.
-    async fn silence(&self) {
-        self.host.silence().await;
+    /// Waits for as long as an owner without heartbeats counts as alive.
+    async fn wait_lease_expiry(&self) {
+        self.host.wait_lease_expiry().await;
     }
 
-    /// Resolves when a lane of this process has come to rest: perhaps a child that asks.
-    async fn child_rested(&self) {
-        self.host.rested().await;
+    /// Resolves when a lane of this process has come to rest: perhaps a child run that asks a
+    /// question.
+    async fn wait_for_lane_rest(&self) {
+        self.host.wait_for_rest().await;
     }
 
-    /// Drives whoever a run waits for, and the run, if nobody does.
-    fn look_after_family(&self, waits: &Conversation) {
-        self.host.look_after_family(&self.lane, waits);
+    /// Drives the child runs that a run waits for, and the run itself, unless they are driven
+    /// already.
+    fn drive_lane_tree_if_due(&self, waits: &Conversation) {
+        self.host.drive_lane_tree_if_due(&self.lane, waits);
     }
 
-    /// What humans are asked by the children that the active run waits for: each question with the
-    /// lane that takes the answer. `None` while some of them are still at work.
-    pub async fn asked_by_children(&self) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
-        let now = self.conversation().await?;
-        self.asked_by(&now).await
+    /// Returns the questions to humans of the child runs that the active run waits for, each with
+    /// the lane that takes the answer; `None` while some of the child runs are still working.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn child_questions(&self) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
+        let now = self.load_conversation().await?;
+        self.child_questions_of(&now).await
     }
 
-    async fn asked_by(
+    async fn child_questions_of(
         &self,
         waits: &Conversation,
     ) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
-        self.host.asked_by_children(&self.lane, waits).await
+        self.host.child_questions(&self.lane, waits).await
     }
 
-    /// Says something to the active run after its current round; on an idle lane it is a prompt.
+    /// Sends a message to the active run, which gets it after its current round; on an idle lane it
+    /// is a prompt.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
     pub async fn steer(&self, text: &str) -> Result<(), StoreError> {
         let run = RunId::from(uuid::Uuid::now_v7().to_string());
-        self.deliver(MailBody::Steer { run, blocks: vec![Block::text(text)] }).await
+        self.enqueue_command(InboxCommand::Steer { run, blocks: vec![ContentBlock::text(text)] })
+            .await
     }
 
-    /// Answers a question.
-    pub async fn answer(&self, question: QuestionId, answer: Answer) -> Result<(), StoreError> {
-        self.deliver(MailBody::Answer { question, answer }).await
+    /// Answers a question of the run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn answer(
+        &self,
+        question: QuestionId,
+        answer: HumanAnswer,
+    ) -> Result<(), StoreError> {
+        self.enqueue_command(InboxCommand::Answer { question, answer }).await
     }
 
-    /// Asks the run to end at the next safe boundary; the active one if none is named.
+    /// Requests that the run ends at the next safe boundary; the active run if `run` is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
     pub async fn cancel(&self, run: Option<RunId>) -> Result<(), StoreError> {
-        self.deliver(MailBody::Cancel { run }).await
+        self.enqueue_command(InboxCommand::Cancel { run }).await
     }
 
-    /// The same for a run that rests here because it waits for its children.
-    async fn cancel_waiting(&self, run: Option<RunId>) -> Result<(), StoreError> {
-        if self.host.waits_for_children(&self.lane) {
+    /// Cancels the run if it has no driver in this process because it waits for its child runs.
+    async fn cancel_if_waiting_for_children(&self, run: Option<RunId>) -> Result<(), StoreError> {
+        if self.host.is_waiting_for_children(&self.lane) {
             self.cancel(run).await?;
         }
         Ok(())
     }
 
-    /// Asks the run to end now, interrupting what may be interrupted.
+    /// Requests that the run ends now, interrupting every effect that may be interrupted; the
+    /// active run if `run` is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
     pub async fn abort(&self, run: Option<RunId>) -> Result<(), StoreError> {
-        self.deliver(MailBody::Abort { run }).await
+        self.enqueue_command(InboxCommand::Abort { run }).await
     }
 
-    /// Tells the hooks that this program is done with the conversation, and waits for them no longer
-    /// than a hook may take. They cannot hold anything back; the conversation can be resumed later.
-    pub async fn end(&self, reason: SessionEndReason) {
+    /// Calls the session-end hooks: this program is done with the conversation. Waits for them no
+    /// longer than the hook timeout. Hooks cannot prevent anything here; the conversation can be
+    /// resumed later.
+    pub async fn close(&self, reason: SessionEndReason) {
         self.host.finish_notifications().await;
         self.host.end_session(self.lane.clone(), reason).await;
     }
 
-    /// Deletes the conversation with everything stored for it, its sub-agents included. Refused while
-    /// a run of it is not finished, and while a fork shares its history.
-    pub async fn delete(&self) -> Result<Removed, StoreError> {
-        self.host.agent().ports.store.remove(self.lane.clone()).await
+    /// Deletes the conversation with everything stored for it, its sub-agents included.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] while a run of it is not finished, while a fork shares its history,
+    /// or if the store fails.
+    pub async fn delete(&self) -> Result<RemovedLanes, StoreError> {
+        self.host.agent().ports.store.remove_lane(self.lane.clone()).await
     }
 
-    /// A reader of everything after entry `after`, whichever process writes it.
+    /// Subscribes to everything after entry `after`, whichever process writes it.
     #[must_use]
     pub fn subscribe(&self, after: Seq) -> Subscription {
         let ports = self.host.agent().ports.clone();
-        Subscription::new(self.lane.clone(), ports, self.host.feed(&self.lane).listen(), after)
+        Subscription::new(
+            self.lane.clone(),
+            ports,
+            self.host.lane_feed(&self.lane).subscribe(),
+            after,
+        )
     }
 
-    /// A new conversation that shares this one's history up to `at`, or to its last closed round
-    /// before that. What it will cost is its own.
+    /// Creates a new conversation that shares this one's history up to entry `at`, or up to the
+    /// last closed round before it. Its spending is counted separately.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn fork(&self, at: Option<Seq>) -> Result<Session, DriveError> {
-        let at = self.last_rest(at.unwrap_or(Seq::MAX)).await?;
+        let at = self.last_closed_round(at.unwrap_or(Seq::MAX)).await?;
         let child = LaneId::from(format!("conversation:{}", uuid::Uuid::now_v7()));
-        self.host.agent().ports.store.fork(self.lane.clone(), at, child.clone()).await?;
+        self.host.agent().ports.store.fork_lane(self.lane.clone(), at, child.clone()).await?;
         Ok(Self::new(Arc::clone(&self.host), child))
     }
 
-    /// The conversation as it was at entry `head`.
+    /// Loads the conversation as it was at entry `head`.
     async fn conversation_at(&self, head: Seq) -> Result<Conversation, DriveError> {
-        driver::load_to(&self.host.agent().ports, &self.lane, head).await
+        driver::load_conversation_at(&self.host.agent().ports, &self.lane, head).await
     }
 
-    async fn last_rest(&self, most: Seq) -> Result<Seq, DriveError> {
+    async fn last_closed_round(&self, most: Seq) -> Result<Seq, DriveError> {
         let mut subscriber = Conversation::default();
         let mut rest = 0;
-        for entry in self.log().await? {
+        for entry in self.read_log().await? {
             if entry.seq > most {
                 break;
             }
             subscriber.fold(&entry)?;
-            if subscriber.is_at_rest() {
+            if subscriber.has_no_open_round() {
                 rest = entry.seq;
             }
         }
         Ok(rest)
     }
 
-    /// The whole log.
-    pub async fn log(&self) -> Result<Vec<Entry>, DriveError> {
+    /// Reads the whole log, oldest entry first.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn read_log(&self) -> Result<Vec<Entry>, DriveError> {
         let store = &self.host.agent().ports.store;
         let stored = store.read_log(self.lane.clone(), 0, usize::MAX).await?;
         let parse = |entry: &crate::ports::EncodedEntry| Entry::parse(entry.seq, &entry.line);
         Ok(stored.iter().map(parse).collect::<Result<_, _>>()?)
     }
 
-    /// The entries after `after` and before `until`.
-    async fn entries_between(&self, after: Seq, until: Seq) -> Result<Vec<Entry>, DriveError> {
+    /// Reads the entries after `after` and before `until`.
+    async fn read_entries_between(&self, after: Seq, until: Seq) -> Result<Vec<Entry>, DriveError> {
         let store = &self.host.agent().ports.store;
         let most = usize::try_from(until.saturating_sub(after)).unwrap_or(usize::MAX);
         let stored = store.read_log(self.lane.clone(), after, most).await?;
@@ -300,38 +396,47 @@ impl Session {
         self.host.is_driving(&self.lane)
     }
 
-    /// The conversation as the log has it.
-    pub async fn conversation(&self) -> Result<Conversation, DriveError> {
-        driver::load(&self.host.agent().ports, &self.lane).await
+    /// Loads the current state of the conversation by folding its log.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn load_conversation(&self) -> Result<Conversation, DriveError> {
+        driver::load_conversation(&self.host.agent().ports, &self.lane).await
     }
 
-    /// The lane's head; a lane that is new is said to be this process's.
-    async fn begin(&self) -> Result<Seq, StoreError> {
+    /// Returns the head of the lane; a new lane is registered with the affinity of this process.
+    async fn register_if_new(&self) -> Result<Seq, StoreError> {
         let store = &self.host.agent().ports.store;
-        match store.lane(self.lane.clone()).await? {
+        match store.lane_info(self.lane.clone()).await? {
             Some(lane) => {
-                // A conversation that gets tools of a folder belongs to it from then on.
-                let whose = self.host.whose();
-                if lane.whose.affinity.is_empty() && !whose.affinity.is_empty() {
-                    store.introduce(self.lane.clone(), whose).await?;
+                // A conversation that gets tools of a folder belongs to that workspace from then
+                // on.
+                let whose = self.host.new_lane_affinity();
+                if lane.affinity.workspace.is_empty() && !whose.workspace.is_empty() {
+                    store.register_lane(self.lane.clone(), whose).await?;
                 }
                 Ok(lane.head)
             }
             None => {
-                store.introduce(self.lane.clone(), self.host.whose()).await?;
+                store.register_lane(self.lane.clone(), self.host.new_lane_affinity()).await?;
                 Ok(0)
             }
         }
     }
 
-    async fn deliver(&self, body: MailBody) -> Result<(), StoreError> {
-        self.deliver_as(Arc::from(uuid::Uuid::now_v7().to_string()), body).await
+    async fn enqueue_command(&self, body: InboxCommand) -> Result<(), StoreError> {
+        self.enqueue_command_with_key(Arc::from(uuid::Uuid::now_v7().to_string()), body).await
     }
 
-    async fn deliver_as(&self, key: Arc<str>, body: MailBody) -> Result<(), StoreError> {
-        let letter = Letter { key, body };
-        self.host.agent().ports.store.deliver(self.lane.clone(), letter).await?;
-        self.host.poke(&self.lane);
+    async fn enqueue_command_with_key(
+        &self,
+        key: Arc<str>,
+        body: InboxCommand,
+    ) -> Result<(), StoreError> {
+        let letter = OutboxMessage { idempotency_key: key, body };
+        self.host.agent().ports.store.enqueue_message(self.lane.clone(), letter).await?;
+        self.host.notify_lane(&self.lane);
         Ok(())
     }
 }

@@ -1,23 +1,23 @@
-//! Every event row is also a `tracing` event, once it is stored. Nothing is printed unless somebody
-//! subscribes to the target `windlass`.
+//! Event rows as `tracing` events, emitted once they are stored. Nothing is printed unless the
+//! program subscribes to the target `windlass`.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tracing::Level;
-use windlass_core::ids::{LaneId, Millis};
-use windlass_core::project::{EventRow, Row, alias};
-use windlass_core::raw::Raw;
-use windlass_core::redact;
+use windlass_core::log::ids::{LaneId, UnixMillis};
+use windlass_core::log::redact;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::projection::{EventRow, Row, event_alias};
 
-use crate::ports::{Forgotten, WorkerEvent, WorkerId};
-use crate::workers::Tally;
+use crate::ports::{DeletedRows, WorkerEvent, WorkerId};
+use crate::worker_loop::ReconcileTally;
 
-/// The target of all events.
+/// The `tracing` target of all events.
 pub const TARGET: &str = "windlass";
 
-/// The events among `rows` that somebody wants to be told of.
-pub(crate) fn events(rows: &[Row]) -> Vec<EventRow> {
+/// Returns the events among `rows` for which a subscriber is enabled.
+pub(crate) fn subscribed_events(rows: &[Row]) -> Vec<EventRow> {
     if !tracing::enabled!(target: TARGET, Level::WARN) {
         return Vec::new();
     }
@@ -28,27 +28,27 @@ pub(crate) fn events(rows: &[Row]) -> Vec<EventRow> {
     rows.iter().filter_map(event).collect()
 }
 
-/// Tells whoever subscribed, once the events are stored.
-pub(crate) fn tell(lane: &LaneId, events: &[EventRow]) {
-    events.iter().for_each(|event| told(lane, event));
+/// Emits events, once they are stored.
+pub(crate) fn emit_events(lane: &LaneId, events: &[EventRow]) {
+    events.iter().for_each(|event| emit_event(lane, event));
 }
 
-fn told(lane: &LaneId, event: &EventRow) {
-    let run = event.run.as_ref().map(windlass_core::ids::RunId::as_str).unwrap_or_default();
-    let also = alias(event.name).unwrap_or_default();
+fn emit_event(lane: &LaneId, event: &EventRow) {
+    let run = event.run.as_ref().map(windlass_core::log::ids::RunId::as_str).unwrap_or_default();
+    let also = event_alias(event.name).unwrap_or_default();
     let (name, seq, at_ms, fields) = (event.name, event.seq, event.at.0, event.fields.text());
     let lane = lane.as_str();
     // The level is part of an event's type, so it cannot be a value.
-    if is_trouble(event) {
+    if is_warning(event) {
         tracing::warn!(target: TARGET, event = name, alias = also, lane, run, seq, at_ms, fields);
     } else {
         tracing::info!(target: TARGET, event = name, alias = also, lane, run, seq, at_ms, fields);
     }
 }
 
-/// Whether the event is a warning: somebody should look at it.
-fn is_trouble(event: &EventRow) -> bool {
-    const TROUBLE: [&str; 6] = [
+/// Returns whether the event is a warning, which deserves attention.
+fn is_warning(event: &EventRow) -> bool {
+    const WARNING_EVENTS: [&str; 6] = [
         "agent_run.failed",
         "agent_run.resume_unsafe",
         "agent.guardrail.escalated",
@@ -56,43 +56,43 @@ fn is_trouble(event: &EventRow) -> bool {
         "agent.model.fell_back",
         "agent.reply.anomaly",
     ];
-    // A loop that makes progress is found too, and is nothing to look at.
-    let escalates = || event.fields.read::<Escalation>().is_ok_and(|fields| fields.escalated);
-    TROUBLE.contains(&event.name) || (event.name == "agent.loop.detected" && escalates())
+    // A loop that makes progress is detected too, and is no warning.
+    let escalates = || event.fields.read::<EscalationFields>().is_ok_and(|fields| fields.escalated);
+    WARNING_EVENTS.contains(&event.name) || (event.name == "agent.loop.detected" && escalates())
 }
 
-/// Whether a detection led further than the one before it.
+/// The fields of a detected loop: whether it escalated beyond the one detected before it.
 #[derive(Deserialize)]
-struct Escalation {
+struct EscalationFields {
     escalated: bool,
 }
 
-/// Rows that were too old.
-pub(crate) fn forgotten(worker: &str, forgotten: Forgotten) {
-    let Forgotten { raw, trace, events } = forgotten;
-    tracing::info!(target: TARGET, event = FORGOT, worker, raw, trace, events);
+/// Emits that old rows were deleted.
+pub(crate) fn emit_rows_deleted(worker: &str, forgotten: DeletedRows) {
+    let DeletedRows { raw, trace, events } = forgotten;
+    tracing::info!(target: TARGET, event = ROWS_DELETED, worker, raw, trace, events);
 }
 
-/// Rows that were too old are no more.
-pub(crate) const FORGOT: &str = "agent_store.forgot";
+/// Event name: old rows were deleted.
+pub(crate) const ROWS_DELETED: &str = "agent_store.forgot";
 
-/// A pass of the reconciler.
-pub(crate) const RECONCILE: &str = "agent_run.reconcile";
+/// Event name: one pass of the reconciler.
+pub(crate) const RECONCILED: &str = "agent_run.reconcile";
 
-/// A lane that has something to do could not be driven.
+/// Event name: a runnable lane could not be driven.
 pub(crate) const NOT_DISPATCHED: &str = "agent_run.dispatch_next_failed";
 
-/// An event of a worker, to be stored: it belongs to no entry of a log.
-pub(crate) fn worker_event(
+/// Builds an event of a worker, to be stored: it belongs to no entry of a log.
+pub(crate) fn build_worker_event(
     worker: &WorkerId,
-    at: Millis,
+    at: UnixMillis,
     (name, lane, fields): (&str, Option<LaneId>, &impl Serialize),
 ) -> WorkerEvent {
-    let fields = redact::raw_without_secrets(&Raw::encode(fields));
+    let fields = redact::json_without_secrets(&RawJson::encode(fields));
     WorkerEvent { at, worker: Arc::clone(worker), lane, name: Arc::from(name), fields }
 }
 
-/// What a pass of the reconciler did, as its event says it.
+/// The counts of a reconciler pass, as fields of its event.
 #[derive(Serialize)]
 pub(crate) struct ReconcileCounts {
     timed_out: u64,
@@ -101,14 +101,14 @@ pub(crate) struct ReconcileCounts {
     cancelled: u64,
 }
 
-impl From<&Tally> for ReconcileCounts {
-    fn from(tally: &Tally) -> Self {
-        let Tally { timed_out, resume_available, failed, cancelled } = *tally;
+impl From<&ReconcileTally> for ReconcileCounts {
+    fn from(tally: &ReconcileTally) -> Self {
+        let ReconcileTally { timed_out, resume_available, failed, cancelled } = *tally;
         Self { timed_out, resume_available, failed, cancelled }
     }
 }
 
-/// Why a lane could not be driven, with everything that caused it.
+/// Why a lane could not be driven, with the whole chain of causes, as fields of its event.
 #[derive(Serialize)]
 pub(crate) struct DispatchFailure {
     error: String,
@@ -126,34 +126,34 @@ impl DispatchFailure {
     }
 }
 
-/// How many rows were forgotten, as the event says it.
+/// The numbers of deleted rows, as fields of the event.
 #[derive(Serialize)]
-pub(crate) struct ForgottenCounts {
+pub(crate) struct DeletedRowCounts {
     raw: usize,
     trace: usize,
     events: usize,
 }
 
-impl From<Forgotten> for ForgottenCounts {
-    fn from(Forgotten { raw, trace, events }: Forgotten) -> Self {
+impl From<DeletedRows> for DeletedRowCounts {
+    fn from(DeletedRows { raw, trace, events }: DeletedRows) -> Self {
         Self { raw, trace, events }
     }
 }
 
-/// What a pass of the reconciler did.
-pub(crate) fn reconciled(worker: &str, tally: &Tally) {
-    let Tally { timed_out, resume_available, failed, cancelled } = tally;
-    tracing::info!(target: TARGET, event = RECONCILE, worker, timed_out, resume_available, failed, cancelled);
+/// Emits what a pass of the reconciler did.
+pub(crate) fn emit_reconciled(worker: &str, tally: &ReconcileTally) {
+    let ReconcileTally { timed_out, resume_available, failed, cancelled } = tally;
+    tracing::info!(target: TARGET, event = RECONCILED, worker, timed_out, resume_available, failed, cancelled);
 }
 
-/// A driver that missed a time limit of its run was given up.
-pub(crate) fn stuck(lane: &LaneId) {
+/// Emits that a driver missed a time limit of its run and was aborted.
+pub(crate) fn emit_driver_stuck(lane: &LaneId) {
     let lane = lane.as_str();
     tracing::warn!(target: TARGET, event = "agent.driver.stuck", lane);
 }
 
-/// A lane nobody watches could not be driven.
-pub(crate) fn not_driven(lane: &LaneId, error: &dyn std::error::Error) {
+/// Emits that a lane could not be driven in the background.
+pub(crate) fn emit_not_driven(lane: &LaneId, error: &dyn std::error::Error) {
     let lane = lane.as_str();
     tracing::warn!(target: TARGET, event = "agent.lane.not_driven", lane, why = %error);
 }

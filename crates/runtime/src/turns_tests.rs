@@ -1,71 +1,73 @@
-//! Who gets a turn, and when.
+//! Tests: who gets a permit of the fair semaphore, and when.
 
 use std::sync::{Arc, Mutex};
 
-use windlass_core::ids::LaneId;
+use windlass_core::log::ids::LaneId;
 
-use super::{Turn, Turns};
+use super::{FairSemaphore, Permit};
 
-async fn settle() {
+async fn yield_many_times() {
     for _ in 0..50 {
         tokio::task::yield_now().await;
     }
 }
 
-/// Who is let in after the first, of those who line up one after the other.
-async fn order_of<'a>(
-    waiting: impl IntoIterator<Item = (&'a Turns, &'static str)>,
-    first: Turn,
+/// The order in which the waiters get a permit after the first one, if they queue one after the
+/// other.
+async fn acquire_order<'a>(
+    waiting: impl IntoIterator<Item = (&'a FairSemaphore, &'static str)>,
+    first: Permit,
 ) -> Vec<&'static str> {
     let order = Arc::new(Mutex::new(Vec::new()));
     for (turns, lane) in waiting {
         let (turns, order) = (turns.clone(), Arc::clone(&order));
         tokio::spawn(async move {
-            let _turn = turns.take(&LaneId::from(lane)).await;
+            let _turn = turns.acquire(&LaneId::from(lane)).await;
             order.lock().unwrap().push(lane);
             tokio::task::yield_now().await;
         });
-        settle().await;
+        yield_many_times().await;
     }
     drop(first);
-    settle().await;
+    yield_many_times().await;
     let order = order.lock().unwrap();
     order.clone()
 }
 
 #[tokio::test]
 async fn lanes_take_turns_whatever_one_of_them_asks_for() {
-    let turns = Turns::new(1);
-    let first = turns.take(&LaneId::from("busy")).await;
+    let turns = FairSemaphore::new(1);
+    let first = turns.acquire(&LaneId::from("busy")).await;
     let waiting = ["busy", "busy", "busy", "other", "third"].map(|lane| (&turns, lane));
-    let order = order_of(waiting, first).await;
+    let order = acquire_order(waiting, first).await;
     assert_eq!(order, ["busy", "other", "third", "busy", "busy"]);
 }
 
 #[tokio::test]
 async fn tenants_take_turns_however_many_conversations_one_of_them_has() {
-    let turns = Turns::new(1);
-    let (greedy, modest) = (turns.of(&Arc::from("greedy")), turns.of(&Arc::from("modest")));
-    let first = greedy.take(&LaneId::from("g0")).await;
+    let turns = FairSemaphore::new(1);
+    let (greedy, modest) =
+        (turns.for_tenant(&Arc::from("greedy")), turns.for_tenant(&Arc::from("modest")));
+    let first = greedy.acquire(&LaneId::from("g0")).await;
     let waiting = ["g1", "g2", "g1", "g3"].map(|lane| (&greedy, lane));
     let waiting = waiting.into_iter().chain([(&modest, "m1"), (&modest, "m1")]);
-    let order = order_of(waiting, first).await;
+    let order = acquire_order(waiting, first).await;
     assert_eq!(order, ["g1", "m1", "g2", "m1", "g3", "g1"]);
 }
 
 #[tokio::test]
 async fn a_turn_nobody_waits_for_any_more_goes_to_the_next() {
-    let turns = Turns::new(1);
-    let first = turns.take(&LaneId::from("a")).await;
+    let turns = FairSemaphore::new(1);
+    let first = turns.acquire(&LaneId::from("a")).await;
     let gone = tokio::spawn({
         let turns = turns.clone();
-        async move { turns.take(&LaneId::from("b")).await }
+        async move { turns.acquire(&LaneId::from("b")).await }
     });
-    settle().await;
+    yield_many_times().await;
     gone.abort();
-    settle().await;
+    yield_many_times().await;
     drop(first);
-    let again = turns.take(&LaneId::from("c")).await;
+    let again = turns.acquire(&LaneId::from("c")).await;
     drop(again);
-    let _last = turns.take(&LaneId::from("d")).await;
+    let _last = turns.acquire(&LaneId::from("d")).await;
 }

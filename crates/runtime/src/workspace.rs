@@ -1,10 +1,10 @@
 //! The identity of a folder that tools work in. Conversations with file tools are continued only by
 //! processes that have the same workspace.
 //!
-//! A *portable* id is a random UUID in a file inside the folder, so it travels with it: a second
-//! machine with the same volume, or a restarted container, has the same workspace. It must be read
-//! only in a folder that somebody trusts: whoever wrote the folder chose it. A *local* id is made of
-//! the host name and the path.
+//! A *portable* id is a random UUID in a file inside the folder, so that it moves with the folder:
+//! a second machine with the same volume, or a restarted container, has the same workspace. It must
+//! only be read in a trusted folder, because the content of the folder determines it. A *local* id
+//! is made of the host name and the path.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
@@ -12,7 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass_core::raw::sha256_hex;
+use windlass_core::message::raw_json::sha256_hex;
 
 use crate::ports::ServedWorkspace;
 
@@ -20,10 +20,10 @@ use crate::ports::ServedWorkspace;
 #[path = "workspace_tests.rs"]
 mod workspace_tests;
 
-/// A local id that would be longer is made of a hash.
+/// The length above which a local id is replaced by a hash.
 const MAX_LOCAL_ID: usize = 400;
 
-/// Bytes of an id file that are read: a UUID and a line end.
+/// The number of bytes of an id file that are read: a UUID and a line end.
 const MAX_ID_BYTES: u64 = 64;
 
 const ID_FILE: &str = "workspace-id";
@@ -31,59 +31,59 @@ const ID_FILE: &str = "workspace-id";
 /// A folder that tools work in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// The id that conversations begun here get.
+    /// The id that conversations started here get.
     id: Arc<str>,
-    /// Other ids that it can serve.
-    also: Vec<Arc<str>>,
+    /// Other ids that the folder serves.
+    other_ids: Vec<Arc<str>>,
     path: PathBuf,
 }
 
 impl Workspace {
-    /// A folder under its local id: the host name and the path.
+    /// Returns the folder under its local id: the host name and the path.
     #[must_use]
-    pub fn local(folder: &Path) -> Self {
-        Self { id: Arc::from(local_id(folder)), also: Vec::new(), path: folder.to_path_buf() }
+    pub fn from_folder(folder: &Path) -> Self {
+        Self { id: Arc::from(local_id(folder)), other_ids: Vec::new(), path: folder.to_path_buf() }
     }
 
-    /// A folder that somebody trusts, under its portable id. The id is made if there is none; where
-    /// that is not possible, the folder goes by its local id.
+    /// Returns a trusted folder under its portable id, which is created if there is none; where
+    /// that is not possible, the folder gets its local id.
     #[must_use]
-    pub fn trusted(folder: &Path) -> Self {
-        let local = Self::local(folder);
+    pub fn from_trusted_folder(folder: &Path) -> Self {
+        let local = Self::from_folder(folder);
         match portable_id(folder) {
-            Ok(id) => local.known_as(&id),
+            Ok(id) => local.with_id(&id),
             Err(_) => local,
         }
     }
 
-    /// The same folder under another id; it still serves conversations of the ids it had.
+    /// Gives the folder another id; it still serves conversations of the ids it had.
     #[must_use]
-    pub fn known_as(mut self, id: &str) -> Self {
+    pub fn with_id(mut self, id: &str) -> Self {
         let before = std::mem::replace(&mut self.id, Arc::from(id));
-        self.also.push(before);
+        self.other_ids.push(before);
         self
     }
 
-    /// The id that conversations begun here get.
+    /// Returns the id that conversations started here get.
     #[must_use]
     pub fn id(&self) -> &Arc<str> {
         &self.id
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Every id that it can serve.
+    /// Returns every id that the folder serves.
     #[must_use]
     pub fn ids(&self) -> Vec<Arc<str>> {
-        [&self.id].into_iter().chain(&self.also).cloned().collect()
+        [&self.id].into_iter().chain(&self.other_ids).cloned().collect()
     }
 
-    /// What a worker says that it serves.
-    pub(crate) fn served(&self) -> Vec<ServedWorkspace> {
+    /// The workspaces that a worker announces.
+    pub(crate) fn served_workspaces(&self) -> Vec<ServedWorkspace> {
         let (host, path) = (Arc::from(host_name()), Arc::from(self.path.to_string_lossy()));
         let served =
             |id: Arc<str>| ServedWorkspace { id, host: Arc::clone(&host), path: Arc::clone(&path) };
@@ -91,7 +91,7 @@ impl Workspace {
     }
 }
 
-/// The name of this machine.
+/// Returns the name of this machine.
 #[must_use]
 pub fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -106,34 +106,35 @@ fn local_id(folder: &Path) -> String {
     format!("{}:{}", host.get(..64).unwrap_or_default(), sha256_hex(folder.as_bytes()))
 }
 
-/// The id in the folder; a new one is written if there is none.
+/// The portable id in the folder; a new one is written if there is none.
 fn portable_id(folder: &Path) -> io::Result<String> {
     let place = id_folder(folder)?;
     match read_id(&place.join(ID_FILE)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => make_id(&place),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create_id(&place),
         found => found,
     }
 }
 
-/// Inside `.git`, which nobody commits. A linked worktree, where `.git` is a file, is a folder of its
-/// own and has an id of its own, like a folder without git.
+/// The folder of the id file: inside `.git`, which is not committed. A linked worktree, where
+/// `.git` is a file, is a folder of its own and has an id of its own, like a folder without git.
 fn id_folder(folder: &Path) -> io::Result<PathBuf> {
     let git = folder.join(".git");
     if fs::symlink_metadata(&git).is_ok_and(|found| found.is_dir()) {
         let own = git.join("windlass");
-        make_private_folder(&own)?;
+        create_own_folder(&own)?;
         return Ok(own);
     }
     let own = folder.join(".windlass");
-    if make_private_folder(&own)? {
+    if create_own_folder(&own)? {
         // The folder ignores itself, so that the id is not committed by accident.
         write_new(&own.join(".gitignore"), "*\n")?;
     }
     Ok(own)
 }
 
-/// Whether the folder was made; a link or anything else in its place is an error.
-fn make_private_folder(folder: &Path) -> io::Result<bool> {
+/// Creates the folder and returns whether it was created; a link or anything else under that name
+/// is an error.
+fn create_own_folder(folder: &Path) -> io::Result<bool> {
     match DirBuilder::new().mode(0o755).create(folder) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -146,9 +147,9 @@ fn make_private_folder(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Written under another name first: a second process sees the whole id or none. Of two that make one
-/// at the same moment, the first counts for both.
-fn make_id(place: &Path) -> io::Result<String> {
+/// Creates an id. It is written under another name first, so that a second process sees the whole
+/// id or none. If two processes create one at the same time, the first one counts for both.
+fn create_id(place: &Path) -> io::Result<String> {
     let id = uuid::Uuid::now_v7().to_string();
     let draft = place.join(format!("{ID_FILE}.{id}"));
     write_new(&draft, &format!("{id}\n"))?;
@@ -166,7 +167,7 @@ fn write_new(file: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Never through a link, never from anything but a file, and only a UUID.
+/// Reads an id: never through a link, only from a regular file, and only a UUID.
 fn read_id(file: &Path) -> io::Result<String> {
     if !fs::symlink_metadata(file)?.is_file() {
         return Err(io::Error::other("not a file"));

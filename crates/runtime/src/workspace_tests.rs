@@ -1,4 +1,4 @@
-//! Which folders are the same workspace.
+//! Tests: which folders are the same workspace.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,10 +11,10 @@ fn the_id_travels_with_the_folder() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = (dir.path().join("one"), dir.path().join("two"));
     fs::create_dir(&one).unwrap();
-    let first = Workspace::trusted(&one);
-    assert_eq!(Workspace::trusted(&one), first, "asked twice it is the same");
+    let first = Workspace::from_trusted_folder(&one);
+    assert_eq!(Workspace::from_trusted_folder(&one), first, "asked twice it is the same");
     fs::rename(&one, &two).unwrap();
-    let moved = Workspace::trusted(&two);
+    let moved = Workspace::from_trusted_folder(&two);
     assert_eq!(moved.id(), first.id());
     assert!(uuid::Uuid::parse_str(first.id()).is_ok());
     assert_eq!(fs::read_to_string(two.join(".windlass/.gitignore")).unwrap(), "*\n");
@@ -24,7 +24,7 @@ fn the_id_travels_with_the_folder() {
 fn a_repository_keeps_it_where_nobody_commits_it() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join(".git")).unwrap();
-    let id = Workspace::trusted(dir.path()).id().clone();
+    let id = Workspace::from_trusted_folder(dir.path()).id().clone();
     let file = dir.path().join(".git/windlass").join(ID_FILE);
     assert_eq!(fs::read_to_string(file).unwrap().trim(), &*id);
     assert!(!dir.path().join(".windlass").exists());
@@ -33,10 +33,16 @@ fn a_repository_keeps_it_where_nobody_commits_it() {
 #[test]
 fn two_folders_are_two_workspaces_and_an_untrusted_one_goes_by_its_place() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    assert_ne!(Workspace::trusted(one.path()).id(), Workspace::trusted(two.path()).id());
-    let local = Workspace::local(one.path());
+    assert_ne!(
+        Workspace::from_trusted_folder(one.path()).id(),
+        Workspace::from_trusted_folder(two.path()).id()
+    );
+    let local = Workspace::from_folder(one.path());
     assert_eq!(&**local.id(), format!("{}:{}", host_name(), one.path().display()));
-    assert!(Workspace::trusted(one.path()).ids().contains(local.id()), "older ones are served too");
+    assert!(
+        Workspace::from_trusted_folder(one.path()).ids().contains(local.id()),
+        "older ones are served too"
+    );
 }
 
 #[test]
@@ -45,19 +51,23 @@ fn an_id_that_is_none_is_not_believed() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join(".windlass")).unwrap();
         fs::write(dir.path().join(".windlass").join(ID_FILE), text).unwrap();
-        assert_eq!(Workspace::trusted(dir.path()), Workspace::local(dir.path()), "{text}");
+        assert_eq!(
+            Workspace::from_trusted_folder(dir.path()),
+            Workspace::from_folder(dir.path()),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn links_are_not_followed() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let theirs = Workspace::trusted(other.path());
+    let theirs = Workspace::from_trusted_folder(other.path());
     symlink(other.path().join(".windlass"), dir.path().join(".windlass")).unwrap();
-    assert_ne!(Workspace::trusted(dir.path()).id(), theirs.id());
+    assert_ne!(Workspace::from_trusted_folder(dir.path()).id(), theirs.id());
     fs::remove_file(dir.path().join(".windlass")).unwrap();
     fs::create_dir(dir.path().join(".windlass")).unwrap();
     let file = other.path().join(".windlass").join(ID_FILE);
     symlink(file, dir.path().join(".windlass").join(ID_FILE)).unwrap();
-    assert_ne!(Workspace::trusted(dir.path()).id(), theirs.id());
+    assert_ne!(Workspace::from_trusted_folder(dir.path()).id(), theirs.id());
 }

@@ -1,7 +1,7 @@
-//! What every store must do, as one suite: each case is given an empty store and fails by panic or
-//! by an error it did not expect.
+//! The conformance suite that every store must pass: each case is given an empty store and fails by
+//! panic or by an error it did not expect.
 //!
-//! `conformance_tests!` makes a test of each. Not here: what only one engine can do wrong.
+//! `conformance_tests!` makes a test of each case. Not here: faults that only one engine can have.
 
 pub mod append;
 pub mod claim;
@@ -20,10 +20,10 @@ pub mod rows;
 pub mod text;
 pub mod wanting;
 
-mod material;
+mod fixtures;
 
 /// Makes a test of every case. `$test` is the attribute that makes an async test; `$open` is an
-/// expression that gives an empty `Arc<dyn Store>` and something to keep alive with it.
+/// expression that returns an empty `Arc<dyn Store>` and a value to keep alive with it.
 #[macro_export]
 macro_rules! conformance_tests {
     ($test:meta => $open:expr) => {

@@ -1,19 +1,20 @@
-//! Memory on disk: stores of lanes behind the runtime's store port.
+//! Stores of lanes behind the runtime's `Store` port.
 //!
-//! `memory` is the model that the others are compared with, `sqlite` is what people run, and
-//! `postgres` is for more than one machine. Not here: what an entry means (that is `windlass-core`) and when one is written (`windlass-runtime`).
+//! `memory` is the reference model that the others are compared with, `sqlite` is the default, and
+//! `postgres` is for several machines. Not here: what an entry means (`windlass-core`) and when one
+//! is written (`windlass-runtime`).
 
 pub mod conformance;
-pub mod fault;
+pub mod crash_points;
 pub mod memory;
 pub mod postgres;
 pub mod sqlite;
 
-mod hints;
+mod column_values;
+mod inbox_hints;
 mod migrations;
-mod names;
-mod pending;
-mod valid;
+mod pending_runs;
+mod validation;
 
 pub use memory::MemoryStore;
 pub use postgres::PostgresStore;

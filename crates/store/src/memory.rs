@@ -1,186 +1,195 @@
-//! The store as a model: lanes in memory, with a disk that can lose power and appends that can
-//! fail on purpose. No threads and no clock, so a simulation of it repeats exactly.
+//! In-memory store: the reference model for conformance and simulation, with a simulated disk that
+//! can lose power and appends that fail on purpose. No threads and no clock, so a simulation
+//! repeats exactly.
 
-mod append;
 mod claim;
-mod disk;
-mod forget;
+mod fenced_append;
 mod fork;
-mod mail;
-mod read;
+mod inbox;
+mod lane_reads;
 mod reconcile;
-mod records;
 mod remove;
+mod retention;
 mod rows;
-mod wanting;
-mod world;
+mod runnable_lanes;
+mod simulated_disk;
+mod statistics;
+mod store_state;
 
-pub use disk::{AppendFault, Hook, Keep, Operation};
+pub use simulated_disk::{AppendFault, CrashSurvival, OperationHook, StoreOperation};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_core::budget::Spent;
-use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
-use windlass_core::mail::Mail;
-use windlass_core::project::{RawRow, Row};
-use windlass_core::record::Durability;
+use windlass_core::budget::spending::Spending;
+use windlass_core::log::ids::{Epoch, LaneId, Seq, UnixMillis};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_core::log::record::Durability;
+use windlass_core::projection::{RawRow, Row};
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
-    Look, NumberedWorkerEvent, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace,
-    SpendingAccount, Store, StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent,
-    WorkerEventPage, WorkerId, WorkerInfo,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, EncodedEntry,
+    EnqueuedMessage, EventCount, LaneClaim, LaneInfo, NumberedWorkerEvent, ObservedHeartbeat,
+    OutboxMessage, ReconcileRequest, RemovedLanes, RetentionCutoffs, RunInfo, RunTraceEnd,
+    ServedWorkspace, SpendingAccount, Store, StoreError, ToolStats, WorkerEvent, WorkerEventPage,
+    WorkerId, WorkerInfo,
 };
 
-use crate::hints::Hints;
-use crate::valid;
-use disk::Disk;
-use world::World;
+use crate::inbox_hints::InboxHints;
+use crate::validation;
+use simulated_disk::SimulatedDisk;
+use store_state::StoreState;
 
-/// A store that forgets everything with its process.
+/// A store in memory, without persistence.
 #[derive(Default)]
 pub struct MemoryStore {
-    disk: Mutex<Disk>,
-    hook: Option<Hook>,
-    hints: Hints,
+    disk: Mutex<SimulatedDisk>,
+    hook: Option<OperationHook>,
+    hints: InboxHints,
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Returns an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty store that remembers every commit since the last sync, so that a crash may keep
-    /// any number of them.
+    /// Returns an empty store that records every commit since the last sync, so that a crash may
+    /// keep any number of them.
     #[must_use]
-    pub fn simulated() -> Self {
-        Self { disk: Mutex::new(Disk::remembering()), ..Self::default() }
+    pub fn with_commit_history() -> Self {
+        Self { disk: Mutex::new(SimulatedDisk::with_commit_history()), ..Self::default() }
     }
 
-    /// Waits for `hook` before every operation: a slow disk, or a place to be killed at.
+    /// Awaits `hook` before every operation, to simulate a slow disk or to crash at that operation.
     #[must_use]
-    pub fn with_hook(mut self, hook: Hook) -> Self {
+    pub fn with_hook(mut self, hook: OperationHook) -> Self {
         self.hook = Some(hook);
         self
     }
 
-    /// Loses what a dying process or a power cut would lose.
-    pub fn crash(&self, keep: Keep) {
-        self.disk().crash(keep);
+    /// Loses what a crashed process or a power cut would lose.
+    pub fn crash(&self, keep: CrashSurvival) {
+        self.lock_disk().crash(keep);
     }
 
-    /// How many commits a power cut could lose.
+    /// Returns how many commits a power cut could lose.
     #[must_use]
-    pub fn unsynced(&self) -> usize {
-        self.disk().unsynced()
+    pub fn unsynced_commits(&self) -> usize {
+        self.lock_disk().unsynced_commits()
     }
 
     /// Makes the next append fail; several faults are used up in order.
     pub fn fail_next_append(&self, fault: AppendFault) {
-        self.disk().plan(fault);
+        self.lock_disk().queue_fault(fault);
     }
 
-    /// The next look that takes lanes takes them, although it says that it failed.
-    pub fn lose_next_look(&self) {
-        self.disk().lose_next_look();
+    /// Makes the next claim of runnable lanes take effect although it returns an error.
+    pub fn lose_next_claim_response(&self) {
+        self.lock_disk().lose_next_claim_response();
     }
 
-    /// The next lane that is claimed by its name is not, although its owner is told so: the store's
+    /// Makes the next claim of a lane by its name return success without taking effect: the store's
     /// machine crashed before the claim was on its disk.
     pub fn forget_next_claim(&self) {
-        self.disk().forget_next_claim();
+        self.lock_disk().forget_next_claim();
     }
 
-    /// Whether a claim stands.
+    /// Returns whether the worker owns the lane with this epoch.
     #[must_use]
-    pub fn holds(&self, lane: &LaneId, worker: &WorkerId, epoch: Epoch) -> bool {
-        self.disk().now.info(lane).is_some_and(|lane| lane.is_held_by(worker, epoch))
+    pub fn is_claim_valid(&self, lane: &LaneId, worker: &WorkerId, epoch: Epoch) -> bool {
+        self.lock_disk().now.lane_info(lane).is_some_and(|lane| lane.is_owned_by(worker, epoch))
     }
 
-    /// The rows written with a lane's entries, oldest first.
+    /// Returns the rows written with a lane's entries, oldest first.
     #[must_use]
     pub fn rows(&self, lane: &LaneId) -> Vec<Row> {
-        self.disk().now.rows(lane)
+        self.lock_disk().now.rows(lane)
     }
 
-    fn disk(&self) -> MutexGuard<'_, Disk> {
+    fn lock_disk(&self) -> MutexGuard<'_, SimulatedDisk> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn reach(&self, operation: Operation) {
+    async fn before_operation(&self, operation: StoreOperation) {
         if let Some(hook) = &self.hook {
             hook(operation).await;
         }
     }
 
-    async fn read<T>(&self, look: impl FnOnce(&World) -> T) -> T {
-        self.reach(Operation::Read).await;
-        look(&self.disk().now)
+    async fn read_state<T>(&self, look: impl FnOnce(&StoreState) -> T) -> T {
+        self.before_operation(StoreOperation::Read).await;
+        look(&self.lock_disk().now)
     }
 }
 
 impl Store for MemoryStore {
-    fn deliver(&self, lane: LaneId, letter: Letter) -> Task<'_, Result<Delivered, StoreError>> {
+    fn enqueue_message(
+        &self,
+        lane: LaneId,
+        letter: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::letter(&letter)?;
-            self.reach(Operation::Deliver).await;
-            let change = |world: &mut World| Ok(world.deliver(&lane, &letter, &Whose::default()));
-            let mail = self.disk().commit(Durability::Barrier, change)?;
-            self.hints.tell(&lane);
-            Ok(Delivered { mail })
+            validation::validate_lane(&lane)?;
+            validation::validate_message(&letter)?;
+            self.before_operation(StoreOperation::Deliver).await;
+            let change = |world: &mut StoreState| {
+                Ok(world.enqueue_message(&lane, &letter, &Affinity::default()))
+            };
+            let mail = self.lock_disk().commit(Durability::Barrier, change)?;
+            self.hints.notify_lane(&lane);
+            Ok(EnqueuedMessage { message: mail })
         })
     }
 
-    fn claim(
+    fn claim_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
-        dead: Option<SeenBeat>,
-    ) -> Task<'_, Result<Claim, StoreError>> {
+        dead: Option<ObservedHeartbeat>,
+    ) -> BoxFuture<'_, Result<LaneClaim, StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::worker(&worker)?;
-            self.reach(Operation::Claim).await;
-            self.disk().claim(|world: &mut World| world.claim(&lane, &worker, dead.as_ref()))
+            validation::validate_lane(&lane)?;
+            validation::validate_worker(&worker)?;
+            self.before_operation(StoreOperation::Claim).await;
+            self.lock_disk()
+                .claim(|world: &mut StoreState| world.claim(&lane, &worker, dead.as_ref()))
         })
     }
 
-    fn release(
+    fn release_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
         epoch: Epoch,
-    ) -> Task<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            self.reach(Operation::Release).await;
-            let change = |world: &mut World| {
+            self.before_operation(StoreOperation::Release).await;
+            let change = |world: &mut StoreState| {
                 world.release(&lane, &worker, epoch);
                 Ok(())
             };
-            self.disk().commit(Durability::Commit, change)
+            self.lock_disk().commit(Durability::Commit, change)
         })
     }
 
-    fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>> {
+    fn record_heartbeat(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::worker(&worker)?;
-            self.reach(Operation::Beat).await;
-            let change = |world: &mut World| {
-                world.beat(&worker);
+            validation::validate_worker(&worker)?;
+            self.before_operation(StoreOperation::Beat).await;
+            let change = |world: &mut StoreState| {
+                world.record_heartbeat(&worker);
                 Ok(())
             };
-            self.disk().commit(Durability::Commit, change)
+            self.lock_disk().commit(Durability::Commit, change)
         })
     }
 
-    fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>> {
+    fn append(&self, append: AppendRequest) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::append(&append)?;
-            self.reach(Operation::Append).await;
-            self.disk().append(&append)?;
-            append.mail_out.iter().for_each(|(to, _)| self.hints.tell(to));
+            validation::validate_append(&append)?;
+            self.before_operation(StoreOperation::Append).await;
+            self.lock_disk().append(&append)?;
+            append.outbox.iter().for_each(|(to, _)| self.hints.notify_lane(to));
             Ok(())
         })
     }
@@ -190,175 +199,201 @@ impl Store for MemoryStore {
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>> {
-        Box::pin(async move { self.read(|world| world.log(&lane, after, most)).await })
+    ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
+        Box::pin(async move { self.read_state(|world| world.read_log(&lane, after, most)).await })
     }
 
-    fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>> {
-        Box::pin(async move { self.read(|world| world.waiting_mail(&lane, most)).await })
+    fn read_inbox(
+        &self,
+        lane: LaneId,
+        most: usize,
+    ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
+        Box::pin(async move { self.read_state(|world| world.pending_messages(&lane, most)).await })
     }
 
-    fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>> {
+    fn fork_lane(
+        &self,
+        parent: LaneId,
+        at: Seq,
+        child: LaneId,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::lane(&child)?;
-            self.reach(Operation::Fork).await;
-            let change = |world: &mut World| world.fork(&parent, at, &child);
-            self.disk().commit(Durability::Barrier, change)
+            validation::validate_lane(&child)?;
+            self.before_operation(StoreOperation::Fork).await;
+            let change = |world: &mut StoreState| world.fork(&parent, at, &child);
+            self.lock_disk().commit(Durability::Barrier, change)
         })
     }
 
-    fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
-        Box::pin(self.hints.wait(lane))
+    fn wait_for_message(&self, lane: LaneId) -> BoxFuture<'_, ()> {
+        Box::pin(self.hints.wait_for_lane(lane))
     }
 
-    fn any_mail_hint(&self) -> Task<'_, ()> {
-        Box::pin(self.hints.wait_any())
+    fn wait_for_any_message(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.hints.wait_for_any())
     }
 
-    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>> {
+    fn hint_unread_messages(&self, owner: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let lanes = self.read(|world| world.mailed(&owner)).await;
-            lanes.iter().for_each(|lane| self.hints.remind(lane));
+            let lanes = self.read_state(|world| world.lanes_with_messages(&owner)).await;
+            lanes.iter().for_each(|lane| self.hints.notify_if_waiting(lane));
             Ok(())
         })
     }
 
-    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>> {
+    fn register_lane(
+        &self,
+        lane: LaneId,
+        whose: Affinity,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::whose(&whose)?;
-            self.reach(Operation::Introduce).await;
-            let change = |world: &mut World| {
-                world.introduce(&lane, &whose);
+            validation::validate_lane(&lane)?;
+            validation::validate_affinity(&whose)?;
+            self.before_operation(StoreOperation::Introduce).await;
+            let change = |world: &mut StoreState| {
+                world.register_lane(&lane, &whose);
                 Ok(())
             };
-            self.disk().commit(Durability::Commit, change)
+            self.lock_disk().commit(Durability::Commit, change)
         })
     }
 
-    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
+    fn reconcile_dead_owners(
+        &self,
+        pass: ReconcileRequest,
+    ) -> BoxFuture<'_, Result<Vec<AbandonedLane>, StoreError>> {
         Box::pin(async move {
-            self.reach(Operation::Reconcile).await;
-            self.disk().commit(Durability::Commit, |world: &mut World| Ok(world.reconcile(&pass)))
+            self.before_operation(StoreOperation::Reconcile).await;
+            self.lock_disk()
+                .commit(Durability::Commit, |world: &mut StoreState| Ok(world.reconcile(&pass)))
         })
     }
 
-    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>> {
+    fn forget_old_rows(
+        &self,
+        forget: RetentionCutoffs,
+    ) -> BoxFuture<'_, Result<DeletedRows, StoreError>> {
         Box::pin(async move {
-            self.reach(Operation::Reconcile).await;
-            self.disk().commit(Durability::Commit, |world: &mut World| Ok(world.forget(&forget)))
+            self.before_operation(StoreOperation::Reconcile).await;
+            self.lock_disk()
+                .commit(Durability::Commit, |world: &mut StoreState| Ok(world.forget(&forget)))
         })
     }
 
-    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
-        Box::pin(async move { Ok(self.read(World::owners).await) })
+    fn owner_heartbeats(&self) -> BoxFuture<'_, Result<Vec<ObservedHeartbeat>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(StoreState::owner_heartbeats).await) })
     }
 
-    fn claim_wanting(
+    fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: Look,
-    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
+        look: ClaimQuery,
+    ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>> {
         Box::pin(async move {
-            valid::worker(&worker)?;
-            self.reach(Operation::Claim).await;
-            self.disk().look(|world: &mut World| world.claim_wanting(&worker, &look))
+            validation::validate_worker(&worker)?;
+            self.before_operation(StoreOperation::Claim).await;
+            self.lock_disk()
+                .claim_runnable(|world: &mut StoreState| world.claim_runnable(&worker, &look))
         })
     }
 
-    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.owned(&owner)).await) })
+    fn lanes_owned_by(&self, owner: WorkerId) -> BoxFuture<'_, Result<Vec<LaneId>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.lanes_owned_by(&owner)).await) })
     }
 
-    fn announce(
+    fn announce_workspaces(
         &self,
         worker: WorkerId,
         workspaces: Vec<ServedWorkspace>,
-    ) -> Task<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            self.reach(Operation::Introduce).await;
-            let change = |world: &mut World| {
-                world.announce(&worker, workspaces);
+            self.before_operation(StoreOperation::Introduce).await;
+            let change = |world: &mut StoreState| {
+                world.announce_workspaces(&worker, workspaces);
                 Ok(())
             };
-            self.disk().commit(Durability::Commit, change)
+            self.lock_disk().commit(Durability::Commit, change)
         })
     }
 
-    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>> {
-        Box::pin(async move { Ok(self.read(World::workers).await) })
+    fn list_workers(&self) -> BoxFuture<'_, Result<Vec<WorkerInfo>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(StoreState::workers).await) })
     }
 
-    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>> {
+    fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move {
-            self.reach(Operation::Introduce).await;
+            self.before_operation(StoreOperation::Introduce).await;
             let woken = self
-                .disk()
-                .commit(Durability::Barrier, |world: &mut World| Ok(world.wake(&lane)))?;
-            self.hints.tell(&lane);
+                .lock_disk()
+                .commit(Durability::Barrier, |world: &mut StoreState| Ok(world.wake(&lane)))?;
+            self.hints.notify_lane(&lane);
             Ok(woken)
         })
     }
 
-    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
+    fn remove_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<RemovedLanes, StoreError>> {
         Box::pin(async move {
-            self.reach(Operation::Introduce).await;
-            self.disk().commit(Durability::Barrier, |world: &mut World| world.remove(&lane))
+            self.before_operation(StoreOperation::Introduce).await;
+            self.lock_disk()
+                .commit(Durability::Barrier, |world: &mut StoreState| world.remove(&lane))
         })
     }
 
-    fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.info(&lane)).await) })
+    fn lane_info(&self, lane: LaneId) -> BoxFuture<'_, Result<Option<LaneInfo>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.lane_info(&lane)).await) })
     }
 
-    fn runs(
+    fn list_runs(
         &self,
         lane: Option<LaneId>,
         most: usize,
-    ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.runs(lane.as_ref(), most)).await) })
+    ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.runs(lane.as_ref(), most)).await) })
     }
 
-    fn trace_ends(
+    fn list_trace_ends(
         &self,
-        since: Millis,
+        since: UnixMillis,
         most: usize,
-    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.trace_ends(since, most)).await) })
+    ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.trace_ends(since, most)).await) })
     }
 
-    fn raw_responses(
+    fn read_raw_responses(
         &self,
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
-        Box::pin(
-            async move { Ok(self.read(|world| world.raw_responses(&lane, after, most)).await) },
-        )
-    }
-
-    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.spent(&account)).await) })
-    }
-
-    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.tool_stats(since)).await) })
-    }
-
-    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.event_counts(since)).await) })
-    }
-
-    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
         Box::pin(async move {
-            valid::worker(&event.worker)?;
-            self.reach(Operation::Reconcile).await;
-            let change = |world: &mut World| {
+            Ok(self.read_state(|world| world.raw_responses(&lane, after, most)).await)
+        })
+    }
+
+    fn spending(&self, account: SpendingAccount) -> BoxFuture<'_, Result<Spending, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.spending_of(&account)).await) })
+    }
+
+    fn tool_stats(&self, since: UnixMillis) -> BoxFuture<'_, Result<Vec<ToolStats>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.tool_stats(since)).await) })
+    }
+
+    fn event_counts(
+        &self,
+        since: UnixMillis,
+    ) -> BoxFuture<'_, Result<Vec<EventCount>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.event_counts(since)).await) })
+    }
+
+    fn record_worker_event(&self, event: WorkerEvent) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            validation::validate_worker(&event.worker)?;
+            self.before_operation(StoreOperation::Reconcile).await;
+            let change = |world: &mut StoreState| {
                 world.record_worker_event(event);
                 Ok(())
             };
-            self.disk().commit(Durability::Commit, change)
+            self.lock_disk().commit(Durability::Commit, change)
         })
     }
 
@@ -366,8 +401,8 @@ impl Store for MemoryStore {
         &self,
         page: WorkerEventPage,
         most: usize,
-    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
-        Box::pin(async move { Ok(self.read(|world| world.worker_events(page, most)).await) })
+    ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.worker_events(page, most)).await) })
     }
 }
 
@@ -377,12 +412,12 @@ impl std::fmt::Debug for MemoryStore {
     }
 }
 
-/// Where errors say it happened.
-pub(crate) fn place() -> String {
+/// Returns the store location that errors name.
+pub(crate) fn location() -> String {
     "memory".to_owned()
 }
 
-/// A store to share between a driver and the test that crashes it.
+/// Converts to a shared store, for a driver and the test that crashes it.
 impl From<MemoryStore> for Arc<dyn Store> {
     fn from(store: MemoryStore) -> Self {
         Arc::new(store)

@@ -1,15 +1,15 @@
-//! Versions of a database's tables, counted the same way in SQLite and PostgreSQL.
+//! Schema versions and pending migrations, counted alike in SQLite and PostgreSQL.
 //!
 //! Not here: how a version is stored, and the transaction in which it changes.
 
 use windlass_runtime::ports::StoreError;
 
-/// The version that the first schema makes. Databases of development versions, which nothing reads
-/// any more, are numbered below it.
+/// The version that the first schema creates. Databases of development versions, which are no
+/// longer supported, have lower numbers.
 const FIRST_VERSION: i64 = 100;
 
-/// Schema changes, forward only: the first makes every table, each later one brings the tables from
-/// the version before it to its own.
+/// Schema changes, forward only: the first creates every table, each later one brings the tables
+/// from the version before it to its own.
 #[derive(Clone, Copy)]
 pub(crate) struct Migrations {
     steps: &'static [&'static str],
@@ -20,7 +20,7 @@ impl Migrations {
         Self { steps }
     }
 
-    /// The version that every open database has.
+    /// Returns the newest version, which every open database has.
     pub(crate) fn newest(self) -> i64 {
         FIRST_VERSION - 1 + self.steps.len().cast_signed() as i64
     }
@@ -40,11 +40,11 @@ impl Migrations {
         }
         let place = || place.to_owned();
         if found < FIRST_VERSION {
-            return Err(StoreError::OlderSchema { place: place(), found });
+            return Err(StoreError::OlderSchema { location: place(), found });
         }
         let done = usize::try_from(found - FIRST_VERSION + 1).unwrap_or(usize::MAX);
-        self.steps.get(done..).ok_or_else(|| StoreError::FromTheFuture {
-            place: place(),
+        self.steps.get(done..).ok_or_else(|| StoreError::NewerSchema {
+            location: place(),
             found,
             known: self.newest(),
         })

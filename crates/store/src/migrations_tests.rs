@@ -22,7 +22,7 @@ fn a_database_gets_the_changes_that_it_lacks() {
 fn a_newer_database_is_refused() {
     for found in [103, i64::MAX] {
         let refused = THREE.pending("db", found).unwrap_err();
-        assert_eq!(refused, StoreError::FromTheFuture { place: "db".into(), found, known: 102 });
+        assert_eq!(refused, StoreError::NewerSchema { location: "db".into(), found, known: 102 });
     }
 }
 

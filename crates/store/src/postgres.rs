@@ -1,216 +1,227 @@
-//! The store for more than one machine: PostgreSQL 15 or newer, shared by any number of processes.
+//! PostgreSQL store (15 or newer), shared by any number of processes on several machines.
 //!
-//! One task per process appends, everything that waits in one statement; one connection is kept for
-//! beats; a few more serve the rest. Every commit waits for the server's disk. Only SQL is used that
-//! PostgreSQL, CockroachDB and YugabyteDB share. Not here: locks that outlive a transaction, clocks
-//! that are compared, and anything that is true only while a notice is not lost.
+//! One task per process appends, everything that is queued in one statement; one connection is
+//! reserved for heartbeats; a few more serve the rest. Every commit waits for the server's disk.
+//! Only SQL is used that PostgreSQL, CockroachDB and YugabyteDB share. Not here: locks that outlive
+//! a transaction, comparisons of clocks, and anything that relies on notifications not being lost.
 
-mod address;
-mod alone;
-mod batch;
-mod believe;
+mod accept_any_certificate;
+mod append_batch;
+mod append_queue;
+mod append_statement;
+mod backoff;
+mod batch_writer;
 mod claim;
-mod columns;
-mod company;
-mod desk;
-mod forget;
+mod column_arrays;
+mod config;
+mod connection;
+mod connection_pool;
+mod encoded_append;
+mod error;
 mod fork;
-mod home;
-mod link;
-mod mail;
-mod migrate;
-mod notices;
+mod heartbeat;
+mod inbox;
+mod landed_appends;
+mod lane_owners;
+mod lane_reads;
+mod notifications;
+mod nul_text;
 mod open;
-mod pause;
-mod pool;
-mod prepare;
-mod pulse;
-mod read;
 mod reconcile;
-mod records;
 mod remove;
+mod rendezvous;
+mod retention;
 mod rows;
-mod server;
-mod settle;
-mod statement;
-mod text;
+mod schema_migration;
+mod server_address;
+mod server_check;
+mod single_append;
+mod statistics;
 mod tls;
-mod trouble;
-mod wanting;
-mod writer;
 
 #[cfg(test)]
-mod address_tests;
+mod nul_text_tests;
 #[cfg(test)]
-mod server_tests;
+mod server_address_tests;
 #[cfg(test)]
-mod text_tests;
+mod server_check_tests;
 
-pub use home::Settings;
+pub use config::PostgresSettings;
 
 use std::sync::Arc;
 
-use windlass_core::budget::Spent;
-use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
-use windlass_core::mail::Mail;
-use windlass_core::project::RawRow;
+use windlass_core::budget::spending::Spending;
+use windlass_core::log::ids::{Epoch, LaneId, Seq, UnixMillis};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_core::projection::RawRow;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
-    Look, NumberedWorkerEvent, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace,
-    SpendingAccount, Store, StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent,
-    WorkerEventPage, WorkerId, WorkerInfo,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, EncodedEntry,
+    EnqueuedMessage, EventCount, LaneClaim, LaneInfo, NumberedWorkerEvent, ObservedHeartbeat,
+    OutboxMessage, ReconcileRequest, RemovedLanes, RetentionCutoffs, RunInfo, RunTraceEnd,
+    ServedWorkspace, SpendingAccount, Store, StoreError, ToolStats, WorkerEvent, WorkerEventPage,
+    WorkerId, WorkerInfo,
 };
 
-use crate::hints::Hints;
-use crate::{fault, names, valid};
-use address::Address;
-use home::Home;
-use notices::Notices;
-use open::Opened;
-use pool::Pool;
-use prepare::{Prepared, PreparedLetter};
-use pulse::Pulse;
-use tls::Tls;
-use writer::Writer;
+use crate::inbox_hints::InboxHints;
+use crate::{column_values, crash_points, validation};
+use append_queue::AppendQueue;
+use config::ServerConfig;
+use connection_pool::PgPool;
+use encoded_append::{EncodedAppend, EncodedMessage};
+use heartbeat::HeartbeatConnection;
+use notifications::InboxNotifier;
+use open::OpenConnections;
+use server_address::ServerAddress;
+use tls::PgTls;
 
-/// Lanes in a PostgreSQL database.
+/// A store of lanes in a PostgreSQL database.
 pub struct PostgresStore {
-    home: Arc<Home>,
-    hints: Arc<Hints>,
-    notices: Arc<Notices>,
-    pool: Pool,
-    pulse: Pulse,
-    writer: Writer,
+    config: Arc<ServerConfig>,
+    hints: Arc<InboxHints>,
+    notifier: Arc<InboxNotifier>,
+    pool: PgPool,
+    heartbeat: HeartbeatConnection,
+    writer: AppendQueue,
 }
 
 impl std::fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PostgresStore").field("place", &self.home.place()).finish_non_exhaustive()
+        f.debug_struct("PostgresStore")
+            .field("place", &self.config.location())
+            .finish_non_exhaustive()
     }
 }
 
-/// Does work on a connection of the pool, again if the connection is lost.
-macro_rules! with_link {
-    ($pool:expr, |$link:ident, $doubt:pat_param| $work:expr) => {
-        $pool.run(|mut $link, $doubt| {
+/// Runs work on a connection of the pool, and again if the connection is lost.
+macro_rules! with_connection {
+    ($pool:expr, |$connection:ident, $doubt:pat_param| $work:expr) => {
+        $pool.run_with_retries(|mut $connection, $doubt| {
             Box::pin(async move {
                 let outcome = {
-                    let $link = &mut $link;
+                    let $connection = &mut $connection;
                     $work.await
                 };
-                ($link, outcome)
+                ($connection, outcome)
             })
         })
     };
 }
 
 impl PostgresStore {
-    /// Whether text is the address of such a store, and not the name of a file.
+    /// Returns whether the text is the address of a PostgreSQL store rather than a file name.
     #[must_use]
     pub fn is_address(text: &str) -> bool {
-        address::is_url(text)
+        server_address::is_url(text)
     }
 
-    /// Opens the database, making its tables if they are not there. Connections belong to the
-    /// runtime this is called in.
+    /// Opens the database and creates its tables if they are missing. Connections belong to the
+    /// runtime in which this is called.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_with(url, &Settings::default()).await
+        Self::open_with(url, &PostgresSettings::default()).await
     }
 
-    /// Opens the database with other settings.
-    pub async fn open_with(url: &str, settings: &Settings) -> Result<Self, StoreError> {
-        let address = Address::read(url)?;
-        let tls = Tls::new(&address.trust)?;
-        let home = Arc::new(Home::new(address, tls, settings.clone()));
-        let Opened { appends, beats } = open::open(&home).await?;
-        let hints = Arc::new(Hints::default());
-        let notices = Arc::new(Notices::start(Arc::clone(&home), Arc::clone(&hints)));
+    /// Opens the database with the given settings.
+    pub async fn open_with(url: &str, settings: &PostgresSettings) -> Result<Self, StoreError> {
+        let address = ServerAddress::parse(url)?;
+        let tls = PgTls::new(&address.trust)?;
+        let home = Arc::new(ServerConfig::new(address, tls, settings.clone()));
+        let OpenConnections { append_connection: appends, heartbeat_connection: beats } =
+            open::open_database(&home).await?;
+        let hints = Arc::new(InboxHints::default());
+        let notices = Arc::new(InboxNotifier::start(Arc::clone(&home), Arc::clone(&hints)));
         Ok(Self {
-            pool: Pool::new(Arc::clone(&home)),
-            pulse: Pulse::new(Arc::clone(&home), beats),
-            writer: Writer::start(Arc::clone(&home), appends, Arc::clone(&notices)),
-            home,
+            pool: PgPool::new(Arc::clone(&home)),
+            heartbeat: HeartbeatConnection::new(Arc::clone(&home), beats),
+            writer: AppendQueue::start(Arc::clone(&home), appends, Arc::clone(&notices)),
+            config: home,
             hints,
-            notices,
+            notifier: notices,
         })
     }
 
-    /// How many appending transactions were committed.
+    /// Returns how many appending transactions were committed.
     #[must_use]
     pub fn commits(&self) -> u64 {
-        self.home.commits()
+        self.config.commits()
     }
 }
 
 impl Store for PostgresStore {
-    fn deliver(&self, lane: LaneId, letter: Letter) -> Task<'_, Result<Delivered, StoreError>> {
+    fn enqueue_message(
+        &self,
+        lane: LaneId,
+        letter: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::letter(&letter)?;
-            let (lane, letter) = (&lane, &PreparedLetter::new(&letter)?);
-            fault::point(fault::DELIVER_BEFORE);
-            let sent =
-                with_link!(self.pool, |link, _| mail::deliver(link, lane, letter, None)).await?;
-            fault::point(fault::DELIVER_AFTER);
-            self.notices.tell(lane);
-            Ok(Delivered { mail: sent })
+            validation::validate_lane(&lane)?;
+            validation::validate_message(&letter)?;
+            let (lane, letter) = (&lane, &EncodedMessage::new(&letter)?);
+            crash_points::crash_point(crash_points::DELIVER_BEFORE);
+            let sent = with_connection!(self.pool, |link, _| inbox::enqueue_message(
+                link, lane, letter, None
+            ))
+            .await?;
+            crash_points::crash_point(crash_points::DELIVER_AFTER);
+            self.notifier.notify_lane(lane);
+            Ok(EnqueuedMessage { message: sent })
         })
     }
 
-    fn claim(
+    fn claim_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
-        dead: Option<SeenBeat>,
-    ) -> Task<'_, Result<Claim, StoreError>> {
+        dead: Option<ObservedHeartbeat>,
+    ) -> BoxFuture<'_, Result<LaneClaim, StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::worker(&worker)?;
+            validation::validate_lane(&lane)?;
+            validation::validate_worker(&worker)?;
             let (lane, worker, dead) = (&lane, &worker, dead.as_ref());
-            fault::point(fault::CLAIM_BEFORE);
-            let claimed = with_link!(self.pool, |link, doubt| {
-                claim::claim(link, lane, worker, dead, doubt)
+            crash_points::crash_point(crash_points::CLAIM_BEFORE);
+            let claimed = with_connection!(self.pool, |link, doubt| {
+                claim::claim_lane(link, lane, worker, dead, doubt)
             });
             let claimed = claimed.await?;
-            fault::point(fault::CLAIM_AFTER);
+            crash_points::crash_point(crash_points::CLAIM_AFTER);
             Ok(claimed)
         })
     }
 
-    fn release(
+    fn release_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
         epoch: Epoch,
-    ) -> Task<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             let (lane, worker) = (&lane, &worker);
-            fault::point(fault::RELEASE_BEFORE);
-            let released =
-                with_link!(self.pool, |link, _| claim::release(link, lane, worker, epoch));
+            crash_points::crash_point(crash_points::RELEASE_BEFORE);
+            let released = with_connection!(self.pool, |link, _| claim::release_lane(
+                link, lane, worker, epoch
+            ));
             let wants_more = released.await?;
-            fault::point(fault::RELEASE_AFTER);
+            crash_points::crash_point(crash_points::RELEASE_AFTER);
             if wants_more {
-                self.notices.tell(lane);
+                self.notifier.notify_lane(lane);
             }
             Ok(())
         })
     }
 
-    fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>> {
+    fn record_heartbeat(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::worker(&worker)?;
-            fault::point(fault::BEAT_BEFORE);
-            self.pulse.beat(&worker).await?;
-            fault::point(fault::BEAT_AFTER);
+            validation::validate_worker(&worker)?;
+            crash_points::crash_point(crash_points::BEAT_BEFORE);
+            self.heartbeat.send_heartbeat(&worker).await?;
+            crash_points::crash_point(crash_points::BEAT_AFTER);
             Ok(())
         })
     }
 
-    fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>> {
+    fn append(&self, append: AppendRequest) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::append(&append)?;
-            self.writer.submit(&self.home, Prepared::new(append)?).await
+            validation::validate_append(&append)?;
+            self.writer.submit(&self.config, EncodedAppend::new(append)?).await
         })
     }
 
@@ -219,186 +230,226 @@ impl Store for PostgresStore {
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_link!(self.pool, |link, _| read::log(link, lane, after, most)).await
+            with_connection!(self.pool, |link, _| lane_reads::read_log(link, lane, after, most))
+                .await
         })
     }
 
-    fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>> {
+    fn read_inbox(
+        &self,
+        lane: LaneId,
+        most: usize,
+    ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_link!(self.pool, |link, _| mail::waiting(link, lane, most)).await
+            with_connection!(self.pool, |link, _| inbox::pending_messages(link, lane, most)).await
         })
     }
 
-    fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>> {
+    fn fork_lane(
+        &self,
+        parent: LaneId,
+        at: Seq,
+        child: LaneId,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::lane(&child)?;
+            validation::validate_lane(&child)?;
             let (parent, child) = (&parent, &child);
-            with_link!(self.pool, |link, _| fork::fork(link, parent, at, child)).await
+            with_connection!(self.pool, |link, _| fork::fork_lane(link, parent, at, child)).await
         })
     }
 
-    fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
-        Box::pin(self.hints.wait(lane))
+    fn wait_for_message(&self, lane: LaneId) -> BoxFuture<'_, ()> {
+        Box::pin(self.hints.wait_for_lane(lane))
     }
 
-    fn any_mail_hint(&self) -> Task<'_, ()> {
-        Box::pin(self.hints.wait_any())
+    fn wait_for_any_message(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.hints.wait_for_any())
     }
 
-    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>> {
+    fn hint_unread_messages(&self, owner: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             let owner = &owner;
-            let lanes = with_link!(self.pool, |link, _| wanting::mailed(link, owner)).await?;
-            lanes.iter().for_each(|lane| self.hints.remind(lane));
+            let lanes = with_connection!(self.pool, |link, _| lane_owners::lanes_with_messages(
+                link, owner
+            ))
+            .await?;
+            lanes.iter().for_each(|lane| self.hints.notify_if_waiting(lane));
             Ok(())
         })
     }
 
-    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>> {
+    fn register_lane(
+        &self,
+        lane: LaneId,
+        whose: Affinity,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::whose(&whose)?;
+            validation::validate_lane(&lane)?;
+            validation::validate_affinity(&whose)?;
             let (lane, whose) = (&lane, &whose);
-            with_link!(self.pool, |link, _| reconcile::introduce(link, lane, whose)).await
+            with_connection!(self.pool, |link, _| reconcile::register_lane(link, lane, whose)).await
         })
     }
 
-    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
+    fn reconcile_dead_owners(
+        &self,
+        pass: ReconcileRequest,
+    ) -> BoxFuture<'_, Result<Vec<AbandonedLane>, StoreError>> {
         Box::pin(async move {
             let pass = &pass;
-            with_link!(self.pool, |link, _| reconcile::reconcile(link, pass)).await
+            with_connection!(self.pool, |link, _| reconcile::reconcile_dead_owners(link, pass))
+                .await
         })
     }
 
-    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>> {
+    fn forget_old_rows(
+        &self,
+        forget: RetentionCutoffs,
+    ) -> BoxFuture<'_, Result<DeletedRows, StoreError>> {
         Box::pin(async move {
             let forget = &forget;
-            with_link!(self.pool, |link, _| forget::forget(link, forget)).await
+            with_connection!(self.pool, |link, _| retention::forget_old_rows(link, forget)).await
         })
     }
 
-    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
-        Box::pin(async move { with_link!(self.pool, |link, _| wanting::owners(link)).await })
+    fn owner_heartbeats(&self) -> BoxFuture<'_, Result<Vec<ObservedHeartbeat>, StoreError>> {
+        Box::pin(async move {
+            with_connection!(self.pool, |link, _| lane_owners::owner_heartbeats(link)).await
+        })
     }
 
-    fn claim_wanting(
+    fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: Look,
-    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
+        look: ClaimQuery,
+    ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>> {
         Box::pin(async move {
-            valid::worker(&worker)?;
+            validation::validate_worker(&worker)?;
             let (worker, look) = (&worker, &look);
-            fault::point(fault::CLAIM_BEFORE);
-            let claimed = with_link!(self.pool, |link, doubt| {
-                claim::claim_wanting(link, worker, look, doubt)
+            crash_points::crash_point(crash_points::CLAIM_BEFORE);
+            let claimed = with_connection!(self.pool, |link, doubt| {
+                claim::claim_runnable_lanes(link, worker, look, doubt)
             });
             let claimed = claimed.await?;
             if !claimed.is_empty() {
-                fault::point(fault::CLAIM_AFTER);
+                crash_points::crash_point(crash_points::CLAIM_AFTER);
             }
             Ok(claimed)
         })
     }
 
-    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
+    fn lanes_owned_by(&self, owner: WorkerId) -> BoxFuture<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(async move {
             let owner = &owner;
-            with_link!(self.pool, |link, _| wanting::owned(link, owner)).await
+            with_connection!(self.pool, |link, _| lane_owners::lanes_owned_by(link, owner)).await
         })
     }
 
-    fn announce(
+    fn announce_workspaces(
         &self,
         worker: WorkerId,
         workspaces: Vec<ServedWorkspace>,
-    ) -> Task<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::worker(&worker)?;
-            let (worker, workspaces) = (&worker, &names::workspaces(&workspaces));
-            with_link!(self.pool, |link, _| claim::announce(link, worker, workspaces)).await
+            validation::validate_worker(&worker)?;
+            let (worker, workspaces) = (&worker, &column_values::encode_workspaces(&workspaces));
+            with_connection!(self.pool, |link, _| claim::announce_workspaces(
+                link, worker, workspaces
+            ))
+            .await
         })
     }
 
-    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>> {
-        Box::pin(async move { with_link!(self.pool, |link, _| claim::workers(link)).await })
+    fn list_workers(&self) -> BoxFuture<'_, Result<Vec<WorkerInfo>, StoreError>> {
+        Box::pin(
+            async move { with_connection!(self.pool, |link, _| claim::recent_workers(link)).await },
+        )
     }
 
-    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>> {
+    fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            let woken = with_link!(self.pool, |link, _| reconcile::wake(link, lane)).await?;
+            let woken =
+                with_connection!(self.pool, |link, _| reconcile::wake_lane(link, lane)).await?;
             if woken {
-                self.notices.tell(lane);
+                self.notifier.notify_lane(lane);
             }
             Ok(woken)
         })
     }
 
-    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
+    fn remove_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<RemovedLanes, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_link!(self.pool, |link, _| remove::remove(link, lane)).await
+            with_connection!(self.pool, |link, _| remove::remove_lanes(link, lane)).await
         })
     }
 
-    fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
+    fn lane_info(&self, lane: LaneId) -> BoxFuture<'_, Result<Option<LaneInfo>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_link!(self.pool, |link, _| read::lane(link, lane)).await
+            with_connection!(self.pool, |link, _| lane_reads::read_lane(link, lane)).await
         })
     }
 
-    fn trace_ends(
+    fn list_trace_ends(
         &self,
-        since: Millis,
+        since: UnixMillis,
         most: usize,
-    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
         Box::pin(async move {
-            with_link!(self.pool, |link, _| read::trace_ends(link, since, most)).await
+            with_connection!(self.pool, |link, _| lane_reads::read_trace_ends(link, since, most))
+                .await
         })
     }
 
-    fn raw_responses(
+    fn read_raw_responses(
         &self,
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_link!(self.pool, |link, _| read::raw_responses(link, lane, after, most)).await
+            with_connection!(self.pool, |link, _| lane_reads::read_raw_responses(
+                link, lane, after, most
+            ))
+            .await
         })
     }
 
-    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>> {
+    fn spending(&self, account: SpendingAccount) -> BoxFuture<'_, Result<Spending, StoreError>> {
         Box::pin(async move {
             let account = &account;
-            with_link!(self.pool, |link, _| records::spent(link, account)).await
+            with_connection!(self.pool, |link, _| statistics::read_spending(link, account)).await
         })
     }
 
-    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>> {
-        Box::pin(
-            async move { with_link!(self.pool, |link, _| records::tool_stats(link, since)).await },
-        )
-    }
-
-    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>> {
+    fn tool_stats(&self, since: UnixMillis) -> BoxFuture<'_, Result<Vec<ToolStats>, StoreError>> {
         Box::pin(async move {
-            with_link!(self.pool, |link, _| records::event_counts(link, since)).await
+            with_connection!(self.pool, |link, _| statistics::read_tool_stats(link, since)).await
         })
     }
 
-    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>> {
+    fn event_counts(
+        &self,
+        since: UnixMillis,
+    ) -> BoxFuture<'_, Result<Vec<EventCount>, StoreError>> {
         Box::pin(async move {
-            valid::worker(&event.worker)?;
+            with_connection!(self.pool, |link, _| statistics::count_events(link, since)).await
+        })
+    }
+
+    fn record_worker_event(&self, event: WorkerEvent) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            validation::validate_worker(&event.worker)?;
             let event = &event;
-            with_link!(self.pool, |link, _| records::record_event(link, event)).await
+            with_connection!(self.pool, |link, _| statistics::insert_worker_event(link, event))
+                .await
         })
     }
 
@@ -406,20 +457,21 @@ impl Store for PostgresStore {
         &self,
         page: WorkerEventPage,
         most: usize,
-    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
         Box::pin(async move {
-            with_link!(self.pool, |link, _| records::worker_events(link, page, most)).await
+            with_connection!(self.pool, |link, _| statistics::read_worker_events(link, page, most))
+                .await
         })
     }
 
-    fn runs(
+    fn list_runs(
         &self,
         lane: Option<LaneId>,
         most: usize,
-    ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(async move {
             let lane = lane.as_ref();
-            with_link!(self.pool, |link, _| read::runs(link, lane, most)).await
+            with_connection!(self.pool, |link, _| lane_reads::read_runs(link, lane, most)).await
         })
     }
 }

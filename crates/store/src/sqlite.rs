@@ -1,117 +1,123 @@
-//! The store people run: one SQLite file in WAL mode, shared by any number of processes.
+//! SQLite store: one file in WAL mode, shared by any number of processes.
 //!
-//! One connection per process writes, everything that waits in one transaction: on the caller's
-//! thread if that is the only one of its runtime, else on a thread of its own. Another one syncs
-//! the write-ahead log for those who asked for it; reads go through connections of their own.
-//! Not here: any SQL outside the files of this folder.
+//! One connection per process writes, with group commit: everything that is queued goes into one
+//! transaction, on the caller's thread if its runtime has only one, else on a thread of its own.
+//! Another thread syncs the write-ahead log for callers that ask for durability; reads use
+//! connections of their own. Not here: any SQL outside the files of this folder.
 
-mod append;
-mod batch;
-mod blob;
-mod check;
-mod checkpoint;
 mod claim;
-mod clock;
-mod desk;
+mod commit_queue;
+mod database_file;
+mod entry_blobs;
 mod error;
-mod forget;
+mod fenced_append;
 mod fork;
-mod home;
-mod mail;
-mod migrate;
+mod group_commit;
+mod inbox;
+mod integrity_check;
+mod lane_reads;
 mod open;
-mod prepare;
-mod read;
-mod readers;
+mod prepared_append;
+mod reader_pool;
 mod reconcile;
-mod records;
 mod remove;
+mod retention;
 mod rows;
-mod step;
-mod sync;
-mod wanting;
+mod runnable_lanes;
+mod schema_migration;
+mod statistics;
+mod wal_checkpoint;
+mod wal_sync;
+mod wall_clock;
+mod write_work;
 mod writer;
 
 #[cfg(test)]
 mod error_tests;
 
-pub use open::Settings;
+pub use open::SqliteSettings;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_core::budget::Spent;
-use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
-use windlass_core::mail::Mail;
-use windlass_core::project::RawRow;
-use windlass_core::record::Durability;
+use windlass_core::budget::spending::Spending;
+use windlass_core::log::ids::{Epoch, LaneId, Seq, UnixMillis};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_core::log::record::Durability;
+use windlass_core::projection::RawRow;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
-    Look, NumberedWorkerEvent, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace,
-    SpendingAccount, Store, StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent,
-    WorkerEventPage, WorkerId, WorkerInfo,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, EncodedEntry,
+    EnqueuedMessage, EventCount, LaneClaim, LaneInfo, NumberedWorkerEvent, ObservedHeartbeat,
+    OutboxMessage, ReconcileRequest, RemovedLanes, RetentionCutoffs, RunInfo, RunTraceEnd,
+    ServedWorkspace, SpendingAccount, Store, StoreError, ToolStats, WorkerEvent, WorkerEventPage,
+    WorkerId, WorkerInfo,
 };
 
-use crate::hints::Hints;
-use crate::{names, valid};
-use home::Home;
-use prepare::{PreparedAppend, PreparedLetter};
-use readers::Readers;
-use step::Work;
-use writer::Writer;
+use crate::inbox_hints::InboxHints;
+use crate::{column_values, validation};
+use database_file::DatabaseFile;
+use prepared_append::{PreparedAppend, PreparedMessage};
+use reader_pool::ReaderPool;
+use write_work::WriteWork;
+use writer::SqliteWriter;
 
-/// Lanes in a SQLite file.
+/// A store of lanes in a SQLite file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    home: Arc<Home>,
-    hints: Arc<Hints>,
-    readers: Arc<Readers>,
-    writer: Writer,
+    file: Arc<DatabaseFile>,
+    hints: Arc<InboxHints>,
+    readers: Arc<ReaderPool>,
+    writer: SqliteWriter,
 }
 
 impl SqliteStore {
-    /// Opens the file, making it and its folder if they are not there.
+    /// Opens the file and creates it and its folder if they are missing.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_with(path, &Settings::default())
+        Self::open_with(path, &SqliteSettings::default())
     }
 
-    /// Opens the file with other settings.
-    pub fn open_with(path: impl AsRef<Path>, settings: &Settings) -> Result<Self, StoreError> {
-        let (home, connection) = open::open(path.as_ref(), settings)?;
+    /// Opens the file with the given settings.
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        settings: &SqliteSettings,
+    ) -> Result<Self, StoreError> {
+        let (home, connection) = open::open_database(path.as_ref(), settings)?;
         let home = Arc::new(home);
-        let hints = Arc::new(Hints::default());
-        let readers = Arc::new(Readers::new(Arc::clone(&home)));
-        let writer = Writer::start(Arc::clone(&home), connection, Arc::clone(&hints))?;
-        Ok(Self { home, hints, readers, writer })
+        let hints = Arc::new(InboxHints::default());
+        let readers = Arc::new(ReaderPool::new(Arc::clone(&home)));
+        let writer = SqliteWriter::start(Arc::clone(&home), connection, Arc::clone(&hints))?;
+        Ok(Self { file: home, hints, readers, writer })
     }
 
-    /// Reads the whole file and says whether it is sound; slow for a large one.
+    /// Reads the whole file and checks its integrity; slow for a large file.
     pub async fn check(&self) -> Result<(), StoreError> {
-        let home = Arc::clone(&self.home);
-        self.readers.run(move |connection| check::whole(connection, &home)).await
+        let home = Arc::clone(&self.file);
+        self.readers
+            .run_blocking(move |connection| integrity_check::check_whole_file(connection, &home))
+            .await
     }
 
-    /// The version of its tables.
+    /// Returns the version of the file's schema.
     #[must_use]
-    pub fn schema(&self) -> i64 {
-        migrate::MIGRATIONS.newest()
+    pub fn schema_version(&self) -> i64 {
+        schema_migration::MIGRATIONS.newest()
     }
 
-    /// How often the log was synced for somebody who waited for it.
+    /// Returns the number of syncs that a caller waited for.
     #[must_use]
     pub fn syncs(&self) -> u64 {
-        self.home.syncs()
+        self.file.syncs()
     }
 
-    /// How many transactions were committed.
+    /// Returns how many transactions were committed.
     #[must_use]
     pub fn commits(&self) -> u64 {
-        self.home.commits()
+        self.file.commits()
     }
 }
 
 impl Drop for SqliteStore {
-    /// Waits for what was accepted, then leaves one file without a log beside it.
+    /// Waits for accepted work, then leaves a single file with an empty write-ahead log.
     fn drop(&mut self) {
         self.readers.close();
         self.writer.close();
@@ -119,53 +125,57 @@ impl Drop for SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn deliver(&self, lane: LaneId, letter: Letter) -> Task<'_, Result<Delivered, StoreError>> {
+    fn enqueue_message(
+        &self,
+        lane: LaneId,
+        letter: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::letter(&letter)?;
-            let work = Work::Deliver { lane, letter: PreparedLetter::new(&letter)? };
-            self.writer.submit(work, Durability::Barrier).await?.delivered()
+            validation::validate_lane(&lane)?;
+            validation::validate_message(&letter)?;
+            let work = WriteWork::Deliver { lane, letter: PreparedMessage::new(&letter)? };
+            self.writer.submit(work, Durability::Barrier).await?.into_delivered()
         })
     }
 
-    fn claim(
+    fn claim_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
-        dead: Option<SeenBeat>,
-    ) -> Task<'_, Result<Claim, StoreError>> {
+        dead: Option<ObservedHeartbeat>,
+    ) -> BoxFuture<'_, Result<LaneClaim, StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::worker(&worker)?;
-            let work = Work::Claim { lane, worker, dead };
-            self.writer.submit(work, Durability::Commit).await?.claimed()
+            validation::validate_lane(&lane)?;
+            validation::validate_worker(&worker)?;
+            let work = WriteWork::Claim { lane, worker, dead };
+            self.writer.submit(work, Durability::Commit).await?.into_claim()
         })
     }
 
-    fn release(
+    fn release_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
         epoch: Epoch,
-    ) -> Task<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let work = Work::Release { lane, worker, epoch };
+            let work = WriteWork::Release { lane, worker, epoch };
             self.writer.submit(work, Durability::Commit).await.map(drop)
         })
     }
 
-    fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>> {
+    fn record_heartbeat(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::worker(&worker)?;
-            self.writer.submit(Work::Beat { worker }, Durability::Commit).await.map(drop)
+            validation::validate_worker(&worker)?;
+            self.writer.submit(WriteWork::Beat { worker }, Durability::Commit).await.map(drop)
         })
     }
 
-    fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>> {
+    fn append(&self, append: AppendRequest) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::append(&append)?;
+            validation::validate_append(&append)?;
             let durability = append.durability;
-            let work = Work::Append(Box::new(PreparedAppend::new(append)?));
+            let work = WriteWork::Append(Box::new(PreparedAppend::new(append)?));
             self.writer.submit(work, durability).await.map(drop)
         })
     }
@@ -175,164 +185,217 @@ impl Store for SqliteStore {
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>> {
-        let query = move |connection: &_| read::log(connection, &lane, after, most);
-        Box::pin(self.readers.ask(query))
+    ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
+        let query = move |connection: &_| lane_reads::read_log(connection, &lane, after, most);
+        Box::pin(self.readers.query(query))
     }
 
-    fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| mail::waiting(connection, &lane, most)))
+    fn read_inbox(
+        &self,
+        lane: LaneId,
+        most: usize,
+    ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
+        Box::pin(
+            self.readers.query(move |connection| inbox::pending_messages(connection, &lane, most)),
+        )
     }
 
-    fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>> {
+    fn fork_lane(
+        &self,
+        parent: LaneId,
+        at: Seq,
+        child: LaneId,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::lane(&child)?;
-            let work = Work::Fork { parent, at, child };
+            validation::validate_lane(&child)?;
+            let work = WriteWork::Fork { parent, at, child };
             self.writer.submit(work, Durability::Barrier).await.map(drop)
         })
     }
 
-    fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
-        Box::pin(self.hints.wait(lane))
+    fn wait_for_message(&self, lane: LaneId) -> BoxFuture<'_, ()> {
+        Box::pin(self.hints.wait_for_lane(lane))
     }
 
-    fn any_mail_hint(&self) -> Task<'_, ()> {
-        Box::pin(self.hints.wait_any())
+    fn wait_for_any_message(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.hints.wait_for_any())
     }
 
-    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>> {
+    fn hint_unread_messages(&self, owner: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let query = move |connection: &_| wanting::mailed(connection, &owner);
-            let lanes = self.readers.ask(query).await?;
-            lanes.iter().for_each(|lane| self.hints.remind(lane));
+            let query =
+                move |connection: &_| runnable_lanes::lanes_with_messages(connection, &owner);
+            let lanes = self.readers.query(query).await?;
+            lanes.iter().for_each(|lane| self.hints.notify_if_waiting(lane));
             Ok(())
         })
     }
 
-    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>> {
+    fn register_lane(
+        &self,
+        lane: LaneId,
+        whose: Affinity,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::lane(&lane)?;
-            valid::whose(&whose)?;
-            let work = Work::Introduce { lane, whose };
+            validation::validate_lane(&lane)?;
+            validation::validate_affinity(&whose)?;
+            let work = WriteWork::Introduce { lane, whose };
             self.writer.submit(work, Durability::Commit).await.map(drop)
         })
     }
 
-    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
+    fn reconcile_dead_owners(
+        &self,
+        pass: ReconcileRequest,
+    ) -> BoxFuture<'_, Result<Vec<AbandonedLane>, StoreError>> {
         Box::pin(async move {
-            self.writer.submit(Work::Reconcile(pass), Durability::Commit).await?.left()
+            self.writer
+                .submit(WriteWork::Reconcile(pass), Durability::Commit)
+                .await?
+                .into_abandoned()
         })
     }
 
-    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>> {
+    fn forget_old_rows(
+        &self,
+        forget: RetentionCutoffs,
+    ) -> BoxFuture<'_, Result<DeletedRows, StoreError>> {
         Box::pin(async move {
-            if !self.readers.ask(move |connection| forget::is_due(connection, &forget)).await? {
-                return Ok(Forgotten::default());
+            if !self
+                .readers
+                .query(move |connection| retention::has_old_rows(connection, &forget))
+                .await?
+            {
+                return Ok(DeletedRows::default());
             }
-            self.writer.submit(Work::Forget(forget), Durability::Commit).await?.forgot()
+            self.writer
+                .submit(WriteWork::Forget(forget), Durability::Commit)
+                .await?
+                .into_forgotten()
         })
     }
 
-    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
-        Box::pin(self.readers.ask(wanting::owners))
+    fn owner_heartbeats(&self) -> BoxFuture<'_, Result<Vec<ObservedHeartbeat>, StoreError>> {
+        Box::pin(self.readers.query(runnable_lanes::owner_heartbeats))
     }
 
-    /// Who looks and finds nothing does not write.
-    fn claim_wanting(
+    /// Finds lanes in a reader first, so that a query without result does not take the write lock.
+    fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: Look,
-    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
+        look: ClaimQuery,
+    ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>> {
         Box::pin(async move {
-            valid::worker(&worker)?;
-            let wanting = move |connection: &_| wanting::wanting(connection, &look);
-            let lanes = self.readers.ask(wanting).await?;
+            validation::validate_worker(&worker)?;
+            let wanting =
+                move |connection: &_| runnable_lanes::find_runnable_lanes(connection, &look);
+            let lanes = self.readers.query(wanting).await?;
             if lanes.is_empty() {
                 return Ok(Vec::new());
             }
-            let work = Work::ClaimAll { lanes, worker };
-            self.writer.submit(work, Durability::Commit).await?.all_claimed()
+            let work = WriteWork::ClaimAll { lanes, worker };
+            self.writer.submit(work, Durability::Commit).await?.into_claims()
         })
     }
 
-    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| wanting::owned(connection, &owner)))
+    fn lanes_owned_by(&self, owner: WorkerId) -> BoxFuture<'_, Result<Vec<LaneId>, StoreError>> {
+        Box::pin(
+            self.readers
+                .query(move |connection| runnable_lanes::lanes_owned_by(connection, &owner)),
+        )
     }
 
-    fn announce(
+    fn announce_workspaces(
         &self,
         worker: WorkerId,
         workspaces: Vec<ServedWorkspace>,
-    ) -> Task<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::worker(&worker)?;
-            let work = Work::Announce { worker, workspaces: names::workspaces(&workspaces) };
+            validation::validate_worker(&worker)?;
+            let work = WriteWork::Announce {
+                worker,
+                workspaces: column_values::encode_workspaces(&workspaces),
+            };
             self.writer.submit(work, Durability::Commit).await.map(drop)
         })
     }
 
-    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>> {
-        Box::pin(self.readers.ask(claim::workers))
+    fn list_workers(&self) -> BoxFuture<'_, Result<Vec<WorkerInfo>, StoreError>> {
+        Box::pin(self.readers.query(claim::recent_workers))
     }
 
-    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>> {
+    fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move {
-            self.writer.submit(Work::Wake { lane }, Durability::Barrier).await?.woken()
+            self.writer.submit(WriteWork::Wake { lane }, Durability::Barrier).await?.into_woken()
         })
     }
 
-    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
+    fn remove_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<RemovedLanes, StoreError>> {
         Box::pin(async move {
-            self.writer.submit(Work::Remove { lane }, Durability::Barrier).await?.removed()
+            self.writer
+                .submit(WriteWork::Remove { lane }, Durability::Barrier)
+                .await?
+                .into_removed()
         })
     }
 
-    fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| read::lane(connection, &lane)))
+    fn lane_info(&self, lane: LaneId) -> BoxFuture<'_, Result<Option<LaneInfo>, StoreError>> {
+        Box::pin(self.readers.query(move |connection| lane_reads::read_lane(connection, &lane)))
     }
 
-    fn runs(
+    fn list_runs(
         &self,
         lane: Option<LaneId>,
         most: usize,
-    ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| rows::runs(connection, lane.as_ref(), most)))
+    ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
+        Box::pin(
+            self.readers.query(move |connection| rows::read_runs(connection, lane.as_ref(), most)),
+        )
     }
 
-    fn trace_ends(
+    fn list_trace_ends(
         &self,
-        since: Millis,
+        since: UnixMillis,
         most: usize,
-    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| rows::trace_ends(connection, since, most)))
+    ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
+        Box::pin(
+            self.readers.query(move |connection| rows::read_trace_ends(connection, since, most)),
+        )
     }
 
-    fn raw_responses(
+    fn read_raw_responses(
         &self,
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
-        let ask = move |connection: &_| rows::raw_responses(connection, &lane, after, most);
-        Box::pin(self.readers.ask(ask))
+    ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
+        let ask = move |connection: &_| rows::read_raw_responses(connection, &lane, after, most);
+        Box::pin(self.readers.query(ask))
     }
 
-    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| records::spent(connection, &account)))
+    fn spending(&self, account: SpendingAccount) -> BoxFuture<'_, Result<Spending, StoreError>> {
+        Box::pin(
+            self.readers.query(move |connection| statistics::read_spending(connection, &account)),
+        )
     }
 
-    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| records::tool_stats(connection, since)))
+    fn tool_stats(&self, since: UnixMillis) -> BoxFuture<'_, Result<Vec<ToolStats>, StoreError>> {
+        Box::pin(
+            self.readers.query(move |connection| statistics::read_tool_stats(connection, since)),
+        )
     }
 
-    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| records::event_counts(connection, since)))
+    fn event_counts(
+        &self,
+        since: UnixMillis,
+    ) -> BoxFuture<'_, Result<Vec<EventCount>, StoreError>> {
+        Box::pin(self.readers.query(move |connection| statistics::count_events(connection, since)))
     }
 
-    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>> {
+    fn record_worker_event(&self, event: WorkerEvent) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            valid::worker(&event.worker)?;
-            self.writer.submit(Work::RecordEvent(event), Durability::Commit).await.map(drop)
+            validation::validate_worker(&event.worker)?;
+            self.writer.submit(WriteWork::RecordEvent(event), Durability::Commit).await.map(drop)
         })
     }
 
@@ -340,7 +403,10 @@ impl Store for SqliteStore {
         &self,
         page: WorkerEventPage,
         most: usize,
-    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
-        Box::pin(self.readers.ask(move |connection| records::worker_events(connection, page, most)))
+    ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
+        Box::pin(
+            self.readers
+                .query(move |connection| statistics::read_worker_events(connection, page, most)),
+        )
     }
 }

@@ -1,60 +1,60 @@
-//! Files.
+//! The file tools: reading, writing and editing files, and the paths that they may use.
 
+mod atomic_write;
 mod attach;
-mod blocking;
-mod change;
-mod digest;
+mod blocking_task;
+mod bounded_lines;
+mod config_files;
+mod content_hash;
 mod edit;
 mod encoding;
+mod file_errors;
+mod file_kind;
 mod git_config;
-mod kind;
-mod lines;
+mod image;
 mod notebook;
-mod open;
-mod owned;
-mod page;
-mod pages;
+mod page_range;
 mod patch;
-mod path;
+mod path_file;
+mod path_zones;
+mod paths;
 mod pdf;
-mod picture;
-mod place;
-mod pointer;
-mod protected;
+mod protected_paths;
 mod read;
-mod replace;
-mod resolve;
-mod substitute;
-mod target;
+mod resolved_path;
+mod symlinks;
+mod text_page;
+mod text_replacement;
 mod write;
-mod zones;
+mod write_intent;
+mod write_target;
 
+#[cfg(test)]
+mod atomic_write_tests;
+#[cfg(test)]
+mod bounded_lines_tests;
 #[cfg(test)]
 mod encoding_tests;
 #[cfg(test)]
-mod lines_tests;
-#[cfg(test)]
-mod page_tests;
-#[cfg(test)]
 mod patch_tests;
 #[cfg(test)]
-mod path_tests;
+mod path_zones_tests;
 #[cfg(test)]
-mod place_tests;
+mod paths_tests;
 #[cfg(test)]
-mod replace_tests;
+mod resolved_path_tests;
 #[cfg(test)]
-mod zones_tests;
+mod text_page_tests;
 
-pub use attach::Attached;
-pub use edit::Edit;
-pub(crate) use owned::is_absent;
-pub use owned::{FileBeginning, FileRefusal, read_beneath, read_linked};
-pub use patch::{Hunk, hunks as diff_hunks};
-pub use read::Read;
-pub use write::Write;
-pub use zones::Zones;
+pub use attach::Attachment;
+pub(crate) use config_files::is_absent;
+pub use config_files::{ConfigFileError, FilePrefix, read_beneath, read_following_links};
+pub use edit::EditTool;
+pub use patch::{DiffHunk, diff_hunks};
+pub use path_zones::PathZones;
+pub use read::ReadTool;
+pub use write::WriteTool;
 
-pub(crate) use blocking::blocking;
-pub(crate) use path::keys_of;
-pub(crate) use place::Place;
+pub(crate) use blocking_task::run_blocking;
+pub(crate) use paths::resource_keys;
+pub(crate) use resolved_path::ResolvedPath;

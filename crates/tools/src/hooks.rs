@@ -1,17 +1,18 @@
-//! Hooks that are commands, as `.claude/settings.json` lists them: what happens comes as JSON on
-//! their standard input, what they think goes back as exit code or JSON. Exit codes and fields are
-//! those of Claude Code; `docs/hooks.md` lists what differs.
+//! Command hooks as in `.claude/settings.json`: the event is JSON on their standard input, the
+//! response is an exit code or JSON. Exit codes and fields are those of Claude Code;
+//! `docs/hooks.md` lists what differs.
 //!
 //! The configuration is read once, when the runner is made, and has a hash: a hook that edits it
 //! changes nothing for the conversations of this process. The command of a completion gate runs the
 //! same way.
 //!
-//! Not here: which folder may bring hooks at all. That is decided before the text comes here.
+//! Not here: which folder may configure hooks at all. That is decided before the configuration is
+//! parsed here.
 
+mod command_runner;
 mod config;
-mod said;
-mod shell;
-mod told;
+mod payload;
+mod response;
 
 #[cfg(test)]
 #[path = "hooks/config_tests.rs"]
@@ -26,193 +27,232 @@ mod said_tests;
 #[path = "hooks/told_tests.rs"]
 mod told_tests;
 
-pub use config::{BadHooks, HookConfig, IgnoredHook};
+pub use config::{HookConfig, IgnoredHook, InvalidHooks};
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use windlass_core::call::Call;
-use windlass_core::counsel::{Advice, Counsel};
-use windlass_core::ids::LaneId;
-use windlass_core::outcome::Outcome;
-use windlass_core::question::Question;
-use windlass_core::settings::HookPoints;
-use windlass_runtime::hook_chain::{advice, heard, side_by_side};
-use windlass_runtime::ports::{Clock, Heard, Hooks, Scene, SessionEndReason, Task};
+use windlass_core::call::call_state::Call;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::ids::LaneId;
+use windlass_core::run::question::Question;
+use windlass_core::run::review::{Review, ReviewResult};
+use windlass_core::settings::conversation_settings::HookPoints;
+use windlass_runtime::hook_chain::{combine_responses, combine_review_results, join_all};
+use windlass_runtime::ports::{
+    BoxFuture, Clock, HookContext, HookResponse, Hooks, SessionEndReason,
+};
 
-use config::{Event, Hook, OnFailure};
-use said::Said;
+use config::{CommandHook, FailurePolicy, HookEvent};
+use response::CommandHookOutput;
 
-/// Hooks that are commands.
+/// Runs hooks that are commands.
 pub struct CommandHooks {
     config: HookConfig,
     folder: PathBuf,
     clock: Arc<dyn Clock>,
-    /// Conversations that this process has taken up and is not done with.
+    /// Conversations that this process is working on.
     sessions: Mutex<HashSet<LaneId>>,
-    /// Tells the user what a hook did not say to the model.
-    tell: Option<TellUser>,
+    /// Receives messages of hooks for the user, which are not for the model.
+    user_messages: Option<UserMessageSink>,
 }
 
-/// Takes what the user is to read.
-type TellUser = Box<dyn Fn(&str) + Send + Sync>;
+/// Receives messages for the user.
+type UserMessageSink = Box<dyn Fn(&str) + Send + Sync>;
 
-/// Conversations that are kept in mind at once.
+/// Maximum number of conversations that are tracked at once.
 const MAX_SESSIONS: usize = 10_000;
 
 impl CommandHooks {
-    /// Hooks of this configuration, run in `folder`.
+    /// Returns hooks of this configuration, run in `folder`.
     #[must_use]
     pub fn new(config: HookConfig, folder: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
-        let (sessions, tell) = (Mutex::default(), None);
-        Self { config, folder: folder.into(), clock, sessions, tell }
+        let (sessions, user_messages) = (Mutex::default(), None);
+        Self { config, folder: folder.into(), clock, sessions, user_messages }
     }
 
-    /// Gives what the user should read to `tell`: messages of hooks, and why one failed. Without it
-    /// nobody hears of them.
+    /// Passes messages for the user to `tell`: messages of hooks, and why one failed. Without it
+    /// they are dropped.
     #[must_use]
-    pub fn telling(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.tell = Some(Box::new(tell));
+    pub fn with_user_messages(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.user_messages = Some(Box::new(tell));
         self
     }
 
-    /// Where somebody listens.
+    /// Returns the hook points that have hooks.
     #[must_use]
-    pub fn points(&self) -> HookPoints {
-        self.config.points()
+    pub fn hook_points(&self) -> HookPoints {
+        self.config.hook_points()
     }
 
-    /// The hash of what was read.
+    /// Returns the hash of the configuration that was read.
     #[must_use]
-    pub fn hash(&self) -> &str {
+    pub fn config_hash(&self) -> &str {
         self.config.hash()
     }
 
-    /// How long the slowest of them may take.
+    /// Returns the longest timeout of the hooks.
     #[must_use]
-    pub fn longest_ms(&self) -> u64 {
-        self.config.longest_ms()
+    pub fn max_timeout_ms(&self) -> u64 {
+        self.config.max_timeout_ms()
     }
 
-    /// Runs the hooks of an event that fit `subject`, side by side, and gives what each said in the
-    /// order of the configuration.
-    async fn ask(&self, event: Event, subject: &str, scene: &Scene, more: Value) -> Vec<Said> {
-        if self.config.fitting(event, subject).next().is_none() {
+    /// Runs the hooks of an event that match `subject` concurrently, and returns their outputs in
+    /// the order of the configuration.
+    async fn run_hooks(
+        &self,
+        event: HookEvent,
+        subject: &str,
+        scene: &HookContext,
+        more: Value,
+    ) -> Vec<CommandHookOutput> {
+        if self.config.matching_hooks(event, subject).next().is_none() {
             return Vec::new();
         }
-        let input = told::json(event, scene, &self.folder, more);
-        self.ask_with(event, subject, &input).await
+        let input = payload::build_payload(event, scene, &self.folder, more);
+        self.run_hooks_with_payload(event, subject, &input).await
     }
 
-    async fn ask_with(&self, event: Event, subject: &str, input: &Value) -> Vec<Said> {
-        let run = |hook: &Hook| -> Task<'_, Said> {
+    async fn run_hooks_with_payload(
+        &self,
+        event: HookEvent,
+        subject: &str,
+        input: &Value,
+    ) -> Vec<CommandHookOutput> {
+        let run = |hook: &CommandHook| -> BoxFuture<'_, CommandHookOutput> {
             let (hook, subject, input) = (hook.clone(), subject.to_owned(), input.clone());
-            Box::pin(async move { self.run(event, &subject, &hook, &input).await })
+            Box::pin(async move { self.run_hook(event, &subject, &hook, &input).await })
         };
-        side_by_side(self.config.fitting(event, subject).map(run).collect()).await
+        join_all(self.config.matching_hooks(event, subject).map(run).collect()).await
     }
 
-    async fn run(&self, event: Event, subject: &str, hook: &Hook, input: &Value) -> Said {
-        let job = shell::Job {
+    async fn run_hook(
+        &self,
+        event: HookEvent,
+        subject: &str,
+        hook: &CommandHook,
+        input: &Value,
+    ) -> CommandHookOutput {
+        let job = command_runner::HookJob {
             command: &hook.command,
             folder: &self.folder,
             input: input.to_string().into_bytes(),
             timeout_ms: hook.timeout_ms,
         };
-        let ended = shell::run(job, self.clock.as_ref()).await;
-        let name = named(event, subject);
-        let mut said = match (Said::of(event, &hook.command, input, ended), hook.on_failure) {
+        let ended = command_runner::run_hook_process(job, self.clock.as_ref()).await;
+        let name = hook_label(event, subject);
+        let mut said = match (
+            CommandHookOutput::from_end(event, &hook.command, input, ended),
+            hook.on_failure,
+        ) {
             (Ok(said), _) => said,
-            (Err(why), OnFailure::Block) => Said::deny(&format!("the hook {why}")),
-            (Err(why), OnFailure::Ignore) => {
-                self.tell(&format!("{name} hook error (not blocking): {why}"));
-                Said::default()
+            (Err(why), FailurePolicy::Block) => CommandHookOutput::deny(&format!("the hook {why}")),
+            (Err(why), FailurePolicy::Ignore) => {
+                self.show_to_user(&format!("{name} hook error (not blocking): {why}"));
+                CommandHookOutput::default()
             }
         };
-        for message in said.take_messages(event) {
-            self.tell(&format!("{name} hook says: {message}"));
+        for message in said.take_user_messages(event) {
+            self.show_to_user(&format!("{name} hook says: {message}"));
         }
         said
     }
 
-    fn tell(&self, text: &str) {
-        if let Some(tell) = &self.tell {
+    fn show_to_user(&self, text: &str) {
+        if let Some(tell) = &self.user_messages {
             tell(text);
         }
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashSet<LaneId>> {
+    fn lock_sessions(&self) -> MutexGuard<'_, HashSet<LaneId>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that this process works on a conversation; gives whether it did so before.
-    fn is_known(&self, lane: &LaneId) -> bool {
-        let mut sessions = self.sessions();
+    /// Records that this process works on a conversation; returns whether it was already recorded.
+    fn remember_session(&self, lane: &LaneId) -> bool {
+        let mut sessions = self.lock_sessions();
         if sessions.len() >= MAX_SESSIONS {
             sessions.clear();
         }
         !sessions.insert(lane.clone())
     }
 
-    /// The command of the completion gate: an answer counts when it succeeds.
-    async fn gate(&self, scene: &Scene) -> Vec<Said> {
+    /// Runs the command of the completion gate: an answer is accepted when it succeeds.
+    async fn run_gate_command(&self, scene: &HookContext) -> Vec<CommandHookOutput> {
         let settings = scene.conversation.settings.as_ref();
         let Some(command) = settings.and_then(|settings| settings.gate.command.clone()) else {
             return Vec::new();
         };
-        let more = told::answer(scene);
-        let job = shell::Job {
+        let more = payload::answer_fields(scene);
+        let job = command_runner::HookJob {
             command: &command,
             folder: &self.folder,
-            input: told::json(Event::Stop, scene, &self.folder, more).to_string().into_bytes(),
-            timeout_ms: config::TIMEOUT_MS,
+            input: payload::build_payload(HookEvent::Stop, scene, &self.folder, more)
+                .to_string()
+                .into_bytes(),
+            timeout_ms: config::DEFAULT_TIMEOUT_MS,
         };
-        let ended = shell::run(job, self.clock.as_ref()).await;
-        vec![Said::of_gate(&command, ended)]
+        let ended = command_runner::run_hook_process(job, self.clock.as_ref()).await;
+        vec![CommandHookOutput::from_gate_end(&command, ended)]
     }
 
-    async fn answered(&self, scene: Scene) -> Advice {
+    async fn review_answer(&self, scene: HookContext) -> ReviewResult {
         let (event, agent) = match scene.parent() {
-            Some(_) => (Event::SubagentStop, scene.agent().cloned().unwrap_or_default()),
-            None => (Event::Stop, Arc::default()),
+            Some(_) => (HookEvent::SubagentStop, scene.agent().cloned().unwrap_or_default()),
+            None => (HookEvent::Stop, Arc::default()),
         };
-        let mut said = self.ask(event, &agent, &scene, told::answer(&scene)).await;
-        said.extend(self.gate(&scene).await);
-        advice(said.into_iter().map(Said::advice).collect())
+        let mut said = self.run_hooks(event, &agent, &scene, payload::answer_fields(&scene)).await;
+        said.extend(self.run_gate_command(&scene).await);
+        combine_review_results(
+            said.into_iter().map(CommandHookOutput::into_review_result).collect(),
+        )
     }
 
-    async fn counselled(&self, scene: Scene, about: Counsel) -> Advice {
+    async fn run_review(&self, scene: HookContext, about: Review) -> ReviewResult {
         let said = match about {
-            Counsel::Prompt {} => self.prompted(&scene).await,
-            Counsel::Answer { .. } => return self.answered(scene).await,
-            Counsel::Pruning { .. } | Counsel::Compaction { .. } => {
-                let (trigger, more) = told::compaction(&scene);
-                self.ask(Event::PreCompact, trigger, &scene, more).await
+            Review::Prompt {} => self.review_prompt(&scene).await,
+            Review::Answer { .. } => return self.review_answer(scene).await,
+            Review::Pruning { .. } | Review::Compaction { .. } => {
+                let (trigger, more) = payload::compaction_fields(&scene);
+                self.run_hooks(HookEvent::PreCompact, trigger, &scene, more).await
             }
-            Counsel::Ruling { .. } | Counsel::Summary { .. } => Vec::new(),
+            Review::Judge { .. } | Review::Summary { .. } => Vec::new(),
         };
-        advice(said.into_iter().map(Said::advice).collect())
+        combine_review_results(
+            said.into_iter().map(CommandHookOutput::into_review_result).collect(),
+        )
     }
 
-    /// A prompt of a conversation that began elsewhere resumes its session here.
-    async fn prompted(&self, scene: &Scene) -> Vec<Said> {
+    /// Reviews a prompt. A prompt of a conversation that was started in another process resumes its
+    /// session here.
+    async fn review_prompt(&self, scene: &HookContext) -> Vec<CommandHookOutput> {
         let mut said = Vec::new();
-        if scene.parent().is_none() && !self.is_known(&scene.lane) && !scene.is_first_run() {
+        if scene.parent().is_none() && !self.remember_session(&scene.lane) && !scene.is_first_run()
+        {
             said = self.start_session(scene, "resume").await;
         }
-        said.extend(self.ask(Event::UserPromptSubmit, "", scene, told::prompt(scene)).await);
+        said.extend(
+            self.run_hooks(HookEvent::UserPromptSubmit, "", scene, payload::prompt_fields(scene))
+                .await,
+        );
         said
     }
 
-    async fn start_session(&self, scene: &Scene, source: &str) -> Vec<Said> {
-        self.ask(Event::SessionStart, source, scene, told::session_start(source)).await
+    async fn start_session(&self, scene: &HookContext, source: &str) -> Vec<CommandHookOutput> {
+        self.run_hooks(
+            HookEvent::SessionStart,
+            source,
+            scene,
+            payload::session_start_fields(source),
+        )
+        .await
     }
 }
 
-/// A hook as users know it: its event, and what it is about.
-fn named(event: Event, subject: &str) -> String {
+/// Returns a hook's label for users: its event, and its subject.
+fn hook_label(event: HookEvent, subject: &str) -> String {
     match subject {
         "" => event.name().to_owned(),
         subject => format!("{}:{subject}", event.name()),
@@ -220,59 +260,82 @@ fn named(event: Event, subject: &str) -> String {
 }
 
 impl Hooks for CommandHooks {
-    fn began(&self, scene: Scene) -> Task<'_, Advice> {
+    fn on_start(&self, scene: HookContext) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
             let agent = scene.agent().cloned().unwrap_or_default();
             let said = match scene.parent() {
-                Some(_) => self.ask(Event::SubagentStart, &agent, &scene, told::nothing()).await,
+                Some(_) => {
+                    self.run_hooks(
+                        HookEvent::SubagentStart,
+                        &agent,
+                        &scene,
+                        payload::empty_fields(),
+                    )
+                    .await
+                }
                 None => {
-                    self.is_known(&scene.lane);
+                    self.remember_session(&scene.lane);
                     self.start_session(&scene, "startup").await
                 }
             };
-            advice(said.into_iter().map(Said::advice).collect())
+            combine_review_results(
+                said.into_iter().map(CommandHookOutput::into_review_result).collect(),
+            )
         })
     }
 
-    fn before(&self, scene: Scene, call: Call) -> Task<'_, Heard> {
+    fn before_tool_call(&self, scene: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
-            let more = told::call(&call);
-            let said = self.ask(Event::PreToolUse, &call.tool_use.name, &scene, more).await;
-            heard(said.into_iter().map(Said::before).collect())
+            let more = payload::call_fields(&call);
+            let said =
+                self.run_hooks(HookEvent::PreToolUse, &call.tool_use.name, &scene, more).await;
+            combine_responses(
+                said.into_iter().map(CommandHookOutput::into_pre_tool_response).collect(),
+            )
         })
     }
 
-    fn after(&self, scene: Scene, call: Call, outcome: Outcome) -> Task<'_, Heard> {
+    fn after_tool_call(
+        &self,
+        scene: HookContext,
+        call: Call,
+        outcome: ToolOutcome,
+    ) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
-            let (event, more) = told::outcome(&call, &outcome);
-            let said = self.ask(event, &call.tool_use.name, &scene, more).await;
-            let subject = named(event, &call.tool_use.name);
-            heard(said.into_iter().map(|said| said.after(&subject)).collect())
+            let (event, more) = payload::outcome_fields(&call, &outcome);
+            let said = self.run_hooks(event, &call.tool_use.name, &scene, more).await;
+            let subject = hook_label(event, &call.tool_use.name);
+            combine_responses(
+                said.into_iter().map(|said| said.into_post_tool_response(&subject)).collect(),
+            )
         })
     }
 
-    fn counsel(&self, scene: Scene, about: Counsel) -> Task<'_, Advice> {
-        Box::pin(self.counselled(scene, about))
+    fn review(&self, scene: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
+        Box::pin(self.run_review(scene, about))
     }
 
-    fn sampled(&self, scene: Scene) -> Task<'_, ()> {
+    fn after_sampling(&self, scene: HookContext) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            drop(self.ask(Event::PostSampling, "", &scene, told::answer(&scene)).await);
+            drop(
+                self.run_hooks(HookEvent::PostSampling, "", &scene, payload::answer_fields(&scene))
+                    .await,
+            );
         })
     }
 
-    fn notified(&self, scene: Scene, question: Question) -> Task<'_, ()> {
+    fn on_question(&self, scene: HookContext, question: Question) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let (kind, more) = told::question(&scene, &question);
-            drop(self.ask(Event::Notification, kind, &scene, more).await);
+            let (kind, more) = payload::notification_fields(&scene, &question);
+            drop(self.run_hooks(HookEvent::Notification, kind, &scene, more).await);
         })
     }
 
-    fn session_ended(&self, lane: LaneId, reason: SessionEndReason) -> Task<'_, ()> {
+    fn on_session_end(&self, lane: LaneId, reason: SessionEndReason) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            self.sessions().remove(&lane);
-            let input = told::session_end(&lane, reason, &self.folder);
-            drop(self.ask_with(Event::SessionEnd, reason.name(), &input).await);
+            self.lock_sessions().remove(&lane);
+            let input = payload::session_end_payload(&lane, reason, &self.folder);
+            drop(self.run_hooks_with_payload(HookEvent::SessionEnd, reason.name(), &input).await);
         })
     }
 }

@@ -1,7 +1,7 @@
-//! The tools of the run journal. The conversation itself answers them; the tools only read
-//! what is wanted.
+//! The tools of the run journal. The core answers the calls; the tools only parse and validate
+//! them.
 
-mod wish;
+mod request;
 
 #[cfg(test)]
 #[path = "journal/journal_tests.rs"]
@@ -9,30 +9,32 @@ mod journal_tests;
 
 use std::sync::Arc;
 
-use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
-use windlass_core::journal::Wish;
-use windlass_core::order::Touches;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::ports::{CallContext, Task, Tool};
+use windlass_core::call::call_facts::{
+    AnsweredBy, CallFacts, Interruptibility, ProbeSupport, Repeatability,
+};
+use windlass_core::call::call_order::TouchedResources;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::run::journal::JournalRequest;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use crate::input::unfit;
+use crate::tool_input::problem_facts;
 
 /// One of the tools of the run journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JournalTool {
-    /// `get_run_journal`: all of it.
+    /// `get_run_journal`: returns the whole journal.
     Get,
-    /// `update_run_journal`: new texts for its fields.
+    /// `update_run_journal`: sets the texts of fields.
     Update,
-    /// `append_run_journal_entry`: one more entry of a list.
+    /// `append_run_journal_entry`: appends an entry to a list.
     Append,
-    /// `edit_run_journal_entry`: an entry is changed, resolved, opened again or removed.
+    /// `edit_run_journal_entry`: changes, resolves, reopens or removes an entry.
     Edit,
 }
 
-const UPDATE: &str = r#"{
+const UPDATE_SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
     "objective": {"type": "string", "description": "What the work is for"},
@@ -44,7 +46,7 @@ const UPDATE: &str = r#"{
   "additionalProperties": false
 }"#;
 
-const APPEND: &str = r#"{
+const APPEND_SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
     "section": {"enum": ["verified_findings", "decisions", "artifacts", "open_questions", "blockers"]},
@@ -54,7 +56,7 @@ const APPEND: &str = r#"{
   "additionalProperties": false
 }"#;
 
-const EDIT: &str = r#"{
+const EDIT_SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
     "entry": {"type": "integer", "minimum": 1, "description": "The number of the entry, as the journal shows it"},
@@ -66,19 +68,19 @@ const EDIT: &str = r#"{
   "additionalProperties": false
 }"#;
 
-const GET: &str = r#"{"type": "object", "properties": {}, "additionalProperties": false}"#;
+const GET_SCHEMA: &str = r#"{"type": "object", "properties": {}, "additionalProperties": false}"#;
 
-/// Two calls about the journal keep their order.
-const KEY: &str = "run-journal";
+/// The resource key of the journal: calls about it keep their order.
+const JOURNAL_KEY: &str = "run-journal";
 
 impl JournalTool {
-    /// All of them.
+    /// Returns all tools of the journal.
     #[must_use]
     pub fn all() -> [Self; 4] {
         [Self::Get, Self::Update, Self::Append, Self::Edit]
     }
 
-    /// The name it is called by.
+    /// Returns the tool's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -89,7 +91,7 @@ impl JournalTool {
         }
     }
 
-    fn about(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Get => {
                 "Reads the run journal: your working memory, which outlives the conversation."
@@ -112,27 +114,27 @@ impl JournalTool {
 
     fn schema(self) -> &'static str {
         match self {
-            Self::Get => GET,
-            Self::Update => UPDATE,
-            Self::Append => APPEND,
-            Self::Edit => EDIT,
+            Self::Get => GET_SCHEMA,
+            Self::Update => UPDATE_SCHEMA,
+            Self::Append => APPEND_SCHEMA,
+            Self::Edit => EDIT_SCHEMA,
         }
     }
 
-    fn touches(self) -> Touches {
-        let key = vec![Arc::from(KEY)];
+    fn touched_resources(self) -> TouchedResources {
+        let key = vec![Arc::from(JOURNAL_KEY)];
         match self {
-            Self::Get => Touches::Reads(key),
-            Self::Update | Self::Append | Self::Edit => Touches::Writes(key),
+            Self::Get => TouchedResources::Reads(key),
+            Self::Update | Self::Append | Self::Edit => TouchedResources::Writes(key),
         }
     }
 
-    fn wish(self, input: &Raw) -> Result<Wish, ToolError> {
+    fn parse_request(self, input: &RawJson) -> Result<JournalRequest, ToolError> {
         match self {
-            Self::Get => wish::read(input),
-            Self::Update => wish::update(input),
-            Self::Append => wish::append(input),
-            Self::Edit => wish::edit(input),
+            Self::Get => request::parse_get(input),
+            Self::Update => request::parse_update(input),
+            Self::Append => request::parse_append(input),
+            Self::Edit => request::parse_edit(input),
         }
     }
 }
@@ -145,33 +147,34 @@ impl Tool for JournalTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: Arc::from(self.name()),
-            description: Arc::from(self.about()),
-            input_schema: Raw::parse(self.schema()).unwrap_or_else(|_| Raw::string(self.schema())),
+            description: Arc::from(self.description()),
+            input_schema: RawJson::parse(self.schema())
+                .unwrap_or_else(|_| RawJson::string(self.schema())),
         }
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        match self.wish(input) {
-            Ok(wish) => Facts {
-                touches: self.touches(),
-                repeat: Repeat::OnceOnly,
-                interrupt: Interrupt::Interruptible,
-                verify: Verify::CannotTell,
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        match self.parse_request(input) {
+            Ok(wish) => CallFacts {
+                touches: self.touched_resources(),
+                repeat: Repeatability::OnceOnly,
+                interrupt: Interruptibility::Interruptible,
+                probe: ProbeSupport::Unsupported,
                 answered_by: AnsweredBy::Journal,
                 journal: Some(wish),
-                ..Facts::default()
+                ..CallFacts::default()
             },
-            Err(problem) => unfit(problem),
+            Err(problem) => problem_facts(problem),
         }
     }
 
-    /// Never called where the facts are honoured: the conversation answers.
-    fn run(&self, _context: CallContext, _input: Raw) -> Task<'_, Outcome> {
+    /// Not called in practice: the core answers this call.
+    fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let error = ToolError::new(
             "no_journal",
             "this conversation keeps no journal",
             "write what matters into your answer",
         );
-        Box::pin(std::future::ready(Outcome::Failed(error)))
+        Box::pin(std::future::ready(ToolOutcome::Failed(error)))
     }
 }

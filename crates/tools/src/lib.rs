@@ -1,70 +1,70 @@
-//! Hands: the tools built in. `Read`, `Write` and `Edit` for files, `Glob` and `Grep` to find them,
-//! `Bash`, `BashOutput` and `KillShell` for commands, `TodoWrite` for a list of tasks,
-//! `AskUserQuestion` for whatever only a person knows; [`standard`] has them all, and [`Custom`]
-//! makes one from a function.
+//! The built-in tools: `ReadTool`, `WriteTool` and `EditTool` for files, `GlobTool` and `GrepTool`
+//! to find them, `BashTool`, `BashOutputTool` and `KillShellTool` for commands, `TodoWriteTool` for
+//! a list of tasks, `AskUserQuestionTool` for questions to a human; [`standard_tools()`] returns
+//! all of them, and [`FunctionTool`] makes one from a function.
 //!
-//! A tool reads its input strictly: an unknown or repeated key is an error, so that what was
-//! judged is what runs. It says what a call touches before the call runs, and it ends everything it
-//! started when its future is dropped.
+//! Tools read their input strictly: an unknown or repeated key is an error, so that what was
+//! authorised is what runs. A tool declares what a call touches before the call runs, and it ends
+//! everything it started when its future is dropped.
 //!
-//! Not here: who may call what (that is the core's policy), the cutting of results to what the
-//! model sees (the core again), and a sandbox: a command runs with the rights of this process.
+//! Not here: permission policy and truncation of results (the core), and a sandbox: a command runs
+//! with the rights of this process.
 
-mod agents;
-mod around;
-mod custom;
-mod desk;
+mod ask_user_question;
+mod exit_plan_mode;
 mod files;
-mod hex;
+mod function_tool;
 mod hooks;
-mod human;
-mod input;
 mod journal;
 pub mod limits;
-mod memory;
-mod nearest;
-mod offer;
-mod output;
-mod paging;
-mod plan;
+mod long_results;
+mod memory_files;
+mod name_suggestion;
 mod process;
+mod sdk_result;
 mod search;
-mod shape;
+mod sha256;
 mod shell;
-mod standard;
-mod todo;
-mod workplace;
+mod standard_tools;
+mod structured_output;
+mod sub_agents;
+mod todo_write;
+mod tool_context;
+mod tool_input;
+mod tool_spec;
+mod tool_state;
+mod tool_wrapper;
 
 #[cfg(test)]
-mod hex_tests;
+mod name_suggestion_tests;
 #[cfg(test)]
-mod nearest_tests;
+mod sdk_result_tests;
 #[cfg(test)]
-mod shape_tests;
+mod sha256_tests;
 
-pub use agents::{Agent, LIKE_THE_PARENT, MAX_TASKS, SpawnChildRuns};
-pub use custom::Custom;
-pub use desk::remove_tool_state;
+pub use ask_user_question::AskUserQuestionTool;
+pub use exit_plan_mode::ExitPlanModeTool;
 pub use files::{
-    Attached, Edit, FileBeginning, FileRefusal, Hunk, Read, Write, Zones, diff_hunks, read_beneath,
-    read_linked,
+    Attachment, ConfigFileError, DiffHunk, EditTool, FilePrefix, PathZones, ReadTool, WriteTool,
+    diff_hunks, read_beneath, read_following_links,
 };
-pub use hooks::{BadHooks, CommandHooks, HookConfig, IgnoredHook};
-pub use human::AskUserQuestion;
+pub use function_tool::FunctionTool;
+pub use hooks::{CommandHooks, HookConfig, IgnoredHook, InvalidHooks};
 pub use journal::JournalTool;
-pub use memory::{
-    FolderMemory, Imports, MemoryFile, MemoryNotes, memory_files, memory_frame, remembering,
-    user_memory_files,
+pub use long_results::with_long_results;
+pub use memory_files::{
+    FolderMemory, ImportPolicy, MemoryFile, MemoryNotes, frame_memory_file, read_memory_files,
+    read_user_memory_files, with_folder_memory,
 };
-pub use nearest::nearest_name;
-pub use output::{BadSchema, StructuredOutput};
-pub use paging::paged;
-pub use plan::ExitPlanMode;
-pub use process::{Reaped, count_orphans, reap_orphans};
+pub use name_suggestion::nearest_name;
+pub use process::{ReapedOrphans, count_orphans, reap_orphans};
 pub use schemars;
-pub use search::{Glob, Grep};
-pub use shape::shape;
-pub use shell::{Bash, BashOutput, KillShell, files_run_by, take_apart};
-pub use standard::{STANDARD, standard, standard_only};
-pub use todo::{Status, Todo, TodoWrite};
-pub use workplace::Workplace;
+pub use sdk_result::sdk_result;
+pub use search::{GlobTool, GrepTool};
+pub use shell::{BashOutputTool, BashTool, KillShellTool, analyze_command, files_run_by};
+pub use standard_tools::{STANDARD_TOOLS, select_standard_tools, standard_tools};
+pub use structured_output::{InvalidOutputSchema, StructuredOutput};
+pub use sub_agents::{AgentTool, GENERAL_PURPOSE_AGENT, MAX_CHILD_TASKS, SpawnChildRunsTool};
+pub use todo_write::{TodoItem, TodoStatus, TodoWriteTool};
+pub use tool_context::ToolContext;
+pub use tool_state::remove_tool_state;

@@ -1,31 +1,30 @@
-//! Commands as processes: started in a group of their own, watched, and ended with everything they
-//! left behind.
+//! Runs commands in process groups that are ended completely.
 //!
-//! A command's group is led by its [guard](guard), which exists before the command does. So there
-//! is no instant in which a command runs and nobody would end it: dropping the future that runs
-//! it, leaving the process and dying of SIGKILL all close the guard's pipe, and the guard ends the
-//! group. Processes that left the group are found by a [mark](survivors) in their environment.
+//! A [guard](process_guard) process leads a command's group and exists before the command. So there
+//! is no moment in which a command could outlive us: dropping the future that runs it, exiting the
+//! process and being killed by SIGKILL all close the guard's pipe, and the guard ends the group.
+//! Processes that left the group are found by a [mark](group_processes) in their environment.
 //!
-//! Out of reach: a process that leaves the group and clears its environment too, or one of another
-//! user. Holding those takes a cgroup or a pid namespace, which is a sandbox's work.
+//! Not covered: a process that leaves the group and also clears its environment, or one of another
+//! user. Containing those takes a cgroup or a pid namespace, which is a sandbox's task.
 
 mod capture;
-mod ending;
+mod command_process;
 mod environment;
-mod guard;
+mod group_cleanup;
+mod group_processes;
 mod orphans;
-mod output;
-mod rations;
-mod running;
-mod spill;
-mod survivors;
+mod output_reader;
+mod process_guard;
+mod resource_limits;
+mod spill_file;
 
 #[cfg(test)]
 mod capture_tests;
 #[cfg(test)]
 mod environment_tests;
 #[cfg(test)]
-mod survivors_tests;
+mod group_processes_tests;
 
 use std::ffi::OsStr;
 use std::io;
@@ -34,104 +33,104 @@ use std::process::ExitStatus;
 
 use windlass_runtime::ports::Clock;
 
-pub(crate) use environment::Environment;
-pub use orphans::{Reaped, count_orphans, reap_orphans};
-pub(crate) use rations::Rations;
+pub(crate) use environment::CommandEnvironment;
+pub use orphans::{ReapedOrphans, count_orphans, reap_orphans};
+pub(crate) use resource_limits::ResourceLimits;
 
 /// A command to run.
 #[derive(Debug)]
-pub(crate) struct Job {
-    /// The shell that reads it.
+pub(crate) struct CommandJob {
+    /// The shell that runs it.
     pub(crate) shell: PathBuf,
-    /// Its text.
+    /// The text of the command.
     pub(crate) command: String,
-    /// Where it runs.
+    /// The working folder.
     pub(crate) folder: PathBuf,
-    /// What it finds in its environment.
-    pub(crate) environment: Environment,
-    /// How much of the machine it may take.
-    pub(crate) rations: Rations,
-    /// How long it may run.
+    /// The environment variables.
+    pub(crate) environment: CommandEnvironment,
+    /// The resource limits.
+    pub(crate) limits: ResourceLimits,
+    /// The timeout in milliseconds.
     pub(crate) timeout_ms: u64,
-    /// Where its output goes, and when.
-    pub(crate) spill: Spill,
-    /// Where its shell writes in which folder it ended.
-    pub(crate) ended_in: Option<PathBuf>,
+    /// Where and when its output is spilled to a file.
+    pub(crate) spill_target: SpillTarget,
+    /// The file to which its shell writes its final working folder.
+    pub(crate) final_folder_file: Option<PathBuf>,
 }
 
-/// Where output is kept that is more than is shown.
+/// The file for output that is longer than shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Spill {
-    /// The file; without one only head and tail are kept.
+pub(crate) struct SpillTarget {
+    /// The path of the file; without one only head and tail are kept.
     pub(crate) path: Option<PathBuf>,
-    /// From how many bytes on.
-    pub(crate) from: usize,
+    /// The number of bytes above which the file is written.
+    pub(crate) threshold_bytes: usize,
 }
 
-/// A command that came to its end.
+/// A command that has ended.
 #[derive(Debug)]
-pub(crate) struct Ended {
-    /// How it ended.
-    pub(crate) how: How,
-    /// What it printed, head and tail.
+pub(crate) struct CommandEnd {
+    /// How the command ended.
+    pub(crate) exit: CommandExit,
+    /// The output, head and tail.
     pub(crate) output: String,
-    /// The file with all of it, if there is one.
-    pub(crate) kept: Option<Kept>,
-    /// What it left behind.
-    pub(crate) swept: Swept,
-    /// How long it took, with all that was left behind.
+    /// The file with all of the output, if there is one.
+    pub(crate) output_file: Option<OutputFile>,
+    /// The processes that the command left running.
+    pub(crate) cleanup: CleanupResult,
+    /// How long the command took, including the cleanup of its processes.
     pub(crate) after_ms: u64,
 }
 
 /// How a command ended.
 #[derive(Debug)]
-pub(crate) enum How {
-    /// By itself, or by a signal that was not ours.
+pub(crate) enum CommandExit {
+    /// The command exited, or was ended by a signal that was not ours.
     Exited(ExitStatus),
-    /// Its time was up.
+    /// The command timed out.
     TimedOut,
-    /// Somebody said so.
+    /// The command was stopped on request.
     Stopped,
 }
 
-/// A file of output.
+/// A file with output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Kept {
-    /// Where it is.
+pub(crate) struct OutputFile {
+    /// The path of the file.
     pub(crate) path: PathBuf,
-    /// How many bytes were printed.
-    pub(crate) printed: u64,
-    /// How many of them are in it.
-    pub(crate) bytes: u64,
+    /// The number of bytes that were printed.
+    pub(crate) printed_bytes: u64,
+    /// The number of bytes in the file.
+    pub(crate) kept_bytes: u64,
 }
 
-/// What became of the processes a command left behind.
+/// The result of ending the processes that a command left running.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Swept {
-    /// How many there were.
+pub(crate) struct CleanupResult {
+    /// The number of processes found.
     pub(crate) found: usize,
-    /// How many would not go, even when killed.
+    /// The number of processes that did not end, even when killed.
     pub(crate) leaked: usize,
 }
 
 /// Runs a command to its end, or until `stop`. Dropping the future ends the command.
-pub(crate) async fn run(
-    job: &Job,
+pub(crate) async fn run_command(
+    job: &CommandJob,
     clock: &dyn Clock,
     stop: impl Future<Output = ()>,
-) -> io::Result<Ended> {
+) -> io::Result<CommandEnd> {
     let started = clock.monotonic_ms();
-    let mut running = running::Running::start(job)?;
-    let how = running.watch(job.timeout_ms, clock, stop).await?;
-    let swept = running.end(clock).await;
+    let mut running = command_process::CommandProcess::start(job)?;
+    let how = running.wait(job.timeout_ms, clock, stop).await?;
+    let swept = running.end_group(clock).await;
     let after_ms = clock.monotonic_ms().saturating_sub(started);
     let (output, kept) = running.into_output();
-    Ok(Ended { how, output, kept, swept, after_ms })
+    Ok(CommandEnd { exit: how, output, output_file: kept, cleanup: swept, after_ms })
 }
 
-/// The one place where processes are made: nothing is inherited that is not named.
+/// Creates every process of this module: it inherits nothing that is not named.
 #[expect(clippy::disallowed_methods, reason = "this is where processes are meant to be made")]
-fn command(program: impl AsRef<OsStr>, folder: &Path) -> tokio::process::Command {
+fn new_command(program: impl AsRef<OsStr>, folder: &Path) -> tokio::process::Command {
     let mut command = tokio::process::Command::new(program);
     command.env_clear().current_dir(folder);
     command

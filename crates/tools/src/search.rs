@@ -1,21 +1,21 @@
-//! Finding files by name and by what is in them, with the parts of ripgrep.
+//! File search by name and by content, with the libraries of ripgrep.
 
-mod found;
+mod file_walk;
 mod glob;
 mod grep;
-mod matches;
-mod pattern;
-mod stop;
-mod walk;
+mod grep_search;
+mod patterns;
+mod result_lines;
+mod search_timeout;
 
 use grep_regex::RegexMatcher;
-use windlass_core::outcome::ToolError;
+use windlass_core::call::outcome::ToolError;
 
-pub use glob::Glob;
-pub use grep::Grep;
+pub use glob::GlobTool;
+pub use grep::GrepTool;
 
-/// A regular expression for single lines.
-pub(crate) fn lines(pattern: &str) -> Result<RegexMatcher, ToolError> {
-    let manner = pattern::Manner { ignore_case: false, across_lines: false };
-    pattern::contents(pattern, manner)
+/// Compiles a regular expression for single lines.
+pub(crate) fn line_regex(pattern: &str) -> Result<RegexMatcher, ToolError> {
+    let manner = patterns::MatchOptions { ignore_case: false, multiline: false };
+    patterns::content_regex(pattern, manner)
 }

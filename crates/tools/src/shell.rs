@@ -1,23 +1,23 @@
-//! Commands for a shell.
+//! The shell tools: running, polling and ending commands.
 
-mod background;
+mod background_commands;
 mod bash;
-mod folder;
-mod kill;
-mod parse;
-mod poll;
-mod programs;
-mod rejudge;
+mod bash_output;
+mod command_analysis;
+mod kill_shell;
+mod path_recheck;
+mod program_lookup;
 mod report;
+mod running_commands;
 mod scripts;
-mod under_way;
+mod working_folder;
 
-pub use bash::Bash;
-pub use kill::KillShell;
-pub use parse::take_apart;
-pub use poll::BashOutput;
+pub use bash::BashTool;
+pub use bash_output::BashOutputTool;
+pub use command_analysis::analyze_command;
+pub use kill_shell::KillShellTool;
 pub use scripts::files_run_by;
 
-pub(crate) use background::Background;
-pub(crate) use programs::Programs;
-pub(crate) use under_way::CommandsUnderWay;
+pub(crate) use background_commands::BackgroundCommands;
+pub(crate) use program_lookup::ProgramLookup;
+pub(crate) use running_commands::RunningCommands;

@@ -1,50 +1,50 @@
-//! What a command says and how it is told.
+//! The results of commands.
 
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
-use windlass_core::facts::{Interrupt, Repeat};
-use windlass_core::order::Touches;
+use windlass_core::call::call_facts::{Interruptibility, Repeatability};
+use windlass_core::call::call_order::TouchedResources;
 use windlass_runtime::ports::Tool;
 use windlass_tools::limits::MAX_COMMAND_BYTES;
 
-use crate::fixture::{Workspace, context, done, failed, input, json};
+use crate::fixture::{TestWorkspace, call_context, failure_of, input, json, success_text};
 
 #[tokio::test]
 async fn a_command_says_what_it_prints_in_the_order_it_prints_it() {
-    let workspace = Workspace::new();
-    let said = done(workspace.command("echo one; echo two >&2; printf three").await);
+    let workspace = TestWorkspace::new();
+    let said = success_text(workspace.command("echo one; echo two >&2; printf three").await);
     assert_eq!(said, "one\ntwo\nthree");
-    assert_eq!(done(workspace.command("true").await), "(no output)");
+    assert_eq!(success_text(workspace.command("true").await), "(no output)");
 }
 
 #[tokio::test]
 async fn a_command_runs_in_the_workspace_with_nothing_to_read() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     workspace.write("here", "");
-    assert_eq!(done(workspace.command("ls; cat; export X=1").await), "here\n");
-    assert_eq!(done(workspace.command("ls; echo \"[$X]\"").await), "here\n[]\n");
+    assert_eq!(success_text(workspace.command("ls; cat; export X=1").await), "here\n");
+    assert_eq!(success_text(workspace.command("ls; echo \"[$X]\"").await), "here\n[]\n");
 }
 
 #[tokio::test]
 async fn a_command_that_fails_says_how_and_what_it_printed() {
-    let workspace = Workspace::new();
-    let error = failed(workspace.command("echo out; echo err >&2; exit 3").await);
+    let workspace = TestWorkspace::new();
+    let error = failure_of(workspace.command("echo out; echo err >&2; exit 3").await);
     assert_eq!(&*error.code, "exit_status");
     assert_eq!(&*error.message, "the command ended with exit code 3");
     assert_eq!(error.output.as_deref(), Some("out\nerr\n"));
     assert!(error.recoverable && !error.transient);
-    let error = failed(workspace.command("kill -9 $$").await);
+    let error = failure_of(workspace.command("kill -9 $$").await);
     assert_eq!(&*error.message, "the command was killed by signal 9");
     assert_eq!(error.output.as_deref(), Some("(no output)"));
-    let error = failed(workspace.command("no-such-program").await);
+    let error = failure_of(workspace.command("no-such-program").await);
     assert!(error.message.ends_with(" exit code 127"), "{}", error.message);
 }
 
 #[tokio::test]
 async fn a_long_failure_keeps_its_end() {
-    let workspace = Workspace::new();
-    let error = failed(workspace.command("seq 1000000; echo the end; exit 1").await);
+    let workspace = TestWorkspace::new();
+    let error = failure_of(workspace.command("seq 1000000; echo the end; exit 1").await);
     let output = error.output.unwrap();
     assert!(output.starts_with("1\n2\n"));
     assert!(output.contains("the end\n[all ") && output.len() < 40_000);
@@ -52,17 +52,17 @@ async fn a_long_failure_keeps_its_end() {
 
 #[tokio::test]
 async fn a_workspace_that_is_gone_is_told() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     let bash = workspace.bash();
     std::fs::remove_dir(workspace.path()).unwrap();
-    let error = failed(bash.run(context(), input("true", 1_000)).await);
+    let error = failure_of(bash.run(call_context(), input("true", 1_000)).await);
     assert_eq!(&*error.code, "not_started");
     assert!(error.message.contains(workspace.path().to_str().unwrap()), "{}", error.message);
 }
 
 #[tokio::test]
 async fn an_input_that_does_not_fit_does_not_run() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     let long = format!(r#"{{"command": "{}"}}"#, "x".repeat(MAX_COMMAND_BYTES + 1));
     let inputs = [
         "[]",
@@ -86,7 +86,7 @@ async fn an_input_that_does_not_fit_does_not_run() {
     for text in inputs {
         let problem = workspace.bash().assess(&json(text)).problem.unwrap();
         assert_eq!((&*problem.code, problem.recoverable), ("invalid_input", true), "{text}");
-        let error = failed(workspace.bash().run(context(), json(text)).await);
+        let error = failure_of(workspace.bash().run(call_context(), json(text)).await);
         assert_eq!(error, problem, "{text}");
     }
     assert!(!workspace.path().join("ran").exists());
@@ -94,21 +94,24 @@ async fn an_input_that_does_not_fit_does_not_run() {
 
 #[tokio::test]
 async fn a_command_is_exclusive_and_runs_once() {
-    let bash = Workspace::new().bash();
+    let bash = TestWorkspace::new().bash();
     let facts = bash.assess(&json(r#"{"command": "ls\u001b[2J\nrm x", "description": "look"}"#));
-    assert_eq!(facts.touches, Touches::Exclusive);
-    assert_eq!((facts.repeat, facts.interrupt), (Repeat::OnceOnly, Interrupt::Interruptible));
+    assert_eq!(facts.touches, TouchedResources::Exclusive);
+    assert_eq!(
+        (facts.repeat, facts.interrupt),
+        (Repeatability::OnceOnly, Interruptibility::Interruptible)
+    );
     assert_eq!(facts.problem, None);
     assert_eq!(facts.summary.as_deref(), Some("ls\\u{1b}[2J\\nrm x  # look"));
-    // The tool's own clock must win, because it ends the command before it answers.
+    // The tool's own timeout must elapse first, because it ends the command before it returns.
     assert!(facts.timeout_ms > 120_000);
     assert_eq!(bash.spec().input_schema.read::<serde_json::Value>().unwrap()["type"], "object");
 }
 
 #[tokio::test]
 async fn the_environment_is_an_allowlist_with_the_calls_key() {
-    let workspace = Workspace::new();
-    let said = done(workspace.command("env").await);
+    let workspace = TestWorkspace::new();
+    let said = success_text(workspace.command("env").await);
     let names: Vec<&str> = said.lines().filter_map(|line| line.split('=').next()).collect();
     let shells_own = ["PWD", "OLDPWD", "SHLVL", "_"];
     let ours = ["PATH", "HOME", "LANG", "USER", "TMPDIR", "TERM"];
@@ -124,27 +127,27 @@ async fn the_environment_is_an_allowlist_with_the_calls_key() {
 
 #[tokio::test]
 async fn commands_side_by_side_do_not_meet() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     let bash = Arc::new(workspace.bash());
     let mut calls = JoinSet::new();
     for n in 1..=8 {
         let bash = Arc::clone(&bash);
         let command = input(&format!("sleep 0.{n}; echo {n}; exit {n}"), 60_000);
-        calls.spawn(async move { (n, bash.run(context(), command).await) });
+        calls.spawn(async move { (n, bash.run(call_context(), command).await) });
     }
     for (n, outcome) in calls.join_all().await {
-        let said = failed(outcome).message_and_output();
+        let said = failure_of(outcome).message_and_output();
         assert_eq!(said, format!("the command ended with exit code {n}\n{n}\n"));
     }
 }
 
-/// A trace is output like any other; the message stays a sentence.
+/// A stack trace is output like any other; the message stays a sentence.
 #[tokio::test]
 async fn a_trace_that_a_command_prints_is_no_message() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     let trace = "Traceback (most recent call last):\n  File \"x.py\", line 1\nValueError: no\n";
     workspace.write("trace", trace);
-    let error = failed(workspace.command("cat trace; exit 1").await);
+    let error = failure_of(workspace.command("cat trace; exit 1").await);
     assert_eq!(&*error.message, "the command ended with exit code 1");
     assert_eq!(error.output.as_deref(), Some(trace));
 }

@@ -1,16 +1,16 @@
-//! Files of any bytes.
+//! Properties of files with arbitrary bytes.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use windlass_core::outcome::Outcome;
+use windlass_core::call::outcome::ToolOutcome;
 
-use crate::fixture::{Workspace, done};
+use crate::fixture::{TestWorkspace, success_text};
 
 fn on_a_runtime<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// Beginnings that mean something, so that every kind of file is met.
+/// Magic bytes, so that every kind of file occurs.
 fn start() -> impl Strategy<Value = &'static [u8]> {
     let starts: Vec<&[u8]> = vec![
         b"",
@@ -29,21 +29,21 @@ proptest! {
 
     #[test]
     fn any_file_is_read_or_refused(start in start(), rest in vec(any::<u8>(), 0..2_000)) {
-        let workspace = Workspace::new();
+        let workspace = TestWorkspace::new();
         for name in ["a", "a.ipynb"] {
             workspace.write(name, [start, &rest].concat());
             let input = serde_json::json!({ "file_path": name }).to_string();
             let outcome = on_a_runtime(workspace.read(&input));
             let is_told = match &outcome {
-                Outcome::Done(content) => content.text().starts_with(['"', '[']),
-                Outcome::Failed(error) => &*error.code != "tool_panicked",
+                ToolOutcome::Done(content) => content.text().starts_with(['"', '[']),
+                ToolOutcome::Failed(error) => &*error.code != "tool_panicked",
                 _ => false,
             };
             prop_assert!(is_told, "{:?}", outcome);
         }
     }
 
-    /// Whatever is in a file, an edit changes what it names and not a byte more.
+    /// Whatever a file contains, an edit changes what it names and no other byte.
     #[test]
     fn an_edit_leaves_every_other_byte(
         before in "[a-z\\PC]{0,40}",
@@ -56,11 +56,11 @@ proptest! {
         let is_all_crlf = text.contains('\n')
             && text.matches('\n').count() == text.matches("\r\n").count();
         let expected = if is_all_crlf { new.replace('\n', "\r\n") } else { new.clone() };
-        let workspace = Workspace::new();
+        let workspace = TestWorkspace::new();
         workspace.write("a", &text);
         on_a_runtime(async {
-            workspace.see("a").await;
-            done(workspace.edit("a", mark, &new).await);
+            workspace.read_first("a").await;
+            success_text(workspace.edit("a", mark, &new).await);
         });
         let now = String::from_utf8(workspace.bytes("a")).unwrap();
         prop_assert_eq!(now, format!("{before}{expected}{after}"));

@@ -1,43 +1,43 @@
 //! The tools against real files and real processes.
 
 #[cfg(test)]
-mod attach;
+mod ask_user_question;
 #[cfg(test)]
-mod attacks;
+mod attachments;
+#[cfg(test)]
+mod background_commands;
 #[cfg(test)]
 mod bash;
 #[cfg(test)]
-mod changes;
+mod command_permissions;
 #[cfg(test)]
-mod endings;
+mod edits_and_writes;
 #[cfg(test)]
-mod faults;
+mod file_kinds;
 #[cfg(test)]
 mod file_properties;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
-mod holes;
+mod long_results;
 #[cfg(test)]
-mod human;
+mod path_permissions;
 #[cfg(test)]
-mod judging;
+mod path_recheck;
 #[cfg(test)]
-mod kinds;
+mod permission_attacks;
 #[cfg(test)]
-mod paging;
+mod permission_holes;
 #[cfg(test)]
-mod paths;
+mod process_endings;
 #[cfg(test)]
 mod read;
 #[cfg(test)]
-mod rejudging;
+mod resource_faults;
 #[cfg(test)]
 mod search;
 #[cfg(test)]
 mod shell_properties;
-#[cfg(test)]
-mod shells;
 #[cfg(test)]
 mod standard;
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! Finding files by name and by what is in them.
+//! Finding files by name and by content.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json as value};
-use windlass_core::facts::Repeat;
-use windlass_core::order::Touches;
-use windlass_core::permission::{Access, Permissions, Rule, Subject, Zone};
+use windlass_core::call::call_facts::Repeatability;
+use windlass_core::call::call_order::TouchedResources;
+use windlass_core::permission::{CallSubject, PathAccess, PathZone, PermissionRule, Permissions};
 use windlass_runtime::ports::{Clock, Tool};
-use windlass_tools::limits::{GLOB_FILES, GREP_LINES, MAX_FOUND_BYTES};
-use windlass_tools::{Glob, Grep, Workplace};
+use windlass_tools::limits::{DEFAULT_GREP_LINES, MAX_GLOB_RESULTS, MAX_SEARCH_RESULT_BYTES};
+use windlass_tools::{GlobTool, GrepTool, ToolContext};
 
-use crate::fixture::{Workspace, context, done, failed, json};
+use crate::fixture::{TestWorkspace, call_context, failure_of, json, success_text};
 
-fn project() -> Workspace {
-    let workspace = Workspace::new();
+fn project() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
     for folder in ["src/deep", "target", ".git", "secrets", ".hidden"] {
         fs::create_dir_all(workspace.path().join(folder)).unwrap();
     }
@@ -32,21 +32,21 @@ fn project() -> Workspace {
     workspace
 }
 
-async fn search(tool: &dyn Tool, workspace: &Workspace, input: Value) -> String {
-    let said = done(tool.run(context(), json(&input.to_string())).await);
-    let root = workspace.workplace.zones().root().to_str().unwrap().to_owned();
+async fn search(tool: &dyn Tool, workspace: &TestWorkspace, input: Value) -> String {
+    let said = success_text(tool.run(call_context(), json(&input.to_string())).await);
+    let root = workspace.context.zones().root().to_str().unwrap().to_owned();
     said.replace(&format!("{root}/"), "")
 }
 
-async fn grep(workspace: &Workspace, input: Value) -> String {
-    search(&Grep::new(&workspace.workplace), workspace, input).await
+async fn grep(workspace: &TestWorkspace, input: Value) -> String {
+    search(&GrepTool::new(&workspace.context), workspace, input).await
 }
 
-async fn glob(workspace: &Workspace, input: Value) -> String {
-    search(&Glob::new(&workspace.workplace), workspace, input).await
+async fn glob(workspace: &TestWorkspace, input: Value) -> String {
+    search(&GlobTool::new(&workspace.context), workspace, input).await
 }
 
-fn sorted(text: &str) -> Vec<&str> {
+fn sorted_lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     lines
@@ -56,18 +56,18 @@ fn sorted(text: &str) -> Vec<&str> {
 async fn names_are_found_at_any_depth_and_ignored_ones_are_not() {
     let workspace = project();
     let found = glob(&workspace, value!({ "pattern": "*.rs" })).await;
-    assert_eq!(sorted(&found), [".hidden/h.rs", "src/deep/lib.rs", "src/main.rs"]);
+    assert_eq!(sorted_lines(&found), [".hidden/h.rs", "src/deep/lib.rs", "src/main.rs"]);
     let found = glob(&workspace, value!({ "pattern": "src/*.rs" })).await;
     assert_eq!(found, "src/main.rs\n");
     let found = glob(&workspace, value!({ "pattern": "**/*.{rs,md}", "path": "src/deep" })).await;
-    assert_eq!(sorted(&found), ["src/deep/lib.rs", "src/deep/notes.md"]);
+    assert_eq!(sorted_lines(&found), ["src/deep/lib.rs", "src/deep/notes.md"]);
     assert_eq!(glob(&workspace, value!({ "pattern": "*.zig" })).await, "no file has such a name\n");
 }
 
 #[tokio::test]
 async fn the_newest_comes_first_and_there_is_an_end() {
-    let workspace = Workspace::new();
-    for n in 0..GLOB_FILES + 20 {
+    let workspace = TestWorkspace::new();
+    for n in 0..MAX_GLOB_RESULTS + 20 {
         workspace.write(&format!("{n}.txt"), "");
         let file = fs::File::options().write(true).open(workspace.path().join(format!("{n}.txt")));
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + n as u64);
@@ -75,9 +75,9 @@ async fn the_newest_comes_first_and_there_is_an_end() {
     }
     let found = glob(&workspace, value!({ "pattern": "*.txt" })).await;
     let lines: Vec<&str> = found.lines().collect();
-    assert_eq!(lines.len(), GLOB_FILES + 1);
-    assert_eq!(lines[0], format!("{}.txt", GLOB_FILES + 19));
-    assert!(lines[GLOB_FILES].contains("there is more"), "{}", lines[GLOB_FILES]);
+    assert_eq!(lines.len(), MAX_GLOB_RESULTS + 1);
+    assert_eq!(lines[0], format!("{}.txt", MAX_GLOB_RESULTS + 19));
+    assert!(lines[MAX_GLOB_RESULTS].contains("there is more"), "{}", lines[MAX_GLOB_RESULTS]);
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn contents_come_in_the_shape_asked_for() {
     let workspace = project();
     let files = grep(&workspace, value!({ "pattern": "needle" })).await;
     let all = [".hidden/h.rs", "secrets/k", "src/deep/lib.rs", "src/deep/notes.md", "src/main.rs"];
-    assert_eq!(sorted(&files), all);
+    assert_eq!(sorted_lines(&files), all);
     let lines =
         grep(&workspace, value!({ "pattern": "needle", "path": "src", "output_mode": "content" }))
             .await;
@@ -102,7 +102,7 @@ async fn contents_come_in_the_shape_asked_for() {
 
 #[tokio::test]
 async fn context_comes_with_the_lines() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     workspace.write("a", "1\n2\nX\n4\n5\n6\n7\nX\n9\n");
     let around = |key: &str| {
         let mut input = value!({ "pattern": "X", "output_mode": "content" });
@@ -122,7 +122,7 @@ async fn filters_by_glob_and_type_and_matches_across_lines() {
     assert_eq!(found, "src/deep/notes.md\n");
     let found =
         grep(&workspace, value!({ "pattern": "needle", "type": "rust", "path": "src" })).await;
-    assert_eq!(sorted(&found), ["src/deep/lib.rs", "src/main.rs"]);
+    assert_eq!(sorted_lines(&found), ["src/deep/lib.rs", "src/main.rs"]);
     let across = value!({ "pattern": "needle.in", "multiline": true, "output_mode": "content" });
     let expected = "src/deep/notes.md:1:a needle\nsrc/deep/notes.md:2:in\n";
     assert_eq!(grep(&workspace, across).await, expected);
@@ -131,19 +131,19 @@ async fn filters_by_glob_and_type_and_matches_across_lines() {
 
 #[tokio::test]
 async fn a_search_brings_a_bounded_part() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     let lines: String = (0..100_000).map(|n| format!("line {n}\n")).collect();
     workspace.write("a.txt", lines);
     workspace.write("long.txt", "line ".repeat(1_000_000));
     let all = value!({ "pattern": "line", "output_mode": "content", "head_limit": 0 });
     let found = grep(&workspace, all).await;
     assert!(
-        found.len() < 2 * MAX_FOUND_BYTES && found.contains("[there is more"),
+        found.len() < 2 * MAX_SEARCH_RESULT_BYTES && found.contains("[there is more"),
         "{}",
         found.len()
     );
     let found = grep(&workspace, value!({ "pattern": "line", "output_mode": "content" })).await;
-    assert_eq!(found.lines().count(), GREP_LINES + 1);
+    assert_eq!(found.lines().count(), DEFAULT_GREP_LINES + 1);
     let page =
         value!({ "pattern": "line", "output_mode": "content", "head_limit": 2, "offset": 5 });
     let page = grep(&workspace, page).await;
@@ -156,8 +156,8 @@ async fn a_search_brings_a_bounded_part() {
 #[tokio::test]
 async fn what_is_hidden_from_searches_is_not_found() {
     let mut workspace = project();
-    let root = workspace.workplace.zones().root().to_owned();
-    workspace.workplace = Workplace::new(&root).hiding(["secrets/**"]);
+    let root = workspace.context.zones().root().to_owned();
+    workspace.context = ToolContext::new(&root).with_hidden_patterns(["secrets/**"]);
     let files = grep(&workspace, value!({ "pattern": "needle" })).await;
     assert!(!files.contains("secrets"), "{files}");
     assert!(!glob(&workspace, value!({ "pattern": "**/*" })).await.contains("secrets"));
@@ -165,7 +165,7 @@ async fn what_is_hidden_from_searches_is_not_found() {
     assert_eq!(beside, "nothing matches\n");
     for path in ["secrets/k", "./src/../secrets/k"] {
         let input = json(&value!({ "pattern": "needle", "path": path }).to_string());
-        let error = failed(Grep::new(&workspace.workplace).run(context(), input).await);
+        let error = failure_of(GrepTool::new(&workspace.context).run(call_context(), input).await);
         assert_eq!(&*error.code, "hidden", "{path}");
     }
 }
@@ -173,19 +173,22 @@ async fn what_is_hidden_from_searches_is_not_found() {
 #[tokio::test]
 async fn what_a_rule_denies_to_read_is_not_found_by_searching() {
     let mut workspace = project();
-    let root = workspace.workplace.zones().root().to_owned();
+    let root = workspace.context.zones().root().to_owned();
     let rules = Permissions {
-        deny: vec![Rule::parse("Read(secrets/**)").unwrap(), Rule::parse("Read(*.md)").unwrap()],
+        deny: vec![
+            PermissionRule::parse("Read(secrets/**)").unwrap(),
+            PermissionRule::parse("Read(*.md)").unwrap(),
+        ],
         root: root.to_str().unwrap().into(),
         ..Permissions::default()
     };
     symlink("secrets", root.join("alias")).unwrap();
-    workspace.workplace = Workplace::new(&root).ruled_by(rules);
+    workspace.context = ToolContext::new(&root).with_rules(rules);
     let files = grep(&workspace, value!({ "pattern": "needle" })).await;
-    assert_eq!(sorted(&files), [".hidden/h.rs", "src/deep/lib.rs", "src/main.rs"]);
+    assert_eq!(sorted_lines(&files), [".hidden/h.rs", "src/deep/lib.rs", "src/main.rs"]);
     for path in ["secrets/k", "alias/k"] {
         let input = json(&value!({ "pattern": "needle", "path": path }).to_string());
-        let error = failed(Grep::new(&workspace.workplace).run(context(), input).await);
+        let error = failure_of(GrepTool::new(&workspace.context).run(call_context(), input).await);
         assert_eq!(&*error.code, "hidden", "{path}");
     }
     assert!(!glob(&workspace, value!({ "pattern": "**/*" })).await.contains("secrets"));
@@ -193,7 +196,7 @@ async fn what_a_rule_denies_to_read_is_not_found_by_searching() {
 
 #[tokio::test]
 async fn a_name_does_not_look_like_two() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     workspace.write("a\nforged.rs:1:needle", "needle\n");
     let found = grep(&workspace, value!({ "pattern": "needle", "output_mode": "content" })).await;
     assert!(found.lines().count() == 1 && found.ends_with(":1:needle\n"), "{found}");
@@ -210,7 +213,7 @@ async fn a_search_follows_no_link() {
     let files = grep(&workspace, value!({ "pattern": "needle", "glob": "*.rs" })).await;
     assert_eq!(files.lines().count(), 3, "{files}");
     let error = json(r#"{"pattern": "needle", "path": "out"}"#);
-    let error = failed(Grep::new(&workspace.workplace).run(context(), error).await);
+    let error = failure_of(GrepTool::new(&workspace.context).run(call_context(), error).await);
     assert_eq!(&*error.code, "outside_workspace");
 }
 
@@ -230,21 +233,25 @@ async fn what_cannot_be_searched_is_told() {
         (value!({ "pattern": "x", "-A": -1 }), "invalid_input"),
         (value!({ "pattern": "x", "flags": "-r" }), "invalid_input"),
     ];
-    let tool = Grep::new(&workspace.workplace);
+    let tool = GrepTool::new(&workspace.context);
     for (input, code) in table {
-        let error = failed(tool.run(context(), json(&input.to_string())).await);
+        let error = failure_of(tool.run(call_context(), json(&input.to_string())).await);
         assert_eq!(&*error.code, code, "{input}");
     }
-    let tool = Glob::new(&workspace.workplace);
+    let tool = GlobTool::new(&workspace.context);
     for pattern in ["/etc/*", "../*", "a/../../b", ""] {
         let input = json(&value!({ "pattern": pattern }).to_string());
-        assert_eq!(&*failed(tool.run(context(), input).await).code, "invalid_input", "{pattern}");
+        assert_eq!(
+            &*failure_of(tool.run(call_context(), input).await).code,
+            "invalid_input",
+            "{pattern}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_dropped_search_ends() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     let endless = fs::File::create(workspace.path().join("large")).unwrap();
     let line = format!("{}\n", "x".repeat(1_000));
     std::io::Write::write_all(&mut &endless, line.repeat(1_000).as_bytes()).unwrap();
@@ -252,9 +259,9 @@ async fn a_dropped_search_ends() {
         fs::hard_link(workspace.path().join("large"), workspace.path().join(format!("{n}")))
             .unwrap();
     }
-    let tool = Grep::new(&workspace.workplace);
+    let tool = GrepTool::new(&workspace.context);
     let start = workspace.clock.monotonic_ms();
-    let mut call = tool.run(context(), json(r#"{"pattern": "(x+x+)+y"}"#));
+    let mut call = tool.run(call_context(), json(r#"{"pattern": "(x+x+)+y"}"#));
     tokio::select! {
         _ = &mut call => {}
         () = workspace.clock.sleep(5) => {}
@@ -266,19 +273,23 @@ async fn a_dropped_search_ends() {
 #[test]
 fn a_search_reads_its_folder() {
     let workspace = project();
-    let root = workspace.workplace.zones().root().to_str().unwrap().to_owned();
-    let grep = Grep::new(&workspace.workplace);
+    let root = workspace.context.zones().root().to_str().unwrap().to_owned();
+    let grep = GrepTool::new(&workspace.context);
     let input = json(r#"{"pattern": "x", "path": "src"}"#);
     let facts = grep.assess(&input);
-    assert_eq!(facts.touches, Touches::Reads(vec![format!("{root}/src").into()]));
-    assert_eq!((facts.repeat, facts.summary.as_deref()), (Repeat::Repeatable, Some("x in src")));
-    let Subject::Paths(paths) = grep.assess_on(&context().lane, &input).subject else {
+    assert_eq!(facts.touches, TouchedResources::Reads(vec![format!("{root}/src").into()]));
+    assert_eq!(
+        (facts.repeat, facts.summary.as_deref()),
+        (Repeatability::Repeatable, Some("x in src"))
+    );
+    let CallSubject::Paths(paths) = grep.assess_in_lane(&call_context().lane, &input).subject
+    else {
         panic!("no paths")
     };
-    assert_eq!((paths[0].access, paths[0].zone), (Access::Read, Zone::Workspace));
+    assert_eq!((paths[0].access, paths[0].zone), (PathAccess::Read, PathZone::Workspace));
     let outside = json(r#"{"pattern": "x", "path": "/etc"}"#);
-    let glob = Glob::new(&workspace.workplace);
-    let Subject::Paths(paths) = glob.assess(&outside).subject else { panic!("no paths") };
-    assert_eq!(paths[0].zone, Zone::Outside);
-    assert!(matches!(glob.assess(&json("{}")).subject, Subject::Nothing));
+    let glob = GlobTool::new(&workspace.context);
+    let CallSubject::Paths(paths) = glob.assess(&outside).subject else { panic!("no paths") };
+    assert_eq!(paths[0].zone, PathZone::Outside);
+    assert!(matches!(glob.assess(&json("{}")).subject, CallSubject::Nothing));
 }

@@ -1,15 +1,16 @@
-//! Whatever the bytes: no panic, and nothing is allowed that a simpler look would not allow.
+//! Properties of arbitrary commands: no panic, and nothing is allowed that a simpler check would
+//! not allow.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use windlass_core::permission::Ruling;
+use windlass_core::permission::RuleDecision;
 use windlass_tools::limits::MAX_COMMAND_BYTES;
 
-use crate::attacks::Place;
+use crate::permission_attacks::AttackWorkspace;
 
-static PLACE: LazyLock<Place> = LazyLock::new(Place::new);
+static PLACE: LazyLock<AttackWorkspace> = LazyLock::new(AttackWorkspace::new);
 
 /// Names that the rules or the list of harmless commands cover.
 const COVERED: &[&str] =
@@ -87,17 +88,17 @@ const PIECES: &[&str] = &[
     "==",
 ];
 
-/// Every name that could be the one of a command, by a look that knows nothing of shells: quotes
-/// and backslashes are dropped, and every sign that could separate does.
+/// Returns every possible command name, by a check that knows nothing of shells: quotes and
+/// backslashes are dropped, and every operator separates.
 fn names(command: &str) -> Vec<String> {
     let bare: String = command.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
     let parts = bare.split([';', '&', '|', '\n', '(', ')', '`']);
     parts.filter_map(|part| part.split_whitespace().next()).map(str::to_owned).collect()
 }
 
-/// An allowed command text, read by the simplest of readers.
+/// Returns whether an allowed command is covered by the simplest check.
 fn is_plainly_covered(command: &str) -> bool {
-    // Inside quotes and comments signs separate nothing; such texts are left to the table.
+    // Inside quotes and comments operators separate nothing; such texts are left to the table.
     let plain = !command.contains(['\'', '"', '\\', '#', '<', '>']);
     !plain || names(command).iter().all(|name| COVERED.contains(&name.as_str()))
 }
@@ -110,7 +111,7 @@ proptest! {
         let _ = PLACE.ruling(&text);
     }
 
-    // Short ones reach every pair of signs; what long ones bring is in the test of hostile texts.
+    // Short ones reach every pair of operators; long ones are covered by the test of hostile texts.
     #[test]
     fn any_bytes_are_taken_apart(bytes in proptest::collection::vec(any::<u8>(), 0..48)) {
         let _ = PLACE.ruling(&String::from_utf8_lossy(&bytes));
@@ -125,8 +126,8 @@ proptest! {
         let place = &*PLACE;
         let command: String = pieces.iter().map(|piece| PIECES[*piece]).collect();
         let (ruling, shell) = place.ruling(&command);
-        let is_denied = matches!(ruling, Ruling::Deny(_));
-        if let Ruling::Allow(_) = ruling {
+        let is_denied = matches!(ruling, RuleDecision::Deny(_));
+        if let RuleDecision::Allow(_) = ruling {
             prop_assert!(is_plainly_covered(&command), "{command:?} {shell:?}");
             for bad in ["$(", "`", "\0", "\r", "\u{200b}", "<(", "<<", "|&"] {
                 // In single quotes anything is a word.
@@ -137,8 +138,8 @@ proptest! {
     }
 }
 
-/// What takes a reader the longest: signs that open and never close, words that each may be a file,
-/// commands within commands, folders that change, patterns.
+/// Texts that take the longest to analyse: brackets that are never closed, words that each may be a
+/// file, nested commands, changes of folders, patterns.
 const HOSTILE: &[&str] = &[
     "(",
     "$(",
@@ -166,8 +167,8 @@ const HOSTILE: &[&str] = &[
     "./x; ",
 ];
 
-/// A command of the largest size costs a bounded time, whatever it is made of: the model writes it,
-/// and everything else of the conversation waits until it is judged.
+/// A command of the maximum size takes a bounded time, whatever it contains: the model writes it,
+/// and everything else of the conversation waits for its permission decision.
 // spec: PERMISSIONS-15
 #[test]
 fn the_largest_command_is_judged_in_a_bounded_time() {
@@ -175,13 +176,13 @@ fn the_largest_command_is_judged_in_a_bounded_time() {
         let count = MAX_COMMAND_BYTES / piece.len();
         assert_bounded(&PLACE, &piece.repeat(count));
     }
-    // As many words as are looked through at all.
+    // As many words as are checked at all.
     for piece in ["x ", "* ", ".a/b ", "a@b ", "~/.ssh/x "] {
         assert_bounded(&PLACE, &piece.repeat(5_000));
     }
 }
 
-fn assert_bounded(place: &Place, command: &str) {
+fn assert_bounded(place: &AttackWorkspace, command: &str) {
     let most = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
     let begin = time_on_cpu();
     let _ = place.ruling(command);
@@ -189,11 +190,11 @@ fn assert_bounded(place: &Place, command: &str) {
     assert!(taken < most, "{:?}: {taken:?}", command.chars().take(40).collect::<String>());
 }
 
-/// A pattern in a folder of many files is looked up once, however often it is repeated, and patterns
-/// that differ share one bound.
+/// A pattern in a folder of many files is expanded once, however often it is repeated, and
+/// different patterns share one limit.
 #[test]
 fn patterns_in_a_large_folder_are_judged_in_a_bounded_time() {
-    let place = Place::new();
+    let place = AttackWorkspace::new();
     for number in 0..3_000 {
         std::fs::write(place.path(&format!("{number}{}", "a".repeat(200))), "").unwrap();
     }
@@ -205,7 +206,7 @@ fn patterns_in_a_large_folder_are_judged_in_a_bounded_time() {
     }
 }
 
-/// The CPU time of this thread: on a busy machine a thread waits more than it runs.
+/// Returns the CPU time of this thread: on a busy machine a thread waits more than it runs.
 fn time_on_cpu() -> Duration {
     let counted = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     let nanoseconds = counted.split_whitespace().next().unwrap();

@@ -1,28 +1,31 @@
-//! What holds for every tool.
+//! Properties of every standard tool.
 
 use serde::Deserialize;
 use serde_json::{Value, json as value};
-use windlass_core::facts::Repeat;
-use windlass_core::order::Touches;
-use windlass_core::outcome::ToolError;
+use windlass_core::call::call_facts::Repeatability;
+use windlass_core::call::call_order::TouchedResources;
+use windlass_core::call::outcome::ToolError;
 use windlass_runtime::ports::{CallContext, Tool};
 use windlass_tools::schemars::{self, JsonSchema};
-use windlass_tools::{Custom, STANDARD, standard, standard_only};
+use windlass_tools::{FunctionTool, STANDARD_TOOLS, select_standard_tools, standard_tools};
 
-use crate::fixture::{Workspace, context, done, failed, json};
+use crate::fixture::{TestWorkspace, call_context, failure_of, json, success_text};
 
 #[test]
 fn the_standard_tools_are_all_there() {
-    let workspace = Workspace::new();
-    let names: Vec<String> =
-        standard(&workspace.workplace).specs().iter().map(|spec| spec.name.to_string()).collect();
-    assert_eq!(names, STANDARD);
-    let few = standard_only(&workspace.workplace, ["Read", "Bash", "Nonsense"]);
+    let workspace = TestWorkspace::new();
+    let names: Vec<String> = standard_tools(&workspace.context)
+        .specs()
+        .iter()
+        .map(|spec| spec.name.to_string())
+        .collect();
+    assert_eq!(names, STANDARD_TOOLS);
+    let few = select_standard_tools(&workspace.context, ["Read", "Bash", "Nonsense"]);
     let names: Vec<String> = few.specs().iter().map(|spec| spec.name.to_string()).collect();
     assert_eq!(names, ["Bash", "Read"]);
 }
 
-/// Whether a schema is one that every provider takes: objects that are closed, plain types.
+/// Checks that a schema is accepted by every provider: closed objects, plain types.
 fn check(schema: &Value, at: &str) {
     if let Some(kind) = schema.get("type") {
         assert!(kind.is_string(), "{at}: {kind}");
@@ -45,7 +48,7 @@ fn check(schema: &Value, at: &str) {
 
 #[test]
 fn every_schema_comes_from_its_type_and_is_closed() {
-    for spec in standard(&Workspace::new().workplace).specs() {
+    for spec in standard_tools(&TestWorkspace::new().context).specs() {
         let schema: Value = spec.input_schema.read().unwrap();
         assert_eq!(schema["type"], "object", "{}", spec.name);
         check(&schema, &spec.name);
@@ -54,8 +57,8 @@ fn every_schema_comes_from_its_type_and_is_closed() {
 
 #[test]
 fn the_schemas_are_those_that_callers_know() {
-    let workspace = Workspace::new();
-    let tools = standard(&workspace.workplace);
+    let workspace = TestWorkspace::new();
+    let tools = standard_tools(&workspace.context);
     let schema =
         |name: &str| -> Value { tools.get(name).unwrap().spec().input_schema.read().unwrap() };
     let names = |name: &str| -> Vec<String> {
@@ -74,8 +77,8 @@ fn the_schemas_are_those_that_callers_know() {
     assert_eq!(schema("Bash")["properties"]["timeout"]["maximum"], 600_000);
 }
 
-/// An input that every tool takes, by name.
-fn fitting(name: &str) -> Value {
+/// Returns a valid input for each tool, by name.
+fn valid_input(name: &str) -> Value {
     match name {
         "AskUserQuestion" => value!({ "questions": [{ "question": "Which?" }] }),
         "Bash" => value!({ "command": "true" }),
@@ -92,11 +95,11 @@ fn fitting(name: &str) -> Value {
 
 #[tokio::test]
 async fn case_97_an_input_that_says_something_twice_or_more_than_it_may_is_refused() {
-    let workspace = Workspace::new();
-    let tools = standard(&workspace.workplace);
-    for name in STANDARD {
+    let workspace = TestWorkspace::new();
+    let tools = standard_tools(&workspace.context);
+    for name in STANDARD_TOOLS {
         let tool = tools.get(name).unwrap();
-        let fits = fitting(name).to_string();
+        let fits = valid_input(name).to_string();
         assert_eq!(tool.assess(&json(&fits)).problem, None, "{fits}");
         let body = fits.trim_matches(['{', '}']);
         let first = body.split_once(':').unwrap().0.trim_matches('"');
@@ -115,18 +118,22 @@ async fn case_97_an_input_that_says_something_twice_or_more_than_it_may_is_refus
             let problem = problem.unwrap_or_else(|| panic!("{name} takes {input}"));
             assert_eq!(&*problem.code, "invalid_input", "{name} {input}");
             if *name != "AskUserQuestion" {
-                assert_eq!(failed(tool.run(context(), json(&input)).await), problem, "{input}");
+                assert_eq!(
+                    failure_of(tool.run(call_context(), json(&input)).await),
+                    problem,
+                    "{input}"
+                );
             }
         }
     }
 }
 
-/// What a human is shown of a call is one line, and nothing in it moves a cursor, sets a clipboard
-/// or turns the direction of writing.
+/// The summary of a call that a human is shown is one line, and nothing in it moves a cursor, sets
+/// a clipboard or changes the writing direction.
 #[test]
 fn case_94_99_what_is_shown_of_a_call_is_one_harmless_line() {
-    let workspace = Workspace::new();
-    let tools = standard(&workspace.workplace);
+    let workspace = TestWorkspace::new();
+    let tools = standard_tools(&workspace.context);
     let hostile = "a\u{1b}]52;c;eA==\u{7}\u{1b}[2J\n2026-01-01 ERROR forged\r\u{202e}b\u{200b}";
     let inputs = [
         ("Bash", value!({ "command": hostile, "description": hostile })),
@@ -159,21 +166,28 @@ struct Add {
 
 #[tokio::test]
 async fn a_tool_is_a_function_and_a_type() {
-    let add = Custom::new("Add", "Adds two numbers.", |_: CallContext, add: Add| async move {
-        let sum = add.a.checked_add(add.b);
-        sum.map(|sum| sum.to_string()).ok_or_else(|| {
-            ToolError::new("overflow", "the sum is too large", "use smaller numbers")
-        })
-    });
+    let add =
+        FunctionTool::new("Add", "Adds two numbers.", |_: CallContext, add: Add| async move {
+            let sum = add.a.checked_add(add.b);
+            sum.map(|sum| sum.to_string()).ok_or_else(|| {
+                ToolError::new("overflow", "the sum is too large", "use smaller numbers")
+            })
+        });
     let schema: Value = add.spec().input_schema.read().unwrap();
     check(&schema, "Add");
     let facts = add.assess(&json(r#"{"a": 1, "b": 2}"#));
-    assert_eq!((facts.touches, facts.repeat), (Touches::Exclusive, Repeat::OnceOnly));
-    assert_eq!(done(add.run(context(), json(r#"{"a": 1, "b": 2}"#)).await), "3");
+    assert_eq!(
+        (facts.touches, facts.repeat),
+        (TouchedResources::Exclusive, Repeatability::OnceOnly)
+    );
+    assert_eq!(success_text(add.run(call_context(), json(r#"{"a": 1, "b": 2}"#)).await), "3");
     let large = json(&value!({ "a": i64::MAX, "b": 1 }).to_string());
-    assert_eq!(&*failed(add.run(context(), large).await).code, "overflow");
+    assert_eq!(&*failure_of(add.run(call_context(), large).await).code, "overflow");
     assert!(add.assess(&json(r#"{"a": 1, "b": 2, "c": 3}"#)).problem.is_some());
     let add = add.read_only();
     let facts = add.assess(&json(r#"{"a": 1, "b": 2}"#));
-    assert_eq!((facts.touches, facts.repeat), (Touches::Reads(vec![]), Repeat::Repeatable));
+    assert_eq!(
+        (facts.touches, facts.repeat),
+        (TouchedResources::Reads(vec![]), Repeatability::Repeatable)
+    );
 }

@@ -1,31 +1,34 @@
-//! The list of tasks.
+//! The task list.
 
-use windlass_core::order::Touches;
+use windlass_core::call::call_order::TouchedResources;
 use windlass_runtime::ports::Tool;
-use windlass_tools::{Status, TodoWrite};
+use windlass_tools::{TodoStatus, TodoWriteTool};
 
-use crate::fixture::{Workspace, context, done, json};
+use crate::fixture::{TestWorkspace, call_context, json, success_text};
 
 #[tokio::test]
 async fn a_list_is_kept_for_its_conversation() {
-    let workspace = Workspace::new();
-    let tool = TodoWrite::new(&workspace.workplace);
+    let workspace = TestWorkspace::new();
+    let tool = TodoWriteTool::new(&workspace.context);
     let list = r#"{"todos": [
         {"content": "look", "status": "completed"},
         {"content": "build", "status": "in_progress", "activeForm": "building"},
         {"content": "test", "status": "pending"}]}"#;
-    let said = done(tool.run(context(), json(list)).await);
+    let said = success_text(tool.run(call_context(), json(list)).await);
     assert_eq!(said, "[x] look\n[>] build\n[ ] test\n");
-    let kept = workspace.workplace.todos(&context().lane);
-    assert_eq!((kept.len(), kept[1].status), (3, Status::InProgress));
+    let kept = workspace.context.todos(&call_context().lane);
+    assert_eq!((kept.len(), kept[1].status), (3, TodoStatus::InProgress));
     assert_eq!(kept[1].active_form.as_deref(), Some("building"));
-    assert!(workspace.workplace.todos(&"conversation:other".into()).is_empty());
-    assert_eq!(done(tool.run(context(), json(r#"{"todos": []}"#)).await), "the list is empty");
+    assert!(workspace.context.todos(&"conversation:other".into()).is_empty());
+    assert_eq!(
+        success_text(tool.run(call_context(), json(r#"{"todos": []}"#)).await),
+        "the list is empty"
+    );
 }
 
 #[test]
 fn a_list_that_nobody_can_read_is_refused() {
-    let tool = TodoWrite::new(&Workspace::new().workplace);
+    let tool = TodoWriteTool::new(&TestWorkspace::new().context);
     let many = format!(
         r#"{{"todos": [{}]}}"#,
         vec![r#"{"content": "a", "status": "pending"}"#; 101].join(",")
@@ -41,5 +44,5 @@ fn a_list_that_nobody_can_read_is_refused() {
         assert!(tool.assess(&json(input)).problem.is_some(), "{input}");
     }
     let facts = tool.assess(&json(r#"{"todos": []}"#));
-    assert_eq!(facts.touches, Touches::Reads(vec![]));
+    assert_eq!(facts.touches, TouchedResources::Reads(vec![]));
 }

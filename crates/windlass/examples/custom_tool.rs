@@ -1,16 +1,17 @@
-//! A tool of your own: a type for its input and a function. The schema comes from the type, an input
-//! that does not fit never reaches the function, and an error tells the model what to do instead.
+//! A custom tool: a type for its input and a function. The schema is derived from the type, an
+//! input that does not fit it never reaches the function, and an error tells the model what to do
+//! instead.
 //!
 //! `cargo run --example custom_tool`
 
 use serde::Deserialize;
-use windlass::core::outcome::ToolError;
+use windlass::core::call::outcome::ToolError;
 use windlass::memory::MemoryStore;
 use windlass::ports::CallContext;
 use windlass::scripted::Script;
-use windlass::tools::Custom;
+use windlass::tools::FunctionTool;
 use windlass::tools::schemars::{self, JsonSchema};
-use windlass::{End, Windlass};
+use windlass::{RunOutcome, Windlass};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,16 +42,16 @@ when any
 #[tokio::main]
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let windlass = Windlass::builder()
-        .scripted(Script::parse(SCRIPT)?)
+        .scripted_model(Script::parse(SCRIPT)?)
         .store(MemoryStore::default())
-        .tool(Custom::new("Tide", "Tells the next high water.", tide).read_only())
+        .tool(FunctionTool::new("Tide", "Tells the next high water.", tide).read_only())
         .allow("Tide")
         .start()
         .await?;
 
     let run = windlass.session("conversation:example").send("When is high water?").await?;
-    match run.end().await? {
-        End::Finished(end) => println!("{} [{}]", end.text, end.cause.name()),
+    match run.wait_for_end().await? {
+        RunOutcome::Finished(end) => println!("{} [{}]", end.text, end.cause.as_str()),
         other => println!("it did not finish: {other:?}"),
     }
     Ok(())

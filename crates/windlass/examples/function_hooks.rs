@@ -1,34 +1,35 @@
-//! Hooks written in Rust: one looks at calls before they run, one at answers before they count.
+//! Hooks in Rust: one checks tool calls before they run, one reviews answers before they are
+//! accepted.
 //!
 //! `cargo run --example function_hooks`
 
-use windlass::core::call::Call;
-use windlass::core::counsel::{Advice, Counsel};
-use windlass::core::input::HookAnswer;
-use windlass::core::settings::Listening;
+use windlass::core::call::call_state::Call;
+use windlass::core::log::input::HookDecision;
+use windlass::core::run::review::{Review, ReviewResult};
+use windlass::core::settings::conversation_settings::HookPresence;
 use windlass::memory::MemoryStore;
-use windlass::ports::{Heard, Hooks, Scene, Task};
+use windlass::ports::{BoxFuture, HookContext, HookResponse, Hooks};
 use windlass::scripted::Script;
-use windlass::{End, SystemClock, Windlass};
+use windlass::{RunOutcome, SystemClock, Windlass};
 
 struct HouseRules;
 
 impl Hooks for HouseRules {
-    fn before(&self, _scene: Scene, call: Call) -> Task<'_, Heard> {
+    fn before_tool_call(&self, _scene: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         let answer = match call.tool_use.input.text().contains("rm -rf") {
-            true => HookAnswer::Deny { reason: "nothing is removed here".into() },
-            false => HookAnswer::Allow {},
+            true => HookDecision::Deny { reason: "nothing is removed here".into() },
+            false => HookDecision::Allow {},
         };
         Box::pin(std::future::ready(answer.into()))
     }
 
-    fn counsel(&self, scene: Scene, about: Counsel) -> Task<'_, Advice> {
-        let is_short = scene.answer().len() < 400;
+    fn review(&self, scene: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
+        let is_short = scene.answer_text().len() < 400;
         let advice = match about {
-            Counsel::Answer { .. } if !is_short => {
-                Advice::Block { reason: "say it in one line".into() }
+            Review::Answer { .. } if !is_short => {
+                ReviewResult::Block { reason: "say it in one line".into() }
             }
-            _ => Advice::Pass { context: None },
+            _ => ReviewResult::Pass { context: None },
         };
         Box::pin(std::future::ready(advice))
     }
@@ -47,17 +48,19 @@ when any
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clock = std::sync::Arc::new(SystemClock::start());
     let windlass = Windlass::builder()
-        .scripted(Script::parse(SCRIPT)?)
+        .scripted_model(Script::parse(SCRIPT)?)
         .store(MemoryStore::new())
-        .tool(windlass::tools::Bash::new(".", clock))
+        .tool(windlass::tools::BashTool::new(".", clock))
         .hooks(HouseRules)
         .settings(|settings| {
-            settings.hooks.before_tool = Listening::Hooked;
-            settings.hooks.answer = Listening::Hooked;
+            settings.hooks.before_tool = HookPresence::Present;
+            settings.hooks.answer = HookPresence::Present;
         })
         .start()
         .await?;
-    if let End::Finished(ended) = windlass.session("demo").send("tidy up").await?.end().await? {
+    if let RunOutcome::Finished(ended) =
+        windlass.session("demo").send("tidy up").await?.wait_for_end().await?
+    {
         println!("{}", ended.text);
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! Live: text as the model says it. The reader sets the pace; dropping the stream cancels the run.
+//! Streams text while the model produces it. The reader sets the pace; dropping the stream cancels
+//! the run.
 //!
 //! `cargo run --example live`
 
@@ -6,7 +7,7 @@ use std::io::Write;
 
 use windlass::memory::MemoryStore;
 use windlass::scripted::Script;
-use windlass::{Item, Windlass};
+use windlass::{StreamItem, Windlass};
 
 const SCRIPT: &str = r#"
 when any
@@ -17,7 +18,7 @@ when any
 #[tokio::main]
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let windlass = Windlass::builder()
-        .scripted(Script::parse(SCRIPT)?)
+        .scripted_model(Script::parse(SCRIPT)?)
         .store(MemoryStore::default())
         .start()
         .await?;
@@ -25,12 +26,12 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut run = windlass.session("conversation:example").send("Talk to me.").await?;
     while let Some(item) = run.next().await? {
         match item {
-            Item::Text { piece, .. } => {
-                print!("{piece}");
+            StreamItem::TextDelta { text, .. } => {
+                print!("{text}");
                 std::io::stdout().flush()?;
             }
-            Item::Ended(end) => println!("\n[{}]", end.cause.name()),
-            Item::Entry(_) | Item::Thinking { .. } => {}
+            StreamItem::RunEnded(end) => println!("\n[{}]", end.cause.as_str()),
+            StreamItem::Entry(_) | StreamItem::ThinkingDelta { .. } => {}
         }
     }
     Ok(())

@@ -1,225 +1,241 @@
-//! Puts a Windlass together from parts.
+//! The builder: configures the model, store, tools, permissions and hooks of a [`Windlass`], and
+//! starts it.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_core::bounds::BadSettings;
-use windlass_core::permission::{BadRule, Human, Otherwise, RootRefused, Rule};
-use windlass_core::settings::{Listening, Model as ModelSettings, Settings};
-use windlass_providers::Models;
-use windlass_providers::names::Error as NameError;
+use windlass_core::permission::{
+    BypassRefusedForRoot, DefaultDecision, HumanAvailability, InvalidRule, PermissionRule,
+};
+use windlass_core::settings::conversation_settings::{
+    HookPresence, ModelSpec as ModelSettings, Settings,
+};
+use windlass_core::settings::settings_validation::InvalidSettings;
+use windlass_providers::ModelRegistry;
+use windlass_providers::catalog::provider_table::ProviderError as NameError;
 use windlass_providers::scripted::{Script, ScriptedModel};
-use windlass_runtime::identity::process_rights;
-use windlass_runtime::keeping::Keeping;
+use windlass_runtime::fair_semaphore::{MAX_PARALLEL_TOOLS, MOST_TOOLS_AT_ONCE};
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
-use windlass_runtime::turns::{MOST_TOOLS_AT_ONCE, TOOLS_AT_ONCE};
+use windlass_runtime::retention::RetentionPolicy;
+use windlass_runtime::worker_identity::process_rights;
 use windlass_runtime::workspace::Workspace;
-use windlass_runtime::{Agent, Agents, HookChain, Host, SystemClock, Toolbox};
-use windlass_tools::{BadSchema, CommandHooks, HookConfig, SpawnChildRuns, StructuredOutput};
+use windlass_runtime::{Agent, AgentRegistry, HookChain, LaneHost, SystemClock, ToolRegistry};
+use windlass_tools::{
+    CommandHooks, HookConfig, InvalidOutputSchema, SpawnChildRunsTool, StructuredOutput,
+};
 
 use crate::Windlass;
-use crate::definition::Definition;
+use crate::agent_definition::AgentDefinition;
 
-/// How much longer than its slowest hook a hook point may take.
+/// Time added to the longest timeout of a command hook to get the timeout of a hook point.
 const HOOK_MARGIN_MS: u64 = 5_000;
 
-/// The parts so far.
-pub struct Builder {
+/// Builder of a [`Windlass`]; get one from [`Windlass::builder`]. A model and a store are required,
+/// everything else has a default.
+///
+/// A method that is given something invalid (a permission rule, a model name, a schema) does not
+/// fail itself: [`WindlassBuilder::start`] returns the first such error.
+pub struct WindlassBuilder {
     clock: Arc<dyn Clock>,
     model: Option<Arc<dyn Model>>,
     store: Option<Arc<dyn Store>>,
-    tools: Toolbox,
+    tools: ToolRegistry,
     settings: Settings,
     lease: LeaseTimes,
-    keeping: Keeping,
+    retention: RetentionPolicy,
     tools_at_once: usize,
     workspace: Option<Workspace>,
     hooks: Vec<Arc<dyn Hooks>>,
-    runs_commands: bool,
-    bad_rule: Option<BadRule>,
-    bad_name: Option<NameError>,
-    bad_schema: Option<BadSchema>,
-    children: Option<Vec<(Arc<str>, Definition)>>,
+    has_command_hooks: bool,
+    rule_error: Option<InvalidRule>,
+    model_name_error: Option<NameError>,
+    schema_error: Option<InvalidOutputSchema>,
+    sub_agents: Option<Vec<(Arc<str>, AgentDefinition)>>,
 }
 
-/// Why it could not be put together.
+/// Why [`WindlassBuilder::start`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// There is no model.
+    /// No model was given.
     #[error("no model; give the builder one with `.model(…)`")]
     NoModel,
-    /// There is no store.
+    /// No store was given.
     #[error("no store; give the builder one with `.store(…)`")]
     NoStore,
-    /// A permission rule cannot be read.
+    /// A permission rule is not valid.
     #[error(transparent)]
-    Rule(#[from] BadRule),
-    /// The name of a model leads nowhere.
+    InvalidRule(#[from] InvalidRule),
+    /// The name of a model is not known.
     #[error(transparent)]
-    ModelName(#[from] NameError),
-    /// The schema of the answer is none.
+    UnknownModel(#[from] NameError),
+    /// The output schema is not valid.
     #[error(transparent)]
-    Schema(#[from] BadSchema),
-    /// A setting that cannot be.
+    InvalidSchema(#[from] InvalidOutputSchema),
+    /// A setting is not valid.
     #[error(transparent)]
-    Settings(#[from] BadSettings),
-    /// A mode that root may not use.
+    InvalidSettings(#[from] InvalidSettings),
+    /// The permission mode is refused for a process that runs as root.
     #[error(transparent)]
-    Root(#[from] RootRefused),
-    /// The store does not answer.
+    RefusedForRoot(#[from] BypassRefusedForRoot),
+    /// The store failed or does not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl Default for Builder {
+impl Default for WindlassBuilder {
     fn default() -> Self {
         Self {
             clock: Arc::new(SystemClock::start()),
             model: None,
             store: None,
-            tools: Toolbox::default(),
-            settings: Settings::new(ModelSettings::named("scripted")),
+            tools: ToolRegistry::default(),
+            settings: Settings::new(ModelSettings::with_defaults("scripted")),
             lease: LeaseTimes::default(),
-            keeping: Keeping::default(),
-            tools_at_once: TOOLS_AT_ONCE,
+            retention: RetentionPolicy::default(),
+            tools_at_once: MAX_PARALLEL_TOOLS,
             workspace: None,
             hooks: Vec::new(),
-            runs_commands: false,
-            bad_rule: None,
-            bad_name: None,
-            bad_schema: None,
-            children: None,
+            has_command_hooks: false,
+            rule_error: None,
+            model_name_error: None,
+            schema_error: None,
+            sub_agents: None,
         }
     }
 }
 
-impl Builder {
-    /// The model to ask.
+impl WindlassBuilder {
+    /// Sets the model that conversations call.
     #[must_use]
     pub fn model(mut self, model: impl Model) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// The model to ask, shared with others.
+    /// Sets the model that conversations call, shared with other parts of the program.
     #[must_use]
     pub fn shared_model(mut self, model: Arc<dyn Model>) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// The model of a name such as `sonnet` or `openai:gpt-6-sol`, with its window, its price, and
-    /// the cheap model of its family to sum up. A name that leads nowhere is told by
-    /// [`Builder::start`].
+    /// Sets the model by a name such as `sonnet` or `openai:gpt-6-sol`, with its context window,
+    /// its price, and the cheap model of its family as the summariser. For an unknown name
+    /// [`WindlassBuilder::start`] returns an error.
     #[must_use]
-    pub fn model_named(mut self, models: Models, name: &str) -> Self {
-        match models.settings(name) {
+    pub fn model_by_name(mut self, models: ModelRegistry, name: &str) -> Self {
+        match models.settings_for(name) {
             Ok(Settings { model, window, .. }) => {
                 self.settings.model = model;
                 self.settings.window.summariser = window.summariser;
             }
-            Err(problem) => self.bad_name = self.bad_name.or(Some(problem)),
+            Err(problem) => self.model_name_error = self.model_name_error.or(Some(problem)),
         }
         self.model(models)
     }
 
-    /// The offline model that answers from a script.
+    /// Uses the offline model that replies from a script, for tests and demonstrations. Uses the
+    /// clock set so far, so call [`WindlassBuilder::clock`] before this.
     #[must_use]
-    pub fn scripted(mut self, script: Script) -> Self {
+    pub fn scripted_model(mut self, script: Script) -> Self {
         self.model = Some(Arc::new(ScriptedModel::new(script, Arc::clone(&self.clock))));
         self
     }
 
-    /// Where conversations live.
+    /// Sets the store that holds the conversations.
     #[must_use]
     pub fn store(self, store: impl Store) -> Self {
         self.shared_store(Arc::new(store))
     }
 
-    /// The same, for a store that others use too.
+    /// Sets the store that holds the conversations, shared with other parts of the program.
     #[must_use]
     pub fn shared_store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
         self
     }
 
-    /// A tool the model may call, if rules or a human let it.
+    /// Adds a tool that the model may call if the permission rules allow it or a human approves the
+    /// call.
     #[must_use]
     pub fn tool(mut self, tool: impl Tool) -> Self {
         self.tools = self.tools.with(tool);
         self
     }
 
-    /// Tools the model may call, such as the standard ones.
+    /// Adds several tools, such as the standard ones; see [`WindlassBuilder::tool`].
     #[must_use]
-    pub fn tools(mut self, tools: Toolbox) -> Self {
-        self.tools = self.tools.and(tools);
+    pub fn tools(mut self, tools: ToolRegistry) -> Self {
+        self.tools = self.tools.merge(tools);
         self
     }
 
-    /// Lets calls run without asking that this rule covers: `Read`, `mcp__*`, `Bash(npm test:*)`. A
-    /// rule that cannot be read is told by [`Builder::start`].
+    /// Allows calls that this rule covers without asking: `Read`, `mcp__*`, `Bash(npm test:*)`. For
+    /// a rule that is not valid [`WindlassBuilder::start`] returns an error.
     #[must_use]
     pub fn allow(mut self, rule: &str) -> Self {
-        match Rule::parse(rule) {
+        match PermissionRule::parse(rule) {
             Ok(rule) => self.settings.rules.allow.push(rule),
-            Err(problem) => self.bad_rule = self.bad_rule.or(Some(problem)),
+            Err(problem) => self.rule_error = self.rule_error.or(Some(problem)),
         }
         self
     }
 
-    /// Never runs calls that this rule touches.
+    /// Denies calls that this rule covers even in part. For a rule that is not valid
+    /// [`WindlassBuilder::start`] returns an error.
     #[must_use]
     pub fn deny(mut self, rule: &str) -> Self {
-        match Rule::parse(rule) {
+        match PermissionRule::parse(rule) {
             Ok(rule) => self.settings.rules.deny.push(rule),
-            Err(problem) => self.bad_rule = self.bad_rule.or(Some(problem)),
+            Err(problem) => self.rule_error = self.rule_error.or(Some(problem)),
         }
         self
     }
 
-    /// Lets the model hand tasks to children like itself, with the tools `Agent` and
-    /// `spawn_child_runs`.
+    /// Lets the model delegate tasks to sub-agents with its own settings, through the tools `Agent`
+    /// and `spawn_child_runs`.
     #[must_use]
-    pub fn children(mut self) -> Self {
-        self.children.get_or_insert_default();
+    pub fn enable_sub_agents(mut self) -> Self {
+        self.sub_agents.get_or_insert_default();
         self
     }
 
-    /// The same, and children may be agents of this name.
+    /// Registers a sub-agent that the model can choose by this name; also does what
+    /// [`WindlassBuilder::enable_sub_agents`] does.
     #[must_use]
-    pub fn agent(mut self, name: &str, definition: Definition) -> Self {
-        self.children.get_or_insert_default().push((Arc::from(name), definition));
+    pub fn sub_agent(mut self, name: &str, definition: AgentDefinition) -> Self {
+        self.sub_agents.get_or_insert_default().push((Arc::from(name), definition));
         self
     }
 
-    /// The answer is to be data that fits this JSON Schema. A schema that is none is told by
-    /// [`Builder::start`].
+    /// Requires the answer of a run to be data that fits this JSON Schema (structured output). For
+    /// a schema that is not valid [`WindlassBuilder::start`] returns an error.
     #[must_use]
-    pub fn answer_fits(mut self, schema: &str) -> Self {
+    pub fn output_schema(mut self, schema: &str) -> Self {
         match StructuredOutput::new(schema) {
             Ok(tool) => {
                 self.tools = self.tools.with(tool);
-                self.settings.output = Some(StructuredOutput::output());
+                self.settings.output = Some(StructuredOutput::output_setting());
             }
-            Err(problem) => self.bad_schema = self.bad_schema.or(Some(problem)),
+            Err(problem) => self.schema_error = self.schema_error.or(Some(problem)),
         }
         self
     }
 
-    /// Somebody who listens at the hook points; which of them, the settings say. Given several
-    /// times, all of them are asked, and deny beats ask beats allow.
+    /// Adds hooks. The settings say at which hook points they are called. Called several times, all
+    /// hooks are called; deny overrides ask, and ask overrides allow.
     #[must_use]
     pub fn hooks(mut self, hooks: impl Hooks) -> Self {
         self.hooks.push(Arc::new(hooks));
         self
     }
 
-    /// Hooks that are commands, at the points they are configured for.
+    /// Adds hooks that run commands, and enables the hook points they are configured for. Raises
+    /// the hook timeout so that the slowest command fits.
     #[must_use]
     pub fn command_hooks(mut self, hooks: CommandHooks) -> Self {
-        let (own, theirs) = (&mut self.settings.hooks, hooks.points());
+        let (own, theirs) = (&mut self.settings.hooks, hooks.hook_points());
         for (own, theirs) in [
             (&mut own.before_tool, theirs.before_tool),
             (&mut own.after_tool, theirs.after_tool),
@@ -227,27 +243,27 @@ impl Builder {
             (&mut own.answer, theirs.answer),
             (&mut own.compaction, theirs.compaction),
         ] {
-            if theirs == Listening::Hooked {
+            if theirs == HookPresence::Present {
                 *own = theirs;
             }
         }
-        let longest = hooks.longest_ms().saturating_add(HOOK_MARGIN_MS);
+        let longest = hooks.max_timeout_ms().saturating_add(HOOK_MARGIN_MS);
         self.settings.limits.hook_ms = self.settings.limits.hook_ms.max(longest);
-        self.runs_commands = true;
+        self.has_command_hooks = true;
         self.hooks(hooks)
     }
 
-    /// Runs whatever no rule denies.
+    /// Allows every call that no rule denies.
     #[must_use]
-    pub fn allow_everything_else(mut self) -> Self {
-        self.settings.rules.otherwise = Otherwise::Allow;
+    pub fn allow_by_default(mut self) -> Self {
+        self.settings.rules.default_decision = DefaultDecision::Allow;
         self
     }
 
-    /// Denies what would have to be asked: nobody is there.
+    /// Denies calls that would require approval, because no human is available to approve them.
     #[must_use]
-    pub fn nobody_to_ask(mut self) -> Self {
-        self.settings.rules.human = Human::Absent;
+    pub fn deny_when_unattended(mut self) -> Self {
+        self.settings.rules.human = HumanAvailability::Absent;
         self
     }
 
@@ -258,147 +274,162 @@ impl Builder {
         self
     }
 
-    /// How long a silent process keeps its conversations.
+    /// Sets the lease: how long a process that sends no heartbeats keeps its conversations.
     #[must_use]
     pub fn lease(mut self, times: LeaseTimes) -> Self {
         self.lease = times;
         self
     }
 
-    /// How long raw responses and rows of the trace are kept, and of whom no raw responses are.
+    /// Sets how long raw responses and trace rows are kept, and for which tenants no raw responses
+    /// are kept.
     #[must_use]
-    pub fn keeping(mut self, keeping: Keeping) -> Self {
-        self.keeping = keeping;
+    pub fn retention(mut self, keeping: RetentionPolicy) -> Self {
+        self.retention = keeping;
         self
     }
 
     /// Sets how many tools this process executes at once, in all of its conversations together; 64
-    /// by default. A number that is not from 1 to 1024 is told by [`Builder::start`].
+    /// by default. For a number that is not from 1 to 1024 [`WindlassBuilder::start`] returns an
+    /// error.
     #[must_use]
     pub fn tools_at_once(mut self, tools_at_once: usize) -> Self {
         self.tools_at_once = tools_at_once;
         self
     }
 
-    /// The folder its tools work in: conversations begun here are driven only by workers that have
-    /// the same folder of the same machine. Without one they may be driven anywhere.
+    /// Sets the folder that tools work in: conversations started here are driven only by workers
+    /// that have the same folder on the same machine. Without a workspace they may be driven by any
+    /// worker.
     #[must_use]
     pub fn workspace(self, folder: &Path) -> Self {
-        self.shared_workspace(Workspace::local(folder))
+        self.shared_workspace(Workspace::from_folder(folder))
     }
 
-    /// The same for a workspace that other machines may have too: conversations begun here are driven
-    /// by every worker that has a workspace of the same id.
+    /// Sets a workspace that other machines may have too: conversations started here are driven by
+    /// every worker that has a workspace of the same id.
     #[must_use]
     pub fn shared_workspace(mut self, workspace: Workspace) -> Self {
         self.workspace = Some(workspace);
         self
     }
 
-    /// Another clock.
+    /// Replaces the system clock, for tests.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Starts driving.
+    /// Starts the process's lane host: checks the configuration, sends a first heartbeat to the
+    /// store, and continues to send heartbeats in the background.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`BuildError`] if the model or the store is missing, if a rule, model name, schema
+    /// or setting is not valid, if the permission mode is refused for root, or if the store fails.
     pub async fn start(self) -> Result<Windlass, BuildError> {
-        if let Some(problem) = self.bad_rule {
+        if let Some(problem) = self.rule_error {
             return Err(problem.into());
         }
-        if let Some(problem) = self.bad_name {
+        if let Some(problem) = self.model_name_error {
             return Err(problem.into());
         }
-        if let Some(problem) = self.bad_schema {
+        if let Some(problem) = self.schema_error {
             return Err(problem.into());
         }
-        self.settings.checked()?;
-        self.settings.rules.mode.checked(process_rights())?;
+        self.settings.validate()?;
+        self.settings.rules.mode.validate(process_rights())?;
         self.check_tool_names()?;
         self.check_tools_at_once()?;
         let mut hooks = HookChain::default();
         for one in self.hooks {
             hooks = hooks.with(one);
         }
-        if self.settings.gate.command.is_some() && !self.runs_commands {
+        if self.settings.gate.command.is_some() && !self.has_command_hooks {
             let clock = Arc::clone(&self.clock);
             let gate = CommandHooks::new(HookConfig::default(), ".", clock);
             hooks = hooks.with(Arc::new(gate));
         }
-        let parts = Parts {
+        let parts = SharedPorts {
             model: self.model.ok_or(BuildError::NoModel)?,
             store: self.store.ok_or(BuildError::NoStore)?,
             clock: self.clock,
             hooks: Arc::new(hooks),
         };
-        let agents = match self.children {
-            Some(named) => parts.family(self.tools, self.settings, named)?,
-            None => parts.agent(self.tools, self.settings).into(),
+        let agents = match self.sub_agents {
+            Some(named) => parts.build_agents(self.tools, self.settings, named)?,
+            None => parts.build_agent(self.tools, self.settings).into(),
         };
         let agents = match self.workspace {
-            Some(workspace) => agents.working_in(workspace),
+            Some(workspace) => agents.with_workspace(workspace),
             None => agents,
         };
-        let agents = agents.keeping(self.keeping).with_tools_at_once(self.tools_at_once);
-        Ok(Windlass { host: Host::start(agents, self.lease).await? })
+        let agents = agents.with_retention(self.retention).with_tools_at_once(self.tools_at_once);
+        Ok(Windlass { host: LaneHost::start(agents, self.lease).await? })
     }
 }
 
-impl Builder {
-    /// The settings name tools that are there. Which the settings offer is not known before.
-    fn check_tool_names(&self) -> Result<(), BadSettings> {
+impl WindlassBuilder {
+    /// Checks that the tools which the settings name exist. The settings alone do not know the
+    /// tools; they are added here.
+    fn check_tool_names(&self) -> Result<(), InvalidSettings> {
         let mut named = self.settings.clone();
         named.tools = self.tools.specs();
-        if self.children.is_some() {
-            named.tools.push(windlass_tools::Agent::default().spec());
-            named.tools.push(SpawnChildRuns::default().spec());
+        if self.sub_agents.is_some() {
+            named.tools.push(windlass_tools::AgentTool::default().spec());
+            named.tools.push(SpawnChildRunsTool::default().spec());
         }
         named.check_tool_names()
     }
 
-    fn check_tools_at_once(&self) -> Result<(), BadSettings> {
+    fn check_tools_at_once(&self) -> Result<(), InvalidSettings> {
         let (value, most) = (self.tools_at_once as u64, MOST_TOOLS_AT_ONCE as u64);
-        let bad =
-            || BadSettings::OutOfRange { name: Arc::from("tools_at_once"), value, least: 1, most };
+        let bad = || InvalidSettings::OutOfRange {
+            name: Arc::from("tools_at_once"),
+            value,
+            least: 1,
+            most,
+        };
         if (1..=most).contains(&value) { Ok(()) } else { Err(bad()) }
     }
 }
 
-/// What all agents of a process share.
-struct Parts {
+/// The ports that all agents of a process share.
+struct SharedPorts {
     model: Arc<dyn Model>,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     hooks: Arc<dyn Hooks>,
 }
 
-impl Parts {
-    fn agent(&self, tools: Toolbox, settings: Settings) -> Agent {
+impl SharedPorts {
+    fn build_agent(&self, tools: ToolRegistry, settings: Settings) -> Agent {
         let (model, store) = (Arc::clone(&self.model), Arc::clone(&self.store));
         let mut agent = Agent::new(model, store, Arc::clone(&self.clock), tools, settings);
         agent.ports.hooks = Arc::clone(&self.hooks);
         agent
     }
 
-    fn family(
+    fn build_agents(
         &self,
-        tools: Toolbox,
+        tools: ToolRegistry,
         settings: Settings,
-        named: Vec<(Arc<str>, Definition)>,
-    ) -> Result<Agents, RootRefused> {
-        let (mut one, mut several) = (windlass_tools::Agent::default(), SpawnChildRuns::default());
+        named: Vec<(Arc<str>, AgentDefinition)>,
+    ) -> Result<AgentRegistry, BypassRefusedForRoot> {
+        let (mut one, mut several) =
+            (windlass_tools::AgentTool::default(), SpawnChildRunsTool::default());
         for (name, definition) in &named {
-            one = one.with(name, &definition.about);
-            several = several.with(name, &definition.about);
+            one = one.with(name, &definition.description);
+            several = several.with(name, &definition.description);
         }
         let tools = tools.with(one).with(several);
-        let mut agents = Agents::from(self.agent(tools.clone(), settings.clone()));
+        let mut agents = AgentRegistry::from(self.build_agent(tools.clone(), settings.clone()));
         for (name, definition) in named {
             let (tools, settings) =
-                (definition.tools_of(&tools), definition.settings_of(&settings));
-            settings.rules.mode.checked(process_rights())?;
-            agents = agents.with(&name, self.agent(tools, settings));
+                (definition.select_tools(&tools), definition.build_settings(&settings));
+            settings.rules.mode.validate(process_rights())?;
+            agents = agents.with(&name, self.build_agent(tools, settings));
         }
         Ok(agents)
     }

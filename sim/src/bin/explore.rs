@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         [] => explore::explore_all(),
         ["--list"] => Ok(explore::list()),
-        ["--mutants"] => explore::hunt_all(),
+        ["--mutants"] => explore::test_all_mutants(),
         ["--config", name] => explore::explore_one(name),
         _ => Err("usage: explore [--list | --mutants | --config NAME]".to_owned()),
     };

@@ -5,20 +5,20 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use windlass_sim::hostile::{Figures, hostile};
-use windlass_sim::world::{Break, Verdict, replay, simulate};
+use windlass_sim::hostile::{HostileFigures, hostile};
+use windlass_sim::world::{RemovedSafeguard, SeedResult, replay, simulate};
 
-/// Failing seeds named beside the first.
+/// Number of failing seeds that are listed beside the first.
 const MOST_LINES: usize = 40;
 
-/// One long conversation with a hostile model for so many worlds.
+/// One long conversation with a hostile model for this many worlds.
 const SEEDS_PER_LONG_RUN: u64 = 200;
 
 struct Options {
     from: u64,
     seeds: u64,
     jobs: usize,
-    broken: Break,
+    broken: RemovedSafeguard,
     replay: Option<String>,
     hostile: Option<u64>,
 }
@@ -33,7 +33,7 @@ struct Totals {
     failures: u64,
     /// Failing seeds, one line each.
     briefly: Vec<String>,
-    first: Option<Verdict>,
+    first: Option<SeedResult>,
 }
 
 fn main() -> ExitCode {
@@ -54,7 +54,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
         from: 0,
         seeds: 1_000,
         jobs: 1,
-        broken: Break::Nothing,
+        broken: RemovedSafeguard::Nothing,
         replay: None,
         hostile: None,
     };
@@ -78,16 +78,16 @@ fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("{text} is not a number"))
 }
 
-fn safeguard(name: &str) -> Result<Break, String> {
+fn safeguard(name: &str) -> Result<RemovedSafeguard, String> {
     match name {
-        "fence" => Ok(Break::Fence),
-        "envelope" => Ok(Break::Envelope),
-        "name" => Ok(Break::Name),
+        "fence" => Ok(RemovedSafeguard::Fence),
+        "envelope" => Ok(RemovedSafeguard::Envelope),
+        "name" => Ok(RemovedSafeguard::Name),
         _ => Err(format!("--break takes fence, envelope or name, not {name}")),
     }
 }
 
-/// Seeds are taken one by one; each runs on one thread with a runtime of its own.
+/// Runs the seeds. Each runs on one thread with a runtime of its own.
 fn run(options: &Options) -> Totals {
     let next = AtomicU64::new(options.from);
     let end = options.from.saturating_add(options.seeds);
@@ -110,7 +110,7 @@ fn run(options: &Options) -> Totals {
 }
 
 impl Totals {
-    fn add(&mut self, verdict: Verdict) {
+    fn add(&mut self, verdict: SeedResult) {
         self.seeds += 1;
         self.entries += verdict.entries;
         self.crashes += verdict.crashes;
@@ -141,9 +141,9 @@ fn report(totals: Totals) -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Long conversations with a model that means harm.
+/// Plays long conversations with a hostile model.
 fn hostile_runs(from: u64, runs: u64) -> ExitCode {
-    let mut figures = Figures::default();
+    let mut figures = HostileFigures::default();
     for seed in from..from.saturating_add(runs) {
         let played = hostile(seed);
         for failure in &played.failures {

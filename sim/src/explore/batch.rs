@@ -1,9 +1,9 @@
-//! Many jobs on two threads, the results in the order of the jobs.
+//! Runs many jobs on two threads; the results are in the order of the jobs.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does every job; calls `done` as each ends.
+/// Runs every job; calls `done` as each ends.
 pub(crate) fn batch<J: Sync, R: Send>(
     jobs: &[J],
     work: impl Fn(&J) -> R + Sync,

@@ -1,8 +1,8 @@
-//! How often each thing may still happen: what makes a walk finite.
+//! Bounds of an exploration: how often each kind of choice may still happen, which makes it finite.
 
-/// What is left of each kind of choice.
+/// Remaining number of each kind of choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Bounds {
+pub(crate) struct RemainingChoices {
     pub(crate) prompts: u8,
     pub(crate) steers: u8,
     pub(crate) children: u8,
@@ -13,30 +13,30 @@ pub(crate) struct Bounds {
     pub(crate) crashes: u8,
     /// Power losses: entries after the last barrier may be gone.
     pub(crate) outages: u8,
-    /// Owners that come with another prompt.
+    /// Owner changes with another prompt.
     pub(crate) drifts: u8,
     /// Settings offered between runs.
     pub(crate) offers: u8,
     pub(crate) forks: u8,
     /// Model calls that fail.
     pub(crate) failures: u8,
-    /// Tool calls that do not end well.
+    /// Tool calls that fail.
     pub(crate) mishaps: u8,
     /// Blocks that become ready before their reply.
     pub(crate) blocks: u8,
-    /// Instructions that are found on the way.
+    /// Instructions that are found during the run.
     pub(crate) memories: u8,
-    /// Mails that want room to be made.
+    /// Commands that request a compaction.
     pub(crate) compactions: u8,
     /// Tasks from a parent.
     pub(crate) tasks: u8,
-    /// Children that come home late or twice.
+    /// Sub-agent results that arrive late or twice.
     pub(crate) strays: u8,
-    /// Times that pass without anybody noticing.
+    /// Time limits that pass without a timer.
     pub(crate) lapses: u8,
 }
 
-/// Takes one, if there is one.
+/// Uses one up, if there is one left. Returns whether there was.
 pub(crate) fn spend(left: &mut u8) -> bool {
     let some = *left > 0;
     *left = left.saturating_sub(1);

@@ -1,71 +1,73 @@
-//! A configuration: the settings, the menus and the bounds of one walk.
+//! A configuration: the settings, the choices and the bounds of one exploration.
 
 use std::sync::Arc;
 
-use windlass_core::limits::Limits;
-use windlass_core::permission::{Otherwise, Permissions, Rule};
-use windlass_core::raw::Raw;
-use windlass_core::settings::{Model, Settings, StopAction, ToolSpec};
-use windlass_core::window::Summariser;
+use windlass_core::context::Summariser;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::{DefaultDecision, PermissionRule, Permissions};
+use windlass_core::settings::conversation_settings::{ModelSpec, Settings, StopAction, ToolSpec};
+use windlass_core::settings::limits::Limits;
 
-use super::advice::Advise;
-use super::bounds::Bounds;
-use super::menu::{self, Back, Fault, Line, Say, Think};
+use super::bounds::RemainingChoices;
+use super::choices::{
+    self, ClassifierChoice, HookChoice, ModelFaultChoice, ReplyChoice, ToolReturnChoice,
+};
+use super::review_choices::ReviewChoice;
 
-/// One small world.
+/// The configuration of one small world.
 #[derive(Debug)]
-pub(crate) struct Config {
+pub(crate) struct ExplorerConfig {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// What the first owner comes with, and what an owner with another prompt does.
+    /// Settings of the first owner, and of an owner with another prompt.
     pub(crate) settings: [Arc<Settings>; 2],
     pub(crate) hashes: [Arc<str>; 2],
-    pub(crate) lines: Vec<Line>,
-    pub(crate) faults: Vec<Fault>,
-    pub(crate) backs: Vec<Back>,
-    pub(crate) says: Vec<Say>,
-    pub(crate) advices: Vec<Advise>,
-    pub(crate) thoughts: Vec<Think>,
-    pub(crate) bounds: Bounds,
-    pub(crate) mailing: Mailing,
-    pub(crate) billing: Billing,
+    pub(crate) lines: Vec<ReplyChoice>,
+    pub(crate) faults: Vec<ModelFaultChoice>,
+    pub(crate) backs: Vec<ToolReturnChoice>,
+    pub(crate) says: Vec<HookChoice>,
+    pub(crate) advices: Vec<ReviewChoice>,
+    pub(crate) thoughts: Vec<ClassifierChoice>,
+    pub(crate) bounds: RemainingChoices,
+    pub(crate) mailing: CommandDelivery,
+    pub(crate) billing: UsageReporting,
 }
 
-/// Whether mail waits in the box, where a crash finds it.
+/// Whether commands wait in the inbox, where a crash finds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mailing {
-    /// Drained as it arrives.
+pub(crate) enum CommandDelivery {
+    /// Read as they arrive.
     AtOnce,
-    /// Delivered first, drained later, perhaps several at once.
+    /// Delivered first, read later, possibly several at once.
     Boxed,
 }
 
-/// What a reply costs.
+/// The usage that a reply reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Billing {
+pub(crate) enum UsageReporting {
     /// Two tokens.
     Little,
-    /// What its request was taken for, and one token of output.
+    /// The estimate of its request, and one token of output.
     Honest,
-    /// All that was set aside for it.
+    /// Everything that was reserved for it.
     Full,
 }
 
-/// Whose settings: the first owner's, or those of an owner with another prompt.
+/// The owner whose settings are used: the first one, or one with another prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(crate) enum Owner {
+pub(crate) enum OwnerChoice {
     #[default]
     First,
     Other,
 }
 
-impl Config {
+impl ExplorerConfig {
     /// A configuration with small limits, one prompt, and these replies.
     pub(crate) fn new(
         name: &'static str,
         about: &'static str,
         lines: &[&'static str],
-        bounds: Bounds,
+        bounds: RemainingChoices,
     ) -> Self {
         let settings = small_settings();
         Self {
@@ -73,19 +75,19 @@ impl Config {
             about,
             hashes: hashes(&settings),
             settings: pair(settings),
-            lines: lines.iter().map(|name| menu::line(name)).collect(),
+            lines: lines.iter().map(|name| choices::line(name)).collect(),
             faults: Vec::new(),
-            backs: vec![Back::Done],
-            says: vec![Say::Pass],
+            backs: vec![ToolReturnChoice::Done],
+            says: vec![HookChoice::Pass],
             advices: Vec::new(),
             thoughts: Vec::new(),
             bounds,
-            mailing: Mailing::AtOnce,
-            billing: Billing::Little,
+            mailing: CommandDelivery::AtOnce,
+            billing: UsageReporting::Little,
         }
     }
 
-    /// The same with other settings.
+    /// Returns the configuration with changed settings.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = small_settings();
         change(&mut settings);
@@ -94,59 +96,59 @@ impl Config {
         self
     }
 
-    pub(crate) fn faults(mut self, faults: &[Fault]) -> Self {
+    pub(crate) fn faults(mut self, faults: &[ModelFaultChoice]) -> Self {
         self.faults = faults.to_vec();
         self
     }
 
-    pub(crate) fn backs(mut self, backs: &[Back]) -> Self {
+    pub(crate) fn with_tool_returns(mut self, backs: &[ToolReturnChoice]) -> Self {
         self.backs = backs.to_vec();
         self
     }
 
-    pub(crate) fn says(mut self, says: &[Say]) -> Self {
+    pub(crate) fn says(mut self, says: &[HookChoice]) -> Self {
         self.says = says.to_vec();
         self
     }
 
-    pub(crate) fn advices(mut self, advices: &[Advise]) -> Self {
+    pub(crate) fn with_reviews(mut self, advices: &[ReviewChoice]) -> Self {
         self.advices = advices.to_vec();
         self
     }
 
-    pub(crate) fn thoughts(mut self, thoughts: &[Think]) -> Self {
+    pub(crate) fn thoughts(mut self, thoughts: &[ClassifierChoice]) -> Self {
         self.thoughts = thoughts.to_vec();
         self
     }
 
     pub(crate) fn boxed(mut self) -> Self {
-        self.mailing = Mailing::Boxed;
+        self.mailing = CommandDelivery::Boxed;
         self
     }
 
     pub(crate) fn fully_billed(mut self) -> Self {
-        self.billing = Billing::Full;
+        self.billing = UsageReporting::Full;
         self
     }
 
     pub(crate) fn honestly_billed(mut self) -> Self {
-        self.billing = Billing::Honest;
+        self.billing = UsageReporting::Honest;
         self
     }
 
-    pub(crate) fn settings_of(&self, owner: Owner) -> &Arc<Settings> {
+    pub(crate) fn settings_of(&self, owner: OwnerChoice) -> &Arc<Settings> {
         let [first, other] = &self.settings;
         match owner {
-            Owner::First => first,
-            Owner::Other => other,
+            OwnerChoice::First => first,
+            OwnerChoice::Other => other,
         }
     }
 
-    pub(crate) fn hash_of(&self, owner: Owner) -> &Arc<str> {
+    pub(crate) fn hash_of(&self, owner: OwnerChoice) -> &Arc<str> {
         let [first, other] = &self.hashes;
         match owner {
-            Owner::First => first,
-            Owner::Other => other,
+            OwnerChoice::First => first,
+            OwnerChoice::Other => other,
         }
     }
 }
@@ -167,22 +169,22 @@ fn changed(settings: &Settings) -> Settings {
 }
 
 fn small_settings() -> Settings {
-    let mut model = Model::named("m");
+    let mut model = ModelSpec::with_defaults("m");
     model.max_tokens = 10;
-    model.most_output_tokens = 20;
+    model.max_output_tokens = 20;
     let mut settings = Settings::new(model);
     settings.system = Arc::from("s");
     settings.tools = vec![tool("read"), tool("pay")];
     settings.rules = rules();
     settings.limits = small_limits();
     settings.times = None;
-    settings.window.summariser = Summariser::Nobody;
+    settings.window.summariser = Summariser::Off;
     settings.stop_map.insert(Arc::from("go on"), StopAction::Continue);
     settings
 }
 
 fn tool(name: &str) -> ToolSpec {
-    let input_schema = Raw::string("");
+    let input_schema = RawJson::string("");
     ToolSpec { name: Arc::from(name), description: Arc::from(""), input_schema }
 }
 
@@ -190,13 +192,13 @@ fn rules() -> Permissions {
     Permissions {
         deny: rules_of(&["no"]),
         ask: rules_of(&["may_*"]),
-        otherwise: Otherwise::Allow,
+        default_decision: DefaultDecision::Allow,
         ..Permissions::default()
     }
 }
 
-pub(crate) fn rules_of(texts: &[&str]) -> Vec<Rule> {
-    texts.iter().filter_map(|text| Rule::parse(text).ok()).collect()
+pub(crate) fn rules_of(texts: &[&str]) -> Vec<PermissionRule> {
+    texts.iter().filter_map(|text| PermissionRule::parse(text).ok()).collect()
 }
 
 fn small_limits() -> Limits {

@@ -1,20 +1,22 @@
-//! The configurations: many small worlds, each about one thing, together about everything.
+//! The configurations: many small worlds, each about one subject, together about everything.
 
-mod company;
+mod child_runs;
+mod compaction;
 mod limits;
-mod room;
-mod rules;
+mod permissions;
 
-use windlass_core::permission::Human;
-use windlass_core::settings::{DurabilityMode, HookPoints, Listening, Settings};
+use windlass_core::permission::HumanAvailability;
+use windlass_core::settings::conversation_settings::{
+    DurabilityMode, HookPoints, HookPresence, Settings,
+};
 
-use super::bounds::Bounds;
-use super::config::Config;
-use super::menu::{Back, Fault, Say};
+use super::bounds::RemainingChoices;
+use super::choices::{HookChoice, ModelFaultChoice, ToolReturnChoice};
+use super::config::ExplorerConfig;
 
-/// Every configuration, the largest first.
-pub(crate) fn all() -> Vec<Config> {
-    let spine: [fn() -> Config; 22] = [
+/// Returns every configuration, the largest first.
+pub(crate) fn all() -> Vec<ExplorerConfig> {
+    let spine: [fn() -> ExplorerConfig; 22] = [
         answers,
         ladders,
         faults,
@@ -38,21 +40,22 @@ pub(crate) fn all() -> Vec<Config> {
         fatal,
         alone,
     ];
-    let judgement = [rules::ALL, room::ALL, limits::ALL, company::ALL].into_iter().flatten();
+    let judgement =
+        [permissions::ALL, compaction::ALL, limits::ALL, child_runs::ALL].into_iter().flatten();
     spine.iter().chain(judgement).map(|make| make()).collect()
 }
 
-/// The configuration called `name`.
-pub(crate) fn named(name: &str) -> Option<Config> {
+/// Returns the configuration called `name`.
+pub(crate) fn find_config(name: &str) -> Option<ExplorerConfig> {
     all().into_iter().find(|config| config.name == name)
 }
 
-/// One prompt, nothing else.
-fn one_prompt() -> Bounds {
-    Bounds { prompts: 1, ..Bounds::default() }
+/// Bounds of one prompt and nothing else.
+fn one_prompt() -> RemainingChoices {
+    RemainingChoices { prompts: 1, ..RemainingChoices::default() }
 }
 
-fn answers() -> Config {
+fn answers() -> ExplorerConfig {
     let lines = [
         "end_turn:text",
         "end_turn:",
@@ -70,11 +73,16 @@ fn answers() -> Config {
         "invented:",
         "tool_use:text",
     ];
-    let bounds = Bounds { steers: 1, cancels: 1, crashes: 1, ..one_prompt() };
-    Config::new("answers", "replies without calls, whatever their stop reason", &lines, bounds)
+    let bounds = RemainingChoices { steers: 1, cancels: 1, crashes: 1, ..one_prompt() };
+    ExplorerConfig::new(
+        "answers",
+        "replies without calls, whatever their stop reason",
+        &lines,
+        bounds,
+    )
 }
 
-fn ladders() -> Config {
+fn ladders() -> ExplorerConfig {
     let lines = [
         "end_turn:text",
         "max_tokens:text",
@@ -87,47 +95,70 @@ fn ladders() -> Config {
         "pause_turn:text",
         "tool_use:cut",
     ];
-    let bounds = Bounds { crashes: 1, cancels: 1, failures: 1, ..one_prompt() };
-    Config::new("ladders", "replies cut again and again, windows that fill", &lines, bounds)
-        .faults(&[Fault::TooLong])
+    let bounds = RemainingChoices { crashes: 1, cancels: 1, failures: 1, ..one_prompt() };
+    ExplorerConfig::new("ladders", "replies cut again and again, windows that fill", &lines, bounds)
+        .faults(&[ModelFaultChoice::TooLong])
         .with(|settings| settings.limits.model_calls = 5)
 }
 
-fn faults() -> Config {
-    let bounds =
-        Bounds { failures: 3, crashes: 1, outages: 1, cancels: 1, aborts: 1, ..one_prompt() };
+fn faults() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        failures: 3,
+        crashes: 1,
+        outages: 1,
+        cancels: 1,
+        aborts: 1,
+        ..one_prompt()
+    };
     let lines = ["end_turn:text", "tool_use:read"];
-    Config::new("faults", "model calls that fail in every way", &lines, bounds).faults(&[
-        Fault::Passing,
-        Fault::PassingLater,
-        Fault::Cut,
-        Fault::TooLong,
-        Fault::Lasting,
+    ExplorerConfig::new("faults", "model calls that fail in every way", &lines, bounds).faults(&[
+        ModelFaultChoice::Passing,
+        ModelFaultChoice::PassingLater,
+        ModelFaultChoice::Cut,
+        ModelFaultChoice::TooLong,
+        ModelFaultChoice::Lasting,
     ])
 }
 
-const BACKS: [Back; 6] =
-    [Back::Done, Back::Passing, Back::Recoverable, Back::Fatal, Back::TimedOut, Back::Interrupted];
+const BACKS: [ToolReturnChoice; 6] = [
+    ToolReturnChoice::Done,
+    ToolReturnChoice::Passing,
+    ToolReturnChoice::Recoverable,
+    ToolReturnChoice::Fatal,
+    ToolReturnChoice::TimedOut,
+    ToolReturnChoice::Interrupted,
+];
 
-fn reads() -> Config {
-    let bounds = Bounds { mishaps: 2, crashes: 1, cancels: 1, aborts: 1, ..one_prompt() };
+fn reads() -> ExplorerConfig {
+    let bounds = RemainingChoices { mishaps: 2, crashes: 1, cancels: 1, aborts: 1, ..one_prompt() };
     let lines =
         ["end_turn:text", "tool_use:read look", "tool_use:text read", "tool_use:read look look"];
-    Config::new("reads", "repeatable calls side by side, failing and retried", &lines, bounds)
-        .backs(&BACKS)
+    ExplorerConfig::new(
+        "reads",
+        "repeatable calls side by side, failing and retried",
+        &lines,
+        bounds,
+    )
+    .with_tool_returns(&BACKS)
 }
 
-fn in_a_hurry() -> Config {
-    let bounds = Bounds { mishaps: 4, crashes: 1, cancels: 1, lapses: 1, ..one_prompt() };
+fn in_a_hurry() -> ExplorerConfig {
+    let bounds = RemainingChoices { mishaps: 4, crashes: 1, cancels: 1, lapses: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:hurry", "tool_use:look"];
-    Config::new("in-a-hurry", "repeats that use up the time of a call", &lines, bounds)
+    ExplorerConfig::new("in-a-hurry", "repeats that use up the time of a call", &lines, bounds)
         .with(|settings| settings.limits.tool_retry_ms = vec![10, 10, 10])
-        .backs(&[Back::Done, Back::Passing])
+        .with_tool_returns(&[ToolReturnChoice::Done, ToolReturnChoice::Passing])
 }
 
-fn early() -> Config {
-    let bounds =
-        Bounds { blocks: 4, failures: 1, crashes: 1, cancels: 1, aborts: 1, ..one_prompt() };
+fn early() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        blocks: 4,
+        failures: 1,
+        crashes: 1,
+        cancels: 1,
+        aborts: 1,
+        ..one_prompt()
+    };
     let lines = [
         "end_turn:text",
         "tool_use:read look",
@@ -138,12 +169,12 @@ fn early() -> Config {
         "tool_use:read=x look=x",
         "refusal:read",
     ];
-    Config::new("early", "calls that run while the reply streams", &lines, bounds)
-        .faults(&[Fault::Cut, Fault::Passing])
+    ExplorerConfig::new("early", "calls that run while the reply streams", &lines, bounds)
+        .faults(&[ModelFaultChoice::Cut, ModelFaultChoice::Passing])
 }
 
-fn once_only() -> Config {
-    let bounds = Bounds {
+fn once_only() -> ExplorerConfig {
+    let bounds = RemainingChoices {
         crashes: 2,
         outages: 1,
         answers: 2,
@@ -153,18 +184,25 @@ fn once_only() -> Config {
         ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:pay", "tool_use:send"];
-    Config::new("once-only", "one call that must not happen twice", &lines, bounds).backs(&BACKS)
+    ExplorerConfig::new("once-only", "one call that must not happen twice", &lines, bounds)
+        .with_tool_returns(&BACKS)
 }
 
-fn parallel_once() -> Config {
-    let bounds = Bounds { crashes: 2, answers: 2, cancels: 1, aborts: 1, ..one_prompt() };
+fn parallel_once() -> ExplorerConfig {
+    let bounds = RemainingChoices { crashes: 2, answers: 2, cancels: 1, aborts: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:pay send", "tool_use:send look pay"];
-    Config::new("parallel-once", "two once-only calls side by side", &lines, bounds)
+    ExplorerConfig::new("parallel-once", "two once-only calls side by side", &lines, bounds)
 }
 
-fn conflicts() -> Config {
-    let bounds =
-        Bounds { crashes: 2, answers: 1, cancels: 1, aborts: 1, mishaps: 1, ..one_prompt() };
+fn conflicts() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        crashes: 2,
+        answers: 1,
+        cancels: 1,
+        aborts: 1,
+        mishaps: 1,
+        ..one_prompt()
+    };
     let lines = [
         "end_turn:text",
         "tool_use:read put",
@@ -174,23 +212,41 @@ fn conflicts() -> Config {
         "tool_use:look shell",
         "tool_use:read pay look",
     ];
-    Config::new("conflicts", "calls that must keep their order", &lines, bounds).backs(&[
-        Back::Done,
-        Back::Passing,
-        Back::Recoverable,
-    ])
+    ExplorerConfig::new("conflicts", "calls that must keep their order", &lines, bounds)
+        .with_tool_returns(&[
+            ToolReturnChoice::Done,
+            ToolReturnChoice::Passing,
+            ToolReturnChoice::Recoverable,
+        ])
 }
 
-fn verify() -> Config {
-    let bounds =
-        Bounds { crashes: 2, outages: 1, answers: 1, cancels: 1, aborts: 1, ..one_prompt() };
+fn verify() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        crashes: 2,
+        outages: 1,
+        answers: 1,
+        cancels: 1,
+        aborts: 1,
+        ..one_prompt()
+    };
     let lines = ["end_turn:text", "tool_use:book", "tool_use:pay book"];
-    Config::new("verify", "lost calls whose tool can tell what became of them", &lines, bounds)
+    ExplorerConfig::new(
+        "verify",
+        "lost calls whose tool can tell what became of them",
+        &lines,
+        bounds,
+    )
 }
 
-fn approval() -> Config {
-    let bounds =
-        Bounds { crashes: 2, answers: 3, cancels: 1, aborts: 1, outages: 1, ..one_prompt() };
+fn approval() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        crashes: 2,
+        answers: 3,
+        cancels: 1,
+        aborts: 1,
+        outages: 1,
+        ..one_prompt()
+    };
     let lines = [
         "end_turn:text",
         "tool_use:may_pay",
@@ -199,17 +255,18 @@ fn approval() -> Config {
         "tool_use:ask may_pay",
         "tool_use:no read",
     ];
-    Config::new("approval", "calls that need leave, and tools that ask", &lines, bounds)
+    ExplorerConfig::new("approval", "calls that need leave, and tools that ask", &lines, bounds)
 }
 
-fn two_answers() -> Config {
-    let bounds = Bounds { crashes: 1, answers: 3, cancels: 1, ..one_prompt() };
+fn two_answers() -> ExplorerConfig {
+    let bounds = RemainingChoices { crashes: 1, answers: 3, cancels: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:may_pay", "tool_use:ask send"];
-    Config::new("two-answers", "answers that arrive together and differ", &lines, bounds).boxed()
+    ExplorerConfig::new("two-answers", "answers that arrive together and differ", &lines, bounds)
+        .boxed()
 }
 
-fn odd_calls() -> Config {
-    let bounds = Bounds { crashes: 1, cancels: 1, outages: 1, ..one_prompt() };
+fn odd_calls() -> ExplorerConfig {
+    let bounds = RemainingChoices { crashes: 1, cancels: 1, outages: 1, ..one_prompt() };
     let lines = [
         "end_turn:text",
         "tool_use:bad",
@@ -230,59 +287,89 @@ fn odd_calls() -> Config {
         "tool_use:blank read",
         "tool_use:no",
     ];
-    Config::new("odd-calls", "calls that make no sense, or come with odd reasons", &lines, bounds)
+    ExplorerConfig::new(
+        "odd-calls",
+        "calls that make no sense, or come with odd reasons",
+        &lines,
+        bounds,
+    )
 }
 
 fn hooked(settings: &mut Settings) {
-    let both = Listening::Hooked;
+    let both = HookPresence::Present;
     settings.hooks = HookPoints { before_tool: both, after_tool: both, ..HookPoints::default() };
 }
 
-fn hooks() -> Config {
-    let bounds =
-        Bounds { crashes: 1, aborts: 1, mishaps: 1, answers: 1, blocks: 1, ..one_prompt() };
+fn hooks() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        crashes: 1,
+        aborts: 1,
+        mishaps: 1,
+        answers: 1,
+        blocks: 1,
+        ..one_prompt()
+    };
     let lines = ["end_turn:text", "tool_use:look pay", "tool_use:may_look"];
-    Config::new("hooks", "hooks before and after every call", &lines, bounds)
+    ExplorerConfig::new("hooks", "hooks before and after every call", &lines, bounds)
         .with(hooked)
-        .says(&[Say::Pass, Say::Deny, Say::Change, Say::Worsen])
-        .backs(&[Back::Done, Back::Fatal])
+        .says(&[HookChoice::Pass, HookChoice::Deny, HookChoice::Change, HookChoice::Worsen])
+        .with_tool_returns(&[ToolReturnChoice::Done, ToolReturnChoice::Fatal])
 }
 
-fn drift() -> Config {
-    let bounds =
-        Bounds { crashes: 2, drifts: 2, answers: 2, cancels: 1, failures: 1, ..one_prompt() };
+fn drift() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        crashes: 2,
+        drifts: 2,
+        answers: 2,
+        cancels: 1,
+        failures: 1,
+        ..one_prompt()
+    };
     let lines = ["end_turn:text", "tool_use:pay", "tool_use:book put", "tool_use:may_pay"];
-    Config::new("drift", "owners that come with another prompt", &lines, bounds)
-        .faults(&[Fault::Passing])
+    ExplorerConfig::new("drift", "owners that come with another prompt", &lines, bounds)
+        .faults(&[ModelFaultChoice::Passing])
 }
 
-fn queue() -> Config {
-    let bounds =
-        Bounds { prompts: 2, steers: 1, cancels: 1, crashes: 1, outages: 1, ..one_prompt() };
+fn queue() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        prompts: 2,
+        steers: 1,
+        cancels: 1,
+        crashes: 1,
+        outages: 1,
+        ..one_prompt()
+    };
     let lines = ["end_turn:text", "tool_use:read"];
-    Config::new("queue", "mail that waits in the box while the owner dies", &lines, bounds)
+    ExplorerConfig::new("queue", "mail that waits in the box while the owner dies", &lines, bounds)
         .with(|settings| settings.limits.model_calls = 2)
         .boxed()
 }
 
-fn long_queue() -> Config {
-    let bounds = Bounds { prompts: 4, cancels: 2, crashes: 1, ..Bounds::default() };
+fn long_queue() -> ExplorerConfig {
+    let bounds =
+        RemainingChoices { prompts: 4, cancels: 2, crashes: 1, ..RemainingChoices::default() };
     let lines = ["end_turn:text", "tool_use:read"];
-    Config::new("long-queue", "prompts behind prompts, some of them cancelled", &lines, bounds)
-        .with(|settings| settings.limits.queued_prompts = 3)
+    ExplorerConfig::new(
+        "long-queue",
+        "prompts behind prompts, some of them cancelled",
+        &lines,
+        bounds,
+    )
+    .with(|settings| settings.limits.queued_prompts = 3)
 }
 
-fn budget() -> Config {
-    let bounds = Bounds { prompts: 2, crashes: 1, failures: 2, cancels: 1, ..one_prompt() };
+fn budget() -> ExplorerConfig {
+    let bounds =
+        RemainingChoices { prompts: 2, crashes: 1, failures: 2, cancels: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read", "max_tokens:text", "pause_turn:text"];
-    Config::new("budget", "a token cap and replies that cost all they may", &lines, bounds)
+    ExplorerConfig::new("budget", "a token cap and replies that cost all they may", &lines, bounds)
         .with(|settings| settings.limits.run_tokens = Some(70))
-        .faults(&[Fault::Cut, Fault::Passing])
+        .faults(&[ModelFaultChoice::Cut, ModelFaultChoice::Passing])
         .fully_billed()
 }
 
-fn fork() -> Config {
-    let bounds = Bounds {
+fn fork() -> ExplorerConfig {
+    let bounds = RemainingChoices {
         prompts: 2,
         forks: 1,
         offers: 1,
@@ -292,12 +379,17 @@ fn fork() -> Config {
         ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:read", "tool_use:pay"];
-    Config::new("fork", "copies of the lane, and settings that change between runs", &lines, bounds)
-        .faults(&[Fault::Passing])
+    ExplorerConfig::new(
+        "fork",
+        "copies of the lane, and settings that change between runs",
+        &lines,
+        bounds,
+    )
+    .faults(&[ModelFaultChoice::Passing])
 }
 
-fn strict() -> Config {
-    let bounds = Bounds {
+fn strict() -> ExplorerConfig {
+    let bounds = RemainingChoices {
         prompts: 2,
         children: 1,
         crashes: 1,
@@ -307,25 +399,32 @@ fn strict() -> Config {
         ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:read pay", "tool_use:book"];
-    Config::new("strict", "every commit waits for the disk", &lines, bounds)
+    ExplorerConfig::new("strict", "every commit waits for the disk", &lines, bounds)
         .with(|settings| settings.durability = DurabilityMode::Strict)
 }
 
-fn fatal() -> Config {
-    let bounds =
-        Bounds { mishaps: 2, crashes: 1, cancels: 1, aborts: 1, answers: 2, ..one_prompt() };
+fn fatal() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        mishaps: 2,
+        crashes: 1,
+        cancels: 1,
+        aborts: 1,
+        answers: 2,
+        ..one_prompt()
+    };
     let lines =
         ["end_turn:text", "tool_use:read pay look", "tool_use:may_pay read", "tool_use:pay book"];
-    Config::new("fatal", "errors that end the run while other calls fly", &lines, bounds).backs(&[
-        Back::Done,
-        Back::Fatal,
-        Back::Passing,
-    ])
+    ExplorerConfig::new("fatal", "errors that end the run while other calls fly", &lines, bounds)
+        .with_tool_returns(&[
+            ToolReturnChoice::Done,
+            ToolReturnChoice::Fatal,
+            ToolReturnChoice::Passing,
+        ])
 }
 
-fn alone() -> Config {
-    let bounds = Bounds { crashes: 1, cancels: 1, answers: 1, ..one_prompt() };
+fn alone() -> ExplorerConfig {
+    let bounds = RemainingChoices { crashes: 1, cancels: 1, answers: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:may_pay read", "tool_use:ask", "tool_use:pay"];
-    Config::new("alone", "nobody is there to give leave", &lines, bounds)
-        .with(|settings| settings.rules.human = Human::Absent)
+    ExplorerConfig::new("alone", "nobody is there to give leave", &lines, bounds)
+        .with(|settings| settings.rules.human = HumanAvailability::Absent)
 }

@@ -1,29 +1,29 @@
-//! Which kinds of input met which phases.
+//! Coverage: which kinds of input were tried in which phases.
 
-use windlass_core::call::{Call, CallState};
-use windlass_core::run::{Phase, Run};
+use windlass_core::call::call_state::{Call, CallState};
+use windlass_core::run::active_run::{Run, RunPhase};
 use windlass_core::{Conversation, Input};
 
 const PHASES: [&str; 14] = [
     "idle",
-    "asking",
-    "deferred",
-    "halted",
-    "hooked",
-    "questioned",
+    "calling_model",
+    "awaiting_retry",
+    "paused",
+    "awaiting_hook",
+    "awaiting_human",
     "ready",
     "running",
-    "resting",
+    "awaiting_tool_retry",
     "lost",
-    "checked",
-    "referred",
-    "away",
-    "consulting",
+    "awaiting_probe",
+    "awaiting_classifier",
+    "awaiting_children",
+    "in_review",
 ];
 
 /// The kinds of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum InputKind {
     Configured,
     Received,
     Adopted,
@@ -40,32 +40,32 @@ pub(crate) enum Kind {
     SpendingSeen,
 }
 
-const INPUTS: [Kind; 14] = [
-    Kind::Configured,
-    Kind::Received,
-    Kind::Adopted,
-    Kind::BlockReady,
-    Kind::Replied,
-    Kind::ModelFailed,
-    Kind::HookAnswered,
-    Kind::ToolReturned,
-    Kind::Probed,
-    Kind::Ticked,
-    Kind::Forked,
-    Kind::Counselled,
-    Kind::Classified,
-    Kind::SpendingSeen,
+const INPUTS: [InputKind; 14] = [
+    InputKind::Configured,
+    InputKind::Received,
+    InputKind::Adopted,
+    InputKind::BlockReady,
+    InputKind::Replied,
+    InputKind::ModelFailed,
+    InputKind::HookAnswered,
+    InputKind::ToolReturned,
+    InputKind::Probed,
+    InputKind::Ticked,
+    InputKind::Forked,
+    InputKind::Counselled,
+    InputKind::Classified,
+    InputKind::SpendingSeen,
 ];
 
-/// Pairs seen so far: one bit per input, one word per phase.
+/// Pairs covered so far: one bit per input, one word per phase.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Coverage {
     seen: [u16; PHASES.len()],
 }
 
 impl Coverage {
-    /// Notes that an input of this kind met these phases.
-    pub(crate) fn note(&mut self, phases: u16, kind: Kind) {
+    /// Records that an input of this kind was tried in these phases.
+    pub(crate) fn note(&mut self, phases: u16, kind: InputKind) {
         let bit = 1u16 << kind as u16;
         for (place, seen) in self.seen.iter_mut().enumerate() {
             if phases >> place & 1 == 1 {
@@ -80,7 +80,7 @@ impl Coverage {
         }
     }
 
-    pub(crate) fn covered(&self) -> u32 {
+    pub(crate) fn covered_pairs(&self) -> u32 {
         self.seen.iter().map(|seen| seen.count_ones()).sum()
     }
 
@@ -88,7 +88,7 @@ impl Coverage {
         (PHASES.len() * INPUTS.len()) as u32
     }
 
-    /// Pairs nobody has seen, as `phase × input`.
+    /// Returns the pairs that were never tried, as `phase × input`.
     pub(crate) fn missing(&self) -> Vec<String> {
         let pairs = PHASES.iter().zip(self.seen).flat_map(|(phase, seen)| {
             let unseen = INPUTS.iter().filter(move |kind| seen >> **kind as u16 & 1 == 0);
@@ -98,27 +98,28 @@ impl Coverage {
     }
 }
 
-/// The kind of `input`.
-pub(crate) fn kind(input: &Input) -> Kind {
+/// Returns the kind of `input`.
+pub(crate) fn kind(input: &Input) -> InputKind {
     match input {
-        Input::Configured { .. } => Kind::Configured,
-        Input::Received { .. } => Kind::Received,
-        Input::Adopted { .. } => Kind::Adopted,
-        Input::BlockReady { .. } => Kind::BlockReady,
-        Input::Replied { .. } => Kind::Replied,
-        Input::ModelFailed { .. } => Kind::ModelFailed,
-        Input::HookAnswered { .. } => Kind::HookAnswered,
-        Input::ToolReturned { .. } => Kind::ToolReturned,
-        Input::Probed { .. } => Kind::Probed,
-        Input::Ticked {} => Kind::Ticked,
-        Input::Forked { .. } => Kind::Forked,
-        Input::Counselled { .. } => Kind::Counselled,
-        Input::Classified { .. } => Kind::Classified,
-        Input::SpendingSeen { .. } => Kind::SpendingSeen,
+        Input::Configured { .. } => InputKind::Configured,
+        Input::CommandsReceived { .. } => InputKind::Received,
+        Input::OwnerChanged { .. } => InputKind::Adopted,
+        Input::BlockReady { .. } => InputKind::BlockReady,
+        Input::ModelReplied { .. } => InputKind::Replied,
+        Input::ModelFailed { .. } => InputKind::ModelFailed,
+        Input::HookResponded { .. } => InputKind::HookAnswered,
+        Input::ToolReturned { .. } => InputKind::ToolReturned,
+        Input::CallProbed { .. } => InputKind::Probed,
+        Input::TimerFired {} => InputKind::Ticked,
+        Input::Forked { .. } => InputKind::Forked,
+        Input::ReviewReturned { .. } => InputKind::Counselled,
+        Input::CallClassified { .. } => InputKind::Classified,
+        Input::SharedSpendingUpdated { .. } => InputKind::SpendingSeen,
     }
 }
 
-/// The phases a conversation is in, one bit each: acting splits by what its calls do.
+/// Returns the phases of a conversation, one bit each: running tools is split by the state of its
+/// calls.
 pub(crate) fn phases(c: &Conversation) -> u16 {
     match &c.run {
         None => 1,
@@ -128,26 +129,28 @@ pub(crate) fn phases(c: &Conversation) -> u16 {
 
 fn of_phase(run: &Run) -> u16 {
     match &run.phase {
-        Phase::Between => 0,
-        Phase::Asking(_) => 1 << 1,
-        Phase::Deferred { .. } => 1 << 2,
-        Phase::Halted(_) => 1 << 3,
-        Phase::Consulting(_) => 1 << 13,
-        Phase::Acting(round) => round.calls.iter().map(of_call).fold(0, |all, one| all | one),
+        RunPhase::Deciding => 0,
+        RunPhase::CallingModel(_) => 1 << 1,
+        RunPhase::AwaitingRetry { .. } => 1 << 2,
+        RunPhase::Paused(_) => 1 << 3,
+        RunPhase::InReview(_) => 1 << 13,
+        RunPhase::RunningTools(round) => {
+            round.calls.iter().map(of_call).fold(0, |all, one| all | one)
+        }
     }
 }
 
 fn of_call(call: &Call) -> u16 {
     match &call.state {
-        CallState::BeforeHook => 1 << 4,
-        CallState::Questioned(_) => 1 << 5,
+        CallState::AwaitingPreHook => 1 << 4,
+        CallState::AwaitingHuman(_) => 1 << 5,
         CallState::Ready => 1 << 6,
         CallState::Running { .. } => 1 << 7,
-        CallState::Resting { .. } => 1 << 8,
+        CallState::AwaitingRetry { .. } => 1 << 8,
         CallState::Lost => 1 << 9,
-        CallState::AfterHook(_) => 1 << 10,
-        CallState::Referred => 1 << 11,
-        CallState::Away(_) => 1 << 12,
-        CallState::Unjudged | CallState::Settled(_) => 0,
+        CallState::AwaitingPostHook(_) => 1 << 10,
+        CallState::AwaitingClassifier => 1 << 11,
+        CallState::AwaitingChildren(_) => 1 << 12,
+        CallState::AwaitingPermission | CallState::Finished(_) => 0,
     }
 }

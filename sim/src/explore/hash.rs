@@ -1,4 +1,4 @@
-//! A 128-bit hash of states: wide enough that two states of one walk never share it.
+//! A 128-bit hash of states: wide enough that two states of one exploration never share it.
 
 use std::hash::{Hash, Hasher};
 
@@ -6,19 +6,19 @@ const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
 const SECOND: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// Two multiply-and-fold lanes over the same words.
-pub(crate) struct Wide {
+pub(crate) struct WideHasher {
     a: u64,
     b: u64,
 }
 
-/// The hash of `value`.
+/// Returns the hash of `value`.
 pub(crate) fn wide<T: Hash + ?Sized>(value: &T) -> u128 {
-    let mut hasher = Wide { a: FIRST, b: SECOND };
+    let mut hasher = WideHasher { a: FIRST, b: SECOND };
     value.hash(&mut hasher);
     hasher.both()
 }
 
-impl Wide {
+impl WideHasher {
     pub(crate) fn new() -> Self {
         Self { a: FIRST, b: SECOND }
     }
@@ -42,7 +42,7 @@ fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-impl Hasher for Wide {
+impl Hasher for WideHasher {
     fn write(&mut self, bytes: &[u8]) {
         let (whole, rest) = bytes.as_chunks::<8>();
         for chunk in whole {
@@ -78,9 +78,9 @@ impl Hasher for Wide {
 
 /// Passes a hash through: the keys of the visited set are hashes already.
 #[derive(Default, Clone)]
-pub(crate) struct Through(u64);
+pub(crate) struct PassThroughHasher(u64);
 
-impl Hasher for Through {
+impl Hasher for PassThroughHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 ^= word(bytes.get(..8).unwrap_or(bytes));
     }

@@ -1,40 +1,40 @@
-//! What must stay true. Three kinds: of a state, of a step from one state to the next, and of one
-//! record in the moment it is settled. Each is a small function with a sentence for a name.
+//! The invariants: of a state, of a step from one state to the next, and of one record at the
+//! moment it is decided. Each is a small function with a sentence as its name.
 
-mod air;
-mod asking;
+mod answers;
 mod calls;
-mod counsel;
+mod child_runs;
+mod commands;
 mod ending;
-mod gate;
 mod humans;
-mod kids;
-mod mail;
+mod in_flight;
+mod model_calls;
 mod money;
-mod spine;
-mod time;
+mod reviews;
+mod state_shape;
+mod time_limits;
 mod window;
 
 use windlass_core::apply::apply;
-use windlass_core::wanted::Wanted;
+use windlass_core::run::wanted::Wanted;
 use windlass_core::{Conversation, Entry, Record};
 
-use super::config::Config;
-use super::world::World;
+use super::config::ExplorerConfig;
+use super::world::ExploredState;
 
-/// `Err` says what is wrong.
-pub(crate) type Verdict = Result<(), String>;
+/// The result of an invariant; `Err` says what is wrong.
+pub(crate) type InvariantResult = Result<(), String>;
 
 /// An invariant that does not hold.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenInvariant {
     pub(crate) invariant: &'static str,
     pub(crate) what: String,
     /// The entry that broke it, if it was not stored.
     pub(crate) entry: Option<Box<Entry>>,
 }
 
-impl Broken {
+impl BrokenInvariant {
     pub(crate) fn new(invariant: &'static str, what: &dyn std::fmt::Display) -> Self {
         Self { invariant, what: what.to_string(), entry: None }
     }
@@ -45,67 +45,76 @@ impl Broken {
     }
 }
 
-/// A state and what is wanted in it.
-pub(crate) struct State<'a> {
-    pub(crate) config: &'a Config,
-    pub(crate) world: &'a World,
+/// A state and the effects wanted in it.
+pub(crate) struct StateUnderTest<'a> {
+    pub(crate) config: &'a ExplorerConfig,
+    pub(crate) world: &'a ExploredState,
     pub(crate) wanted: &'a Wanted,
 }
 
-/// A step.
-pub(crate) struct Step<'a> {
+/// A step from one state to the next.
+pub(crate) struct StepUnderTest<'a> {
     pub(crate) before: &'a Conversation,
     pub(crate) entry: &'a Entry,
     pub(crate) after: &'a Conversation,
 }
 
 /// A record, about to be applied to `now`.
-pub(crate) struct Fact<'a> {
-    pub(crate) world: &'a World,
+pub(crate) struct RecordUnderTest<'a> {
+    pub(crate) world: &'a ExploredState,
     pub(crate) now: &'a Conversation,
     pub(crate) entry: &'a Entry,
     pub(crate) record: &'a Record,
 }
 
 /// An invariant of states, with its name.
-pub(crate) type OfState = (&'static str, fn(&State<'_>) -> Verdict);
+pub(crate) type StateInvariant = (&'static str, fn(&StateUnderTest<'_>) -> InvariantResult);
 /// An invariant of steps.
-pub(crate) type OfStep = (&'static str, fn(&Step<'_>) -> Verdict);
+pub(crate) type StepInvariant = (&'static str, fn(&StepUnderTest<'_>) -> InvariantResult);
 /// An invariant of records.
-pub(crate) type OfFact = (&'static str, fn(&Fact<'_>) -> Verdict);
+pub(crate) type RecordInvariant = (&'static str, fn(&RecordUnderTest<'_>) -> InvariantResult);
 
-const STATES: [&[OfState]; 5] =
-    [spine::STATES, air::STATES, money::STATES, time::STATES, kids::STATES];
-const STEPS: [&[OfStep]; 9] = [
-    mail::STEPS,
-    spine::STEPS,
+const STATES: [&[StateInvariant]; 5] = [
+    state_shape::STATES,
+    in_flight::STATES,
+    money::STATES,
+    time_limits::STATES,
+    child_runs::STATES,
+];
+const STEPS: [&[StepInvariant]; 9] = [
+    commands::STEPS,
+    state_shape::STEPS,
     ending::STEPS,
     humans::STEPS,
-    asking::STEPS,
+    model_calls::STEPS,
     window::STEPS,
-    gate::STEPS,
-    counsel::STEPS,
-    kids::STEPS,
+    answers::STEPS,
+    reviews::STEPS,
+    child_runs::STEPS,
 ];
-const FACTS: [&[OfFact]; 11] = [
-    mail::FACTS,
+const FACTS: [&[RecordInvariant]; 11] = [
+    commands::FACTS,
     ending::FACTS,
     humans::FACTS,
     calls::FACTS,
-    asking::FACTS,
+    model_calls::FACTS,
     money::FACTS,
     window::FACTS,
-    time::FACTS,
-    gate::FACTS,
-    counsel::FACTS,
-    kids::FACTS,
+    time_limits::FACTS,
+    answers::FACTS,
+    reviews::FACTS,
+    child_runs::FACTS,
 ];
 
 /// Checks a state.
-pub(crate) fn state(config: &Config, world: &World, wanted: &Wanted) -> Result<(), Broken> {
-    let state = State { config, world, wanted };
+pub(crate) fn state(
+    config: &ExplorerConfig,
+    world: &ExploredState,
+    wanted: &Wanted,
+) -> Result<(), BrokenInvariant> {
+    let state = StateUnderTest { config, world, wanted };
     for (name, holds) in STATES.into_iter().flatten() {
-        holds(&state).map_err(|what| Broken::new(name, &what))?;
+        holds(&state).map_err(|what| BrokenInvariant::new(name, &what))?;
     }
     Ok(())
 }
@@ -115,34 +124,34 @@ pub(crate) fn step(
     before: &Conversation,
     entry: &Entry,
     after: &Conversation,
-) -> Result<(), Broken> {
-    let step = Step { before, entry, after };
+) -> Result<(), BrokenInvariant> {
+    let step = StepUnderTest { before, entry, after };
     for (name, holds) in STEPS.into_iter().flatten() {
-        holds(&step).map_err(|what| Broken::new(name, &what))?;
+        holds(&step).map_err(|what| BrokenInvariant::new(name, &what))?;
     }
     Ok(())
 }
 
-/// Checks each record where it is settled, and lets the onlooker note it.
-pub(crate) fn facts(world: &mut World, entry: &Entry) -> Result<(), Broken> {
+/// Checks each record where it is decided, and lets the ledger note it.
+pub(crate) fn facts(world: &mut ExploredState, entry: &Entry) -> Result<(), BrokenInvariant> {
     let mut now = world.live.clone();
-    world.ledger.hear(&now, &entry.input);
+    world.ledger.observe_input(&now, &entry.input);
     for record in &entry.records {
-        fact(&Fact { world, now: &now, entry, record })?;
+        fact(&RecordUnderTest { world, now: &now, entry, record })?;
         world.ledger.witness(&now, entry, record);
         apply(&mut now, entry.at, &entry.input, record);
     }
     Ok(())
 }
 
-fn fact(fact: &Fact<'_>) -> Result<(), Broken> {
+fn fact(fact: &RecordUnderTest<'_>) -> Result<(), BrokenInvariant> {
     for (name, holds) in FACTS.into_iter().flatten() {
-        holds(fact).map_err(|what| Broken::new(name, &what).by(fact.entry))?;
+        holds(fact).map_err(|what| BrokenInvariant::new(name, &what).by(fact.entry))?;
     }
     Ok(())
 }
 
-/// The names of all invariants, for whoever lists them.
+/// Returns the names of all invariants.
 pub(crate) fn names() -> Vec<&'static str> {
     let states = STATES.into_iter().flatten().map(|(name, _)| *name);
     let steps = STEPS.into_iter().flatten().map(|(name, _)| *name);
@@ -150,7 +159,7 @@ pub(crate) fn names() -> Vec<&'static str> {
     states.chain(steps).chain(facts).collect()
 }
 
-/// `Ok` if it holds; otherwise the sentence.
-fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Verdict {
+/// Returns `Ok` if the condition holds; otherwise the sentence.
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> InvariantResult {
     if holds { Ok(()) } else { Err(otherwise()) }
 }

@@ -1,76 +1,77 @@
-//! Every choice the world has in a state. Not here: an append that fails is the state before it,
-//! and an append that lands unseen is a crash right after it, so both are covered by `Die`.
+//! The moves: every choice the world has in a state. Not here: an append that fails is the state
+//! before it, and an append that succeeds unseen is a crash right after it, so both are covered by
+//! `Die`.
 
-use windlass_core::call::Call;
-use windlass_core::ids::{AskId, CallId, QuestionId};
-use windlass_core::permission::Otherwise;
-use windlass_core::question::About;
-use windlass_core::run::Run;
-use windlass_core::wanted::{Effect, Wanted};
+use windlass_core::call::call_state::Call;
+use windlass_core::log::ids::{CallId, ModelCallId, QuestionId};
+use windlass_core::permission::DefaultDecision;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::question::QuestionKind;
+use windlass_core::run::wanted::{Effect, Wanted};
 
-use super::advice::Advise;
-use super::config::{Config, Mailing, Owner};
-use super::menu::{Back, Fault, Say, Think};
-use super::world::{Stream, World};
+use super::choices::{ClassifierChoice, HookChoice, ModelFaultChoice, ToolReturnChoice};
+use super::config::{CommandDelivery, ExplorerConfig, OwnerChoice};
+use super::review_choices::ReviewChoice;
+use super::world::{ExploredState, StreamProgress};
 
-/// A choice.
+/// A choice of the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Move {
-    /// The model says this line of the menu.
+pub(crate) enum WorldMove {
+    /// The model gives this reply of the choices.
     Say(u8),
-    /// The next call of this line has streamed.
+    /// The next call of this reply has streamed.
     Block(u8),
     /// The model call fails.
-    Fail(Fault),
+    Fail(ModelFaultChoice),
     /// The effect of a call that changes something takes place.
     Fire(CallId),
-    /// A tool comes back.
-    Return(CallId, Back),
-    /// A hook answers.
-    Hook(CallId, Say),
-    /// A tool says what became of a lost call.
-    Probe(CallId, Find),
-    /// A classifier looked at a call.
-    Think(CallId, Think),
-    /// Whom the run waits for answers.
-    Advise(Advise),
-    /// Time passes and nobody is told.
-    Lapse(Lapse),
-    /// The awaited time comes.
+    /// A tool returns.
+    Return(CallId, ToolReturnChoice),
+    /// A hook responds.
+    Hook(CallId, HookChoice),
+    /// A tool is probed for a lost call.
+    Probe(CallId, ProbeChoice),
+    /// A classifier reviewed a call.
+    Think(CallId, ClassifierChoice),
+    /// The pending review returns.
+    Advise(ReviewChoice),
+    /// Time passes and no timer fires.
+    Lapse(TimeLapse),
+    /// The timer fires.
     Tick,
     /// The owner records its settings, as wanted.
     Configure,
     /// The owner offers settings between runs.
-    Offer(Owner),
-    /// Somebody sends mail.
-    Post(Letter),
-    /// The owner drains the mailbox.
+    Offer(OwnerChoice),
+    /// A command is sent.
+    Post(CommandChoice),
+    /// The owner reads the inbox.
     Drain,
-    /// The process or the machine dies; a new owner takes over what is left of the log.
-    Die { keep: u8, owner: Owner },
-    /// A copy of the lane goes on.
+    /// The process or the machine dies; a new owner claims the lane with what is left of the log.
+    Die { keep: u8, owner: OwnerChoice },
+    /// A copy of the lane continues.
     Fork,
 }
 
 /// What a probe finds. Probes do not lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Find {
+pub(crate) enum ProbeChoice {
     Truth,
     Unknown,
 }
 
 /// How time passes unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lapse {
-    /// Beyond the time that was waited for.
+pub(crate) enum TimeLapse {
+    /// Beyond the time of the timer.
     Late,
-    /// So long that nobody can have been there.
+    /// So long that the process must have been asleep.
     Asleep,
 }
 
-/// Mail to send.
+/// A command to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Letter {
+pub(crate) enum CommandChoice {
     Prompt,
     Steer,
     Child,
@@ -80,16 +81,16 @@ pub(crate) enum Letter {
     Memory,
     Compact,
     Task,
-    /// The child that does this part of a call comes home.
+    /// The child with this task of a call returns.
     Home(CallId, u16),
-    Answer(QuestionId, Choice),
+    Answer(QuestionId, AnswerChoice),
 }
 
 /// An answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum AnswerChoice {
     Allow,
-    /// Yes, and calls of this tool need not be asked about again.
+    /// Approve, and grant a rule for calls of this tool.
     Grant,
     Deny,
     Retry,
@@ -99,159 +100,197 @@ pub(crate) enum Choice {
     Text,
 }
 
-/// All moves of `world`.
-pub(crate) fn moves(config: &Config, world: &World, wanted: &Wanted) -> Vec<Move> {
+/// Returns all moves of `world`.
+pub(crate) fn moves(
+    config: &ExplorerConfig,
+    world: &ExploredState,
+    wanted: &Wanted,
+) -> Vec<WorldMove> {
     let mut moves = Vec::new();
     for effect in &wanted.effects {
         of_effect(config, world, *effect, &mut moves);
     }
     if wanted.wake_at.is_some() {
-        moves.push(Move::Tick);
+        moves.push(WorldMove::Tick);
     }
-    letters(config, world, &mut moves);
+    command_moves(config, world, &mut moves);
     lapses(world, wanted, &mut moves);
     deaths(world, &mut moves);
     between_runs(world, &mut moves);
     moves
 }
 
-fn of_effect(config: &Config, world: &World, effect: Effect, moves: &mut Vec<Move>) {
+fn of_effect(
+    config: &ExplorerConfig,
+    world: &ExploredState,
+    effect: Effect,
+    moves: &mut Vec<WorldMove>,
+) {
     match effect {
-        Effect::Ask(ask) => of_model(config, world, ask, moves),
+        Effect::CallModel(ask) => of_model(config, world, ask, moves),
         Effect::RunTool { call, .. } => of_tool(config, world, call, moves),
-        Effect::HookBefore(call) | Effect::HookAfter(call) => {
-            moves.extend(config.says.iter().map(|say| Move::Hook(call, *say)));
+        Effect::RunPreHook(call) | Effect::RunPostHook(call) => {
+            moves.extend(config.says.iter().map(|say| WorldMove::Hook(call, *say)));
         }
-        Effect::Probe(call) => {
-            moves.extend([Find::Truth, Find::Unknown].map(|find| Move::Probe(call, find)));
+        Effect::ProbeCall(call) => {
+            moves.extend(
+                [ProbeChoice::Truth, ProbeChoice::Unknown].map(|find| WorldMove::Probe(call, find)),
+            );
         }
-        Effect::Classify(call) => {
-            moves.extend(config.thoughts.iter().map(|think| Move::Think(call, *think)));
+        Effect::ClassifyCall(call) => {
+            moves.extend(config.thoughts.iter().map(|think| WorldMove::Think(call, *think)));
         }
-        Effect::Consult(_) => moves.extend(advices(config, world)),
-        Effect::Configure => moves.push(Move::Configure),
+        Effect::RequestReview(_) => moves.extend(review_moves(config, world)),
+        Effect::RecordSettings => moves.push(WorldMove::Configure),
     }
 }
 
-fn advices<'a>(config: &'a Config, world: &'a World) -> impl Iterator<Item = Move> + 'a {
-    let about = world.live.run.as_ref().and_then(Run::consulting).map(|sought| &sought.about);
-    let fits = move |says: &&Advise| about.is_some_and(|about| says.fits(about));
-    config.advices.iter().filter(fits).map(|says| Move::Advise(*says))
+fn review_moves<'a>(
+    config: &'a ExplorerConfig,
+    world: &'a ExploredState,
+) -> impl Iterator<Item = WorldMove> + 'a {
+    let about = world.live.run.as_ref().and_then(Run::pending_review).map(|sought| &sought.review);
+    let fits = move |says: &&ReviewChoice| about.is_some_and(|about| says.applies_to(about));
+    config.advices.iter().filter(fits).map(|says| WorldMove::Advise(*says))
 }
 
-/// Time that passes unnoticed matters only where a time is waited for.
-fn lapses(world: &World, wanted: &Wanted, moves: &mut Vec<Move>) {
+/// Time that passes unnoticed matters only where a timer is set.
+fn lapses(world: &ExploredState, wanted: &Wanted, moves: &mut Vec<WorldMove>) {
     if world.left.lapses > 0 && wanted.wake_at.is_some_and(|wake| world.now < wake) {
-        moves.extend([Lapse::Late, Lapse::Asleep].map(Move::Lapse));
+        moves.extend([TimeLapse::Late, TimeLapse::Asleep].map(WorldMove::Lapse));
     }
 }
 
-fn of_model(config: &Config, world: &World, ask: AskId, moves: &mut Vec<Move>) {
-    if world.live.run.as_ref().and_then(Run::asking).is_none_or(|asking| asking.ask != ask) {
+fn of_model(
+    config: &ExplorerConfig,
+    world: &ExploredState,
+    ask: ModelCallId,
+    moves: &mut Vec<WorldMove>,
+) {
+    if world
+        .live
+        .run
+        .as_ref()
+        .and_then(Run::pending_model_call)
+        .is_none_or(|asking| asking.model_call != ask)
+    {
         return;
     }
     for (line, scripted) in (0u8..).zip(&config.lines) {
         if world.stream.is_some_and(|stream| stream.line != line) {
             continue;
         }
-        moves.push(Move::Say(line));
+        moves.push(WorldMove::Say(line));
         let seen = world.stream.map_or(0, |stream| stream.calls);
         if world.left.blocks > 0 && usize::from(seen) < scripted.facts.len() {
-            moves.push(Move::Block(line));
+            moves.push(WorldMove::Block(line));
         }
     }
     if world.left.failures > 0 {
-        moves.extend(config.faults.iter().map(|fault| Move::Fail(*fault)));
+        moves.extend(config.faults.iter().map(|fault| WorldMove::Fail(*fault)));
     }
 }
 
-fn of_tool(config: &Config, world: &World, id: CallId, moves: &mut Vec<Move>) {
+fn of_tool(config: &ExplorerConfig, world: &ExploredState, id: CallId, moves: &mut Vec<WorldMove>) {
     let Some(call) = world.live.run.as_ref().and_then(Run::round).and_then(|r| r.call(id)) else {
         return;
     };
     let fired = world.fired.contains(&id);
     if !call.facts.touches.is_read() && !fired {
-        moves.push(Move::Fire(id));
+        moves.push(WorldMove::Fire(id));
     }
     let returns = config.backs.iter().filter(|back| may_return(world, call, fired, **back));
-    moves.extend(returns.map(|back| Move::Return(id, *back)));
+    moves.extend(returns.map(|back| WorldMove::Return(id, *back)));
 }
 
-fn may_return(world: &World, call: &Call, fired: bool, back: Back) -> bool {
+fn may_return(world: &ExploredState, call: &Call, fired: bool, back: ToolReturnChoice) -> bool {
     match back {
-        Back::Done | Back::Big => fired || call.facts.touches.is_read(),
+        ToolReturnChoice::Done | ToolReturnChoice::Big => fired || call.facts.touches.is_read(),
         _ => world.left.mishaps > 0,
     }
 }
 
-fn letters(config: &Config, world: &World, moves: &mut Vec<Move>) {
+fn command_moves(config: &ExplorerConfig, world: &ExploredState, moves: &mut Vec<WorldMove>) {
     if !world.mailbox.is_empty() {
-        moves.push(Move::Drain);
+        moves.push(WorldMove::Drain);
     }
     let room = match config.mailing {
-        Mailing::AtOnce => world.mailbox.is_empty(),
-        Mailing::Boxed => world.mailbox.len() < 2,
+        CommandDelivery::AtOnce => world.mailbox.is_empty(),
+        CommandDelivery::Boxed => world.mailbox.len() < 2,
     };
     if room {
         plain_letters(world, moves);
-        homecomings(world, moves);
+        child_result_moves(world, moves);
         answers(world, moves);
     }
 }
 
-fn plain_letters(world: &World, moves: &mut Vec<Move>) {
+fn plain_letters(world: &ExploredState, moves: &mut Vec<WorldMove>) {
     let left = &world.left;
     let letters = [
-        (left.prompts, Letter::Prompt),
-        (left.steers, Letter::Steer),
-        (left.children, Letter::Child),
-        (left.cancels, Letter::Cancel),
-        (left.aborts, Letter::Abort),
-        (left.memories, Letter::Memory),
-        (left.compactions, Letter::Compact),
-        (left.tasks, Letter::Task),
+        (left.prompts, CommandChoice::Prompt),
+        (left.steers, CommandChoice::Steer),
+        (left.children, CommandChoice::Child),
+        (left.cancels, CommandChoice::Cancel),
+        (left.aborts, CommandChoice::Abort),
+        (left.memories, CommandChoice::Memory),
+        (left.compactions, CommandChoice::Compact),
+        (left.tasks, CommandChoice::Task),
     ];
-    moves.extend(letters.iter().filter(|(left, _)| *left > 0).map(|(_, l)| Move::Post(*l)));
-    if left.cancels > 0 && !world.live.queue.is_empty() {
-        moves.push(Move::Post(Letter::CancelQueued));
+    moves.extend(letters.iter().filter(|(left, _)| *left > 0).map(|(_, l)| WorldMove::Post(*l)));
+    if left.cancels > 0 && !world.live.prompt_queue.is_empty() {
+        moves.push(WorldMove::Post(CommandChoice::CancelQueued));
     }
 }
 
-/// A child comes home; one that was there already, or whom nobody waits for, comes as a stray.
-fn homecomings(world: &World, moves: &mut Vec<Move>) {
-    for kid in world.ledger.kids() {
+/// Returns the moves with which a child returns; a result that was sent already, or that no call
+/// waits for, arrives as a stray.
+fn child_result_moves(world: &ExploredState, moves: &mut Vec<WorldMove>) {
+    for kid in world.ledger.started_children() {
         if kid.is_out() || world.left.strays > 0 {
-            moves.push(Move::Post(Letter::Home(kid.call, kid.part)));
+            moves.push(WorldMove::Post(CommandChoice::Home(kid.call, kid.part)));
         }
     }
 }
 
-fn answers(world: &World, moves: &mut Vec<Move>) {
+fn answers(world: &ExploredState, moves: &mut Vec<WorldMove>) {
     if world.left.answers == 0 {
         return;
     }
-    for question in world.live.run.iter().flat_map(Run::questions) {
-        let choices = choices(world, &question.about);
-        let letters = choices.iter().map(|choice| Letter::Answer(question.id, *choice));
-        moves.extend(letters.map(Move::Post));
+    for question in world.live.run.iter().flat_map(Run::open_questions) {
+        let choices = choices(world, &question.kind);
+        let letters = choices.iter().map(|choice| CommandChoice::Answer(question.id, *choice));
+        moves.extend(letters.map(WorldMove::Post));
     }
 }
 
-fn choices(world: &World, about: &About) -> &'static [Choice] {
-    let grants = world.live.settings.as_ref().is_some_and(|s| s.rules.otherwise == Otherwise::Ask);
+fn choices(world: &ExploredState, about: &QuestionKind) -> &'static [AnswerChoice] {
+    let grants = world
+        .live
+        .settings
+        .as_ref()
+        .is_some_and(|s| s.rules.default_decision == DefaultDecision::Ask);
     match about {
-        About::Approval { .. } if grants => &[Choice::Allow, Choice::Grant, Choice::Deny],
-        About::Approval { .. } => &[Choice::Allow, Choice::Deny],
-        About::Guidance { .. } => &[Choice::Text, Choice::Continue, Choice::Abandon],
-        About::Budget { .. } => &[Choice::Continue, Choice::Abandon],
-        About::Uncertain { .. } => &[Choice::Retry, Choice::MarkDone, Choice::Abandon],
-        About::Asking { .. } => &[Choice::Text, Choice::Deny],
-        About::Plan { .. } => &[Choice::Allow, Choice::Continue, Choice::Deny],
-        About::Drift { .. } => &[Choice::Continue, Choice::Abandon],
+        QuestionKind::Approval { .. } if grants => {
+            &[AnswerChoice::Allow, AnswerChoice::Grant, AnswerChoice::Deny]
+        }
+        QuestionKind::Approval { .. } => &[AnswerChoice::Allow, AnswerChoice::Deny],
+        QuestionKind::Guidance { .. } => {
+            &[AnswerChoice::Text, AnswerChoice::Continue, AnswerChoice::Abandon]
+        }
+        QuestionKind::Budget { .. } => &[AnswerChoice::Continue, AnswerChoice::Abandon],
+        QuestionKind::Uncertain { .. } => {
+            &[AnswerChoice::Retry, AnswerChoice::MarkDone, AnswerChoice::Abandon]
+        }
+        QuestionKind::ModelQuestion { .. } => &[AnswerChoice::Text, AnswerChoice::Deny],
+        QuestionKind::Plan { .. } => {
+            &[AnswerChoice::Allow, AnswerChoice::Continue, AnswerChoice::Deny]
+        }
+        QuestionKind::PromptChanged { .. } => &[AnswerChoice::Continue, AnswerChoice::Abandon],
     }
 }
 
-fn deaths(world: &World, moves: &mut Vec<Move>) {
+fn deaths(world: &ExploredState, moves: &mut Vec<WorldMove>) {
     let newest = world.disk.len().saturating_sub(1);
     for (keep, _) in (0u8..).zip(&world.disk) {
         let allowed = match usize::from(keep) == newest {
@@ -259,32 +298,32 @@ fn deaths(world: &World, moves: &mut Vec<Move>) {
             false => world.left.outages,
         };
         if allowed > 0 {
-            moves.push(Move::Die { keep, owner: world.owner });
+            moves.push(WorldMove::Die { keep, owner: world.owner });
             if world.left.drifts > 0 {
-                moves.push(Move::Die { keep, owner: other(world.owner) });
+                moves.push(WorldMove::Die { keep, owner: other(world.owner) });
             }
         }
     }
 }
 
-pub(crate) fn other(owner: Owner) -> Owner {
+pub(crate) fn other(owner: OwnerChoice) -> OwnerChoice {
     match owner {
-        Owner::First => Owner::Other,
-        Owner::Other => Owner::First,
+        OwnerChoice::First => OwnerChoice::Other,
+        OwnerChoice::Other => OwnerChoice::First,
     }
 }
 
-fn between_runs(world: &World, moves: &mut Vec<Move>) {
+fn between_runs(world: &ExploredState, moves: &mut Vec<WorldMove>) {
     if world.left.offers > 0 && world.live.run.is_none() {
-        moves.extend([Owner::First, Owner::Other].map(Move::Offer));
+        moves.extend([OwnerChoice::First, OwnerChoice::Other].map(WorldMove::Offer));
     }
-    if world.left.forks > 0 && world.live.is_at_rest() {
-        moves.push(Move::Fork);
+    if world.left.forks > 0 && world.live.has_no_open_round() {
+        moves.push(WorldMove::Fork);
     }
 }
 
-/// The stream after one more call of `line` was seen.
-pub(crate) fn streamed(world: &World, line: u8) -> Stream {
+/// Returns the stream after one more call of `line` was seen.
+pub(crate) fn streamed_blocks(world: &ExploredState, line: u8) -> StreamProgress {
     let calls = world.stream.map_or(0, |stream| stream.calls).saturating_add(1);
-    Stream { line, calls }
+    StreamProgress { line, calls }
 }

@@ -1,72 +1,72 @@
-//! Bugs planted one at a time, to see that the invariants find them. Each is a small function that
-//! alters what `decide` settled or what `wanted` wants.
+//! Mutants: bugs planted one at a time, to see that the invariants find them. Each is a small
+//! function that alters the records of `decide` or the effects of `wanted`.
 
-mod air;
-mod company;
+mod child_runs;
+mod commands;
+mod compaction;
 mod ending;
+mod in_flight;
 mod limits;
-mod mail;
-mod model;
-mod room;
+mod model_calls;
+mod owner_change;
+mod permissions;
 mod rounds;
-mod rules;
-mod takeover;
 
 use std::sync::Arc;
 
 use windlass_core::apply::apply;
-use windlass_core::ids::Millis;
-use windlass_core::run::Run;
-use windlass_core::settings::Settings;
-use windlass_core::wanted::Wanted;
+use windlass_core::log::ids::UnixMillis;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::wanted::Wanted;
+use windlass_core::settings::conversation_settings::Settings;
 use windlass_core::{Conversation, Input, Record, decide};
 
 /// A planted bug.
 pub(crate) struct Mutant {
     pub(crate) name: &'static str,
-    pub(crate) plant: Plant,
-    /// Where it is looked for.
+    pub(crate) plant: Mutation,
+    /// The configurations in which it is searched.
     pub(crate) configs: &'static [&'static str],
 }
 
 /// What a bug changes.
-pub(crate) enum Plant {
-    /// What `decide` settles.
-    Records(fn(&Told<'_>, Vec<Record>) -> Vec<Record>),
-    /// What `wanted` wants.
+pub(crate) enum Mutation {
+    /// The records of `decide`.
+    Records(fn(&DecideCall<'_>, Vec<Record>) -> Vec<Record>),
+    /// The effects of `wanted`.
     Wanted(fn(&Conversation, Wanted) -> Wanted),
 }
 
-/// What `decide` was told.
-pub(crate) struct Told<'a> {
+/// The arguments of `decide`.
+pub(crate) struct DecideCall<'a> {
     pub(crate) state: &'a Conversation,
-    pub(crate) at: Millis,
+    pub(crate) at: UnixMillis,
     pub(crate) input: &'a Input,
 }
 
-/// Every planted bug.
+/// Returns every planted bug.
 pub(crate) fn all() -> impl Iterator<Item = &'static Mutant> {
     let tables: [&'static [Mutant]; 10] = [
-        takeover::MUTANTS,
+        owner_change::MUTANTS,
         rounds::MUTANTS,
         ending::MUTANTS,
-        mail::MUTANTS,
-        model::MUTANTS,
-        air::MUTANTS,
-        rules::MUTANTS,
-        room::MUTANTS,
+        commands::MUTANTS,
+        model_calls::MUTANTS,
+        in_flight::MUTANTS,
+        permissions::MUTANTS,
+        compaction::MUTANTS,
         limits::MUTANTS,
-        company::MUTANTS,
+        child_runs::MUTANTS,
     ];
     tables.into_iter().flatten()
 }
 
 const fn records(
     name: &'static str,
-    alter: fn(&Told<'_>, Vec<Record>) -> Vec<Record>,
+    alter: fn(&DecideCall<'_>, Vec<Record>) -> Vec<Record>,
     configs: &'static [&'static str],
 ) -> Mutant {
-    Mutant { name, plant: Plant::Records(alter), configs }
+    Mutant { name, plant: Mutation::Records(alter), configs }
 }
 
 const fn wants(
@@ -74,11 +74,11 @@ const fn wants(
     alter: fn(&Conversation, Wanted) -> Wanted,
     configs: &'static [&'static str],
 ) -> Mutant {
-    Mutant { name, plant: Plant::Wanted(alter), configs }
+    Mutant { name, plant: Mutation::Wanted(alter), configs }
 }
 
-impl Told<'_> {
-    /// The state with `records` applied.
+impl DecideCall<'_> {
+    /// Returns the state with `records` applied.
     fn after(&self, records: &[Record]) -> Conversation {
         let mut state = self.state.clone();
         for record in records {
@@ -87,36 +87,36 @@ impl Told<'_> {
         state
     }
 
-    /// `records`, and what follows for the open round.
-    fn advanced(&self, mut records: Vec<Record>) -> Vec<Record> {
+    /// Returns `records`, and what follows for the open round.
+    fn advance_records(&self, mut records: Vec<Record>) -> Vec<Record> {
         let state = self.after(&records);
         if state.run.as_ref().and_then(Run::round).is_some() {
-            records.extend(decide(&state, self.at, &Input::Ticked {}));
+            records.extend(decide(&state, self.at, &Input::TimerFired {}));
         }
         records
     }
 
-    /// What would be settled if the state were another.
-    fn decided(&self, change: impl FnOnce(&mut Conversation)) -> Vec<Record> {
+    /// Returns what would be decided with a changed state.
+    fn decide_with(&self, change: impl FnOnce(&mut Conversation)) -> Vec<Record> {
         let mut state = self.state.clone();
         change(&mut state);
         decide(&state, self.at, self.input)
     }
 
-    /// What would be settled if the active run were another.
+    /// Returns what would be decided with a changed run.
     fn decided_for(&self, change: impl FnOnce(&mut Run)) -> Vec<Record> {
-        self.decided(|state| {
+        self.decide_with(|state| {
             if let Some(run) = &mut state.run {
                 change(run);
             }
         })
     }
 
-    /// What would be settled with other settings.
+    /// Returns what would be decided with changed settings.
     fn decided_with(&self, change: impl FnOnce(&mut Settings)) -> Vec<Record> {
         let offered = matches!(self.input, Input::Configured { .. });
-        self.decided(|state| match &mut state.settings {
-            // Settings that are offered are compared with the ones in force.
+        self.decide_with(|state| match &mut state.settings {
+            // Offered settings are compared with the current ones.
             Some(settings) if !offered => change(Arc::make_mut(settings)),
             Some(_) | None => {}
         })
@@ -127,22 +127,22 @@ impl Told<'_> {
     }
 }
 
-/// Puts what `change` says in place of each record.
+/// Replaces each record by what `change` returns.
 fn replace(records: Vec<Record>, change: impl Fn(Record) -> Vec<Record>) -> Vec<Record> {
     records.into_iter().flat_map(change).collect()
 }
 
-/// Leaves out what `unwanted` names.
+/// Removes the records that `unwanted` matches.
 fn without(records: Vec<Record>, unwanted: impl Fn(&Record) -> bool) -> Vec<Record> {
     records.into_iter().filter(|record| !unwanted(record)).collect()
 }
 
-/// The records up to the first that `stop` names.
+/// Returns the records up to the first that `stop` matches.
 fn until(records: Vec<Record>, stop: impl Fn(&Record) -> bool) -> Vec<Record> {
     records.into_iter().take_while(|record| !stop(record)).collect()
 }
 
-/// Says each record that `named` names a second time.
+/// Repeats each record that `named` matches.
 fn twice(records: Vec<Record>, named: impl Fn(&Record) -> bool) -> Vec<Record> {
     replace(records, |record| match named(&record) {
         true => vec![record.clone(), record],

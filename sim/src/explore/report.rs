@@ -1,19 +1,19 @@
-//! What the explorer prints.
+//! The report that the explorer prints.
 
-use super::act::Sim;
 use super::batch::batch;
-use super::config::Config;
+use super::config::ExplorerConfig;
 use super::configs;
+use super::core_under_test::CoreUnderTest;
 use super::coverage::Coverage;
-use super::eyes::Eyes;
 use super::invariants;
-use super::moves::Move;
-use super::search::{End, Reach, Violation, Walk, search};
-use super::watch::Watch;
+use super::moves::WorldMove;
+use super::search::{ExplorationEnd, ExplorationLimits, ExplorationResult, ViolationTrace, search};
+use super::stopwatch::Stopwatch;
+use super::transitions::ExplorerSim;
 
 const LEAST_STATES: u64 = 1_000_000;
 
-const FULL: Reach = Reach { states: 5_000_000, ms: 600_000 };
+const FULL: ExplorationLimits = ExplorationLimits { states: 5_000_000, ms: 600_000 };
 
 /// Names every configuration and every invariant.
 #[must_use]
@@ -24,9 +24,9 @@ pub fn list() -> String {
     configs.chain(invariants).collect::<Vec<_>>().join("\n")
 }
 
-/// Walks one configuration; `Err` if there is none of that name or something is broken.
+/// Explores one configuration; `Err` if there is none of that name or an invariant is broken.
 pub fn explore_one(name: &str) -> Result<String, String> {
-    let config = configs::named(name).ok_or_else(|| format!("no configuration {name}"))?;
+    let config = configs::find_config(name).ok_or_else(|| format!("no configuration {name}"))?;
     let (line, walk) = walk(&config);
     match &walk.violation {
         Some(violation) => Err(format!("{line}\n{}", tell(&config, violation))),
@@ -34,28 +34,28 @@ pub fn explore_one(name: &str) -> Result<String, String> {
     }
 }
 
-fn walk(config: &Config) -> (String, Walk) {
-    let watch = Watch::start();
-    let walk = search(Sim { config, eyes: Eyes::honest() }, FULL);
+fn walk(config: &ExplorerConfig) -> (String, ExplorationResult) {
+    let watch = Stopwatch::start();
+    let walk = search(ExplorerSim { config, eyes: CoreUnderTest::unmodified() }, FULL);
     let end = match walk.end {
-        End::Exhausted => "",
-        End::Bounded => ", bounded",
+        ExplorationEnd::Exhausted => "",
+        ExplorationEnd::Bounded => ", bounded",
     };
     let line = format!(
         "{:14} {:9} states {:10} transitions {:6} ms{end}",
         config.name,
         walk.states,
         walk.transitions,
-        watch.ms()
+        watch.elapsed_ms()
     );
     (line, walk)
 }
 
-/// Walks every configuration. `Err` says what is broken or missing.
+/// Explores every configuration. `Err` says what is broken or missing.
 pub fn explore_all() -> Result<String, String> {
     let configs = configs::all();
     let walks = batch(&configs, walk, |_, (line, _)| println!("{line}"));
-    let mut total = Walk::default();
+    let mut total = ExplorationResult::default();
     for (config, (_, walk)) in configs.iter().zip(&walks) {
         if let Some(violation) = &walk.violation {
             return Err(tell(config, violation));
@@ -67,9 +67,9 @@ pub fn explore_all() -> Result<String, String> {
     judge(&total)
 }
 
-fn judge(total: &Walk) -> Result<String, String> {
-    let Walk { states, transitions, coverage, .. } = total;
-    let (covered, all) = (coverage.covered(), Coverage::all());
+fn judge(total: &ExplorationResult) -> Result<String, String> {
+    let ExplorationResult { states, transitions, coverage, .. } = total;
+    let (covered, all) = (coverage.covered_pairs(), Coverage::all());
     let line = format!(
         "explored: {states} states, {transitions} transitions, \
          {covered}/{all} phase-input pairs, 0 violations"
@@ -82,7 +82,7 @@ fn judge(total: &Walk) -> Result<String, String> {
     if missing.is_empty() { Ok(line) } else { Err(format!("{}\n{line}", missing.join("\n"))) }
 }
 
-fn tell(config: &Config, violation: &Violation) -> String {
+fn tell(config: &ExplorerConfig, violation: &ViolationTrace) -> String {
     let broken = &violation.broken;
     let mut lines = vec![
         format!("violation: {}", broken.invariant),
@@ -97,12 +97,14 @@ fn tell(config: &Config, violation: &Violation) -> String {
     lines.join("\n")
 }
 
-fn describe(config: &Config, step: Move) -> String {
+fn describe(config: &ExplorerConfig, step: WorldMove) -> String {
     let line = |line: u8| config.lines.get(usize::from(line)).map_or("?", |line| line.name);
     match step {
-        Move::Say(which) => format!("the model says {}", line(which)),
-        Move::Block(which) => format!("a call streams of {}", line(which)),
-        Move::Die { keep, owner } => format!("death; state {keep} of the disk goes to {owner:?}"),
+        WorldMove::Say(which) => format!("the model says {}", line(which)),
+        WorldMove::Block(which) => format!("a call streams of {}", line(which)),
+        WorldMove::Die { keep, owner } => {
+            format!("death; state {keep} of the disk goes to {owner:?}")
+        }
         other => format!("{other:?}"),
     }
 }

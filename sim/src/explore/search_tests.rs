@@ -1,20 +1,23 @@
-use super::act::Sim;
 use super::configs;
+use super::core_under_test::CoreUnderTest;
 use super::coverage::Coverage;
-use super::eyes::Eyes;
-use super::hunt;
-use super::moves::{Letter, Move};
+use super::moves::{CommandChoice, WorldMove};
 use super::mutants;
-use super::search::{End, Reach, Walk, search};
-use super::world::World;
+use super::mutation_test;
+use super::search::{ExplorationEnd, ExplorationLimits, ExplorationResult, search};
+use super::transitions::ExplorerSim;
+use super::world::ExploredState;
 
-/// Walks the first states of a configuration.
-fn walk(name: &str, states: u64) -> Walk {
-    let config = configs::named(name).unwrap();
-    search(Sim { config: &config, eyes: Eyes::honest() }, Reach { states, ms: 60_000 })
+/// Explores the first states of a configuration.
+fn walk(name: &str, states: u64) -> ExplorationResult {
+    let config = configs::find_config(name).unwrap();
+    search(
+        ExplorerSim { config: &config, eyes: CoreUnderTest::unmodified() },
+        ExplorationLimits { states, ms: 60_000 },
+    )
 }
 
-fn assert_sound(walk: &Walk) {
+fn assert_sound(walk: &ExplorationResult) {
     let broken = walk.violation.as_ref().map(|violation| &violation.broken);
     assert!(broken.is_none(), "{broken:?}");
 }
@@ -29,7 +32,7 @@ fn the_first_states_of_every_configuration_are_sound() {
         assert!(walk.transitions >= walk.states - 1, "{}", config.name);
         coverage.merge(&walk.coverage);
     }
-    assert!(coverage.covered() > Coverage::all() / 2, "{:?}", coverage.missing());
+    assert!(coverage.covered_pairs() > Coverage::all() / 2, "{:?}", coverage.missing());
 }
 
 // spec: INV-03, INV-12
@@ -37,24 +40,24 @@ fn the_first_states_of_every_configuration_are_sound() {
 fn a_small_configuration_is_walked_to_its_end() {
     let walk = walk("alone", 10_000);
     assert_sound(&walk);
-    assert_eq!(walk.end, End::Exhausted);
+    assert_eq!(walk.end, ExplorationEnd::Exhausted);
     assert!(walk.states > 100, "{}", walk.states);
 }
 
 #[test]
 fn before_its_settings_a_lane_settles_nothing() {
-    let config = configs::named("alone").unwrap();
-    let sim = Sim { config: &config, eyes: Eyes::honest() };
-    let mut world = World::new(&config);
+    let config = configs::find_config("alone").unwrap();
+    let sim = ExplorerSim { config: &config, eyes: CoreUnderTest::unmodified() };
+    let mut world = ExploredState::new(&config);
     let before = world.key();
-    world = sim.act(&world, Move::Post(Letter::Prompt)).unwrap();
+    world = sim.act(&world, WorldMove::Post(CommandChoice::Prompt)).unwrap();
     assert_eq!(world.live.head, 0);
     assert_ne!(world.key(), before, "the mail waits");
 }
 
 #[test]
 fn a_walk_that_is_bounded_says_so() {
-    assert_eq!(walk("reads", 50).end, End::Bounded);
+    assert_eq!(walk("reads", 50).end, ExplorationEnd::Bounded);
 }
 
 #[test]
@@ -67,7 +70,7 @@ fn walks_are_the_same_every_time() {
 #[test]
 fn every_planted_bug_is_found() {
     for mutant in mutants::all() {
-        assert!(hunt::hunt(mutant).is_some(), "missed {}", mutant.name);
+        assert!(mutation_test::find_mutant(mutant).is_some(), "missed {}", mutant.name);
     }
 }
 
@@ -75,9 +78,9 @@ fn every_planted_bug_is_found() {
 #[test]
 fn a_violation_comes_with_the_way_there() {
     let mutant = mutants::all().find(|m| m.name == "forget an owner's takeover").unwrap();
-    let config = configs::named("once-only").unwrap();
-    let sim = Sim { config: &config, eyes: Eyes::planted(mutant) };
-    let walk = search(sim, Reach { states: 10_000, ms: 60_000 });
+    let config = configs::find_config("once-only").unwrap();
+    let sim = ExplorerSim { config: &config, eyes: CoreUnderTest::with_mutant(mutant) };
+    let walk = search(sim, ExplorationLimits { states: 10_000, ms: 60_000 });
     let violation = walk.violation.unwrap();
     assert_eq!(violation.broken.invariant, "a once-only call takes effect once");
     assert!(violation.path.len() >= 4, "{:?}", violation.path);

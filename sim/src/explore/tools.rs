@@ -2,74 +2,91 @@
 
 use std::sync::Arc;
 
-use windlass_core::child::Task;
-use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
-use windlass_core::journal::{Change, Field, List, Wish};
-use windlass_core::order::Touches;
+use windlass_core::call::call_facts::{
+    AnsweredBy, CallFacts, Interruptibility, ProbeSupport, Repeatability,
+};
+use windlass_core::call::call_order::TouchedResources;
+use windlass_core::run::child_runs::ChildTask;
+use windlass_core::run::journal::{JournalChange, JournalField, JournalList, JournalRequest};
 
-/// How long a call that is in a hurry has: two pauses of a small world, and not three.
+/// Timeout of a hurried call: enough for two pauses of a small world, and not three.
 const HURRY_MS: u64 = 25;
 
-/// What the edge knows of a call of `tool`.
-pub(crate) fn facts(tool: &str) -> Facts {
+/// Returns the facts of a call of `tool`.
+pub(crate) fn facts(tool: &str) -> CallFacts {
     match tool {
         "read" => harmless("a"),
         "look" | "may_look" => harmless("b"),
-        "hurry" => Facts { timeout_ms: HURRY_MS, ..harmless("b") },
-        "put" => Facts { touches: writes("a"), interrupt: Interrupt::RunsToEnd, ..harmless("a") },
-        "pay" | "may_pay" => once_only("a", Interrupt::RunsToEnd),
-        "send" => once_only("b", Interrupt::Interruptible),
-        "book" => Facts { verify: Verify::CanTell, ..once_only("c", Interrupt::RunsToEnd) },
-        "shell" => Facts { touches: Touches::Exclusive, ..once_only("", Interrupt::Interruptible) },
-        "ask" => Facts { answered_by: AnsweredBy::Human, ..harmless("d") },
-        "plan" => Facts { answered_by: AnsweredBy::PlanApproval, ..harmless("i") },
-        "give" => Facts { verify: Verify::CanTell, ..once_only("f", Interrupt::RunsToEnd) },
-        "note" => Facts {
+        "hurry" => CallFacts { timeout_ms: HURRY_MS, ..harmless("b") },
+        "put" => CallFacts {
+            touches: writes("a"),
+            interrupt: Interruptibility::RunsToEnd,
+            ..harmless("a")
+        },
+        "pay" | "may_pay" => once_only("a", Interruptibility::RunsToEnd),
+        "send" => once_only("b", Interruptibility::Interruptible),
+        "book" => CallFacts {
+            probe: ProbeSupport::Supported,
+            ..once_only("c", Interruptibility::RunsToEnd)
+        },
+        "shell" => CallFacts {
+            touches: TouchedResources::Exclusive,
+            ..once_only("", Interruptibility::Interruptible)
+        },
+        "ask" => CallFacts { answered_by: AnsweredBy::Human, ..harmless("d") },
+        "plan" => CallFacts { answered_by: AnsweredBy::PlanApproval, ..harmless("i") },
+        "give" => CallFacts {
+            probe: ProbeSupport::Supported,
+            ..once_only("f", Interruptibility::RunsToEnd)
+        },
+        "note" => CallFacts {
             answered_by: AnsweredBy::Journal,
-            journal: Some(Wish::Change(changes())),
+            journal: Some(JournalRequest::Change(changes())),
             ..harmless("g")
         },
-        "recall" => {
-            Facts { answered_by: AnsweredBy::Journal, journal: Some(Wish::Read), ..harmless("g") }
-        }
+        "recall" => CallFacts {
+            answered_by: AnsweredBy::Journal,
+            journal: Some(JournalRequest::Read),
+            ..harmless("g")
+        },
         "hire" => employs(1),
         "crew" => employs(2),
-        "no" => once_only("e", Interrupt::RunsToEnd),
-        _ => Facts::unknown(tool),
+        "no" => once_only("e", Interruptibility::RunsToEnd),
+        _ => CallFacts::for_unknown_tool(tool),
     }
 }
 
-fn harmless(key: &str) -> Facts {
-    Facts {
-        touches: Touches::Reads(vec![Arc::from(key)]),
-        repeat: Repeat::Repeatable,
-        interrupt: Interrupt::Interruptible,
-        verify: Verify::CannotTell,
+fn harmless(key: &str) -> CallFacts {
+    CallFacts {
+        touches: TouchedResources::Reads(vec![Arc::from(key)]),
+        repeat: Repeatability::Repeatable,
+        interrupt: Interruptibility::Interruptible,
+        probe: ProbeSupport::Unsupported,
         answered_by: AnsweredBy::Tool,
         timeout_ms: 1_000,
         problem: None,
         summary: None,
-        ..Facts::default()
+        ..CallFacts::default()
     }
 }
 
-fn once_only(key: &str, interrupt: Interrupt) -> Facts {
-    Facts { touches: writes(key), repeat: Repeat::OnceOnly, interrupt, ..harmless(key) }
+fn once_only(key: &str, interrupt: Interruptibility) -> CallFacts {
+    CallFacts { touches: writes(key), repeat: Repeatability::OnceOnly, interrupt, ..harmless(key) }
 }
 
-fn changes() -> Vec<Change> {
+fn changes() -> Vec<JournalChange> {
     vec![
-        Change::Set { field: Field::CurrentState, text: Arc::from("j") },
-        Change::Append { list: List::Blockers, text: Arc::from("b") },
+        JournalChange::Set { field: JournalField::CurrentState, text: Arc::from("j") },
+        JournalChange::Append { list: JournalList::Blockers, text: Arc::from("b") },
     ]
 }
 
-fn employs(tasks: usize) -> Facts {
-    let task = Task::new("", "t");
+fn employs(tasks: usize) -> CallFacts {
+    let task = ChildTask::new("", "t");
     let children = vec![task; tasks];
-    Facts { answered_by: AnsweredBy::Children, children, ..harmless("h") }
+    CallFacts { answered_by: AnsweredBy::Children, children, ..harmless("h") }
 }
 
-fn writes(key: &str) -> Touches {
-    Touches::Writes(vec![Arc::from(key)])
+fn writes(key: &str) -> TouchedResources {
+    TouchedResources::Writes(vec![Arc::from(key)])
 }

@@ -1,95 +1,95 @@
-//! One state of the explored world: the owner's memory, the disk, the mailbox, the air, the
-//! onlooker's ledger and what may still happen.
+//! One state of the explored world: the owner's memory, the disk, the inbox, the effects in flight,
+//! the observer's ledger and the remaining choices.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use windlass_core::Conversation;
-use windlass_core::ids::{CallId, MailId, Millis};
-use windlass_core::input::Input;
-use windlass_core::log::{Entry, Error};
-use windlass_core::mail::Mail;
-use windlass_core::record::{Durability, durability};
+use windlass_core::log::entry::{Entry, LogError};
+use windlass_core::log::ids::{CallId, InboxMessageId, UnixMillis};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_core::log::input::Input;
+use windlass_core::log::record::{Durability, entry_durability};
 
-use super::bounds::Bounds;
-use super::config::{Config, Owner};
-use super::hash::{Wide, wide};
+use super::bounds::RemainingChoices;
+use super::config::{ExplorerConfig, OwnerChoice};
+use super::hash::{WideHasher, wide};
 use super::ledger::Ledger;
 
-/// A state.
+/// A state of the explored world.
 #[derive(Debug, Clone)]
-pub(crate) struct World {
+pub(crate) struct ExploredState {
     /// What the owner has in memory.
     pub(crate) live: Conversation,
     /// What a power loss could leave, oldest first; the last is what a crash leaves.
-    pub(crate) disk: Vec<Arc<Stored>>,
-    /// Mail that is delivered, durably, and not drained.
-    pub(crate) mailbox: Vec<Mail>,
+    pub(crate) disk: Vec<Arc<StoredLog>>,
+    /// Commands that are delivered, durably, and not read.
+    pub(crate) mailbox: Vec<InboxMessage>,
     pub(crate) ledger: Ledger,
-    /// Calls in the air whose effect took place and was not reported.
+    /// Calls in flight whose effect took place and was not reported.
     pub(crate) fired: Vec<CallId>,
     /// The reply that is streaming, if a block of it was seen.
-    pub(crate) stream: Option<Stream>,
-    pub(crate) owner: Owner,
-    pub(crate) left: Bounds,
-    pub(crate) now: Millis,
-    pub(crate) mails: MailId,
+    pub(crate) stream: Option<StreamProgress>,
+    pub(crate) owner: OwnerChoice,
+    pub(crate) left: RemainingChoices,
+    pub(crate) now: UnixMillis,
+    pub(crate) mails: InboxMessageId,
     pub(crate) runs: u8,
 }
 
-/// A log as it stands on disk after one entry.
+/// A log as it is stored on disk after one entry.
 #[derive(Debug)]
-pub(crate) struct Stored {
-    /// What it folds to.
+pub(crate) struct StoredLog {
+    /// The conversation that the log folds to.
     pub(crate) conversation: Conversation,
-    /// Mail that its last entry drained: it comes back if the entry is lost.
-    pub(crate) mail: Vec<Mail>,
-    pub(crate) log: Option<Arc<Line>>,
+    /// Commands that its last entry read: they return to the inbox if the entry is lost.
+    pub(crate) mail: Vec<InboxMessage>,
+    pub(crate) log: Option<Arc<LogLine>>,
     hash: u128,
 }
 
 /// A line of the log and the ones before it.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct LogLine {
     pub(crate) entry: Entry,
-    pub(crate) before: Option<Arc<Line>>,
+    pub(crate) before: Option<Arc<LogLine>>,
 }
 
 /// How far a reply has streamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Stream {
-    /// Which line of the menu.
+pub(crate) struct StreamProgress {
+    /// Index of the reply among the choices.
     pub(crate) line: u8,
     /// How many of its calls were seen.
     pub(crate) calls: u8,
 }
 
-impl World {
-    /// An empty lane, before its settings are recorded.
-    pub(crate) fn new(config: &Config) -> Self {
+impl ExploredState {
+    /// Returns an empty lane, before its settings are recorded.
+    pub(crate) fn new(config: &ExplorerConfig) -> Self {
         let conversation = Conversation::default();
         let hash = fingerprint(&conversation);
         Self {
             live: conversation.clone(),
-            disk: vec![Arc::new(Stored { conversation, mail: Vec::new(), log: None, hash })],
+            disk: vec![Arc::new(StoredLog { conversation, mail: Vec::new(), log: None, hash })],
             mailbox: Vec::new(),
             ledger: Ledger::default(),
             fired: Vec::new(),
             stream: None,
-            owner: Owner::First,
+            owner: OwnerChoice::First,
             left: config.bounds,
-            now: Millis(1_000),
+            now: UnixMillis(1_000),
             mails: 0,
             runs: 0,
         }
     }
 
-    /// What a crash of the process leaves.
-    pub(crate) fn newest(&self) -> Option<&Arc<Stored>> {
+    /// Returns what a crash of the process leaves.
+    pub(crate) fn newest(&self) -> Option<&Arc<StoredLog>> {
         self.disk.last()
     }
 
-    /// The log that a crash leaves, oldest first.
+    /// Returns the log that a crash leaves, oldest first.
     pub(crate) fn log(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         let mut line = self.newest().and_then(|stored| stored.log.clone());
@@ -101,10 +101,11 @@ impl World {
         entries
     }
 
-    /// The driver's rule: what is durable is stored first, then all of it is applied.
-    pub(crate) fn append(&mut self, entry: &Entry) -> Result<(), Error> {
-        let Some(durable) = entry.durable() else {
-            self.live.take(entry);
+    /// Appends an entry by the driver's rule: what is durable is stored first, then all of it is
+    /// applied.
+    pub(crate) fn append(&mut self, entry: &Entry) -> Result<(), LogError> {
+        let Some(durable) = entry.to_durable() else {
+            self.live.apply_volatile(entry);
             return Ok(());
         };
         let stored = self.stored_after(durable)?;
@@ -115,35 +116,36 @@ impl World {
         self.live.fold(entry)
     }
 
-    /// All that is stored survives power loss from here on.
+    /// Everything stored survives power loss from here on.
     pub(crate) fn sync(&mut self) {
         self.disk.drain(..self.disk.len().saturating_sub(1));
     }
 
-    fn stored_after(&self, entry: Entry) -> Result<Stored, Error> {
+    fn stored_after(&self, entry: Entry) -> Result<StoredLog, LogError> {
         let before = self.newest();
         let mut conversation = before.map(|stored| stored.conversation.clone()).unwrap_or_default();
         conversation.fold(&entry)?;
         let hash = fingerprint(&conversation);
         let mail = match &entry.input {
-            Input::Received { mail } => mail.clone(),
+            Input::CommandsReceived { messages: mail } => mail.clone(),
             _ => Vec::new(),
         };
         let before = before.and_then(|stored| stored.log.clone());
-        Ok(Stored { conversation, mail, log: Some(Arc::new(Line { entry, before })), hash })
+        Ok(StoredLog { conversation, mail, log: Some(Arc::new(LogLine { entry, before })), hash })
     }
 
     fn waits_for_disk(&self, entry: &Entry) -> Durability {
         let mode = self.live.settings.as_ref().map(|settings| settings.durability);
-        durability(&entry.records, mode.unwrap_or_default())
+        entry_durability(&entry.records, mode.unwrap_or_default())
     }
 
-    /// The machine stops; the log is what `keep` of the disk's states left. Mail whose entry is
-    /// lost is in the mailbox again: it was read in the entry's own transaction.
+    /// The machine stops; the log is what `keep` of the disk's states left. Commands whose entry is
+    /// lost are in the inbox again: they were read in the entry's own transaction.
     pub(crate) fn lose_memory(&mut self, keep: usize) {
         let Some(stored) = self.disk.get(keep).cloned() else { return };
         let lost = self.disk.split_off(keep.saturating_add(1));
-        let mut mailbox: Vec<Mail> = lost.iter().flat_map(|stored| stored.mail.clone()).collect();
+        let mut mailbox: Vec<InboxMessage> =
+            lost.iter().flat_map(|stored| stored.mail.clone()).collect();
         mailbox.append(&mut self.mailbox);
         self.mailbox = mailbox;
         self.live = stored.conversation.clone();
@@ -151,10 +153,10 @@ impl World {
         self.stream = None;
     }
 
-    /// What tells this state from others. Counters that nothing depends on (the length of the log,
-    /// the epoch, the time of the last entry) are left out.
+    /// Returns the hash that tells this state from others. Counters that nothing depends on (the
+    /// length of the log, the epoch, the time of the last entry) are left out.
     pub(crate) fn key(&self) -> u128 {
-        let mut hasher = Wide::new();
+        let mut hasher = WideHasher::new();
         fingerprint(&self.live).hash(&mut hasher);
         for stored in &self.disk {
             stored.hash.hash(&mut hasher);
@@ -170,13 +172,22 @@ impl World {
 }
 
 fn fingerprint(c: &Conversation) -> u128 {
-    let last_end = c.last_end.as_ref();
-    let last_end = last_end.map(|end| (&end.run, end.cause, &end.also, &end.text, &end.suspect));
-    let last_reply = c.last_reply.as_ref().map(|last| (last.ask, last.truncation));
+    let last_end = c.last_run_end.as_ref();
+    let last_end = last_end
+        .map(|end| (&end.run, end.cause, &end.other_causes, &end.text, &end.suspect_reason));
+    let last_reply = c.last_reply.as_ref().map(|last| (last.model_call, last.truncation));
     wide(&(
-        (&c.prompt_hash, &c.transcript, &c.queue, &c.run),
-        (last_end, last_reply, c.usage, c.asks, c.questions),
-        (c.counted_to, c.counsels, c.spent, c.meter, &c.journal, &c.digest, c.journal_shown),
-        (&c.grants, &c.parent, c.compaction),
+        (&c.prompt_hash, &c.transcript, &c.prompt_queue, &c.run),
+        (last_end, last_reply, c.usage, c.model_call_count, c.question_count),
+        (
+            c.active_time_counted_to,
+            c.review_count,
+            c.spent,
+            c.meter,
+            &c.journal,
+            &c.journal_digest,
+            c.shown_journal_version,
+        ),
+        (&c.grants, &c.parent, c.compaction_request),
     ))
 }

@@ -1,21 +1,26 @@
-//! What must hold at every entry of a long conversation.
+//! Checks at every entry of a long conversation with a hostile model.
 
 use windlass_core::Conversation;
 use windlass_core::apply::apply;
-use windlass_core::audit::audit;
-use windlass_core::log::Entry;
-use windlass_core::record::Record;
-use windlass_core::request::messages;
-use windlass_core::transcript::{Part, Segment};
+use windlass_core::log::entry::Entry;
+use windlass_core::log::record::Record;
+use windlass_core::message::request::join_segments;
+use windlass_core::message::request_check::check_messages;
+use windlass_core::message::transcript::{SegmentKind, TranscriptSegment};
 
-use super::figures::Figures;
-use super::model::Bill;
+use super::figures::HostileFigures;
+use super::model::HostileUsage;
 
-/// Records one entry may have: more means that something goes round.
+/// Maximum number of records of one entry: more means an endless loop.
 const MOST_RECORDS: usize = 400;
 
-/// Looks at an entry that is about to be folded into `before`.
-pub(super) fn entry(before: &Conversation, entry: &Entry, bill: Bill, figures: &mut Figures) {
+/// Checks an entry that is about to be folded into `before`.
+pub(super) fn entry(
+    before: &Conversation,
+    entry: &Entry,
+    bill: HostileUsage,
+    figures: &mut HostileFigures,
+) {
     let mut now = before.clone();
     if entry.records.len() > MOST_RECORDS {
         figures.failures.push(format!("entry {}: {} records", entry.seq, entry.records.len()));
@@ -26,20 +31,25 @@ pub(super) fn entry(before: &Conversation, entry: &Entry, bill: Bill, figures: &
         match record {
             Record::Compacted { .. } => figures.compactions += 1,
             Record::Pruned { .. } => figures.prunes += 1,
-            Record::Questioned { .. } => figures.humans += 1,
-            Record::Asked { .. } => asked(&was, &now, entry, figures),
+            Record::QuestionAsked { .. } => figures.humans += 1,
+            Record::ModelCallStarted { .. } => check_request(&was, &now, entry, figures),
             _ => {}
         }
         if matches!(record, Record::Compacted { .. } | Record::Pruned { .. }) {
-            kept(&was, &now, entry, figures);
+            check_kept(&was, &now, entry, figures);
         }
         spent(&was, &now, entry, bill, figures);
     }
 }
 
-/// A request is one the API accepts, and none is made once a cap is passed.
-fn asked(was: &Conversation, now: &Conversation, entry: &Entry, figures: &mut Figures) {
-    if let Err(refusal) = audit(&messages(now.transcript.segments().iter())) {
+/// Checks that the API accepts a request, and that none is made once a cap is exceeded.
+fn check_request(
+    was: &Conversation,
+    now: &Conversation,
+    entry: &Entry,
+    figures: &mut HostileFigures,
+) {
+    if let Err(refusal) = check_messages(&join_segments(now.transcript.segments().iter())) {
         figures.failures.push(format!("entry {}: {refusal}", entry.seq));
     }
     let cap = was.settings.as_ref().and_then(|settings| settings.limits.run_tokens);
@@ -49,20 +59,20 @@ fn asked(was: &Conversation, now: &Conversation, entry: &Entry, figures: &mut Fi
     }
 }
 
-/// Instructions, and what people said in this run.
-fn must_stay(c: &Conversation) -> Vec<&Segment> {
-    let of_run = c.run.as_ref().map_or(0, |run| run.prompts as usize);
-    let said = c.transcript.segments().iter().filter(|s| s.part == Part::Prompt).count();
+/// Returns what must stay: instructions, and the user's messages of this run.
+fn must_stay(c: &Conversation) -> Vec<&TranscriptSegment> {
+    let of_run = c.run.as_ref().map_or(0, |run| run.user_message_count as usize);
+    let said = c.transcript.segments().iter().filter(|s| s.kind == SegmentKind::Prompt).count();
     let older = said.saturating_sub(of_run);
     let mut seen = 0;
-    let stays = |segment: &&Segment| {
-        seen += usize::from(segment.part == Part::Prompt);
-        segment.part == Part::Memory || (segment.part == Part::Prompt && seen > older)
+    let stays = |segment: &&TranscriptSegment| {
+        seen += usize::from(segment.kind == SegmentKind::Prompt);
+        segment.kind == SegmentKind::Memory || (segment.kind == SegmentKind::Prompt && seen > older)
     };
     c.transcript.segments().iter().filter(stays).collect()
 }
 
-fn kept(was: &Conversation, now: &Conversation, entry: &Entry, figures: &mut Figures) {
+fn check_kept(was: &Conversation, now: &Conversation, entry: &Entry, figures: &mut HostileFigures) {
     let mut left = now.transcript.segments().iter();
     for stays in must_stay(was) {
         figures.looked_for += 1;
@@ -74,13 +84,22 @@ fn kept(was: &Conversation, now: &Conversation, entry: &Entry, figures: &mut Fig
     }
 }
 
-/// A cap is passed by one reserved call at most, where tokens are counted as they are.
-fn spent(was: &Conversation, now: &Conversation, entry: &Entry, bill: Bill, figures: &mut Figures) {
+/// A cap is exceeded by one reserved call at most, where the usage is reported honestly.
+fn spent(
+    was: &Conversation,
+    now: &Conversation,
+    entry: &Entry,
+    bill: HostileUsage,
+    figures: &mut HostileFigures,
+) {
     let cap = now.settings.as_ref().and_then(|settings| settings.limits.run_tokens);
-    let (Some(run), Some(cap), Bill::Honest(_)) = (&now.run, cap, bill) else { return };
+    let (Some(run), Some(cap), HostileUsage::Honest(_)) = (&now.run, cap, bill) else { return };
     let over = run.spent.tokens.saturating_sub(cap);
-    let reserved =
-        was.run.as_ref().and_then(|run| run.asking()).map(|asking| asking.reserved_tokens);
+    let reserved = was
+        .run
+        .as_ref()
+        .and_then(|run| run.pending_model_call())
+        .map(|asking| asking.reserved_tokens);
     figures.overshoot = figures.overshoot.max(over);
     if over > 0 && reserved.is_some_and(|reserved| over > reserved) {
         figures.failures.push(format!("entry {}: {over} tokens beyond the cap", entry.seq));

@@ -1,32 +1,32 @@
-//! What long conversations came to.
+//! Statistics of long conversations with a hostile model.
 
 use std::fmt;
 
-/// Figures of one conversation, or of many.
+/// Statistics of one conversation, or of many.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Figures {
-    /// Conversations.
+pub struct HostileFigures {
+    /// Number of conversations.
     pub runs: u64,
-    /// Rounds of calls.
+    /// Number of rounds of tool calls.
     pub rounds: u64,
-    /// Compactions.
+    /// Number of compactions.
     pub compactions: u64,
-    /// Times old blocks were cut or taken out.
+    /// How often old blocks were shortened or removed.
     pub prunes: u64,
-    /// Questions put before a human.
+    /// Number of questions to a human.
     pub humans: u64,
-    /// Most tokens beyond a cap, where the bill was honest.
+    /// Most tokens beyond a cap, where the usage was reported honestly.
     pub overshoot: u64,
-    /// Rules and instructions looked for after compactions, and found word for word.
+    /// Rules and instructions that were found word for word after compactions.
     pub kept: u64,
-    /// Rules and instructions looked for.
+    /// Rules and instructions that were searched.
     pub looked_for: u64,
-    /// What was not as it must be.
+    /// Violated checks.
     pub failures: Vec<String>,
 }
 
-impl Figures {
-    /// Takes in the figures of another.
+impl HostileFigures {
+    /// Adds the statistics of another conversation.
     pub fn add(&mut self, other: Self) {
         self.runs += other.runs;
         self.rounds += other.rounds;
@@ -40,7 +40,7 @@ impl Figures {
     }
 }
 
-impl fmt::Display for Figures {
+impl fmt::Display for HostileFigures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -1,70 +1,71 @@
-//! One long conversation: what is wanted is done, badly.
+//! Plays one long conversation: every wanted effect is done, badly.
 
 use std::sync::Arc;
 
-use windlass_core::block::Block;
-use windlass_core::conversation::Conversation;
-use windlass_core::ids::{Epoch, MailId, Millis, RunId};
-use windlass_core::input::Input;
-use windlass_core::limits::Limits;
-use windlass_core::log::Entry;
-use windlass_core::mail::{Answer, Mail, MailBody};
+use windlass_core::context::Summariser;
+use windlass_core::log::entry::Entry;
+use windlass_core::log::ids::{Epoch, InboxMessageId, RunId, UnixMillis};
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
+use windlass_core::log::input::Input;
+use windlass_core::log::record::Record;
+use windlass_core::message::content_block::ContentBlock;
 use windlass_core::permission::Permissions;
-use windlass_core::question::About;
-use windlass_core::record::Record;
-use windlass_core::run::Run;
-use windlass_core::settings::{Model, Settings};
-use windlass_core::wanted::{Effect, wanted};
-use windlass_core::window::Summariser;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::conversation::Conversation;
+use windlass_core::run::question::QuestionKind;
+use windlass_core::run::wanted::{Effect, wanted};
+use windlass_core::settings::conversation_settings::{ModelSpec, Settings};
+use windlass_core::settings::limits::Limits;
 
 use super::check;
-use super::figures::Figures;
-use super::model::{self, Bill};
+use super::figures::HostileFigures;
+use super::model::{self, HostileUsage};
 use super::tools;
-use crate::world::dice::Dice;
+use crate::world::dice::SeededRng;
 
 /// Rounds of one conversation.
 const ROUNDS: u64 = 200;
 
-/// Instructions found on the way: they are never left out, so they must fit.
+/// Maximum number of instructions found during the run: they are never removed, so they must fit.
 const MOST_MEMORIES: u32 = 5;
 
-/// Inputs after which a conversation goes round.
+/// Number of inputs after which a conversation counts as an endless loop.
 const MOST_INPUTS: u32 = 20_000;
 
-pub(super) struct Play {
-    dice: Dice,
-    now: Millis,
+pub(super) struct HostileRun {
+    dice: SeededRng,
+    now: UnixMillis,
     state: Conversation,
-    bill: Bill,
-    mails: MailId,
+    bill: HostileUsage,
+    mails: InboxMessageId,
     runs: u32,
     memories: u32,
     epoch: Epoch,
-    figures: Figures,
+    figures: HostileFigures,
 }
 
-impl Play {
-    pub(super) fn new(mut dice: Dice) -> Self {
+impl HostileRun {
+    pub(super) fn new(mut dice: SeededRng) -> Self {
         let honest = dice.chance(60);
-        let bill = if honest { Bill::Honest(dice.within(150, 350)) } else { Bill::Absurd };
+        let bill =
+            if honest { HostileUsage::Honest(dice.within(150, 350)) } else { HostileUsage::Absurd };
         let settings = settings(&mut dice);
         let mut play = Self {
             dice,
-            now: Millis(1_000),
+            now: UnixMillis(1_000),
             state: Conversation::default(),
             bill,
             mails: 0,
             runs: 0,
             memories: 0,
             epoch: 0,
-            figures: Figures { runs: 1, ..Figures::default() },
+            figures: HostileFigures { runs: 1, ..HostileFigures::default() },
         };
         play.feed(Input::Configured { settings: Arc::new(settings) });
         play
     }
 
-    pub(super) fn played(mut self) -> Figures {
+    pub(super) fn run_hostile(mut self) -> HostileFigures {
         for _ in 0..MOST_INPUTS {
             if self.figures.rounds >= ROUNDS || !self.figures.failures.is_empty() {
                 return self.figures;
@@ -73,7 +74,7 @@ impl Play {
             self.feed(input);
         }
         let phase = self.state.phase_name();
-        let cause = self.state.last_end.as_ref().map(|end| end.cause);
+        let cause = self.state.last_run_end.as_ref().map(|end| end.cause);
         let what = format!("{phase} after {MOST_INPUTS} inputs, last end {cause:?}");
         self.figures.failures.push(what);
         self.figures
@@ -84,22 +85,22 @@ impl Play {
         check::entry(&self.state, &entry, self.bill, &mut self.figures);
         let closed = entry.records.iter().filter(|r| **r == Record::RoundClosed {}).count();
         self.figures.rounds += closed as u64;
-        let stored = entry.durable().is_some();
+        let stored = entry.to_durable().is_some();
         if !stored {
-            self.state.take(&entry);
+            self.state.apply_volatile(&entry);
         } else if let Err(error) = self.state.fold(&entry) {
             self.figures.failures.push(error.to_string());
         }
     }
 
-    /// What happens next: something that is wanted comes back, or somebody speaks.
+    /// Returns the next input: a wanted effect returns, or a user sends a command.
     fn next(&mut self) -> Input {
-        self.now = self.now.plus(self.dice.below(50));
+        self.now = self.now.plus_ms(self.dice.below(50));
         if self.state.run.is_none() {
             return self.prompt();
         }
         match self.dice.below(60) {
-            0 => self.mail(MailBody::Compact { wishes: None }),
+            0 => self.command_input(InboxCommand::Compact { instructions: None }),
             1 if self.memories < MOST_MEMORIES => self.memory(),
             2 => self.steer(),
             3 => self.die(),
@@ -116,31 +117,33 @@ impl Play {
         }
     }
 
-    /// A question is answered, or the awaited time comes.
-    fn wait(&mut self, wake_at: Option<Millis>) -> Input {
-        let question = self.state.run.as_ref().and_then(|run| run.questions().next().cloned());
+    /// Answers a question, or fires the timer.
+    fn wait(&mut self, wake_at: Option<UnixMillis>) -> Input {
+        let question = self.state.run.as_ref().and_then(|run| run.open_questions().next().cloned());
         if let Some(question) = question {
-            let answer = self.answer(&question.about);
-            return self.mail(MailBody::Answer { question: question.id, answer });
+            let answer = self.answer(&question.kind);
+            return self.command_input(InboxCommand::Answer { question: question.id, answer });
         }
         self.now = self.now.max(wake_at.unwrap_or(self.now));
-        Input::Ticked {}
+        Input::TimerFired {}
     }
 
-    fn answer(&mut self, about: &About) -> Answer {
+    fn answer(&mut self, about: &QuestionKind) -> HumanAnswer {
         match about {
-            About::Approval { .. } | About::Plan { .. } => Answer::allow(),
-            About::Uncertain { .. } => Answer::MarkDone { text: "done".into() },
-            About::Asking { .. } => Answer::Text { text: "yes".into() },
-            About::Guidance { .. } if self.dice.chance(50) => {
-                Answer::Text { text: format!("try {}", self.dice.throw()).into() }
+            QuestionKind::Approval { .. } | QuestionKind::Plan { .. } => HumanAnswer::allow(),
+            QuestionKind::Uncertain { .. } => HumanAnswer::MarkDone { text: "done".into() },
+            QuestionKind::ModelQuestion { .. } => HumanAnswer::Text { text: "yes".into() },
+            QuestionKind::Guidance { .. } if self.dice.chance(50) => {
+                HumanAnswer::Text { text: format!("try {}", self.dice.throw()).into() }
             }
-            About::Guidance { .. } | About::Drift { .. } => Answer::Continue {},
-            About::Budget { .. } => {
+            QuestionKind::Guidance { .. } | QuestionKind::PromptChanged { .. } => {
+                HumanAnswer::Continue {}
+            }
+            QuestionKind::Budget { .. } => {
                 if self.dice.chance(50) {
-                    Answer::Continue {}
+                    HumanAnswer::Continue {}
                 } else {
-                    Answer::Abandon {}
+                    HumanAnswer::Abandon {}
                 }
             }
         }
@@ -149,80 +152,85 @@ impl Play {
     fn of_effect(&mut self, effect: Effect) -> Input {
         let run = self.state.run.as_ref();
         match effect {
-            Effect::Ask(_) => match run.and_then(Run::asking).cloned() {
+            Effect::CallModel(_) => match run.and_then(Run::pending_model_call).cloned() {
                 Some(asking) => {
                     let bytes = self.state.request_bytes();
                     model::answer(&mut self.dice, &asking, bytes, self.bill)
                 }
-                None => Input::Ticked {},
+                None => Input::TimerFired {},
             },
             Effect::RunTool { call, attempt } => {
                 let outcome = tools::outcome(&mut self.dice);
                 Input::ToolReturned { call, attempt, started_at: self.now, outcome }
             }
-            Effect::Consult(counsel) => match run.and_then(Run::consulting).cloned() {
+            Effect::RequestReview(counsel) => match run.and_then(Run::pending_review).cloned() {
                 Some(sought) => {
-                    let advice = model::summary(&mut self.dice, &sought.about, self.bill);
-                    Input::Counselled { counsel, advice }
+                    let advice = model::summary(&mut self.dice, &sought.review, self.bill);
+                    Input::ReviewReturned { id: counsel, result: advice }
                 }
-                None => Input::Ticked {},
+                None => Input::TimerFired {},
             },
-            Effect::HookBefore(_)
-            | Effect::HookAfter(_)
-            | Effect::Classify(_)
-            | Effect::Probe(_)
-            | Effect::Configure => Input::Ticked {},
+            Effect::RunPreHook(_)
+            | Effect::RunPostHook(_)
+            | Effect::ClassifyCall(_)
+            | Effect::ProbeCall(_)
+            | Effect::RecordSettings => Input::TimerFired {},
         }
     }
 
-    fn mail(&mut self, body: MailBody) -> Input {
+    fn command_input(&mut self, body: InboxCommand) -> Input {
         self.mails += 1;
-        Input::Received { mail: vec![Mail { id: self.mails, body }] }
+        Input::CommandsReceived { messages: vec![InboxMessage { id: self.mails, body }] }
     }
 
     fn prompt(&mut self) -> Input {
         self.runs += 1;
         let run = RunId::from(format!("r{}", self.runs));
-        let blocks = vec![Block::text(&format!("do {} and keep to it", self.dice.throw()))];
-        self.mail(MailBody::prompt(run, blocks))
+        let blocks = vec![ContentBlock::text(&format!("do {} and keep to it", self.dice.throw()))];
+        self.command_input(InboxCommand::prompt(run, blocks))
     }
 
     fn steer(&mut self) -> Input {
         self.runs += 1;
         let run = RunId::from(format!("r{}", self.runs));
-        let blocks = vec![Block::text(&format!("mind {}", self.dice.throw()))];
-        self.mail(MailBody::Steer { run, blocks })
+        let blocks = vec![ContentBlock::text(&format!("mind {}", self.dice.throw()))];
+        self.command_input(InboxCommand::Steer { run, blocks })
     }
 
     fn memory(&mut self) -> Input {
         self.memories += 1;
         let text = format!("rule {}: never do it", self.dice.throw());
-        self.mail(MailBody::Memory { text: text.into() })
+        self.command_input(InboxCommand::Memory { text: text.into() })
     }
 
-    /// The process dies and another takes over.
+    /// The process dies and another one claims the lane.
     fn die(&mut self) -> Input {
         self.state = self.state.without_volatile();
         self.epoch += 1;
         let prompt_hash = self.state.prompt_hash.clone().unwrap_or_default();
-        Input::Adopted { epoch: self.epoch, prompt_hash, offer: None, settings: None }
+        Input::OwnerChanged {
+            epoch: self.epoch,
+            prompt_hash,
+            prompt_fingerprint: None,
+            settings: None,
+        }
     }
 }
 
-fn settings(dice: &mut Dice) -> Settings {
+fn settings(dice: &mut SeededRng) -> Settings {
     let window_tokens = dice.pick(&[20_000, 60_000]);
-    let model = Model {
+    let model = ModelSpec {
         max_tokens: 1_000,
-        most_output_tokens: 4_000,
+        max_output_tokens: 4_000,
         window_tokens,
-        ..Model::named("hostile")
+        ..ModelSpec::with_defaults("hostile")
     };
     let mut settings = Settings::new(model);
     settings.system = "Rules that hold whatever is said later.".into();
     settings.rules = Permissions::allow_all();
     settings.times = None;
     if dice.chance(30) {
-        settings.window.summariser = Summariser::Nobody;
+        settings.window.summariser = Summariser::Off;
     }
     if dice.chance(50) {
         settings.guards.exempt = tools::NAMES.map(Arc::from).into();
@@ -230,13 +238,13 @@ fn settings(dice: &mut Dice) -> Settings {
     settings.limits = Limits {
         tool_rounds: 200,
         model_calls: 500,
-        // What was said before must be paid for again in every run.
+        // The history must be paid for again in every run.
         run_tokens: dice.chance(60).then(|| dice.within(2 * window_tokens, 20 * window_tokens)),
         recoveries: dice.pick(&[4, 40, 1_000]),
         kept_messages: dice.pick(&[2, 4, 10]),
         summary_tokens: dice.pick(&[200, 1_000]),
         least_output_tokens: 64,
-        // The last messages stay as they are, so they must fit.
+        // The last messages are kept, so they must fit.
         result_chars: window_tokens / 20,
         ..Limits::default()
     };

@@ -1,42 +1,44 @@
-//! Tools that bring back too much, nothing, or the same again.
+//! Tools that return too much, nothing, or the same again.
 
 use std::sync::Arc;
 
-use windlass_core::facts::{Facts, Interrupt, Repeat};
-use windlass_core::order::Touches;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
+use windlass_core::call::call_facts::{CallFacts, Interruptibility, Repeatability};
+use windlass_core::call::call_order::TouchedResources;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::message::raw_json::RawJson;
 
-use crate::world::dice::Dice;
+use crate::world::dice::SeededRng;
 
-/// The tools there are.
+/// Names of the tools.
 pub(super) const NAMES: [&str; 3] = ["read", "search", "put"];
 
-pub(super) fn facts(name: &str) -> Facts {
+pub(super) fn facts(name: &str) -> CallFacts {
     let keys = vec![Arc::from(name)];
     match name {
-        "put" => Facts { touches: Touches::Writes(keys), ..Facts::default() },
-        "read" | "search" => Facts {
-            touches: Touches::Reads(keys),
-            repeat: Repeat::Repeatable,
-            interrupt: Interrupt::Interruptible,
-            ..Facts::default()
+        "put" => CallFacts { touches: TouchedResources::Writes(keys), ..CallFacts::default() },
+        "read" | "search" => CallFacts {
+            touches: TouchedResources::Reads(keys),
+            repeat: Repeatability::Repeatable,
+            interrupt: Interruptibility::Interruptible,
+            ..CallFacts::default()
         },
-        _ => Facts::unknown(name),
+        _ => CallFacts::for_unknown_tool(name),
     }
 }
 
-/// What a call brings back.
-pub(super) fn outcome(dice: &mut Dice) -> Outcome {
+/// Returns the outcome of a call.
+pub(super) fn outcome(dice: &mut SeededRng) -> ToolOutcome {
     let length = usize::try_from(dice.pick(&[0, 20, 20, 400, 6_000, 40_000])).unwrap_or(0);
     match dice.below(12) {
-        0 => Outcome::Failed(ToolError::new("sim", &"e".repeat(length), "h")),
-        1 => Outcome::TimedOut { after_ms: 1 },
-        2 | 3 => Outcome::Done(Raw::string("the same as ever")),
-        4 => Outcome::Done(Raw::encode(
+        0 => ToolOutcome::Failed(ToolError::new("sim", &"e".repeat(length), "h")),
+        1 => ToolOutcome::TimedOut { after_ms: 1 },
+        2 | 3 => ToolOutcome::Done(RawJson::string("the same as ever")),
+        4 => ToolOutcome::Done(RawJson::encode(
             &serde_json::json!([{ "type": "text", "text": "ש".repeat(length) }]),
         )),
-        5 => Outcome::Failed(ToolError::new("sim", "m", "h").passing()),
-        _ => Outcome::Done(Raw::string(&format!("{} {}", dice.throw(), "r".repeat(length)))),
+        5 => ToolOutcome::Failed(ToolError::new("sim", "m", "h").into_transient()),
+        _ => {
+            ToolOutcome::Done(RawJson::string(&format!("{} {}", dice.throw(), "r".repeat(length))))
+        }
     }
 }

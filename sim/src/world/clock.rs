@@ -5,26 +5,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windlass_core::ids::Millis;
-use windlass_runtime::ports::{Clock, Task};
+use windlass_core::log::ids::UnixMillis;
+use windlass_runtime::ports::{BoxFuture, Clock};
 
-use super::gate::{Door, Gate};
+use super::process_gate::{ProcessGate, WorldAccess};
 
-/// The wall clock when a world begins.
+/// The wall clock when a world starts.
 const DAWN_MS: u64 = 1_800_000_000_000;
 
-/// The clock on the wall of a world.
+/// The wall clock of a world.
 #[derive(Clone)]
-pub(crate) struct Wall {
+pub(crate) struct WallClock {
     start: Instant,
     shown: Arc<AtomicU64>,
     naps: Arc<AtomicU64>,
 }
 
-/// Naps after which a world counts as running in circles.
+/// Number of waits after which a world counts as an endless loop.
 const MOST_NAPS: u64 = 100_000;
 
-impl Wall {
+impl WallClock {
     pub(crate) fn new() -> Self {
         Self {
             start: Instant::now(),
@@ -33,7 +33,7 @@ impl Wall {
         }
     }
 
-    /// Sets it forward or back.
+    /// Sets the clock forward or back.
     pub(crate) fn jump(&self, ms: i64) {
         let shown = self.shown.load(Ordering::SeqCst);
         self.shown.store(shown.saturating_add_signed(ms), Ordering::SeqCst);
@@ -43,8 +43,8 @@ impl Wall {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn now(&self) -> Millis {
-        Millis(self.shown.load(Ordering::SeqCst).saturating_add(self.elapsed_ms()))
+    fn now(&self) -> UnixMillis {
+        UnixMillis(self.shown.load(Ordering::SeqCst).saturating_add(self.elapsed_ms()))
     }
 }
 
@@ -54,14 +54,14 @@ pub(crate) async fn nap(ms: u64) {
     tokio::time::sleep(Duration::from_millis(ms)).await;
 }
 
-/// The clock as one process has it.
+/// The clock as one process sees it.
 pub(crate) struct ProcessClock {
-    pub(crate) wall: Wall,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) wall: WallClock,
+    pub(crate) gate: Arc<ProcessGate>,
 }
 
 impl Clock for ProcessClock {
-    fn now(&self) -> Millis {
+    fn now(&self) -> UnixMillis {
         self.wall.now()
     }
 
@@ -69,13 +69,13 @@ impl Clock for ProcessClock {
         self.wall.elapsed_ms()
     }
 
-    fn sleep(&self, ms: u64) -> Task<'_, ()> {
+    fn sleep(&self, ms: u64) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if self.wall.naps.fetch_add(1, Ordering::SeqCst) > MOST_NAPS {
                 std::future::pending::<()>().await;
             }
             nap(ms).await;
-            self.gate.pass(Door::Work).await;
+            self.gate.pass(WorldAccess::Work).await;
         })
     }
 }

@@ -1,15 +1,15 @@
-//! Chance that repeats: the same seed throws the same numbers.
+//! Seeded random numbers: the same seed gives the same numbers.
 
-/// A stream of numbers.
+/// A stream of random numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct SeededRng(u64);
 
-impl Dice {
+impl SeededRng {
     pub(crate) fn new(seed: u64) -> Self {
         Self(mix(seed ^ 0x5eed))
     }
 
-    /// Dice of their own for one subject: what others throw does not change them.
+    /// Returns a stream of its own for one subject: other streams do not change it.
     pub(crate) fn about(seed: u64, subject: &str) -> Self {
         let folded = subject.bytes().fold(seed, |sum, byte| mix(sum ^ u64::from(byte)));
         Self::new(folded)
@@ -20,17 +20,17 @@ impl Dice {
         mix(self.0)
     }
 
-    /// A number below `most`.
+    /// Returns a number below `most`.
     pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.throw() % most.max(1)
     }
 
-    /// A number from `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both included.
     pub(crate) fn within(&mut self, least: u64, most: u64) -> u64 {
         least + self.below(most.saturating_sub(least) + 1)
     }
 
-    /// True in this many of a hundred throws.
+    /// Returns true in this many of a hundred draws.
     pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }

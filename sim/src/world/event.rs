@@ -1,21 +1,21 @@
-//! What may happen to a world from outside, and when.
+//! Events from outside that happen to a world, and when.
 
 use std::fmt;
 
-use super::dice::Dice;
-use super::witness::ProcessId;
+use super::dice::SeededRng;
+use super::observation_log::ProcessId;
 
-/// Something that happens at a time.
+/// An event at a time.
 #[derive(Debug, Clone)]
-pub(crate) struct Happening {
+pub(crate) struct TimedEvent {
     pub(crate) at_ms: u64,
-    pub(crate) event: Event,
+    pub(crate) event: WorldEvent,
 }
 
-/// Something that happens.
+/// An event from outside.
 #[derive(Debug, Clone)]
-pub(crate) enum Event {
-    Prompt { lane: usize, run: u32, reader: Pace },
+pub(crate) enum WorldEvent {
+    Prompt { lane: usize, run: u32, reader: ReaderPace },
     Steer { lane: usize, run: u32, copies: u64 },
     Cancel { lane: usize, run: Option<u32>, copies: u64 },
     Abort { lane: usize, run: Option<u32> },
@@ -34,34 +34,34 @@ pub(crate) enum Event {
     Start,
 }
 
-/// How somebody reads the stream of a run.
+/// How a client reads the stream of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Pace {
-    /// As fast as it comes.
+pub(crate) enum ReaderPace {
+    /// As fast as it arrives.
     #[default]
     Eager,
     /// With pauses.
     Slow(u64),
-    /// Drops it after so many items.
+    /// Drops the stream after so many items.
     Drops(u64),
-    /// Lets it go on unread.
+    /// Detaches: the run continues unread.
     Detaches,
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for WorldEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")
     }
 }
 
-/// When the last of them happens, at the latest.
+/// Latest time of the last event.
 const SPAN_MS: u64 = 4_000;
 
-pub(crate) fn draw(dice: &mut Dice, lanes: usize) -> Vec<Happening> {
+pub(crate) fn draw(dice: &mut SeededRng, lanes: usize) -> Vec<TimedEvent> {
     let mut events = Vec::new();
-    let mut add = |dice: &mut Dice, event: Event| {
+    let mut add = |dice: &mut SeededRng, event: WorldEvent| {
         let at_ms = dice.below(SPAN_MS);
-        events.push(Happening { at_ms, event });
+        events.push(TimedEvent { at_ms, event });
     };
     let prompts = dice.within(1, 5);
     for run in 0..prompts {
@@ -87,43 +87,44 @@ pub(crate) fn draw(dice: &mut Dice, lanes: usize) -> Vec<Happening> {
     events
 }
 
-fn lane(dice: &mut Dice, lanes: usize) -> usize {
+fn lane(dice: &mut SeededRng, lanes: usize) -> usize {
     usize::try_from(dice.below(lanes as u64)).unwrap_or(0)
 }
 
-fn prompt(dice: &mut Dice, lanes: usize, run: u32) -> Event {
-    let slow = Pace::Slow(dice.within(5, 120));
-    let drops = Pace::Drops(dice.below(12));
-    let reader = dice.pick(&[Pace::Eager, Pace::Eager, slow, drops, Pace::Detaches]);
-    Event::Prompt { lane: lane(dice, lanes), run, reader }
+fn prompt(dice: &mut SeededRng, lanes: usize, run: u32) -> WorldEvent {
+    let slow = ReaderPace::Slow(dice.within(5, 120));
+    let drops = ReaderPace::Drops(dice.below(12));
+    let reader =
+        dice.pick(&[ReaderPace::Eager, ReaderPace::Eager, slow, drops, ReaderPace::Detaches]);
+    WorldEvent::Prompt { lane: lane(dice, lanes), run, reader }
 }
 
-fn spoken_event(dice: &mut Dice, lanes: usize, prompts: u64, extra: u32) -> Event {
+fn spoken_event(dice: &mut SeededRng, lanes: usize, prompts: u64, extra: u32) -> WorldEvent {
     let lane = lane(dice, lanes);
     let run = dice.chance(50).then(|| u32::try_from(dice.below(prompts)).unwrap_or(0));
     let copies = dice.within(1, 2);
     match dice.below(6) {
-        0 | 1 => Event::Steer { lane, run: 100 + extra, copies },
-        2 | 3 => Event::Cancel { lane, run, copies },
-        4 => Event::Abort { lane, run },
-        _ => Event::StrayAnswer { lane, question: u32::try_from(dice.below(4)).unwrap_or(0) },
+        0 | 1 => WorldEvent::Steer { lane, run: 100 + extra, copies },
+        2 | 3 => WorldEvent::Cancel { lane, run, copies },
+        4 => WorldEvent::Abort { lane, run },
+        _ => WorldEvent::StrayAnswer { lane, question: u32::try_from(dice.below(4)).unwrap_or(0) },
     }
 }
 
-fn reader(dice: &mut Dice, lanes: usize) -> Event {
+fn reader(dice: &mut SeededRng, lanes: usize) -> WorldEvent {
     let pace_ms = dice.pick(&[0, 0, 20, 700]);
-    Event::Reader { lane: lane(dice, lanes), pace_ms, from_start: dice.chance(70) }
+    WorldEvent::Reader { lane: lane(dice, lanes), pace_ms, from_start: dice.chance(70) }
 }
 
-fn fault(dice: &mut Dice) -> Event {
+fn fault(dice: &mut SeededRng) -> WorldEvent {
     match dice.below(22) {
-        0..=5 => Event::Kill,
-        6..=9 => Event::PowerCut { kept: usize::try_from(dice.below(4)).unwrap_or(0) },
-        10..=12 => Event::Freeze { ms: dice.within(100, 4_000) },
-        13..=15 => Event::CutOff { ms: dice.within(100, 4_000) },
-        16 => Event::SecondProcess,
-        17 => Event::HandOver,
-        20..=21 => Event::StoreCrash,
-        _ => Event::WallJump { ms: dice.pick(&[-3_600_000, -2_000, 1_000, 3_600_000]) },
+        0..=5 => WorldEvent::Kill,
+        6..=9 => WorldEvent::PowerCut { kept: usize::try_from(dice.below(4)).unwrap_or(0) },
+        10..=12 => WorldEvent::Freeze { ms: dice.within(100, 4_000) },
+        13..=15 => WorldEvent::CutOff { ms: dice.within(100, 4_000) },
+        16 => WorldEvent::SecondProcess,
+        17 => WorldEvent::HandOver,
+        20..=21 => WorldEvent::StoreCrash,
+        _ => WorldEvent::WallJump { ms: dice.pick(&[-3_600_000, -2_000, 1_000, 3_600_000]) },
     }
 }

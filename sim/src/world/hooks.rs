@@ -1,79 +1,84 @@
-//! Hooks with opinions: most pass, some deny, some change the call, some break down.
+//! Hooks of a simulated world: most pass, some deny, some change the call, some panic.
 
 use std::sync::Arc;
 
 use windlass_core::Conversation;
-use windlass_core::call::Call;
-use windlass_core::counsel::{Advice, Counsel};
-use windlass_core::input::HookAnswer;
-use windlass_core::outcome::Outcome;
-use windlass_core::permission::Lean;
-use windlass_core::raw::Raw;
-use windlass_runtime::ports::{Heard, Hooks, Scene, Task};
+use windlass_core::call::call_state::Call;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::input::HookDecision;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::HookPreference;
+use windlass_core::run::review::{Review, ReviewResult};
+use windlass_runtime::ports::{BoxFuture, HookContext, HookResponse, Hooks};
 
 use super::clock::nap;
-use super::dice::Dice;
-use super::gate::{Door, Gate};
-use super::shared::Shared;
+use super::dice::SeededRng;
+use super::process_gate::{ProcessGate, WorldAccess};
+use super::shared::SharedWorld;
 use super::tools;
 
 pub(crate) struct SimHooks {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) shared: Arc<SharedWorld>,
+    pub(crate) gate: Arc<ProcessGate>,
 }
 
 impl SimHooks {
-    async fn answer(&self, point: &str, call: Call) -> HookAnswer {
+    async fn answer(&self, point: &str, call: Call) -> HookDecision {
         let subject = format!("{point} {} {}", call.id, call.tool_use.input.text());
-        let mut dice = Dice::about(self.shared.plan.seed, &subject);
+        let mut dice = SeededRng::about(self.shared.plan.seed, &subject);
         nap(dice.below(30)).await;
-        self.gate.pass(Door::Work).await;
+        self.gate.pass(WorldAccess::Work).await;
         match dice.below(14) {
-            12 => HookAnswer::Allow {},
-            13 => HookAnswer::Ask {},
-            0 => HookAnswer::Deny { reason: format!("{point} says no").into() },
+            12 => HookDecision::Allow {},
+            13 => HookDecision::Ask {},
+            0 => HookDecision::Deny { reason: format!("{point} says no").into() },
             1 | 2 => change(&call),
             // As `panic!`, without the message on the terminal.
             3 => std::panic::resume_unwind(Box::new("the hook broke".to_owned())),
-            _ => HookAnswer::Pass {},
+            _ => HookDecision::Pass {},
         }
     }
 }
 
-fn change(call: &Call) -> HookAnswer {
-    let input = Raw::encode(&serde_json::json!({ "on": "a", "changed": true }));
+fn change(call: &Call) -> HookDecision {
+    let input = RawJson::encode(&serde_json::json!({ "on": "a", "changed": true }));
     let facts = Box::new(tools::facts(&call.tool_use.name, &input));
-    HookAnswer::Change { input, facts, lean: Lean::Neutral }
+    HookDecision::Change { input, facts, preference: HookPreference::Neutral }
 }
 
 impl SimHooks {
-    async fn advise(&self, about: Counsel, conversation: Conversation) -> Advice {
+    async fn advise(&self, about: Review, conversation: Conversation) -> ReviewResult {
         let at_ms = self.shared.wall.elapsed_ms();
-        let subject = format!("{} {} {at_ms}", about.name(), conversation.counsels);
-        let mut dice = Dice::about(self.shared.plan.seed, &subject);
+        let subject = format!("{} {} {at_ms}", about.name(), conversation.review_count);
+        let mut dice = SeededRng::about(self.shared.plan.seed, &subject);
         nap(dice.below(60)).await;
-        self.gate.pass(Door::Work).await;
+        self.gate.pass(WorldAccess::Work).await;
         match dice.below(12) {
-            0 | 1 => Advice::Block { reason: "not like this".into() },
-            2 => Advice::Stop { reason: "enough".into() },
-            3 | 4 => Advice::Pass { context: Some("mind the depth".into()) },
+            0 | 1 => ReviewResult::Block { reason: "not like this".into() },
+            2 => ReviewResult::Stop { reason: "enough".into() },
+            3 | 4 => ReviewResult::Pass { context: Some("mind the depth".into()) },
             // As `panic!`, without the message on the terminal.
             5 => std::panic::resume_unwind(Box::new("the hook broke".to_owned())),
-            _ => Advice::Pass { context: None },
+            _ => ReviewResult::Pass { context: None },
         }
     }
 }
 
 impl Hooks for SimHooks {
-    fn counsel(&self, scene: Scene, about: Counsel) -> Task<'_, Advice> {
+    fn review(&self, scene: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
         Box::pin(self.advise(about, scene.conversation))
     }
 
-    fn before(&self, _scene: Scene, call: Call) -> Task<'_, Heard> {
+    fn before_tool_call(&self, _scene: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move { self.answer("before", call).await.into() })
     }
 
-    fn after(&self, _scene: Scene, call: Call, _outcome: Outcome) -> Task<'_, Heard> {
+    fn after_tool_call(
+        &self,
+        _scene: HookContext,
+        call: Call,
+        _outcome: ToolOutcome,
+    ) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move { self.answer("after", call).await.into() })
     }
 }

@@ -1,54 +1,61 @@
-//! People: they answer late, twice, in the wrong words, about questions long settled, or never.
+//! Simulated users: they answer late, twice, with unaccepted answers, about questions long closed,
+//! or never.
 
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
-use windlass_core::ids::LaneId;
-use windlass_core::mail::{Answer, MailBody};
-use windlass_core::question::{About, Question};
-use windlass_runtime::ports::{Letter, Store};
+use windlass_core::log::ids::LaneId;
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
+use windlass_core::run::question::{Question, QuestionKind};
+use windlass_runtime::ports::{OutboxMessage, Store};
 
 use super::clock::nap;
-use super::dice::Dice;
-use super::shared::{Asked, Shared};
+use super::dice::SeededRng;
+use super::shared::{SeenQuestion, SharedWorld};
 use super::store::ProcessStore;
 
-/// Tries to deliver one letter this often.
+/// How often the delivery of one command is tried.
 const TRIES: u32 = 4;
 
-/// Sends mail from outside every process.
+/// Sends commands from outside every process.
 #[derive(Clone)]
-pub(crate) struct Post {
+pub(crate) struct CommandSender {
     pub(crate) store: Arc<ProcessStore>,
 }
 
-impl Post {
-    /// Delivers until it is accepted; the same key makes that harmless.
-    pub(crate) async fn deliver(&self, lane: LaneId, key: String, body: MailBody) {
-        let letter = Letter { key: key.into(), body };
+impl CommandSender {
+    /// Delivers until the command is accepted; the same idempotency key makes that harmless.
+    pub(crate) async fn deliver(&self, lane: LaneId, key: String, body: InboxCommand) {
+        let letter = OutboxMessage { idempotency_key: key.into(), body };
         for _ in 0..TRIES {
-            if self.store.deliver(lane.clone(), letter.clone()).await.is_ok() {
+            if self.store.enqueue_message(lane.clone(), letter.clone()).await.is_ok() {
                 return;
             }
         }
     }
 
-    pub(crate) async fn answer(&self, lane: LaneId, question: u32, answer: Answer, key: String) {
-        self.deliver(lane, key, MailBody::Answer { question, answer }).await;
+    pub(crate) async fn answer(
+        &self,
+        lane: LaneId,
+        question: u32,
+        answer: HumanAnswer,
+        key: String,
+    ) {
+        self.deliver(lane, key, InboxCommand::Answer { question, answer }).await;
     }
 }
 
-/// Answers whatever is put on the desk while the world is wild.
+/// Answers the reported questions during the faulty part of a world.
 pub(crate) async fn sit_at_desk(
-    shared: Arc<Shared>,
-    post: Post,
-    mut questions: mpsc::UnboundedReceiver<Asked>,
+    shared: Arc<SharedWorld>,
+    post: CommandSender,
+    mut questions: mpsc::UnboundedReceiver<SeenQuestion>,
 ) {
     let mut nth = 0;
-    while let Some(Asked { lane, question }) = questions.recv().await {
+    while let Some(SeenQuestion { lane, question }) = questions.recv().await {
         nth += 1;
         let subject = format!("answer {lane} {} {nth}", question.id);
-        let dice = Dice::about(shared.plan.seed, &subject);
+        let dice = SeededRng::about(shared.plan.seed, &subject);
         if !shared.is_calm() && nth < 40 {
             tokio::spawn(consider(
                 Arc::clone(&shared),
@@ -63,11 +70,11 @@ pub(crate) async fn sit_at_desk(
 }
 
 async fn consider(
-    shared: Arc<Shared>,
-    post: Post,
+    shared: Arc<SharedWorld>,
+    post: CommandSender,
     lane: LaneId,
     question: Question,
-    mut dice: Dice,
+    mut dice: SeededRng,
     key: String,
 ) {
     let mood = shared.plan.people;
@@ -76,21 +83,27 @@ async fn consider(
     }
     nap(dice.below(mood.slowest_ms)).await;
     if dice.chance(mood.wrong_percent) {
-        let wrong =
-            dice.pick(&[Word::Allow, Word::Retry, Word::Continue, Word::Text]).answer(&lane);
+        let wrong = dice
+            .pick(&[
+                AnswerStyle::Allow,
+                AnswerStyle::Retry,
+                AnswerStyle::Continue,
+                AnswerStyle::Text,
+            ])
+            .answer(&lane);
         post.answer(lane.clone(), question.id, wrong, format!("{key} wrong")).await;
     }
-    let answer = sensible(&question.about, &lane, &mut dice);
+    let answer = sensible(&question.kind, &lane, &mut dice);
     post.answer(lane.clone(), question.id, answer.clone(), key.clone()).await;
     if dice.chance(30) {
-        // The same letter once more, and the same answer in another letter.
+        // The same command once more, and the same answer in another command.
         post.answer(lane.clone(), question.id, answer.clone(), key.clone()).await;
         post.answer(lane, question.id, answer, format!("{key} again")).await;
     }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-enum Word {
+enum AnswerStyle {
     #[default]
     Allow,
     Deny,
@@ -101,31 +114,45 @@ enum Word {
     Text,
 }
 
-impl Word {
-    fn answer(self, lane: &LaneId) -> Answer {
+impl AnswerStyle {
+    fn answer(self, lane: &LaneId) -> HumanAnswer {
         let text = lane.as_str().replace("conversation:", "");
         match self {
-            Self::Allow => Answer::allow(),
-            Self::Deny => Answer::Deny { reason: format!("{text}- no").into() },
-            Self::Retry => Answer::Retry {},
-            Self::MarkDone => Answer::MarkDone { text: format!("{text}- did it").into() },
-            Self::Abandon => Answer::Abandon {},
-            Self::Continue => Answer::Continue {},
-            Self::Text => Answer::Text { text: format!("{text}- yes 🙂").into() },
+            Self::Allow => HumanAnswer::allow(),
+            Self::Deny => HumanAnswer::Deny { reason: format!("{text}- no").into() },
+            Self::Retry => HumanAnswer::Retry {},
+            Self::MarkDone => HumanAnswer::MarkDone { text: format!("{text}- did it").into() },
+            Self::Abandon => HumanAnswer::Abandon {},
+            Self::Continue => HumanAnswer::Continue {},
+            Self::Text => HumanAnswer::Text { text: format!("{text}- yes 🙂").into() },
         }
     }
 }
 
-/// An answer the question takes.
-pub(crate) fn sensible(about: &About, lane: &LaneId, dice: &mut Dice) -> Answer {
+/// Returns an answer that the question accepts.
+pub(crate) fn sensible(about: &QuestionKind, lane: &LaneId, dice: &mut SeededRng) -> HumanAnswer {
     let word = match about {
-        About::Approval { .. } => dice.pick(&[Word::Allow, Word::Allow, Word::Deny]),
-        About::Uncertain { .. } => dice.pick(&[Word::Retry, Word::MarkDone, Word::Abandon]),
-        About::Asking { .. } => dice.pick(&[Word::Text, Word::Text, Word::Deny]),
-        About::Plan { .. } => dice.pick(&[Word::Allow, Word::Continue, Word::Deny]),
-        About::Guidance { .. } => dice.pick(&[Word::Text, Word::Continue, Word::Abandon]),
-        About::Budget { .. } => dice.pick(&[Word::Continue, Word::Abandon, Word::Abandon]),
-        About::Drift { .. } => dice.pick(&[Word::Continue, Word::Continue, Word::Abandon]),
+        QuestionKind::Approval { .. } => {
+            dice.pick(&[AnswerStyle::Allow, AnswerStyle::Allow, AnswerStyle::Deny])
+        }
+        QuestionKind::Uncertain { .. } => {
+            dice.pick(&[AnswerStyle::Retry, AnswerStyle::MarkDone, AnswerStyle::Abandon])
+        }
+        QuestionKind::ModelQuestion { .. } => {
+            dice.pick(&[AnswerStyle::Text, AnswerStyle::Text, AnswerStyle::Deny])
+        }
+        QuestionKind::Plan { .. } => {
+            dice.pick(&[AnswerStyle::Allow, AnswerStyle::Continue, AnswerStyle::Deny])
+        }
+        QuestionKind::Guidance { .. } => {
+            dice.pick(&[AnswerStyle::Text, AnswerStyle::Continue, AnswerStyle::Abandon])
+        }
+        QuestionKind::Budget { .. } => {
+            dice.pick(&[AnswerStyle::Continue, AnswerStyle::Abandon, AnswerStyle::Abandon])
+        }
+        QuestionKind::PromptChanged { .. } => {
+            dice.pick(&[AnswerStyle::Continue, AnswerStyle::Continue, AnswerStyle::Abandon])
+        }
     };
     word.answer(lane)
 }

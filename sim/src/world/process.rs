@@ -1,5 +1,5 @@
-//! A simulated process: a real host behind a gate, somebody who takes care of its lanes, and the
-//! readers that live in it.
+//! A simulated process: a real host behind a gate, a caretaker for its lanes, and the readers that
+//! live in it.
 
 mod caretaker;
 mod owner;
@@ -9,39 +9,39 @@ use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 use windlass_runtime::ports::StoreError;
-use windlass_runtime::{Agent, Host};
+use windlass_runtime::{Agent, LaneHost};
 
 use super::clock::ProcessClock;
-use super::event::Pace;
-use super::gate::{Gate, Life};
+use super::event::ReaderPace;
 use super::hooks::SimHooks;
 use super::model::HostileModel;
-use super::plan::LEASE;
-use super::shared::Shared;
+use super::observation_log::ProcessId;
+use super::process_gate::{ProcessGate, ProcessLife};
+use super::shared::SharedWorld;
 use super::store::ProcessStore;
 use super::tools::toolbox;
-use super::witness::ProcessId;
+use super::world_plan::LEASE;
 
 pub(crate) struct Process {
     pub(crate) id: ProcessId,
-    pub(crate) gate: Arc<Gate>,
-    host: Arc<Host>,
+    pub(crate) gate: Arc<ProcessGate>,
+    host: Arc<LaneHost>,
     store: Arc<ProcessStore>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedWorld>,
     tasks: Vec<AbortHandle>,
 }
 
 impl Process {
-    /// Starts a process; its settings may differ from the last one's.
+    /// Starts a process; its settings may differ from those of the last one.
     pub(crate) async fn start(
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedWorld>,
         id: ProcessId,
         system: &str,
     ) -> Result<Self, StoreError> {
-        let gate = Arc::new(Gate::open());
+        let gate = Arc::new(ProcessGate::open());
         let store = Arc::new(ProcessStore::new(Arc::clone(shared), id, Arc::clone(&gate)));
         let agent = agent(shared, id, &gate, Arc::clone(&store), system);
-        let host = Host::start(agent, LEASE).await?;
+        let host = LaneHost::start(agent, LEASE).await?;
         let shared = Arc::clone(shared);
         let mut process = Self { id, gate, host, store, shared, tasks: Vec::new() };
         process.take_care();
@@ -52,7 +52,7 @@ impl Process {
         let lanes: Vec<_> = self.shared.lanes().collect();
         for lane in lanes {
             let session = self.host.session(lane);
-            let care = caretaker::Caretaker::new(session, &self.store, &self.shared, self.id);
+            let care = caretaker::LaneDriver::new(session, &self.store, &self.shared, self.id);
             self.spawn(care.watch());
         }
     }
@@ -61,7 +61,7 @@ impl Process {
         self.tasks.push(tokio::spawn(task).abort_handle());
     }
 
-    pub(crate) fn send(&mut self, lane: usize, run: u32, pace: Pace) {
+    pub(crate) fn send(&mut self, lane: usize, run: u32, pace: ReaderPace) {
         let session = self.host.session(super::shared::lane_id(lane));
         let shared = Arc::clone(&self.shared);
         self.spawn(owner::send(shared, session, super::shared::run_id(lane, run), pace));
@@ -70,7 +70,7 @@ impl Process {
     pub(crate) fn read(&mut self, lane: usize, pace_ms: u64, from_start: bool) {
         let session = self.host.session(super::shared::lane_id(lane));
         let shared = Arc::clone(&self.shared);
-        let reader = reader::Reader { shared, session, process: self.id, pace_ms };
+        let reader = reader::FeedReader { shared, session, process: self.id, pace_ms };
         self.spawn(reader.read(from_start));
     }
 
@@ -79,21 +79,21 @@ impl Process {
     }
 
     pub(crate) fn is_up(&self) -> bool {
-        self.gate.life() == Life::Up
+        self.gate.life() == ProcessLife::Up
     }
 
-    /// Ends it as SIGKILL would.
+    /// Ends the process as SIGKILL would.
     pub(crate) fn kill(mut self) {
-        self.gate.set(Life::Dead);
+        self.gate.set(ProcessLife::Dead);
         self.shared.witness.death(self.id);
         self.tasks.drain(..).for_each(|task| task.abort());
     }
 }
 
 fn agent(
-    shared: &Arc<Shared>,
+    shared: &Arc<SharedWorld>,
     id: ProcessId,
-    gate: &Arc<Gate>,
+    gate: &Arc<ProcessGate>,
     store: Arc<ProcessStore>,
     system: &str,
 ) -> Agent {

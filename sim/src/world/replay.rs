@@ -1,20 +1,20 @@
-//! Reads the log of a failing seed again: folds and decides every entry, without a model and
-//! without a world.
+//! Replays the log of a failing seed: folds and decides every entry, without a model and without a
+//! world.
 
-use windlass_core::conversation::Conversation;
-use windlass_core::log::{self, Entry};
+use windlass_core::log::entry::{Entry, LogError};
+use windlass_core::run::conversation::Conversation;
 
 /// Why a printed log does not replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayError {
-    /// Which line of the file.
+    /// Line number in the file.
     pub line: usize,
-    /// What is wrong with it.
-    pub error: log::Error,
+    /// The error in this line.
+    pub error: LogError,
 }
 
-/// Verifies a printed log; gives back how many entries it had. Lines that are no JSON objects are
-/// remarks, and a remark that names a lane begins a log.
+/// Verifies a printed log; returns how many entries it had. Lines that are not JSON objects are
+/// remarks, and a remark that names a lane starts a log.
 pub fn replay(text: &str) -> Result<u64, ReplayError> {
     let mut conversation = Conversation::default();
     let mut entries = 0;

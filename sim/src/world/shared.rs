@@ -1,60 +1,63 @@
-//! What everybody in a world shares: its disk, its clock, its witness.
+//! The shared parts of a world: its disk, its clock, its observation log.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::mpsc;
-use windlass_core::ids::{LaneId, RunId};
-use windlass_core::question::Question;
+use windlass_core::log::ids::{LaneId, RunId};
+use windlass_core::run::question::Question;
 use windlass_store::MemoryStore;
 
-use super::clock::Wall;
-use super::plan::Plan;
-use super::witness::Witness;
+use super::clock::WallClock;
+use super::observation_log::ObservationLog;
+use super::world_plan::WorldPlan;
 
-/// A safeguard taken out on purpose, to see whether the checker notices.
+/// A safeguard that is removed on purpose, to see whether the checker notices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Break {
-    /// Nothing.
+pub enum RemovedSafeguard {
+    /// No safeguard is removed.
     #[default]
     Nothing,
     /// The store accepts appends of owners that lost the lane.
     Fence,
     /// A once-only call starts before its record is safe from a power cut.
     Envelope,
-    /// Of two who were given the same epoch, each is taken for the owner.
+    /// Two workers with the same epoch both count as the owner.
     Name,
 }
 
-/// A question somebody saw.
-pub(crate) struct Asked {
+/// A question that a reader saw.
+pub(crate) struct SeenQuestion {
     pub(crate) lane: LaneId,
     pub(crate) question: Question,
 }
 
-pub(crate) struct Shared {
-    pub(crate) plan: Plan,
-    pub(crate) broken: Break,
-    pub(crate) witness: Witness,
-    pub(crate) wall: Wall,
+pub(crate) struct SharedWorld {
+    pub(crate) plan: WorldPlan,
+    pub(crate) broken: RemovedSafeguard,
+    pub(crate) witness: ObservationLog,
+    pub(crate) wall: WallClock,
     pub(crate) disk: MemoryStore,
-    pub(crate) desk: mpsc::UnboundedSender<Asked>,
+    pub(crate) desk: mpsc::UnboundedSender<SeenQuestion>,
     calm: AtomicBool,
     operations: AtomicU64,
 }
 
-/// Operations of the store after which a world counts as running in circles.
+/// Store operations after which a world counts as an endless loop.
 const MOST_OPERATIONS: u64 = 50_000;
 
-impl Shared {
-    pub(crate) fn new(plan: Plan, broken: Break) -> (Arc<Self>, mpsc::UnboundedReceiver<Asked>) {
+impl SharedWorld {
+    pub(crate) fn new(
+        plan: WorldPlan,
+        broken: RemovedSafeguard,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<SeenQuestion>) {
         let (desk, questions) = mpsc::unbounded_channel();
         let shared = Self {
             plan,
             broken,
-            witness: Witness::default(),
-            wall: Wall::new(),
-            disk: MemoryStore::simulated(),
+            witness: ObservationLog::default(),
+            wall: WallClock::new(),
+            disk: MemoryStore::with_commit_history(),
             desk,
             calm: AtomicBool::new(false),
             operations: AtomicU64::new(0),
@@ -71,7 +74,7 @@ impl Shared {
         self.calm.load(Ordering::SeqCst)
     }
 
-    /// Counts an operation; a world that runs in circles stops here, and its checker tells.
+    /// Counts an operation; a world in an endless loop stops here, and its checker reports it.
     pub(crate) async fn count(&self, what: &str) {
         let operations = self.operations.fetch_add(1, Ordering::SeqCst);
         if operations == MOST_OPERATIONS {
@@ -91,21 +94,22 @@ impl Shared {
     }
 }
 
-/// The lane of this number.
+/// Returns the lane of this number.
 pub(crate) fn lane_id(lane: usize) -> LaneId {
     LaneId::from(format!("conversation:L{lane}"))
 }
 
-/// A run of a lane.
+/// Returns the id of a run of a lane.
 pub(crate) fn run_id(lane: usize, run: u32) -> RunId {
     RunId::from(format!("{lane:08x}-{run:04x}{RUN_TAIL}"))
 }
 
-/// How the id of every run of a world ends: a UUID must not say more, but a world reads its lane back.
+/// How the id of every run of a world ends: a UUID has no room for more, but a world reads its lane
+/// back.
 const RUN_TAIL: &str = "-8aaa-8aaa-aaaaaaaaaaaa";
 
-/// The lane a text is about: every run, prompt, reply and result of a world names its lane, by its
-/// name or by a run.
+/// Returns the lane that a text is about: every run, prompt, reply and result of a world names its
+/// lane, by its name or by a run.
 pub(crate) fn lane_in(text: &str) -> Option<LaneId> {
     let by_run = || {
         let (before, _) = text.split_once(RUN_TAIL)?;

@@ -1,54 +1,59 @@
-//! The disk as one process reaches it: slow, at times unreachable, and at times lying about whether
-//! it did what it was asked.
+//! The store as one process reaches it: slow, at times unreachable, and at times wrong about
+//! whether an operation succeeded.
 
 mod broken;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_core::budget::Spent;
-use windlass_core::ids::{Epoch, LaneId, Millis, Seq};
-use windlass_core::mail::Mail;
-use windlass_core::project::RawRow;
+use windlass_core::budget::spending::Spending;
+use windlass_core::log::ids::{Epoch, LaneId, Seq, UnixMillis};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_core::projection::RawRow;
 use windlass_runtime::ports::{
-    Append, Claim, Delivered, EncodedEntry, EventCount, Forget, Forgotten, LaneInfo, Left, Letter,
-    Look, NumberedWorkerEvent, Reconcile, Removed, RunInfo, SeenBeat, ServedWorkspace,
-    SpendingAccount, Store, StoreError, Task, ToolStats, TraceEnd, Whose, WorkerEvent,
-    WorkerEventPage, WorkerId, WorkerInfo,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, EncodedEntry,
+    EnqueuedMessage, EventCount, LaneClaim, LaneInfo, NumberedWorkerEvent, ObservedHeartbeat,
+    OutboxMessage, ReconcileRequest, RemovedLanes, RetentionCutoffs, RunInfo, RunTraceEnd,
+    ServedWorkspace, SpendingAccount, Store, StoreError, ToolStats, WorkerEvent, WorkerEventPage,
+    WorkerId, WorkerInfo,
 };
 
 use super::clock::nap;
-use super::dice::Dice;
-use super::gate::{Door, Gate};
-use super::shared::Shared;
-use super::witness::ProcessId;
+use super::dice::SeededRng;
+use super::observation_log::ProcessId;
+use super::process_gate::{ProcessGate, WorldAccess};
+use super::shared::SharedWorld;
 
-/// How late the answer to a claim comes that was forgotten.
+/// How late the answer to a forgotten claim arrives.
 const LATE_MS: u64 = 800;
 
 pub(crate) struct ProcessStore {
-    shared: Arc<Shared>,
+    shared: Arc<SharedWorld>,
     process: ProcessId,
-    gate: Arc<Gate>,
-    dice: Mutex<Dice>,
+    gate: Arc<ProcessGate>,
+    dice: Mutex<SeededRng>,
 }
 
-/// What goes wrong with one operation.
+/// The fault of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mishap {
+enum StoreFault {
     None,
-    /// It fails and nothing happened.
+    /// The operation fails without effect.
     Before,
-    /// It happens and seems to fail.
+    /// The operation takes effect and seems to fail.
     After,
 }
 
 impl ProcessStore {
-    pub(crate) fn new(shared: Arc<Shared>, process: ProcessId, gate: Arc<Gate>) -> Self {
-        let dice = Dice::about(shared.plan.seed, &format!("store of process {process}"));
+    pub(crate) fn new(
+        shared: Arc<SharedWorld>,
+        process: ProcessId,
+        gate: Arc<ProcessGate>,
+    ) -> Self {
+        let dice = SeededRng::about(shared.plan.seed, &format!("store of process {process}"));
         Self { shared, process, gate, dice: Mutex::new(dice) }
     }
 
-    fn throw<T>(&self, look: impl FnOnce(&mut Dice) -> T) -> T {
+    fn throw<T>(&self, look: impl FnOnce(&mut SeededRng) -> T) -> T {
         look(&mut self.dice.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -58,25 +63,25 @@ impl ProcessStore {
         if let Some(ms) = delay {
             nap(ms).await;
         }
-        self.gate.pass(Door::Store).await;
+        self.gate.pass(WorldAccess::Store).await;
     }
 
-    fn mishap(&self, of_thousand: u64, what: &str) -> Mishap {
+    fn mishap(&self, of_thousand: u64, what: &str) -> StoreFault {
         if self.shared.is_calm() {
-            return Mishap::None;
+            return StoreFault::None;
         }
         let mishap = self.throw(|dice| match (dice.below(1_000) < of_thousand, dice.chance(50)) {
-            (false, _) => Mishap::None,
-            (true, false) => Mishap::Before,
-            (true, true) => Mishap::After,
+            (false, _) => StoreFault::None,
+            (true, false) => StoreFault::Before,
+            (true, true) => StoreFault::After,
         });
-        if mishap != Mishap::None {
+        if mishap != StoreFault::None {
             self.shared.fault(&format!("{what} of process {} fails {mishap:?}", self.process));
         }
         mishap
     }
 
-    /// Does it, or fails, or both.
+    /// Does the operation, or fails, or both.
     async fn attempt<T>(
         &self,
         what: &str,
@@ -86,9 +91,9 @@ impl ProcessStore {
         self.shared.count(what).await;
         self.on_the_way().await;
         let result = match self.mishap(of_thousand, what) {
-            Mishap::None => work.await,
-            Mishap::Before => Err(cut()),
-            Mishap::After => work.await.and(Err(cut())),
+            StoreFault::None => work.await,
+            StoreFault::Before => Err(cut()),
+            StoreFault::After => work.await.and(Err(cut())),
         };
         self.on_the_way().await;
         result
@@ -98,9 +103,13 @@ impl ProcessStore {
         self.shared.plan.store.other_faults
     }
 
-    async fn accept(&self, lane: LaneId, letter: Letter) -> Result<Delivered, StoreError> {
-        let delivered = self.shared.disk.deliver(lane.clone(), letter).await?;
-        self.shared.witness.mail(&lane, delivered.mail);
+    async fn accept(
+        &self,
+        lane: LaneId,
+        letter: OutboxMessage,
+    ) -> Result<EnqueuedMessage, StoreError> {
+        let delivered = self.shared.disk.enqueue_message(lane.clone(), letter).await?;
+        self.shared.witness.record_command(&lane, delivered.message);
         Ok(delivered)
     }
 
@@ -108,12 +117,12 @@ impl ProcessStore {
         &self,
         lane: LaneId,
         worker: WorkerId,
-        dead: Option<SeenBeat>,
-    ) -> Result<Claim, StoreError> {
-        let claim = self.shared.disk.claim(lane.clone(), worker.clone(), dead).await?;
-        // One that was forgotten never was: nothing may be done with it. Its answer comes late enough
-        // for somebody else to be given the same epoch.
-        match self.shared.disk.holds(&lane, &worker, claim.epoch) {
+        dead: Option<ObservedHeartbeat>,
+    ) -> Result<LaneClaim, StoreError> {
+        let claim = self.shared.disk.claim_lane(lane.clone(), worker.clone(), dead).await?;
+        // A forgotten claim is void: it must not be used. Its answer arrives late enough for
+        // another worker to get the same epoch.
+        match self.shared.disk.is_claim_valid(&lane, &worker, claim.epoch) {
             true => self.shared.witness.claim(&lane, claim.epoch, self.process),
             false => nap(self.throw(|dice| dice.below(LATE_MS))).await,
         }
@@ -123,9 +132,9 @@ impl ProcessStore {
     async fn take_wanting(
         &self,
         worker: WorkerId,
-        look: Look,
-    ) -> Result<Vec<(LaneId, Claim)>, StoreError> {
-        let claims = self.shared.disk.claim_wanting(worker, look).await?;
+        look: ClaimQuery,
+    ) -> Result<Vec<(LaneId, LaneClaim)>, StoreError> {
+        let claims = self.shared.disk.claim_runnable_lanes(worker, look).await?;
         for (lane, claim) in &claims {
             self.shared.witness.claim(lane, claim.epoch, self.process);
         }
@@ -134,38 +143,42 @@ impl ProcessStore {
 }
 
 fn cut() -> StoreError {
-    StoreError::Broken { place: "disk".to_owned(), reason: "the connection was cut".to_owned() }
+    StoreError::Broken { location: "disk".to_owned(), reason: "the connection was cut".to_owned() }
 }
 
 impl Store for ProcessStore {
-    fn deliver(&self, lane: LaneId, letter: Letter) -> Task<'_, Result<Delivered, StoreError>> {
+    fn enqueue_message(
+        &self,
+        lane: LaneId,
+        letter: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
         Box::pin(self.attempt("a delivery", self.rarely(), self.accept(lane, letter)))
     }
 
-    fn claim(
+    fn claim_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
-        dead: Option<SeenBeat>,
-    ) -> Task<'_, Result<Claim, StoreError>> {
+        dead: Option<ObservedHeartbeat>,
+    ) -> BoxFuture<'_, Result<LaneClaim, StoreError>> {
         Box::pin(self.attempt("a claim", self.rarely(), self.take(lane, worker, dead)))
     }
 
-    fn release(
+    fn release_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
         epoch: Epoch,
-    ) -> Task<'_, Result<(), StoreError>> {
-        let release = self.shared.disk.release(lane, worker, epoch);
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        let release = self.shared.disk.release_lane(lane, worker, epoch);
         Box::pin(self.attempt("a release", self.rarely(), release))
     }
 
-    fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>> {
-        Box::pin(self.attempt("a beat", self.rarely(), self.shared.disk.beat(worker)))
+    fn record_heartbeat(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.attempt("a beat", self.rarely(), self.shared.disk.record_heartbeat(worker)))
     }
 
-    fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>> {
+    fn append(&self, append: AppendRequest) -> BoxFuture<'_, Result<(), StoreError>> {
         let faults = self.shared.plan.store.append_faults;
         let append = async {
             let append = broken::adjust(&self.shared, append).await?;
@@ -179,7 +192,7 @@ impl Store for ProcessStore {
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
         Box::pin(self.attempt(
             "a read",
             self.rarely(),
@@ -187,109 +200,147 @@ impl Store for ProcessStore {
         ))
     }
 
-    fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.read_mail(lane, most)))
+    fn read_inbox(
+        &self,
+        lane: LaneId,
+        most: usize,
+    ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.read_inbox(lane, most)))
     }
 
-    fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>> {
-        Box::pin(self.attempt("a fork", self.rarely(), self.shared.disk.fork(parent, at, child)))
+    fn fork_lane(
+        &self,
+        parent: LaneId,
+        at: Seq,
+        child: LaneId,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.attempt(
+            "a fork",
+            self.rarely(),
+            self.shared.disk.fork_lane(parent, at, child),
+        ))
     }
 
-    fn mail_hint(&self, lane: LaneId) -> Task<'_, ()> {
+    fn wait_for_message(&self, lane: LaneId) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            self.shared.disk.mail_hint(lane).await;
-            self.gate.pass(Door::Store).await;
+            self.shared.disk.wait_for_message(lane).await;
+            self.gate.pass(WorldAccess::Store).await;
         })
     }
 
-    fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.lane(lane)))
+    fn lane_info(&self, lane: LaneId) -> BoxFuture<'_, Result<Option<LaneInfo>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.lane_info(lane)))
     }
 
-    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.hint_at_mail(owner)))
+    fn hint_unread_messages(&self, owner: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.attempt(
+            "a read",
+            self.rarely(),
+            self.shared.disk.hint_unread_messages(owner),
+        ))
     }
 
-    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>> {
-        let introduced = self.shared.disk.introduce(lane, whose);
+    fn register_lane(
+        &self,
+        lane: LaneId,
+        whose: Affinity,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        let introduced = self.shared.disk.register_lane(lane, whose);
         Box::pin(self.attempt("an introduction", self.rarely(), introduced))
     }
 
-    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>> {
-        Box::pin(self.attempt("a pass", self.rarely(), self.shared.disk.reconcile(pass)))
+    fn reconcile_dead_owners(
+        &self,
+        pass: ReconcileRequest,
+    ) -> BoxFuture<'_, Result<Vec<AbandonedLane>, StoreError>> {
+        Box::pin(self.attempt(
+            "a pass",
+            self.rarely(),
+            self.shared.disk.reconcile_dead_owners(pass),
+        ))
     }
 
-    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>> {
-        self.shared.disk.forget(forget)
+    fn forget_old_rows(
+        &self,
+        forget: RetentionCutoffs,
+    ) -> BoxFuture<'_, Result<DeletedRows, StoreError>> {
+        self.shared.disk.forget_old_rows(forget)
     }
 
-    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.owners()))
+    fn owner_heartbeats(&self) -> BoxFuture<'_, Result<Vec<ObservedHeartbeat>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.owner_heartbeats()))
     }
 
-    fn claim_wanting(
+    fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: Look,
-    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>> {
+        look: ClaimQuery,
+    ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>> {
         Box::pin(self.attempt("a claim", self.rarely(), self.take_wanting(worker, look)))
     }
 
-    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.owned(owner)))
+    fn lanes_owned_by(&self, owner: WorkerId) -> BoxFuture<'_, Result<Vec<LaneId>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.lanes_owned_by(owner)))
     }
 
-    fn raw_responses(
+    fn read_raw_responses(
         &self,
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<RawRow>, StoreError>> {
-        let read = self.shared.disk.raw_responses(lane, after, most);
+    ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
+        let read = self.shared.disk.read_raw_responses(lane, after, most);
         Box::pin(self.attempt("a read", self.rarely(), read))
     }
 
-    fn trace_ends(
+    fn list_trace_ends(
         &self,
-        since: Millis,
+        since: UnixMillis,
         most: usize,
-    ) -> Task<'_, Result<Vec<TraceEnd>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.trace_ends(since, most)))
+    ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
+        Box::pin(self.attempt(
+            "a read",
+            self.rarely(),
+            self.shared.disk.list_trace_ends(since, most),
+        ))
     }
 
-    fn announce(
+    fn announce_workspaces(
         &self,
         worker: WorkerId,
         workspaces: Vec<ServedWorkspace>,
-    ) -> Task<'_, Result<(), StoreError>> {
-        self.shared.disk.announce(worker, workspaces)
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.shared.disk.announce_workspaces(worker, workspaces)
     }
 
-    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>> {
-        self.shared.disk.workers()
+    fn list_workers(&self) -> BoxFuture<'_, Result<Vec<WorkerInfo>, StoreError>> {
+        self.shared.disk.list_workers()
     }
 
-    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>> {
-        Box::pin(self.attempt("a wake", self.rarely(), self.shared.disk.wake(lane)))
+    fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(self.attempt("a wake", self.rarely(), self.shared.disk.wake_lane(lane)))
     }
 
-    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>> {
-        self.shared.disk.remove(lane)
+    fn remove_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<RemovedLanes, StoreError>> {
+        self.shared.disk.remove_lane(lane)
     }
 
-    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>> {
+    fn spending(&self, account: SpendingAccount) -> BoxFuture<'_, Result<Spending, StoreError>> {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.spending(account)))
     }
 
-    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>> {
+    fn tool_stats(&self, since: UnixMillis) -> BoxFuture<'_, Result<Vec<ToolStats>, StoreError>> {
         self.shared.disk.tool_stats(since)
     }
 
-    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>> {
+    fn event_counts(
+        &self,
+        since: UnixMillis,
+    ) -> BoxFuture<'_, Result<Vec<EventCount>, StoreError>> {
         self.shared.disk.event_counts(since)
     }
 
-    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>> {
+    fn record_worker_event(&self, event: WorkerEvent) -> BoxFuture<'_, Result<(), StoreError>> {
         let recorded = self.shared.disk.record_worker_event(event);
         Box::pin(self.attempt("an event", self.rarely(), recorded))
     }
@@ -298,15 +349,15 @@ impl Store for ProcessStore {
         &self,
         page: WorkerEventPage,
         most: usize,
-    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
         self.shared.disk.worker_events(page, most)
     }
 
-    fn runs(
+    fn list_runs(
         &self,
         lane: Option<LaneId>,
         most: usize,
-    ) -> Task<'_, Result<Vec<RunInfo>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.runs(lane, most)))
+    ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.list_runs(lane, most)))
     }
 }

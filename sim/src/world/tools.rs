@@ -1,24 +1,27 @@
-//! Tools that fail in every way a tool can, and leave their traces in the witness's ledger.
+//! Tools that fail in every way a tool can, and record their effects in the ledger of the
+//! observation log.
 
 mod act;
 
 use std::sync::Arc;
 
-use windlass_core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
-use windlass_core::ids::LaneId;
-use windlass_core::input::Finding;
-use windlass_core::order::Touches;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::Toolbox;
-use windlass_runtime::ports::{CallContext, Task, Tool};
+use windlass_core::call::call_facts::{
+    AnsweredBy, CallFacts, Interruptibility, ProbeSupport, Repeatability,
+};
+use windlass_core::call::call_order::TouchedResources;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::LaneId;
+use windlass_core::log::input::ProbeResult;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ToolRegistry;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use super::clock::nap;
-use super::dice::Dice;
-use super::gate::{Door, Gate, Life};
-use super::shared::{Shared, lane_id, lane_in};
-use super::witness::{Effect, ProcessId, Truth};
+use super::dice::SeededRng;
+use super::observation_log::{ExecutionTruth, ProcessId, ToolExecution};
+use super::process_gate::{ProcessGate, ProcessLife, WorldAccess};
+use super::shared::{SharedWorld, lane_id, lane_in};
 
 /// The tools of a world, by name.
 pub(crate) const NAMES: [&str; 8] =
@@ -29,47 +32,59 @@ const TIMEOUT_MS: u64 = 400;
 
 struct SimTool {
     name: &'static str,
-    shared: Arc<Shared>,
+    shared: Arc<SharedWorld>,
     process: ProcessId,
-    gate: Arc<Gate>,
+    gate: Arc<ProcessGate>,
 }
 
-/// The tools as one process has them.
-pub(crate) fn toolbox(shared: &Arc<Shared>, process: ProcessId, gate: &Arc<Gate>) -> Toolbox {
-    NAMES.into_iter().fold(Toolbox::default(), |tools, name| {
+/// Returns the tools of one process.
+pub(crate) fn toolbox(
+    shared: &Arc<SharedWorld>,
+    process: ProcessId,
+    gate: &Arc<ProcessGate>,
+) -> ToolRegistry {
+    NAMES.into_iter().fold(ToolRegistry::default(), |tools, name| {
         let (shared, gate) = (Arc::clone(shared), Arc::clone(gate));
         tools.with(SimTool { name, shared, process, gate })
     })
 }
 
-/// What is known of a call.
-pub(crate) fn facts(name: &str, input: &Raw) -> Facts {
+/// Returns the facts of a call.
+pub(crate) fn facts(name: &str, input: &RawJson) -> CallFacts {
     let input = input.read::<serde_json::Value>().ok();
     let on = input.as_ref().and_then(|input| input.get("on")?.as_str());
     let keys: Vec<Arc<str>> = on.into_iter().map(Arc::from).collect();
     let misfit = input.as_ref().is_some_and(|input| input.get("misfit").is_some());
     let problem = misfit.then(|| ToolError::new("invalid_input", "it does not fit", "mend it"));
-    let known = Facts { problem, timeout_ms: TIMEOUT_MS, ..Facts::unknown(name) };
+    let known = CallFacts { problem, timeout_ms: TIMEOUT_MS, ..CallFacts::for_unknown_tool(name) };
     match name {
-        "read" => Facts { interrupt: Interrupt::Interruptible, ..reads(known, keys) },
-        "ask_human" => Facts { answered_by: AnsweredBy::Human, ..reads(known, keys) },
-        "put" => Facts { touches: Touches::Writes(keys), ..known },
-        "send" => Facts { touches: Touches::Writes(keys), verify: Verify::CanTell, ..known },
-        "upload" => Facts { repeat: Repeat::Repeatable, touches: Touches::Writes(keys), ..known },
-        "shell" => Facts { interrupt: Interrupt::Interruptible, ..known },
-        "deploy" => Facts { verify: Verify::CanTell, ..known },
+        "read" => CallFacts { interrupt: Interruptibility::Interruptible, ..reads(known, keys) },
+        "ask_human" => CallFacts { answered_by: AnsweredBy::Human, ..reads(known, keys) },
+        "put" => CallFacts { touches: TouchedResources::Writes(keys), ..known },
+        "send" => CallFacts {
+            touches: TouchedResources::Writes(keys),
+            probe: ProbeSupport::Supported,
+            ..known
+        },
+        "upload" => CallFacts {
+            repeat: Repeatability::Repeatable,
+            touches: TouchedResources::Writes(keys),
+            ..known
+        },
+        "shell" => CallFacts { interrupt: Interruptibility::Interruptible, ..known },
+        "deploy" => CallFacts { probe: ProbeSupport::Supported, ..known },
         "rm" => known,
-        _ => Facts::unknown(name),
+        _ => CallFacts::for_unknown_tool(name),
     }
 }
 
-fn reads(known: Facts, keys: Vec<Arc<str>>) -> Facts {
-    Facts { touches: Touches::Reads(keys), repeat: Repeat::Repeatable, ..known }
+fn reads(known: CallFacts, keys: Vec<Arc<str>>) -> CallFacts {
+    CallFacts { touches: TouchedResources::Reads(keys), repeat: Repeatability::Repeatable, ..known }
 }
 
 impl SimTool {
-    fn effect(&self, context: &CallContext, input: Raw, started: u64) -> Effect {
-        Effect {
+    fn effect(&self, context: &CallContext, input: RawJson, started: u64) -> ToolExecution {
+        ToolExecution {
             process: self.process,
             lane: lane_of(context),
             key: context.idempotency_key.clone(),
@@ -84,23 +99,23 @@ impl SimTool {
         }
     }
 
-    async fn find_out(&self, context: CallContext) -> Finding {
+    async fn find_out(&self, context: CallContext) -> ProbeResult {
         let mut dice =
-            Dice::about(self.shared.plan.seed, &format!("probe {}", context.idempotency_key));
+            SeededRng::about(self.shared.plan.seed, &format!("probe {}", context.idempotency_key));
         nap(dice.below(40)).await;
-        self.gate.pass(Door::Work).await;
+        self.gate.pass(WorldAccess::Work).await;
         if dice.chance(15) {
-            // A probe that never comes back.
+            // A probe that never returns.
             nap(TIMEOUT_MS * 1_000).await;
         }
         match self.shared.witness.truth(&context.idempotency_key) {
-            _ if dice.chance(20) => Finding::Unknown {},
-            Truth::Happened => {
+            _ if dice.chance(20) => ProbeResult::Unknown {},
+            ExecutionTruth::Happened => {
                 let text = format!("{} was done", context.idempotency_key);
-                Finding::Happened { text: text.into() }
+                ProbeResult::Happened { text: text.into() }
             }
-            Truth::DidNotHappen => Finding::DidNotHappen {},
-            Truth::Open => Finding::Unknown {},
+            ExecutionTruth::DidNotHappen => ProbeResult::DidNotHappen {},
+            ExecutionTruth::Open => ProbeResult::Unknown {},
         }
     }
 }
@@ -111,24 +126,24 @@ fn lane_of(context: &CallContext) -> LaneId {
 
 impl Tool for SimTool {
     fn spec(&self) -> ToolSpec {
-        let schema = Raw::encode(&serde_json::json!({ "type": "object" }));
+        let schema = RawJson::encode(&serde_json::json!({ "type": "object" }));
         ToolSpec { name: self.name.into(), description: "a tool".into(), input_schema: schema }
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
+    fn assess(&self, input: &RawJson) -> CallFacts {
         facts(self.name, input)
     }
 
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
-            if self.gate.life() == Life::Dead {
+            if self.gate.life() == ProcessLife::Dead {
                 std::future::pending::<()>().await;
             }
             act::execute(self, context, input).await
         })
     }
 
-    fn verify(&self, context: CallContext, _input: Raw) -> Task<'_, Finding> {
+    fn probe(&self, context: CallContext, _input: RawJson) -> BoxFuture<'_, ProbeResult> {
         Box::pin(self.find_out(context))
     }
 }

@@ -1,4 +1,4 @@
-//! SQLite's file, read past the product.
+//! Reads SQLite's file directly, without the product's code.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,38 +6,39 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
-use super::{Lane, Row};
+use super::{StoredEntry, StoredLane};
 
-/// How long a writer may keep us waiting.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for a writer.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Looks at a file that a frozen process keeps locked; SQLite itself waits ten seconds each time.
-const LOOKS: usize = 6;
+/// Attempts to read a file that a frozen process keeps locked; SQLite itself waits ten seconds each
+/// time.
+const MAX_ATTEMPTS: usize = 6;
 
-/// The lane of a conversation; none if no prompt for it was ever accepted.
-pub(super) fn lane(store: &Path, conversation: &str) -> Result<Option<Lane>> {
-    let look = || match open(store, PATIENCE)? {
-        Some(connection) => read(&connection, conversation),
+/// Reads the lane of a conversation; `None` if no prompt for it was ever accepted.
+pub(super) fn read_lane(store: &Path, conversation: &str) -> Result<Option<StoredLane>> {
+    let look = || match open(store, BUSY_TIMEOUT)? {
+        Some(connection) => query_lane(&connection, conversation),
         None => Ok(None),
     };
     let mut seen = look();
-    for _ in 1..LOOKS {
+    for _ in 1..MAX_ATTEMPTS {
         match &seen {
-            Err(error) if is_kept_locked(error) => seen = look(),
+            Err(error) if is_locked_by_stopped_process(error) => seen = look(),
             Ok(_) | Err(_) => break,
         }
     }
     seen.with_context(|| format!("{conversation} in {}", store.display()))
 }
 
-/// Whether a process that was stopped in the middle of a recovery keeps everybody out.
-fn is_kept_locked(error: &anyhow::Error) -> bool {
+/// Returns whether a process that was stopped in the middle of a recovery blocks all others.
+fn is_locked_by_stopped_process(error: &anyhow::Error) -> bool {
     let code = error.downcast_ref().and_then(rusqlite::Error::sqlite_error_code);
     code == Some(ErrorCode::FileLockingProtocolFailed)
 }
 
-/// The epoch of a lane, if it can be read at once; 0 if there is no such lane.
-pub(super) fn epoch(store: &Path, conversation: &str) -> Result<i64> {
+/// Reads the epoch of a lane, if that is possible at once; 0 if there is no such lane.
+pub(super) fn read_epoch(store: &Path, conversation: &str) -> Result<i64> {
     let Some(connection) = open(store, Duration::ZERO)? else { return Ok(0) };
     let select = "SELECT epoch FROM lane WHERE id = ?1";
     let epoch = connection.query_row(select, params![conversation], |row| row.get(0));
@@ -45,22 +46,23 @@ pub(super) fn epoch(store: &Path, conversation: &str) -> Result<i64> {
 }
 
 /// The conversations in the file.
-pub(super) fn conversations(store: &Path) -> Result<Vec<String>> {
-    let Some(connection) = open(store, PATIENCE)? else { return Ok(Vec::new()) };
+pub(super) fn list_conversations(store: &Path) -> Result<Vec<String>> {
+    let Some(connection) = open(store, BUSY_TIMEOUT)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare("SELECT id FROM lane ORDER BY no")?;
     let ids = statement.query_map([], |row| row.get(0))?;
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether SQLite finds the file sound.
-pub(super) fn check(store: &Path) -> Result<()> {
-    let Some(connection) = open(store, PATIENCE)? else { return Ok(()) };
+/// Checks the integrity of the file.
+pub(super) fn check_integrity(store: &Path) -> Result<()> {
+    let Some(connection) = open(store, BUSY_TIMEOUT)? else { return Ok(()) };
     let says: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
     ensure!(says == "ok", "{} is damaged: {says}", store.display());
     Ok(())
 }
 
-/// None if there is no file yet, or nothing in it: a process may die before it made its tables.
+/// Opens the file; `None` if it does not exist or is empty: a process may die before it created the
+/// tables.
 fn open(store: &Path, patience: Duration) -> Result<Option<Connection>> {
     if !store.exists() {
         return Ok(None);
@@ -73,8 +75,8 @@ fn open(store: &Path, patience: Duration) -> Result<Option<Connection>> {
     Ok((made > 0).then_some(connection))
 }
 
-fn read(connection: &Connection, conversation: &str) -> Result<Option<Lane>> {
-    // Several statements that must see the same moment.
+fn query_lane(connection: &Connection, conversation: &str) -> Result<Option<StoredLane>> {
+    // Several statements that must see the same state.
     let moment = connection.unchecked_transaction()?;
     let found = moment
         .query_row("SELECT no, epoch, head FROM lane WHERE id = ?1", params![conversation], |row| {
@@ -82,16 +84,16 @@ fn read(connection: &Connection, conversation: &str) -> Result<Option<Lane>> {
         })
         .optional()?;
     let Some((no, epoch, head)) = found else { return Ok(None) };
-    let entries = entries(&moment, no)?;
+    let entries = query_entries(&moment, no)?;
     let waiting_mail = moment.query_row(
         "SELECT count(*) FROM mail WHERE lane_no = ?1 AND read_seq IS NULL",
         params![no],
         |row| row.get(0),
     )?;
-    Ok(Some(Lane { epoch, head, entries, waiting_mail }))
+    Ok(Some(StoredLane { epoch, head, entries, waiting_mail }))
 }
 
-fn entries(connection: &Connection, lane: i64) -> Result<Vec<Row>> {
+fn query_entries(connection: &Connection, lane: i64) -> Result<Vec<StoredEntry>> {
     let mut statement = connection.prepare(
         "SELECT seq, epoch, coalesce(body, (SELECT CAST(bytes AS TEXT) FROM blob WHERE hash = entry.blob))
          FROM entry WHERE lane_no = ?1 ORDER BY seq",
@@ -102,7 +104,7 @@ fn entries(connection: &Connection, lane: i64) -> Result<Vec<Row>> {
         let seq: i64 = row.get(0)?;
         let body = serde_json::from_str(row.get_ref(2)?.as_str()?);
         let body = body.with_context(|| format!("entry {seq} is not JSON"))?;
-        entries.push(Row { seq, epoch: row.get(1)?, body });
+        entries.push(StoredEntry { seq, epoch: row.get(1)?, body });
     }
     Ok(entries)
 }

@@ -1,21 +1,21 @@
-//! The words of the check: what it is doing, how long it took, what to do when it fails.
+//! Messages of the check: what it is doing, how long it took, what to do when it fails.
 
 use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::clock::seconds;
-use crate::process::Ended;
+use crate::clock::format_seconds;
+use crate::process::RunResult;
 
-use super::parts::{PATIENCE, Part, Work};
+use super::check_parts::{CheckPart, HANG_FACTOR, PartWork};
 
-/// How many parts passed of those asked for; a check stops at the first failure.
-pub(super) struct Tally {
+/// How many of the requested parts passed; a check stops at the first failure.
+pub(super) struct CheckTally {
     passed: usize,
     asked: usize,
 }
 
-impl Tally {
+impl CheckTally {
     pub(super) fn new(passed: usize, asked: usize) -> Self {
         Self { passed, asked }
     }
@@ -31,65 +31,70 @@ impl Tally {
             count => format!(", {count} not run"),
         };
         let passed = self.passed;
-        format!("check: {passed} parts passed, {failed} failed{not_run} in {}", seconds(total))
+        format!(
+            "check: {passed} parts passed, {failed} failed{not_run} in {}",
+            format_seconds(total)
+        )
     }
 }
 
-pub(super) fn listed(part: &Part) -> String {
-    format!("{:9} {:4} s  {}", part.name, part.budget_seconds, part.does)
+pub(super) fn list_line(part: &CheckPart) -> String {
+    format!("{:9} {:4} s  {}", part.name, part.budget_seconds, part.description)
 }
 
-pub(super) fn before(part: &Part) -> String {
-    let mut text = format!("\n  ..  {}  {}", part.name, part.does);
-    for program in programs(part) {
+pub(super) fn start_line(part: &CheckPart) -> String {
+    let mut text = format!("\n  ..  {}  {}", part.name, part.description);
+    for program in program_lines(part) {
         text.push_str(&format!("\n      {program}"));
     }
     text
 }
 
-pub(super) fn after(part: &Part, ended: &Result<Ended>, took: Duration) -> String {
+pub(super) fn end_line(part: &CheckPart, ended: &Result<RunResult>, took: Duration) -> String {
     match ended {
-        Ok(Ended::Passed) if took > part.budget() => slow(part, took),
-        Ok(Ended::Passed) => line("ok", part, took),
-        Ok(Ended::Failed { code }) => failed(part, took, &format!("ended with exit code {code}")),
-        Ok(Ended::OverBudget) => failed(part, took, &over_budget(part)),
-        Err(error) => failed(part, took, &format!("could not be run: {error:#}")),
+        Ok(RunResult::Passed) if took > part.budget() => slow_message(part, took),
+        Ok(RunResult::Passed) => status_line("ok", part, took),
+        Ok(RunResult::Failed { code }) => {
+            failure_message(part, took, &format!("ended with exit code {code}"))
+        }
+        Ok(RunResult::OverBudget) => failure_message(part, took, &over_budget_message(part)),
+        Err(error) => failure_message(part, took, &format!("could not be run: {error:#}")),
     }
 }
 
-fn line(word: &str, part: &Part, took: Duration) -> String {
-    let Part { name, budget_seconds, .. } = part;
-    format!("  {word}  {name}  {} (budget {budget_seconds} s)", seconds(took))
+fn status_line(word: &str, part: &CheckPart, took: Duration) -> String {
+    let CheckPart { name, budget_seconds, .. } = part;
+    format!("  {word}  {name}  {} (budget {budget_seconds} s)", format_seconds(took))
 }
 
-fn slow(part: &Part, took: Duration) -> String {
-    let line = line("ok", part, took);
+fn slow_message(part: &CheckPart, took: Duration) -> String {
+    let line = status_line("ok", part, took);
     format!(
         "{line}\n      over its budget: on an idle machine, make it faster or give it another's time"
     )
 }
 
-fn over_budget(part: &Part) -> String {
-    let (times, budget) = (PATIENCE, part.budget_seconds);
+fn over_budget_message(part: &CheckPart) -> String {
+    let (times, budget) = (HANG_FACTOR, part.budget_seconds);
     format!("was ended after {times} times its budget of {budget} s: it hangs, or the machine does")
 }
 
-fn failed(part: &Part, took: Duration, why: &str) -> String {
+fn failure_message(part: &CheckPart, took: Duration, why: &str) -> String {
     let name = part.name;
-    let mut text = line("FAILED", part, took);
+    let mut text = status_line("FAILED", part, took);
     text.push_str(&format!("\n      the part `{name}` {why}"));
     text.push_str(&format!("\n      run it alone: cargo xtask check --only {name}"));
-    for program in programs(part) {
+    for program in program_lines(part) {
         text.push_str(&format!("\n      which is:     {program}"));
     }
     text
 }
 
-fn programs(part: &Part) -> Vec<String> {
+fn program_lines(part: &CheckPart) -> Vec<String> {
     match part.work {
-        Work::Programs(programs) => {
+        PartWork::Programs(programs) => {
             programs().unwrap_or_default().iter().map(ToString::to_string).collect()
         }
-        Work::Tidy => vec!["cargo xtask tidy".to_owned()],
+        PartWork::Tidy => vec!["cargo xtask tidy".to_owned()],
     }
 }

@@ -1,15 +1,15 @@
-use super::tree::Tree;
+use super::source_tree::SourceTree;
 use super::{all_findings, closing_line};
 
 #[test]
 fn a_tidy_tree_has_no_findings() {
-    let tree = Tree::from([("crates/core/src/lib.rs", "//! Pure.\n")]);
+    let tree = SourceTree::from([("crates/core/src/lib.rs", "//! Pure.\n")]);
     assert_eq!(closing_line(&all_findings(&tree)), "tidy: 8 rules, 0 findings");
 }
 
 #[test]
 fn findings_of_all_rules_are_sorted_by_place() {
-    let tree = Tree::from([
+    let tree = SourceTree::from([
         ("crates/tools/src/utils.rs", "//! A drawer.\n"),
         ("crates/core/src/lib.rs", "use std::fs;\nasync fn go() {}\n"),
     ]);

@@ -3,26 +3,26 @@
 //! Decoding is fed pieces of the size a socket gives. Building a request is measured as it happens:
 //! one round is new, everything before it was sent already.
 
-mod build;
 mod clock;
+mod request_build;
 mod streams;
 
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use windlass_core::block::Block;
-use windlass_providers::names::Format;
-use windlass_providers::{Recorded, replay};
-use windlass_runtime::ports::Stream;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{RecordedCall, replay_stream};
+use windlass_runtime::ports::ReplyObserver;
 
 #[global_allocator]
-pub(crate) static COUNTING: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
+pub(crate) static COUNTING_ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
-pub(crate) const FORMATS: [(&str, Format); 3] = [
-    ("anthropic", Format::AnthropicMessages),
-    ("chat", Format::OpenAiChat),
-    ("responses", Format::OpenAiResponses),
+pub(crate) const FORMATS: [(&str, WireFormat); 3] = [
+    ("anthropic", WireFormat::AnthropicMessages),
+    ("chat", WireFormat::OpenAiChat),
+    ("responses", WireFormat::OpenAiResponses),
 ];
 
 const PIECE_BYTES: usize = 4_096;
@@ -35,28 +35,30 @@ fn main() -> Result<()> {
         "format", "bytes", "events", "MB/s", "events/s", "allocations/event"
     );
     for (name, format) in FORMATS {
-        println!("{name:>10} {}", decoding(format)?);
+        println!("{name:>10} {}", measure_decoding(format)?);
     }
     println!();
-    build::report()
+    request_build::report()
 }
 
-fn decoding(format: Format) -> Result<String> {
+fn measure_decoding(format: WireFormat) -> Result<String> {
     let stream = streams::long_reply(format);
     let events = stream.windows(2).filter(|two| two == b"\n\n").count();
-    let recorded = Recorded { model: Arc::from("bench"), ask: 1, stops: Vec::new() };
+    let recorded =
+        RecordedCall { model: Arc::from("bench"), model_call: 1, stop_strings: Vec::new() };
     let once = || {
         let pieces = stream.chunks(PIECE_BYTES);
-        replay(format, &recorded, pieces, &Deaf).map_err(|failure| anyhow!("{}", failure.message))
+        replay_stream(format, &recorded, pieces, &DiscardingStream)
+            .map_err(|failure| anyhow!("{}", failure.message))
     };
     for _ in 0..REPEATS / 4 {
         once()?;
     }
-    let before = COUNTING.stats().allocations;
+    let before = COUNTING_ALLOCATOR.stats().allocations;
     let reply = once()?;
-    let allocations = COUNTING.stats().allocations - before;
+    let allocations = COUNTING_ALLOCATOR.stats().allocations - before;
     anyhow::ensure!(reply.blocks.len() > 2, "the reply is not what was streamed");
-    let start = clock::now();
+    let start = clock::current_time();
     for _ in 0..REPEATS {
         once()?;
     }
@@ -66,12 +68,12 @@ fn decoding(format: Format) -> Result<String> {
     Ok(format!("{:>10} {events:>8} {mb:>8.0} {per_second:>12.0} {each:>18.2}", stream.len()))
 }
 
-struct Deaf;
+struct DiscardingStream;
 
-impl Stream for Deaf {
-    fn text(&self, _piece: &str) {}
-    fn thinking(&self, _piece: &str) {}
-    fn block(&self, _index: u16, _block: &Block) {}
+impl ReplyObserver for DiscardingStream {
+    fn on_text(&self, _piece: &str) {}
+    fn on_thinking(&self, _piece: &str) {}
+    fn on_block(&self, _index: u16, _block: &ContentBlock) {}
 }
 
 fn load_average() -> String {

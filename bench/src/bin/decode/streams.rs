@@ -1,38 +1,38 @@
-//! A long reply as each format streams it: a thought, a text of a thousand small pieces, and calls.
+//! A long reply as each format streams it: thinking, a text of a thousand small pieces, and calls.
 
 use serde_json::{Value, json};
-use windlass_providers::names::Format;
+use windlass_providers::catalog::provider_table::WireFormat;
 
 const PIECES: usize = 1_000;
 const CALLS: usize = 4;
 const CALL_PIECES: usize = 100;
 
-pub(crate) fn long_reply(format: Format) -> Vec<u8> {
+pub(crate) fn long_reply(format: WireFormat) -> Vec<u8> {
     let events = match format {
-        Format::AnthropicMessages => anthropic(),
-        Format::OpenAiChat => chat(),
-        Format::OpenAiResponses => responses(),
+        WireFormat::AnthropicMessages => anthropic_events(),
+        WireFormat::OpenAiChat => chat_events(),
+        WireFormat::OpenAiResponses => responses_events(),
     };
     events.concat().into_bytes()
 }
 
-fn word(number: usize) -> String {
+fn text_piece(number: usize) -> String {
     const WORDS: [&str; 6] = ["the ", "windlass ", "turns ", "once,\n", "\"pawl\" ", "é "];
     WORDS.get(number % WORDS.len()).copied().unwrap_or_default().to_owned()
 }
 
 /// The arguments of a call in pieces.
-fn arguments() -> Vec<String> {
+fn argument_pieces() -> Vec<String> {
     let middle = (0..CALL_PIECES).map(|_| "a piece of it ".to_owned());
     std::iter::once("{\"content\": \"".to_owned()).chain(middle).chain(["\"}".to_owned()]).collect()
 }
 
-fn named(event: Value) -> String {
+fn sse_event(event: Value) -> String {
     let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
     format!("event: {kind}\ndata: {event}\n\n")
 }
 
-fn anthropic() -> Vec<String> {
+fn anthropic_events() -> Vec<String> {
     let mut events = vec![
         json!({"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 10}}}),
     ];
@@ -46,12 +46,13 @@ fn anthropic() -> Vec<String> {
         );
         events.push(json!({"type": "content_block_stop", "index": index}));
     };
-    let thoughts = (0..PIECES / 4).map(|n| json!({"type": "thinking_delta", "thinking": word(n)}));
+    let thoughts =
+        (0..PIECES / 4).map(|n| json!({"type": "thinking_delta", "thinking": text_piece(n)}));
     block(0, json!({"type": "thinking", "thinking": "", "signature": "s"}), thoughts.collect());
-    let words = (0..PIECES).map(|n| json!({"type": "text_delta", "text": word(n)}));
+    let words = (0..PIECES).map(|n| json!({"type": "text_delta", "text": text_piece(n)}));
     block(1, json!({"type": "text", "text": ""}), words.collect());
     for call in 0..CALLS {
-        let pieces = arguments().into_iter();
+        let pieces = argument_pieces().into_iter();
         let deltas = pieces.map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
         let start =
             json!({"type": "tool_use", "id": format!("c{call}"), "name": "Write", "input": {}});
@@ -59,24 +60,24 @@ fn anthropic() -> Vec<String> {
     }
     events.push(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}}));
     events.push(json!({"type": "message_stop"}));
-    events.into_iter().map(named).collect()
+    events.into_iter().map(sse_event).collect()
 }
 
-fn chat() -> Vec<String> {
+fn chat_events() -> Vec<String> {
     let chunk = |delta: Value, reason: Value| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
         let chunk = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]});
         format!("data: {chunk}\n\n")
     };
     let thoughts =
-        (0..PIECES / 4).map(|n| chunk(json!({"reasoning_content": word(n)}), Value::Null));
-    let words = (0..PIECES).map(|n| chunk(json!({"content": word(n)}), Value::Null));
+        (0..PIECES / 4).map(|n| chunk(json!({"reasoning_content": text_piece(n)}), Value::Null));
+    let words = (0..PIECES).map(|n| chunk(json!({"content": text_piece(n)}), Value::Null));
     let mut events: Vec<String> = thoughts.chain(words).collect();
     for call in 0..CALLS {
         let function = json!({"name": "Write", "arguments": ""});
         let first = json!({"index": call, "id": format!("c{call}"), "type": "function", "function": function});
         events.push(chunk(json!({"tool_calls": [first]}), Value::Null));
-        events.extend(arguments().iter().map(|piece| {
+        events.extend(argument_pieces().iter().map(|piece| {
             let more = json!({"index": call, "function": {"arguments": piece}});
             chunk(json!({"tool_calls": [more]}), Value::Null)
         }));
@@ -90,7 +91,7 @@ fn chat() -> Vec<String> {
     events
 }
 
-fn responses() -> Vec<String> {
+fn responses_events() -> Vec<String> {
     let mut events =
         vec![json!({"type": "response.created", "response": {"status": "in_progress"}})];
     let mut item = |index: usize, kind: &str, pieces: Vec<String>, done: Value| {
@@ -105,7 +106,7 @@ fn responses() -> Vec<String> {
             json!({"type": "response.output_item.done", "output_index": index, "item": done}),
         );
     };
-    let thoughts: Vec<String> = (0..PIECES / 4).map(word).collect();
+    let thoughts: Vec<String> = (0..PIECES / 4).map(text_piece).collect();
     let summary = json!([{"type": "summary_text", "text": thoughts.concat()}]);
     item(
         0,
@@ -113,15 +114,15 @@ fn responses() -> Vec<String> {
         thoughts,
         json!({"type": "reasoning", "summary": summary}),
     );
-    let words: Vec<String> = (0..PIECES).map(word).collect();
+    let words: Vec<String> = (0..PIECES).map(text_piece).collect();
     let content = json!([{"type": "output_text", "text": words.concat(), "annotations": []}]);
     item(1, "response.output_text.delta", words, json!({"type": "message", "content": content}));
     for call in 0..CALLS {
-        let pieces = arguments();
+        let pieces = argument_pieces();
         let done = json!({"type": "function_call", "call_id": format!("c{call}"), "name": "Write", "arguments": pieces.concat()});
         item(call + 2, "response.function_call_arguments.delta", pieces, done);
     }
     let usage = json!({"input_tokens": 10, "output_tokens": 9});
     events.push(json!({"type": "response.completed", "response": {"status": "completed", "output": [], "usage": usage}}));
-    events.into_iter().map(named).collect()
+    events.into_iter().map(sse_event).collect()
 }

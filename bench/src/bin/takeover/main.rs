@@ -1,13 +1,13 @@
-//! How long conversations stand still when their worker dies, freezes or leaves, and how soon one starts
+//! Delay of conversations after their worker dies, freezes or stops, and delay of a prompt's start
 //!
-//! Four `windlass worker` processes share one PostgreSQL of their own, with the settings people get.
-//! `--bin PATH` is the binary (`cargo xtask bench takeover` gives it); `--conversations N` each; with 0
-//! of them only the last part is measured, how soon a conversation starts.
+//! Four `windlass worker` processes share one private PostgreSQL server, with the default settings.
+//! `--bin PATH` is the binary (`cargo xtask bench takeover` gives it); `--conversations N` each;
+//! with 0 of them only the last part is measured, how soon a conversation starts.
 
-mod clock;
-mod lanes;
-mod start;
-mod workers;
+mod lane_observer;
+mod start_latency;
+mod time_stats;
+mod worker_processes;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,83 +15,91 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
-use windlass_cluster::{Cluster, Disk};
+use windlass_cluster::{DiskMode, PostgresCluster};
 
-use clock::Spread;
-use lanes::Lanes;
-use workers::{Worker, Workers};
+use lane_observer::LaneObserver;
+use time_stats::DurationSpread;
+use worker_processes::{WorkerFleet, WorkerProcess};
 
-/// Workers that share the work.
+/// Number of workers that share the conversations.
 const WORKERS: usize = 4;
 
-/// What we promise, at the default settings.
-const DEATH: Duration = Duration::from_secs(15);
-const LEAVING: Duration = Duration::from_secs(2);
+/// The promised limit, at the default settings.
+const CRASH_TAKEOVER_LIMIT: Duration = Duration::from_secs(15);
+const SHUTDOWN_TAKEOVER_LIMIT: Duration = Duration::from_secs(2);
 
 fn main() -> Result<()> {
-    let (binary, conversations) = arguments()?;
+    let (binary, conversations) = parse_arguments()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    println!("load average: {}", clock::load_average());
-    let cluster = Cluster::start(Disk::Synced)?;
+    println!("load average: {}", time_stats::load_average());
+    let cluster = PostgresCluster::start(DiskMode::Synced)?;
     let url = cluster.url("postgres");
     let missed = match conversations {
         0 => Vec::new(),
-        _ => take_over(&runtime, &url, &binary, conversations)?,
+        _ => measure_takeovers(&runtime, &url, &binary, conversations)?,
     };
-    let started = runtime.block_on(start::measure(&url))?;
+    let started = runtime.block_on(start_latency::measure_start_latency(&url))?;
     println!("enqueue to start: {} (aim: 4 ms in the mean)", started.sent);
     println!("accepted to start: {}", started.accepted);
-    println!("load average afterwards: {}", clock::load_average());
+    println!("load average afterwards: {}", time_stats::load_average());
     ensure!(missed.is_empty(), "too slow when a worker was {}", missed.join(" and "));
     Ok(())
 }
 
-/// Ends workers in every way; gives those that took too long.
-fn take_over(
+/// Ends workers in every way; returns those whose takeover took too long.
+fn measure_takeovers(
     runtime: &Runtime,
     url: &str,
     binary: &Path,
     conversations: usize,
 ) -> Result<Vec<&'static str>> {
-    let mut workers = Workers::start(binary, url, WORKERS)?;
-    let lanes = Lanes { url: url.to_owned() };
-    runtime.block_on(lanes.fill(conversations))?;
+    let mut workers = WorkerFleet::start(binary, url, WORKERS)?;
+    let lanes = LaneObserver { url: url.to_owned() };
+    runtime.block_on(lanes.send_prompts(conversations))?;
     let mut missed = Vec::new();
     for (what, signal, aim) in [
-        ("killed with -9", Signal::KILL, DEATH),
-        ("frozen, as a dead machine looks", Signal::STOP, DEATH),
-        ("told to end", Signal::TERM, LEAVING),
+        ("killed with -9", Signal::KILL, CRASH_TAKEOVER_LIMIT),
+        ("frozen, as a dead machine looks", Signal::STOP, CRASH_TAKEOVER_LIMIT),
+        ("told to end", Signal::TERM, SHUTDOWN_TAKEOVER_LIMIT),
     ] {
-        let victim = workers.next().context("no worker is left")?;
-        let took = runtime.block_on(moved(&lanes, &victim, signal))?;
+        let victim = workers.take_next().context("no worker is left")?;
+        let took = runtime.block_on(measure_standstill(&lanes, &victim, signal))?;
         println!("{what}: {took} (aim: at most {} s)", aim.as_secs());
-        victim.end(signal)?;
-        if took.most() > aim {
+        victim.wait_for_exit(signal)?;
+        if took.maximum() > aim {
             missed.push(what);
         }
     }
     Ok(missed)
 }
 
-/// How long each of its lanes stood still until another process had written to it.
-async fn moved(lanes: &Lanes, victim: &Worker, signal: Signal) -> Result<Spread> {
-    let mut left = lanes.of(victim.pid()).await?;
+/// How long each of its lanes stood still until another process wrote to it.
+async fn measure_standstill(
+    lanes: &LaneObserver,
+    victim: &WorkerProcess,
+    signal: Signal,
+) -> Result<DurationSpread> {
+    let mut left = lanes.lanes_of_worker(victim.pid()).await?;
     ensure!(!left.is_empty(), "the worker that was chosen drives nothing");
-    let begin = clock::now();
+    let begin = time_stats::current_time();
     victim.signal(signal)?;
-    let mut took = Spread::default();
+    let mut took = DurationSpread::default();
     while !left.is_empty() {
-        ensure!(begin.elapsed() < 4 * DEATH, "{} lanes did not move at all", left.len());
-        let gone = lanes.moved_on(&left).await?;
+        ensure!(
+            begin.elapsed() < 4 * CRASH_TAKEOVER_LIMIT,
+            "{} lanes did not move at all",
+            left.len()
+        );
+        let gone = lanes.taken_over_lanes(&left).await?;
         let now = begin.elapsed();
         left.retain(|lane| !gone.contains(&lane.id));
         gone.iter().for_each(|_| took.add(now));
-        clock::pause(Duration::from_millis(20)).await;
+        time_stats::pause(Duration::from_millis(20)).await;
     }
     Ok(took)
 }
 
-fn arguments() -> Result<(PathBuf, usize)> {
+fn parse_arguments() -> Result<(PathBuf, usize)> {
     let (mut binary, mut conversations) = (None, 100);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {

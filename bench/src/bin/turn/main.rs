@@ -1,21 +1,22 @@
-//! One turn over a local socket beside two bare loops, and a thousand conversations at once
+//! One turn over a local socket compared with reqwest and a bare loop; 1,000 conversations at once
 //!
-//! `usual` is what most agents do: reqwest, and the history encoded anew for every turn. `bare` is
-//! the least that works: a body that only grows, on one kept connection. `ours` is the adapter.
-//! They take turns in one process; of the thousand each has one of its own. The server is another.
+//! `usual` is what most agents do: reqwest, and the history encoded again for every turn. `bare` is
+//! a minimal loop: a body that only grows, on one kept connection. `ours` is the adapter. They
+//! alternate in one process; for the thousand conversations each has a process of its own. The
+//! server is another process.
 //!
-//! For `valgrind --tool=callgrind`: `turn serve` says where it listens, and `turn alone NAME URL LAPS`
-//! is one contender with nothing beside it.
+//! For `valgrind --tool=callgrind`: `turn serve` prints where it listens, and `turn alone NAME URL
+//! LAPS` runs one contender alone.
 
-mod bare;
-mod child;
-mod clock;
-mod job;
-mod many;
-mod one;
-mod ours;
-mod server;
-mod usual;
+mod adapter_loop;
+mod bare_loop;
+mod child_process;
+mod many_conversations;
+mod model_server;
+mod one_conversation;
+mod read_job;
+mod reqwest_loop;
+mod time_stats;
 
 use anyhow::{Result, bail};
 
@@ -25,21 +26,23 @@ fn main() -> Result<()> {
     match words.as_slice() {
         [] => report(&[100, 1_000]),
         ["--sessions", number] => report(&[number.parse()?]),
-        ["serve"] => server::run(),
-        ["one"] => one::report(&child::Server::start()?),
-        ["alone", name, url, laps] => one::alone(name, url, laps.parse()?),
-        ["many", name, url, sessions] => many::child(name, url, sessions.parse()?),
+        ["serve"] => model_server::run(),
+        ["one"] => one_conversation::report(&child_process::ServerProcess::start()?),
+        ["alone", name, url, laps] => one_conversation::run_alone(name, url, laps.parse()?),
+        ["many", name, url, sessions] => {
+            many_conversations::run_child(name, url, sessions.parse()?)
+        }
         other => bail!("`{}`: the only option is --sessions NUMBER", other.join(" ")),
     }
 }
 
 fn report(sessions: &[usize]) -> Result<()> {
-    let server = child::Server::start()?;
-    println!("load average: {}\n", clock::load_average());
-    one::report(&server)?;
+    let server = child_process::ServerProcess::start()?;
+    println!("load average: {}\n", time_stats::load_average());
+    one_conversation::report(&server)?;
     for sessions in sessions {
-        many::report(&server, *sessions)?;
+        many_conversations::report(&server, *sessions)?;
     }
-    println!("load average afterwards: {}", clock::load_average());
+    println!("load average afterwards: {}", time_stats::load_average());
     Ok(())
 }

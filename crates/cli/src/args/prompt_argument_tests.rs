@@ -1,15 +1,15 @@
-//! What stands behind `-p`, as scripts and people write it.
+//! The argument after `-p`, as scripts and people write it.
 
 use std::ffi::OsString;
 
 use clap::Parser;
 
-use super::{Args, CommandLine};
+use super::{CliArgs, CommandLine};
 
-fn read(words: &[&str]) -> Result<Args, String> {
-    let line = CommandLine::read(words.iter().map(OsString::from));
-    let args = Args::try_parse_from(&line.words).map_err(|error| error.to_string())?;
-    line.check(&args)?;
+fn read(words: &[&str]) -> Result<CliArgs, String> {
+    let line = CommandLine::parse(words.iter().map(OsString::from));
+    let args = CliArgs::try_parse_from(&line.words).map_err(|error| error.to_string())?;
+    line.reject_ambiguous_option(&args)?;
     Ok(args)
 }
 
@@ -56,7 +56,7 @@ fn an_option_in_the_place_of_the_prompt_is_refused() {
         let why = read(&["windlass", "-p", option]).unwrap_err();
         assert!(why.contains("`windlass -p -- TEXT`"), "{option}: {why}");
         assert!(!why.contains("{}") && !why.contains("Bash"), "{option}: {why}");
-        // There is a prompt: the option is one.
+        // With a prompt the word can only be an option.
         assert!(read(&["windlass", "-p", option, "hello"]).is_ok(), "{option}");
         assert!(read(&["windlass", option, "-p"]).is_ok(), "{option}");
         let args = read(&["windlass", "-p", "--", option]).unwrap();

@@ -1,33 +1,33 @@
-//! Values of options, as they are typed.
+//! Parsers and value enums of options.
 
 use clap::ValueEnum;
 
-/// A UUID as it is typed.
-pub(super) fn uuid(typed: &str) -> Result<String, String> {
+/// Parses a UUID.
+pub(super) fn parse_uuid(typed: &str) -> Result<String, String> {
     match uuid::Uuid::parse_str(typed) {
         Ok(_) => Ok(typed.to_owned()),
         Err(_) => Err("not a UUID; to choose a name of your own use --conversation".to_owned()),
     }
 }
 
-/// A sum of money as it is typed.
-pub(super) fn dollars(typed: &str) -> Result<f64, String> {
+/// Parses a positive amount of dollars.
+pub(super) fn parse_dollars(typed: &str) -> Result<f64, String> {
     match typed.parse::<f64>() {
         Ok(usd) if usd.is_finite() && usd > 0.0 && usd <= 1e9 => Ok(usd),
         Ok(_) | Err(_) => Err("give a number of dollars above 0, such as 0.50".to_owned()),
     }
 }
 
-/// A number of tokens as it is typed.
-pub(super) fn tokens(typed: &str) -> Result<u64, String> {
+/// Parses a number of tokens.
+pub(super) fn parse_tokens(typed: &str) -> Result<u64, String> {
     match typed.parse::<u64>() {
         Ok(tokens @ 1..) => Ok(tokens),
         Ok(_) | Err(_) => Err("give a number of tokens above 0".to_owned()),
     }
 }
 
-/// A number that must not be 0, as it is typed.
-pub(crate) fn at_least_one(typed: &str) -> Result<u32, String> {
+/// Parses a number that must not be 0.
+pub(crate) fn parse_positive(typed: &str) -> Result<u32, String> {
     match typed.parse::<u32>() {
         Ok(number @ 1..) => Ok(number),
         Ok(_) | Err(_) => Err("give a whole number above 0".to_owned()),
@@ -67,7 +67,7 @@ pub(crate) enum WhenAsked {
 
 /// How long a provider keeps the prompt in its cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CacheWord {
+pub(crate) enum CacheLifetimeArg {
     /// Do not cache.
     Off,
     /// Keep it for five minutes.
@@ -80,7 +80,7 @@ pub(crate) enum CacheWord {
 
 /// How much effort a model puts into its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EffortWord {
+pub(crate) enum EffortArg {
     /// Answer fast, with little thinking.
     Low,
     /// Balance speed and quality.
@@ -95,7 +95,7 @@ pub(crate) enum EffortWord {
 
 /// What to do with interrupted runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ResumePolicy {
+pub(crate) enum ResumePolicyArg {
     /// Resume them at once.
     Automatic,
     /// Leave them for `windlass resume`.
@@ -104,7 +104,7 @@ pub(crate) enum ResumePolicy {
 
 /// An answer as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnswerWord {
+pub(crate) enum AnswerArg {
     /// Allow the call, or accept the plan.
     Allow,
     /// Deny the call, or send the plan back.

@@ -1,91 +1,95 @@
-//! `windlass answer`: the human's part, and then the run goes on.
+//! `windlass answer`: answers an open question and continues the run.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::bail;
-use windlass::Answer;
-use windlass::core::ids::QuestionId;
-use windlass::core::mail::MailBody;
-use windlass::core::question::{About, Question};
-use windlass::core::run::Run;
+use windlass::HumanAnswer;
+use windlass::core::log::ids::QuestionId;
+use windlass::core::log::inbox::InboxCommand;
+use windlass::core::run::active_run::Run;
+use windlass::core::run::question::{Question, QuestionKind};
 
-use crate::args::{AgentArgs, AnswerWord};
-use crate::commands::approve::show_question;
-use crate::commands::sending::{Left, Sending, Then};
-use crate::look::story::Story;
-use crate::look::{acts, find};
-use crate::present::resolve_text;
-use crate::setup::{self, Asks};
+use crate::args::{AgentArgs, AnswerArg};
+use crate::commands::approve::print_question;
+use crate::commands::send_command::{AfterSend, PendingCommand, SentReport};
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::{action_messages, id_lookup};
+use crate::present::resolve_answer_text;
+use crate::setup::{self, ModelNeed};
 
-pub(crate) async fn answer(
+pub(crate) async fn run(
     (id, question): (&str, QuestionId),
-    answer: Answer,
+    answer: HumanAnswer,
     agent: &AgentArgs,
-    then: Then,
+    then: AfterSend,
 ) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&agent.store).await?;
-    let lane = find::find(store.as_ref(), Some(id), &agent.permissions.workspace).await?.lane;
-    let story = Story::read(store.as_ref(), lane.clone()).await?;
-    let answer = for_question(&story, question, answer, agent)?;
-    let left = Left::answer(&lane, question);
-    let mail = Some(MailBody::Answer { question, answer });
-    Sending { lane, mail, left, asks: Asks::Model }.send(store, agent, then).await
+    let store = setup::open_existing_store(&agent.store).await?;
+    let lane =
+        id_lookup::find_target(store.as_ref(), Some(id), &agent.permissions.workspace).await?.lane;
+    let story = ConversationHistory::load(store.as_ref(), lane.clone()).await?;
+    let answer = validate_answer(&story, question, answer, agent)?;
+    let left = SentReport::answer(&lane, question);
+    let mail = Some(InboxCommand::Answer { question, answer });
+    PendingCommand { lane, command: mail, report: left, model_need: ModelNeed::Required }
+        .send(store, agent, then)
+        .await
 }
 
-/// The answer as it is sent: an approval counts for the input that is shown here, and numbers are
-/// the choices they stand for. What cannot be the answer to an open question is told before anything
-/// is sent.
-fn for_question(
-    story: &Story,
+/// Checks the answer and returns it as it is sent: an approval applies to the input that is shown
+/// here, and numbers become the choices they stand for. An answer that fits no open question is an
+/// error before anything is sent.
+fn validate_answer(
+    story: &ConversationHistory,
     id: QuestionId,
-    answer: Answer,
+    answer: HumanAnswer,
     agent: &AgentArgs,
-) -> anyhow::Result<Answer> {
-    let open: Vec<&Question> = story.now.run.iter().flat_map(Run::questions).collect();
+) -> anyhow::Result<HumanAnswer> {
+    let open: Vec<&Question> =
+        story.conversation.run.iter().flat_map(Run::open_questions).collect();
     let question = match open.iter().find(|question| question.id == id) {
-        Some(question) if question.about.takes(&answer) => question,
-        Some(question) => bail!(acts::takes_others(&story.lane, question)),
-        None => bail!(acts::not_open(&story.lane, id, &open)),
+        Some(question) if question.kind.accepts(&answer) => question,
+        Some(question) => bail!(action_messages::answer_not_accepted(&story.lane, question)),
+        None => bail!(action_messages::question_not_open(&story.lane, id, &open)),
     };
-    match (&question.about, answer) {
-        (About::Approval { call }, answer @ Answer::Allow { .. }) => {
-            show_question(&question.about, &story.now, agent)?;
-            Ok(match story.now.input_hash(*call) {
-                Some(hash) => answer.for_input(&hash),
+    match (&question.kind, answer) {
+        (QuestionKind::Approval { call }, answer @ HumanAnswer::Allow { .. }) => {
+            print_question(&question.kind, &story.conversation, agent)?;
+            Ok(match story.conversation.input_hash(*call) {
+                Some(hash) => answer.for_input_hash(&hash),
                 None => answer,
             })
         }
-        (About::Asking { call }, Answer::Text { text }) => {
-            let round = story.now.run.as_ref().and_then(Run::round);
+        (QuestionKind::ModelQuestion { call }, HumanAnswer::Text { text }) => {
+            let round = story.conversation.run.as_ref().and_then(Run::round);
             let asked = round.and_then(|round| round.call(*call));
             let text = match asked {
-                Some(call) => {
-                    resolve_text(&call.tool_use.input, &text).map_err(anyhow::Error::msg)?.into()
-                }
+                Some(call) => resolve_answer_text(&call.tool_use.input, &text)
+                    .map_err(anyhow::Error::msg)?
+                    .into(),
                 None => text,
             };
-            Ok(Answer::Text { text })
+            Ok(HumanAnswer::Text { text })
         }
         (_, answer) => Ok(answer),
     }
 }
 
-/// An answer as it is typed.
-pub(crate) fn read(word: AnswerWord, text: Option<String>) -> anyhow::Result<Answer> {
+/// Parses the typed answer.
+pub(crate) fn parse_answer(word: AnswerArg, text: Option<String>) -> anyhow::Result<HumanAnswer> {
     let words = text.map(Arc::<str>::from);
     Ok(match (word, words) {
-        (AnswerWord::Allow, _) => Answer::allow(),
-        (AnswerWord::Retry, _) => Answer::Retry {},
-        (AnswerWord::Abandon, _) => Answer::Abandon {},
-        (AnswerWord::Continue, _) => Answer::Continue {},
-        (AnswerWord::Deny, words) => {
-            Answer::Deny { reason: words.unwrap_or_else(|| Arc::from("the user said no")) }
+        (AnswerArg::Allow, _) => HumanAnswer::allow(),
+        (AnswerArg::Retry, _) => HumanAnswer::Retry {},
+        (AnswerArg::Abandon, _) => HumanAnswer::Abandon {},
+        (AnswerArg::Continue, _) => HumanAnswer::Continue {},
+        (AnswerArg::Deny, words) => {
+            HumanAnswer::Deny { reason: words.unwrap_or_else(|| Arc::from("the user said no")) }
         }
-        (AnswerWord::MarkDone, words) => {
-            Answer::MarkDone { text: words.unwrap_or_else(|| Arc::from("done")) }
+        (AnswerArg::MarkDone, words) => {
+            HumanAnswer::MarkDone { text: words.unwrap_or_else(|| Arc::from("done")) }
         }
-        (AnswerWord::Text, Some(text)) => Answer::Text { text },
-        (AnswerWord::Text, None) => bail!("`text` needs the words of the answer after it"),
+        (AnswerArg::Text, Some(text)) => HumanAnswer::Text { text },
+        (AnswerArg::Text, None) => bail!("`text` needs the words of the answer after it"),
     })
 }

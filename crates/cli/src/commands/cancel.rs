@@ -1,63 +1,65 @@
-//! `windlass cancel`: asks one run to end.
+//! `windlass cancel`: requests the cancellation of a run.
 
 use std::process::ExitCode;
 
-use windlass::core::ids::RunId;
-use windlass::core::mail::MailBody;
+use windlass::core::log::ids::RunId;
+use windlass::core::log::inbox::InboxCommand;
 use windlass::core::stop::RunState;
 use windlass::ports::{RunInfo, Store};
 
 use crate::args::AgentArgs;
-use crate::commands::sending::{Left, Sending, Then};
-use crate::look::find::Found;
-use crate::look::{acts, find};
-use crate::setup::{self, Asks};
+use crate::commands::send_command::{AfterSend, PendingCommand, SentReport};
+use crate::inspect::id_lookup::RunTarget;
+use crate::inspect::{action_messages, id_lookup};
+use crate::setup::{self, ModelNeed};
 
-pub(crate) async fn cancel(
+pub(crate) async fn run(
     id: Option<&str>,
     agent: &AgentArgs,
-    then: Then,
+    then: AfterSend,
 ) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&agent.store).await?;
-    let found = find::find(store.as_ref(), id, &agent.permissions.workspace).await?;
+    let store = setup::open_existing_store(&agent.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), id, &agent.permissions.workspace).await?;
     let lane = found.lane.clone();
-    let run = match meant(store.as_ref(), &found).await? {
-        Meant::Unfinished(run) => run,
-        Meant::Finished(run) => {
-            Left::new(&lane, acts::ended_already(&run)).say(&agent.output)?;
+    let run = match find_target(store.as_ref(), &found).await? {
+        CancelTarget::Unfinished(run) => run,
+        CancelTarget::Finished(run) => {
+            SentReport::new(&lane, action_messages::already_finished(&run)).print(&agent.output)?;
             return Ok(ExitCode::SUCCESS);
         }
-        Meant::Nothing => {
-            Left::new(&lane, acts::nothing_to_end(&lane)).say(&agent.output)?;
+        CancelTarget::NoRun => {
+            SentReport::new(&lane, action_messages::no_run_to_cancel(&lane))
+                .print(&agent.output)?;
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let left = Left::new(&lane, acts::asked_to_end(&lane, &run));
-    // A run that ends asks no model.
-    let mail = Some(MailBody::Cancel { run: Some(run) });
-    let ended = Sending { lane, mail, left, asks: Asks::Nobody };
+    let left = SentReport::new(&lane, action_messages::cancel_requested(&lane, &run));
+    // A cancelled run makes no model call.
+    let mail = Some(InboxCommand::Cancel { run: Some(run) });
+    let ended =
+        PendingCommand { lane, command: mail, report: left, model_need: ModelNeed::NotNeeded };
     ended.send(store, agent, then).await?;
     Ok(ExitCode::SUCCESS)
 }
 
-enum Meant {
+enum CancelTarget {
     Unfinished(RunId),
     Finished(Box<RunInfo>),
-    Nothing,
+    NoRun,
 }
 
-/// The run that was named. Where a conversation was named, its active run, else the one that is next
+/// The run to cancel: the named one or, for a named conversation, its active run, else the next one
 /// in its queue.
-async fn meant(store: &dyn Store, found: &Found) -> anyhow::Result<Meant> {
-    let runs = store.runs(Some(found.lane.clone()), usize::MAX).await?;
+async fn find_target(store: &dyn Store, found: &RunTarget) -> anyhow::Result<CancelTarget> {
+    let runs = store.list_runs(Some(found.lane.clone()), usize::MAX).await?;
     if let Some(named) = &found.run {
         return Ok(match runs.into_iter().find(|run| run.run == *named) {
-            Some(run) if run.cause.is_some() => Meant::Finished(Box::new(run)),
-            Some(_) | None => Meant::Unfinished(named.clone()),
+            Some(run) if run.cause.is_some() => CancelTarget::Finished(Box::new(run)),
+            Some(_) | None => CancelTarget::Unfinished(named.clone()),
         });
     }
     let unfinished: Vec<RunInfo> = runs.into_iter().filter(|run| run.cause.is_none()).collect();
     let active = unfinished.iter().find(|run| run.state != RunState::Queued);
     let next = active.or(unfinished.last()).map(|run| run.run.clone());
-    Ok(next.map_or(Meant::Nothing, Meant::Unfinished))
+    Ok(next.map_or(CancelTarget::NoRun, CancelTarget::Unfinished))
 }

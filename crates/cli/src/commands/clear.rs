@@ -1,31 +1,38 @@
-//! `/clear`: a new conversation in the same folder. The old one stays as it is.
+//! `/clear`: starts a new conversation in the same folder. The old one is kept.
 
 use std::process::ExitCode;
 
 use windlass::ports::SessionEndReason;
 
-use super::{local, newest, print};
-use crate::args::Print;
-use crate::look::local as words;
-use crate::setup::{self, Asks};
-use crate::show;
+use super::{local_commands, newest_conversation, print};
+use crate::args::PrintArgs;
+use crate::inspect::local_command_messages as words;
+use crate::output;
+use crate::setup::{self, ModelNeed};
 
-pub(super) async fn clear(print: &Print) -> anyhow::Result<ExitCode> {
-    let old = match local::is_new(print) {
+pub(super) async fn run(print: &PrintArgs) -> anyhow::Result<ExitCode> {
+    let old = match local_commands::is_new_conversation(print) {
         true => None,
-        false => Some(print::earlier(print).await?).flatten(),
+        false => Some(print::find_named_conversation(print).await?).flatten(),
     };
-    let setup = setup::start_on(old.clone(), &print.agent, Asks::Nobody).await?;
-    // The old one is left, whatever was named.
-    let session = print::session(print, &setup, None).await?;
+    let setup =
+        setup::start_for_conversation(old.clone(), &print.agent, ModelNeed::NotNeeded).await?;
+    // A new session in any case, even if a conversation was named.
+    let session = print::open_session(print, &setup, None).await?;
     let (store, place) = (setup.store.as_ref(), &print.agent.store);
-    newest::begin_anew(session.lane(), store, place, &setup.workspace).await?;
+    newest_conversation::record_cleared_conversation(
+        session.lane(),
+        store,
+        place,
+        &setup.workspace,
+    )
+    .await?;
     let old = old.map(|old| old.lane);
     if let Some(old) = &old {
-        setup.windlass.session(old.clone()).end(SessionEndReason::Clear).await;
-        show::print_hook_messages(&setup);
+        setup.windlass.session(old.clone()).close(SessionEndReason::Clear).await;
+        output::print_hook_messages(&setup);
     }
-    let said = words::cleared(session.lane(), old.as_ref());
-    show::cleared(&said, old.as_ref(), (&session, &setup), &print.agent)?;
+    let said = words::conversation_cleared(session.lane(), old.as_ref());
+    output::print_cleared(&said, old.as_ref(), (&session, &setup), &print.agent)?;
     Ok(ExitCode::SUCCESS)
 }

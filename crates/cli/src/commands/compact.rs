@@ -1,56 +1,61 @@
-//! `windlass compact`: makes room before the next model call, or says what that would do.
+//! `windlass compact`: compacts the context before the next model call, or previews that.
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
-use windlass::core::mail::MailBody;
-use windlass::ports::{Letter, Store};
+use windlass::core::log::inbox::InboxCommand;
+use windlass::ports::{OutboxMessage, Store};
 
-use crate::look::args::CompactArgs;
-use crate::look::paper::Paper;
-use crate::look::room::{Preview, preview};
-use crate::look::story::Story;
-use crate::look::{acts, find, whole};
-use crate::{setup, show};
+use crate::inspect::args::CompactArgs;
+use crate::inspect::compaction_report::{CompactionReport, report_compaction};
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::style::OutputStyle;
+use crate::inspect::{action_messages, damage_report, id_lookup};
+use crate::{output, setup};
 
 #[derive(serde::Serialize)]
-struct Sent<'a> {
+struct CompactJson<'a> {
     conversation: &'a str,
     sent: bool,
-    before: &'a Preview,
+    before: &'a CompactionReport,
 }
 
-pub(crate) async fn compact(args: &CompactArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
-    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane).await?;
-    let planned = preview(&story.now).context(acts::NOTHING_SAID)?;
-    let sent = !args.dry_run && planned.makes_room();
+pub(crate) async fn run(args: &CompactArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
+    let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
+    let planned =
+        report_compaction(&story.conversation).context(action_messages::EMPTY_CONVERSATION)?;
+    let sent = !args.dry_run && planned.would_compact();
     if sent {
-        ask(store.as_ref(), &story, args.keep.as_deref()).await?;
+        request_compaction(store.as_ref(), &story, args.keep.as_deref()).await?;
     }
     if args.json {
         let conversation = story.lane.as_str();
-        show::line(&serde_json::to_string(&Sent { conversation, sent, before: &planned })?);
+        output::print_line(&serde_json::to_string(&CompactJson {
+            conversation,
+            sent,
+            before: &planned,
+        })?);
     } else if !sent && !args.dry_run {
-        show::line(&planned.nothing_done());
+        output::print_line(&planned.nothing_done_message());
     } else if !sent {
-        planned.lines(Paper::stdout()).iter().for_each(|line| show::line(line));
+        planned.to_lines(OutputStyle::stdout()).iter().for_each(|line| output::print_line(line));
     } else {
-        show::line(&acts::room_asked(&story.lane));
+        output::print_line(&action_messages::compaction_queued(&story.lane));
     }
-    Ok(whole::told(&story))
+    Ok(damage_report::report_damage(&story))
 }
 
-/// Asks for room before the next model call; `keep` says what a summary must not lose.
-pub(super) async fn ask(
+/// Requests a compaction before the next model call; `keep` says what a summary must retain.
+pub(super) async fn request_compaction(
     store: &dyn Store,
-    story: &Story,
+    story: &ConversationHistory,
     keep: Option<&str>,
 ) -> anyhow::Result<()> {
-    let body = MailBody::Compact { wishes: keep.map(Arc::from) };
-    let letter = Letter { key: Arc::from(setup::new_id()), body };
-    Ok(store.deliver(story.lane.clone(), letter).await.map(drop)?)
+    let body = InboxCommand::Compact { instructions: keep.map(Arc::from) };
+    let letter = OutboxMessage { idempotency_key: Arc::from(setup::new_id()), body };
+    Ok(store.enqueue_message(story.lane.clone(), letter).await.map(drop)?)
 }

@@ -1,16 +1,16 @@
-//! `windlass completions`: what a shell needs to complete commands and flags.
+//! `windlass completions`: prints the completion script of a shell.
 
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 
-use crate::args::Args;
-use crate::look::args::CompletionsArgs;
-use crate::show;
+use crate::args::CliArgs;
+use crate::inspect::args::CompletionsArgs;
+use crate::output;
 
-pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut written = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "windlass", &mut written);
-    show::bytes(&written);
+    clap_complete::generate(args.shell, &mut CliArgs::command(), "windlass", &mut written);
+    output::print_bytes(&written);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,57 +1,59 @@
-//! `windlass demo`: a real job in a temporary project, with real tools and a real store. Its process
-//! is killed in the middle of a deployment; a second one halts for a human, a third one finishes.
-//! Only the model is scripted, so it needs no key and no network.
+//! `windlass demo`: a real task in a temporary project, with real tools and a real store. Its
+//! process is killed in the middle of a deployment; a second process stops with a question for a
+//! human, a third one finishes. Only the model is scripted, so the demo needs no key and no
+//! network.
 
-mod project;
-mod stage;
-mod verdict;
+mod demo_checks;
+mod demo_process;
+mod demo_project;
 
 use std::process::ExitCode;
 
 use crate::args::DemoArgs;
-use crate::show::{Colours, Style, line};
+use crate::output::{ColorSupport, TerminalStyle, print_line};
 
-pub(crate) async fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
-    let project = project::Project::new()?;
-    let played = play(&project).await;
+pub(crate) async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
+    let project = demo_project::DemoProject::new()?;
+    let played = run_steps(&project).await;
     if args.keep {
-        line(&format!("\nThe project: {}", project.folder().display()));
-        line(&format!("The store:   {}", project.store().display()));
+        print_line(&format!("\nThe project: {}", project.work_folder().display()));
+        print_line(&format!("The store:   {}", project.store_path().display()));
     } else {
         project.remove()?;
-        line("\nThe project is removed again; `windlass demo --keep` keeps it to look at.");
+        print_line("\nThe project is removed again; `windlass demo --keep` keeps it to look at.");
     }
     played
 }
 
-async fn play(project: &project::Project) -> anyhow::Result<ExitCode> {
-    let colours = Colours::of_stdout();
-    let title = |text: &str| line(&format!("\n{}", colours.paint(Style::Bold, text)));
-    line(&format!("A project with a bug, in {}", project.folder().display()));
+async fn run_steps(project: &demo_project::DemoProject) -> anyhow::Result<ExitCode> {
+    let colours = ColorSupport::of_stdout();
+    let title = |text: &str| print_line(&format!("\n{}", colours.paint(TerminalStyle::Bold, text)));
+    print_line(&format!("A project with a bug, in {}", project.work_folder().display()));
 
     title("1. An agent is told to mend it and to deploy it");
     let mut first = project.start()?;
-    first.follow_until_deployed().await?;
+    first.wait_until_deployed().await?;
     first.kill().await?;
 
     title("2. In the middle of the deployment its process is killed with SIGKILL");
-    line("   the process is gone; whether the deployment is through, nobody can know");
+    print_line("   the process is gone; whether the deployment is through, nobody can know");
 
     title("3. It starts again: what was done is not done twice, what is unknown is asked");
     project.resume().await?;
 
     title("4. A human looks, sees that it was deployed, and says so");
-    line(&format!("   $ cat deployments.log\n   {}", project.deployments()?.trim()));
+    print_line(&format!("   $ cat deployments.log\n   {}", project.read_deployments()?.trim()));
     project.answer().await?;
 
     title("5. Why did it do what it did?");
     project.explain().await?;
 
     title("6. Did all of that really happen?");
-    let verdict = verdict::verdict(project).await?;
+    let verdict = demo_checks::check_demo(project).await?;
     for (what, holds) in &verdict {
-        let (mark, style) = if *holds { ("✓", Style::Green) } else { ("✗", Style::Red) };
-        line(&format!("   {} {what}", colours.paint(style, mark)));
+        let (mark, style) =
+            if *holds { ("✓", TerminalStyle::Green) } else { ("✗", TerminalStyle::Red) };
+        print_line(&format!("   {} {what}", colours.paint(style, mark)));
     }
     let all = verdict.iter().all(|(_, holds)| *holds);
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -1,28 +1,28 @@
-//! `windlass doctor`: whether everything is in order.
+//! `windlass doctor`: checks the installation, the store and the configuration.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::look::args::DoctorArgs;
-use crate::look::doctor::{self, Check, Health};
-use crate::look::paper::Paper;
-use crate::show;
+use crate::inspect::args::DoctorArgs;
+use crate::inspect::doctor::{self, CheckHealth, DoctorCheck};
+use crate::inspect::style::OutputStyle;
+use crate::output;
 
 #[derive(Serialize)]
-struct Whole<'a> {
+struct DoctorJson<'a> {
     healthy: bool,
-    checks: &'a [Check],
+    checks: &'a [DoctorCheck],
 }
 
-pub(crate) async fn doctor(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
-    let checks = doctor::examine(args).await;
-    let healthy = checks.iter().all(|check| check.health != Health::Broken);
+pub(crate) async fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    let checks = doctor::run_checks(args).await;
+    let healthy = checks.iter().all(|check| check.health != CheckHealth::Broken);
     if args.json {
-        show::line(&serde_json::to_string(&Whole { healthy, checks: &checks })?);
+        output::print_line(&serde_json::to_string(&DoctorJson { healthy, checks: &checks })?);
     } else {
-        let paper = Paper::stdout();
-        checks.iter().for_each(|check| show::line(&check.line(paper)));
+        let paper = OutputStyle::stdout();
+        checks.iter().for_each(|check| output::print_line(&check.to_line(paper)));
     }
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,68 +1,68 @@
-//! `windlass explain`: why it stopped or waits, and what to do next.
+//! `windlass explain`: why a run stopped or waits, and what to do next.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use serde::Serialize;
-use windlass::core::ids::RunId;
+use windlass::core::log::ids::RunId;
 
-use crate::look::args::LookArgs;
-use crate::look::explain::{self, Account, Driver};
-use crate::look::paper::{Ink, Paper};
-use crate::look::story::Story;
-use crate::look::trace::{self, Trace};
-use crate::look::{acts, find, pending, whole};
-use crate::{setup, show};
+use crate::inspect::args::InspectArgs;
+use crate::inspect::explain::{self, Driver, RunExplanation};
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::iteration_trace::{self, RunTrace};
+use crate::inspect::style::{Color, OutputStyle};
+use crate::inspect::{action_messages, damage_report, id_lookup, pending_run};
+use crate::{output, setup};
 
 #[derive(Serialize)]
-struct Whole<'a> {
-    explanation: &'a Account,
+struct ExplainJson<'a> {
+    explanation: &'a RunExplanation,
     iterations: Vec<serde_json::Value>,
 }
 
-pub(crate) async fn explain(args: &LookArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
-    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane.clone()).await?;
-    if let Some(queued) = pending::find(store.as_ref(), &found, &story).await? {
+pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
+    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
+    if let Some(queued) = pending_run::find_pending_run(store.as_ref(), &found, &story).await? {
         return queued.print(args.json);
     }
-    let run = found.run.or_else(|| newest(&story));
-    let run = run.context(acts::NOTHING_RUN)?;
-    let owner = store.lane(found.lane).await?;
-    let need = pending::need_of(store.as_ref(), &story.lane, &run).await?;
+    let run = found.run.or_else(|| newest_run_id(&story));
+    let run = run.context(action_messages::NO_RUN_IN_CONVERSATION)?;
+    let owner = store.lane_info(found.lane).await?;
+    let need = pending_run::need_of(store.as_ref(), &story.lane, &run).await?;
     let driver = Driver { lane: owner.as_ref(), need: need.as_ref() };
     let account = explain::explain(&story, &run, driver);
-    let traces = trace::traces(&story, Some(&run));
+    let traces = iteration_trace::build_traces(&story, Some(&run));
     if args.json {
-        show::line(&json(&account, &traces)?);
+        output::print_line(&to_json(&account, &traces)?);
     } else {
-        text(&account, &traces);
+        print_text(&account, &traces);
     }
-    Ok(whole::told(&story))
+    Ok(damage_report::report_damage(&story))
 }
 
-/// The run that is active, or the last one.
-fn newest(story: &Story) -> Option<RunId> {
-    let active = story.now.run.as_ref().map(|run| run.id.clone());
-    active.or_else(|| story.runs().pop())
+/// The id of the active run, else of the last one.
+fn newest_run_id(story: &ConversationHistory) -> Option<RunId> {
+    let active = story.conversation.run.as_ref().map(|run| run.id.clone());
+    active.or_else(|| story.run_ids().pop())
 }
 
-fn json(account: &Account, traces: &[Trace]) -> anyhow::Result<String> {
+fn to_json(account: &RunExplanation, traces: &[RunTrace]) -> anyhow::Result<String> {
     let mut iterations = Vec::new();
     for trace in traces {
-        iterations.extend(trace.json()?);
+        iterations.extend(trace.to_json()?);
     }
-    Ok(serde_json::to_string(&Whole { explanation: account, iterations })?)
+    Ok(serde_json::to_string(&ExplainJson { explanation: account, iterations })?)
 }
 
-fn text(account: &Account, traces: &[Trace]) {
-    let paper = Paper::stdout();
-    account.lines(paper).iter().for_each(|line| show::line(line));
+fn print_text(account: &RunExplanation, traces: &[RunTrace]) {
+    let paper = OutputStyle::stdout();
+    account.to_lines(paper).iter().for_each(|line| output::print_line(line));
     for trace in traces {
-        show::line("");
-        show::line(&paper.ink(Ink::Strong, "Iterations"));
-        trace.table(paper).iter().for_each(|line| show::line(line));
+        output::print_line("");
+        output::print_line(&paper.paint(Color::Bold, "Iterations"));
+        trace.to_table(paper).iter().for_each(|line| output::print_line(line));
     }
 }

@@ -5,57 +5,57 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde::Serialize;
-use windlass::core::conversation::Conversation;
-use windlass::core::ids::{LaneId, Seq};
+use windlass::core::log::ids::{LaneId, Seq};
+use windlass::core::run::conversation::Conversation;
 
-use crate::look::args::ForkArgs;
-use crate::look::story::Story;
-use crate::look::{acts, find};
-use crate::{setup, show};
+use crate::inspect::args::ForkArgs;
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::{action_messages, id_lookup};
+use crate::{output, setup};
 
 #[derive(Serialize)]
-struct Forked<'a> {
+struct ForkJson<'a> {
     conversation: &'a str,
     forked_from: &'a str,
     at: Seq,
 }
 
-pub(crate) async fn fork(args: &ForkArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
-    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane).await?;
-    let wanted = args.at.unwrap_or(story.now.head);
-    if wanted > story.now.head {
-        bail!(acts::beyond(&story.lane, story.now.head));
+pub(crate) async fn run(args: &ForkArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
+    let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
+    let wanted = args.at.unwrap_or(story.conversation.head);
+    if wanted > story.conversation.head {
+        bail!(action_messages::fork_past_end(&story.lane, story.conversation.head));
     }
-    let at = last_rest(&story, wanted);
+    let at = last_closed_round(&story, wanted);
     if at == 0 {
-        bail!(acts::no_rest(wanted));
+        bail!(action_messages::no_closed_round(wanted));
     }
     let child = LaneId::from(format!("conversation:{}", setup::new_id()));
-    store.fork(story.lane.clone(), at, child.clone()).await?;
+    store.fork_lane(story.lane.clone(), at, child.clone()).await?;
     if args.json {
         let (conversation, forked_from) = (child.as_str(), story.lane.as_str());
-        show::line(&serde_json::to_string(&Forked { conversation, forked_from, at })?);
+        output::print_line(&serde_json::to_string(&ForkJson { conversation, forked_from, at })?);
     } else {
         if at != wanted {
-            show::note(&acts::inside(wanted, at));
+            output::print_note(&action_messages::fork_moved_back(wanted, at));
         }
-        show::line(child.as_str());
-        show::note(&acts::forked(&child, at));
+        output::print_line(child.as_str());
+        output::print_note(&action_messages::fork_created(&child, at));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The last entry up to `most` after which no round is open.
-fn last_rest(story: &Story, most: Seq) -> Seq {
+fn last_closed_round(story: &ConversationHistory, most: Seq) -> Seq {
     let mut now = Conversation::default();
     let mut rest = 0;
     for entry in story.entries.iter().take_while(|entry| entry.seq <= most) {
         if now.fold(entry).is_err() {
             break;
         }
-        if now.is_at_rest() {
+        if now.has_no_open_round() {
             rest = entry.seq;
         }
     }

@@ -1,24 +1,26 @@
-//! `windlass journal`: the working memory of a conversation, whole.
+//! `windlass journal`: prints the run journal of a conversation.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::look::args::LookArgs;
-use crate::look::find;
-use crate::look::journal;
-use crate::look::paper::Paper;
-use crate::look::story::Story;
-use crate::look::whole;
-use crate::{setup, show};
+use crate::inspect::args::InspectArgs;
+use crate::inspect::damage_report;
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::id_lookup;
+use crate::inspect::journal_view;
+use crate::inspect::style::OutputStyle;
+use crate::{output, setup};
 
-pub(crate) async fn journal(args: &LookArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
-    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane).await?;
+pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
+    let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
     if args.json {
-        show::line(&journal::json(&story)?);
+        output::print_line(&journal_view::journal_json(&story)?);
     } else {
-        journal::lines(&story, Paper::stdout()).iter().for_each(|line| show::line(line));
+        journal_view::journal_lines(&story, OutputStyle::stdout())
+            .iter()
+            .for_each(|line| output::print_line(line));
     }
-    Ok(whole::told(&story))
+    Ok(damage_report::report_damage(&story))
 }

@@ -1,30 +1,31 @@
-//! `windlass man`: the manual page, made from the flags themselves.
+//! `windlass man`: prints the manual page, generated from the flags.
 
 use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
 
-use crate::args::Args;
+use crate::args::CliArgs;
 use crate::exit::OrUsageError;
-use crate::look::acts;
-use crate::look::args::ManArgs;
-use crate::show;
+use crate::inspect::action_messages;
+use crate::inspect::args::ManArgs;
+use crate::output;
 
-pub(crate) fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
-    let mut whole = Args::command();
+pub(crate) fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
+    let mut whole = CliArgs::command();
     whole.build();
     let page = match &args.command {
         None => whole,
-        Some(name) => of(&whole, name)?,
+        Some(name) => find_command(&whole, name)?,
     };
     let mut written = Vec::new();
     clap_mangen::Man::new(page).render(&mut written)?;
-    show::bytes(&written);
+    output::print_bytes(&written);
     Ok(ExitCode::SUCCESS)
 }
 
-fn of(whole: &Command, name: &str) -> anyhow::Result<Command> {
+fn find_command(whole: &Command, name: &str) -> anyhow::Result<Command> {
     let found = whole.find_subcommand(name);
-    let found = found.cloned().ok_or_else(|| anyhow::anyhow!(acts::no_command(name)));
+    let found =
+        found.cloned().ok_or_else(|| anyhow::anyhow!(action_messages::unknown_man_page(name)));
     found.or_usage_error()
 }

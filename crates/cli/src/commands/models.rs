@@ -2,15 +2,16 @@
 
 use std::process::ExitCode;
 
-use crate::look::args::ModelsArgs;
-use crate::look::models::Catalogue;
-use crate::look::paper::Paper;
-use crate::settle::config;
-use crate::show;
+use crate::config::config_toml;
+use crate::inspect::args::ModelsArgs;
+use crate::inspect::model_list::ModelCatalog;
+use crate::inspect::style::OutputStyle;
+use crate::output;
 
-pub(crate) fn models(args: &ModelsArgs) -> anyhow::Result<ExitCode> {
-    let catalogue = Catalogue::read(&config::read()?)?;
-    let lines = if args.json { catalogue.json()? } else { catalogue.lines(Paper::stdout()) };
-    lines.iter().for_each(|line| show::line(line));
+pub(crate) fn run(args: &ModelsArgs) -> anyhow::Result<ExitCode> {
+    let catalogue = ModelCatalog::read(&config_toml::read()?)?;
+    let lines =
+        if args.json { catalogue.to_json()? } else { catalogue.to_lines(OutputStyle::stdout()) };
+    lines.iter().for_each(|line| output::print_line(line));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,111 +1,119 @@
-//! `windlass -p`: one prompt, one result.
+//! `windlass -p`: runs one prompt and prints its result.
 
 use std::process::ExitCode;
 
 use anyhow::bail;
 use serde::Serialize;
 use windlass::Session;
-use windlass::core::ids::{LaneId, RunId};
-use windlass::core::run_settings::RunSettings;
+use windlass::core::log::ids::{LaneId, RunId};
+use windlass::core::settings::run_settings::RunSettings;
 
-use super::{local, newest};
-use crate::args::{AgentArgs, OutputFormat, Print};
+use super::{local_commands, newest_conversation};
+use crate::args::{AgentArgs, OutputFormat, PrintArgs};
+use crate::config::custom_commands::{self, CustomCommand};
+use crate::config::folder_trust::FolderTrust;
+use crate::config::{paths, permission_settings, run_settings};
 use crate::exit::{OrUsageError, UsageError};
-use crate::look::find;
-use crate::prompt::slash::{self, Meant};
-use crate::prompt::{arguments, mentions, typed};
-use crate::settle::customs::{self, Custom};
-use crate::settle::trust::FolderTrust;
-use crate::settle::{paths, rules, run_settings};
-use crate::setup::{self, Asks, Opened, Setup};
-use crate::{refused, show, words};
+use crate::inspect::id_lookup;
+use crate::prompt::slash_command::{self, SlashCommand};
+use crate::prompt::{command_arguments, mentions, prompt_input};
+use crate::setup::{self, ModelNeed, OpenConversation, RunSetup};
+use crate::{command_line_errors, messages, output};
 
-pub(crate) async fn print(mut print: Print) -> anyhow::Result<ExitCode> {
-    check(&print).or_usage_error()?;
-    let typed = typed::prompt(print.prompt.as_deref()).or_usage_error()?;
-    let meant = meant(&typed, &print.agent).or_usage_error();
-    let prompt = match meant.inspect_err(|error| show::not_begun(error, &print))? {
+pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
+    validate_args(&print).or_usage_error()?;
+    let typed = prompt_input::read_prompt(print.prompt.as_deref()).or_usage_error()?;
+    let meant = parse_slash_command(&typed, &print.agent).or_usage_error();
+    let prompt = match meant.inspect_err(|error| output::print_no_conversation(error, &print))? {
         None => typed,
-        Some(Meant::Ours(command)) => return local::answer(&command, &print).await,
-        Some(Meant::Theirs(custom, rest)) => {
-            written_down(&custom, &rest, &mut print.agent).or_usage_error()?
+        Some(SlashCommand::Local(command)) => return local_commands::run(&command, &print).await,
+        Some(SlashCommand::Custom(custom, rest)) => {
+            expand_custom_command(&custom, &rest, &mut print.agent).or_usage_error()?
         }
     };
-    let old = earlier(&print).await?;
+    let old = find_named_conversation(&print).await?;
     check_own_flags(&print, old.as_ref()).await?;
-    // Whoever works on a detached prompt asks the model; nobody here needs one, or its key.
-    let asks = if print.detach { Asks::Nobody } else { Asks::Model };
+    // The worker makes the model calls of a detached prompt: no model or key is needed here.
+    let asks = if print.detach { ModelNeed::NotNeeded } else { ModelNeed::Required };
     let setup = setup::start_for_prompt(old.clone(), &print.agent, asks).await?;
-    let session = session(&print, &setup, old).await?;
-    let blocks = mentions::blocks(&prompt, &setup.workplace, session.lane());
+    let session = open_session(&print, &setup, old).await?;
+    let blocks = mentions::prompt_blocks(&prompt, &setup.workplace, session.lane());
     if print.detach {
-        // Whoever works on it next finds it in the conversation's mailbox.
-        let given = run_settings::given(&print.agent, &setup.settings)?;
-        let run = session.leave_with(blocks, Some(given)).await?;
-        return say_detached(session.lane(), &run, &print.agent);
+        // The worker finds the prompt in the inbox of the conversation.
+        let given = run_settings::explicit_run_settings(&print.agent, &setup.settings)?;
+        let run = session.enqueue_with(blocks, Some(given)).await?;
+        return print_detached(session.lane(), &run, &print.agent);
     }
-    let settings = RunSettings::of(&setup.settings);
+    let settings = RunSettings::from_settings(&setup.settings);
     let run = session.send_with(blocks, settings).await?;
-    show::watch(run, &session, &setup, &print.agent).await
+    output::follow_run(run, &session, &setup, &print.agent).await
 }
 
-/// Whether everything that was given can be for the run of this prompt alone. Some of it counts for
-/// all that a process drives: it cannot travel, and another run must not have it.
-async fn check_own_flags(print: &Print, old: Option<&Opened>) -> anyhow::Result<()> {
+/// Checks that all given flags can apply to the run of this prompt alone. Some flags apply to
+/// everything that a process drives: they cannot be sent with a prompt, and must not apply to
+/// another run.
+async fn check_own_flags(print: &PrintArgs, old: Option<&OpenConversation>) -> anyhow::Result<()> {
     let flags = run_settings::process_flags(&print.agent.permissions);
     let script = print.agent.model.script.is_some().then(|| "--script".to_owned());
     if print.detach
         && let Some(flag) = script.iter().chain(&flags).next()
     {
-        return Err(UsageError::of(anyhow::anyhow!(words::not_detached(flag))));
+        return Err(UsageError::wrap(anyhow::anyhow!(messages::not_detached(flag))));
     }
     let (Some(flag), Some(old)) = (flags.first(), old) else { return Ok(()) };
-    let lane = old.store.lane(old.lane.clone()).await?;
+    let lane = old.store.lane_info(old.lane.clone()).await?;
     let is_at_work = lane.as_ref().is_some_and(|lane| lane.active_run.is_some());
-    let waits = lane.is_some() && !old.store.read_mail(old.lane.clone(), 1).await?.is_empty();
+    let waits = lane.is_some() && !old.store.read_inbox(old.lane.clone(), 1).await?.is_empty();
     if (is_at_work || waits) && !print.fork_session {
-        bail!(words::not_behind(flag, &old.lane));
+        bail!(messages::not_behind(flag, &old.lane));
     }
     Ok(())
 }
 
-/// Says where a detached prompt is found.
-fn say_detached(lane: &LaneId, run: &RunId, args: &AgentArgs) -> anyhow::Result<ExitCode> {
-    show::line(&match args.output.is_for_programs() {
-        true => serde_json::to_string(&Detached { conversation: lane, run, state: "queued" })?,
+/// Prints the ids of a detached prompt and how to follow it.
+fn print_detached(lane: &LaneId, run: &RunId, args: &AgentArgs) -> anyhow::Result<ExitCode> {
+    output::print_line(&match args.output.is_for_programs() {
+        true => serde_json::to_string(&DetachedJson { conversation: lane, run, state: "queued" })?,
         false => lane.to_string(),
     });
     Ok(ExitCode::SUCCESS)
 }
 
-/// A prompt that waits for a worker.
+/// JSON output for a detached prompt, which waits for a worker.
 #[derive(Serialize)]
-struct Detached<'a> {
+struct DetachedJson<'a> {
     conversation: &'a LaneId,
     run: &'a RunId,
     state: &'static str,
 }
 
-/// The command that a prompt is, if it is one.
-fn meant(prompt: &str, agent: &AgentArgs) -> anyhow::Result<Option<Meant>> {
+/// Parses a prompt that is a slash command; `None` for any other prompt.
+fn parse_slash_command(prompt: &str, agent: &AgentArgs) -> anyhow::Result<Option<SlashCommand>> {
     let args = &agent.permissions;
-    let workspace = paths::folder(&args.workspace, "--workspace")?;
-    // Files are looked for only by whoever types a command.
+    let workspace = paths::resolve_folder(&args.workspace, "--workspace")?;
+    // Custom commands are read only if the prompt is a slash command.
     let customs = match prompt.starts_with('/') {
         true => {
-            let mut folder = FolderTrust::look(&workspace, |source| args.reads(source))?;
-            setup::ask_about(&mut folder, rules::who_is_asked(args, agent.output.format()))?;
-            customs::all(args, &workspace, folder.trust)
+            let mut folder = FolderTrust::load(&workspace, |source| args.reads_source(source))?;
+            setup::ask_about_trust(
+                &mut folder,
+                permission_settings::resolve_when_asked(args, agent.output.format()),
+            )?;
+            custom_commands::load_commands(args, &workspace, folder.trust)
         }
         false => Vec::new(),
     };
-    slash::read(prompt, &customs)
+    slash_command::parse_slash(prompt, &customs)
 }
 
-/// The prompt that somebody wrote down. What it asks for counts for this prompt; what was typed
-/// counts more.
-fn written_down(custom: &Custom, rest: &str, args: &mut AgentArgs) -> anyhow::Result<String> {
-    let page = custom.open().map_err(|why| {
+/// Expands a custom command into a prompt. Its rules and model apply to this prompt; flags override
+/// them.
+fn expand_custom_command(
+    custom: &CustomCommand,
+    rest: &str,
+    args: &mut AgentArgs,
+) -> anyhow::Result<String> {
+    let page = custom.read_page().map_err(|why| {
         anyhow::anyhow!("/{} cannot be used: {}: {why}", custom.name, custom.path().display())
     })?;
     for warning in &page.warnings {
@@ -113,27 +121,27 @@ fn written_down(custom: &Custom, rest: &str, args: &mut AgentArgs) -> anyhow::Re
         if args.permissions.strict_settings {
             bail!("/{} cannot be used (--strict-settings): {told}", custom.name);
         }
-        show::note(&words::problem(&told));
+        output::print_note(&messages::warning(&told));
     }
-    if !page.ignored.is_empty() {
-        show::note(&words::untrusted_command(&custom.name, &page.ignored));
+    if !page.ignored_fields.is_empty() {
+        output::print_note(&messages::untrusted_command_fields(&custom.name, &page.ignored_fields));
     }
     args.permissions.allow.extend(page.rules);
     if args.model.script.is_none() && args.model.model.is_none() {
         args.model.model = page.model;
     }
-    Ok(arguments::fill(&page.prompt, rest))
+    Ok(command_arguments::fill_arguments(&page.prompt, rest))
 }
 
-fn check(print: &Print) -> anyhow::Result<()> {
+fn validate_args(print: &PrintArgs) -> anyhow::Result<()> {
     if !print.print {
-        bail!(refused::not_a_command(print.prompt.as_deref()));
+        bail!(command_line_errors::unknown_command_message(print.prompt.as_deref()));
     }
     let output = &print.agent.output;
     if output.format() == OutputFormat::StreamJson && !output.verbose {
         bail!("--output-format stream-json needs --verbose");
     }
-    if print.fork_session && print.resume.is_none() && !print.go_on {
+    if print.fork_session && print.resume.is_none() && !print.continue_newest {
         bail!("--fork-session copies a conversation; name it with --resume ID or --continue");
     }
     if print.conversation.as_deref().is_some_and(|name| name.trim().is_empty()) {
@@ -154,34 +162,43 @@ fn check(print: &Print) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The conversation that was named, if one was; it may be new all the same.
-pub(super) async fn earlier(print: &Print) -> anyhow::Result<Option<Opened>> {
-    if print.resume.is_none() && !print.go_on && print.conversation.is_none() {
+/// Opens the store and finds the named conversation, if one was named; it may be new.
+pub(super) async fn find_named_conversation(
+    print: &PrintArgs,
+) -> anyhow::Result<Option<OpenConversation>> {
+    if print.resume.is_none() && !print.continue_newest && print.conversation.is_none() {
         return Ok(None);
     }
     let args = &print.agent;
-    let workspace = paths::folder(&args.permissions.workspace, "--workspace")?;
-    // A conversation that is named in full may be new; every other one must be there already.
+    let workspace = paths::resolve_folder(&args.permissions.workspace, "--workspace")?;
+    // A conversation named with its full id may be new; all others must exist.
     let store = match &print.conversation {
-        Some(_) => setup::store(&args.store).await?,
-        None => setup::existing_store(&args.store).await?,
+        Some(_) => setup::open_store(&args.store).await?,
+        None => setup::open_existing_store(&args.store).await?,
     };
     let lane = match (&print.conversation, &print.resume) {
         (Some(name), _) => Ok(LaneId::from(name.as_str())),
-        (None, Some(id)) => {
-            find::find(store.as_ref(), Some(id), &workspace).await.map(|found| found.lane)
+        (None, Some(id)) => id_lookup::find_target(store.as_ref(), Some(id), &workspace)
+            .await
+            .map(|found| found.lane),
+        (None, None) => {
+            newest_conversation::find_conversation_to_continue(
+                store.as_ref(),
+                &args.store,
+                &workspace,
+            )
+            .await
         }
-        (None, None) => newest::to_go_on_with(store.as_ref(), &args.store, &workspace).await,
     };
-    let lane = lane.inspect_err(|error| show::not_begun(error, print))?;
-    Ok(Some(Opened { store, lane }))
+    let lane = lane.inspect_err(|error| output::print_no_conversation(error, print))?;
+    Ok(Some(OpenConversation { store, lane }))
 }
 
-/// The conversation to go on with, or a new one.
-pub(super) async fn session(
-    print: &Print,
-    setup: &Setup,
-    old: Option<Opened>,
+/// Opens the conversation to continue, or a new one.
+pub(super) async fn open_session(
+    print: &PrintArgs,
+    setup: &RunSetup,
+    old: Option<OpenConversation>,
 ) -> anyhow::Result<Session> {
     match (old, &print.session_id) {
         (Some(old), _) if print.fork_session => {
@@ -190,7 +207,7 @@ pub(super) async fn session(
         (Some(old), _) => Ok(setup.windlass.session(old.lane)),
         (None, Some(id)) => {
             let lane = LaneId::from(format!("conversation:{id}"));
-            if setup.store.lane(lane.clone()).await?.is_some() {
+            if setup.store.lane_info(lane.clone()).await?.is_some() {
                 bail!(
                     "the session id {id} is in use; continue that conversation with --resume {id}"
                 );

@@ -1,41 +1,41 @@
-//! `windlass raw`: what providers answered, as it came.
+//! `windlass raw`: prints the stored provider responses.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::look::args::RawArgs;
-use crate::look::paper::{Ink, Paper};
-use crate::look::story::Story;
-use crate::look::{acts, find, raw};
-use crate::{setup, show};
+use crate::inspect::args::RawArgs;
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::style::{Color, OutputStyle};
+use crate::inspect::{action_messages, id_lookup, raw_responses};
+use crate::{output, setup};
 
-/// Answers read at once.
-const PAGE: usize = 64;
+/// Responses read from the store per page.
+const PAGE_ROWS: usize = 64;
 
-pub(crate) async fn raw(args: &RawArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
-    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane.clone()).await?;
-    let attempts = raw::attempts(&story, found.run.as_ref(), args.iter);
-    let paper = Paper::stdout();
+pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
+    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
+    let attempts = raw_responses::find_attempts(&story, found.run.as_ref(), args.iter);
+    let paper = OutputStyle::stdout();
     let (mut after, mut shown) = (0, 0_usize);
     loop {
-        let page = store.raw_responses(found.lane.clone(), after, PAGE).await?;
+        let page = store.read_raw_responses(found.lane.clone(), after, PAGE_ROWS).await?;
         let Some(last) = page.last() else { break };
         after = last.seq;
         for row in &page {
             let Some(attempt) = attempts.get(&row.seq) else { continue };
             shown += 1;
             if args.json {
-                show::line(&attempt.json(row)?);
+                output::print_line(&attempt.to_json(row)?);
             } else {
-                show::line(&paper.ink(Ink::Strong, &attempt.heading(row)));
-                show::line(&raw::text(row));
+                output::print_line(&paper.paint(Color::Bold, &attempt.heading(row)));
+                output::print_line(&raw_responses::response_text(row));
             }
         }
     }
     if shown == 0 {
-        show::note(acts::NO_RAW);
+        output::print_note(action_messages::NO_RAW_RESPONSES);
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -1,66 +1,71 @@
-//! `windlass replay`: steps through a run and decides everything again.
+//! `windlass replay`: decides every recorded step of a run again and compares.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use windlass::core::conversation::Conversation;
-use windlass::core::ids::Seq;
-use windlass::core::log::Entry;
+use windlass::core::log::entry::Entry;
+use windlass::core::log::ids::Seq;
+use windlass::core::run::conversation::Conversation;
 
-use crate::look::args::LookArgs;
-use crate::look::paper::one_line;
-use crate::look::story::{Moment, Story};
-use crate::look::{acts, find, whole, words};
-use crate::{setup, show};
+use crate::inspect::args::InspectArgs;
+use crate::inspect::history::{ConversationHistory, RecordContext};
+use crate::inspect::style::to_one_line;
+use crate::inspect::{action_messages, damage_report, id_lookup, inspect_messages};
+use crate::{output, setup};
 
-/// Characters of a step on its line.
-const STEP_CHARS: usize = 160;
+/// Maximum characters of a step on its line.
+const MAX_STEP_CHARS: usize = 160;
 
-/// One entry, decided again.
+/// One entry of the log, decided again.
 #[derive(Serialize)]
-struct Step {
+struct ReplayStep {
     entry: Seq,
     at_ms: u64,
-    /// What was told.
+    /// Tag of the input.
     input: String,
-    /// What was decided, the same as before.
+    /// Tags of the records, decided again with the same result.
     records: Vec<String>,
 }
 
-pub(crate) async fn replay(args: &LookArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
-    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane.clone()).await?;
+pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
+    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
     let mut belongs: Vec<Seq> = Vec::new();
-    story.walk(|moment: Moment<'_>| {
+    story.for_each_record(|moment: RecordContext<'_>| {
         if found.run.is_none() || moment.run() == found.run.as_ref() {
             belongs.push(moment.entry.seq);
         }
     });
     let mut replayed = Conversation::default();
     for entry in &story.entries {
-        // An earlier run is decided again as well: this one stands on it.
+        // Earlier runs are verified as well: this one depends on their state.
         replayed.verify(entry)?;
         if belongs.contains(&entry.seq) {
-            show::line(&told(&step(entry), args.json)?);
+            output::print_line(&format_step(&describe_entry(entry), args.json)?);
         }
     }
     if !args.json && story.damage.is_none() {
-        show::line(&acts::replayed(&found.lane, story.entries.len()));
+        output::print_line(&action_messages::replay_identical(&found.lane, story.entries.len()));
     }
-    Ok(whole::told(&story))
+    Ok(damage_report::report_damage(&story))
 }
 
-fn step(entry: &Entry) -> Step {
-    let records = entry.records.iter().map(words::tag).collect();
-    Step { entry: entry.seq, at_ms: entry.at.0, input: words::tag(&entry.input), records }
+fn describe_entry(entry: &Entry) -> ReplayStep {
+    let records = entry.records.iter().map(inspect_messages::record_tag).collect();
+    ReplayStep {
+        entry: entry.seq,
+        at_ms: entry.at.0,
+        input: inspect_messages::record_tag(&entry.input),
+        records,
+    }
 }
 
-fn told(step: &Step, json: bool) -> anyhow::Result<String> {
+fn format_step(step: &ReplayStep, json: bool) -> anyhow::Result<String> {
     if json {
         return Ok(serde_json::to_string(step)?);
     }
-    let Step { entry, input, records, .. } = step;
-    Ok(one_line(&format!("{entry:>5}  {input} → {}", records.join(", ")), STEP_CHARS))
+    let ReplayStep { entry, input, records, .. } = step;
+    Ok(to_one_line(&format!("{entry:>5}  {input} → {}", records.join(", ")), MAX_STEP_CHARS))
 }

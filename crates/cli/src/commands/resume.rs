@@ -1,57 +1,65 @@
-//! `windlass resume`: goes on with what was left in the middle.
+//! `windlass resume`: continues interrupted runs.
 
 use std::process::ExitCode;
 
 use anyhow::bail;
-use windlass::core::block::Block;
-use windlass::core::ids::{LaneId, RunId};
-use windlass::core::mail::MailBody;
+use windlass::core::log::ids::{LaneId, RunId};
+use windlass::core::log::inbox::InboxCommand;
+use windlass::core::message::content_block::ContentBlock;
 use windlass::ports::Store;
 
 use crate::args::AgentArgs;
-use crate::commands::sending::{Left, Sending, Then};
-use crate::look::{acts, find};
-use crate::setup::{self, Asks};
-use crate::words;
+use crate::commands::send_command::{AfterSend, PendingCommand, SentReport};
+use crate::inspect::{action_messages, id_lookup};
+use crate::messages;
+use crate::setup::{self, ModelNeed};
 
-pub(crate) async fn resume(
+pub(crate) async fn run(
     id: Option<&str>,
     agent: &AgentArgs,
-    then: Then,
+    then: AfterSend,
 ) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&agent.store).await?;
-    let lane = find::find(store.as_ref(), id, &agent.permissions.workspace).await?.lane;
-    if !was_asked(store.as_ref(), &lane).await? {
-        bail!(acts::never_asked(&lane));
+    let store = setup::open_existing_store(&agent.store).await?;
+    let lane = id_lookup::find_target(store.as_ref(), id, &agent.permissions.workspace).await?.lane;
+    if !has_prompt(store.as_ref(), &lane).await? {
+        bail!(action_messages::no_prompt_yet(&lane));
     }
-    let mail = prompt_to_go_on(store.as_ref(), &lane).await?;
-    if mail.is_none() && then == Then::Leave {
-        // The run becomes due: that is the job which workers look for.
-        store.wake(lane.clone()).await?;
+    let mail = continuation_prompt(store.as_ref(), &lane).await?;
+    if mail.is_none() && then == AfterSend::Detach {
+        // Makes the lane due, so that workers find it.
+        store.wake_lane(lane.clone()).await?;
     }
-    let left = Left::new(&lane, acts::left_to_others(&lane));
-    let sending = Sending { lane, mail, left, asks: Asks::Model };
+    let left = SentReport::new(&lane, action_messages::queued_for_worker(&lane));
+    let sending =
+        PendingCommand { lane, command: mail, report: left, model_need: ModelNeed::Required };
     sending.send(store, agent, then).await
 }
 
-/// A run that stopped at a limit is over: it goes on as the next run of its conversation. One that
-/// ended for a reason that cannot be resumed is not begun again.
-async fn prompt_to_go_on(store: &dyn Store, lane: &LaneId) -> anyhow::Result<Option<MailBody>> {
-    let is_idle = store.lane(lane.clone()).await?.is_some_and(|lane| lane.active_run.is_none());
-    let last = store.runs(Some(lane.clone()), 1).await?.pop();
+/// The prompt with which a run that stopped at a limit continues: such a run has ended, so it
+/// continues as the next run of its conversation. A run that ended for a reason that cannot be
+/// resumed is not started again.
+async fn continuation_prompt(
+    store: &dyn Store,
+    lane: &LaneId,
+) -> anyhow::Result<Option<InboxCommand>> {
+    let is_idle =
+        store.lane_info(lane.clone()).await?.is_some_and(|lane| lane.active_run.is_none());
+    let last = store.list_runs(Some(lane.clone()), 1).await?.pop();
     let Some(last) = last.filter(|_| is_idle) else { return Ok(None) };
     match last.cause {
         None => Ok(None),
         Some(cause) if cause.is_resumable() => {
-            let (run, blocks) = (RunId::from(setup::new_id()), vec![Block::text(words::GO_ON)]);
-            Ok(Some(MailBody::prompt(run, blocks)))
+            let (run, blocks) =
+                (RunId::from(setup::new_id()), vec![ContentBlock::text(messages::CONTINUE_PROMPT)]);
+            Ok(Some(InboxCommand::prompt(run, blocks)))
         }
-        Some(_) => bail!(acts::not_resumable(&last)),
+        Some(_) => bail!(action_messages::not_resumable(&last)),
     }
 }
 
-/// A sender makes the conversation before it sends, and may die in between.
-async fn was_asked(store: &dyn Store, lane: &LaneId) -> anyhow::Result<bool> {
-    let has_begun = store.lane(lane.clone()).await?.is_some_and(|lane| lane.head > 0);
-    Ok(has_begun || !store.read_mail(lane.clone(), 1).await?.is_empty())
+/// Returns whether a prompt was sent: a sender creates the conversation first and may die before it
+/// sends.
+async fn has_prompt(store: &dyn Store, lane: &LaneId) -> anyhow::Result<bool> {
+    let has_begun = store.lane_info(lane.clone()).await?.is_some_and(|lane| lane.head > 0);
+    Ok(has_begun || !store.read_inbox(lane.clone(), 1).await?.is_empty())
 }

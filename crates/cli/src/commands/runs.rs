@@ -1,4 +1,4 @@
-//! `windlass runs`: what ran, newest first.
+//! `windlass runs`: lists runs, newest first.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,84 +7,87 @@ use std::process::ExitCode;
 use windlass::core::stop::RunState;
 use windlass::ports::{Clock, LaneInfo, RunInfo};
 use windlass::{StopCause, SystemClock};
-use windlass_runtime::identity::is_gone;
+use windlass_runtime::worker_identity::has_process_ended;
 
-use crate::look::args::RunsArgs;
-use crate::look::find;
-use crate::look::paper::Paper;
-use crate::look::runs::{Around, Filter, Listed, table};
-use crate::look::waiting::{Need, Workers};
-use crate::look::words::why;
-use crate::settle::paths;
-use crate::{setup, show, words};
+use crate::config::paths;
+use crate::inspect::args::RunsArgs;
+use crate::inspect::id_lookup;
+use crate::inspect::inspect_messages::stop_phrase;
+use crate::inspect::run_list::{ListedRun, RunFilter, TableContext, format_table};
+use crate::inspect::style::OutputStyle;
+use crate::inspect::worker_status::{Need, WorkerList};
+use crate::{messages, output, setup};
 
-/// Runs of which it is said what they wait for.
-const MOST_REASONS: usize = 5;
+/// Maximum number of runs for which the list says what they wait for.
+const MAX_REASONS: usize = 5;
 
-pub(crate) async fn runs(args: &RunsArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
+pub(crate) async fn run(args: &RunsArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
     let here = Path::new(".").canonicalize().unwrap_or_default();
     let now = SystemClock::start().now();
-    let filter = Filter::new(args, &here, now);
+    let filter = RunFilter::new(args, &here, now);
     let most = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let mut listed = Vec::new();
-    let workers = Workers::read(store.as_ref()).await?;
-    for run in find::newest(store.as_ref(), most, |run| filter.wants(run)).await? {
-        let lane = store.lane(run.lane.clone()).await?;
+    let workers = WorkerList::read(store.as_ref()).await?;
+    for run in id_lookup::newest_runs(store.as_ref(), most, |run| filter.matches(run)).await? {
+        let lane = store.lane_info(run.lane.clone()).await?;
         let driven = is_driven(&run, lane.as_ref());
-        let waits_for = workers.needed_by(&run, lane.as_ref());
-        listed.push(Listed { run, driven, waits_for });
+        let waits_for = workers.waiting_reason(&run, lane.as_ref());
+        listed.push(ListedRun { run, driven, waits_for });
     }
     if args.json {
         for run in &listed {
-            show::line(&run.json()?);
+            output::print_line(&run.to_json()?);
         }
         return Ok(ExitCode::SUCCESS);
     }
     if listed.is_empty() {
-        let is_empty = !filter.is_any() || store.runs(None, 1).await?.is_empty();
-        show::line(&match is_empty {
-            true => setup::no_runs(&args.store),
-            false => words::NO_SUCH_RUNS.to_owned(),
+        let is_empty = !filter.has_criteria() || store.list_runs(None, 1).await?.is_empty();
+        output::print_line(&match is_empty {
+            true => setup::no_runs_message(&args.store),
+            false => messages::NO_MATCHING_RUNS.to_owned(),
         });
         return Ok(ExitCode::SUCCESS);
     }
-    let home = paths::home();
-    let around = Around { here: &here, home: home.as_deref(), now };
-    table(&listed, &around, Paper::stdout()).iter().for_each(|line| show::line(line));
-    advise(&listed);
+    let home = paths::home_folder();
+    let around = TableContext { here: &here, home: home.as_deref(), now };
+    format_table(&listed, &around, OutputStyle::stdout())
+        .iter()
+        .for_each(|line| output::print_line(line));
+    print_advice(&listed);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what to do where a run does not go on by itself, and what the stop causes in the list mean.
-fn advise(listed: &[Listed]) {
-    let is_left = |one: &Listed| matches!(one.waits_for, Some(Need::Resume(_)));
-    let is_taken = |one: &Listed| one.is_interrupted() && one.waits_for.is_none();
+/// Prints what to do about runs that do not continue by themselves, and what the listed stop causes
+/// mean.
+fn print_advice(listed: &[ListedRun]) {
+    let is_left = |one: &ListedRun| matches!(one.waits_for, Some(Need::Resume(_)));
+    let is_taken = |one: &ListedRun| one.is_interrupted() && one.waits_for.is_none();
     if listed.iter().any(is_left) {
-        show::note(words::RUNS_ARE_INTERRUPTED);
+        output::print_note(messages::INTERRUPTED_RUNS_HINT);
     }
     if listed.iter().any(is_taken) {
-        show::note(words::RUNS_WILL_BE_TAKEN);
+        output::print_note(messages::RUNS_WILL_BE_TAKEN);
     }
-    if listed.iter().any(Listed::needs_answer) {
-        show::note(words::RUNS_NEED_ANSWERS);
+    if listed.iter().any(ListedRun::needs_answer) {
+        output::print_note(messages::ANSWERS_NEEDED_HINT);
     }
     let waiting = listed.iter().filter(|one| !is_left(one));
     let waiting = waiting.filter_map(|one| Some((&one.run.run, one.waits_for.as_ref()?)));
-    for (run, waits_for) in waiting.take(MOST_REASONS) {
-        show::note(&format!("{run} is {waits_for}"));
+    for (run, waits_for) in waiting.take(MAX_REASONS) {
+        output::print_note(&format!("{run} is {waits_for}"));
     }
-    let causes: BTreeSet<StopCause> = listed.iter().filter_map(Listed::named_cause).collect();
+    let causes: BTreeSet<StopCause> = listed.iter().filter_map(ListedRun::named_cause).collect();
     for cause in causes {
-        show::note(&format!("{}: {}", cause.name(), why(cause)));
+        output::print_note(&format!("{}: {}", cause.as_str(), stop_phrase(cause)));
     }
 }
 
-/// Whether a process works on a run that is at work by what is stored.
+/// Returns whether a process drives a run that the store has as running.
 fn is_driven(run: &RunInfo, lane: Option<&LaneInfo>) -> Option<bool> {
     if !matches!(run.state, RunState::Running | RunState::WaitingOnProvider) {
         return None;
     }
     let owner = lane.and_then(|lane| lane.owner.as_ref());
-    Some(owner.is_some_and(|owner| !is_gone(owner)))
+    Some(owner.is_some_and(|owner| !has_process_ended(owner)))
 }

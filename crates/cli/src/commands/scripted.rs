@@ -1,6 +1,6 @@
-//! `windlass scripted`: the scripted model on a socket, until it is told to stop.
+//! `windlass scripted`: serves the scripted model over HTTP until a signal arrives.
 
-mod words;
+mod scripted_messages;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -9,24 +9,25 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use windlass::SystemClock;
-use windlass::scripted::server::{Served, Server, Watch};
+use windlass::scripted::server::{RequestObserver, ScriptedServer, ServedRequest};
 
 use crate::args::ScriptedArgs;
-use crate::settle::model;
-use crate::show;
+use crate::config::model_selection;
+use crate::output;
 
-pub(crate) async fn scripted(args: &ScriptedArgs) -> anyhow::Result<ExitCode> {
-    let script = model::read_script(&args.script)?;
-    // Listened for before anybody can know that we are here.
-    let (terminate, interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
-    let server = Server::bind(SocketAddr::new(host(&args.host)?, args.port)).await?;
-    show::line(&words::listening(server.address()));
+pub(crate) async fn run(args: &ScriptedArgs) -> anyhow::Result<ExitCode> {
+    let script = model_selection::read_script(&args.script)?;
+    // Signal handlers are installed before the address is printed.
+    let (terminate, interrupt) =
+        (listen_for(SignalKind::terminate())?, listen_for(SignalKind::interrupt())?);
+    let server = ScriptedServer::bind(SocketAddr::new(parse_host(&args.host)?, args.port)).await?;
+    output::print_line(&scripted_messages::listening_line(server.address()));
     let clock = Arc::new(SystemClock::start());
-    server.serve(script, clock, Arc::new(Log), either(terminate, interrupt)).await;
+    server.serve(script, clock, Arc::new(RequestLog), wait_for_either(terminate, interrupt)).await;
     Ok(ExitCode::SUCCESS)
 }
 
-fn host(text: &str) -> anyhow::Result<IpAddr> {
+fn parse_host(text: &str) -> anyhow::Result<IpAddr> {
     match text {
         "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
         address => address.parse().with_context(|| {
@@ -35,22 +36,22 @@ fn host(text: &str) -> anyhow::Result<IpAddr> {
     }
 }
 
-fn on(kind: SignalKind) -> anyhow::Result<Signal> {
+fn listen_for(kind: SignalKind) -> anyhow::Result<Signal> {
     signal(kind).context("signals cannot be received")
 }
 
-async fn either(mut one: Signal, mut other: Signal) {
+async fn wait_for_either(mut one: Signal, mut other: Signal) {
     tokio::select! {
         _ = one.recv() => {}
         _ = other.recv() => {}
     }
 }
 
-/// One line for each request, on standard error.
-struct Log;
+/// Prints one line for each request, on standard error.
+struct RequestLog;
 
-impl Watch for Log {
-    fn served(&self, served: &Served) {
-        show::note(&words::served(served));
+impl RequestObserver for RequestLog {
+    fn on_served(&self, served: &ServedRequest) {
+        output::print_note(&scripted_messages::request_line(served));
     }
 }

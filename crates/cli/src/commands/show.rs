@@ -1,45 +1,45 @@
-//! `windlass show`: a conversation as a person reads it.
+//! `windlass show`: prints the timeline of a conversation.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use windlass::core::ids::RunId;
+use windlass::core::log::ids::RunId;
 
-use crate::look::args::LookArgs;
-use crate::look::explain;
-use crate::look::find;
-use crate::look::paper::Paper;
-use crate::look::pending;
-use crate::look::scenes::{self, page};
-use crate::look::story::Story;
-use crate::look::whole;
-use crate::{setup, show};
+use crate::inspect::args::InspectArgs;
+use crate::inspect::damage_report;
+use crate::inspect::explain;
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::id_lookup;
+use crate::inspect::pending_run;
+use crate::inspect::style::OutputStyle;
+use crate::inspect::timeline::{self, render_timeline};
+use crate::{output, setup};
 
-pub(crate) async fn show(args: &LookArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
-    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane.clone()).await?;
-    if let Some(queued) = pending::find(store.as_ref(), &found, &story).await? {
+pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
+    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
+    if let Some(queued) = pending_run::find_pending_run(store.as_ref(), &found, &story).await? {
         return queued.print(args.json);
     }
-    let scenes = scenes::scenes(&story, found.run.as_ref());
+    let scenes = timeline::build_timeline(&story, found.run.as_ref());
     if args.json {
         for scene in &scenes {
-            show::line(&serde_json::to_string(scene)?);
+            output::print_line(&serde_json::to_string(scene)?);
         }
     } else {
-        let paper = Paper::stdout();
-        page(&story, &scenes, paper).iter().for_each(|line| show::line(line));
-        if let Some(run) = found.run.or_else(|| newest(&story)) {
-            let standing = explain::standing(&story, &run);
-            standing.iter().for_each(|line| show::line(&paper.wrap(line, 0)));
+        let paper = OutputStyle::stdout();
+        render_timeline(&story, &scenes, paper).iter().for_each(|line| output::print_line(line));
+        if let Some(run) = found.run.or_else(|| newest_run_id(&story)) {
+            let standing = explain::state_summary(&story, &run);
+            standing.iter().for_each(|line| output::print_line(&paper.wrap(line, 0)));
         }
     }
-    Ok(whole::told(&story))
+    Ok(damage_report::report_damage(&story))
 }
 
-/// The run that tells how the conversation stands.
-fn newest(story: &Story) -> Option<RunId> {
-    let active = story.now.run.as_ref().map(|run| run.id.clone());
-    active.or_else(|| story.runs().pop())
+/// The id of the run whose state is shown: the newest one.
+fn newest_run_id(story: &ConversationHistory) -> Option<RunId> {
+    let active = story.conversation.run.as_ref().map(|run| run.id.clone());
+    active.or_else(|| story.run_ids().pop())
 }

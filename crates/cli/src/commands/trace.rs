@@ -1,30 +1,30 @@
-//! `windlass trace`: the column of iterations.
+//! `windlass trace`: prints the table of iterations.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::look::args::LookArgs;
-use crate::look::find;
-use crate::look::paper::{Ink, Paper};
-use crate::look::story::Story;
-use crate::look::trace;
-use crate::look::whole;
-use crate::{setup, show};
+use crate::inspect::args::InspectArgs;
+use crate::inspect::damage_report;
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::id_lookup;
+use crate::inspect::iteration_trace;
+use crate::inspect::style::{Color, OutputStyle};
+use crate::{output, setup};
 
-pub(crate) async fn trace(args: &LookArgs) -> anyhow::Result<ExitCode> {
-    let store = setup::existing_store(&args.store).await?;
-    let found = find::find(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = Story::read(store.as_ref(), found.lane).await?;
-    let paper = Paper::stdout();
-    for trace in trace::traces(&story, found.run.as_ref()) {
+pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(&args.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
+    let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
+    let paper = OutputStyle::stdout();
+    for trace in iteration_trace::build_traces(&story, found.run.as_ref()) {
         if args.json {
-            for row in trace.json()? {
-                show::line(&row.to_string());
+            for row in trace.to_json()? {
+                output::print_line(&row.to_string());
             }
         } else {
-            show::line(&paper.ink(Ink::Strong, &format!("run {}", trace.run)));
-            trace.table(paper).iter().for_each(|line| show::line(line));
+            output::print_line(&paper.paint(Color::Bold, &format!("run {}", trace.run)));
+            trace.to_table(paper).iter().for_each(|line| output::print_line(line));
         }
     }
-    Ok(whole::told(&story))
+    Ok(damage_report::report_damage(&story))
 }

@@ -1,37 +1,44 @@
-//! `windlass trust`: what a folder would run or allow counts from now on, or no longer.
+//! `windlass trust`: trusts a folder, so that what it would run or allow takes effect, or revokes
+//! that.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::settle::paths;
-use crate::settle::trust::{self, FolderTrust, Trust};
-use crate::settle::trust_file::Decision;
-use crate::{show, words};
+use crate::config::folder_trust::{self, FolderTrust, TrustState};
+use crate::config::paths;
+use crate::config::trust_file::TrustDecision;
+use crate::{messages, output};
 
-pub(crate) fn trust(folder: &Path, revoke: bool) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(folder: &Path, revoke: bool) -> anyhow::Result<ExitCode> {
     if revoke {
-        return end(&named(folder)?);
+        return print_revoked(&canonical_or_absolute(folder)?);
     }
-    let folder = paths::folder(folder, "windlass trust DIR")?;
-    let mut at = FolderTrust::look(&folder, |_| true)?;
-    let already = if at.trust == Trust::Given { "already " } else { "" };
-    at.decide(Decision::Trusted)?;
-    show::line(&show::harmless(&format!("{} is {already}trusted", folder.display())));
-    words::trust_lines(&at.grants).iter().for_each(|line| show::line(&show::harmless(line)));
+    let folder = paths::resolve_folder(folder, "windlass trust DIR")?;
+    let mut at = FolderTrust::load(&folder, |_| true)?;
+    let already = if at.trust == TrustState::Trusted { "already " } else { "" };
+    at.record_decision(TrustDecision::Trusted)?;
+    output::print_line(&output::sanitize_text(&format!(
+        "{} is {already}trusted",
+        folder.display()
+    )));
+    messages::grant_lines(&at.grants)
+        .iter()
+        .for_each(|line| output::print_line(&output::sanitize_text(line)));
     Ok(ExitCode::SUCCESS)
 }
 
-fn end(folder: &Path) -> anyhow::Result<ExitCode> {
-    let said = match trust::revoke(folder)? {
-        Trust::Given => "is no longer trusted",
-        Trust::Missing => "was not trusted",
+fn print_revoked(folder: &Path) -> anyhow::Result<ExitCode> {
+    let said = match folder_trust::revoke_trust(folder)? {
+        TrustState::Trusted => "is no longer trusted",
+        TrustState::Untrusted => "was not trusted",
     };
-    show::line(&show::harmless(&format!("{} {said}", folder.display())));
+    output::print_line(&output::sanitize_text(&format!("{} {said}", folder.display())));
     Ok(ExitCode::SUCCESS)
 }
 
-/// A folder that may be gone: trust in it can be taken back all the same.
-fn named(folder: &Path) -> anyhow::Result<PathBuf> {
+/// The canonical path of a folder, or its absolute path if it no longer exists: its trust can still
+/// be revoked.
+fn canonical_or_absolute(folder: &Path) -> anyhow::Result<PathBuf> {
     match folder.canonicalize() {
         Ok(real) => Ok(real),
         Err(_) => Ok(std::path::absolute(folder)?.components().collect()),

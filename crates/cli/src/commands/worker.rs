@@ -4,22 +4,22 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
-use windlass::ports::Resume;
-use windlass::{StoreNews, WorkTimes};
+use windlass::ports::ResumeOverride;
+use windlass::{StoreStatus, WorkerSettings};
 
-use crate::args::{ResumePolicy, WhenAsked, WorkerArgs};
-use crate::{setup, show, words};
+use crate::args::{ResumePolicyArg, WhenAsked, WorkerArgs};
+use crate::{messages, output, setup};
 
-/// What a shell says of a program that was interrupted.
-const EXIT_AT_ONCE: i32 = 130;
+/// Exit code that shells use for an interrupted program.
+const EXIT_INTERRUPTED: i32 = 130;
 
-pub(crate) async fn worker(args: WorkerArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     let WorkerArgs { mut agent, grace_seconds, resume } = args;
-    // Nobody sits at a worker: what must be asked waits for `windlass answer`.
+    // A worker has no terminal: questions are parked for `windlass answer`.
     agent.permissions.when_asked.get_or_insert(WhenAsked::Park);
     let mut terminate = signal(SignalKind::terminate()).context("signals cannot be received")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("signals cannot be received")?;
-    let times = WorkTimes { resume: policy(resume), ..WorkTimes::default() };
+    let times = WorkerSettings { resume: resume_policy(resume), ..WorkerSettings::default() };
     let setup = setup::start(&agent).await?;
     let windlass = setup.windlass.clone();
     tokio::spawn(async move {
@@ -27,32 +27,32 @@ pub(crate) async fn worker(args: WorkerArgs) -> anyhow::Result<ExitCode> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        show::note(words::HANDING_OVER);
+        output::print_note(messages::WORKER_STOPPING);
         windlass.hand_over_within(grace_seconds.saturating_mul(1_000));
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        // Whoever says it twice means now: what is in the air is found by the next, as after a crash.
-        std::process::exit(EXIT_AT_ONCE);
+        // A second signal ends the process at once; calls in flight are recovered as after a crash.
+        std::process::exit(EXIT_INTERRUPTED);
     });
     let messages = std::sync::Arc::clone(&setup.hook_messages);
     tokio::spawn(async move {
         loop {
-            show::note(&words::hook_message(&messages.next().await));
+            output::print_note(&messages::hook_message(&messages.next().await));
         }
     });
-    show::note(&words::working(&setup::store_path(&agent.store)?));
-    let tell = |news: StoreNews<'_>| show::note(&words::store_news(news));
-    setup.windlass.work_telling(times, &tell).await?;
+    output::print_note(&messages::worker_started(&setup::store_path(&agent.store)?));
+    let tell = |news: StoreStatus<'_>| output::print_note(&messages::store_status(news));
+    setup.windlass.run_worker_with_observer(times, &tell).await?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The flag counts more than what was recorded with each run, from its profile.
-fn policy(flag: Option<ResumePolicy>) -> Resume {
+/// The resume policy: the flag overrides what each run recorded from its profile.
+fn resume_policy(flag: Option<ResumePolicyArg>) -> ResumeOverride {
     match flag {
-        Some(ResumePolicy::Manual) => Resume::Offered,
-        Some(ResumePolicy::Automatic) => Resume::AtOnce,
-        None => Resume::AsRecorded,
+        Some(ResumePolicyArg::Manual) => ResumeOverride::OnRequest,
+        Some(ResumePolicyArg::Automatic) => ResumeOverride::Immediately,
+        None => ResumeOverride::AsRecorded,
     }
 }

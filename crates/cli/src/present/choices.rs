@@ -1,10 +1,10 @@
-//! Questions that a model asks through `AskUserQuestion`: what is offered, and which labels an answer
-//! means.
+//! Questions that a model asks through `AskUserQuestionTool`: their options, and the labels that an
+//! answer means.
 
 use serde::Deserialize;
-use windlass::core::raw::Raw;
+use windlass::core::message::raw_json::RawJson;
 
-use super::escape::visible;
+use super::escape::escape_invisible;
 
 #[cfg(test)]
 #[path = "choices_tests.rs"]
@@ -12,7 +12,7 @@ mod choices_tests;
 
 /// One question of a model.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct AskedQuestion {
+pub(crate) struct ModelQuestion {
     pub(crate) question: String,
     #[serde(default)]
     pub(crate) header: Option<String>,
@@ -22,7 +22,7 @@ pub(crate) struct AskedQuestion {
     pub(crate) options: Vec<AnswerOption>,
 }
 
-/// An answer that is offered.
+/// An offered answer.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct AnswerOption {
     pub(crate) label: String,
@@ -31,49 +31,51 @@ pub(crate) struct AnswerOption {
 }
 
 #[derive(Deserialize)]
-struct Asked {
-    questions: Vec<AskedQuestion>,
+struct AskUserQuestionInput {
+    questions: Vec<ModelQuestion>,
 }
 
-/// The questions of a call; none if it asks in another way.
-pub(crate) fn asked_questions(input: &Raw) -> Vec<AskedQuestion> {
-    input.read::<Asked>().map(|asked| asked.questions).unwrap_or_default()
+/// The questions of a call; empty if it asks in another form.
+pub(crate) fn parse_model_questions(input: &RawJson) -> Vec<ModelQuestion> {
+    input.read::<AskUserQuestionInput>().map(|asked| asked.questions).unwrap_or_default()
 }
 
-impl AskedQuestion {
-    fn takes_several(&self) -> bool {
+impl ModelQuestion {
+    fn is_multi_select(&self) -> bool {
         self.multi_select.unwrap_or(false)
     }
 
-    /// The question and what it offers.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let header = self.header.as_deref().map(|header| format!("{}: ", flat(header)));
-        let mut lines = vec![format!("{}{}", header.unwrap_or_default(), flat(&self.question))];
+    /// The question with its options.
+    pub(crate) fn question_lines(&self) -> Vec<String> {
+        let header = self.header.as_deref().map(|header| format!("{}: ", flatten_line(header)));
+        let mut lines =
+            vec![format!("{}{}", header.unwrap_or_default(), flatten_line(&self.question))];
         lines.extend(self.option_lines());
         lines
     }
 
-    /// What it offers, numbered.
+    /// The options, numbered.
     pub(crate) fn option_lines(&self) -> Vec<String> {
         let line = |(number, option): (usize, &AnswerOption)| {
             let about = option.description.as_deref().filter(|about| !about.trim().is_empty());
-            let about = about.map(|about| format!(" - {}", flat(about))).unwrap_or_default();
-            format!("  {number}. {}{about}", flat(&option.label))
+            let about =
+                about.map(|about| format!(" - {}", flatten_line(about))).unwrap_or_default();
+            format!("  {number}. {}{about}", flatten_line(&option.label))
         };
         (1..).zip(&self.options).map(line).collect()
     }
 
-    /// How it is answered at a terminal.
-    pub(crate) fn prompt(&self) -> &'static str {
-        match (self.options.is_empty(), self.takes_several()) {
+    /// How the question is answered at a terminal.
+    pub(crate) fn prompt_line(&self) -> &'static str {
+        match (self.options.is_empty(), self.is_multi_select()) {
             (true, _) => "Your answer:",
             (false, false) => "Choose a number, or type an answer of your own:",
             (false, true) => "Choose numbers separated by commas, or type an answer of your own:",
         }
     }
 
-    /// The answer that was typed: numbers are the labels they stand for. `None` if it cannot be one.
-    pub(crate) fn resolve(&self, typed: &str) -> Option<String> {
+    /// Resolves the typed answer: numbers become their labels. `None` if it is not possible.
+    pub(crate) fn resolve_answer(&self, typed: &str) -> Option<String> {
         let typed = typed.trim();
         if typed.is_empty() {
             return None;
@@ -84,7 +86,7 @@ impl AskedQuestion {
         let Some(numbers) = numbers.filter(|_| !self.options.is_empty()) else {
             return Some(typed.to_owned());
         };
-        if numbers.len() > 1 && !self.takes_several() {
+        if numbers.len() > 1 && !self.is_multi_select() {
             return None;
         }
         let label = |number: &usize| {
@@ -97,13 +99,13 @@ impl AskedQuestion {
     }
 }
 
-/// What the model is told: the answer, or each question with its answer.
-pub(crate) fn join_answers(asked: &[AskedQuestion], answers: &[String]) -> String {
+/// The text for the model: the answer, or each question with its answer.
+pub(crate) fn join_answers(asked: &[ModelQuestion], answers: &[String]) -> String {
     match (asked, answers) {
         ([_], [only]) => only.clone(),
         _ => {
             let pairs = asked.iter().zip(answers);
-            let line = |(asked, answer): (&AskedQuestion, &String)| {
+            let line = |(asked, answer): (&ModelQuestion, &String)| {
                 format!("{}: {answer}", asked.question.trim())
             };
             pairs.map(line).collect::<Vec<_>>().join("\n")
@@ -111,10 +113,10 @@ pub(crate) fn join_answers(asked: &[AskedQuestion], answers: &[String]) -> Strin
     }
 }
 
-/// An answer that was sent as text: the labels it means. Answers to several questions are separated
-/// by semicolons or lines. Words that fit nothing are passed on as they are.
-pub(crate) fn resolve_text(input: &Raw, text: &str) -> Result<String, String> {
-    let asked = asked_questions(input);
+/// Resolves an answer that was sent as text to the labels it means. Answers to several questions
+/// are separated by semicolons or lines. Words that match nothing are passed on unchanged.
+pub(crate) fn resolve_answer_text(input: &RawJson, text: &str) -> Result<String, String> {
+    let asked = parse_model_questions(input);
     let parts: Vec<&str> = match asked.len() {
         0 => return Ok(text.to_owned()),
         1 => vec![text],
@@ -123,11 +125,11 @@ pub(crate) fn resolve_text(input: &Raw, text: &str) -> Result<String, String> {
     if parts.len() != asked.len() {
         return Ok(text.to_owned());
     }
-    let resolve = |(asked, part): (&AskedQuestion, &&str)| {
-        asked.resolve(part).ok_or_else(|| {
+    let resolve = |(asked, part): (&ModelQuestion, &&str)| {
+        asked.resolve_answer(part).ok_or_else(|| {
             format!(
                 "`{part}` does not answer `{}`; choose from:\n{}",
-                flat(&asked.question),
+                flatten_line(&asked.question),
                 asked.option_lines().join("\n")
             )
         })
@@ -136,6 +138,6 @@ pub(crate) fn resolve_text(input: &Raw, text: &str) -> Result<String, String> {
     Ok(join_answers(&asked, &answers))
 }
 
-fn flat(text: &str) -> String {
-    visible(text.trim()).replace('\n', " ")
+fn flatten_line(text: &str) -> String {
+    escape_invisible(text.trim()).replace('\n', " ")
 }

@@ -1,28 +1,28 @@
-//! A question to a person: one sentence, what it is about, and the answers it takes.
+//! A question to a person: one sentence, its details, and the answers it accepts.
 
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
-use windlass::core::block::ToolUse;
-use windlass::core::conversation::Conversation;
-use windlass::core::ids::{CallId, Millis, QuestionId};
-use windlass::core::question::{About, Question};
-use windlass::core::run::Run;
+use windlass::core::log::ids::{CallId, QuestionId, UnixMillis};
+use windlass::core::message::content_block::ToolUse;
+use windlass::core::run::active_run::Run;
+use windlass::core::run::conversation::Conversation;
+use windlass::core::run::question::{Question, QuestionKind};
 
-use super::call::{body, title};
-use super::choices::asked_questions;
-use super::escape::visible;
-use crate::look::words::why;
+use super::call::{approval_title, call_details};
+use super::choices::parse_model_questions;
+use super::escape::escape_invisible;
+use crate::inspect::inspect_messages::stop_phrase;
 
-/// A question for programs. `about` and `id` are as the log has them.
+/// A question for programs. `about` and `id` are as in the log.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct QuestionView {
     id: QuestionId,
-    about: About,
-    /// What is asked, in a sentence.
+    about: QuestionKind,
+    /// The question, in a sentence.
     text: String,
-    /// The answers that `windlass answer` takes.
+    /// The answers that `windlass answer` accepts.
     choices: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
@@ -30,109 +30,123 @@ pub(crate) struct QuestionView {
     tool_use_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<Value>,
-    /// The folder a command would start in, if it is not the workspace's own.
+    /// The folder in which a command would start, if it is not the workspace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at_ms: Option<Millis>,
+    expires_at_ms: Option<UnixMillis>,
 }
 
 impl QuestionView {
     pub(crate) fn new(question: &Question, now: &Conversation) -> Self {
-        let call = question.about.call().and_then(|call| find(call, now));
+        let call = question.kind.call().and_then(|call| find_tool_use(call, now));
         Self {
             id: question.id,
-            about: question.about.clone(),
-            text: text(&question.about, now),
-            choices: choices(&question.about),
+            about: question.kind.clone(),
+            text: question_text(&question.kind, now),
+            choices: answer_choices(&question.kind),
             tool: call.map(|call| call.name.to_string()),
             tool_use_id: call.map(|call| call.id.to_string()),
             input: call.map(|call| call.input.read().unwrap_or_default()),
-            folder: command_folder(&question.about, now).map(str::to_owned),
+            folder: command_folder(&question.kind, now).map(str::to_owned),
             expires_at_ms: question.expires_at,
         }
     }
 }
 
-/// The answers a question takes, as they are typed.
-fn choices(about: &About) -> Vec<&'static str> {
+/// The answers that a question accepts, as they are typed.
+fn answer_choices(about: &QuestionKind) -> Vec<&'static str> {
     match about {
-        About::Approval { .. } => vec!["allow", "deny"],
-        About::Uncertain { .. } => vec!["retry", "mark-done", "abandon"],
-        About::Asking { .. } => vec!["text", "deny"],
-        About::Plan { .. } => vec!["allow", "continue", "deny"],
-        About::Guidance { .. } => vec!["text", "continue", "abandon"],
-        About::Budget { .. } | About::Drift { .. } => vec!["continue", "abandon"],
+        QuestionKind::Approval { .. } => vec!["allow", "deny"],
+        QuestionKind::Uncertain { .. } => vec!["retry", "mark-done", "abandon"],
+        QuestionKind::ModelQuestion { .. } => vec!["text", "deny"],
+        QuestionKind::Plan { .. } => vec!["allow", "continue", "deny"],
+        QuestionKind::Guidance { .. } => vec!["text", "continue", "abandon"],
+        QuestionKind::Budget { .. } | QuestionKind::PromptChanged { .. } => {
+            vec!["continue", "abandon"]
+        }
     }
 }
 
-/// What is asked, in a sentence.
-pub(crate) fn text(about: &About, now: &Conversation) -> String {
-    let named = |call: &CallId| find(*call, now);
+/// The question, in a sentence.
+pub(crate) fn question_text(about: &QuestionKind, now: &Conversation) -> String {
+    let named = |call: &CallId| find_tool_use(*call, now);
     let tool = |call: &CallId| {
-        named(call).map_or_else(|| format!("call {call}"), |call| visible(&call.name))
+        named(call).map_or_else(|| format!("call {call}"), |call| escape_invisible(&call.name))
     };
     match about {
-        About::Approval { call } => {
-            named(call).map_or_else(|| format!("Allow call {call}?"), title)
+        QuestionKind::Approval { call } => {
+            named(call).map_or_else(|| format!("Allow call {call}?"), approval_title)
         }
-        About::Uncertain { call } => {
+        QuestionKind::Uncertain { call } => {
             format!("{} was running when its process ended; did it happen?", tool(call))
         }
-        About::Asking { call } => match named(call).map(|call| asked_questions(&call.input)) {
-            Some(asked) if asked.len() == 1 => {
-                asked.iter().map(|asked| visible(&asked.question)).collect()
+        QuestionKind::ModelQuestion { call } => {
+            match named(call).map(|call| parse_model_questions(&call.input)) {
+                Some(asked) if asked.len() == 1 => {
+                    asked.iter().map(|asked| escape_invisible(&asked.question)).collect()
+                }
+                Some(asked) if !asked.is_empty() => {
+                    format!("The model asks {} questions.", asked.len())
+                }
+                _ => format!("{} asks you.", tool(call)),
             }
-            Some(asked) if !asked.is_empty() => {
-                format!("The model asks {} questions.", asked.len())
-            }
-            _ => format!("{} asks you.", tool(call)),
-        },
-        About::Plan { .. } => "The plan is ready. Begin the work?".to_owned(),
-        About::Guidance { question, .. } => visible(question),
-        About::Budget { cap } => format!("{}. Double the budget?", sentence(why(*cap))),
-        About::Drift { what } => format!("{}; go on?", visible(what)),
+        }
+        QuestionKind::Plan { .. } => "The plan is ready. Begin the work?".to_owned(),
+        QuestionKind::Guidance { question, .. } => escape_invisible(question),
+        QuestionKind::Budget { cap } => {
+            format!("{}. Double the budget?", capitalize(stop_phrase(*cap)))
+        }
+        QuestionKind::PromptChanged { changes: what } => {
+            format!("{}; go on?", escape_invisible(what))
+        }
     }
 }
 
-fn sentence(text: &str) -> String {
+fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     first + chars.as_str()
 }
 
-/// What it is about, in lines: the whole call, or the choices that are offered.
-pub(crate) fn details(about: &About, now: &Conversation, folder: Option<&Path>) -> Vec<String> {
-    let Some(call) = about.call().and_then(|call| find(call, now)) else { return Vec::new() };
+/// The details of a question, in lines: the whole call, or the offered choices.
+pub(crate) fn question_details(
+    about: &QuestionKind,
+    now: &Conversation,
+    folder: Option<&Path>,
+) -> Vec<String> {
+    let Some(call) = about.call().and_then(|call| find_tool_use(call, now)) else {
+        return Vec::new();
+    };
     let starts_in = command_folder(about, now).map(folder_line);
     match about {
-        About::Asking { .. } => {
-            let asked = asked_questions(&call.input);
+        QuestionKind::ModelQuestion { .. } => {
+            let asked = parse_model_questions(&call.input);
             match asked.as_slice() {
-                [] => body(call, folder),
+                [] => call_details(call, folder),
                 [only] => only.option_lines(),
-                several => several.iter().flat_map(|asked| asked.lines()).collect(),
+                several => several.iter().flat_map(|asked| asked.question_lines()).collect(),
             }
         }
-        About::Plan { plan, .. } => {
-            plan.lines().map(|line| format!("  {}", visible(line))).collect()
+        QuestionKind::Plan { plan, .. } => {
+            plan.lines().map(|line| format!("  {}", escape_invisible(line))).collect()
         }
-        _ => body(call, folder).into_iter().chain(starts_in).collect(),
+        _ => call_details(call, folder).into_iter().chain(starts_in).collect(),
     }
 }
 
-/// The folder that the command in question starts in, if it is not the workspace's own.
-pub(crate) fn command_folder<'c>(about: &About, now: &'c Conversation) -> Option<&'c str> {
+/// The folder in which the command of a question starts, if it is not the workspace itself.
+pub(crate) fn command_folder<'c>(about: &QuestionKind, now: &'c Conversation) -> Option<&'c str> {
     let round = now.run.as_ref().and_then(Run::round)?;
     let call = about.call().and_then(|call| round.call(call))?;
     Some(&**call.facts.subject.folder()).filter(|folder| !folder.is_empty())
 }
 
 fn folder_line(folder: &str) -> String {
-    format!("  folder: {}", visible(folder).replace('\n', "\\n"))
+    format!("  folder: {}", escape_invisible(folder).replace('\n', "\\n"))
 }
 
-fn find(id: CallId, now: &Conversation) -> Option<&ToolUse> {
+fn find_tool_use(id: CallId, now: &Conversation) -> Option<&ToolUse> {
     let round = now.run.as_ref().and_then(Run::round)?;
     round.call(id).map(|call| &call.tool_use)
 }

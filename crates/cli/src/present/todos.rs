@@ -1,39 +1,39 @@
-//! The list of tasks that `TodoWrite` keeps, as people read it.
+//! The task list of `TodoWriteTool`, for people.
 
 use serde::Deserialize;
-use windlass::core::raw::Raw;
-use windlass::tools::{Status, Todo};
+use windlass::core::message::raw_json::RawJson;
+use windlass::tools::{TodoItem, TodoStatus};
 
-use super::escape::visible;
-use crate::look::numbers::counted;
+use super::escape::escape_invisible;
+use crate::inspect::number_format::count_noun;
 
 #[derive(Deserialize)]
 struct TaskList {
-    todos: Vec<Todo>,
+    todos: Vec<TodoItem>,
 }
 
-fn read(input: &Raw) -> Option<Vec<Todo>> {
+fn parse_tasks(input: &RawJson) -> Option<Vec<TodoItem>> {
     input.read::<TaskList>().ok().map(|list| list.todos)
 }
 
-/// How far the list is.
-pub(super) fn task_summary(input: &Raw) -> Option<String> {
-    let tasks = read(input)?;
-    let done = tasks.iter().filter(|task| task.status == Status::Completed).count();
-    Some(format!("{done} of {} done", counted(tasks.len() as u64, "task")))
+/// The progress of the list.
+pub(super) fn task_summary(input: &RawJson) -> Option<String> {
+    let tasks = parse_tasks(input)?;
+    let done = tasks.iter().filter(|task| task.status == TodoStatus::Completed).count();
+    Some(format!("{done} of {} done", count_noun(tasks.len() as u64, "task")))
 }
 
-/// The list: what is done, what is being done, what is to be done.
-pub(crate) fn task_lines(input: &Raw) -> Vec<String> {
-    let line = |task: &Todo| {
+/// The lines of the list: done, in progress, and pending tasks.
+pub(crate) fn task_lines(input: &RawJson) -> Vec<String> {
+    let line = |task: &TodoItem| {
         let mark = match task.status {
-            Status::Completed => '☒',
-            Status::InProgress => '▸',
-            Status::Pending => '☐',
+            TodoStatus::Completed => '☒',
+            TodoStatus::InProgress => '▸',
+            TodoStatus::Pending => '☐',
         };
-        let active = task.active_form.as_deref().filter(|_| task.status == Status::InProgress);
-        let text = visible(active.unwrap_or(&task.content).trim()).replace('\n', " ");
+        let active = task.active_form.as_deref().filter(|_| task.status == TodoStatus::InProgress);
+        let text = escape_invisible(active.unwrap_or(&task.content).trim()).replace('\n', " ");
         format!("    {mark} {text}")
     };
-    read(input).unwrap_or_default().iter().map(line).collect()
+    parse_tasks(input).unwrap_or_default().iter().map(line).collect()
 }

@@ -1,6 +1,6 @@
-//! Where arguments go.
+//! Placement of arguments in a page.
 
-use super::fill;
+use super::fill_arguments;
 
 #[test]
 fn arguments_stand_where_the_page_wants_them() {
@@ -10,12 +10,12 @@ fn arguments_stand_where_the_page_wants_them() {
         ("Say: $ARGUMENTS!", "a  b \"c\"", "Say: a  b \"c\"!"),
         ("$1|$2", "\"two words\" it's", "two words|it's"),
         ("It costs $10, $x and $.", "", "It costs $10, $x and $."),
-        // What was typed is not read again.
+        // Inserted text is not expanded again.
         ("$1 $2", "$2 x", "$2 x"),
-        // Nothing that was typed is lost.
+        // Arguments without a placeholder are appended.
         ("Look around.", "in src", "Look around.\n\nin src"),
         ("Look around.", "", "Look around."),
     ] {
-        assert_eq!(fill(page, typed), filled, "{page}");
+        assert_eq!(fill_arguments(page, typed), filled, "{page}");
     }
 }

@@ -1,61 +1,66 @@
-//! `@path` in a prompt: the file, or the names in the folder, goes with it. The prompt stays as it
+//! `@path` in a prompt: the file, or the names in the folder, is attached. The prompt stays as it
 //! was typed, and a mention that names nothing is only text.
 
-use windlass::core::block::Block;
-use windlass::core::ids::LaneId;
-use windlass::tools::{Attached, Workplace};
+use windlass::core::log::ids::LaneId;
+use windlass::core::message::content_block::ContentBlock;
+use windlass::tools::{Attachment, ToolContext};
 
-use crate::show;
-use crate::words;
+use crate::messages;
+use crate::output;
 
 #[cfg(test)]
 #[path = "mentions_tests.rs"]
 mod mentions_tests;
 
-/// Paths that are looked at for one prompt.
-const MOST_MENTIONS: usize = 20;
+/// Maximum number of paths for one prompt.
+const MAX_MENTIONS: usize = 20;
 
-/// Bytes that go with one prompt; what is beyond, the model can read for itself.
-const MOST_BYTES: usize = 8 << 20;
+/// Maximum bytes attached to one prompt; the model can read the rest by itself.
+const MAX_ATTACHED_BYTES: usize = 8 << 20;
 
-/// Signs that end a sentence and not a path.
-const CLOSING: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '`'];
+/// Punctuation that ends a sentence and not a path.
+const TRAILING_PUNCTUATION: &[char] =
+    &['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '`'];
 
-/// The prompt as it is sent: what it mentions first, each once, then the words.
-pub(crate) fn blocks(prompt: &str, workplace: &Workplace, lane: &LaneId) -> Vec<Block> {
+/// The prompt as it is sent: mentioned files first, each once, then the text.
+pub(crate) fn prompt_blocks(
+    prompt: &str,
+    workplace: &ToolContext,
+    lane: &LaneId,
+) -> Vec<ContentBlock> {
     let mut blocks = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     let mut bytes = 0;
-    for mention in mentions(prompt).take(MOST_MENTIONS) {
-        let Some((path, attached)) = find(mention, workplace, lane) else { continue };
+    for mention in find_mentions(prompt).take(MAX_MENTIONS) {
+        let Some((path, attached)) = resolve_mention(mention, workplace, lane) else { continue };
         if seen.contains(&path) {
             continue;
         }
         seen.push(path);
-        let attached = said(path, attached);
+        let attached = attachment_blocks(path, attached);
         bytes += attached.iter().map(|block| block.raw().text().len()).sum::<usize>();
-        if bytes > MOST_BYTES {
-            show::note(&words::not_attached(path, "too much is attached already"));
+        if bytes > MAX_ATTACHED_BYTES {
+            output::print_note(&messages::not_attached(path, "too much is attached already"));
             break;
         }
         blocks.extend(attached);
     }
-    blocks.push(Block::text(prompt));
+    blocks.push(ContentBlock::text(prompt));
     blocks
 }
 
-/// What stands behind every `@` that begins a word.
-fn mentions(prompt: &str) -> impl Iterator<Item = &str> {
+/// The text after every `@` that starts a word.
+fn find_mentions(prompt: &str) -> impl Iterator<Item = &str> {
     let begins = |at: usize| {
         let before = prompt.get(..at).and_then(|before| before.chars().next_back());
         before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '"' | '\'' | '`'))
     };
     let signs = prompt.match_indices('@').filter(move |(at, _)| begins(*at));
-    signs.filter_map(|(at, _)| mention(prompt.get(at + 1..)?))
+    signs.filter_map(|(at, _)| parse_mention(prompt.get(at + 1..)?))
 }
 
-/// A path ends with the word it is, or with the quote it begins with.
-fn mention(rest: &str) -> Option<&str> {
+/// Parses a path, which ends with its word, or with the quote it starts with.
+fn parse_mention(rest: &str) -> Option<&str> {
     let path = match rest.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"')?.0,
         None => rest.split(char::is_whitespace).next()?,
@@ -63,16 +68,20 @@ fn mention(rest: &str) -> Option<&str> {
     (!path.is_empty()).then_some(path)
 }
 
-/// What a mention names: all of it, or without what only ends the sentence.
-fn find<'p>(mention: &'p str, workplace: &Workplace, lane: &LaneId) -> Option<(&'p str, Attached)> {
-    let trimmed = mention.trim_end_matches(CLOSING);
+/// Resolves a mention to a path: all of it, or without the punctuation of the sentence.
+fn resolve_mention<'p>(
+    mention: &'p str,
+    workplace: &ToolContext,
+    lane: &LaneId,
+) -> Option<(&'p str, Attachment)> {
+    let trimmed = mention.trim_end_matches(TRAILING_PUNCTUATION);
     let tried = if trimmed == mention { vec![mention] } else { vec![mention, trimmed] };
     for path in tried.into_iter().filter(|path| !path.is_empty()) {
         match workplace.attach(lane, path) {
             Ok(Some(attached)) => return Some((path, attached)),
             Ok(None) => {}
             Err(refused) => {
-                show::note(&words::not_attached(path, &refused.message));
+                output::print_note(&messages::not_attached(path, &refused.message));
                 return None;
             }
         }
@@ -80,14 +89,16 @@ fn find<'p>(mention: &'p str, workplace: &Workplace, lane: &LaneId) -> Option<(&
     None
 }
 
-fn said(path: &str, attached: Attached) -> Vec<Block> {
+fn attachment_blocks(path: &str, attached: Attachment) -> Vec<ContentBlock> {
     match attached {
-        Attached::Folder(names) => vec![Block::text(&words::attached_folder(path, &names))],
-        Attached::File(content) => match content.read::<String>() {
-            Ok(text) => vec![Block::text(&words::attached_file(path, &text))],
+        Attachment::Folder(names) => {
+            vec![ContentBlock::text(&messages::attached_folder(path, &names))]
+        }
+        Attachment::File(content) => match content.read::<String>() {
+            Ok(text) => vec![ContentBlock::text(&messages::attached_file(path, &text))],
             Err(_) => {
-                let shown = content.read::<Vec<Block>>().unwrap_or_default();
-                [vec![Block::text(&words::attached_file(path, ""))], shown].concat()
+                let shown = content.read::<Vec<ContentBlock>>().unwrap_or_default();
+                [vec![ContentBlock::text(&messages::attached_file(path, ""))], shown].concat()
             }
         },
     }

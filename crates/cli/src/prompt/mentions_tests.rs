@@ -1,14 +1,14 @@
-//! Where a mention begins and ends, and what it brings.
+//! Where a mention starts and ends, and what it attaches.
 
-use windlass::core::block::{Block, Kind};
-use windlass::core::ids::LaneId;
-use windlass::tools::Workplace;
+use windlass::core::log::ids::LaneId;
+use windlass::core::message::content_block::{BlockKind, ContentBlock};
+use windlass::tools::ToolContext;
 
-use super::{blocks, mentions};
+use super::{find_mentions, prompt_blocks};
 
 #[test]
 fn a_mention_begins_a_word_and_ends_with_it() {
-    let found = |text| mentions(text).collect::<Vec<_>>();
+    let found = |text| find_mentions(text).collect::<Vec<_>>();
     assert_eq!(found("look at @a.txt and (@src/b.rs)"), ["a.txt", "src/b.rs)"]);
     assert_eq!(found("@\"two words.txt\" @x"), ["two words.txt", "x"]);
     assert!(found("me@example.org and @ and @\"open").is_empty());
@@ -19,12 +19,12 @@ fn texts(prompt: &str, files: &[(&str, &str)]) -> Vec<String> {
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let workplace = Workplace::new(folder.path());
-    let text = |block: &Block| match block.kind() {
-        Kind::Text(text) => text.to_string(),
+    let workplace = ToolContext::new(folder.path());
+    let text = |block: &ContentBlock| match block.kind() {
+        BlockKind::Text(text) => text.to_string(),
         other => panic!("{other:?}"),
     };
-    blocks(prompt, &workplace, &LaneId::from("c")).iter().map(text).collect()
+    prompt_blocks(prompt, &workplace, &LaneId::from("c")).iter().map(text).collect()
 }
 
 // spec: CLI-02

@@ -1,10 +1,10 @@
-//! Agents that people wrote down: `.claude/agents/*.md`.
+//! Sub-agent definitions: `.claude/agents/*.md`.
 
 use serde_json::Value;
 
-use crate::kit::{Place, Ran};
+use crate::test_home::{CommandOutput, TestHome};
 
-/// Whoever has a shell hands the counting to somebody else.
+/// An agent with a shell delegates the counting to a sub-agent.
 const COUNT: &str = r#"
 when user is "count" and not tools include Bash
   say "Twelve, and I have no shell."
@@ -19,8 +19,8 @@ when any
 const COUNTER: &str = "---\nname: counter\ndescription: Counts things\ntools: [Read, Grep]\n\
      model: haiku\n---\n\nYou count tiles and nothing else.\n";
 
-fn place(agents: &[(&str, &str)]) -> Place {
-    let place = Place::new(COUNT);
+fn home_with_agents(agents: &[(&str, &str)]) -> TestHome {
+    let place = TestHome::new(COUNT);
     std::fs::create_dir_all(place.path(".claude/agents")).unwrap();
     for (name, text) in agents {
         place.write(&format!(".claude/agents/{name}"), text);
@@ -28,7 +28,7 @@ fn place(agents: &[(&str, &str)]) -> Place {
     place
 }
 
-fn init(ran: &Ran) -> Value {
+fn init_frame(ran: &CommandOutput) -> Value {
     serde_json::from_str(ran.out.lines().next().unwrap()).unwrap()
 }
 
@@ -36,41 +36,41 @@ const STREAM: &[&str] = &["--output-format", "stream-json", "--verbose"];
 
 #[test]
 fn a_child_is_the_agent_that_its_task_names() {
-    let place = place(&[("counter.md", COUNTER)]);
+    let place = home_with_agents(&[("counter.md", COUNTER)]);
     assert_eq!(place.run_bare(&["trust", "."]).code, 0);
-    let ran = place.alone("how many?", &["--conversation", "c"]);
+    let ran = place.run_prompt_unattended("how many?", &["--conversation", "c"]);
     assert_eq!(ran.out, "They say: Twelve, and I have no shell.\n", "{}", ran.err);
     let store = std::fs::read(place.path("w.db")).unwrap();
     let stored = String::from_utf8_lossy(&store);
     assert!(stored.contains("You count tiles and nothing else."));
     assert!(stored.contains("- counter: Counts things"));
-    let init = init(&place.alone("how many?", STREAM));
+    let init = init_frame(&place.run_prompt_unattended("how many?", STREAM));
     assert_eq!(init["agents"], serde_json::json!(["general-purpose", "counter"]));
 }
 
 #[test]
 fn agents_of_a_folder_nobody_trusts_are_not_there() {
-    let place = place(&[("counter.md", COUNTER)]);
-    let ran = place.alone("how many?", &[]);
+    let place = home_with_agents(&[("counter.md", COUNTER)]);
+    let ran = place.run_prompt_unattended("how many?", &[]);
     assert!(ran.out.contains("there is no agent counter"), "{}", ran.out);
-    // The user's own always are.
+    // The user's own agents are always loaded.
     std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
     place.write("user/.claude/agents/counter.md", COUNTER);
-    assert!(place.alone("how many?", &[]).out.contains("no shell"), "{}", ran.out);
-    let ran = place.alone("how many?", &["--setting-sources", ""]);
+    assert!(place.run_prompt_unattended("how many?", &[]).out.contains("no shell"), "{}", ran.out);
+    let ran = place.run_prompt_unattended("how many?", &["--setting-sources", ""]);
     assert!(ran.out.contains("there is no agent counter"), "{}", ran.out);
 }
 
 #[test]
 fn a_file_that_is_no_agent_is_left_out_in_one_sentence() {
-    let place = place(&[
+    let place = home_with_agents(&[
         ("README.md", "# Our agents\n"),
         ("nameless.md", "---\ndescription: x\n---\nbody"),
         ("mute.md", "---\nname: mute\ndescription: x\n---\n"),
         ("counter.md", COUNTER),
     ]);
     assert_eq!(place.run_bare(&["trust", "."]).code, 0);
-    let ran = place.alone("how many?", &[]);
+    let ran = place.run_prompt_unattended("how many?", &[]);
     assert!(ran.code == 0 && ran.out.contains("no shell"), "{}", ran.err);
     for (file, why) in [
         ("README.md", "it has no head"),
@@ -88,29 +88,37 @@ fn a_file_that_is_no_agent_is_left_out_in_one_sentence() {
 // spec: TOOLS-05
 #[test]
 fn tools_have_the_names_that_people_know_them_by() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"ask\" and results 0\n  \
          call AskUserQuestion {\"questions\": [{\"question\": \"Which?\"}]}\n\
          when tools include AskUserQuestion\n  say \"can ask\"\n\
          when tools include Agent\n  say \"can hand out\"\nwhen any\n  say \"neither\"\n",
     );
-    assert_eq!(place.alone("go", &["--tools", "ask_human"]).out, "can ask\n");
-    assert_eq!(place.alone("go", &["--tools", "Task"]).out, "can hand out\n");
-    assert_eq!(place.alone("go", &["--disallowedTools", "Task,ask_human"]).out, "neither\n");
-    assert!(init(&place.alone("go", STREAM))["tools"].to_string().contains("\"Task\""));
-    // In a profile, too: what counts is that the human was asked.
+    assert_eq!(place.run_prompt_unattended("go", &["--tools", "ask_human"]).out, "can ask\n");
+    assert_eq!(place.run_prompt_unattended("go", &["--tools", "Task"]).out, "can hand out\n");
+    assert_eq!(
+        place.run_prompt_unattended("go", &["--disallowedTools", "Task,ask_human"]).out,
+        "neither\n"
+    );
+    assert!(
+        init_frame(&place.run_prompt_unattended("go", STREAM))["tools"]
+            .to_string()
+            .contains("\"Task\"")
+    );
+    // In a profile, too: the human must have been asked.
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", "[profiles.careful]\nchecklist = { ask_human = 1 }\n");
-    let ran = place.ask("ask", &["--profile", "careful", "--conversation", "c"]);
+    let ran = place.run_prompt("ask", &["--profile", "careful", "--conversation", "c"]);
     assert!(ran.code == 3 && ran.err.contains("Which?"), "{}", ran.err);
     let profile = ["--script", "a.script", "--profile", "careful"];
     let ran = place.run(&[&["answer", "c", "1", "text", "this one"], &profile[..]].concat());
     assert_eq!((ran.code, ran.out.as_str()), (0, "can ask\n"), "{}", ran.err);
-    let ran = place.ask("go", &["--profile", "careful"]);
+    let ran = place.run_prompt("go", &["--profile", "careful"]);
     assert!(ran.err.contains("the answer was rejected by the checklist"), "{}", ran.err);
 }
 
-/// A slip in a head is told with its place, by a run and by `doctor` alike, and nothing runs.
+/// A mistake in front matter is reported with its position, by a run and by `doctor` alike, and
+/// nothing runs.
 // spec: PERMISSIONS-22
 #[test]
 fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
@@ -124,7 +132,7 @@ fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
         ("name: other", "`name` is there twice, first in line 2"),
     ] {
         let text = COUNTER.replace("tools: [Read, Grep]\nmodel: haiku", line);
-        let place = place(&[("counter.md", &text)]);
+        let place = home_with_agents(&[("counter.md", &text)]);
         assert_eq!(place.run_bare(&["trust", "."]).code, 0);
         let doctor = place.run_bare(&["doctor"]);
         assert!(
@@ -137,7 +145,7 @@ fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
             continue;
         }
         assert_ne!(doctor.code, 0, "{line}");
-        let ran = place.alone("how many?", &[]);
+        let ran = place.run_prompt_unattended("how many?", &[]);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
         assert!(ran.err.contains("counter.md line 4: ") && ran.err.contains(told), "{}", ran.err);
     }
@@ -148,9 +156,9 @@ fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
 fn an_unknown_key_of_an_agent_file_is_a_warning_and_a_known_one_of_claude_code_is_fine() {
     let text = COUNTER
         .replace("model: haiku", "model: haiku\nflavour: sweet\ncolor: red\npermissionMode: plan");
-    let place = place(&[("counter.md", &text)]);
+    let place = home_with_agents(&[("counter.md", &text)]);
     assert_eq!(place.run_bare(&["trust", "."]).code, 0);
-    let ran = place.alone("how many?", &[]);
+    let ran = place.run_prompt_unattended("how many?", &[]);
     assert_eq!(ran.out, "They say: Twelve, and I have no shell.\n", "{}", ran.err);
     assert!(
         ran.err.contains("counter.md line 6: unknown key of an agent file `flavour`"),
@@ -159,16 +167,16 @@ fn an_unknown_key_of_an_agent_file_is_a_warning_and_a_known_one_of_claude_code_i
     );
     assert!(ran.err.contains("line 8: `permissionMode` has no effect here"), "{}", ran.err);
     assert!(!ran.err.contains("color"), "{}", ran.err);
-    let ran = place.alone("how many?", &["--strict-settings"]);
+    let ran = place.run_prompt_unattended("how many?", &["--strict-settings"]);
     assert!(ran.code == 2 && ran.err.contains("--strict-settings"), "{}", ran.err);
 }
 
 #[test]
 fn an_agent_does_not_have_the_tools_that_its_file_disallows() {
     let text = COUNTER.replace("tools: [Read, Grep]", "disallowedTools: Bash(git:*), Write");
-    let place = place(&[("counter.md", &text)]);
+    let place = home_with_agents(&[("counter.md", &text)]);
     let trusted = place.run_bare(&["trust", "."]);
     assert!(trusted.out.contains("all tools without Bash(git:*), Write"), "{}", trusted.out);
-    let ran = place.alone("how many?", &[]);
+    let ran = place.run_prompt_unattended("how many?", &[]);
     assert_eq!(ran.out, "They say: Twelve, and I have no shell.\n", "{}", ran.err);
 }

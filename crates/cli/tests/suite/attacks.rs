@@ -1,12 +1,12 @@
-//! Commands of a hostile model in a hostile repository, run by the real program: what they would reach is
-//! not reached, and ordinary work goes on.
+//! Commands of a hostile model in a hostile repository, run by the real program: what they try to
+//! reach is not reached, and ordinary work continues.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::kit::{Place, Ran};
+use crate::test_home::{CommandOutput, TestHome};
 
-/// A model that makes these calls in one reply and then says what the last of them brought.
+/// A model that makes these calls in one reply and then says the result of the last one.
 fn script(commands: &[&str]) -> String {
     let call = |command: &&str| {
         let input = serde_json::json!({ "command": command });
@@ -16,10 +16,10 @@ fn script(commands: &[&str]) -> String {
     format!("when results 0\n{calls}when any\n  say \"${{result}}\"\n")
 }
 
-/// A workspace with a secret outside it, links to it that a repository could bring, and a repository
-/// that runs a program of its own.
-fn hostile(commands: &[&str]) -> Hostile {
-    let place = Place::new(&script(commands));
+/// A workspace with a secret outside of it, links to it that a repository could bring, and a
+/// repository that runs a program of its own.
+fn run_hostile(commands: &[&str]) -> HostileRun {
+    let place = TestHome::new(&script(commands));
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("key"), "TOP SECRET").unwrap();
     fs::create_dir_all(place.path("d")).unwrap();
@@ -52,15 +52,15 @@ fn hostile(commands: &[&str]) -> Hostile {
             root.display()
         ),
     );
-    Hostile { place, _outside: outside }
+    HostileRun { place, _outside: outside }
 }
 
-struct Hostile {
-    place: Place,
+struct HostileRun {
+    place: TestHome,
     _outside: tempfile::TempDir,
 }
 
-fn leaked(place: &Place, ran: &Ran) -> Option<&'static str> {
+fn find_leak(place: &TestHome, ran: &CommandOutput) -> Option<&'static str> {
     let seen = |text: &str| ran.out.contains(text);
     let text = |name: &str| fs::read_to_string(place.path(name)).unwrap_or_default();
     match () {
@@ -103,7 +103,7 @@ fn what_a_hostile_model_tries_reaches_nothing() {
         (ALL, &["dd if=f of=.git/config", "echo pwned >> .git/config"]),
         (ALL, &["mkdir -p .claude/agents && cp f .claude/agents/x.md"]),
         (ALL, &["git config core.pager pwned"]),
-        // The shell makes other words of these.
+        // The shell expands these to other words.
         (&[], &["find . -maxdepth 0 -name {x,-o,-exec,touch,ran,\\;,-o,-name,{b}c}"]),
         (&[], &["cat {.env,{b}c} d/link"]),
         (EDITS, &["touch {ran,{b}c}"]),
@@ -131,10 +131,10 @@ fn what_a_hostile_model_tries_reaches_nothing() {
         (ALL_BUT_ENV, &["mv .env x; cat x"]),
     ];
     for (args, commands) in rows {
-        let hostile = hostile(commands);
+        let hostile = run_hostile(commands);
         let place = &hostile.place;
-        let ran = place.alone("go", args);
-        assert_eq!(leaked(place, &ran), None, "{args:?} {commands:?}: {} {}", ran.out, ran.err);
+        let ran = place.run_prompt_unattended("go", args);
+        assert_eq!(find_leak(place, &ran), None, "{args:?} {commands:?}: {} {}", ran.out, ran.err);
     }
 }
 
@@ -143,7 +143,7 @@ fn what_a_hostile_model_tries_reaches_nothing() {
 #[test]
 fn a_program_of_the_repository_is_not_run_under_a_harmless_name() {
     for entry in [".", "", "bin"] {
-        let hostile = hostile(&["ls -la"]);
+        let hostile = run_hostile(&["ls -la"]);
         let place = &hostile.place;
         fs::create_dir_all(place.path("bin")).unwrap();
         for name in ["ls", "bin/ls"] {
@@ -152,13 +152,13 @@ fn a_program_of_the_repository_is_not_run_under_a_harmless_name() {
         let path = format!("{entry}:/usr/local/bin:/usr/bin:/bin");
         let store = place.path("w.db");
         let args = ["-p", "go", "--script", "a.script", "--store", store.to_str().unwrap()];
-        let ran = place.run_with(&args, &[("PATH", &path)]);
-        assert_eq!(leaked(place, &ran), None, "{entry:?}: {} {}", ran.out, ran.err);
+        let ran = place.run_with_env(&args, &[("PATH", &path)]);
+        assert_eq!(find_leak(place, &ran), None, "{entry:?}: {} {}", ran.out, ran.err);
         assert!(ran.out.contains("package.json"), "{entry:?}: {} {}", ran.out, ran.err);
     }
 }
 
-/// Ordinary work needs no question.
+/// Ordinary commands need no approval.
 // spec: PERMISSIONS-07, PERMISSIONS-15
 #[test]
 fn ordinary_commands_run_without_a_question() {
@@ -171,9 +171,9 @@ fn ordinary_commands_run_without_a_question() {
         (READ_RULES, "echo done", "done"),
     ];
     for (args, command, expected) in rows {
-        let hostile = hostile(&[command]);
+        let hostile = run_hostile(&[command]);
         let place = &hostile.place;
-        let ran = place.alone("go", args);
+        let ran = place.run_prompt_unattended("go", args);
         assert!(ran.out.contains(expected), "{command}: {} {}", ran.out, ran.err);
     }
 }

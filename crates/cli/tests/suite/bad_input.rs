@@ -2,11 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::kit::{Place, Ran};
+use crate::test_home::{CommandOutput, TestHome};
 
 const HELLO: &str = "when any\n  say \"hello\"\n";
 
-fn one_sentence(ran: &Ran, expected: &str) {
+fn one_sentence(ran: &CommandOutput, expected: &str) {
     assert!(matches!(ran.code, 1 | 2), "{}: {}", ran.code, ran.err);
     assert!(ran.out.is_empty(), "nothing on standard output: {}", ran.out);
     assert!(ran.err.contains(expected), "{:?} should say {expected:?}", ran.err);
@@ -16,44 +16,45 @@ fn one_sentence(ran: &Ran, expected: &str) {
 
 #[test]
 fn an_empty_prompt_says_what_to_do() {
-    one_sentence(&Place::new(HELLO).ask("  ", &[]), "the prompt is empty");
+    one_sentence(&TestHome::new(HELLO).run_prompt("  ", &[]), "the prompt is empty");
 }
 
 #[test]
 fn no_model_says_what_to_do() {
-    one_sentence(&Place::new(HELLO).run(&["-p", "hi"]), "--script FILE");
+    one_sentence(&TestHome::new(HELLO).run(&["-p", "hi"]), "--script FILE");
 }
 
 #[test]
 fn a_missing_script_is_named() {
-    one_sentence(&Place::new(HELLO).run(&["-p", "hi", "--script", "no.script"]), "no.script");
+    one_sentence(&TestHome::new(HELLO).run(&["-p", "hi", "--script", "no.script"]), "no.script");
 }
 
 #[test]
 fn a_script_that_does_not_parse_names_the_line() {
-    one_sentence(&Place::new("when any\n  shout \"hello\"\n").ask("hi", &[]), "line 2");
+    one_sentence(&TestHome::new("when any\n  shout \"hello\"\n").run_prompt("hi", &[]), "line 2");
 }
 
 #[test]
 fn a_missing_workspace_is_named() {
-    one_sentence(&Place::new(HELLO).ask("hi", &["--workspace", "nowhere"]), "nowhere");
+    one_sentence(&TestHome::new(HELLO).run_prompt("hi", &["--workspace", "nowhere"]), "nowhere");
 }
 
 #[test]
 fn a_folder_to_add_that_is_missing_or_none_is_named() {
-    let place = Place::new(HELLO);
-    one_sentence(&place.ask("hi", &["--add-dir", "gone"]), "gone");
+    let place = TestHome::new(HELLO);
+    one_sentence(&place.run_prompt("hi", &["--add-dir", "gone"]), "gone");
     place.write("file", "x");
-    one_sentence(&place.ask("hi", &["--add-dir", "file"]), "is not a folder");
+    one_sentence(&place.run_prompt("hi", &["--add-dir", "file"]), "is not a folder");
 }
 
 const FED: &[&str] = &["-p", "-", "--script", "a.script", "--store", "w.db", "--conversation", "c"];
 
 #[test]
 fn a_prompt_of_ten_megabytes_is_taken_whole_and_kept() {
-    let place = Place::new("when any\n  say \"read\"\n");
+    let place = TestHome::new("when any\n  say \"read\"\n");
     let prompt = "0123456789".repeat(1 << 20);
-    let ran = place.run_fed(&[FED, &["--window-tokens", "8000000"]].concat(), prompt.as_bytes());
+    let ran =
+        place.run_with_stdin(&[FED, &["--window-tokens", "8000000"]].concat(), prompt.as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (0, "read\n"), "{}", ran.err);
     let told = place.json(&["show", "c"]);
     assert_eq!(told[0]["text"].as_str().unwrap().len(), prompt.len());
@@ -61,16 +62,16 @@ fn a_prompt_of_ten_megabytes_is_taken_whole_and_kept() {
 
 #[test]
 fn a_prompt_that_no_window_holds_ends_the_run_in_words() {
-    let place = Place::new("when any\n  say \"read\"\n");
-    let ran = place.run_fed(FED, "0123456789".repeat(1 << 20).as_bytes());
+    let place = TestHome::new("when any\n  say \"read\"\n");
+    let ran = place.run_with_stdin(FED, "0123456789".repeat(1 << 20).as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.contains("the context is full"), "{}", ran.err);
 }
 
 #[test]
 fn a_prompt_beyond_all_bounds_is_refused_before_anything_is_stored() {
-    let place = Place::new(HELLO);
-    let ran = place.run_fed(FED, &vec![b'x'; 17 << 20]);
+    let place = TestHome::new(HELLO);
+    let ran = place.run_with_stdin(FED, &vec![b'x'; 17 << 20]);
     one_sentence(&ran, "larger than 16 MiB; put it into a file");
     assert!(!place.path("w.db").exists());
 }
@@ -78,24 +79,24 @@ fn a_prompt_beyond_all_bounds_is_refused_before_anything_is_stored() {
 #[test]
 fn standard_input_that_is_no_text_is_one_sentence() {
     one_sentence(
-        &Place::new(HELLO).run_fed(FED, b"abc\xff\xfe"),
+        &TestHome::new(HELLO).run_with_stdin(FED, b"abc\xff\xfe"),
         "not valid UTF-8 (at byte 4); convert it",
     );
 }
 
 #[test]
 fn a_home_that_cannot_be_written_is_named_and_another_place_works() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     place.write("home", "not a folder");
     let bare = ["-p", "hi", "--script", "a.script"];
     one_sentence(&place.run_bare(&bare), "choose another with --store");
-    let ran = place.ask("hi", &[]);
+    let ran = place.run_prompt("hi", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
 }
 
 #[test]
 fn unknown_flags_are_refused_with_exit_code_2() {
-    let ran = Place::new(HELLO).run_bare(&["--frobnicate"]);
+    let ran = TestHome::new(HELLO).run_bare(&["--frobnicate"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("--frobnicate"));
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
@@ -103,7 +104,7 @@ fn unknown_flags_are_refused_with_exit_code_2() {
 
 #[test]
 fn arguments_that_are_not_understood_give_exit_code_2() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     for (args, expected) in [
         (&["rnus"][..], "did you mean `windlass runs`?"),
         (&["--store", "w.db", "runs"], "the command comes first and its options after it"),
@@ -136,7 +137,7 @@ fn arguments_that_are_not_understood_give_exit_code_2() {
 
 #[test]
 fn looking_at_a_store_does_not_make_it() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     for args in [
         &["runs"][..],
         &["stats"],
@@ -166,7 +167,7 @@ fn looking_at_a_store_does_not_make_it() {
 
 #[test]
 fn help_says_which_values_there_are_and_what_is_usual() {
-    let help = Place::new(HELLO).run_bare(&["--help"]).out;
+    let help = TestHome::new(HELLO).run_bare(&["--help"]).out;
     for expected in ["acceptEdits", "plan:none", "[default: 50]", "20", "[default: text]"] {
         assert!(help.contains(expected), "{expected} is missing");
     }
@@ -174,7 +175,7 @@ fn help_says_which_values_there_are_and_what_is_usual() {
 
 #[test]
 fn windlass_alone_says_how_to_begin() {
-    let ran = Place::new(HELLO).run_bare(&[]);
+    let ran = TestHome::new(HELLO).run_bare(&[]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     for command in ["windlass demo", "windlass doctor", "windlass -p", "windlass --help"] {
         assert!(ran.err.contains(command), "{command}: {}", ran.err);
@@ -188,12 +189,12 @@ fn output_that_cannot_be_written_is_told_and_the_run_goes_on_later() {
         ("text", "the output cannot be written (No space"),
         ("json", "the result cannot be written"),
     ] {
-        let place = Place::new(HELLO);
+        let place = TestHome::new(HELLO);
         let args = ["-p", "hi", "--script", "a.script", "--store", "w.db", "--conversation", "c"];
         let mut command = place.command(&[&args[..], &["--output-format", format]].concat());
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let command = command.stdin(std::process::Stdio::null()).stdout(full);
-        one_sentence(&Ran::from(command.output().unwrap()), says);
+        one_sentence(&CommandOutput::from(command.output().unwrap()), says);
         let shown = place.run(&["show", "c"]);
         assert!(shown.out.contains("hi"), "{}", shown.err);
     }
@@ -201,13 +202,13 @@ fn output_that_cannot_be_written_is_told_and_the_run_goes_on_later() {
 
 #[test]
 fn a_configuration_with_a_mistake_names_its_line() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", "model = \"a\"\nmodle = \"b\"\n");
-    let ran = place.ask("hi", &[]);
+    let ran = place.run_prompt("hi", &[]);
     one_sentence(&ran, "config.toml is not valid (line 2: unknown field `modle`");
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-    // Who looks for what is wrong is told that, and everything else.
+    // `doctor` reports the error and all other checks.
     let ran = place.run_bare(&["doctor"]);
     assert_eq!(ran.code, 1);
     let broken: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("BROKEN")).collect();
@@ -217,7 +218,7 @@ fn a_configuration_with_a_mistake_names_its_line() {
 
 #[test]
 fn looking_back_on_nothing_says_how_to_begin() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     for command in ["runs", "stats", "logs"] {
         let ran = place.run(&[command]);
         assert_eq!(ran.code, 0);
@@ -230,10 +231,10 @@ fn looking_back_on_nothing_says_how_to_begin() {
 
 #[test]
 fn a_store_that_is_no_database_is_left_as_it_is() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     let text = "this is my shopping list, not a database\n".repeat(200);
     place.write("w.db", &text);
-    let ran = place.ask("hi", &[]);
+    let ran = place.run_prompt("hi", &[]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("w.db is not a Windlass store; choose another file"), "{}", ran.err);
     assert!(!ran.err.contains("restore"), "{}", ran.err);
@@ -242,7 +243,7 @@ fn a_store_that_is_no_database_is_left_as_it_is() {
 
 #[test]
 fn a_folder_that_cannot_be_made_is_named() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     place.write("file", "x");
     let ran = place.run_bare(&["-p", "hi", "--script", "a.script", "--store", "file/w.db"]);
     one_sentence(&ran, "file");
@@ -250,16 +251,16 @@ fn a_folder_that_cannot_be_made_is_named() {
 
 #[test]
 fn the_store_is_for_its_owner_only() {
-    let place = Place::new(HELLO);
-    assert_eq!(place.ask("hi", &[]).code, 0);
+    let place = TestHome::new(HELLO);
+    assert_eq!(place.run_prompt("hi", &[]).code, 0);
     let mode = std::fs::metadata(place.path("w.db")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
 fn an_unknown_conversation_is_named() {
-    let place = Place::new(HELLO);
-    assert_eq!(place.ask("hi", &[]).code, 0);
+    let place = TestHome::new(HELLO);
+    assert_eq!(place.run_prompt("hi", &[]).code, 0);
     one_sentence(&place.run(&["replay", "nobody"]), "nobody");
     one_sentence(&place.run(&["cancel", "nobody"]), "nobody");
     one_sentence(&place.run(&["resume", "nobody", "--script", "a.script"]), "nobody");
@@ -267,18 +268,18 @@ fn an_unknown_conversation_is_named() {
 
 #[test]
 fn tools_that_fail_are_told_to_the_model_and_not_to_the_user() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"no.txt\"}\n  call Nope {}\n  call Read [1]\n\
          when error of Read contains \"file_not_found\" and error of Nope contains \"unknown_tool\"\n  say \"noted\"\n",
     );
-    let ran = place.ask("go", &["--allow", "*"]);
+    let ran = place.run_prompt("go", &["--allow", "*"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "noted\n"), "{}", ran.err);
 }
 
 // spec: WINDOW-08
 #[test]
 fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     std::fs::create_dir(place.path("home")).unwrap();
     let profiles = "[profiles.late]\nwindow = { thresholds = { compact = 99 } }\n\
                     [profiles.odd]\nwindow = { squeeze = \"on\" }\n\
@@ -301,33 +302,33 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
         (["--set", "tool_retry_ms=[]"], "tool_retry_ms has 0 pauses"),
     ];
     for (flags, expected) in said {
-        one_sentence(&place.ask("hi", &flags), expected);
+        one_sentence(&place.run_prompt("hi", &flags), expected);
     }
     assert!(!place.path("w.db").exists(), "nothing is stored");
     place.write("home/config.toml", "[models.m.prices]\ninput = -5\n");
-    let ran = place.ask("hi", &[]);
+    let ran = place.run_prompt("hi", &[]);
     assert!(ran.code == 2 && ran.err.contains("; fix it"), "{}", ran.err);
 }
 
-/// A mode that was changed is not changed in silence, and it is told once.
+/// A changed file mode is reported, and only once.
 #[test]
 fn a_store_that_is_made_private_is_told() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new("when any\n  say \"Done.\"\n");
-    assert_eq!(place.alone("go", &[]).code, 0);
+    let place = TestHome::new("when any\n  say \"Done.\"\n");
+    assert_eq!(place.run_prompt_unattended("go", &[]).code, 0);
     let open = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(place.path("w.db"), open).unwrap();
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     let told = "w.db (mode 0644); it is private now (mode 0600)";
     assert!(ran.code == 0 && ran.err.contains(told), "{}", ran.err);
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(ran.code == 0 && !ran.err.contains("private"), "{}", ran.err);
 }
 
-/// Where the state folder cannot be written, a run with another store works, and says what is lost.
+/// If the state folder cannot be written, a run with another store works, and reports what is lost.
 #[test]
 fn a_state_folder_that_cannot_be_written_keeps_no_file_from_being_edited() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"f.txt\"}\nwhen result of Read\n  call Edit \
          {\"file_path\": \"f.txt\", \"old_string\": \"hello\", \"new_string\": \"bye\"}\n\
          when any\n  say \"Done.\"\n",
@@ -337,19 +338,19 @@ fn a_state_folder_that_cannot_be_written_keeps_no_file_from_being_edited() {
     let state = place.path("file");
     let nowhere = [("WINDLASS_HOME", ""), ("XDG_STATE_HOME", state.to_str().unwrap())];
     let edit = ["-p", "go", "--script", "a.script", "--permission-mode", "acceptEdits"];
-    let ran = place.run_with(&[&edit[..], &["--store", "w.db"]].concat(), &nowhere);
+    let ran = place.run_with_env(&[&edit[..], &["--store", "w.db"]].concat(), &nowhere);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
     assert!(ran.err.contains("cannot be written, so what tools remember"), "{}", ran.err);
     assert_eq!(std::fs::read_to_string(place.path("f.txt")).unwrap(), "bye\n");
-    // The store is there by default, and nothing goes on without it.
-    let ran = place.run_with(&edit, &nowhere);
+    // The default store is in the state folder, and nothing works without it.
+    let ran = place.run_with_env(&edit, &nowhere);
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("choose another with --store"), "{}", ran.err);
 }
 
 #[test]
 fn a_bad_value_points_to_the_help_of_its_command() {
-    let place = Place::new("");
+    let place = TestHome::new("");
     for (typed, help) in [
         (&["runs", "--since", "x"][..], "windlass runs --help"),
         (&["runs", "--limit", "x"], "windlass runs --help"),

@@ -1,24 +1,24 @@
-//! Prompts that are commands, files that prompts mention, and what comes through a pipe.
+//! Prompts that are slash commands, files that prompts mention, and piped input.
 
 use std::io::Write;
 use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::kit::{Place, Ran};
+use crate::test_home::{CommandOutput, TestHome};
 
 const ECHO: &str = "when user contains \"conversation:\"\n  say \"So far: talk.\"\n\
      when any\n  say \"You said: ${user}\"\n";
 
-fn lines(ran: &Ran) -> Vec<Value> {
+fn output_lines(ran: &CommandOutput) -> Vec<Value> {
     ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A conversation that is long enough to have something old.
-fn long() -> Place {
-    let place = Place::new(ECHO);
+/// A conversation that is long enough to be compacted.
+fn home_with_long_history() -> TestHome {
+    let place = TestHome::new(ECHO);
     for n in 0..9 {
-        assert_eq!(place.ask(&format!("number {n}"), &["--conversation", "c"]).code, 0);
+        assert_eq!(place.run_prompt(&format!("number {n}"), &["--conversation", "c"]).code, 0);
     }
     place
 }
@@ -26,7 +26,7 @@ fn long() -> Place {
 // spec: CLI-02
 #[test]
 fn commands_are_answered_without_a_model() {
-    let place = long();
+    let place = home_with_long_history();
     // No model is named, and none is needed.
     let told = |command: &str| place.run(&["-p", command, "--resume", "c"]);
     let help = place.run(&["-p", "/help"]);
@@ -41,9 +41,9 @@ fn commands_are_answered_without_a_model() {
 // spec: CLI-02
 #[test]
 fn programs_get_the_messages_of_a_local_command() {
-    let place = long();
+    let place = home_with_long_history();
     let stream = ["--output-format", "stream-json", "--verbose", "--continue"];
-    let frames = lines(&place.run(&[&["-p", "/cost"], &stream[..]].concat()));
+    let frames = output_lines(&place.run(&[&["-p", "/cost"], &stream[..]].concat()));
     let kinds: Vec<&Value> = frames.iter().map(|frame| &frame["type"]).collect();
     assert_eq!(kinds, ["system", "assistant", "result"]);
     assert_eq!(
@@ -62,18 +62,18 @@ fn programs_get_the_messages_of_a_local_command() {
 // spec: WINDOW-20
 #[test]
 fn room_is_made_for_whoever_asks_with_what_they_want_kept() {
-    let place = long();
+    let place = home_with_long_history();
     let ran = place.run(&["-p", "/compact the word swordfish", "--resume", "c"]);
     assert!(ran.code == 0 && ran.out.contains("before its next model call"), "{}", ran.err);
     let flags = ["--set", "kept_messages=4", "--resume", "c"];
-    let ran = place.alone("and now?", &flags);
+    let ran = place.run_prompt_unattended("and now?", &flags);
     assert!(ran.code == 0 && ran.err.contains("old messages were left out"), "{}", ran.err);
     let log = place.run(&["show", "c"]).out;
     assert!(log.contains("a compaction was requested"), "{log}");
     let store = std::fs::read(place.path("w.db")).unwrap();
     assert!(String::from_utf8_lossy(&store).contains("the word swordfish"));
-    // A conversation that has nothing old says so.
-    place.ask("hi", &["--conversation", "short"]);
+    // A conversation without old messages says so.
+    place.run_prompt("hi", &["--conversation", "short"]);
     let ran = place.run(&["-p", "/compact", "--resume", "short"]);
     assert!(
         ran.code == 0 && ran.out.starts_with("Nothing was done: there is nothing to compact"),
@@ -85,31 +85,32 @@ fn room_is_made_for_whoever_asks_with_what_they_want_kept() {
 // spec: WINDOW-20
 #[test]
 fn no_tool_lets_the_model_make_room() {
-    let ran = Place::new(ECHO).alone("hi", &["--output-format", "stream-json", "--verbose"]);
-    let tools = lines(&ran)[0]["tools"].to_string().to_lowercase();
+    let ran = TestHome::new(ECHO)
+        .run_prompt_unattended("hi", &["--output-format", "stream-json", "--verbose"]);
+    let tools = output_lines(&ran)[0]["tools"].to_string().to_lowercase();
     assert!(tools.contains("read") && !tools.contains("compact"), "{tools}");
 }
 
 // spec: CLI-02
 #[test]
 fn what_is_no_command_is_told_or_goes_to_the_model() {
-    let place = Place::new(ECHO);
-    let ran = place.alone("/frobnicate now", &[]);
+    let place = TestHome::new(ECHO);
+    let ran = place.run_prompt_unattended("/frobnicate now", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     assert!(ran.err.contains("there is no command /frobnicate; there are /cancel"), "{}", ran.err);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-    let ran = place.alone("/cost", &[]);
+    let ran = place.run_prompt_unattended("/cost", &[]);
     assert!(ran.code == 2 && ran.err.contains("add --continue or --resume ID"), "{}", ran.err);
     assert!(!place.path("w.db").exists(), "nothing is stored");
     for text in ["/usr/bin/x dies", " /compact", "/tmp is full"] {
-        assert_eq!(place.alone(text, &[]).out, format!("You said: {text}\n"));
+        assert_eq!(place.run_prompt_unattended(text, &[]).out, format!("You said: {text}\n"));
     }
 }
 
 // spec: CLI-02
 #[test]
 fn files_and_folders_that_are_mentioned_reach_the_model_once() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user contains \"swordfish\" and user contains \"a.script\"\n  say \"both\"\n\
          when user contains \"swordfish\" and results 0\n  \
          call Edit {\"file_path\": \"a.txt\", \"old_string\": \"swordfish\", \"new_string\": \"x\"}\n\
@@ -117,14 +118,15 @@ fn files_and_folders_that_are_mentioned_reach_the_model_once() {
     );
     place.write("a.txt", "the word is swordfish");
     place.write(".env", "SECRET=1");
-    assert_eq!(place.alone("what of @a.txt, and @. there?", &[]).out, "both\n");
-    // It counts as read: an edit needs no other look.
-    let edited = place.alone("change @a.txt", &["--permission-mode", "acceptEdits"]);
+    assert_eq!(place.run_prompt_unattended("what of @a.txt, and @. there?", &[]).out, "both\n");
+    // The file counts as read: an edit needs no further read.
+    let edited =
+        place.run_prompt_unattended("change @a.txt", &["--permission-mode", "acceptEdits"]);
     assert_eq!(edited.code, 0, "{}", edited.err);
     assert_eq!(std::fs::read_to_string(place.path("a.txt")).unwrap(), "the word is x");
-    let ran = place.alone("ask @alice or a@b.c", &[]);
+    let ran = place.run_prompt_unattended("ask @alice or a@b.c", &[]);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("ask @alice or a@b.c\n", ""));
-    let ran = place.alone("and @.env?", &["--disallowedTools", "Read(.env)"]);
+    let ran = place.run_prompt_unattended("and @.env?", &["--disallowedTools", "Read(.env)"]);
     assert!(ran.err.contains("@.env is not attached: the rule Read(.env)"), "{}", ran.err);
     let store = std::fs::read(place.path("w.db")).unwrap();
     assert!(!String::from_utf8_lossy(&store).contains("SECRET"));
@@ -132,9 +134,9 @@ fn files_and_folders_that_are_mentioned_reach_the_model_once() {
 
 #[test]
 fn what_comes_through_a_pipe_goes_below_the_prompt() {
-    let place = Place::new(ECHO);
+    let place = TestHome::new(ECHO);
     let prompt = ["-p", "why?", "--script", "a.script"];
-    let ran = place.run_fed(&prompt, b"error: it broke\n");
+    let ran = place.run_with_stdin(&prompt, b"error: it broke\n");
     assert_eq!(ran.out, "You said: why?\n\nerror: it broke\n", "{}", ran.err);
     let mut child = place
         .command(&prompt)
@@ -144,13 +146,13 @@ fn what_comes_through_a_pipe_goes_below_the_prompt() {
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(b"from a pipe").unwrap();
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    let ran = CommandOutput::from(child.wait_with_output().unwrap());
     assert_eq!(ran.out, "You said: why?\n\nfrom a pipe\n", "{}", ran.err);
 }
 
 #[test]
 fn a_pipe_that_stays_silent_holds_nobody_up() {
-    let place = Place::new(ECHO);
+    let place = TestHome::new(ECHO);
     let mut child = place
         .command(&["-p", "why?", "--script", "a.script"])
         .stdin(Stdio::piped())
@@ -159,7 +161,7 @@ fn a_pipe_that_stays_silent_holds_nobody_up() {
         .spawn()
         .unwrap();
     let held_open = child.stdin.take();
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    let ran = CommandOutput::from(child.wait_with_output().unwrap());
     drop(held_open);
     assert_eq!((ran.code, ran.out.as_str()), (0, "You said: why?\n"), "{}", ran.err);
     assert!(ran.err.contains("nothing came through standard input"), "{}", ran.err);
@@ -167,18 +169,18 @@ fn a_pipe_that_stays_silent_holds_nobody_up() {
 
 #[test]
 fn flags_that_mean_nothing_are_told() {
-    let place = Place::new(ECHO);
-    let ran = place.alone("hi", &["--session-id", "mine"]);
+    let place = TestHome::new(ECHO);
+    let ran = place.run_prompt_unattended("hi", &["--session-id", "mine"]);
     assert!(ran.code == 2 && ran.err.contains("not a UUID"), "{}", ran.err);
-    let ran = place.alone("hi", &["--fork-session"]);
+    let ran = place.run_prompt_unattended("hi", &["--fork-session"]);
     assert!(ran.code == 2 && ran.err.contains("name it with --resume ID"), "{}", ran.err);
 }
 
 #[test]
 fn a_conversation_that_does_not_exist_is_a_result_for_programs() {
-    let place = Place::new(ECHO);
-    let ran = place.alone("hi", &["--resume", "nobody", "--output-format", "json"]);
-    let result = &lines(&ran)[0];
+    let place = TestHome::new(ECHO);
+    let ran = place.run_prompt_unattended("hi", &["--resume", "nobody", "--output-format", "json"]);
+    let result = &output_lines(&ran)[0];
     assert_eq!((ran.code, &result["subtype"]), (1, &"error_during_execution".into()));
     assert_eq!((&result["is_error"], &result["num_turns"]), (&true.into(), &0.into()));
     assert!(result["errors"][0].as_str().unwrap().contains("nobody"), "{result}");

@@ -1,25 +1,26 @@
-//! Prompts that nobody has read yet, cancelling one run and no other, and deleting conversations.
+//! Queued prompts that no process has read yet, cancelling one run and no other, and deleting
+//! conversations.
 
 use serde_json::{Value, json};
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
-fn runs(place: &Place) -> Vec<Value> {
+fn list_runs(place: &TestHome) -> Vec<Value> {
     place.json(&["runs"])
 }
 
-fn detach(place: &Place, prompt: &str, name: &str) -> Value {
-    let left = place.ask(prompt, &["--detach", "--json", "--conversation", name]);
+fn detach(place: &TestHome, prompt: &str, name: &str) -> Value {
+    let left = place.run_prompt(prompt, &["--detach", "--json", "--conversation", name]);
     assert_eq!(left.code, 0, "{}", left.err);
     serde_json::from_str(&left.out).unwrap()
 }
 
 #[test]
 fn a_detached_prompt_is_seen_at_once_and_found_by_continue() {
-    let place = Place::new("when any\n  say \"done\"\n");
+    let place = TestHome::new("when any\n  say \"done\"\n");
     let left = detach(&place, "tidy up\nplease", "c1");
     assert_eq!((&left["conversation"], &left["state"]), (&json!("c1"), &json!("queued")));
-    let listed = runs(&place);
+    let listed = list_runs(&place);
     assert_eq!((listed.len(), &listed[0]["state"]), (1, &json!("queued")));
     assert_eq!(listed[0]["run"], left["run"]);
     for command in ["show", "explain"] {
@@ -33,33 +34,37 @@ fn a_detached_prompt_is_seen_at_once_and_found_by_continue() {
             assert_eq!(told["state"], "queued", "{command} {id}");
         }
     }
-    let continued = place.ask("and more", &["--continue", "--detach"]);
+    let continued = place.run_prompt("and more", &["--continue", "--detach"]);
     assert_eq!((continued.code, continued.out.as_str()), (0, "c1\n"), "{}", continued.err);
-    assert_eq!(runs(&place).len(), 2);
-    // Whoever resumes it works on both.
+    assert_eq!(list_runs(&place).len(), 2);
+    // The process that resumes the conversation drives both prompts.
     assert_eq!(place.run(&["resume", "c1", "--script", "a.script"]).code, 0);
-    assert!(runs(&place).iter().all(|run| run["state"] == "completed"), "{:?}", runs(&place));
+    assert!(
+        list_runs(&place).iter().all(|run| run["state"] == "completed"),
+        "{:?}",
+        list_runs(&place)
+    );
 }
 
 #[test]
 fn whoever_only_leaves_a_prompt_needs_no_model_and_no_key() {
-    let place = Place::new("");
+    let place = TestHome::new("");
     let left = place.run(&["-p", "go", "--detach", "--conversation", "c1"]);
     assert_eq!((left.code, left.out.as_str()), (0, "c1\n"), "{}", left.err);
-    assert_eq!(runs(&place)[0]["state"], "queued");
+    assert_eq!(list_runs(&place)[0]["state"], "queued");
 }
 
 #[test]
 fn a_prompt_that_nobody_has_read_can_be_cancelled() {
-    // The model would say something else than nothing.
-    let place = Place::new("when any\n  fault 400 \"nobody asks\"\n");
+    // A model call would fail.
+    let place = TestHome::new("when any\n  fault 400 \"nobody asks\"\n");
     let left = detach(&place, "go", "c1");
     let asked = place.run(&["cancel", left["run"].as_str().unwrap(), "--detach"]);
     assert_eq!(asked.code, 0, "{}", asked.err);
-    assert_eq!(runs(&place)[0]["cancel_requested"], true);
+    assert_eq!(list_runs(&place)[0]["cancel_requested"], true);
     let cancelled = place.run(&["cancel", "c1"]);
     assert_eq!(cancelled.code, 0, "{}", cancelled.err);
-    assert_eq!(runs(&place)[0]["state"], "cancelled", "{:?}", runs(&place));
+    assert_eq!(list_runs(&place)[0]["state"], "cancelled", "{:?}", list_runs(&place));
     let again = place.run(&["cancel", left["run"].as_str().unwrap()]);
     assert_eq!(again.code, 0, "{}", again.err);
     assert!(again.out.contains("has finished already (user_cancel)"), "{}", again.out);
@@ -68,12 +73,12 @@ fn a_prompt_that_nobody_has_read_can_be_cancelled() {
 // spec: LANES-07
 #[test]
 fn only_the_run_that_was_named_is_cancelled() {
-    let place = Place::new("when any\n  say \"done\"\n");
+    let place = TestHome::new("when any\n  say \"done\"\n");
     let (first, second) = (detach(&place, "one", "c1"), detach(&place, "two", "c1"));
     place.run(&["cancel", second["run"].as_str().unwrap(), "--detach"]);
     assert_eq!(place.run(&["resume", "c1", "--script", "a.script"]).code, 0);
     let state = |run: &Value| {
-        let runs = runs(&place);
+        let runs = list_runs(&place);
         runs.into_iter().find(|one| one["run"] == run["run"]).unwrap()["state"].clone()
     };
     assert_eq!((state(&first), state(&second)), (json!("completed"), json!("cancelled")));
@@ -82,25 +87,26 @@ fn only_the_run_that_was_named_is_cancelled() {
 // spec: LANES-07
 #[test]
 fn cancel_can_be_typed_as_a_prompt() {
-    let place = Place::new("when any\n  say \"done\"\n");
+    let place = TestHome::new("when any\n  say \"done\"\n");
     detach(&place, "go", "c1");
-    let ran = place.ask("/cancel", &["--resume", "c1"]);
+    let ran = place.run_prompt("/cancel", &["--resume", "c1"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_eq!(runs(&place)[0]["state"], "cancelled", "{:?}", runs(&place));
-    assert_ne!(place.ask("/cancel", &[]).code, 0, "there is nothing it could be about");
+    assert_eq!(list_runs(&place)[0]["state"], "cancelled", "{:?}", list_runs(&place));
+    assert_ne!(place.run_prompt("/cancel", &[]).code, 0, "there is nothing it could be about");
 }
 
 #[test]
 fn what_is_over_for_good_is_not_resumed_and_what_stopped_at_a_limit_goes_on() {
-    let place = Place::new("when any\n  say \"done\"\n");
-    place.ask("go", &["--conversation", "c1"]);
+    let place = TestHome::new("when any\n  say \"done\"\n");
+    place.run_prompt("go", &["--conversation", "c1"]);
     let ran = place.run(&["resume", "c1", "--script", "a.script"]);
     assert!(ran.code != 0 && ran.err.contains("there is nothing to resume"), "{}", ran.err);
-    let place = Place::new(
+    let place = TestHome::new(
         "when user contains \"Continue where you stopped\"\n  say \"went on\"\n\
          when any\n  call Bash {\"command\": \"true\"}\n",
     );
-    let capped = place.ask("go", &["--conversation", "c2", "--max-turns", "1", "--allow", "Bash"]);
+    let capped =
+        place.run_prompt("go", &["--conversation", "c2", "--max-turns", "1", "--allow", "Bash"]);
     assert_ne!(capped.code, 0, "{}", capped.out);
     let ran = place.run(&["resume", "c2", "--script", "a.script"]);
     assert_eq!((ran.code, ran.out.trim()), (0, "went on"), "{}", ran.err);
@@ -108,9 +114,9 @@ fn what_is_over_for_good_is_not_resumed_and_what_stopped_at_a_limit_goes_on() {
 
 #[test]
 fn a_conversation_is_deleted_with_everything_that_belongs_to_it() {
-    let place = Place::new("when any\n  say \"done\"\n");
-    place.ask("go", &["--conversation", "c1"]);
-    place.ask("go", &["--conversation", "c2"]);
+    let place = TestHome::new("when any\n  say \"done\"\n");
+    place.run_prompt("go", &["--conversation", "c1"]);
+    place.run_prompt("go", &["--conversation", "c2"]);
     detach(&place, "more", "c1");
     let refused = place.run(&["delete", "c1"]);
     assert!(refused.code != 0 && refused.err.contains("windlass cancel c1"), "{}", refused.err);
@@ -118,7 +124,7 @@ fn a_conversation_is_deleted_with_everything_that_belongs_to_it() {
     let deleted = place.run(&["delete", "c1"]);
     assert_eq!(deleted.code, 0, "{}", deleted.err);
     assert!(deleted.out.starts_with("deleted c1: "), "{}", deleted.out);
-    let left: Vec<Value> = runs(&place);
+    let left: Vec<Value> = list_runs(&place);
     assert!(left.len() == 1 && left[0]["conversation"] == "c2", "{left:?}");
     assert_ne!(place.run(&["delete", "c1"]).code, 0, "it is gone");
     let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
@@ -130,7 +136,7 @@ fn a_conversation_is_deleted_with_everything_that_belongs_to_it() {
 
 #[test]
 fn a_deleted_conversation_leaves_no_text_and_no_tool_state() {
-    let place = Place::new(
+    let place = TestHome::new(
         r#"
 when user is "MARKERCHILD" and results 0
   call Bash {"command": "sleep 60", "run_in_background": true}
@@ -149,8 +155,8 @@ when any
   say "MARKERREPLY"
 "#,
     );
-    place.ask("kept", &["--conversation", "c2"]);
-    let ran = place.ask("MARKERPROMPT", &["--conversation", "c1", "--allow", "Bash,Agent"]);
+    place.run_prompt("kept", &["--conversation", "c2"]);
+    let ran = place.run_prompt("MARKERPROMPT", &["--conversation", "c1", "--allow", "Bash,Agent"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     let states = || {
         let folder = std::fs::read_dir(place.path("home/desks"));
@@ -173,7 +179,7 @@ when any
 
 #[test]
 fn a_conversation_cannot_take_the_name_of_a_sub_agent() {
-    let place = Place::new("when any\n  say \"done\"\n");
-    let ran = place.ask("go", &["--conversation", "c1/1.0-0"]);
+    let place = TestHome::new("when any\n  say \"done\"\n");
+    let ran = place.run_prompt("go", &["--conversation", "c1/1.0-0"]);
     assert!(ran.code != 0 && ran.err.contains("has a /"), "{}", ran.err);
 }

@@ -2,11 +2,11 @@
 
 use std::process::Stdio;
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 #[test]
 fn a_store_that_is_not_there_is_fine_and_stays_so() {
-    let place = Place::new("");
+    let place = TestHome::new("");
     let ran = place.run(&["doctor"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
     assert!(ran.out.contains("does not exist yet; the first run creates it"), "{}", ran.out);
@@ -16,8 +16,8 @@ fn a_store_that_is_not_there_is_fine_and_stays_so() {
 
 #[test]
 fn each_line_says_that_it_is_fine_or_what_to_do() {
-    let place = Place::new("when any\n  call Bash {\"command\": \"touch x\"}\n");
-    place.ask("go", &["--conversation", "c"]);
+    let place = TestHome::new("when any\n  call Bash {\"command\": \"touch x\"}\n");
+    place.run_prompt("go", &["--conversation", "c"]);
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     for expected in [
@@ -41,7 +41,7 @@ fn each_line_says_that_it_is_fine_or_what_to_do() {
 
 #[test]
 fn what_is_broken_is_named_and_the_exit_code_is_1() {
-    let place = Place::new("when any\n  say \"x\"\n");
+    let place = TestHome::new("when any\n  say \"x\"\n");
     place.write("file", "x");
     let ran = place.run_bare(&["doctor", "--store", "file/w.db"]);
     assert_eq!(ran.code, 1);
@@ -52,8 +52,8 @@ fn what_is_broken_is_named_and_the_exit_code_is_1() {
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("BROKEN  store") && ran.out.contains("list.db"), "{}", ran.out);
 
-    place.ask("hi", &["--conversation", "c"]);
-    place.damage(2, "{}");
+    place.run_prompt("hi", &["--conversation", "c"]);
+    place.overwrite_entry(2, "{}");
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("BROKEN  logs       c: entry 2: malformed"), "{}", ran.out);
@@ -76,7 +76,7 @@ fn files_that_cannot_be_understood_are_named_with_what_is_wrong() {
         ),
         ("home/config.toml", "model = [", "config.toml is not valid"),
     ] {
-        let place = Place::new("");
+        let place = TestHome::new("");
         for folder in [".claude", "home"] {
             std::fs::create_dir(place.path(folder)).unwrap();
         }
@@ -90,11 +90,11 @@ fn files_that_cannot_be_understood_are_named_with_what_is_wrong() {
 
 #[test]
 fn every_path_is_named_and_what_an_untrusted_folder_loses() {
-    let place = Place::new("when any\n  call Bash {\"command\": \"seq 20000\"}\n");
+    let place = TestHome::new("when any\n  call Bash {\"command\": \"seq 20000\"}\n");
     std::fs::create_dir(place.path(".claude")).unwrap();
     place.write(".claude/settings.json", r#"{"permissions": {"allow": ["Read"]}}"#);
     place.write("CLAUDE.md", "Be kind.");
-    place.alone("go", &["--allow", "Bash", "--max-turns", "1"]);
+    place.run_prompt_unattended("go", &["--allow", "Bash", "--max-turns", "1"]);
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     for expected in [
@@ -118,10 +118,10 @@ fn every_path_is_named_and_what_an_untrusted_folder_loses() {
     assert!(!ran.out.contains("secret"), "{}", ran.out);
 }
 
-/// Two living workers serve what they call the same workspace from different folders.
+/// Two live workers serve a workspace of the same id from different folders.
 #[test]
 fn a_workspace_id_that_is_served_from_two_folders_is_reported() {
-    let place = Place::new("when any\n  say \"x\"\n");
+    let place = TestHome::new("when any\n  say \"x\"\n");
     let mut workers = Vec::new();
     for folder in ["one", "two"] {
         std::fs::create_dir(place.path(folder)).unwrap();
@@ -164,10 +164,10 @@ fn a_profile_with_which_no_run_can_begin_is_broken_for_doctor_and_run_alike() {
         ("summary_model = \"no-such-provider:x\"", "no-such-provider"),
         ("stop_sequences = { \" \" = \"finish\" }", "stop"),
     ] {
-        let place = Place::new("when any\n  say \"hi\"\n");
+        let place = TestHome::new("when any\n  say \"hi\"\n");
         std::fs::create_dir_all(place.path("home")).unwrap();
         place.write("home/config.toml", &format!("[profiles.x]\n{table}\n"));
-        // A script needs no model: what is said of models shows without one.
+        // A script needs no model: messages about models are visible without one.
         let script: &[&str] = match table.split(' ').next() {
             Some("model") => &[],
             Some("summary_model") => &["--model", "claude-sonnet-4-5"],
@@ -180,7 +180,7 @@ fn a_profile_with_which_no_run_can_begin_is_broken_for_doctor_and_run_alike() {
         let line = doctor.out.lines().find(|line| line.contains("the profile x")).unwrap_or("");
         assert!(line.contains("BROKEN") && line.contains(named), "{table}: {}", doctor.out);
     }
-    let place = Place::new("when any\n  say \"hi\"\n");
+    let place = TestHome::new("when any\n  say \"hi\"\n");
     std::fs::create_dir_all(place.path("home")).unwrap();
     place.write("home/config.toml", "[profiles.x]\nask_tool = \"ask_human\"\n");
     assert!(!place.run(&["doctor"]).out.contains("the profile"));

@@ -1,12 +1,12 @@
-//! Exit codes for people and scripts, and for an SDK that started the process; what the result says
-//! of itself agrees with them.
+//! Exit codes for people and scripts, and for an SDK that started the process; the result message
+//! agrees with them.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::kit::{Place, Ran};
+use crate::test_home::{CommandOutput, TestHome};
 
 const SCRIPT: &str = "when user is \"one\" and results 0\n  call Bash {\"command\": \"echo 1\"}\n\
     when user is \"two\" and results 0\n  call Bash {\"command\": \"echo 1\"}\n  call Bash {\"command\": \"echo 2\"}\n\
@@ -21,17 +21,17 @@ const ENDLESS: &str = "when any\n  say \"x\"\n  stop max_tokens\n";
 
 const SDK: [(&str, &str); 1] = [("CLAUDE_AGENT_SDK_VERSION", "0.2.182")];
 
-fn place(prompt: &str) -> Place {
-    Place::new(if prompt == "endless" { ENDLESS } else { SCRIPT })
+fn new_home(prompt: &str) -> TestHome {
+    TestHome::new(if prompt == "endless" { ENDLESS } else { SCRIPT })
 }
 
-fn run(place: &Place, prompt: &str, more: &[&str], variables: &[(&str, &str)]) -> Ran {
+fn run(place: &TestHome, prompt: &str, more: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
     let store = place.path("w.db");
     let args = ["-p", prompt, "--script", "a.script", "--store", store.to_str().unwrap()];
-    place.run_with(&[&args[..], more].concat(), variables)
+    place.run_with_env(&[&args[..], more].concat(), variables)
 }
 
-fn result(ran: &Ran) -> Value {
+fn parse_result(ran: &CommandOutput) -> Value {
     let line = ran.out.lines().last().unwrap_or_default();
     let result = serde_json::from_str(line);
     assert!(result.is_ok(), "{}{}", ran.out, ran.err);
@@ -55,13 +55,13 @@ fn every_way_to_end_has_its_code_in_both_modes() {
         ("hello", &["--model", "nobody:knows"], 2, 1),
     ] {
         for (variables, code) in [(&[][..], own), (&SDK[..], sdk)] {
-            let ran = run(&place(prompt), prompt, more, variables);
+            let ran = run(&new_home(prompt), prompt, more, variables);
             assert_eq!(ran.code, code, "{prompt} {more:?} {variables:?}: {}", ran.err);
             if own == 2 {
                 continue;
             }
-            let ran = run(&place(prompt), prompt, &[more, &["--json"]].concat(), variables);
-            let is_error = result(&ran)["is_error"].as_bool().unwrap();
+            let ran = run(&new_home(prompt), prompt, &[more, &["--json"]].concat(), variables);
+            let is_error = parse_result(&ran)["is_error"].as_bool().unwrap();
             assert_eq!((ran.code, is_error), (code, code != 0), "{prompt} {more:?}: {}", ran.out);
         }
     }
@@ -71,8 +71,8 @@ fn every_way_to_end_has_its_code_in_both_modes() {
 fn an_sdk_reads_failures_of_the_api_as_results() {
     for (prompt, says) in [("refuse", "can't help"), ("break", "401"), ("endless", "4 replies cut")]
     {
-        let ran = run(&place(prompt), prompt, &["--json"], &SDK);
-        let result = result(&ran);
+        let ran = run(&new_home(prompt), prompt, &["--json"], &SDK);
+        let result = parse_result(&ran);
         assert_eq!((&result["subtype"], &result["is_error"]), (&"success".into(), &true.into()));
         assert!(result["result"].as_str().unwrap().contains(says), "{prompt}: {result}");
     }
@@ -80,8 +80,11 @@ fn an_sdk_reads_failures_of_the_api_as_results() {
 
 /// Interrupts a run with these signals.
 #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
-fn interrupted(signals: &[rustix::process::Signal], variables: &[(&str, &str)]) -> Ran {
-    let place = Place::new(SCRIPT);
+fn run_interrupted(
+    signals: &[rustix::process::Signal],
+    variables: &[(&str, &str)],
+) -> CommandOutput {
+    let place = TestHome::new(SCRIPT);
     let store = place.path("w.db");
     let mut command = place.command(&[
         "-p",
@@ -104,7 +107,7 @@ fn interrupted(signals: &[rustix::process::Signal], variables: &[(&str, &str)]) 
         rustix::process::kill_process(rustix::process::Pid::from_child(&child), *signal).unwrap();
         std::thread::sleep(Duration::from_millis(200));
     }
-    Ran::from(child.wait_with_output().unwrap())
+    CommandOutput::from(child.wait_with_output().unwrap())
 }
 
 #[test]
@@ -114,9 +117,9 @@ fn signals_have_their_codes_in_both_modes() {
         [(&[Signal::INT, Signal::INT][..], 130, 0), (&[Signal::TERM], 143, 143)]
     {
         for (variables, code) in [(&[][..], own), (&SDK[..], sdk)] {
-            let ran = interrupted(signals, variables);
+            let ran = run_interrupted(signals, variables);
             assert_eq!(ran.code, code, "{variables:?}: {}{}", ran.out, ran.err);
-            assert_eq!(result(&ran)["type"], "result");
+            assert_eq!(parse_result(&ran)["type"], "result");
         }
     }
 }
@@ -135,11 +138,11 @@ fn turns_are_counted_as_sdks_count_them() {
         ("/help", &[], 0),
     ] {
         for format in [&["--json"][..], &stream] {
-            let place = Place::new(SCRIPT);
+            let place = TestHome::new(SCRIPT);
             let ran = run(&place, prompt, &[more, format].concat(), &[]);
-            assert_eq!(result(&ran)["num_turns"], turns, "{prompt} {format:?}: {}", ran.out);
+            assert_eq!(parse_result(&ran)["num_turns"], turns, "{prompt} {format:?}: {}", ran.out);
         }
     }
-    let ran = interrupted(&[rustix::process::Signal::INT; 2], &[]);
-    assert!(result(&ran)["num_turns"].as_u64().unwrap() >= 2, "{}", ran.out);
+    let ran = run_interrupted(&[rustix::process::Signal::INT; 2], &[]);
+    assert!(parse_result(&ran)["num_turns"].as_u64().unwrap() >= 2, "{}", ran.out);
 }

@@ -1,28 +1,29 @@
-//! `windlass explain`: the end of a run, what was used, gates, the journal, and who drives.
+//! `windlass explain`: the end of a run, its usage, gates, the journal, and the process that drives
+//! it.
 
 use std::process::{Child, Stdio};
 
-use windlass::core::budget::Caps;
-use windlass::core::call::Call;
-use windlass::core::counsel::{Advice, Counsel};
-use windlass::core::gate::Need;
-use windlass::core::input::HookAnswer;
-use windlass::core::journal::Field;
-use windlass::core::outcome::Outcome;
-use windlass::core::settings::Listening;
-use windlass::ports::{Heard, Hooks, Scene, Task};
+use windlass::core::budget::spending::SpendingCaps;
+use windlass::core::call::call_state::Call;
+use windlass::core::call::outcome::ToolOutcome;
+use windlass::core::guard::completion_gate::ChecklistItem;
+use windlass::core::log::input::HookDecision;
+use windlass::core::run::journal::JournalField;
+use windlass::core::run::review::{Review, ReviewResult};
+use windlass::core::settings::conversation_settings::HookPresence;
+use windlass::ports::{BoxFuture, HookContext, HookResponse, Hooks};
 
-use crate::kit::Place;
-use crate::stage::{Act, played};
+use crate::scripted_runs::{ScriptedTool, play_prompts};
+use crate::test_home::TestHome;
 
 const LOOP: &str = "when any\n  call Read {\"file_path\": \"a.txt\"}\n";
 
 // spec: CLI-05
 #[test]
 fn a_run_at_its_cap_is_understood_from_one_command() {
-    let place = Place::new(LOOP);
+    let place = TestHome::new(LOOP);
     place.write("a.txt", "x");
-    place.ask("loop", &["--max-turns", "3", "--conversation", "c"]);
+    place.run_prompt("loop", &["--max-turns", "3", "--conversation", "c"]);
     let ran = place.run(&["explain", "c"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for expected in [
@@ -39,31 +40,36 @@ fn a_run_at_its_cap_is_understood_from_one_command() {
     let json = place.json(&["explain", "c"]);
     let told = &json[0]["explanation"];
     assert_eq!((&told["state"], &told["conversation"]), (&"failed".into(), &"c".into()));
-    assert_eq!(told["sections"][0]["about"], "ending");
+    assert_eq!(told["sections"][0]["topic"], "ending");
     assert_eq!(told["sections"][0]["sentences"][0]["entries"][0], 9);
     assert_eq!(json[0]["iterations"].as_array().unwrap().len(), 4);
-    // A run is named by its id as well.
+    // A run can be named by its id as well.
     let run = told["run"].as_str().unwrap();
     assert_eq!(place.run(&["explain", run]).out, ran.out);
 }
 
 /// Rejects the first answers.
-struct Strict;
+struct StrictHooks;
 
-impl Hooks for Strict {
-    fn before(&self, _scene: Scene, _call: Call) -> Task<'_, Heard> {
-        Box::pin(std::future::ready(HookAnswer::Pass {}.into()))
+impl Hooks for StrictHooks {
+    fn before_tool_call(&self, _scene: HookContext, _call: Call) -> BoxFuture<'_, HookResponse> {
+        Box::pin(std::future::ready(HookDecision::Pass {}.into()))
     }
 
-    fn after(&self, _scene: Scene, _call: Call, _outcome: Outcome) -> Task<'_, Heard> {
-        Box::pin(std::future::ready(HookAnswer::Pass {}.into()))
+    fn after_tool_call(
+        &self,
+        _scene: HookContext,
+        _call: Call,
+        _outcome: ToolOutcome,
+    ) -> BoxFuture<'_, HookResponse> {
+        Box::pin(std::future::ready(HookDecision::Pass {}.into()))
     }
 
-    fn counsel(&self, scene: Scene, _about: Counsel) -> Task<'_, Advice> {
+    fn review(&self, scene: HookContext, _about: Review) -> BoxFuture<'_, ReviewResult> {
         let calls = scene.conversation.run.map_or(0, |run| run.counters.model_calls);
         let advice = match calls {
-            0 | 1 => Advice::Block { reason: "the tests have not been run".into() },
-            _ => Advice::Pass { context: None },
+            0 | 1 => ReviewResult::Block { reason: "the tests have not been run".into() },
+            _ => ReviewResult::Pass { context: None },
         };
         Box::pin(std::future::ready(advice))
     }
@@ -72,9 +78,11 @@ impl Hooks for Strict {
 // spec: CLI-06
 #[test]
 fn what_sends_a_run_on_is_named_rounds_gate_and_stop_hook() {
-    let place = Place::new("when any\n  say \"done\"\n");
-    played(&place, "hook", &["go"], |builder| {
-        builder.hooks(Strict).settings(|settings| settings.hooks.answer = Listening::Hooked)
+    let place = TestHome::new("when any\n  say \"done\"\n");
+    play_prompts(&place, "hook", &["go"], |builder| {
+        builder
+            .hooks(StrictHooks)
+            .settings(|settings| settings.hooks.answer = HookPresence::Present)
     });
     let ran = place.run(&["explain", "hook"]);
     let sent_on = "A Stop hook rejected the answer (1 of 2): the tests have not been run [entry";
@@ -85,9 +93,9 @@ fn what_sends_a_run_on_is_named_rounds_gate_and_stop_hook() {
         ran.out
     );
 
-    played(&place, "gate", &["go"], |builder| {
-        let need = Need { tool: "Test".into(), at_least: 1 };
-        let alone = builder.tool(Act::look("Test", "x")).nobody_to_ask();
+    play_prompts(&place, "gate", &["go"], |builder| {
+        let need = ChecklistItem { tool: "Test".into(), at_least: 1 };
+        let alone = builder.tool(ScriptedTool::read_only("Test", "x")).deny_when_unattended();
         alone.settings(|settings| settings.gate.checklist = vec![need])
     });
     let ran = place.run(&["explain", "gate"]);
@@ -99,14 +107,14 @@ fn what_sends_a_run_on_is_named_rounds_gate_and_stop_hook() {
 
 #[test]
 fn the_journal_tells_who_takes_over_what_was_wanted_and_what_comes_next() {
-    let place = Place::new("when any\n  call Journal {}\n");
-    let journal = Act::journal(&[
-        (Field::Objective, "make the tests pass"),
-        (Field::CurrentState, "two of three pass"),
-        (Field::HandoffNextAction, "look at test three"),
+    let place = TestHome::new("when any\n  call Journal {}\n");
+    let journal = ScriptedTool::journal(&[
+        (JournalField::Objective, "make the tests pass"),
+        (JournalField::CurrentState, "two of three pass"),
+        (JournalField::HandoffNextAction, "look at test three"),
     ]);
-    played(&place, "c", &["go"], |builder| {
-        builder.tool(journal).allow_everything_else().settings(|settings| {
+    play_prompts(&place, "c", &["go"], |builder| {
+        builder.tool(journal).allow_by_default().settings(|settings| {
             settings.limits = settings.limits.clone().with_tool_rounds(1);
         })
     });
@@ -123,11 +131,11 @@ fn the_journal_tells_who_takes_over_what_was_wanted_and_what_comes_next() {
 
 #[test]
 fn budgets_are_shown_with_their_caps() {
-    let place = Place::new("when any\n  say \"x\"\n  usage in 900 out 200\n");
-    played(&place, "c", &["one", "two"], |builder| {
+    let place = TestHome::new("when any\n  say \"x\"\n  usage in 900 out 200\n");
+    play_prompts(&place, "c", &["one", "two"], |builder| {
         builder.settings(|settings| {
-            settings.budget.run = Caps { tokens: Some(90_000), usd_micros: None };
-            settings.budget.conversation = Caps { tokens: Some(100_000), usd_micros: None };
+            settings.budget.run = SpendingCaps { tokens: Some(90_000), usd_micros: None };
+            settings.budget.conversation = SpendingCaps { tokens: Some(100_000), usd_micros: None };
         })
     });
     let ran = place.run(&["explain", "c"]);
@@ -137,8 +145,8 @@ fn budgets_are_shown_with_their_caps() {
 
 #[test]
 fn a_run_that_waits_says_for_whom_and_how_to_answer() {
-    let place = Place::new("when any\n  call Bash {\"command\": \"touch x\"}\n");
-    place.ask("go", &["--conversation", "c"]);
+    let place = TestHome::new("when any\n  call Bash {\"command\": \"touch x\"}\n");
+    place.run_prompt("go", &["--conversation", "c"]);
     let ran = place.run(&["explain", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     for expected in
@@ -149,7 +157,7 @@ fn a_run_that_waits_says_for_whom_and_how_to_answer() {
 }
 
 /// A run of the binary that hangs in its model call.
-fn hanging(place: &Place) -> Child {
+fn start_hanging_run(place: &TestHome) -> Child {
     place
         .command(&["-p", "hang", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
         .stdin(Stdio::null())
@@ -161,10 +169,10 @@ fn hanging(place: &Place) -> Child {
 
 #[test]
 fn a_run_whose_process_died_says_so_and_how_to_go_on() {
-    let place = Place::new("when any\n  delay 60s\n  say \"late\"\n");
-    let mut child = hanging(&place);
-    let is_asking = || place.run(&["trace", "c"]).out.contains("not over: asking");
-    let tries = (0..200).find(|_| is_asking());
+    let place = TestHome::new("when any\n  delay 60s\n  say \"late\"\n");
+    let mut child = start_hanging_run(&place);
+    let is_calling_model = || place.run(&["trace", "c"]).out.contains("not over: calling_model");
+    let tries = (0..200).find(|_| is_calling_model());
     let alive = place.run(&["explain", "c"]);
     child.kill().unwrap();
     child.wait().unwrap();

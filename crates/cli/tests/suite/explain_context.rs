@@ -1,12 +1,13 @@
-//! `windlass explain`: the context, the fallback, cut replies. And what `windlass compact` does.
+//! `windlass explain`: the context, the fallback, truncated replies. And what `windlass compact`
+//! does.
 
-use windlass::core::settings::{Model, Settings};
-use windlass::core::window::Summariser;
+use windlass::core::context::Summariser;
+use windlass::core::settings::conversation_settings::{ModelSpec, Settings};
 
-use crate::kit::Place;
-use crate::stage::{Act, played};
+use crate::scripted_runs::{ScriptedTool, play_prompts};
+use crate::test_home::TestHome;
 
-/// Every prompt brings a large result. The model says nothing of tokens, so bytes are counted.
+/// Every prompt leads to a large result. The model reports no tokens, so bytes are counted.
 const LARGE: &str = "when results 0\n  call Look {\"at\": \"${user}\"}\n  usage in 0 out 9\n\
      when any\n  say \"seen\"\n  usage in 0 out 9\n";
 
@@ -15,17 +16,17 @@ fn small_window(settings: &mut Settings) {
     settings.model.max_tokens = 1_024;
 }
 
-fn text(times: usize) -> String {
+fn long_text(times: usize) -> String {
     (0..times).map(|n| format!("line {n} of a long text. ")).collect()
 }
 
 // spec: CLI-08
 #[test]
 fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
-    let place = Place::new(LARGE);
+    let place = TestHome::new(LARGE);
     let prompts = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
-    played(&place, "stages", &prompts, |b| {
-        b.tool(Act::look("Look", &text(200))).settings(small_window)
+    play_prompts(&place, "stages", &prompts, |b| {
+        b.tool(ScriptedTool::read_only("Look", &long_text(200))).settings(small_window)
     });
     let ran = place.run(&["show", "stages"]);
     assert!(ran.out.contains("micro: "), "{}", ran.out);
@@ -35,11 +36,11 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     let acted = told.iter().find(|out| out.contains("Stage micro cut")).unwrap();
     assert!(acted.contains("tokens freed (") && acted.contains("[entry "), "{acted}");
 
-    // Nothing but a word may be left out: the rest is one message.
-    let place = Place::new(LARGE);
-    let large = text(2_500);
-    played(&place, "stuck", &["go", &large], |b| {
-        b.tool(Act::look("Look", "x")).settings(|settings| {
+    // Only one word may be left out: the rest is one message.
+    let place = TestHome::new(LARGE);
+    let large = long_text(2_500);
+    play_prompts(&place, "stuck", &["go", &large], |b| {
+        b.tool(ScriptedTool::read_only("Look", "x")).settings(|settings| {
             small_window(settings);
             settings.limits.kept_messages = 1;
             settings.limits.result_chars = 100_000;
@@ -57,12 +58,12 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     }
 
     let place =
-        Place::new("when ask 1\n  times 2\n  fail 529 \"overloaded\"\nwhen any\n  say \"x\"\n");
-    played(&place, "fallback", &["go"], |b| {
+        TestHome::new("when ask 1\n  times 2\n  fail 529 \"overloaded\"\nwhen any\n  say \"x\"\n");
+    play_prompts(&place, "fallback", &["go"], |b| {
         b.settings(|settings| {
             settings.limits.model_retries = 1;
             settings.limits.model_retry_ms = 1;
-            settings.fallback = Some(Model::named("the-other"));
+            settings.fallback = Some(ModelSpec::with_defaults("the-other"));
         })
     });
     let ran = place.run(&["explain", "fallback"]);
@@ -70,10 +71,10 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     let fell = "From here on the fallback model the-other is asked, because";
     assert!(ran.out.contains(fell) && ran.out.contains("overloaded"), "{}", ran.out);
 
-    let place = Place::new(
+    let place = TestHome::new(
         "when user contains \"truncated\"\n  say \"two.\"\nwhen any\n  say \"One, \"\n  stop max_tokens\n",
     );
-    place.ask("count", &["--conversation", "cut"]);
+    place.run_prompt("count", &["--conversation", "cut"]);
     let ran = place.run(&["explain", "cut"]);
     assert!(ran.out.contains("Cut replies: 2 of 3 recoveries in a row were used."), "{}", ran.out);
     assert!(ran.out.contains("asked for again with a larger output cap. [entry"), "{}", ran.out);
@@ -82,13 +83,13 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
 
 #[test]
 fn a_dry_run_says_what_the_compaction_then_does() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user contains \"windlass is\"\n  say \"the summary\"\nwhen any\n  say \"said ${user}\"\n",
     );
     let prompts: Vec<String> = (0..9).map(|n| format!("windlass is {n}")).collect();
     let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
-    let quiet = |settings: &mut Settings| settings.window.summariser = Summariser::Nobody;
-    played(&place, "c", &prompts, |b| b.settings(quiet));
+    let quiet = |settings: &mut Settings| settings.window.summariser = Summariser::Off;
+    play_prompts(&place, "c", &prompts, |b| b.settings(quiet));
     let ran = place.run(&["compact", "c", "--dry-run"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("The window is 0 % full"), "{}", ran.out);
@@ -101,15 +102,15 @@ fn a_dry_run_says_what_the_compaction_then_does() {
     );
     assert!(ran.out.contains("the last 10 message parts"), "{}", ran.out);
     let planned = &place.json(&["compact", "c", "--dry-run"])[0];
-    assert_eq!((&planned["sent"], &planned["before"]["left_out"]), (&false.into(), &8.into()));
+    assert_eq!((&planned["sent"], &planned["before"]["dropped_parts"]), (&false.into(), &8.into()));
     assert!(!place.run(&["show", "c"]).out.contains("asked for room"), "nothing was sent");
 
     let ran = place.run(&["compact", "c"]);
     assert!(ran.out.contains("before its next model call"), "{}", ran.out);
-    played(&place, "c", &["go on"], |b| b.settings(quiet));
+    play_prompts(&place, "c", &["go on"], |b| b.settings(quiet));
     let shown = place.run(&["show", "c"]).out;
     assert!(shown.contains("a compaction was requested"), "{shown}");
-    // By then one more message stood at the end.
+    // By then there was one more message at the end.
     assert!(shown.contains("R1, standard compaction: 9 message parts gave way"), "{shown}");
     let told = place.run(&["explain", "c"]).out;
     assert!(told.contains("R1, standard compaction acted: about"), "{told}");
@@ -118,8 +119,8 @@ fn a_dry_run_says_what_the_compaction_then_does() {
 
 #[test]
 fn a_conversation_with_nothing_old_has_nothing_to_leave_out() {
-    let place = Place::new("when any\n  say \"x\"\n");
-    place.ask("hi", &["--conversation", "c"]);
+    let place = TestHome::new("when any\n  say \"x\"\n");
+    place.run_prompt("hi", &["--conversation", "c"]);
     let ran = place.run(&["compact", "c", "--dry-run"]);
     assert!(ran.out.contains("nothing to compact"), "{}", ran.out);
     // Nor is anything promised.

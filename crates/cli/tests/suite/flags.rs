@@ -1,8 +1,8 @@
-//! Print mode's flags, files and formats.
+//! Flags, files and formats of print mode.
 
 use serde_json::Value;
 
-use crate::kit::{Place, Ran};
+use crate::test_home::{CommandOutput, TestHome};
 
 const WRITE: &str = r#"
 when results 0
@@ -15,7 +15,7 @@ when any
   say "Written."
 "#;
 
-fn result(ran: &Ran) -> Value {
+fn parse_result(ran: &CommandOutput) -> Value {
     let last = ran.out.lines().last().unwrap_or_default();
     serde_json::from_str(last).map_err(|_| format!("{}\n{}", ran.out, ran.err)).unwrap()
 }
@@ -30,10 +30,11 @@ fn each_permission_mode_does_what_it_says() {
         ("dontAsk", false),
     ];
     for (mode, written) in cases {
-        let place = Place::new(WRITE);
-        let ran = place.alone("go", &["--permission-mode", mode, "--output-format", "json"]);
+        let place = TestHome::new(WRITE);
+        let ran = place
+            .run_prompt_unattended("go", &["--permission-mode", mode, "--output-format", "json"]);
         assert_eq!(place.path("new.txt").exists(), written, "{mode}: {}", ran.err);
-        let result = result(&ran);
+        let result = parse_result(&ran);
         assert_eq!(result["subtype"], "success", "{mode}");
         let denied = result["permission_denials"].as_array().map_or(0, Vec::len);
         assert_eq!(denied == 0, written, "{mode}: {result}");
@@ -42,11 +43,14 @@ fn each_permission_mode_does_what_it_says() {
 
 #[test]
 fn a_budget_that_is_typed_counts_more_than_that_of_a_profile() {
-    let place = Place::new("when any\n  say \"hi\"\n");
+    let place = TestHome::new("when any\n  say \"hi\"\n");
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", "[profiles.rich]\nbudget_usd = 5\nbudget_tokens = 90000\n");
     let stored = |conversation: &str, more: &[&str]| {
-        place.alone("x", &[&["--profile", "rich", "--conversation", conversation], more].concat());
+        place.run_prompt_unattended(
+            "x",
+            &[&["--profile", "rich", "--conversation", conversation], more].concat(),
+        );
         let caps = place.settings_of_runs(conversation)[0].budget.run;
         (caps.usd_micros, caps.tokens)
     };
@@ -55,10 +59,10 @@ fn a_budget_that_is_typed_counts_more_than_that_of_a_profile() {
     assert_eq!(stored("b", &typed), (Some(1_000_000), Some(70_000)));
 }
 
-/// Whoever runs the tests: a namespace of its own makes a process root in it.
+/// Works for any user: a user namespace of its own makes a process root in it.
 #[test]
 fn root_may_not_bypass_permissions_outside_a_sandbox() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     let go = ["-p", "go", "--script", "a.script", "--permission-mode", "bypassPermissions"];
     let mut command = place.command(&[]);
     let windlass = command.get_program().to_owned();
@@ -73,7 +77,7 @@ fn root_may_not_bypass_permissions_outside_a_sandbox() {
             inside
         }
     };
-    let ran = Ran::from(command.env("IS_SANDBOX", "0").output().unwrap());
+    let ran = CommandOutput::from(command.env("IS_SANDBOX", "0").output().unwrap());
     if ran.err.contains("unshare") {
         return; // This machine has no namespaces for ordinary users.
     }
@@ -85,32 +89,34 @@ fn root_may_not_bypass_permissions_outside_a_sandbox() {
 #[test]
 fn root_bypasses_permissions_in_a_sandbox_alone() {
     let go = ["-p", "go", "--script", "a.script", "--permission-mode", "bypassPermissions"];
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     let store = place.path("w.db");
     let go = [&go[..], &["--store", store.to_str().unwrap()]].concat();
-    let ran = place.run_with(&go, &[("IS_SANDBOX", "0")]);
+    let ran = place.run_with_env(&go, &[("IS_SANDBOX", "0")]);
     let is_root = rustix::process::geteuid().is_root();
     assert_eq!(ran.code == 2, is_root, "{}", ran.err);
     assert_eq!(ran.err.contains("say with IS_SANDBOX=1"), is_root, "{}", ran.err);
-    assert_eq!(place.run_with(&go, &[("IS_SANDBOX", "1")]).code, 0);
+    assert_eq!(place.run_with_env(&go, &[("IS_SANDBOX", "1")]).code, 0);
     assert!(place.path("new.txt").exists());
 }
 
 #[test]
 fn an_unknown_mode_and_an_unreadable_rule_are_told() {
-    let place = Place::new(WRITE);
-    let ran = place.alone("go", &["--permission-mode", "yolo"]);
+    let place = TestHome::new(WRITE);
+    let ran = place.run_prompt_unattended("go", &["--permission-mode", "yolo"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("'yolo'") && ran.err.contains("acceptEdits"), "{}", ran.err);
-    let ran = place.alone("go", &["--allowedTools", "Bash(oops"]);
+    let ran = place.run_prompt_unattended("go", &["--allowedTools", "Bash(oops"]);
     assert!(ran.code == 2 && ran.err.contains("the bracket is not closed"), "{}", ran.err);
 }
 
 #[test]
 fn stream_json_has_init_messages_and_one_result() {
-    let place = Place::new(WRITE);
-    let ran = place
-        .ask("go", &["--allowedTools", "Write", "--output-format", "stream-json", "--verbose"]);
+    let place = TestHome::new(WRITE);
+    let ran = place.run_prompt(
+        "go",
+        &["--allowedTools", "Write", "--output-format", "stream-json", "--verbose"],
+    );
     let frames: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = frames.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
@@ -141,51 +147,53 @@ fn stream_json_has_init_messages_and_one_result() {
 
 #[test]
 fn stream_json_needs_verbose() {
-    let ran = Place::new(WRITE).alone("go", &["--output-format", "stream-json"]);
+    let ran = TestHome::new(WRITE).run_prompt_unattended("go", &["--output-format", "stream-json"]);
     assert!(ran.code == 2 && ran.err.contains("needs --verbose"), "{}", ran.err);
 }
 
 #[test]
 fn a_conversation_is_continued_resumed_forked_and_named() {
-    let place = Place::new("when ask 1\n  say \"first\"\nwhen any\n  say \"later\"\n");
+    let place = TestHome::new("when ask 1\n  say \"first\"\nwhen any\n  say \"later\"\n");
     let id = "0190b2a0-0000-7000-8000-000000000001";
-    let first = result(&place.alone("one", &["--session-id", id, "--output-format", "json"]));
+    let first = parse_result(
+        &place.run_prompt_unattended("one", &["--session-id", id, "--output-format", "json"]),
+    );
     assert_eq!(first["session_id"], id);
-    let again = place.alone("one", &["--session-id", id]);
+    let again = place.run_prompt_unattended("one", &["--session-id", id]);
     assert!(again.code == 1 && again.err.contains("is in use"), "{}", again.err);
-    assert_eq!(place.alone("two", &["--continue"]).out, "later\n");
-    assert_eq!(place.alone("three", &["--resume", id]).out, "later\n");
+    assert_eq!(place.run_prompt_unattended("two", &["--continue"]).out, "later\n");
+    assert_eq!(place.run_prompt_unattended("three", &["--resume", id]).out, "later\n");
     let forked = ["--resume", id, "--fork-session", "--output-format", "json"];
-    let forked = result(&place.alone("four", &forked));
+    let forked = parse_result(&place.run_prompt_unattended("four", &forked));
     assert_eq!(forked["result"], "later");
     assert_ne!(forked["session_id"], id);
-    let gone = place.alone("five", &["--resume", "nobody"]);
+    let gone = place.run_prompt_unattended("five", &["--resume", "nobody"]);
     assert!(gone.code == 1 && gone.err.contains("has the id `nobody`"), "{}", gone.err);
 }
 
 #[test]
 fn settings_of_an_untrusted_folder_can_only_hold_back() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     std::fs::create_dir(place.path(".claude")).unwrap();
     place.write(".claude/settings.json", r#"{"permissions": {"allow": ["Write"]}}"#);
-    place.alone("go", &[]);
+    place.run_prompt_unattended("go", &[]);
     assert!(!place.path("new.txt").exists(), "an untrusted allow rule counted");
     let trusted = place.run_bare(&["trust", "."]);
     assert_eq!(trusted.code, 0, "{}", trusted.err);
-    place.alone("go", &[]);
+    place.run_prompt_unattended("go", &[]);
     assert!(place.path("new.txt").exists(), "a trusted allow rule did not count");
     let mode = ["--permission-mode", "acceptEdits"];
     place.write(".claude/settings.json", r#"{"permissions": {"deny": ["Write"]}}"#);
     assert_eq!(place.run_bare(&["trust", ".", "--revoke"]).code, 0);
     std::fs::remove_file(place.path("new.txt")).unwrap();
-    place.alone("go", &mode);
+    place.run_prompt_unattended("go", &mode);
     assert!(!place.path("new.txt").exists(), "an untrusted deny rule did not count");
 }
 
 // spec: PERMISSIONS-14
 #[test]
 fn an_untrusted_folder_gives_text_and_nothing_else() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Bash {\"command\": \"printenv GREETING > said\"}\n  \
          call Write {\"file_path\": \"new.txt\", \"content\": \"x\"}\n  \
          call Bash {\"command\": \"touch forbidden\"}\nwhen any\n  say \"done\"\n",
@@ -201,35 +209,36 @@ fn an_untrusted_folder_gives_text_and_nothing_else() {
     place.write("CLAUDE.md", "Always answer in verse.");
     let allow = ["--allowedTools", "Bash", "--conversation"];
     let left = |name: &str| std::fs::read_to_string(place.path(name)).unwrap_or_default();
-    place.alone("go", &[&allow[..], &["untrusted"]].concat());
+    place.run_prompt_unattended("go", &[&allow[..], &["untrusted"]].concat());
     assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("", ""));
     assert!(place.path("said").exists(), "the command ran");
     assert!(!place.path("hooked").exists() && !place.path("forbidden").exists());
     let store = std::fs::read(place.path("w.db")).unwrap();
     assert!(String::from_utf8_lossy(&store).contains("Always answer in verse."));
     assert_eq!(place.run_bare(&["trust", "."]).code, 0);
-    place.alone("go", &[&allow[..], &["trusted"]].concat());
+    place.run_prompt_unattended("go", &[&allow[..], &["trusted"]].concat());
     assert_eq!((left("said").as_str(), left("new.txt").as_str()), ("hi\n", "x"));
     assert!(place.path("hooked").exists() && !place.path("forbidden").exists());
 }
 
 #[test]
 fn bad_settings_are_one_sentence() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     std::fs::create_dir(place.path(".claude")).unwrap();
     place.write(".claude/settings.json", "{not json");
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(ran.code == 2 && ran.err.contains("settings.json are not valid"), "{}", ran.err);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-    let ran = place.alone("go", &["--setting-sources", "", "--settings", "nowhere.json"]);
+    let ran =
+        place.run_prompt_unattended("go", &["--setting-sources", "", "--settings", "nowhere.json"]);
     assert!(ran.code == 2 && ran.err.contains("do not exist"), "{}", ran.err);
 }
 
 #[test]
 fn memory_files_reach_the_model() {
-    let place = Place::new("when any\n  say \"hi\"\n");
+    let place = TestHome::new("when any\n  say \"hi\"\n");
     place.write("CLAUDE.md", "Always answer in verse.\n");
-    place.alone("one", &["--conversation", "c"]);
+    place.run_prompt_unattended("one", &["--conversation", "c"]);
     let shown = place.run(&["replay", "c"]);
     assert_eq!(shown.code, 0, "{}", shown.err);
     let store = std::fs::read(place.path("w.db")).unwrap();
@@ -240,7 +249,7 @@ fn memory_files_reach_the_model() {
 // spec: WINDOW-22
 #[test]
 fn memory_files_of_folders_on_the_way_are_told_once() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"look\" and results 0\n  call Read {\"file_path\": \"src/deep/a.txt\"}\n\
          when user contains \"of deep\"\n  say \"Told.\"\nwhen any\n  say \"Not told.\"\n",
     );
@@ -254,13 +263,13 @@ fn memory_files_of_folders_on_the_way_are_told_once() {
     ] {
         place.write(name, text);
     }
-    // A link that leads out of the workspace is nobody's memory.
+    // A link that leads out of the workspace is not a memory file.
     std::os::unix::fs::symlink("/etc/passwd", place.path("src/deep/CLAUDE.md")).unwrap();
-    let ran = place.alone("look", &["--conversation", "c"]);
+    let ran = place.run_prompt_unattended("look", &["--conversation", "c"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Told.\n"), "{}", ran.err);
     assert_eq!(ran.err.matches("instructions were found").count(), 2, "{}", ran.err);
-    // Another process finds them again and tells nobody.
-    let ran = place.alone("look", &["--conversation", "c"]);
+    // Another process finds them again and reports nothing.
+    let ran = place.run_prompt_unattended("look", &["--conversation", "c"]);
     assert!(!ran.err.contains("instructions were found"), "{}", ran.err);
     let log = place.run(&["logs", "c", "--json"]).out + &place.run(&["show", "c", "--json"]).out;
     assert!(!log.contains("root:") && !log.contains("of secrets"), "{log}");
@@ -269,7 +278,7 @@ fn memory_files_of_folders_on_the_way_are_told_once() {
 // spec: WINDOW-22
 #[test]
 fn what_is_wrong_with_memory_files_of_subfolders_is_told() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"look\" and results 0\n  call Read {\"file_path\": \"sub/a.txt\"}\n\
          \x20 call Read {\"file_path\": \"linked/a.txt\"}\n\
          when user contains \"of style\"\n  say \"Imported.\"\nwhen any\n  say \"Not imported.\"\n",
@@ -283,35 +292,37 @@ fn what_is_wrong_with_memory_files_of_subfolders_is_told() {
     place.write("outside.md", "of nobody");
     std::os::unix::fs::symlink("../outside.md", place.path("linked/CLAUDE.md")).unwrap();
     place.write(".claude/settings.json", r#"{"permissions": {"allow": ["Read"]}}"#);
-    let ran = place.alone("look", &[]);
+    let ran = place.run_prompt_unattended("look", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Not imported.\n"), "{}", ran.err);
     let said = |what: &str| ran.err.matches(what).count();
     assert_eq!(said("sub/CLAUDE.md is longer than 64 KiB"), 1, "{}", ran.err);
     assert_eq!(said("sub/CLAUDE.md imports with `@` is left out"), 1, "{}", ran.err);
     assert_eq!(said("the instructions in"), 1, "{}", ran.err);
     assert!(ran.err.contains("linked/CLAUDE.md are left out"), "{}", ran.err);
-    // In a trusted folder what they import is followed.
+    // In a trusted folder imports are followed.
     assert_eq!(place.run_bare(&["trust"]).code, 0);
-    let ran = place.alone("look", &[]);
+    let ran = place.run_prompt_unattended("look", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Imported.\n"), "{}", ran.err);
 }
 
 #[test]
 fn limits_budgets_and_profiles_are_set_by_name() {
-    let place = Place::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
+    let place = TestHome::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
     place.write("a.txt", "x");
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", "[profiles.short]\nlimits = { tool_rounds = 2 }\n");
-    let json = |more: &[&str]| place.alone("go", &[more, &["--output-format", "json"]].concat());
-    assert_eq!(result(&json(&["--profile", "short"]))["num_turns"], 3);
-    assert_eq!(result(&json(&["--set", "tool_rounds=1"]))["num_turns"], 2);
-    assert_eq!(result(&json(&["--profile", "short", "--max-turns", "1"]))["num_turns"], 2);
-    let circles = result(&json(&["--profile", "router"]));
+    let json = |more: &[&str]| {
+        place.run_prompt_unattended("go", &[more, &["--output-format", "json"]].concat())
+    };
+    assert_eq!(parse_result(&json(&["--profile", "short"]))["num_turns"], 3);
+    assert_eq!(parse_result(&json(&["--set", "tool_rounds=1"]))["num_turns"], 2);
+    assert_eq!(parse_result(&json(&["--profile", "short", "--max-turns", "1"]))["num_turns"], 2);
+    let circles = parse_result(&json(&["--profile", "router"]));
     assert_eq!(circles["terminal_reason"], "waiting_on_human", "{circles}");
     assert!(circles["num_turns"].as_u64().unwrap() < 12, "{circles}");
-    let tokens = result(&json(&["--max-budget-tokens", "1500"]));
+    let tokens = parse_result(&json(&["--max-budget-tokens", "1500"]));
     assert_eq!(tokens["terminal_reason"], "budget_tokens");
-    let dollars = result(&json(&["--max-budget-usd", "0.5"]));
+    let dollars = parse_result(&json(&["--max-budget-usd", "0.5"]));
     assert_eq!(dollars["terminal_reason"], "price_unknown", "{dollars}");
     assert!(dollars["errors"][0].as_str().unwrap().contains("price"), "{dollars}");
     for (bad, says) in [
@@ -327,27 +338,28 @@ fn limits_budgets_and_profiles_are_set_by_name() {
 
 #[test]
 fn the_tools_on_offer_are_chosen() {
-    let place = Place::new("when tools include Bash\n  say \"shell\"\nwhen any\n  say \"none\"\n");
-    assert_eq!(place.alone("go", &["--tools", "Read,Bash"]).out, "shell\n");
-    assert_eq!(place.alone("go", &["--tools", ""]).out, "none\n");
-    assert_eq!(place.alone("go", &["--disallowedTools", "Bash"]).out, "none\n");
-    let ran = place.alone("go", &["--tools", "Hammer"]);
+    let place =
+        TestHome::new("when tools include Bash\n  say \"shell\"\nwhen any\n  say \"none\"\n");
+    assert_eq!(place.run_prompt_unattended("go", &["--tools", "Read,Bash"]).out, "shell\n");
+    assert_eq!(place.run_prompt_unattended("go", &["--tools", ""]).out, "none\n");
+    assert_eq!(place.run_prompt_unattended("go", &["--disallowedTools", "Bash"]).out, "none\n");
+    let ran = place.run_prompt_unattended("go", &["--tools", "Hammer"]);
     assert!(ran.code == 2 && ran.err.contains("there is no tool Hammer"), "{}", ran.err);
 }
 
 #[test]
 fn the_demo_really_happens() {
-    let place = Place::new("");
+    let place = TestHome::new("");
     std::fs::create_dir(place.path("tmp")).unwrap();
     let temp = place.path("tmp");
     let around = [("COLUMNS", "80"), ("TMPDIR", temp.to_str().unwrap())];
-    let ran = place.run_with(&["demo"], &around);
+    let ran = place.run_with_env(&["demo"], &around);
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
     let at = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text}: {}", ran.out));
     assert!(at("deploy the shop, exactly once.") < at("\n2. In the middle"), "{}", ran.out);
     assert!(ran.out.contains("✓ it was deployed exactly once"), "{}", ran.out);
-    // A call that failed stands deeper; a step of the demo that did not happen stands here.
+    // A failed call is indented further; a failed step of the demo is indented like this.
     assert!(!ran.out.lines().any(|line| line.starts_with("   ✗ ")), "{}", ran.out);
     let names = |folder: &str| {
         let found = std::fs::read_dir(place.path(folder)).into_iter().flatten();
@@ -355,15 +367,15 @@ fn the_demo_really_happens() {
     };
     assert!(names("tmp").is_empty(), "it leaves {:?} behind", names("tmp"));
     assert!(names("home").is_empty(), "it leaves {:?} in the user's state", names("home"));
-    assert_eq!(place.run_with(&["demo", "--keep"], &around).code, 0);
+    assert_eq!(place.run_with_env(&["demo", "--keep"], &around).code, 0);
     assert_eq!(names("tmp").len(), 1, "what is to be kept is kept");
 }
 
 // spec: STOP-18, WINDOW-05
-/// What a built-in profile asks of an answer, and the limits it brings.
+/// What a built-in profile requires of an answer, and its limits.
 #[test]
 fn builder_and_router_are_profiles_with_a_checklist_and_limits() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"mend\" and results 0\n  call TodoWrite {\"todos\": [{\"content\": \"a\", \"status\": \
          \"completed\", \"activeForm\": \"a\"}]}\n  call Read {\"file_path\": \"a.txt\"}\n\
          when user is \"mend\" and result of Read\n  call Edit {\"file_path\": \"a.txt\", \
@@ -372,7 +384,7 @@ fn builder_and_router_are_profiles_with_a_checklist_and_limits() {
     place.write("a.txt", "x");
     let explained = |profile: &str, prompt: &str| {
         let flags = ["--profile", profile, "--conversation", prompt, "--allow", "Edit"];
-        place.alone(prompt, &[&flags[..], &["--output-format", "json"]].concat());
+        place.run_prompt_unattended(prompt, &[&flags[..], &["--output-format", "json"]].concat());
         let out = place.run(&["explain", prompt]).out;
         out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
@@ -384,7 +396,7 @@ fn builder_and_router_are_profiles_with_a_checklist_and_limits() {
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    // Somebody who mends a file changes it, and that is what was to be done.
+    // A task that fixes a file changes it, as the checklist requires.
     let told = explained("builder", "mend");
     assert!(!told.contains("doubtful") && told.contains("It ended (end_turn)"), "{told}");
     assert_eq!(std::fs::read_to_string(place.path("a.txt")).unwrap(), "y");
@@ -402,17 +414,17 @@ fn builder_and_router_are_profiles_with_a_checklist_and_limits() {
 
 #[test]
 fn profiles_and_models_bring_their_settings() {
-    let place = Place::new("when any\n  say \"hi\"\n");
+    let place = TestHome::new("when any\n  say \"hi\"\n");
     let stored = |name: &str| {
         let store = std::fs::read(place.path("w.db")).unwrap();
         String::from_utf8_lossy(&store).contains(name)
     };
-    // Nobody listens there: the settings are stored, and the call fails at once.
+    // Nothing listens there: the settings are stored, and the call fails at once.
     let asked = ["-p", "hi", "--model", "sonnet", "--set", "model_retries=1"];
     let quick = ["--set", "model_retry_ms=1", "--set", "provider_wait_ms=0"];
     let nowhere = [("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")];
     let here = ["--store", "w.db"];
-    let ran = place.run_with(&[&asked[..], &quick[..], &here[..]].concat(), &nowhere);
+    let ran = place.run_with_env(&[&asked[..], &quick[..], &here[..]].concat(), &nowhere);
     assert_eq!(ran.code, 1, "{}", ran.err);
     let cheap = "\"summariser\":{\"model\":{\"name\":\"claude-haiku-5-5\"";
     assert!(stored(cheap), "{}", ran.err);
@@ -422,7 +434,7 @@ fn profiles_and_models_bring_their_settings() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
 fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Bash {\"command\": \"echo $$ > pid; sleep 60\"}\n\
          when any\n  say \"so far so good\"\n",
     );
@@ -432,7 +444,7 @@ fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
     place.write("home/config.toml", profiles);
     let json = |profile: &str| {
         let flags = ["--profile", profile, "--allow", "Bash", "--output-format", "json"];
-        result(&place.alone("go", &flags))
+        parse_result(&place.run_prompt_unattended("go", &flags))
     };
     let soft = json("soft");
     assert_eq!((&soft["subtype"], &soft["partial"]), (&"success".into(), &true.into()), "{soft}");
@@ -451,12 +463,12 @@ fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
 
 #[test]
 fn pieces_come_as_the_events_of_whole_messages() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  think \"Hm.\"\n  say \"Look.\"\n  call Read {\"file_path\": \"a.script\"}\n\
          when any\n  say \"Done.\"\n",
     );
     let flags = ["--output-format", "stream-json", "--verbose", "--include-partial-messages"];
-    let ran = place.alone("go", &flags);
+    let ran = place.run_prompt_unattended("go", &flags);
     let frames: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(frames[0]["subtype"], "init", "{}", ran.out);
@@ -466,7 +478,7 @@ fn pieces_come_as_the_events_of_whole_messages() {
     assert_eq!((count("message_start"), count("message_stop")), (2, 2), "{kinds:?}");
     assert_eq!((count("content_block_start"), count("content_block_stop")), (4, 4), "{kinds:?}");
     assert_eq!(count("message_delta"), 2, "{kinds:?}");
-    // A message has one id, in its events and when it is told whole.
+    // A message has one id, in its events and in the complete message.
     let id = |frame: &&Value| frame["event"]["message"]["id"].as_str().map(str::to_owned);
     let begun: Vec<String> = frames.iter().filter_map(|frame| id(&frame)).collect();
     let whole = frames.iter().find(|frame| frame["type"] == "assistant").unwrap();
@@ -475,9 +487,9 @@ fn pieces_come_as_the_events_of_whole_messages() {
 
 #[test]
 fn a_conversation_goes_on_with_the_model_it_was_begun_with() {
-    let place = Place::new("when any\n  say \"hi\"\n");
+    let place = TestHome::new("when any\n  say \"hi\"\n");
     std::fs::create_dir(place.path("home")).unwrap();
-    // Nobody listens there; what counts is who would be asked.
+    // Nothing listens there; only the selected model matters.
     let lab = "[providers.lab]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
     place.write("home/config.toml", lab);
     let quick = ["model_retries=1", "model_retry_ms=1", "provider_wait_ms=0"];
@@ -488,8 +500,8 @@ fn a_conversation_goes_on_with_the_model_it_was_begun_with() {
         let ran = place.run(&[&["-p", "two"], &go_on[..], &quick].concat());
         assert!(ran.err.contains("127.0.0.1:9"), "{go_on:?}: {}", ran.err);
     }
-    // Nobody remembers a script.
-    place.alone("one", &["--conversation", "s"]);
+    // A scripted model is not remembered.
+    place.run_prompt_unattended("one", &["--conversation", "s"]);
     let ran = place.run(&["-p", "two", "--resume", "s"]);
     assert!(ran.code == 2 && ran.err.contains("no model is chosen"), "{}", ran.err);
 }

@@ -1,6 +1,6 @@
 //! `windlass journal`.
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 const SCRIPT: &str = "when results 0\n  call update_run_journal {\"objective\": \"mend the roof\"}\n  \
     call append_run_journal_entry {\"section\": \"blockers\", \"entry\": \"it rains\"}\n  \
@@ -12,8 +12,8 @@ const SCRIPT: &str = "when results 0\n  call update_run_journal {\"objective\": 
 // spec: JOURNAL-07, JOURNAL-06
 #[test]
 fn the_whole_journal_is_printed() {
-    let place = Place::new(SCRIPT);
-    let ran = place.ask("go", &["--conversation", "c"]);
+    let place = TestHome::new(SCRIPT);
+    let ran = place.run_prompt("go", &["--conversation", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let ran = place.run(&["journal", "c"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
@@ -31,15 +31,15 @@ fn the_whole_journal_is_printed() {
     let blockers = &json["blockers"];
     assert_eq!((&blockers[0]["id"], &blockers[0]["resolved"]), (&1.into(), &true.into()));
     assert_eq!((&blockers[1]["id"], &blockers[1]["resolved"]), (&2.into(), &false.into()));
-    // The change that came too late was refused, and the model was told.
+    // The change that came too late was rejected, and the model was told.
     let ran = place.run(&["show", "c", "--json"]);
     assert!(ran.out.contains("entry #1 was changed in version 4"), "{}", ran.out);
 }
 
 #[test]
 fn an_empty_journal_says_so() {
-    let place = Place::new("when any\n  say \"x\"\n");
-    place.ask("go", &["--conversation", "c"]);
+    let place = TestHome::new("when any\n  say \"x\"\n");
+    place.run_prompt("go", &["--conversation", "c"]);
     let ran = place.run(&["journal", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.starts_with("The journal of c is empty"), "{}", ran.out);

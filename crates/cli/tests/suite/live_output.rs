@@ -1,5 +1,5 @@
-//! What is printed while a run goes on and when it ends: every word once, and on a pipe the answer
-//! alone, whatever the speed of the model and of the reader.
+//! What is printed during a run and at its end: every word once, and on a pipe the answer alone, at
+//! any speed of the model and of the reader.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::kit::Place;
-use crate::scripted::Server;
+use crate::scripted::ScriptedServer;
+use crate::test_home::TestHome;
 
 /// The wire formats, as models of the scripted server.
 const MODELS: [&str; 3] = ["claude-sonnet-4-5", "lab:gpt-5", "openai:gpt-5"];
 
-fn words(of: &str, count: usize) -> String {
+fn number_words(of: &str, count: usize) -> String {
     (0..count).map(|n| format!("{of}{n} ")).collect::<String>().trim_end().to_owned()
 }
 
-fn burst() -> (String, String, String) {
-    let (first, last) = (words("a", 60), words("w", 400));
+fn burst_script() -> (String, String, String) {
+    let (first, last) = (number_words("a", 60), number_words("w", 400));
     let script = format!(
         "when results 0\n  think \"Hm, let me see what there is.\"\n  say \"{first}\"\n  \
          call Read {{\"file_path\": \"a.txt\"}}\nwhen any\n  say \"{last}\"\n"
@@ -26,20 +26,23 @@ fn burst() -> (String, String, String) {
     (script, first, last)
 }
 
-/// What stands at a place, or null.
-fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
+/// The value at a path, or null.
+fn json_at<'v>(value: &'v Value, path: &str) -> &'v Value {
     value.pointer(path).unwrap_or(&Value::Null)
 }
 
-/// The text that the events of a stream put together, a message each.
-fn streamed(frames: &[Value]) -> Vec<String> {
+/// The texts of all streamed messages, put together from their events.
+fn streamed_text(frames: &[Value]) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     for frame in frames {
-        let event = at(frame, "/event");
-        match at(event, "/type").as_str() {
+        let event = json_at(frame, "/event");
+        match json_at(event, "/type").as_str() {
             Some("message_start") => messages.push(String::new()),
-            Some("content_block_delta") if at(event, "/delta/type") == "text_delta" => {
-                messages.last_mut().unwrap().push_str(at(event, "/delta/text").as_str().unwrap());
+            Some("content_block_delta") if json_at(event, "/delta/type") == "text_delta" => {
+                messages
+                    .last_mut()
+                    .unwrap()
+                    .push_str(json_at(event, "/delta/text").as_str().unwrap());
             }
             _ => {}
         }
@@ -48,12 +51,12 @@ fn streamed(frames: &[Value]) -> Vec<String> {
 }
 
 fn whole_texts(frames: &[Value]) -> Vec<String> {
-    let blocks = frames.iter().filter(|frame| at(frame, "/type") == "assistant");
-    let blocks = blocks.map(|frame| at(frame, "/message/content/0"));
+    let blocks = frames.iter().filter(|frame| json_at(frame, "/type") == "assistant");
+    let blocks = blocks.map(|frame| json_at(frame, "/message/content/0"));
     blocks.filter_map(|block| block["text"].as_str().map(str::to_owned)).collect()
 }
 
-fn frames(out: &str) -> Vec<Value> {
+fn parse_frames(out: &str) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -61,36 +64,43 @@ const PARTIAL: [&str; 4] =
     ["--output-format", "stream-json", "--verbose", "--include-partial-messages"];
 
 fn check_partial(out: &str, first: &str, last: &str, about: &str) {
-    let frames = frames(out);
+    let frames = parse_frames(out);
     let expected = [first.to_owned(), last.to_owned()];
-    assert_eq!(streamed(&frames), expected, "{about}: pieces");
+    assert_eq!(streamed_text(&frames), expected, "{about}: pieces");
     assert_eq!(whole_texts(&frames), expected, "{about}: whole blocks");
-    let starts = frames.iter().filter(|frame| at(frame, "/event/type") == "content_block_start");
-    let texts = starts.filter(|frame| at(frame, "/event/content_block/type") == "text").count();
+    let starts =
+        frames.iter().filter(|frame| json_at(frame, "/event/type") == "content_block_start");
+    let texts =
+        starts.filter(|frame| json_at(frame, "/event/content_block/type") == "text").count();
     assert_eq!(texts, 2, "{about}: each text is one block");
-    assert_eq!(at(frames.last().unwrap(), "/result"), last, "{about}");
+    assert_eq!(json_at(frames.last().unwrap(), "/result"), last, "{about}");
 }
 
 #[test]
 fn a_burst_of_words_is_printed_once() {
-    let (script, first, last) = burst();
-    let place = Place::new(&script);
+    let (script, first, last) = burst_script();
+    let place = TestHome::new(&script);
     place.write("a.txt", "x\n");
     for _ in 0..5 {
-        let ran = place.alone("go", &[]);
+        let ran = place.run_prompt_unattended("go", &[]);
         assert_eq!((ran.code, ran.out.trim_end()), (0, last.as_str()), "{}", ran.err);
         assert_eq!(ran.err.matches(&first).count(), 1, "progress, whole and once: {}", ran.err);
-        check_partial(&place.alone("go", &PARTIAL).out, &first, &last, "in process");
+        check_partial(
+            &place.run_prompt_unattended("go", &PARTIAL).out,
+            &first,
+            &last,
+            "in process",
+        );
     }
 }
 
 // spec: FEED-05
 #[test]
 fn every_wire_format_brings_every_word_once() {
-    let (script, first, last) = burst();
-    let place = Place::new(&script);
+    let (script, first, last) = burst_script();
+    let place = TestHome::new(&script);
     place.write("a.txt", "x\n");
-    let server = Server::start(&place, &[]);
+    let server = ScriptedServer::start(&place, &[]);
     let (anthropic, openai) =
         (format!("http://{}", server.address), format!("http://{}/v1", server.address));
     let lab = format!("[providers.lab]\nformat = \"openai_chat\"\nbase_url = \"{openai}\"\n");
@@ -104,10 +114,10 @@ fn every_wire_format_brings_every_word_once() {
     ];
     for model in MODELS {
         let args = ["-p", "go", "--model", model, "--store", "w.db"];
-        let ran = place.run_with(&args, &environment);
+        let ran = place.run_with_env(&args, &environment);
         assert_eq!((ran.code, ran.out.trim_end()), (0, last.as_str()), "{model}: {}", ran.err);
         assert_eq!(ran.err.matches(&first).count(), 1, "{model}: {}", ran.err);
-        let ran = place.run_with(&[&args[..], &PARTIAL].concat(), &environment);
+        let ran = place.run_with_env(&[&args[..], &PARTIAL].concat(), &environment);
         check_partial(&ran.out, &first, &last, model);
     }
 }
@@ -116,7 +126,7 @@ fn every_wire_format_brings_every_word_once() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test reads a real process slowly")]
 fn a_reader_that_sleeps_gets_everything() {
-    let (_, first, last) = burst();
+    let (_, first, last) = burst_script();
     let rounds: String = (1..12)
         .map(|n| {
             format!(
@@ -124,7 +134,7 @@ fn a_reader_that_sleeps_gets_everything() {
             )
         })
         .collect();
-    let place = Place::new(&format!("{rounds}when any\n  say \"{last}\"\n"));
+    let place = TestHome::new(&format!("{rounds}when any\n  say \"{last}\"\n"));
     (1..12).for_each(|n| place.write(&format!("a{n}.txt"), &format!("{n}\n")));
     let args = ["-p", "go", "--script", "a.script", "--store", "w.db"];
     let mut child = place
@@ -146,10 +156,10 @@ fn a_reader_that_sleeps_gets_everything() {
     }
     let out = String::from_utf8(out).unwrap();
     assert!(child.wait().unwrap().success(), "{}", out.lines().last().unwrap());
-    let frames = frames(&out);
+    let frames = parse_frames(&out);
     let mut expected = vec![first; 11];
     expected.push(last);
-    assert_eq!(streamed(&frames), expected);
+    assert_eq!(streamed_text(&frames), expected);
     assert_eq!(whole_texts(&frames), expected);
 }
 
@@ -164,25 +174,25 @@ const CUT: &str = "when user is \"cut\"\n  once\n  say \"Half of it\"\n  cut\n\
 // spec: FEED-05
 #[test]
 fn on_a_pipe_standard_output_has_the_answer_and_nothing_else() {
-    let place = Place::new(CUT);
+    let place = TestHome::new(CUT);
     for prompt in ["cut", "drift", "long", "plain"] {
-        let ran = place.alone(prompt, &[]);
+        let ran = place.run_prompt_unattended(prompt, &[]);
         assert_eq!((ran.code, ran.out.as_str()), (0, "The answer.\n"), "{prompt}: {}", ran.err);
         assert!(!ran.err.contains("Half of it"), "{}", ran.err);
     }
-    let ran = place.alone("refused", &[]);
+    let ran = place.run_prompt_unattended("refused", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "I can't help with that request.\n"));
     assert!(ran.err.contains("the model refused"), "{}", ran.err);
-    let ran = place.alone("endless", &[]);
+    let ran = place.run_prompt_unattended("endless", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.contains("truncation_exhausted"), "{}", ran.err);
 }
 
-/// The frames of calls and their denials are there however late the reader of the run is.
+/// The frames of calls and their denials are complete, however late the reader of the run is.
 #[test]
 fn no_frame_is_lost_under_load() {
     const AT_ONCE: usize = 8;
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Bash {\"command\": \"touch made\"}\n  \
          call Read {\"file_path\": \"a.txt\"}\nwhen any\n  say \"Done.\"\n",
     );
@@ -200,7 +210,7 @@ fn no_frame_is_lost_under_load() {
             })
             .collect();
         for out in workers.into_iter().flat_map(|worker| worker.join().unwrap()) {
-            let frames = frames(&out);
+            let frames = parse_frames(&out);
             let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == kind).count();
             assert_eq!((of("assistant"), of("user"), of("result")), (3, 2, 1), "{out}");
             let denied = frames.iter().filter(|frame| frame["subtype"] == "permission_denied");

@@ -3,16 +3,16 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::kit::Place;
-use crate::stage::{Act, played};
+use crate::scripted_runs::{ScriptedTool, play_prompts};
+use crate::test_home::TestHome;
 
 const CALL: &str = "when results 0\n  call Look {}\nwhen any\n  say \"seen\"\n";
 
 #[test]
 fn retries_are_events_and_the_newest_stands_last() {
-    let place = Place::new(CALL);
-    played(&place, "c", &["go"], |b| {
-        b.tool(Act::look("Look", "text").failing(2))
+    let place = TestHome::new(CALL);
+    play_prompts(&place, "c", &["go"], |b| {
+        b.tool(ScriptedTool::read_only("Look", "text").fail_first(2))
             .settings(|settings| settings.limits.tool_retry_ms = vec![1, 1, 1])
     });
     let ran = place.run(&["logs", "c"]);
@@ -34,23 +34,23 @@ fn retries_are_events_and_the_newest_stands_last() {
 
 #[test]
 fn without_a_name_all_conversations_are_told_in_order_of_time() {
-    let place = Place::new("when any\n  say \"x\"\n");
+    let place = TestHome::new("when any\n  say \"x\"\n");
     assert_eq!((place.run(&["logs"]).code, place.run(&["logs"]).out.as_str()), (0, ""));
     for conversation in ["a", "b", "a"] {
-        place.ask("hi", &["--conversation", conversation]);
+        place.run_prompt("hi", &["--conversation", conversation]);
     }
     let lanes: Vec<String> =
         place.json(&["logs"]).iter().map(|event| event["conversation"].to_string()).collect();
     assert_eq!(lanes, ["\"a\"", "\"a\"", "\"b\"", "\"b\"", "\"a\"", "\"a\""]);
-    // A run's own events alone.
+    // The events of one run alone.
     let run = place.json(&["runs"])[0]["run"].as_str().unwrap().to_owned();
     assert_eq!(place.json(&["logs", &run]).len(), 2);
 }
 
 #[test]
 fn following_shows_what_happens_meanwhile() {
-    let place = Place::new("when any\n  say \"x\"\n");
-    place.ask("hi", &["--conversation", "a"]);
+    let place = TestHome::new("when any\n  say \"x\"\n");
+    place.run_prompt("hi", &["--conversation", "a"]);
     let mut child = place
         .command(&["logs", "--follow", "--json", "--store", "w.db"])
         .stdout(Stdio::piped())
@@ -59,7 +59,7 @@ fn following_shows_what_happens_meanwhile() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || lines.next().unwrap().unwrap();
     assert!(next().contains("agent_run.started") && next().contains("agent_run.completed"));
-    place.ask("again", &["--conversation", "b"]);
+    place.run_prompt("again", &["--conversation", "b"]);
     let seen = (next(), next());
     child.kill().unwrap();
     child.wait().unwrap();
@@ -67,11 +67,11 @@ fn following_shows_what_happens_meanwhile() {
     assert!(seen.1.contains("agent_run.completed"), "{seen:?}");
 }
 
-/// More events of workers are stored than are looked back on.
+/// More events of workers are stored than are read for the first output.
 #[test]
 fn following_shows_new_events_of_workers_however_many_there_are() {
-    let place = Place::new("when any\n  say \"x\"\n");
-    place.ask("hi", &["--conversation", "a"]);
+    let place = TestHome::new("when any\n  say \"x\"\n");
+    place.run_prompt("hi", &["--conversation", "a"]);
     let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
     let record = |from: u32, to: u32| {
         let made = store.execute(
@@ -98,7 +98,7 @@ fn following_shows_new_events_of_workers_however_many_there_are() {
     assert_eq!(seen[1..], ["\"agent_run.started\"", "\"agent_run.completed\""], "{seen:?}");
     record(10_501, 10_501);
     assert_eq!(next()["fields"]["nth"], 10_501);
-    // More than are read at once come between two looks: none is left out, none shown twice.
+    // More than one page comes between two polls: none is left out, none shown twice.
     record(10_502, 21_000);
     for nth in 10_502..=21_000 {
         assert_eq!(next()["fields"]["nth"], nth);
@@ -111,9 +111,9 @@ fn following_shows_new_events_of_workers_however_many_there_are() {
 fn the_newest_200_events_are_told_unless_more_are_asked_for() {
     let calls: String =
         (0..90).map(|n| format!("  call Bash {{\"command\": \"touch {n}\"}}\n")).collect();
-    let place = Place::new(&format!("when results 0\n{calls}when any\n  say \"x\"\n"));
+    let place = TestHome::new(&format!("when results 0\n{calls}when any\n  say \"x\"\n"));
     for conversation in ["a", "b", "c"] {
-        place.alone("go", &["--conversation", conversation]);
+        place.run_prompt_unattended("go", &["--conversation", conversation]);
     }
     let all = place.json(&["logs", "--last", "100000"]);
     assert!(all.len() > 220, "{} events are too few for this test", all.len());

@@ -1,53 +1,53 @@
-//! The messages of stream-json that tell of something unusual: retries, another model, a context that
-//! was summed up; and what the result says of the models that were asked.
+//! Messages of stream-json about unusual events: retries, a fallback model, a compacted context;
+//! and the models in the result.
 
 use serde_json::Value;
 
-use crate::kit::{Place, Ran};
-use crate::scripted::Server;
+use crate::scripted::ScriptedServer;
+use crate::test_home::{CommandOutput, TestHome};
 
 const STREAM: [&str; 3] = ["--output-format", "stream-json", "--verbose"];
 
-fn frames(ran: &Ran) -> Vec<Value> {
+fn parse_frames(ran: &CommandOutput) -> Vec<Value> {
     ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn system<'f>(frames: &'f [Value], subtype: &str) -> Vec<&'f Value> {
+fn system_frames<'f>(frames: &'f [Value], subtype: &str) -> Vec<&'f Value> {
     frames.iter().filter(|frame| frame.get("subtype") == Some(&subtype.into())).collect()
 }
 
 #[test]
 fn a_call_that_is_made_again_is_told_with_its_status() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"busy\"\n  times 2\n  fail 529 retry-after 0\n\
          when user is \"limited\"\n  once\n  fail 429 retry-after 0\nwhen any\n  say \"ok\"\n",
     );
-    let told = frames(&place.alone("busy", &STREAM));
-    let retries = system(&told, "api_retry");
+    let told = parse_frames(&place.run_prompt_unattended("busy", &STREAM));
+    let retries = system_frames(&told, "api_retry");
     assert_eq!(retries.len(), 2, "{told:?}");
     for (attempt, retry) in (1..).zip(&retries) {
         assert_eq!(retry["attempt"], attempt);
         assert_eq!((&retry["error_status"], &retry["error"]), (&529.into(), &"overloaded".into()));
         assert!(retry["retry_delay_ms"].is_u64() && retry["max_retries"].is_u64(), "{retry}");
     }
-    let told = frames(&place.alone("limited", &STREAM));
-    assert_eq!(system(&told, "api_retry")[0]["error"], "rate_limit");
+    let told = parse_frames(&place.run_prompt_unattended("limited", &STREAM));
+    assert_eq!(system_frames(&told, "api_retry")[0]["error"], "rate_limit");
 }
 
 #[test]
 fn after_a_fallback_everything_names_the_model_that_answered() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"hello\"\n  times 3\n  fail 529 retry-after 0\n\
          when any\n  say \"Hello.\"\n  usage in 100 out 10 cache_read 7 cache_write 3\n",
     );
-    let server = Server::start(&place, &[]);
+    let server = ScriptedServer::start(&place, &[]);
     let address = format!("http://{}", server.address);
     let environment = [("ANTHROPIC_BASE_URL", address.as_str()), ("ANTHROPIC_API_KEY", "none")];
     let args = ["-p", "hello", "--model", "claude-sonnet-4-5", "--store", "w.db"];
     let fallback = ["--fallback-model", "claude-haiku-4-5"];
-    let ran = place.run_with(&[&args[..], &fallback, &STREAM].concat(), &environment);
-    let told = frames(&ran);
-    let fell_back = system(&told, "model_fallback");
+    let ran = place.run_with_env(&[&args[..], &fallback, &STREAM].concat(), &environment);
+    let told = parse_frames(&ran);
+    let fell_back = system_frames(&told, "model_fallback");
     assert_eq!(fell_back.len(), 1, "{}", ran.out);
     assert_eq!(fell_back[0]["trigger"], "overloaded");
     assert_eq!(fell_back[0]["original_model"], "claude-sonnet-4-5");
@@ -67,22 +67,22 @@ fn after_a_fallback_everything_names_the_model_that_answered() {
     assert!(used.get("claude-sonnet-4-5").is_none(), "it never answered: {used}");
 }
 
-/// The same afterwards: what was stored names each model for what it did.
+/// Afterwards, too: what was stored names each model for what it did.
 // spec: MODELS-07
 #[test]
 fn rows_name_the_model_that_was_asked_before_and_after_a_fallback() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"a.txt\"}\n\
          when results 1 and ask 2+\n  times 3\n  fail 529 retry-after 0\n\
          when any\n  say \"Done.\"\n",
     );
     place.write("a.txt", "x");
-    let server = Server::start(&place, &[]);
+    let server = ScriptedServer::start(&place, &[]);
     let address = format!("http://{}", server.address);
     let environment = [("ANTHROPIC_BASE_URL", address.as_str()), ("ANTHROPIC_API_KEY", "none")];
     let args = ["-p", "go", "--store", "w.db", "--conversation", "c", "--output-format", "json"];
     let models = ["--model", "claude-sonnet-4-5", "--fallback-model", "claude-haiku-4-5"];
-    let ran = place.run_with(&[&args[..], &models].concat(), &environment);
+    let ran = place.run_with_env(&[&args[..], &models].concat(), &environment);
     let result: Value = serde_json::from_str(&ran.out).unwrap();
     let used = |name: &str| result["modelUsage"][name]["costUSD"].as_f64().unwrap();
     let total = result["total_cost_usd"].as_f64().unwrap();
@@ -103,8 +103,8 @@ fn rows_name_the_model_that_was_asked_before_and_after_a_fallback() {
         let ran = place.run(&[look, "c"]);
         assert!(ran.out.contains("fallback model claude-haiku-4-5"), "{look}: {}", ran.out);
     }
-    // The next run begins with the model that was chosen.
-    place.run_with(&[&args[..], &models].concat(), &environment);
+    // The next run starts with the chosen model.
+    place.run_with_env(&[&args[..], &models].concat(), &environment);
     assert_eq!(place.json(&["runs"])[0]["model"], "claude-sonnet-4-5");
 }
 
@@ -113,7 +113,7 @@ fn a_compaction_says_whether_somebody_asked_for_it() {
     let reads: String = (0..9)
         .map(|n| format!("when ask {n}\n  call Read {{\"file_path\": \"n.txt\", \"offset\": {}, \"limit\": 45}}\n", n * 45 + 1))
         .collect();
-    let place = Place::new(&format!(
+    let place = TestHome::new(&format!(
         "when user contains \"Sum up the conversation\"\n  say \"So far: notes.\"\n{reads}\
          when any\n  say \"Read them all.\"\n"
     ));
@@ -121,8 +121,8 @@ fn a_compaction_says_whether_somebody_asked_for_it() {
         (1..=400).map(|n| format!("line {n} of notes that are long and say little\n")).collect();
     place.write("n.txt", &notes);
     let small = ["--window-tokens", "8000", "--set", "kept_messages=4", "--conversation", "c"];
-    let told = frames(&place.ask("Read my notes", &[&small[..], &STREAM].concat()));
-    let boundaries = system(&told, "compact_boundary");
+    let told = parse_frames(&place.run_prompt("Read my notes", &[&small[..], &STREAM].concat()));
+    let boundaries = system_frames(&told, "compact_boundary");
     assert!(!boundaries.is_empty(), "{told:?}");
     assert!(boundaries.iter().all(|boundary| boundary["compact_metadata"]["trigger"] == "auto"));
     let first = &boundaries[0]["compact_metadata"];
@@ -132,16 +132,18 @@ fn a_compaction_says_whether_somebody_asked_for_it() {
 #[test]
 fn a_compaction_that_was_asked_for_is_manual() {
     let long = "many words ".repeat(400);
-    let place = Place::new(&format!(
+    let place = TestHome::new(&format!(
         "when user contains \"Sum up the conversation\"\n  say \"Words.\"\nwhen any\n  say \"{long}\"\n"
     ));
     for prompt in ["one", "two", "three", "four", "five", "six"] {
-        place.alone(prompt, &["--conversation", "c"]);
+        place.run_prompt_unattended(prompt, &["--conversation", "c"]);
     }
     let ran = place.run(&["compact", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let told = frames(&place.alone("go on", &[&["--conversation", "c"], &STREAM[..]].concat()));
-    let boundaries = system(&told, "compact_boundary");
+    let told = parse_frames(
+        &place.run_prompt_unattended("go on", &[&["--conversation", "c"], &STREAM[..]].concat()),
+    );
+    let boundaries = system_frames(&told, "compact_boundary");
     assert_eq!(boundaries.len(), 1, "{told:?}");
     assert_eq!(boundaries[0]["compact_metadata"]["trigger"], "manual");
 }

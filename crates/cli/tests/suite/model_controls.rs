@@ -1,37 +1,37 @@
-//! What people set about a model, from the command line and config.toml to the wire.
+//! Model controls, from the command line and config.toml to the request.
 
 use serde_json::{Value, json};
 
-use crate::kit::Place;
-use crate::wire::Wire;
+use crate::recording_server::RecordingServer;
+use crate::test_home::TestHome;
 
-/// A place with a configuration and no keys of the machine that runs the test.
-fn place(config: &str) -> Place {
-    let place = Place::new("");
+/// A test home with a configuration and without the keys of this machine.
+fn new_home(config: &str) -> TestHome {
+    let place = TestHome::new("");
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", config);
     place
 }
 
-/// The request of the third source, sent by the command line alone.
+/// A request with controls from the command line alone.
 // spec: MODELS-03
 #[test]
 fn model_output_limit_and_stop_sequences_are_sent_as_typed() {
-    let wire = Wire::start();
-    let place = place("");
+    let wire = RecordingServer::start();
+    let place = new_home("");
     let model = ["--model", "claude-sonnet-4-6"];
-    let (sent, _) = wire.ask(&place, &[&model[..], &["--max-tokens", "4096"]].concat());
+    let (sent, _) = wire.run_prompt(&place, &[&model[..], &["--max-tokens", "4096"]].concat());
     assert_eq!(sent.body["model"], "claude-sonnet-4-6");
     assert_eq!(sent.body["max_tokens"], 4_096);
     assert_eq!(sent.body["stop_sequences"], json!(["\n---END---", "\nUser:"]));
     let own = ["--stop-sequence", "\\nHuman:", "--stop-sequence", "-STOP-"];
-    let (sent, ran) = wire.ask(&place, &[&model[..], &own].concat());
+    let (sent, ran) = wire.run_prompt(&place, &[&model[..], &own].concat());
     assert_eq!(sent.body["stop_sequences"], json!(["\nHuman:", "-STOP-"]));
-    // The model is asked to write what ends its answer.
+    // The model is told to write its end marker.
     let system = sent.body["system"][0]["text"].as_str().unwrap();
     assert!(system.contains("a line that holds only Human: or -STOP-"), "{system}");
     assert_eq!(ran.err, "", "{}", ran.err);
-    let (sent, _) = wire.ask(&place, &[&model[..], &["--stop-sequence", ""]].concat());
+    let (sent, _) = wire.run_prompt(&place, &[&model[..], &["--stop-sequence", ""]].concat());
     assert_eq!(sent.body.get("stop_sequences"), None);
     for (bad, says) in [
         (["--stop-sequence", "\\x"], "unknown escape"),
@@ -41,18 +41,22 @@ fn model_output_limit_and_stop_sequences_are_sent_as_typed() {
         (["--temperature", "2.5"], "between 0 and 2"),
         (["--temperature", "-1"], "between 0 and 2"),
     ] {
-        let ran = place.run_with(&[&["-p", "hi"], &model[..], &bad].concat(), &wire.keys());
+        let ran = place.run_with_env(&[&["-p", "hi"], &model[..], &bad].concat(), &wire.keys());
         assert!(ran.code != 0 && ran.err.contains(says), "{bad:?}: {}", ran.err);
     }
-    assert_eq!(wire.sent().len(), 0, "nothing was asked with settings that were refused");
+    assert_eq!(
+        wire.recorded_requests().len(),
+        0,
+        "nothing was asked with settings that were refused"
+    );
 }
 
 // spec: MODELS-10
 #[test]
 fn effort_thinking_budget_betas_temperature_and_cache_reach_the_wire() {
-    let wire = Wire::start();
-    let place = place("");
-    let ask = |more: &[&str]| wire.ask(&place, more);
+    let wire = RecordingServer::start();
+    let place = new_home("");
+    let ask = |more: &[&str]| wire.run_prompt(&place, more);
     let (sent, ran) = ask(&["--model", "opus", "--effort", "xhigh", "--task-budget", "30000"]);
     assert_eq!(sent.body["model"], "claude-opus-5-5", "the newest of its family");
     assert_eq!(sent.body["output_config"]["effort"], "xhigh");
@@ -80,12 +84,12 @@ fn effort_thinking_budget_betas_temperature_and_cache_reach_the_wire() {
     assert_eq!(sent.body["reasoning"]["effort"], "low");
 }
 
-/// What a model does not have is said once, on standard error, and not sent.
+/// A control that the model does not support is reported once, on standard error, and not sent.
 // spec: MODELS-10
 #[test]
 fn a_control_without_effect_says_so() {
-    let wire = Wire::start();
-    let place = place("");
+    let wire = RecordingServer::start();
+    let place = new_home("");
     let cases: [(&[&str], &str, &str); 7] = [
         (&["claude-haiku-4-5", "--effort", "high"], "--effort has no effect", "/output_config"),
         (&["claude-opus-4-5", "--effort", "max"], "--effort is lowered", "/none"),
@@ -100,7 +104,7 @@ fn a_control_without_effect_says_so() {
         ),
     ];
     for (flags, says, gone) in cases {
-        let (sent, ran) = wire.ask(&place, &[&["--model"], flags].concat());
+        let (sent, ran) = wire.run_prompt(&place, &[&["--model"], flags].concat());
         assert_eq!(ran.err.matches(says).count(), 1, "{flags:?}: {}", ran.err);
         assert_eq!(sent.body.pointer(gone), None, "{flags:?}");
     }
@@ -109,25 +113,25 @@ fn a_control_without_effect_says_so() {
 // spec: MODELS-10
 #[test]
 fn controls_stand_in_the_configuration_and_in_profiles() {
-    let wire = Wire::start();
-    let place = place(
+    let wire = RecordingServer::start();
+    let place = new_home(
         "model = \"claude-opus-4-6\"\neffort = \"low\"\nmax_tokens = 1000\ncache_lifetime = \"1h\"\n\
          stop_sequences = { \"\\nUser:\" = \"reprompt\", \"MORE\" = \"continue\" }\n\
          [profiles.hard]\neffort = \"high\"\nmax_thinking_tokens = 0\ntemperature = 0.5\nbetas = [\"b-1\"]\n\
          task_budget = 25000\n",
     );
-    let (sent, _) = wire.ask(&place, &[]);
+    let (sent, _) = wire.run_prompt(&place, &[]);
     assert_eq!(sent.body["output_config"]["effort"], "low");
     assert_eq!((&sent.body["max_tokens"], sent.body.get("temperature")), (&json!(1_000), None));
     assert_eq!(sent.body["stop_sequences"], json!(["\nUser:", "MORE"]));
     assert!(!sent.body["system"].to_string().contains("holds only"), "{}", sent.body["system"]);
-    let (sent, ran) = wire.ask(&place, &["--profile", "hard"]);
+    let (sent, ran) = wire.run_prompt(&place, &["--profile", "hard"]);
     assert_eq!(sent.body["output_config"], json!({"effort": "high"}));
     assert!(ran.err.contains("--task-budget has no effect"), "{}", ran.err);
     assert_eq!((&sent.body["temperature"], &sent.body["max_tokens"]), (&json!(0.5), &json!(1_000)));
     assert!(sent.head.contains("anthropic-beta: b-1\r\n"), "{}", sent.head);
     assert_eq!(sent.body["system"][0]["cache_control"]["ttl"], "1h");
-    let (sent, _) = wire.ask(&place, &["--profile", "hard", "--effort", "medium"]);
+    let (sent, _) = wire.run_prompt(&place, &["--profile", "hard", "--effort", "medium"]);
     assert_eq!(sent.body["output_config"]["effort"], "medium", "the flag wins");
     for (bad, says) in [
         ("effort = \"huge\"\n", "unknown variant `huge`"),
@@ -136,22 +140,22 @@ fn controls_stand_in_the_configuration_and_in_profiles() {
         ("[profiles.default]\neffort = 3\n", "line 3"),
     ] {
         place.write("home/config.toml", &format!("model = \"sonnet\"\n{bad}"));
-        let ran = place.run_with(&["-p", "hi", "--store", "w.db"], &wire.keys());
+        let ran = place.run_with_env(&["-p", "hi", "--store", "w.db"], &wire.keys());
         assert!(ran.code != 0 && ran.err.contains(says), "{bad}: {}", ran.err);
     }
 }
 
-/// An agent's file says how hard the agent tries.
+/// An agent's file sets the reasoning effort of the agent.
 // spec: MODELS-10
 #[test]
 fn an_agent_file_sets_the_effort_of_its_children() {
-    let place = Place::new("when any\n  say \"hi\"\n");
+    let place = TestHome::new("when any\n  say \"hi\"\n");
     std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
     let page = |effort: &str| {
         format!("---\nname: thinker\ndescription: thinks\neffort: {effort}\n---\nThink.\n")
     };
     place.write("user/.claude/agents/thinker.md", &page("huge"));
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(ran.err.contains("its effort is `huge`; write low, medium"), "{}", ran.err);
     place.write("user/.claude/agents/thinker.md", &page("high"));
     place.write(
@@ -159,7 +163,8 @@ fn an_agent_file_sets_the_effort_of_its_children() {
         "when user is \"go\" and results 0\n  call Agent {\"description\": \"d\", \"prompt\": \"think\", \
          \"subagent_type\": \"thinker\"}\nwhen any\n  say \"done\"\n",
     );
-    let ran = place.alone("go", &["--allowedTools", "Agent", "--conversation", "c"]);
+    let ran =
+        place.run_prompt_unattended("go", &["--allowedTools", "Agent", "--conversation", "c"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "done\n"), "{}", ran.err);
     let store = std::fs::read(place.path("w.db")).unwrap();
     let stored = String::from_utf8_lossy(&store);
@@ -167,11 +172,11 @@ fn an_agent_file_sets_the_effort_of_its_children() {
     assert!(stored.contains("\"effort\":\"high\"") && stored.contains("\"effort\":null"));
 }
 
-/// The effort of an agent's file, of a call and of a task is what the child's model is asked with.
+/// The effort of an agent's file, of a call and of a task is sent with the sub-agent's requests.
 // spec: MODELS-10
 #[test]
 fn the_effort_of_a_child_reaches_the_wire() {
-    let place = place("");
+    let place = new_home("");
     std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
     let page = "---\nname: thinker\ndescription: thinks\neffort: high\n---\nThink.\n";
     place.write("user/.claude/agents/thinker.md", page);
@@ -193,25 +198,29 @@ fn the_effort_of_a_child_reaches_the_wire() {
             r#"{{"content": [{{"type": "tool_use", "id": "t1", "name": "{call}}}], "stop_reason": "tool_use",
             "usage": {{"input_tokens": 10, "output_tokens": 2}}}}"#
         );
-        let wire = Wire::failing(&[("200 OK", reply.leak())]);
+        let wire = RecordingServer::start_failing(&[("200 OK", reply.leak())]);
         let flags =
             ["--model", "opus", "--effort", "medium", "--allowedTools", "Agent,spawn_child_runs"];
         let fixed = ["-p", "hi", "--store", "w.db"];
-        let ran = place.run_with(&[&fixed[..], &flags].concat(), &wire.keys());
+        let ran = place.run_with_env(&[&fixed[..], &flags].concat(), &wire.keys());
         assert_eq!((ran.code, ran.out.as_str()), (0, "Hello.\n"), "{call}: {}", ran.err);
-        let asked: Vec<Value> =
-            wire.sent().iter().map(|sent| sent.body["output_config"]["effort"].clone()).collect();
+        let asked: Vec<Value> = wire
+            .recorded_requests()
+            .iter()
+            .map(|sent| sent.body["output_config"]["effort"].clone())
+            .collect();
         assert_eq!(asked, [json!("medium"), json!(effort), json!("medium")], "{call}");
     }
 }
 
-/// What memory files say is put before the prompt, in the first message and not in the system prompt.
+/// The content of memory files is put before the prompt, in the first message and not in the system
+/// prompt.
 // spec: MODELS-02
 #[test]
 fn memory_files_are_prepended_to_the_first_message() {
-    let (wire, place) = (Wire::start(), place(""));
+    let (wire, place) = (RecordingServer::start(), new_home(""));
     place.write("CLAUDE.md", "Always answer in verse.\n");
-    let (sent, _) = wire.ask(&place, &["--model", "opus"]);
+    let (sent, _) = wire.run_prompt(&place, &["--model", "opus"]);
     assert!(!sent.body["system"].to_string().contains("in verse"), "{}", sent.body["system"]);
     let first = &sent.body["messages"][0];
     assert_eq!(first["role"], "user");
@@ -226,16 +235,16 @@ fn memory_files_are_prepended_to_the_first_message() {
     assert!(texts.len() > 1, "{first}");
 }
 
-/// Whichever format the model speaks, it is told that it is to plan; the note stands behind what is
-/// cached of the prompt.
+/// In every wire format the model is told to plan; the note comes after the cached part of the
+/// prompt.
 // spec: PERMISSIONS-08
 #[test]
 fn plan_mode_is_told_in_every_wire_format() {
-    let (wire, place) = (Wire::start(), place(""));
+    let (wire, place) = (RecordingServer::start(), new_home(""));
     for model in ["opus", "gpt-6-sol", "openai-chat:gpt-4o"] {
-        let (sent, _) = wire.ask(&place, &["--model", model]);
+        let (sent, _) = wire.run_prompt(&place, &["--model", model]);
         assert!(!sent.body.to_string().contains("Plan mode is on"), "{model}: {}", sent.body);
-        let (sent, _) = wire.ask(&place, &["--model", model, "--permission-mode", "plan"]);
+        let (sent, _) = wire.run_prompt(&place, &["--model", model, "--permission-mode", "plan"]);
         assert!(sent.body.to_string().contains("Plan mode is on"), "{model}: {}", sent.body);
         assert!(sent.body["tools"].to_string().contains("ExitPlanMode"), "{model}");
         if model == "opus" {
@@ -248,7 +257,7 @@ fn plan_mode_is_told_in_every_wire_format() {
     }
 }
 
-/// The cheap model of the same family sums up, unless another one is named.
+/// The cheap model of the same family writes summaries, unless another one is named.
 // spec: WINDOW-04
 #[test]
 fn the_cheap_model_of_the_family_sums_up() {
@@ -258,26 +267,28 @@ fn the_cheap_model_of_the_family_sums_up() {
         ("gpt-6-sol", "", "gpt-6-luna"),
         ("opus", "summary_model = \"claude-sonnet-4-5\"\n", "claude-sonnet-4-5"),
     ] {
-        let (wire, place) = (Wire::start(), place(more));
+        let (wire, place) = (RecordingServer::start(), new_home(more));
         for _ in 0..6 {
             let prompt = ["-p", long.as_str(), "--store", "w.db", "--conversation", "c"];
-            let ran = place.run_with(&[&prompt[..], &["--model", model]].concat(), &wire.keys());
+            let ran =
+                place.run_with_env(&[&prompt[..], &["--model", model]].concat(), &wire.keys());
             assert_eq!(ran.code, 0, "{}", ran.err);
         }
         let compact = ["compact", "c", "--store", "w.db"];
-        let ran = place.run_with(&compact, &wire.keys());
+        let ran = place.run_with_env(&compact, &wire.keys());
         assert_eq!(ran.code, 0, "{}", ran.err);
         let prompt = ["-p", "go on", "--store", "w.db", "--conversation", "c", "--model", model];
-        place.run_with(&prompt, &wire.keys());
-        let asked: Vec<Value> = wire.sent().iter().map(|sent| sent.body["model"].clone()).collect();
+        place.run_with_env(&prompt, &wire.keys());
+        let asked: Vec<Value> =
+            wire.recorded_requests().iter().map(|sent| sent.body["model"].clone()).collect();
         assert!(asked.contains(&json!(summed_up_by)), "{model}: {asked:?}");
     }
 }
 
 #[test]
 fn a_key_is_enough_to_choose_a_model() {
-    let wire = Wire::start();
-    let place = place("");
+    let wire = RecordingServer::start();
+    let place = new_home("");
     let asked = |only: &[&str], more: &[&str]| {
         let keys: Vec<_> =
             wire.keys().into_iter().filter(|(name, _)| only.contains(name)).collect();
@@ -287,8 +298,8 @@ fn a_key_is_enough_to_choose_a_model() {
             command.env_remove(name);
         }
         command.envs(keys).stdin(std::process::Stdio::null());
-        let ran = crate::kit::Ran::from(command.output().unwrap());
-        let model = wire.sent().last().map(|sent| sent.body["model"].clone());
+        let ran = crate::test_home::CommandOutput::from(command.output().unwrap());
+        let model = wire.recorded_requests().last().map(|sent| sent.body["model"].clone());
         (ran, model)
     };
     let (ran, _) = asked(&[], &[]);
@@ -303,7 +314,7 @@ fn a_key_is_enough_to_choose_a_model() {
     assert_eq!(asked(&gemini, &[]).1, Some(json!("gemini-2.5-pro")));
     let azure = ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"];
     assert_eq!(asked(&azure, &["--model", "azure:mine"]).1, Some(json!("mine")));
-    let path = wire.sent().last().unwrap().head.clone();
+    let path = wire.recorded_requests().last().unwrap().head.clone();
     assert!(path.starts_with("POST /openai/v1/responses "), "{path}");
     assert!(path.contains("authorization: Bearer k\r\n"), "{path}");
     let (ran, _) = asked(&["AZURE_OPENAI_API_KEY"], &["--model", "azure:mine"]);
@@ -312,17 +323,17 @@ fn a_key_is_enough_to_choose_a_model() {
 
 #[test]
 fn context_is_counted_by_the_provider_where_it_can() {
-    let wire = Wire::start();
-    let place = place("");
-    wire.ask(&place, &["--model", "sonnet", "--conversation", "a"]);
-    wire.ask(&place, &["--model", "openai-chat:gpt-4o", "--conversation", "o"]);
+    let wire = RecordingServer::start();
+    let place = new_home("");
+    wire.run_prompt(&place, &["--model", "sonnet", "--conversation", "a"]);
+    wire.run_prompt(&place, &["--model", "openai-chat:gpt-4o", "--conversation", "o"]);
     let context = |what: &str, lane: &str| {
-        place.run_with(&["-p", what, "--store", "w.db", "--conversation", lane], &wire.keys())
+        place.run_with_env(&["-p", what, "--store", "w.db", "--conversation", lane], &wire.keys())
     };
     let ran = context("/context --exact", "a");
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("the provider counts 4,321 tokens"), "{}", ran.out);
-    let asked = wire.sent();
+    let asked = wire.recorded_requests();
     let counted = asked.last().unwrap();
     assert!(counted.head.starts_with("POST /v1/messages/count_tokens "), "{}", counted.head);
     assert_eq!(counted.body["messages"][0]["content"][0]["text"], "hi");
@@ -336,12 +347,12 @@ fn context_is_counted_by_the_provider_where_it_can() {
 
 #[test]
 fn models_lists_providers_windows_prices_and_keys() {
-    let place = place(
+    let place = new_home(
         "[providers.lab]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
          [models.small]\nwindow_tokens = 8192\n",
     );
     let keys = [("ANTHROPIC_API_KEY", "secret-key")];
-    let ran = place.run_with(&["models"], &keys);
+    let ran = place.run_with_env(&["models"], &keys);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for line in
         ["anthropic    key set", "lab          no key needed", "small", "8,192", "price unknown"]
@@ -349,7 +360,7 @@ fn models_lists_providers_windows_prices_and_keys() {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
     assert!(!ran.out.contains("secret-key"), "{}", ran.out);
-    let ran = place.run_with(&["models", "--json"], &keys);
+    let ran = place.run_with_env(&["models", "--json"], &keys);
     let rows: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let find = |kind: &str, name: &str| {
@@ -367,7 +378,7 @@ fn models_lists_providers_windows_prices_and_keys() {
     assert_eq!((&small["prices"], &small["provider"]), (&Value::Null, &Value::Null));
 }
 
-/// What cannot be asked is an error of the configuration: for a run, for doctor and for the list.
+/// An unusable provider is an error of the configuration: for a run, for doctor and for the list.
 #[test]
 fn a_provider_without_an_address_is_an_error_everywhere() {
     for (row, says) in [
@@ -378,7 +389,7 @@ fn a_provider_without_an_address_is_an_error_everywhere() {
             "not an http:// or https:// address",
         ),
     ] {
-        let place = place(&format!("[providers.lab]\n{row}"));
+        let place = new_home(&format!("[providers.lab]\n{row}"));
         place.write("a.script", "when any\n  say \"hi\"\n");
         let runs: [&[&str]; 3] = [
             &["-p", "hi", "--script", "a.script", "--store", "w.db"],
@@ -400,7 +411,7 @@ fn a_provider_without_an_address_is_an_error_everywhere() {
 
 #[test]
 fn doctor_names_the_model_its_window_and_its_price() {
-    let place = place(
+    let place = new_home(
         "model = \"lab:small\"\n[providers.lab]\nformat = \"openai_chat\"\n\
          base_url = \"http://127.0.0.1:9/v1\"\n[models.small]\nwindow_tokens = 8192\n",
     );

@@ -1,7 +1,7 @@
 //! Plan mode of the real binary: the model is told, the plan is presented, and a person decides.
 
-use crate::kit::Place;
-use crate::terminal::Seat;
+use crate::terminal::TerminalSession;
+use crate::test_home::TestHome;
 
 const PLANS: &str = "when user is \"go\" and results 0 and tools include ExitPlanMode\n  \
     call ExitPlanMode {\"plan\": \"# The plan\\n\\n1. write a.txt\"}\n\
@@ -16,13 +16,13 @@ const PLAN: &[&str] = &["-p", "go", "--permission-mode", "plan"];
 // spec: PERMISSIONS-14
 #[test]
 fn the_model_is_told_to_plan_and_offered_the_tool() {
-    let place = Place::new(PLANS);
+    let place = TestHome::new(PLANS);
     assert_eq!(
-        place.alone("go", &[]).out,
+        place.run_prompt_unattended("go", &[]).out,
         "No plan mode.\n",
         "the tool is offered in plan mode only"
     );
-    place.ask("go", &["--permission-mode", "plan", "--conversation", "c"]);
+    place.run_prompt("go", &["--permission-mode", "plan", "--conversation", "c"]);
     let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
     let told: i64 = store
         .query_row("SELECT count(*) FROM entry WHERE body LIKE '%ExitPlanMode%'", [], |row| {
@@ -37,11 +37,11 @@ fn at_a_terminal_the_plan_is_shown_and_approved_sent_back_or_begun_with_edits() 
     for (typed, expected, written) in
         [("e\n", "Written.", true), ("n use b.txt\n", "use b.txt", false)]
     {
-        let place = Place::new(PLANS);
-        let mut seat = Seat::take(&place, PLAN);
-        seat.until_seen("The plan is ready. Begin the work?");
-        seat.until_seen("1. write a.txt");
-        seat.until_seen("keep planning");
+        let place = TestHome::new(PLANS);
+        let mut seat = TerminalSession::start(&place, PLAN);
+        seat.wait_for_text("The plan is ready. Begin the work?");
+        seat.wait_for_text("1. write a.txt");
+        seat.wait_for_text("keep planning");
         seat.type_in(typed);
         let (status, seen) = seat.end();
         assert_eq!(status.code(), Some(0), "{seen}");
@@ -52,11 +52,11 @@ fn at_a_terminal_the_plan_is_shown_and_approved_sent_back_or_begun_with_edits() 
 
 #[test]
 fn an_approved_plan_asks_about_each_change() {
-    let place = Place::new(PLANS);
-    let mut seat = Seat::take(&place, PLAN);
-    seat.until_seen("keep planning");
+    let place = TestHome::new(PLANS);
+    let mut seat = TerminalSession::start(&place, PLAN);
+    seat.wait_for_text("keep planning");
     seat.type_in("y\n");
-    seat.until_seen("Allow Write to a.txt?");
+    seat.wait_for_text("Allow Write to a.txt?");
     seat.type_in("y\n");
     let (status, seen) = seat.end();
     assert_eq!(status.code(), Some(0), "{seen}");
@@ -65,8 +65,8 @@ fn an_approved_plan_asks_about_each_change() {
 
 #[test]
 fn in_a_pipe_the_plan_is_the_answer_and_nothing_is_changed() {
-    let place = Place::new(PLANS);
-    let ran = place.alone("go", &["--permission-mode", "plan"]);
+    let place = TestHome::new(PLANS);
+    let ran = place.run_prompt_unattended("go", &["--permission-mode", "plan"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("give the plan as your answer"), "the model was told: {}", ran.out);
     assert!(ran.err.contains("✗ ExitPlanMode the plan: denied"), "{}", ran.err);
@@ -75,8 +75,8 @@ fn in_a_pipe_the_plan_is_the_answer_and_nothing_is_changed() {
 
 #[test]
 fn a_parked_plan_is_approved_later_without_repeating_the_flags() {
-    let place = Place::new(PLANS);
-    let ran = place.ask("go", &["--permission-mode", "plan", "--conversation", "c"]);
+    let place = TestHome::new(PLANS);
+    let ran = place.run_prompt("go", &["--permission-mode", "plan", "--conversation", "c"]);
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("The plan is ready.") && ran.err.contains("1. write a.txt"));
     let ran = place.run(&["answer", "c", "1", "continue", "--script", "a.script"]);
@@ -86,14 +86,14 @@ fn a_parked_plan_is_approved_later_without_repeating_the_flags() {
 
 #[test]
 fn a_parked_run_with_a_schema_is_approved_later_without_repeating_it() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Write {\"file_path\": \"a.txt\", \"content\": \"x\"}\n\
          when result of Write\n  call StructuredOutput {\"ok\": true}\n\
          when any\n  say \"end\"\n",
     );
     let schema =
         r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#;
-    let ran = place.ask("go", &["--json-schema", schema, "--conversation", "c"]);
+    let ran = place.run_prompt("go", &["--json-schema", schema, "--conversation", "c"]);
     assert_eq!(ran.code, 3, "{}", ran.err);
     let ran = place.run(&["approve", "c", "--script", "a.script", "--json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();

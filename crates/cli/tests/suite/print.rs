@@ -1,6 +1,6 @@
 //! `windlass -p`.
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 const LOOK: &str = r#"
 when results 0
@@ -14,9 +14,9 @@ when result of Read contains "42" and result of Bash contains "from the shell"
 
 #[test]
 fn a_scripted_conversation_runs_with_a_read_and_a_shell_tool() {
-    let place = Place::new(LOOK);
+    let place = TestHome::new(LOOK);
     place.write("a.txt", "the answer: 42\n");
-    let ran = place.ask("what is it?", &["--allow", "Read", "--allow", "Bash"]);
+    let ran = place.run_prompt("what is it?", &["--allow", "Read", "--allow", "Bash"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "The answer is 42.\n"), "{}", ran.err);
     assert!(ran.err.starts_with("Let me look.\n"), "{}", ran.err);
     assert!(ran.err.contains("✓ Read a.txt"), "{}", ran.err);
@@ -25,10 +25,10 @@ fn a_scripted_conversation_runs_with_a_read_and_a_shell_tool() {
 
 #[test]
 fn json_is_one_object_with_the_result() {
-    let place = Place::new(LOOK);
+    let place = TestHome::new(LOOK);
     place.write("a.txt", "the answer: 42\n");
     let more = ["--allow", "*", "--output-format", "json", "--conversation", "c1"];
-    let ran = place.ask("what is it?", &more);
+    let ran = place.run_prompt("what is it?", &more);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["subtype"], "success");
     assert_eq!(result["result"], "The answer is 42.");
@@ -40,11 +40,11 @@ fn json_is_one_object_with_the_result() {
 // spec: CLI-01
 #[test]
 fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
-    let place = Place::new(&LOOK.replace("echo from", "touch b.txt; echo from"));
+    let place = TestHome::new(&LOOK.replace("echo from", "touch b.txt; echo from"));
     place.write("a.txt", "42");
     let park = ["--conversation", "c1"];
     let json = ["--allow", "Read", "--output-format", "json"];
-    let ran = place.ask("go", &[json.as_slice(), &park].concat());
+    let ran = place.run_prompt("go", &[json.as_slice(), &park].concat());
     assert_eq!(ran.code, 3);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["subtype"], "error_during_execution");
@@ -64,22 +64,22 @@ fn what_would_be_asked_parks_the_run_with_one_result_and_the_answer_goes_on() {
 
 #[test]
 fn truncated_text_is_continued_and_joined() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when ask 1\n  say \"One, two, \"\n  stop max_tokens\n\
          when user contains \"truncated\"\n  say \"three.\"\n\
          when any\n  say \"One, two, \"\n  stop max_tokens\n",
     );
-    let ran = place.ask("count", &["--output-format", "json"]);
+    let ran = place.run_prompt("count", &["--output-format", "json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["result"], "One, two, three.", "{}", ran.out);
 }
 
 #[test]
 fn the_round_cap_stops_with_its_own_subtype() {
-    let place = Place::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
+    let place = TestHome::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
     place.write("a.txt", "x");
-    let ran =
-        place.ask("loop", &["--allow", "Read", "--max-turns", "3", "--output-format", "json"]);
+    let ran = place
+        .run_prompt("loop", &["--allow", "Read", "--max-turns", "3", "--output-format", "json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["subtype"], "error_max_turns");
     assert_eq!(result["num_turns"], 4, "the prompt and a result each");
@@ -89,15 +89,15 @@ fn the_round_cap_stops_with_its_own_subtype() {
 
 #[test]
 fn a_conversation_goes_on_where_it_was() {
-    let place = Place::new("when ask 1\n  say \"first\"\nwhen any\n  say \"later\"\n");
-    assert_eq!(place.ask("one", &["--conversation", "c"]).out, "first\n");
-    assert_eq!(place.ask("two", &["--conversation", "c"]).out, "later\n");
+    let place = TestHome::new("when ask 1\n  say \"first\"\nwhen any\n  say \"later\"\n");
+    assert_eq!(place.run_prompt("one", &["--conversation", "c"]).out, "first\n");
+    assert_eq!(place.run_prompt("two", &["--conversation", "c"]).out, "later\n");
 }
 
 #[test]
 fn a_refusal_is_a_result_that_says_so() {
-    let place = Place::new("when any\n  call Read {\"file_path\": \"a\"}\n  stop refusal\n");
-    let ran = place.ask("do it", &["--output-format", "json"]);
+    let place = TestHome::new("when any\n  call Read {\"file_path\": \"a\"}\n  stop refusal\n");
+    let ran = place.run_prompt("do it", &["--output-format", "json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["result"], "I can't help with that request.");
     assert_eq!(result["refusal"], true);
@@ -106,21 +106,21 @@ fn a_refusal_is_a_result_that_says_so() {
 
 #[test]
 fn an_unknown_stop_reason_finishes_with_the_text_and_a_flag() {
-    let place = Place::new("when any\n  say \"so far\"\n  stop something_new\n");
-    let ran = place.ask("do it", &["--output-format", "json"]);
+    let place = TestHome::new("when any\n  say \"so far\"\n  stop something_new\n");
+    let ran = place.run_prompt("do it", &["--output-format", "json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&result["result"], &result["unexpected"]), (&"so far".into(), &true.into()));
     assert_eq!(result["subtype"], "success");
 }
 
-/// What the provider said stands in the log, the event, the trace and the explanation: whoever looks
-/// into it has to know what to look for.
+/// The provider's message is in the log, the event, the trace and the explanation, so that the
+/// cause can be found.
 // spec: STOP-16
 #[test]
 fn an_unknown_stop_reason_is_a_warning_with_its_value() {
-    let place = Place::new("when any\n  say \"so far\"\n  stop something_new\n");
+    let place = TestHome::new("when any\n  say \"so far\"\n  stop something_new\n");
     let log = ["--log", "warn", "--log-format", "json", "--conversation", "c"];
-    let ran = place.ask("do it", &log);
+    let ran = place.run_prompt("do it", &log);
     let lines = ran.err.lines().filter_map(|line| serde_json::from_str(line).ok());
     let mut lines = lines.filter(|line: &serde_json::Value| line["event"] == "agent.reply.anomaly");
     let logged = lines.next().unwrap();

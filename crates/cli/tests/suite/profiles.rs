@@ -1,6 +1,6 @@
-//! The profiles that are built in: their checklists hold, and names in a checklist are checked.
+//! The built-in profiles: their checklists are enforced, and names in a checklist are checked.
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 const BUILDS: &str = "when user is \"go\" and ask 1\n  say \"Done already.\"\n\
     when ask 2\n  call TodoWrite {\"todos\": [{\"content\": \"write\", \"status\": \"completed\"}]}\n\
@@ -9,8 +9,9 @@ const BUILDS: &str = "when user is \"go\" and ask 1\n  say \"Done already.\"\n\
 
 #[test]
 fn builder_wants_a_task_list_and_a_written_file_before_it_is_done() {
-    let place = Place::new(BUILDS);
-    let ran = place.alone("go", &["--profile", "builder", "--allowedTools", "Write"]);
+    let place = TestHome::new(BUILDS);
+    let ran =
+        place.run_prompt_unattended("go", &["--profile", "builder", "--allowedTools", "Write"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Really done.\n"), "{}", ran.err);
     let rejected = "the answer was rejected by the checklist: the work is not complete: ";
     assert!(
@@ -25,8 +26,8 @@ fn builder_wants_a_task_list_and_a_written_file_before_it_is_done() {
 
 #[test]
 fn router_is_for_short_runs() {
-    let place = Place::new("when any\n  call Read {\"file_path\": \"a.script\"}\n");
-    let ran = place.ask("go", &["--profile", "router", "--conversation", "c"]);
+    let place = TestHome::new("when any\n  call Read {\"file_path\": \"a.script\"}\n");
+    let ran = place.run_prompt("go", &["--profile", "router", "--conversation", "c"]);
     assert_ne!(ran.code, 0, "{}", ran.err);
     let told = place.run(&["explain", "c"]).out;
     assert!(told.contains(" of 12 rounds with tool calls"), "{told}");
@@ -34,10 +35,10 @@ fn router_is_for_short_runs() {
 
 #[test]
 fn a_checklist_with_an_unknown_tool_is_an_error() {
-    let place = Place::new(BUILDS);
+    let place = TestHome::new(BUILDS);
     std::fs::create_dir(place.path("home")).unwrap();
     place.write("home/config.toml", "[profiles.x]\nchecklist = { Wriite = 1 }\n");
-    let ran = place.alone("go", &["--profile", "x"]);
+    let ran = place.run_prompt_unattended("go", &["--profile", "x"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
     assert!(ran.err.contains("Wriite"), "{}", ran.err);
     assert!(!place.path("w.db").exists());

@@ -1,13 +1,13 @@
-//! What people are asked: the whole of what would run, choices, and answers that were meant.
+//! Questions to people: all of what would run, choices, and the meaning of answers.
 
 use serde_json::Value;
 
-use crate::kit::Place;
-use crate::terminal::Seat;
+use crate::terminal::TerminalSession;
+use crate::test_home::TestHome;
 
 /// A call whose command is given as JSON.
-fn bash(command: &str) -> Place {
-    Place::new(&format!(
+fn bash_script(command: &str) -> TestHome {
+    TestHome::new(&format!(
         "when results 0\n  call Bash {{\"description\": \"looks around\", \"command\": {command}}}\n\
          when any\n  say \"Done.\"\n"
     ))
@@ -16,9 +16,9 @@ fn bash(command: &str) -> Place {
 #[test]
 fn what_is_approved_is_shown_whole_decoded_and_with_its_blanks() {
     let long = "harmless ".repeat(120);
-    let place = bash(&format!("\"echo {long}; \\u0074ouch 'my  file'   other\""));
+    let place = bash_script(&format!("\"echo {long}; \\u0074ouch 'my  file'   other\""));
     let whole = format!("    echo {long}; touch 'my  file'   other");
-    let ran = place.ask("go", &["--conversation", "c"]);
+    let ran = place.run_prompt("go", &["--conversation", "c"]);
     assert_eq!(ran.code, 3, "{}", ran.err);
     let lines: Vec<&str> = ran.err.lines().collect();
     assert_eq!(lines[0], "windlass: question 1: Allow Bash to run this command?");
@@ -38,15 +38,15 @@ fn what_is_approved_is_shown_whole_decoded_and_with_its_blanks() {
 
 #[test]
 fn a_parked_question_has_tool_input_and_choices_in_json() {
-    let place = bash("\"touch made\\u200b\"");
-    let ran = place.ask("go", &["--json", "--conversation", "c"]);
+    let place = bash_script("\"touch made\\u200b\"");
+    let ran = place.run_prompt("go", &["--json", "--conversation", "c"]);
     let result: Value = serde_json::from_str(&ran.out).unwrap();
     let question = &result["questions"][0];
     assert_eq!((&question["id"], &question["tool"]), (&1.into(), &"Bash".into()), "{result}");
     assert_eq!(question["input"]["command"], "touch made\u{200b}");
     assert_eq!(question["choices"], serde_json::json!(["allow", "deny"]));
     assert_eq!(question["text"], "Allow Bash to run this command?");
-    // For people it is written out.
+    // For people it is escaped.
     assert!(result["errors"][0].as_str().unwrap().contains("touch made\\u200b"), "{result}");
     let ran = place.run(&["answer", "c", "1", "allow", "--script", "a.script"]);
     assert!(ran.code == 0 && ran.err.contains("    touch made\\u200b"), "{}", ran.err);
@@ -54,17 +54,17 @@ fn a_parked_question_has_tool_input_and_choices_in_json() {
 
 #[test]
 fn a_change_of_a_file_is_shown_as_a_diff_before_it_is_made() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"a.py\"}\nwhen result of Read\n  \
          call Edit {\"file_path\": \"a.py\", \"old_string\": \"    return a - b\", \
          \"new_string\": \"    return a + b\"}\nwhen any\n  say \"Done.\"\n",
     );
     place.write("a.py", "def f(a, b):\n    return a - b\n");
-    let mut seat = Seat::take(&place, &["-p", "go"]);
-    seat.until_seen("[n] deny");
-    assert!(seat.seen().contains("Allow Edit of a.py?"), "{}", seat.seen());
-    assert!(seat.seen().contains("   2 -    return a - b"), "{}", seat.seen());
-    assert!(seat.seen().contains("   2 +    return a + b"), "{}", seat.seen());
+    let mut seat = TerminalSession::start(&place, &["-p", "go"]);
+    seat.wait_for_text("[n] deny");
+    assert!(seat.screen_text().contains("Allow Edit of a.py?"), "{}", seat.screen_text());
+    assert!(seat.screen_text().contains("   2 -    return a - b"), "{}", seat.screen_text());
+    assert!(seat.screen_text().contains("   2 +    return a + b"), "{}", seat.screen_text());
     seat.type_in("y\n");
     let (status, seen) = seat.end();
     assert!(status.success(), "{seen}");
@@ -73,14 +73,14 @@ fn a_change_of_a_file_is_shown_as_a_diff_before_it_is_made() {
 
 #[test]
 fn what_was_typed_before_the_question_does_not_answer_it() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  delay 1s\n  call Bash {\"command\": \"touch made\"}\n\
          when any\n  say \"Done.\"\n",
     );
-    let mut seat = Seat::take(&place, &["-p", "go", "--conversation", "c"]);
-    seat.until_seen("0 s");
+    let mut seat = TerminalSession::start(&place, &["-p", "go", "--conversation", "c"]);
+    seat.wait_for_text("0 s");
     seat.type_in("y\ny\n");
-    seat.until_seen("[n] deny");
+    seat.wait_for_text("[n] deny");
     seat.type_in("n not yet\n");
     let (status, seen) = seat.end();
     assert!(status.success(), "{seen}");
@@ -88,15 +88,15 @@ fn what_was_typed_before_the_question_does_not_answer_it() {
     assert!(seen.contains("denied, not yet"), "{seen}");
 }
 
-/// Whoever comes back with `fg` sees what is asked.
+/// After `fg` the question is shown again.
 #[test]
 fn the_prompt_is_shown_again_when_the_process_goes_on() {
-    let place = bash("\"touch made\"");
-    let mut seat = Seat::take(&place, &["-p", "go"]);
-    seat.until_seen("[n] deny");
+    let place = bash_script("\"touch made\"");
+    let mut seat = TerminalSession::start(&place, &["-p", "go"]);
+    seat.wait_for_text("[n] deny");
     seat.signal(rustix::process::Signal::STOP);
     seat.signal(rustix::process::Signal::CONT);
-    seat.until("the prompt again", |seat| seat.seen().matches("[n] deny").count() == 2);
+    seat.wait_until("the prompt again", |seat| seat.screen_text().matches("[n] deny").count() == 2);
     seat.type_in("y\n");
     let (status, seen) = seat.end();
     assert!(status.success() && place.path("made").exists(), "{seen}");
@@ -105,15 +105,15 @@ fn the_prompt_is_shown_again_when_the_process_goes_on() {
 #[test]
 fn a_long_call_is_shown_in_pages() {
     let lines: String = (1..=60).map(|n| format!("echo line{n}\\n")).collect();
-    let place = bash(&format!("\"{lines}touch made\""));
-    let mut seat = Seat::take(&place, &["-p", "go"]);
-    seat.until_seen("of 62 lines; Enter for more");
-    assert!(!seat.seen().contains("line60"), "{}", seat.seen());
+    let place = bash_script(&format!("\"{lines}touch made\""));
+    let mut seat = TerminalSession::start(&place, &["-p", "go"]);
+    seat.wait_for_text("of 62 lines; Enter for more");
+    assert!(!seat.screen_text().contains("line60"), "{}", seat.screen_text());
     seat.type_in("a\n");
-    seat.until_seen("[n] deny");
-    assert!(seat.seen().contains("    touch made"), "{}", seat.seen());
+    seat.wait_for_text("[n] deny");
+    assert!(seat.screen_text().contains("    touch made"), "{}", seat.screen_text());
     seat.type_in("what?\n");
-    seat.until_seen("Please answer y");
+    seat.wait_for_text("Please answer y");
     seat.type_in("y\n");
     let (status, seen) = seat.end();
     assert!(status.success() && place.path("made").exists(), "{seen}");
@@ -128,24 +128,24 @@ const CHOICES: &str = "when results 0\n  call AskUserQuestion {\"questions\": [\
 
 #[test]
 fn a_question_of_the_model_offers_its_choices() {
-    let place = Place::new(CHOICES);
-    let mut seat = Seat::take(&place, &["-p", "go"]);
-    seat.until_seen("or type an answer of your own:");
+    let place = TestHome::new(CHOICES);
+    let mut seat = TerminalSession::start(&place, &["-p", "go"]);
+    seat.wait_for_text("or type an answer of your own:");
     for expected in ["Color: Which color?", "  1. Red - like a rose", "  2. Blue"] {
-        assert!(seat.seen().contains(expected), "{expected}: {}", seat.seen());
+        assert!(seat.screen_text().contains(expected), "{expected}: {}", seat.screen_text());
     }
     seat.type_in("1,2\n");
-    seat.until_seen("Please choose from the list");
+    seat.wait_for_text("Please choose from the list");
     seat.type_in("2\n");
-    seat.until_seen("Choose numbers separated by commas");
+    seat.wait_for_text("Choose numbers separated by commas");
     seat.type_in("1, 3\n");
     let (status, seen) = seat.end();
     assert!(status.success(), "{seen}");
     let said = seen.split("You chose:").last().unwrap();
     assert!(said.contains("Blue") && said.contains("S, L"), "{seen}");
 
-    // Left waiting, it is answered with the same numbers.
-    let ran = place.ask("go", &["--conversation", "c"]);
+    // A parked question is answered with the same numbers.
+    let ran = place.run_prompt("go", &["--conversation", "c"]);
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("  1. Red - like a rose"), "{}", ran.err);
     let ran = place.run(&["answer", "c", "1", "text", "7; 1", "--script", "a.script"]);
@@ -156,14 +156,14 @@ fn a_question_of_the_model_offers_its_choices() {
 
 #[test]
 fn tasks_are_a_list_and_calls_that_never_ran_have_a_line() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call TodoWrite {\"todos\": [\
          {\"content\": \"read the code\", \"status\": \"completed\"}, \
          {\"content\": \"fix it\", \"status\": \"in_progress\", \"activeForm\": \"fixing it\"}, \
          {\"content\": \"test it\", \"status\": \"pending\"}]}\n  \
          call Hammer {\"nail\": 1}\n  call Read {\"path\": 3}\nwhen any\n  say \"Done.\"\n",
     );
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(ran.err.contains("✓ TodoWrite 1 of 3 tasks done"), "{}", ran.err);
     for task in ["    ☒ read the code", "    ▸ fixing it", "    ☐ test it"] {
         assert!(ran.err.contains(task), "{task}: {}", ran.err);
@@ -174,24 +174,25 @@ fn tasks_are_a_list_and_calls_that_never_ran_have_a_line() {
 
 #[test]
 fn the_running_command_is_shown() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Bash {\"command\": \"sleep 1.5\"}\nwhen any\n  say \"Done.\"\n",
     );
-    let mut seat = Seat::take(&place, &["-p", "go", "--allowedTools", "Bash"]);
-    seat.until_seen("tokens · Bash sleep 1.5");
+    let mut seat = TerminalSession::start(&place, &["-p", "go", "--allowedTools", "Bash"]);
+    seat.wait_for_text("tokens · Bash sleep 1.5");
     let (status, seen) = seat.end();
     assert!(status.success(), "{seen}");
 }
 
-/// Ids and what tools say come from outside: none of it may reach the terminal as a command.
+/// Ids and output of tools come from outside: none of it may reach the terminal as a control
+/// sequence.
 #[test]
 fn no_control_sequence_reaches_the_terminal() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"a\\u001b]0;x\\u0007.txt\"}\n\
          when any\n  say \"\\u001b[2Jdone\\u009b2J\"\n",
     );
     let hostile = "c\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}2J\u{202e}";
-    assert_eq!(place.ask("go\u{1b}[2J", &["--conversation", hostile]).code, 0);
+    assert_eq!(place.run_prompt("go\u{1b}[2J", &["--conversation", hostile]).code, 0);
     for args in [
         &["runs"][..],
         &["show", hostile],
@@ -224,12 +225,12 @@ fn no_control_sequence_reaches_the_terminal() {
 /// Every way a command can end has its code.
 #[test]
 fn exit_codes_tell_how_it_ended() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"bad\"\n  fail 400 \"no\"\nwhen user is \"refuse\"\n  stop refusal\n\
          when user is \"ask\" and results 0\n  call Bash {\"command\": \"touch x\"}\n\
          when any\n  say \"ok\"\n",
     );
-    let code = |prompt: &str, more: &[&str]| place.ask(prompt, more).code;
+    let code = |prompt: &str, more: &[&str]| place.run_prompt(prompt, more).code;
     assert_eq!([code("fine", &[]), code("refuse", &[])], [0, 0]);
     assert_eq!(code("bad", &[]), 1);
     assert_eq!(code("ask", &["--conversation", "c"]), 3);
@@ -249,12 +250,12 @@ fn exit_codes_tell_how_it_ended() {
     let store = place.path("w.db");
     let args = ["-p", "ask", "--script", "a.script", "--when-asked", "park", "--store"];
     let args = [&args[..], &[store.to_str().unwrap()]].concat();
-    assert_eq!(place.run_with(&args, &[("CLAUDE_AGENT_SDK_VERSION", "1.0")]).code, 1);
+    assert_eq!(place.run_with_env(&args, &[("CLAUDE_AGENT_SDK_VERSION", "1.0")]).code, 1);
 }
 
-/// Runs `./x.sh`, goes to `src`, and runs `./x.sh` there: another program.
-fn two_programs_of_one_name() -> Place {
-    let place = Place::new(
+/// Runs `./x.sh`, changes to `src`, and runs `./x.sh` there: another program.
+fn two_programs_of_one_name() -> TestHome {
+    let place = TestHome::new(
         "when ask 1\n  call Bash {\"command\": \"./x.sh\"}\n\
          when ask 2\n  call Bash {\"command\": \"cd src\"}\n\
          when ask 3\n  call Bash {\"command\": \"./x.sh\"}\n\
@@ -269,11 +270,12 @@ fn two_programs_of_one_name() -> Place {
     place
 }
 
+// spec: PERMISSIONS-23
 #[test]
 fn a_question_says_which_folder_a_command_starts_in() {
     let place = two_programs_of_one_name();
     let allow = ["--conversation", "c", "--allow", "Bash(./x.sh)", "--allow", "Bash(cd:*)"];
-    let ran = place.ask("go", &allow);
+    let ran = place.run_prompt("go", &allow);
     assert_eq!(ran.code, 3, "{}", ran.err);
     let asked = "Allow Bash to run this command?\n    ./x.sh\n  folder: src\n";
     assert!(ran.err.contains(asked), "{}", ran.err);
@@ -290,24 +292,27 @@ fn a_question_says_which_folder_a_command_starts_in() {
     assert!(ran.code == 0 && place.path("src/other").exists(), "{}", ran.err);
 }
 
-/// A rule that a person gave for a command holds in the folder they saw it run in.
+/// A rule that a person gave for a command applies in the folder they saw it run in.
+// spec: PERMISSIONS-23
 #[test]
 fn a_rule_given_in_one_folder_does_not_hold_in_another() {
     for (command, in_root) in [("./x.sh", "Bash(./x.sh)"), ("touch other", "Bash(touch other)")] {
         let place = two_programs_of_one_name();
         let script = std::fs::read_to_string(place.path("a.script")).unwrap();
         place.write("a.script", &script.replace("./x.sh", command));
-        let mut seat = Seat::take(&place, &["-p", "go", "--allow", "Bash(cd:*)"]);
-        seat.until_seen("[n] deny");
-        assert!(seat.seen().contains(in_root), "{}", seat.seen());
-        assert!(!seat.seen().contains("folder:"), "{}", seat.seen());
+        let mut seat = TerminalSession::start(&place, &["-p", "go", "--allow", "Bash(cd:*)"]);
+        seat.wait_for_text("[n] deny");
+        assert!(seat.screen_text().contains(in_root), "{}", seat.screen_text());
+        assert!(!seat.screen_text().contains("folder:"), "{}", seat.screen_text());
         seat.type_in("c\n");
-        seat.until_seen("folder: src");
-        assert!(!place.path("src/other").exists(), "{}", seat.seen());
-        seat.until("the second question", |seat| seat.seen().matches("[n] deny").count() == 2);
-        // A rule of the whole project is not given in one of its folders.
+        seat.wait_for_text("folder: src");
+        assert!(!place.path("src/other").exists(), "{}", seat.screen_text());
+        seat.wait_until("the second question", |seat| {
+            seat.screen_text().matches("[n] deny").count() == 2
+        });
+        // A rule of the whole project is not offered in one of its folders.
         seat.type_in("p\n");
-        seat.until_seen("Please answer y");
+        seat.wait_for_text("Please answer y");
         seat.type_in("n\n");
         let (status, seen) = seat.end();
         assert!(status.success() && !place.path("src/other").exists(), "{seen}");

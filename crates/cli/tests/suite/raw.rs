@@ -1,9 +1,9 @@
-//! What providers answered is kept whole, also where nothing could be made of it.
+//! Provider responses are stored completely, even if they could not be parsed.
 
 use serde_json::Value;
 
-use crate::kit::Place;
-use crate::wire::Wire;
+use crate::recording_server::RecordingServer;
+use crate::test_home::TestHome;
 
 const CUT: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_cut\",\"usage\":{}}}\n\n";
 const STREAM: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_7\",\"usage\":{\"input_tokens\":9}}}\n\n\
@@ -14,13 +14,13 @@ event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n
 event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}\n\n\
 event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
 
-fn place() -> Place {
-    let place = Place::new("");
+fn new_home() -> TestHome {
+    let place = TestHome::new("");
     std::fs::create_dir(place.path("home")).unwrap();
     place
 }
 
-fn quickly<'a>(more: &[&'a str]) -> Vec<&'a str> {
+fn with_fast_retries<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let quick = ["--set", "model_retry_ms=1", "--set", "model_retry_most_ms=1"];
     [&["-p", "hi", "--store", "w.db", "--conversation", "c", "--model", "sonnet"], &quick[..], more]
         .concat()
@@ -36,9 +36,9 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
         ("200 OK", CUT),
         ("200 OK", STREAM),
     ];
-    let (wire, place) = (Wire::failing(&first), place());
-    let ran = place.run_with(&quickly(&[]), &wire.keys());
-    assert_eq!((ran.code, wire.sent().len()), (0, 4), "{}", ran.err);
+    let (wire, place) = (RecordingServer::start_failing(&first), new_home());
+    let ran = place.run_with_env(&with_fast_retries(&[]), &wire.keys());
+    assert_eq!((ran.code, wire.recorded_requests().len()), (0, 4), "{}", ran.err);
     let rows = place.json(&["raw", "c"]);
     let kept = |row: &Value| row["answer"]["response"].as_str().unwrap_or_default().to_owned();
     let told: Vec<(Value, Value, bool)> = rows
@@ -52,7 +52,7 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
     assert!(!kept(&rows[0]).contains("hunter22"), "secrets are not kept: {}", kept(&rows[0]));
     assert_eq!(kept(&rows[1]), "this is not a message");
     assert_eq!((kept(&rows[2]), kept(&rows[3])), (CUT.to_owned(), STREAM.to_owned()));
-    // For people: the body, without anything a terminal would obey.
+    // For people: the body, without control sequences.
     let ran = place.run(&["raw", "c", "--iter", "1"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
@@ -61,12 +61,12 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
         ran.out
     );
     assert!(ran.out.contains("event: message_stop"), "{}", ran.out);
-    // A run is named by its id, and an iteration that is not there is told.
+    // A run is named by its id, and a missing iteration is an error.
     let run = rows[0]["run"].as_str().unwrap().to_owned();
     assert_eq!(place.json(&["raw", &run]).len(), 4);
     let ran = place.run(&["raw", "c", "--iter", "2"]);
     assert!(ran.code == 1 && ran.err.contains("no answer of a provider is kept"), "{}", ran.err);
-    // The log itself has none of it.
+    // The log itself has no raw responses.
     let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
     let logged: i64 = store
         .query_row("SELECT count(*) FROM entry WHERE body LIKE '%msg_7%'", [], |row| row.get(0))
@@ -74,11 +74,11 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
     assert_eq!(logged, 0);
 }
 
-/// A tenant, or a machine, can have none kept.
+/// A scripted model has no provider response to store.
 #[test]
 fn a_script_leaves_no_answer_to_read() {
-    let place = Place::new("when any\n  say \"hi\"\n");
-    place.alone("go", &["--conversation", "c"]);
+    let place = TestHome::new("when any\n  say \"hi\"\n");
+    place.run_prompt_unattended("go", &["--conversation", "c"]);
     let ran = place.run(&["raw", "c"]);
     assert!(ran.code == 1 && ran.err.contains("no answer of a provider is kept"), "{}", ran.err);
 }

@@ -1,11 +1,12 @@
-//! What is given with one prompt is its run's alone: after a crash, in a queue, and for a worker.
+//! Settings given with one prompt apply to its run alone: after a crash, in a queue, and for a
+//! worker.
 
 use std::process::Stdio;
 
-use windlass::core::permission::{Human, Mode};
-use windlass::core::settings::{CacheLifetime, Effort, Settings};
+use windlass::core::permission::{HumanAvailability, PermissionMode};
+use windlass::core::settings::conversation_settings::{CacheLifetime, Effort, Settings};
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 const WORK: &str = r#"
 when user is "one" and results 0
@@ -21,8 +22,8 @@ when any
   say "said ${user}"
 "#;
 
-/// Starts a prompt of the conversation `c` that is not waited for.
-fn start(place: &Place, prompt: &str, more: &[&str]) -> std::process::Child {
+/// Starts a prompt of the conversation `c` without waiting for it.
+fn start_prompt(place: &TestHome, prompt: &str, more: &[&str]) -> std::process::Child {
     let store = place.path("w.db");
     let args = ["-p", prompt, "--script", "a.script", "--conversation", "c", "--lease-ms", "1000"];
     let args =
@@ -33,7 +34,7 @@ fn start(place: &Place, prompt: &str, more: &[&str]) -> std::process::Child {
 
 const QUICK: &[&str] = &["--conversation", "c", "--lease-ms", "1000", "--beat-ms", "200"];
 
-/// Flags of every kind, each of which shows in the settings of its run.
+/// Flags of every kind, each of which is visible in the settings of its run.
 const FLAGS: &[&str] = &[
     "--allow",
     "Bash",
@@ -47,7 +48,7 @@ const FLAGS: &[&str] = &[
     "low",
 ];
 
-/// Whether a run had `FLAGS`: all of them, or none.
+/// Checks that a run had all of `FLAGS`, or none.
 #[track_caller]
 fn assert_flags(settings: &Settings, expected: bool) {
     let seen = [
@@ -61,7 +62,7 @@ fn assert_flags(settings: &Settings, expected: bool) {
 }
 
 #[track_caller]
-fn assert_flags_of_runs(place: &Place, expected: &[bool]) {
+fn assert_flags_of_runs(place: &TestHome, expected: &[bool]) {
     let runs = place.settings_of_runs("c");
     assert_eq!(runs.len(), expected.len());
     for (settings, expected) in runs.iter().zip(expected) {
@@ -72,13 +73,14 @@ fn assert_flags_of_runs(place: &Place, expected: &[bool]) {
 // spec: LANES-14
 #[test]
 fn flags_of_a_killed_run_are_not_those_of_the_next_prompt() {
-    let place = Place::new(WORK);
-    let mut first = start(&place, "one", FLAGS);
+    let place = TestHome::new(WORK);
+    let mut first = start_prompt(&place, "one", FLAGS);
     place.wait_until("the first command", || place.path("started").exists());
     first.kill().unwrap();
     first.wait().unwrap();
-    // The interrupted command may have happened: say so, and its run goes on with its own flags.
-    let behind = place.alone("two", QUICK);
+    // The interrupted command may have happened: after the answer its run continues with its own
+    // flags.
+    let behind = place.run_prompt_unattended("two", QUICK);
     assert!(!behind.err.contains("something is different"), "{}", behind.err);
     let ran = place.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
     assert!(ran.out.contains("said one"), "{}{}", ran.out, ran.err);
@@ -91,14 +93,14 @@ fn flags_of_a_killed_run_are_not_those_of_the_next_prompt() {
 // spec: LANES-14
 #[test]
 fn flags_of_a_prompt_are_not_those_of_the_killed_run_before_it() {
-    let place = Place::new(WORK);
+    let place = TestHome::new(WORK);
     let rules = ["touch started", "sleep:*", "touch one"].map(|rule| format!("Bash({rule})"));
     let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
-    let mut first = start(&place, "one", &rules);
+    let mut first = start_prompt(&place, "one", &rules);
     place.wait_until("the first command", || place.path("started").exists());
     first.kill().unwrap();
     first.wait().unwrap();
-    let behind = place.alone("two", &[QUICK, FLAGS].concat());
+    let behind = place.run_prompt_unattended("two", &[QUICK, FLAGS].concat());
     assert!(!behind.err.contains("something is different"), "{}", behind.err);
     place.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
     place.wait_until("both runs", || place.settings_of_runs("c").len() == 2);
@@ -108,9 +110,9 @@ fn flags_of_a_prompt_are_not_those_of_the_killed_run_before_it() {
 // spec: LANES-14
 #[test]
 fn flags_of_a_prompt_are_not_those_of_a_detached_one_before_it() {
-    let place = Place::new(WORK);
-    assert_eq!(place.alone("first", &["--conversation", "c", "--detach"]).code, 0);
-    let ran = place.alone("second", &[QUICK, FLAGS].concat());
+    let place = TestHome::new(WORK);
+    assert_eq!(place.run_prompt_unattended("first", &["--conversation", "c", "--detach"]).code, 0);
+    let ran = place.run_prompt_unattended("second", &[QUICK, FLAGS].concat());
     assert!(ran.out.contains("said second"), "{}{}", ran.out, ran.err);
     assert_flags_of_runs(&place, &[false, true]);
 }
@@ -118,12 +120,12 @@ fn flags_of_a_prompt_are_not_those_of_a_detached_one_before_it() {
 // spec: LANES-14
 #[test]
 fn flags_of_a_prompt_that_waits_are_not_lost() {
-    let place = Place::new(WORK);
+    let place = TestHome::new(WORK);
     let rules = ["touch started", "sleep:*", "touch one"].map(|rule| format!("Bash({rule})"));
     let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
-    let mut first = start(&place, "one", &rules);
+    let mut first = start_prompt(&place, "one", &rules);
     place.wait_until("the first command", || place.path("started").exists());
-    let ran = place.alone("two", &[QUICK, FLAGS].concat());
+    let ran = place.run_prompt_unattended("two", &[QUICK, FLAGS].concat());
     assert!(ran.out.contains("said two"), "{}{}", ran.out, ran.err);
     assert!(place.path("two").exists(), "{}{}", ran.out, ran.err);
     assert_eq!(first.wait().unwrap().code(), Some(0));
@@ -133,19 +135,19 @@ fn flags_of_a_prompt_that_waits_are_not_lost() {
 // spec: LANES-14
 #[test]
 fn flags_of_a_run_are_not_those_of_a_prompt_that_waits_behind_it() {
-    let place = Place::new(WORK);
-    let mut first = start(&place, "one", FLAGS);
+    let place = TestHome::new(WORK);
+    let mut first = start_prompt(&place, "one", FLAGS);
     place.wait_until("the first command", || place.path("started").exists());
-    let ran = place.alone("two", QUICK);
+    let ran = place.run_prompt_unattended("two", QUICK);
     assert!(ran.out.contains("not allowed two"), "{}{}", ran.out, ran.err);
     assert_eq!(first.wait().unwrap().code(), Some(0));
     assert!(place.path("one").exists() && !place.path("two").exists());
-    // Nor those of one that was left for whoever comes next.
-    let mut first = start(&place, "one", FLAGS);
+    // Nor those of a run that was left for another process.
+    let mut first = start_prompt(&place, "one", FLAGS);
     place.wait_until("the run", || {
         place.json(&["runs"]).iter().any(|run| run["state"] == "running")
     });
-    let left = place.alone("two", &["--conversation", "c", "--detach"]);
+    let left = place.run_prompt_unattended("two", &["--conversation", "c", "--detach"]);
     assert_eq!(left.code, 0, "{}", left.err);
     first.wait().unwrap();
     assert!(!place.path("two").exists());
@@ -155,15 +157,16 @@ fn flags_of_a_run_are_not_those_of_a_prompt_that_waits_behind_it() {
 // spec: LANES-14
 #[test]
 fn what_was_given_with_a_prompt_that_was_left_goes_with_it() {
-    let place = Place::new(WORK);
+    let place = TestHome::new(WORK);
     let left = [&["--conversation", "c", "--detach"], FLAGS].concat();
-    assert_eq!(place.alone("two", &left).code, 0);
+    assert_eq!(place.run_prompt_unattended("two", &left).code, 0);
     let worked = place.run(&["resume", "c", "--script", "a.script"]);
     assert!(place.path("two").exists(), "{}{}", worked.out, worked.err);
     assert_flags_of_runs(&place, &[true]);
 }
 
-/// A flag that travels with a detached prompt, its value, and how it shows in the settings of its run.
+/// A flag that is sent with a detached prompt, its value, and its effect on the settings of the
+/// run.
 type Travels = (&'static str, Option<&'static str>, fn(&Settings) -> bool);
 
 const TRAVELS: &[Travels] = &[
@@ -185,10 +188,11 @@ const TRAVELS: &[Travels] = &[
     }),
     ("--disallowedTools", Some("Bash"), |s| s.tools.iter().all(|tool| &*tool.name != "Bash")),
     ("--permission-mode", Some("plan"), |s| {
-        s.rules.mode == Mode::Plan && s.tools.iter().any(|tool| &*tool.name == "ExitPlanMode")
+        s.rules.mode == PermissionMode::Plan
+            && s.tools.iter().any(|tool| &*tool.name == "ExitPlanMode")
     }),
-    ("--dangerously-skip-permissions", None, |s| s.rules.mode == Mode::BypassPermissions),
-    ("--when-asked", Some("deny"), |s| s.rules.human == Human::Absent),
+    ("--dangerously-skip-permissions", None, |s| s.rules.mode == PermissionMode::BypassPermissions),
+    ("--when-asked", Some("deny"), |s| s.rules.human == HumanAvailability::Absent),
     ("--tools", Some("Read,Grep"), |s| s.tools.len() == 2),
     ("--settings", Some(r#"{"permissions":{"deny":["Bash(rm:*)"]}}"#), |s| s.rules.deny.len() == 1),
     ("--settings", Some(r#"{"model":"claude-opus-4-1"}"#), |s| s.model.name.contains("opus")),
@@ -218,7 +222,7 @@ const TRAVELS: &[Travels] = &[
     ("--set", Some("parallel_calls=2"), |s| s.limits.parallel_calls == 2),
 ];
 
-/// Flags that cannot travel with a prompt.
+/// Flags that cannot be sent with a prompt.
 const REFUSED: &[(&str, &str)] = &[
     ("--script", "a.script"),
     ("--add-dir", "home"),
@@ -228,7 +232,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("--settings", r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"true"}]}]}}"#),
 ];
 
-/// Flags that say where the prompt goes and how this process prints.
+/// Flags about the target of the prompt and the output of this process.
 const HERE: &[&str] = &[
     "--print",
     "--continue",
@@ -254,7 +258,7 @@ const HERE: &[&str] = &[
 // spec: LANES-14
 #[test]
 fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
-    let place = Place::new("when any\n  say \"done\"\n");
+    let place = TestHome::new("when any\n  say \"done\"\n");
     std::fs::create_dir_all(place.path("home")).unwrap();
     let careful = "[profiles.careful]\neffort = \"max\"\nmax_tokens = 777\nmodel = \"haiku\"\n\
                    checklist = { Read = 1 }\n";
@@ -264,7 +268,7 @@ fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
     for (nth, (flag, value, _)) in TRAVELS.iter().enumerate() {
         let name = format!("c{nth}");
         let sent = ["-p", "go", "--detach", "--conversation", &name, flag];
-        let ran = place.run_with(&[&sent, value.as_slice(), &store].concat(), &sandbox);
+        let ran = place.run_with_env(&[&sent, value.as_slice(), &store].concat(), &sandbox);
         assert_eq!(ran.code, 0, "{flag}: {}", ran.err);
     }
     let args = ["worker", "--script", "a.script", "--when-asked", "park", store[0], store[1]];
@@ -284,7 +288,7 @@ fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{flag}");
         assert!(ran.err.contains("cannot be combined with --detach"), "{flag}: {}", ran.err);
     }
-    // A new flag must be given a place in one of the lists.
+    // A new flag must be added to one of the lists.
     let help = place.run_bare(&["--help"]).out;
     let flags = help.split_whitespace().filter(|word| word.starts_with("--"));
     let flags = flags.map(|word| word.trim_end_matches([',', ';', '.', '`', ')', ']']));
@@ -295,7 +299,7 @@ fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
         })
     };
     for flag in flags.filter(is_flag) {
-        // Other names of flags that are in the list.
+        // Aliases of flags that are in the list.
         let is_alias = ["--allow", "--deny"].contains(&flag);
         let known = is_alias
             || TRAVELS.iter().any(|(name, ..)| *name == flag)
@@ -308,7 +312,7 @@ fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
 // spec: LANES-14
 #[test]
 fn a_schema_and_a_list_of_tools_hold_for_a_detached_prompt() {
-    let place = Place::new(
+    let place = TestHome::new(
         r#"
 when user is "wrong" and results 0
   call StructuredOutput {"m": 1}
@@ -327,13 +331,16 @@ when any
 "#,
     );
     let schema = r#"{"type":"object","required":["n"]}"#;
-    place.alone("wrong", &["--conversation", "s", "--detach", "--json-schema", schema]);
+    place.run_prompt_unattended(
+        "wrong",
+        &["--conversation", "s", "--detach", "--json-schema", schema],
+    );
     let ran = place.run(&["resume", "s", "--script", "a.script", "--json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["structured_output"], serde_json::json!({"n": 2}), "{}{}", ran.out, ran.err);
-    // A tool that a run was not given does not exist for it, whatever its worker has.
+    // A tool that a run was not given does not exist for it, even if its worker has it.
     let flags = ["--conversation", "t", "--detach", "--tools", "Read", "--allow", "Bash"];
-    place.alone("read", &flags);
+    place.run_prompt_unattended("read", &flags);
     let ran = place.run(&["resume", "t", "--script", "a.script"]);
     assert!(ran.out.contains("no such tool"), "{}{}", ran.out, ran.err);
     assert!(!place.path("ran").exists());
@@ -342,13 +349,13 @@ when any
 // spec: LANES-14
 #[test]
 fn what_counts_for_a_whole_process_is_refused_where_another_run_comes_first() {
-    let place = Place::new(WORK);
+    let place = TestHome::new(WORK);
     std::fs::create_dir_all(place.path("more")).unwrap();
-    place.alone("first", &["--conversation", "c", "--detach"]);
-    let ran = place.alone("second", &[QUICK, &["--add-dir", "more"]].concat());
+    place.run_prompt_unattended("first", &["--conversation", "c", "--detach"]);
+    let ran = place.run_prompt_unattended("second", &[QUICK, &["--add-dir", "more"]].concat());
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.contains("--add-dir") && ran.err.contains("windlass resume c"), "{}", ran.err);
     place.run(&["resume", "c", "--script", "a.script"]);
-    let ran = place.alone("second", &[QUICK, &["--add-dir", "more"]].concat());
+    let ran = place.run_prompt_unattended("second", &[QUICK, &["--add-dir", "more"]].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
 }

@@ -1,10 +1,10 @@
-//! `scenarios/*.md`, `README.md` and every page of `docs/`, run as they are read: files are written,
-//! commands are typed, and what comes out is compared with what the page says.
+//! Runs `scenarios/*.md`, `README.md` and every page of `docs/`: files are written, commands are
+//! typed, and their output is compared with the page.
 //!
-//! In a `console` block a line that begins with `$ ` is typed into a shell; the lines after it are
-//! what it prints on both streams. `…` stands for any text within a line, and alone for any lines.
-//! `[exit N]` is the exit code, if it is not 0. A block that cannot run says why: `console not-run:
-//! needs a key`. A block with a name behind its language is a file.
+//! In a `console` block a line that starts with `$ ` is typed into a shell; the lines after it are
+//! its output on both streams. `…` matches any text within a line, and alone any lines. `[exit N]`
+//! is the exit code, if it is not 0. A block that cannot run says why: `console not-run: needs a
+//! key`. A block with a name after its language is a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// A block of a page.
-struct Block {
-    /// What stands behind the fence.
+/// A fenced block of a page.
+struct PageBlock {
+    /// The text after the fence.
     kind: String,
     text: String,
     line: usize,
 }
 
-fn blocks(page: &str) -> Vec<Block> {
+fn parse_blocks(page: &str) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
+    let mut open: Option<PageBlock> = None;
     for (number, line) in (1..).zip(page.lines()) {
         match (&mut open, line.strip_prefix("```")) {
             (Some(_), Some("")) => blocks.extend(open.take()),
@@ -31,7 +31,7 @@ fn blocks(page: &str) -> Vec<Block> {
                 block.text.push('\n');
             }
             (None, Some(kind)) => {
-                open = Some(Block { kind: kind.to_owned(), text: String::new(), line: number });
+                open = Some(PageBlock { kind: kind.to_owned(), text: String::new(), line: number });
             }
             (None, None) => {}
         }
@@ -39,18 +39,18 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// A command and what it should print.
-struct Step {
+/// A command and its expected output.
+struct ConsoleStep {
     command: String,
     expected: Vec<String>,
 }
 
-fn steps(text: &str) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
+fn parse_steps(text: &str) -> Vec<ConsoleStep> {
+    let mut steps: Vec<ConsoleStep> = Vec::new();
     for line in text.lines() {
         match (line.strip_prefix("$ "), steps.last_mut()) {
             (Some(command), _) => {
-                steps.push(Step { command: command.to_owned(), expected: Vec::new() });
+                steps.push(ConsoleStep { command: command.to_owned(), expected: Vec::new() });
             }
             (None, Some(step)) => step.expected.push(line.trim_end().to_owned()),
             (None, None) => {}
@@ -59,20 +59,20 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether lines are as expected.
-fn fits(expected: &[String], found: &[&str]) -> bool {
+/// Returns whether lines are as expected.
+fn output_matches(expected: &[String], found: &[&str]) -> bool {
     match (expected.split_first(), found.split_first()) {
         (None, None) => true,
         (Some((first, rest)), _) if first.trim() == "…" => (0..=found.len())
-            .any(|skipped| found.get(skipped..).is_some_and(|found| fits(rest, found))),
+            .any(|skipped| found.get(skipped..).is_some_and(|found| output_matches(rest, found))),
         (Some((first, rest)), Some((line, others))) => {
-            line_fits(first, line.trim_end()) && fits(rest, others)
+            line_matches(first, line.trim_end()) && output_matches(rest, others)
         }
         (Some(_), None) | (None, Some(_)) => false,
     }
 }
 
-fn line_fits(expected: &str, found: &str) -> bool {
+fn line_matches(expected: &str, found: &str) -> bool {
     let mut parts = expected.split('…');
     let Some(mut rest) = parts.next().and_then(|first| found.strip_prefix(first)) else {
         return false;
@@ -88,7 +88,7 @@ fn line_fits(expected: &str, found: &str) -> bool {
     last.map_or(rest.is_empty(), |last| last.is_empty() || found.ends_with(last))
 }
 
-fn run(folder: &Path, command: &str) -> String {
+fn run_shell(folder: &Path, command: &str) -> String {
     let bin = Path::new(env!("CARGO_BIN_EXE_windlass")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     #[expect(clippy::disallowed_methods, reason = "a scenario is typed into a real shell")]
@@ -112,12 +112,12 @@ fn run(folder: &Path, command: &str) -> String {
     text
 }
 
-/// What is wrong with a page, if anything.
-fn tried(page: &Path) -> Result<(), String> {
+/// Runs a page; the error says what is wrong with it.
+fn run_page(page: &Path) -> Result<(), String> {
     let text = fs::read_to_string(page).unwrap();
     let folder = TempDir::new().unwrap();
     let mut commands = 0;
-    for block in blocks(&text) {
+    for block in parse_blocks(&text) {
         if let Some((_, why)) = block.kind.split_once(NOT_RUN) {
             let has_reason = !why.trim().is_empty();
             assert!(has_reason, "{}, line {}: say why", page.display(), block.line);
@@ -130,11 +130,11 @@ fn tried(page: &Path) -> Result<(), String> {
                 fs::write(path, &block.text).unwrap();
             }
             None if block.kind == "console" => {
-                for step in steps(&block.text) {
+                for step in parse_steps(&block.text) {
                     commands += 1;
-                    let found = run(folder.path(), &step.command);
+                    let found = run_shell(folder.path(), &step.command);
                     let lines: Vec<&str> = found.lines().collect();
-                    if !fits(&step.expected, &lines) {
+                    if !output_matches(&step.expected, &lines) {
                         let expected = step.expected.join("\n");
                         return Err(format!(
                             "{}, below line {}\n$ {}\n--- expected\n{expected}\n--- found\n{found}",
@@ -164,10 +164,10 @@ fn tried(page: &Path) -> Result<(), String> {
     }
 }
 
-/// Stands behind the language of a block that is not run, before the reason.
+/// Follows the language of a block that is not run, before the reason.
 const NOT_RUN: &str = " not-run:";
 
-fn pages() -> Vec<PathBuf> {
+fn scenario_pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let of = |folder: &str| fs::read_dir(root.join(folder)).unwrap();
     let files = of("scenarios").chain(of("docs")).map(|file| file.unwrap().path());
@@ -180,10 +180,10 @@ fn pages() -> Vec<PathBuf> {
 
 #[test]
 fn every_scenario_goes_as_its_page_says() {
-    let pages = pages();
+    let pages = scenario_pages();
     assert!(pages.len() >= 10, "only {} scenarios", pages.len());
     let workers: Vec<_> =
-        pages.into_iter().map(|page| std::thread::spawn(move || tried(&page))).collect();
+        pages.into_iter().map(|page| std::thread::spawn(move || run_page(&page))).collect();
     let wrong: Vec<String> =
         workers.into_iter().filter_map(|worker| worker.join().unwrap().err()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -192,10 +192,10 @@ fn every_scenario_goes_as_its_page_says() {
 #[test]
 fn the_reader_of_scenarios_is_not_fooled() {
     let of = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-    assert!(fits(&of("a\n…\nb"), &["a", "x", "y", "b"]));
-    assert!(fits(&of("took … ms"), &["took 12 ms"]));
-    assert!(!fits(&of("took … ms"), &["took 12 s"]));
-    assert!(!fits(&of("a"), &["a", "b"]));
-    assert!(!fits(&of("a\nb"), &["a"]));
-    assert!(!line_fits("ab", "abc"));
+    assert!(output_matches(&of("a\n…\nb"), &["a", "x", "y", "b"]));
+    assert!(output_matches(&of("took … ms"), &["took 12 ms"]));
+    assert!(!output_matches(&of("took … ms"), &["took 12 s"]));
+    assert!(!output_matches(&of("a"), &["a", "b"]));
+    assert!(!output_matches(&of("a\nb"), &["a"]));
+    assert!(!line_matches("ab", "abc"));
 }

@@ -1,30 +1,31 @@
-//! `windlass scripted`: one line on standard output, one a request on standard error, a clean end.
+//! `windlass scripted`: one line on standard output, one per request on standard error, a clean
+//! exit.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 const HELLO: &str = "when user is \"busy\"\n  fail 529\nwhen any\n  say \"hello\"\n";
 
-/// The server, killed when the test ends in whatever way.
-pub(crate) struct Server {
+/// The server, killed when the test ends in any way.
+pub(crate) struct ScriptedServer {
     child: Child,
     out: BufReader<ChildStdout>,
     pub(crate) address: String,
 }
 
-impl Drop for Server {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-impl Server {
+impl ScriptedServer {
     #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-    pub(crate) fn start(place: &Place, more: &[&str]) -> Self {
+    pub(crate) fn start(place: &TestHome, more: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
             .arg("scripted")
             .arg("--script")
@@ -42,8 +43,8 @@ impl Server {
         Self { child, out, address }
     }
 
-    /// Asks once and returns everything that came back.
-    fn ask(&self, text: &str) -> String {
+    /// Sends one request and returns the whole response.
+    fn send_request(&self, text: &str) -> String {
         let message = format!(r#"{{"role": "user", "content": "{text}"}}"#);
         let body = format!(r#"{{"model": "m", "max_tokens": 9, "messages": [{message}]}}"#);
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -54,7 +55,7 @@ impl Server {
         answer
     }
 
-    /// Sends a signal; the exit code, and what else was on both outputs.
+    /// Sends a signal; returns the exit code, and the rest of both outputs.
     #[expect(clippy::disallowed_methods, reason = "std has no signals")]
     fn stop(&mut self, signal: &str) -> (Option<i32>, String, String) {
         let pid = self.child.id().to_string();
@@ -70,13 +71,13 @@ impl Server {
 
 #[test]
 fn it_says_where_it_is_and_what_it_served_and_ends_cleanly() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     for signal in ["TERM", "INT"] {
-        let mut server = Server::start(&place, &["--port", "0"]);
+        let mut server = ScriptedServer::start(&place, &["--port", "0"]);
         assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
-        let answer = server.ask("hi");
+        let answer = server.send_request("hi");
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("hello"), "{answer}");
-        assert!(server.ask("busy").starts_with("HTTP/1.1 529"));
+        assert!(server.send_request("busy").starts_with("HTTP/1.1 529"));
         let (code, out, err) = server.stop(signal);
         assert_eq!((code, out.as_str()), (Some(0), ""));
         let lines: Vec<&str> = err.lines().collect();
@@ -88,8 +89,8 @@ fn it_says_where_it_is_and_what_it_served_and_ends_cleanly() {
 
 #[test]
 fn it_listens_on_loopback_only() {
-    let place = Place::new(HELLO);
-    let server = Server::start(&place, &["--host", "localhost"]);
+    let place = TestHome::new(HELLO);
+    let server = ScriptedServer::start(&place, &["--host", "localhost"]);
     assert!(server.address.starts_with("127.0.0.1:"));
     for (host, says) in [("0.0.0.0", "other machines"), ("example.org", "is no address")] {
         let ran = place.run_bare(&["scripted", "--script", "a.script", "--host", host]);
@@ -100,8 +101,8 @@ fn it_listens_on_loopback_only() {
 
 #[test]
 fn a_port_that_is_taken_and_a_bad_script_are_one_sentence() {
-    let place = Place::new(HELLO);
-    let server = Server::start(&place, &[]);
+    let place = TestHome::new(HELLO);
+    let server = ScriptedServer::start(&place, &[]);
     let port = server.address.rsplit(':').next().unwrap();
     let ran = place.run_bare(&["scripted", "--script", "a.script", "--port", port]);
     assert_eq!(ran.code, 1);

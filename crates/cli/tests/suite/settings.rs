@@ -1,11 +1,11 @@
-//! Settings that do not mean what their author thinks are told, by a run and by `doctor` alike.
+//! Mistakes in settings are reported, by a run and by `doctor` alike.
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 const HELLO: &str = "when any\n  say \"hello\"\n";
 
-fn place(settings: &str) -> Place {
-    let place = Place::new(HELLO);
+fn new_home(settings: &str) -> TestHome {
+    let place = TestHome::new(HELLO);
     std::fs::create_dir(place.path(".claude")).unwrap();
     place.write(".claude/settings.json", settings);
     place
@@ -73,16 +73,16 @@ fn slips_are_errors_for_a_run_and_for_doctor() {
         ),
         (r#"{"disableAllHooks": "yes"}"#.to_owned(), "`disableAllHooks` must be true or false"),
     ] {
-        let place = place(&settings);
-        let ran = place.alone("go", &[]);
+        let place = new_home(&settings);
+        let ran = place.run_prompt_unattended("go", &[]);
         assert!(ran.code != 0 && ran.err.contains(says), "{settings}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{settings}: {}", ran.err);
         let doctor = place.run(&["doctor"]);
         assert!(doctor.code != 0 && doctor.out.contains(says), "{settings}: {}", doctor.out);
-        // The same as a flag.
+        // The same rule as a flag.
         std::fs::remove_file(place.path(".claude/settings.json")).unwrap();
         if settings.starts_with('{') {
-            let ran = place.alone("go", &["--settings", &settings]);
+            let ran = place.run_prompt_unattended("go", &["--settings", &settings]);
             assert!(ran.code != 0 && ran.err.contains(says), "{settings}: {}", ran.err);
         }
     }
@@ -96,8 +96,8 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
             "deny": ["mcp__x__y", "WebSearch", "NotebookEdit"], "disableAutoMode": "disable"},
         "hooks": {"PermissionRequest": [], "PreToolUse": [{"matcher": "Task|WebFetch|mcp__git", "hooks": []}],
             "SessionEnd": [{"matcher": "logout", "hooks": []}], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}}"#;
-    let place = place(known);
-    let ran = place.alone("go", &["--strict-settings"]);
+    let place = new_home(known);
+    let ran = place.run_prompt_unattended("go", &["--strict-settings"]);
     assert_eq!((ran.code, ran.err.contains("unknown")), (0, false), "{}", ran.err);
     let doctor = place.run(&["doctor"]);
     assert_eq!(doctor.code, 0, "{}", doctor.out);
@@ -117,21 +117,21 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
     let unknown = r#"{"colourOfTheSky": "blue", "permissions": {"allow": ["Teleport"]},
         "hooks": {"PreToolUse": [{"matcher": "Levitate", "hooks": []}]}}"#;
     place.write(".claude/settings.json", unknown);
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
     let matcher = "unknown tool in the matcher of a hook: `Levitate`";
     for said in ["unknown setting `colourOfTheSky`", "unknown tool `Teleport`", matcher] {
         assert_eq!(ran.err.matches(said).count(), 1, "{}", ran.err);
         assert!(place.run(&["doctor"]).out.contains(said));
     }
-    let ran = place.alone("go", &["--strict-settings"]);
+    let ran = place.run_prompt_unattended("go", &["--strict-settings"]);
     assert!(ran.code != 0 && ran.err.contains("colourOfTheSky"), "{}", ran.err);
 }
 
 // spec: PERMISSIONS-22
 #[test]
 fn slips_in_flags_are_errors() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     for (flags, says) in [
         (["--allow", "bash"], "did you mean `Bash`?"),
         (["--deny", "Nope"], "unknown tool `Nope`"),
@@ -139,28 +139,28 @@ fn slips_in_flags_are_errors() {
         (["--setting-sources", "foo"], "unknown settings source `foo`"),
         (["--setting-sources", "user,projekt"], "unknown settings source `projekt`"),
     ] {
-        let ran = place.alone("go", &flags);
+        let ran = place.run_prompt_unattended("go", &flags);
         assert!(ran.code != 0 && ran.err.contains(says), "{flags:?}: {}", ran.err);
     }
-    assert_eq!(place.alone("go", &["--setting-sources", ""]).code, 0);
-    let ran = place.alone("go", &["--allow", "Teleport"]);
+    assert_eq!(place.run_prompt_unattended("go", &["--setting-sources", ""]).code, 0);
+    let ran = place.run_prompt_unattended("go", &["--allow", "Teleport"]);
     assert!(ran.code == 0 && ran.err.contains("unknown tool `Teleport`"), "{}", ran.err);
-    let ran = place.alone("go", &["--allow", "Teleport", "--strict-settings"]);
+    let ran = place.run_prompt_unattended("go", &["--allow", "Teleport", "--strict-settings"]);
     assert!(ran.code != 0 && ran.err.contains("Teleport"), "{}", ran.err);
 }
 
 #[test]
 fn settings_can_forbid_to_bypass_permissions() {
-    let place = place(r#"{"permissions": {"disableBypassPermissionsMode": "disable"}}"#);
+    let place = new_home(r#"{"permissions": {"disableBypassPermissionsMode": "disable"}}"#);
     let store = place.path("w.db");
     let go = ["-p", "go", "--script", "a.script", "--dangerously-skip-permissions", "--store"];
     let go = [&go[..], &[store.to_str().unwrap()]].concat();
-    let ran = place.run_with(&go, &[("IS_SANDBOX", "1")]);
+    let ran = place.run_with_env(&go, &[("IS_SANDBOX", "1")]);
     assert!(ran.code != 0 && ran.err.contains("forbid bypassPermissions"), "{}", ran.err);
 }
 
-/// Files that are none, which a repository may bring.
-fn traps(place: &Place, name: &str) {
+/// Creates what is not a regular file, as a repository may bring it.
+fn make_trap(place: &TestHome, name: &str) {
     let path = place.path(name);
     drop(std::fs::remove_file(&path));
     let pipe = rustix::fs::FileType::Fifo;
@@ -169,19 +169,19 @@ fn traps(place: &Place, name: &str) {
 
 #[test]
 fn settings_that_are_no_file_of_ones_own_are_told_and_nothing_hangs() {
-    let place = place("{}");
+    let place = new_home("{}");
     let said = |says: &str| {
-        let ran = place.alone("go", &[]);
+        let ran = place.run_prompt_unattended("go", &[]);
         assert!(ran.code != 0 && ran.err.contains(says), "{says}: {}", ran.err);
         assert!(ran.err.contains("settings.json") && ran.err.lines().count() == 1, "{}", ran.err);
         let doctor = place.run(&["doctor"]);
         assert!(doctor.code != 0 && doctor.out.contains(says), "{says}: {}", doctor.out);
-        // Who leaves the source out is not held up by it.
-        let ran = place.alone("go", &["--setting-sources", "user"]);
+        // If the source is left out, it does not stop the run.
+        let ran = place.run_prompt_unattended("go", &["--setting-sources", "user"]);
         assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
     };
     let file = ".claude/settings.json";
-    traps(&place, file);
+    make_trap(&place, file);
     said("not a regular file");
     for target in ["/dev/zero", "/etc/shadow", "../elsewhere.json"] {
         std::fs::remove_file(place.path(file)).unwrap();
@@ -200,12 +200,12 @@ fn settings_that_are_no_file_of_ones_own_are_told_and_nothing_hangs() {
 
 #[test]
 fn memory_that_is_no_file_of_ones_own_never_reaches_the_model() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     place.write("secret.txt", "the secret of the house");
     std::os::unix::fs::symlink(place.path("secret.txt"), place.path("CLAUDE.md")).unwrap();
-    traps(&place, "AGENTS.md");
+    make_trap(&place, "AGENTS.md");
     std::os::unix::fs::symlink("/dev/zero", place.path("CLAUDE.local.md")).unwrap();
-    let ran = place.alone("go", &["--conversation", "c"]);
+    let ran = place.run_prompt_unattended("go", &["--conversation", "c"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
     for name in ["CLAUDE.md", "AGENTS.md", "CLAUDE.local.md"] {
         assert!(ran.err.contains(&format!("{name} are left out")), "{name}: {}", ran.err);
@@ -216,34 +216,34 @@ fn memory_that_is_no_file_of_ones_own_never_reaches_the_model() {
 
 #[test]
 fn the_users_own_files_may_be_links_of_the_users_own() {
-    let place = Place::new("when any\n  call Bash {\"command\": \"true\"}\n");
+    let place = TestHome::new("when any\n  call Bash {\"command\": \"true\"}\n");
     for folder in ["user/.claude", "dotfiles", "home"] {
         std::fs::create_dir_all(place.path(folder)).unwrap();
     }
     place.write("dotfiles/settings.json", r#"{"permissions": {"deny": ["Nope"]}}"#);
     let link = place.path("user/.claude/settings.json");
     std::os::unix::fs::symlink(place.path("dotfiles/settings.json"), link).unwrap();
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(ran.err.contains("unknown tool `Nope`"), "{}", ran.err);
     place.write("dotfiles/settings.json", "{}");
-    traps(&place, "home/config.toml");
-    let ran = place.alone("go", &[]);
+    make_trap(&place, "home/config.toml");
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(ran.err.contains("config.toml is not a regular file"), "{}", ran.err);
 }
 
 #[test]
 fn imports_need_trust_and_a_long_file_is_told() {
-    let place = Place::new(HELLO);
+    let place = TestHome::new(HELLO);
     place.write("CLAUDE.md", &format!("@more.md\n{}", "x ".repeat(40 << 10)));
     place.write("more.md", "words of another page");
     let stored = || {
         let store = std::fs::read(place.path("w.db")).unwrap();
         String::from_utf8_lossy(&store).contains("words of another page")
     };
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(ran.err.contains("imports count only in a folder that you trust"), "{}", ran.err);
     assert!(ran.err.contains("longer than 64 KiB") && !stored(), "{}", ran.err);
     assert_eq!(place.run_bare(&["trust"]).code, 0);
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(!ran.err.contains("imports") && stored(), "{}", ran.err);
 }

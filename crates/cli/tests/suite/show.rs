@@ -1,6 +1,6 @@
 //! `windlass show`.
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 const LOOK: &str = r#"
 when results 0
@@ -11,16 +11,16 @@ when any
   say "It is 42."
 "#;
 
-fn looked() -> Place {
-    let place = Place::new(LOOK);
+fn home_with_run() -> TestHome {
+    let place = TestHome::new(LOOK);
     place.write("a.txt", &format!("the answer: 42\n{}", "more\n".repeat(200)));
-    place.ask("what is it?", &["--allow", "Bash", "--conversation", "c1"]);
+    place.run_prompt("what is it?", &["--allow", "Bash", "--conversation", "c1"]);
     place
 }
 
 #[test]
 fn a_conversation_is_read_from_top_to_bottom() {
-    let ran = looked().run(&["show", "c1"]);
+    let ran = home_with_run().run(&["show", "c1"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let in_order = [
         "you ",
@@ -49,7 +49,7 @@ fn a_conversation_is_read_from_top_to_bottom() {
 
 #[test]
 fn json_has_every_word_and_where_it_stands() {
-    let place = looked();
+    let place = home_with_run();
     let scenes = place.json(&["show", "c1"]);
     let kinds: Vec<&str> = scenes.iter().map(|scene| scene["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["prompt", "reply", "call", "call", "result", "result", "reply", "end"]);
@@ -60,16 +60,16 @@ fn json_has_every_word_and_where_it_stands() {
 
 #[test]
 fn a_run_is_shown_alone_and_the_beginning_of_its_id_is_enough() {
-    let place = Place::new("when any\n  say \"said ${user}\"\n");
-    place.ask("one", &["--conversation", "c"]);
-    place.ask("two", &["--conversation", "c"]);
+    let place = TestHome::new("when any\n  say \"said ${user}\"\n");
+    place.run_prompt("one", &["--conversation", "c"]);
+    place.run_prompt("two", &["--conversation", "c"]);
     let runs = place.json(&["runs"]);
     let second = runs[0]["run"].as_str().unwrap();
     let ran = place.run(&["show", &second[..second.len() - 1]]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("said two") && !ran.out.contains("said one"), "{}", ran.out);
     assert!(place.run(&["show", "c"]).out.contains("said one"));
-    // Both runs were begun in the same era of the clock.
+    // Both ids start with the same digits of the time.
     let ran = place.run(&["show", &second[..2]]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.contains("give more of it") && ran.err.lines().count() == 1, "{}", ran.err);
@@ -77,14 +77,14 @@ fn a_run_is_shown_alone_and_the_beginning_of_its_id_is_enough() {
 
 #[test]
 fn what_is_unknown_says_what_to_do() {
-    let place = Place::new("when any\n  say \"x\"\n");
+    let place = TestHome::new("when any\n  say \"x\"\n");
     for command in ["show", "trace", "explain", "logs", "fork", "compact"] {
         let ran = place.run(&[command, "nobody"]);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{command}");
         assert!(ran.err.contains("no runs yet") && ran.err.contains("windlass -p"), "{}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
-    place.ask("hi", &[]);
+    place.run_prompt("hi", &[]);
     for command in ["show", "trace", "explain", "logs", "fork", "compact", "approve"] {
         let ran = place.run(&[command, "nobody"]);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{command}");
@@ -95,8 +95,8 @@ fn what_is_unknown_says_what_to_do() {
 
 #[test]
 fn a_damaged_log_is_shown_as_far_as_it_can_be_read() {
-    let place = looked();
-    place.damage(4, "{\"seq\": 4, this is not");
+    let place = home_with_run();
+    place.overwrite_entry(4, "{\"seq\": 4, this is not");
     for command in ["show", "trace", "explain", "logs"] {
         let ran = place.run(&[command, "c1"]);
         assert_eq!(ran.code, 1, "{command}");
@@ -105,15 +105,15 @@ fn a_damaged_log_is_shown_as_far_as_it_can_be_read() {
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
     assert!(place.run(&["show", "c1"]).out.contains("Let me look."));
-    place.damage(4, "{\"seq\":4,\"at\":1,\"input\":{\"dreamt/9\":{}},\"records\":[]}");
+    place.overwrite_entry(4, "{\"seq\":4,\"at\":1,\"input\":{\"dreamt/9\":{}},\"records\":[]}");
     let ran = place.run(&["show", "c1"]);
     assert!(ran.err.contains("dreamt/9") && ran.err.contains("upgrade"), "{}", ran.err);
 }
 
 #[test]
 fn what_models_and_tools_say_cannot_write_on_the_terminal() {
-    let place = Place::new("when any\n  say \"a\\u001b[31mb\"\n");
-    place.ask("hi\u{7}", &["--conversation", "c"]);
+    let place = TestHome::new("when any\n  say \"a\\u001b[31mb\"\n");
+    place.run_prompt("hi\u{7}", &["--conversation", "c"]);
     let ran = place.run(&["show", "c"]);
     assert!(!ran.out.contains('\x1b') && !ran.out.contains('\u{7}'), "{:?}", ran.out);
     assert!(ran.out.contains("[31mb"));
@@ -121,7 +121,7 @@ fn what_models_and_tools_say_cannot_write_on_the_terminal() {
 
 #[test]
 fn an_unwritable_home_is_one_sentence() {
-    let place = Place::new("");
+    let place = TestHome::new("");
     place.write("home", "not a folder");
     for command in [["show", "x"], ["explain", "x"], ["stats", "--json"], ["logs", "--json"]] {
         let ran = place.run_bare(&command);

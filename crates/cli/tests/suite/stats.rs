@@ -1,17 +1,17 @@
 //! `windlass stats`.
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 #[test]
 fn an_empty_store_has_no_runs() {
-    let ran = Place::new("").run(&["stats"]);
+    let ran = TestHome::new("").run(&["stats"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.starts_with("no runs yet"), "{}", ran.out);
 }
 
 #[test]
 fn shares_and_histogram_are_computed_on_the_trace() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"odd\"\n  say \"?\"\n  stop something_new\n\
          when user is \"two\" and results 0\n  call Read {\"file_path\": \"a\"}\n\
          when user is \"loop\"\n  call Read {\"file_path\": \"a\"}\n\
@@ -19,9 +19,9 @@ fn shares_and_histogram_are_computed_on_the_trace() {
     );
     place.write("a", "x");
     for prompt in ["one", "one", "two", "odd"] {
-        place.ask(prompt, &[]);
+        place.run_prompt(prompt, &[]);
     }
-    place.ask("loop", &["--max-turns", "2"]);
+    place.run_prompt("loop", &["--max-turns", "2"]);
     let ran = place.run(&["stats"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for expected in [
@@ -46,14 +46,14 @@ fn shares_and_histogram_are_computed_on_the_trace() {
     assert_eq!(none["runs"], 0, "nothing ended in the last zero days");
 }
 
-/// A busy provider does not make a run look longer than it was.
+/// Retries of a busy provider do not make a run look longer than it was.
 // spec: TRACE-01
 #[test]
 fn four_overloads_and_one_answer_are_one_iteration() {
     let place =
-        Place::new("when ask 1\n  times 4\n  fail 529 \"overloaded\"\nwhen any\n  say \"x\"\n");
+        TestHome::new("when ask 1\n  times 4\n  fail 529 \"overloaded\"\nwhen any\n  say \"x\"\n");
     let fast = ["--set", "model_retry_ms=1", "--conversation", "c"];
-    let ran = place.ask("go", &fast);
+    let ran = place.run_prompt("go", &fast);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let json = &place.json(&["stats"])[0];
     assert_eq!(json["iterations_to_end_turn"], serde_json::json!({ "1": 1 }));
@@ -73,20 +73,21 @@ fn four_overloads_and_one_answer_are_one_iteration() {
     assert_eq!(row, Ok((1, true)));
 }
 
-/// A run that reads many files is detected and left alone: that is no escalation, and no warning.
+/// A run that reads many files is detected and not stopped: that is neither an escalation nor a
+/// warning.
 // spec: GUARDS-03
 #[test]
 fn only_what_escalates_counts_as_an_escalation_and_is_a_warning() {
     let reads: String = (1..=8)
         .map(|n| format!("when ask {n}\n  call Read {{\"file_path\": \"f{n}\"}}\n"))
         .collect();
-    let place = Place::new(&format!(
+    let place = TestHome::new(&format!(
         "when user is \"loop\"\n  call Read {{\"file_path\": \"f1\"}}\n{reads}when any\n  say \"x\"\n"
     ));
     (1..=8).for_each(|n| place.write(&format!("f{n}"), &format!("text {n}")));
     let log = ["--log", "warn", "--log-format", "json"];
     let warnings = |prompt: &str| {
-        let ran = place.ask(prompt, &[&log[..], &["--conversation", prompt]].concat());
+        let ran = place.run_prompt(prompt, &[&log[..], &["--conversation", prompt]].concat());
         ran.err.matches("agent.loop.detected").count()
     };
     assert_eq!(warnings("calm"), 0);
@@ -102,18 +103,18 @@ fn only_what_escalates_counts_as_an_escalation_and_is_a_warning() {
     assert_eq!(counted.as_u64(), Some(escalated as u64), "{stats}");
 }
 
-/// Which tools were called how often, and which agent needed help.
+/// How often which tools were called, and which agent needed help.
 // spec: TRACE-07, TRACE-10
 #[test]
 fn tools_and_agents_are_counted() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"loop\"\n  call Read {\"file_path\": \"a\"}\n\
          when results 0\n  call Read {\"file_path\": \"a\"}\n  call Read {\"file_path\": \"none\"}\n\
          when any\n  say \"x\"\n",
     );
     place.write("a", "x");
-    place.ask("once", &[]);
-    place.ask("loop", &["--max-turns", "6", "--profile", "builder"]);
+    place.run_prompt("once", &[]);
+    place.run_prompt("loop", &["--max-turns", "6", "--profile", "builder"]);
     let json = &place.json(&["stats"])[0];
     let read = &json["tools"][0];
     assert_eq!(read["tool"], "Read", "{json}");

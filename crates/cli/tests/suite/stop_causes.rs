@@ -1,18 +1,18 @@
-//! Every way a run ends, brought about with the real binary: each cause has one name, and every
-//! surface that says why a run ended says that name.
+//! Every stop cause, produced with the real binary: each cause has one name, and every output that
+//! says why a run ended uses that name.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use windlass::StopCause;
-use windlass::core::outcome::ToolError;
-use windlass::core::stop::Text;
-use windlass::tools::Custom;
+use windlass::core::call::outcome::ToolError;
+use windlass::core::stop::TextPresence;
+use windlass::tools::FunctionTool;
 
-use crate::kit::Place;
-use crate::stage::played;
+use crate::scripted_runs::play_prompts;
+use crate::test_home::TestHome;
 
-/// The prompt is the name of the cause that it leads to.
+/// The prompt is the name of the stop cause that it leads to.
 const SCRIPT: &str = r#"
 when user is "end_turn"
   say "Done."
@@ -82,8 +82,8 @@ const FLAGS: [(StopCause, &[&str]); 17] = [
     (StopCause::ProviderFailed, &[]),
 ];
 
-fn place() -> Place {
-    let place = Place::new(SCRIPT);
+fn new_home() -> TestHome {
+    let place = TestHome::new(SCRIPT);
     for folder in ["home", "priced", "user/.claude"] {
         std::fs::create_dir_all(place.path(folder)).unwrap();
     }
@@ -94,15 +94,15 @@ fn place() -> Place {
     place
 }
 
-/// The last message of a run that ends so, in this format.
-fn result(place: &Place, cause: StopCause, flags: &[&str], format: &str) -> Value {
-    let (name, priced) = (cause.name(), place.path("priced"));
+/// The last message of a run that ends with this cause, in this format.
+fn parse_result(place: &TestHome, cause: StopCause, flags: &[&str], format: &str) -> Value {
+    let (name, priced) = (cause.as_str(), place.path("priced"));
     let conversation = format!("{name}-{format}");
     let fixed = ["-p", name, "--script", "a.script", "--store", "w.db"];
     let output = ["--conversation", &conversation, "--output-format", format, "--verbose"];
     let home = ("WINDLASS_HOME", priced.to_str().unwrap());
     let variables = if cause == StopCause::BudgetUsd { vec![home] } else { Vec::new() };
-    let mut ran = place.run_with(&[&fixed[..], &output, flags].concat(), &variables);
+    let mut ran = place.run_with_env(&[&fixed[..], &output, flags].concat(), &variables);
     if cause == StopCause::UserCancel {
         ran = place.run(&["cancel", &conversation, "--json"]);
     }
@@ -113,18 +113,19 @@ fn result(place: &Place, cause: StopCause, flags: &[&str], format: &str) -> Valu
 // spec: STOP-22
 #[test]
 fn every_surface_calls_a_stop_cause_by_its_one_name() {
-    let place = place();
-    let broken = Custom::new("Broken", "fails for good", |_, _: Value| async {
-        Err(ToolError::new("broken", "it is broken", "mend it").fatal())
+    let place = new_home();
+    let broken = FunctionTool::new("Broken", "fails for good", |_, _: Value| async {
+        Err(ToolError::new("broken", "it is broken", "mend it").into_fatal())
     });
-    played(&place, "tool_error_fatal-json", &["tool_error_fatal"], |builder| {
+    play_prompts(&place, "tool_error_fatal-json", &["tool_error_fatal"], |builder| {
         builder.tool(broken).allow("Broken")
     });
     for (cause, flags) in FLAGS {
         for format in ["json", "stream-json"] {
-            let result = result(&place, cause, flags, format);
-            assert_eq!(result["stop_cause"], cause.name(), "{format}: {result}");
-            let is_ok = cause.subtype(Text::Some) == windlass::core::stop::Subtype::Success;
+            let result = parse_result(&place, cause, flags, format);
+            assert_eq!(result["stop_cause"], cause.as_str(), "{format}: {result}");
+            let is_ok = cause.result_subtype(TextPresence::Present)
+                == windlass::core::stop::ResultSubtype::Success;
             assert_eq!((&result["ok"], &result["is_error"]), (&is_ok.into(), &(!is_ok).into()));
             assert_eq!(result["result"].is_string(), is_ok, "{result}");
             let resumable = (!is_ok).then_some(Value::Bool(cause.is_resumable()));
@@ -136,19 +137,19 @@ fn every_surface_calls_a_stop_cause_by_its_one_name() {
     let runs = place.json(&["runs", "--limit", "200"]);
     let stats = place.json(&["stats"]);
     for cause in StopCause::all() {
-        // These two wait: the next test looks at them.
+        // These two runs are parked: the next test covers them.
         if matches!(cause, StopCause::AskedHuman | StopCause::ResumeUnsafe) {
             continue;
         }
-        assert!(walked.contains(&cause), "{} is not walked", cause.name());
-        looks_back_at(&place, cause, &runs);
-        assert!(stats[0]["reasons"][cause.name()].as_u64() >= Some(1), "{cause:?}: {}", stats[0]);
+        assert!(walked.contains(&cause), "{} is not walked", cause.as_str());
+        assert_inspectable(&place, cause, &runs);
+        assert!(stats[0]["reasons"][cause.as_str()].as_u64() >= Some(1), "{cause:?}: {}", stats[0]);
     }
 }
 
-/// What is said of a run that is over.
-fn looks_back_at(place: &Place, cause: StopCause, runs: &[Value]) {
-    let (name, lane) = (cause.name(), format!("{}-json", cause.name()));
+/// Checks what the inspect commands say about a run that has ended.
+fn assert_inspectable(place: &TestHome, cause: StopCause, runs: &[Value]) {
+    let (name, lane) = (cause.as_str(), format!("{}-json", cause.as_str()));
     let run = runs.iter().find(|run| run["conversation"] == lane).unwrap();
     assert_eq!(run["cause"], name);
     let events = place.json(&["logs", &lane]);
@@ -161,7 +162,7 @@ fn looks_back_at(place: &Place, cause: StopCause, runs: &[Value]) {
     let explained = explained.first().and_then(|run| run.pointer("/explanation/cause"));
     assert_eq!(explained, Some(&name.into()));
     for look in ["show", "explain"] {
-        // Where lines break does not matter.
+        // Line breaks do not matter.
         let said = place.run(&[look, &lane]).out;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(&format!("ended ({name}): ")), "{look}: {said}");
@@ -170,7 +171,7 @@ fn looks_back_at(place: &Place, cause: StopCause, runs: &[Value]) {
     }
     let trace = place.run(&["trace", &lane]).out;
     assert!(trace.contains(&format!("ended: {name}: ")), "{trace}");
-    // What can be continued is continued, and nothing else is.
+    // Only resumable runs are resumed.
     if !cause.is_resumable() {
         let ran = place.run(&["resume", &lane, "--script", "a.script"]);
         let says = format!("has finished ({name}); there is nothing to resume");
@@ -178,13 +179,13 @@ fn looks_back_at(place: &Place, cause: StopCause, runs: &[Value]) {
     }
 }
 
-/// A run that waits for a person is not over: it has a state and no cause.
+/// A run that waits for a person has not ended: it has a state and no cause.
 #[test]
 fn a_run_that_waits_has_no_cause() {
-    let place = place();
-    let ran = place.ask("user_cancel", &["--output-format", "json", "--conversation", "c"]);
+    let place = new_home();
+    let ran = place.run_prompt("user_cancel", &["--output-format", "json", "--conversation", "c"]);
     let result: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(result["terminal_reason"], StopCause::AskedHuman.terminal());
+    assert_eq!(result["terminal_reason"], StopCause::AskedHuman.terminal_reason());
     assert_eq!(result.get("stop_cause"), None, "{result}");
     let run = &place.json(&["runs"])[0];
     assert_eq!((&run["state"], &run["cause"]), (&"waiting_on_human".into(), &Value::Null));
@@ -215,9 +216,9 @@ fn a_limit_is_told_in_numbers_by_json_text_and_explain() {
             "a model call may cost 5 tokens, and the next one could cost more",
         ),
     ] {
-        let place = Place::new(LOOP);
+        let place = TestHome::new(LOOP);
         let all = [&["--allowedTools", "Bash", "--conversation", "c"], flags].concat();
-        let ran = place.alone("go", &[&all[..], &["--json"]].concat());
+        let ran = place.run_prompt_unattended("go", &[&all[..], &["--json"]].concat());
         let result: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(result["stop_cause"], cause, "{flags:?}: {result}");
         let error = result["errors"][0].as_str().unwrap();
@@ -225,7 +226,7 @@ fn a_limit_is_told_in_numbers_by_json_text_and_explain() {
         let told = place.run(&["explain", "c"]).out;
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&format!("({numbers}). [entry")), "{flags:?}: {told}");
-        let again = Place::new(LOOP).alone("go", &all);
+        let again = TestHome::new(LOOP).run_prompt_unattended("go", &all);
         assert!(again.err.contains(&format!("({numbers}); `windlass")), "{}", again.err);
     }
 }

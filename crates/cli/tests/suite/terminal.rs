@@ -1,5 +1,5 @@
-//! The binary at a real terminal: what Ctrl-C does, what is drawn, and what is left when the
-//! terminal goes away.
+//! The binary at a real terminal: the effect of Ctrl-C, what is drawn, and what is left when the
+//! terminal is closed.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
-/// A program that has a terminal to itself.
-pub(crate) struct Seat {
+/// A program with a terminal of its own.
+pub(crate) struct TerminalSession {
     terminal: File,
     screen: String,
     child: Child,
 }
 
-impl Seat {
+impl TerminalSession {
     #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-    pub(crate) fn take(place: &Place, args: &[&str]) -> Self {
+    pub(crate) fn start(place: &TestHome, args: &[&str]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC);
         let terminal = terminal.unwrap();
         grantpt(&terminal).unwrap();
@@ -29,8 +29,8 @@ impl Seat {
         let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
         let desk = File::options().read(true).write(true).open(name).unwrap();
         let stream = || Stdio::from(desk.try_clone().unwrap());
-        // `setsid -c` makes it the terminal of the program: without that no key sends a signal. Tests
-        // that were started with `nohup` or behind `&` hand on that signals are ignored.
+        // `setsid -c` makes it the controlling terminal: without that no key sends a signal. Tests
+        // that were started with `nohup` or with `&` would inherit ignored signals.
         let child = Command::new("setsid")
             .args(["-c", "-w", "env", "--default-signal=HUP,INT", env!("CARGO_BIN_EXE_windlass")])
             .args(args)
@@ -48,8 +48,8 @@ impl Seat {
         Self { terminal: terminal.into(), screen: String::new(), child }
     }
 
-    /// Everything that was shown so far.
-    pub(crate) fn seen(&mut self) -> &str {
+    /// All output so far.
+    pub(crate) fn screen_text(&mut self) -> &str {
         let mut buffer = [0; 4_096];
         while let Ok(read @ 1..) = self.terminal.read(&mut buffer) {
             self.screen.push_str(&String::from_utf8_lossy(buffer.get(..read).unwrap()));
@@ -58,17 +58,21 @@ impl Seat {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
-    pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&mut Self) -> bool) {
+    pub(crate) fn wait_until(&mut self, what: &str, holds: impl Fn(&mut Self) -> bool) {
         let begin = Instant::now();
         while !holds(self) {
             let waited = begin.elapsed();
-            assert!(waited < Duration::from_secs(30), "{what} did not come:\n{}", self.seen());
+            assert!(
+                waited < Duration::from_secs(30),
+                "{what} did not come:\n{}",
+                self.screen_text()
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    pub(crate) fn until_seen(&mut self, text: &str) {
-        self.until(text, |seat| seat.seen().contains(text));
+    pub(crate) fn wait_for_text(&mut self, text: &str) {
+        self.wait_until(text, |seat| seat.screen_text().contains(text));
     }
 
     pub(crate) fn type_in(&mut self, keys: &str) {
@@ -80,14 +84,14 @@ impl Seat {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// How it ended, and everything it showed.
+    /// Waits for the end; returns the exit status and all output.
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
-        self.until("the end", |seat| {
-            seat.seen();
+        self.wait_until("the end", |seat| {
+            seat.screen_text();
             seat.child.try_wait().unwrap().is_some()
         });
         let status = self.child.wait().unwrap();
-        (status, self.seen().to_owned())
+        (status, self.screen_text().to_owned())
     }
 }
 
@@ -99,9 +103,9 @@ const TWO_COMMANDS: &str = "when user is \"go\" and results 0\n  \
 // spec: CLI-04
 #[test]
 fn ctrl_c_ends_at_the_next_safe_point_and_the_conversation_goes_on() {
-    let place = Place::new(TWO_COMMANDS);
-    let mut seat = Seat::take(&place, &["-p", "go", "--allowedTools", "Bash"]);
-    seat.until("the first command", |_| place.path("done").exists());
+    let place = TestHome::new(TWO_COMMANDS);
+    let mut seat = TerminalSession::start(&place, &["-p", "go", "--allowedTools", "Bash"]);
+    seat.wait_until("the first command", |_| place.path("done").exists());
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
     assert_eq!(status.code(), Some(130), "{seen}");
@@ -109,38 +113,38 @@ fn ctrl_c_ends_at_the_next_safe_point_and_the_conversation_goes_on() {
     assert!(seen.contains("✓ Bash echo one"), "what ran was waited for: {seen}");
     assert!(seen.contains("stopped (user_cancel)"), "{seen}");
     assert_eq!(std::fs::read_to_string(place.path("done")).unwrap(), "one\n");
-    let ran = place.alone("and now?", &["--continue"]);
+    let ran = place.run_prompt_unattended("and now?", &["--continue"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Going on.\n"), "{}", ran.err);
 }
 
 // spec: CLI-04
 #[test]
 fn ctrl_c_twice_interrupts_what_runs_and_the_conversation_goes_on() {
-    let place = Place::new(&TWO_COMMANDS.replace("sleep 1", "sleep 60"));
-    let mut seat = Seat::take(&place, &["-p", "go", "--allowedTools", "Bash"]);
-    seat.until("the first command", |_| place.path("done").exists());
+    let place = TestHome::new(&TWO_COMMANDS.replace("sleep 1", "sleep 60"));
+    let mut seat = TerminalSession::start(&place, &["-p", "go", "--allowedTools", "Bash"]);
+    seat.wait_until("the first command", |_| place.path("done").exists());
     seat.type_in("\u{3}");
-    seat.until_seen("ending at the next safe point");
+    seat.wait_for_text("ending at the next safe point");
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
     assert_eq!(status.code(), Some(130), "{seen}");
     assert!(seen.contains("interrupting running calls"), "{seen}");
     assert!(seen.contains("stopped (user_cancel)"), "{seen}");
     assert_eq!(std::fs::read_to_string(place.path("done")).unwrap(), "one\n");
-    let ran = place.alone("and now?", &["--continue"]);
+    let ran = place.run_prompt_unattended("and now?", &["--continue"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Going on.\n"), "{}", ran.err);
 }
 
 #[test]
 fn a_terminal_that_goes_away_takes_nothing_with_it() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"a.txt\"}\n\
          when any\n  delay 60s\n  say \"late\"\n",
     );
     place.write("a.txt", "42\n");
-    let mut seat = Seat::take(&place, &["-p", "go", "--conversation", "c"]);
-    seat.until_seen("✓ Read a.txt");
-    let Seat { terminal, mut child, .. } = seat;
+    let mut seat = TerminalSession::start(&place, &["-p", "go", "--conversation", "c"]);
+    seat.wait_for_text("✓ Read a.txt");
+    let TerminalSession { terminal, mut child, .. } = seat;
     drop(terminal);
     child.wait().unwrap();
     place.write("a.script", "when any\n  say \"It says 42.\"\n");
@@ -151,7 +155,7 @@ fn a_terminal_that_goes_away_takes_nothing_with_it() {
     assert_eq!(reads, 1, "what was done is not done again");
 }
 
-/// Whoever read the output is gone, as after `windlass -p … | head -1`.
+/// The reader of the output is gone, as after `windlass -p … | head -1`.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
 fn a_reader_that_goes_away_takes_nothing_with_it() {
@@ -159,7 +163,7 @@ fn a_reader_that_goes_away_takes_nothing_with_it() {
         &["--output-format", "stream-json", "--verbose"][..],
         &["--output-format", "stream-json", "--verbose", "--include-partial-messages"],
     ] {
-        let place = Place::new(
+        let place = TestHome::new(
             "when ask 1\n  say \"Looking.\"\n  call Read {\"file_path\": \"a.txt\"}\n\
              when ask 2\n  delay 300ms\n  say \"Again.\"\n  call Read {\"file_path\": \"a.txt\"}\n\
              when any\n  delay 60s\n  say \"late\"\n",
@@ -192,10 +196,10 @@ fn a_reader_that_goes_away_takes_nothing_with_it() {
 // spec: CLI-03
 #[test]
 fn at_a_terminal_text_is_rendered_thoughts_are_dimmed_and_escapes_are_not_obeyed() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when any\n  think \"Let me see.\"\n  say \"# Result\\n**done** \\u001b]0;title\\u0007\"\n",
     );
-    let (status, seen) = Seat::take(&place, &["-p", "go"]).end();
+    let (status, seen) = TerminalSession::start(&place, &["-p", "go"]).end();
     assert!(status.success(), "{seen}");
     assert!(seen.contains("\u{1b}[2mLet \u{1b}[0m"), "{seen:?}");
     assert!(seen.contains("\u{1b}[1mResult\u{1b}[0m"), "{seen:?}");
@@ -207,10 +211,14 @@ fn at_a_terminal_text_is_rendered_thoughts_are_dimmed_and_escapes_are_not_obeyed
 fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
     let script =
         "when results 0\n  call Bash {\"command\": \"touch made\"}\nwhen any\n  say \"Made.\"\n";
-    let place = Place::new(script);
-    let mut seat = Seat::take(&place, &["-p", "go", "--conversation", "c"]);
-    seat.until_seen("[n] deny");
-    assert!(!seat.seen().contains("[p]"), "nobody trusts this folder: {}", seat.seen());
+    let place = TestHome::new(script);
+    let mut seat = TerminalSession::start(&place, &["-p", "go", "--conversation", "c"]);
+    seat.wait_for_text("[n] deny");
+    assert!(
+        !seat.screen_text().contains("[p]"),
+        "nobody trusts this folder: {}",
+        seat.screen_text()
+    );
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
     assert_eq!(status.code(), Some(130), "{seen}");
@@ -218,13 +226,13 @@ fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
     assert!(seen.contains("windlass answer c 1"), "{seen}");
     assert!(!place.path("made").exists());
 
-    let mut seat = Seat::take(&place, &["resume", "c"]);
-    seat.until_seen("[n] deny");
+    let mut seat = TerminalSession::start(&place, &["resume", "c"]);
+    seat.wait_for_text("[n] deny");
     seat.type_in("y\n");
     let (status, seen) = seat.end();
     assert!(status.success() && seen.contains("Made."), "{seen}");
     assert!(place.path("made").exists());
-    // Whoever answers had not left.
+    // The person who answers was present: the run was not interrupted.
     let answered = seen.split("[n] deny").last().unwrap_or_default();
     assert!(!answered.contains("resumed"), "{seen}");
 }
@@ -232,19 +240,19 @@ fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
 // spec: FEED-05
 #[test]
 fn text_that_does_not_count_is_marked_at_a_terminal() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when user is \"cut\"\n  once\n  say \"Half of it\"\n  cut\n\
          when user is \"drift\" and results 0\n  once\n  say \"I am done.\"\n  \
          stop stop_sequence \"\\nUser:\"\nwhen any\n  say \"The answer.\"\n",
     );
     for (prompt, discarded) in [("cut", "Half of it"), ("drift", "I am done.")] {
-        let (status, seen) = Seat::take(&place, &["-p", prompt]).end();
+        let (status, seen) = TerminalSession::start(&place, &["-p", prompt]).end();
         assert!(status.success(), "{seen}");
         let (_, after) = seen.split_once(discarded).unwrap();
         let (marked, answer) = after.split_once("the text above was discarded").unwrap();
         assert!(!marked.contains("The answer."), "{seen}");
         assert_eq!(answer.matches("The answer.").count(), 1, "{seen}");
     }
-    let (_, seen) = Seat::take(&place, &["-p", "plain"]).end();
+    let (_, seen) = TerminalSession::start(&place, &["-p", "plain"]).end();
     assert!(!seen.contains("discarded") && seen.matches("The answer.").count() == 1, "{seen}");
 }

@@ -1,12 +1,12 @@
 //! `windlass trace`.
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
 #[test]
 fn the_whole_column_is_there_and_its_last_row_says_why_it_ended() {
-    let place = Place::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
+    let place = TestHome::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
     place.write("a.txt", "x");
-    place.ask("loop", &["--max-turns", "3", "--conversation", "c"]);
+    place.run_prompt("loop", &["--max-turns", "3", "--conversation", "c"]);
     let ran = place.run(&["trace", "c"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let rows: Vec<&str> = ran.out.lines().skip(2).collect();
@@ -28,25 +28,25 @@ fn the_whole_column_is_there_and_its_last_row_says_why_it_ended() {
 
 #[test]
 fn calls_that_failed_say_so_and_many_calls_take_several_lines() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"a\"}\n  call Nope {}\n  call Nope {\"a\": 1}\n  \
          call Nope {\"a\": 2}\nwhen any\n  say \"done\"\n",
     );
     place.write("a", "x");
-    place.ask("go", &["--conversation", "c"]);
+    place.run_prompt("go", &["--conversation", "c"]);
     let ran = place.run(&["trace", "c"]);
     assert_eq!(ran.out.matches("Nope 0 ms failed").count(), 3, "{}", ran.out);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{}", ran.out);
-    // A narrow reader gets narrow lines.
+    // A narrow terminal gets narrow lines.
     let trace = ["trace", "c", "--store", "w.db"];
-    let ran = place.run_with(&trace, &[("COLUMNS", "77")]);
+    let ran = place.run_with_env(&trace, &[("COLUMNS", "77")]);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 77), "{}", ran.out);
 }
 
 #[test]
 fn the_iteration_in_which_a_run_stands_is_a_row_too() {
-    let place = Place::new("when any\n  call Bash {\"command\": \"rm -r x\"}\n");
-    place.ask("go", &["--conversation", "c"]);
+    let place = TestHome::new("when any\n  call Bash {\"command\": \"rm -r x\"}\n");
+    place.run_prompt("go", &["--conversation", "c"]);
     let ran = place.run(&["trace", "c"]);
     assert!(ran.out.contains("open") && ran.out.contains("Bash needs an answer"), "{}", ran.out);
     assert!(ran.out.contains("not over: waits for you (1 open)"), "{}", ran.out);
@@ -56,12 +56,12 @@ fn the_iteration_in_which_a_run_stands_is_a_row_too() {
 fn an_interrupted_call_took_its_time_and_says_how_it_ended() {
     let script = "when user contains \"is up\"\n  say \"half\"\n\
                   when any\n  call Bash {\"command\": \"sleep 30\"}\n";
-    let place = Place::new(script);
+    let place = TestHome::new(script);
     std::fs::create_dir(place.path("home")).unwrap();
     let times = "[profiles.quick]\ntimes = { soft_ms = 1000, hard_ms = 20000, grace_ms = 200 }\n";
     place.write("home/config.toml", times);
     let more = ["--profile", "quick", "--allow", "Bash", "--conversation", "c"];
-    assert_eq!(place.ask("go", &more).code, 0);
+    assert_eq!(place.run_prompt("go", &more).code, 0);
     let json = place.json(&["trace", "c"]);
     let call = &json[0]["tool_calls"][0];
     assert!(call["ms"].as_u64().unwrap() >= 900, "{call}");

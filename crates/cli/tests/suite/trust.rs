@@ -1,10 +1,10 @@
-//! Trust in a folder: what it is of, what it is bound to, and how it ends.
+//! Folder trust: what it applies to, what it is bound to, and how it is revoked.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::kit::Place;
-use crate::terminal::Seat;
+use crate::terminal::TerminalSession;
+use crate::test_home::TestHome;
 
 const WRITE: &str = "when results 0\n  call Write {\"file_path\": \"new.txt\", \"content\": \"x\"}\n\
                      when any\n  say \"done\"\n";
@@ -12,19 +12,19 @@ const WRITE: &str = "when results 0\n  call Write {\"file_path\": \"new.txt\", \
 const SETTINGS: &str = r#"{"permissions": {"allow": ["Write"]},
     "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo ran >> hooked"}]}]}}"#;
 
-/// Makes a project in a folder of the place.
-fn project(place: &Place, name: &str) {
+/// Creates a project in a folder of the test home.
+fn project(place: &TestHome, name: &str) {
     std::fs::create_dir_all(place.path(name).join(".claude")).unwrap();
     std::fs::write(place.path(name).join(".claude/settings.json"), SETTINGS).unwrap();
 }
 
-/// Runs a prompt there, and says whether its settings counted.
-fn counts(place: &Place, name: &str) -> bool {
+/// Runs a prompt there, and returns whether its settings had an effect.
+fn counts(place: &TestHome, name: &str) -> bool {
     let folder = place.path(name);
     for left in ["new.txt", "hooked"] {
         drop(std::fs::remove_file(folder.join(left)));
     }
-    let ran = place.alone("go", &["--workspace", folder.to_str().unwrap()]);
+    let ran = place.run_prompt_unattended("go", &["--workspace", folder.to_str().unwrap()]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let (written, hooked) = (folder.join("new.txt").exists(), folder.join("hooked").exists());
     assert_eq!(written, hooked, "rules and hooks count together");
@@ -32,14 +32,14 @@ fn counts(place: &Place, name: &str) -> bool {
     written
 }
 
-fn trust(place: &Place, args: &[&str], says: &str) {
+fn trust(place: &TestHome, args: &[&str], says: &str) {
     let ran = place.run_bare(&[&["trust"], args].concat());
     assert!(ran.code == 0 && ran.out.contains(says), "{args:?}: {}{}", ran.out, ran.err);
 }
 
 #[test]
 fn trust_is_given_and_taken_back_and_says_nothing_of_other_folders() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     ["a", "a-b", "a/below", "other"].iter().for_each(|name| project(&place, name));
     assert!(!counts(&place, "a"));
     trust(&place, &["--revoke", "other"], "was not trusted");
@@ -56,7 +56,7 @@ fn trust_is_given_and_taken_back_and_says_nothing_of_other_folders() {
 
 #[test]
 fn odd_paths_are_the_folder_they_mean() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     ["a", "b\nc", "b", "d"].iter().for_each(|name| project(&place, name));
     std::os::unix::fs::symlink("d", place.path("link")).unwrap();
     trust(&place, &["a/"], "is trusted");
@@ -68,7 +68,7 @@ fn odd_paths_are_the_folder_they_mean() {
     assert!(counts(&place, "d") && counts(&place, "link"));
     trust(&place, &["--revoke", "d/"], "is no longer trusted");
     assert!(!counts(&place, "link"));
-    // A folder that is gone can be forgotten all the same.
+    // The trust of a removed folder can still be revoked.
     std::fs::remove_dir_all(place.path("a")).unwrap();
     trust(&place, &["--revoke", "a/"], "is no longer trusted");
     let ran = place.run_bare(&["trust", "gone"]);
@@ -77,7 +77,7 @@ fn odd_paths_are_the_folder_they_mean() {
 
 #[test]
 fn without_a_home_folder_nothing_is_trusted_and_nothing_is_written_into_the_project() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     project(&place, "a");
     let store = place.path("w.db");
     for (name, value) in [("HOME", ""), ("HOME", "rel"), ("HOME", "/proc/nowhere")] {
@@ -85,7 +85,7 @@ fn without_a_home_folder_nothing_is_trusted_and_nothing_is_written_into_the_proj
             let mut command = place.command(args);
             command.env_remove("WINDLASS_HOME").env(name, value);
             command.current_dir(place.path("a")).stdin(std::process::Stdio::null());
-            crate::kit::Ran::from(command.output().unwrap())
+            crate::test_home::CommandOutput::from(command.output().unwrap())
         };
         let ran = run(&["trust"]);
         assert_eq!((ran.code, ran.err.lines().count()), (1, 1), "{value}: {}", ran.err);
@@ -99,7 +99,7 @@ fn without_a_home_folder_nothing_is_trusted_and_nothing_is_written_into_the_proj
 
 #[test]
 fn the_file_is_private_and_one_that_is_damaged_is_an_error() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     project(&place, "a");
     trust(&place, &["a"], "is trusted");
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
@@ -118,7 +118,7 @@ fn the_file_is_private_and_one_that_is_damaged_is_an_error() {
         (&good.replace("\"decision\"", "\"decided\""), "is not valid"),
     ] {
         std::fs::write(&file, bad).unwrap();
-        let ran = place.alone("go", &["--workspace", "a"]);
+        let ran = place.run_prompt_unattended("go", &["--workspace", "a"]);
         assert!(ran.code != 0 && ran.err.contains(says), "{bad:?}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
         let ran = place.run_bare(&["trust", "--revoke", "a"]);
@@ -127,21 +127,21 @@ fn the_file_is_private_and_one_that_is_damaged_is_an_error() {
     }
     std::fs::write(&file, &good).unwrap();
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
-    let ran = place.alone("go", &["--workspace", "a"]);
+    let ran = place.run_prompt_unattended("go", &["--workspace", "a"]);
     assert!(ran.code != 0 && ran.err.contains("changed by other users"), "{}", ran.err);
 }
 
 // spec: PERMISSIONS-14
 #[test]
 fn trust_is_of_what_was_there_and_a_change_ends_it() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     project(&place, "a");
     std::fs::create_dir_all(place.path("a/.claude/commands")).unwrap();
     std::fs::create_dir_all(place.path("a/.claude/hooks")).unwrap();
     place.write("a/.claude/hooks/check.sh", "true");
     trust(&place, &["a"], "SessionStart: echo ran >> hooked");
     assert!(counts(&place, "a"));
-    // Text and what only holds back may change.
+    // Text and restrictions may change.
     place.write("a/CLAUDE.md", "Be brief.");
     place.write("a/.claude/commands/plain.md", "Do it.");
     let deny = SETTINGS.replace("\"allow\"", "\"deny\": [\"Bash\"], \"allow\"");
@@ -167,7 +167,7 @@ fn trust_is_of_what_was_there_and_a_change_ends_it() {
         let path = place.path("a").join(file);
         let before = std::fs::read(&path).ok();
         std::fs::write(&path, text).unwrap();
-        let ran = place.alone("go", &["--workspace", "a"]);
+        let ran = place.run_prompt_unattended("go", &["--workspace", "a"]);
         assert!(ran.err.contains(&format!("since you trusted it ({says}")), "{file}: {}", ran.err);
         assert!(!counts(&place, "a"), "{file}");
         match before {
@@ -183,64 +183,64 @@ fn trust_is_of_what_was_there_and_a_change_ends_it() {
 
 #[test]
 fn a_folder_without_settings_says_nothing() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     std::fs::create_dir_all(place.path(".claude")).unwrap();
     place.write("CLAUDE.md", "Be brief.");
     place.write(".claude/settings.json", r#"{"permissions": {"deny": ["Bash"]}}"#);
-    let ran = place.alone("go", &[]);
+    let ran = place.run_prompt_unattended("go", &[]);
     assert!(!ran.err.contains("trust"), "{}", ran.err);
-    // The home folder is nobody's project.
+    // The home folder is not a project.
     project(&place, "user");
-    let ran = place.alone("go", &["--workspace", "user"]);
+    let ran = place.run_prompt_unattended("go", &["--workspace", "user"]);
     assert!(!ran.err.contains("trust"), "{}", ran.err);
     assert!(place.path("user/new.txt").exists(), "the user's own rules count there");
 }
 
 #[test]
 fn at_a_terminal_the_user_is_asked_once_and_sees_what_trust_enables() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     project(&place, ".");
-    let mut seat = Seat::take(&place, &["-p", "go"]);
-    seat.until_seen("[n] go on without these settings:");
+    let mut seat = TerminalSession::start(&place, &["-p", "go"]);
+    seat.wait_for_text("[n] go on without these settings:");
     for shown in ["SessionStart: echo ran >> hooked", "allow: Write"] {
-        assert!(seat.seen().contains(shown), "{}", seat.seen());
+        assert!(seat.screen_text().contains(shown), "{}", seat.screen_text());
     }
     seat.type_in("n\n");
-    seat.until_seen("new.txt");
+    seat.wait_for_text("new.txt");
     seat.type_in("n\n");
     let (_, seen) = seat.end();
     assert!(!place.path("hooked").exists(), "{seen}");
-    // The answer is kept, and a change asks again.
-    let seat = Seat::take(&place, &["-p", "go", "--when-asked", "deny"]);
+    // The answer is stored, and a change leads to another question.
+    let seat = TerminalSession::start(&place, &["-p", "go", "--when-asked", "deny"]);
     assert!(!seat.end().1.contains("[y] trust it"));
     place.write(".claude/settings.json", &SETTINGS.replace("echo", "echo it"));
-    let mut seat = Seat::take(&place, &["-p", "go"]);
-    seat.until_seen("[n] go on without these settings:");
+    let mut seat = TerminalSession::start(&place, &["-p", "go"]);
+    seat.wait_for_text("[n] go on without these settings:");
     seat.type_in("y\n");
     let (_, seen) = seat.end();
     assert!(place.path("hooked").exists() && place.path("new.txt").exists(), "{seen}");
-    let (_, seen) = Seat::take(&place, &["-p", "go"]).end();
+    let (_, seen) = TerminalSession::start(&place, &["-p", "go"]).end();
     assert!(!seen.contains("trust"), "{seen}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
 #[test]
 fn what_was_typed_before_the_question_does_not_answer_it() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     project(&place, ".");
-    let mut seat = Seat::take(&place, &["-p", "go"]);
+    let mut seat = TerminalSession::start(&place, &["-p", "go"]);
     seat.type_in("y\ny\ny\n");
-    seat.until_seen("[n] go on without these settings:");
+    seat.wait_for_text("[n] go on without these settings:");
     std::thread::sleep(std::time::Duration::from_millis(300));
-    assert!(!place.path("hooked").exists(), "{}", seat.seen());
+    assert!(!place.path("hooked").exists(), "{}", seat.screen_text());
     seat.type_in("n\n");
-    seat.until_seen("new.txt");
+    seat.wait_for_text("new.txt");
     seat.type_in("n\n");
     seat.end();
     assert!(!place.path("hooked").exists());
 }
 
-/// A model that may edit files does not get to write what a hook runs at its next call.
+/// A model that may edit files cannot write a script that a hook runs at its next call.
 // spec: PERMISSIONS-15
 #[test]
 fn a_script_that_a_hook_runs_is_not_for_the_model_to_write() {
@@ -253,7 +253,7 @@ fn a_script_that_a_hook_runs_is_not_for_the_model_to_write() {
         let content = "touch MODEL_CODE_RAN # open('MODEL_CODE_RAN','w')";
         let read = serde_json::json!({ "file_path": file });
         let write = serde_json::json!({ "file_path": file, "content": content });
-        let place = Place::new(&format!(
+        let place = TestHome::new(&format!(
             "when results 0\n  call Read {read}\nwhen results 1\n  call Write {write}\n\
              when results 2\n  call Bash {{\"command\": \"ls\"}}\nwhen any\n  say \"done\"\n"
         ));
@@ -270,14 +270,15 @@ fn a_script_that_a_hook_runs_is_not_for_the_model_to_write() {
             ),
         );
         trust(&place, &["a"], "is trusted");
-        let ran = place.alone("go", &["--workspace", "a", "--permission-mode", "acceptEdits"]);
+        let ran = place
+            .run_prompt_unattended("go", &["--workspace", "a", "--permission-mode", "acceptEdits"]);
         assert!(!place.path("a/MODEL_CODE_RAN").exists(), "{command}");
         let text = std::fs::read_to_string(place.path("a").join(file)).unwrap();
         assert_eq!(text, "#", "{command}: {} {}", ran.out, ran.err);
     }
 }
 
-/// The same for what other agents run that use the same files.
+/// Nor scripts that other agents run which use the same files.
 // spec: PERMISSIONS-15
 #[test]
 fn a_script_that_a_helper_or_a_server_runs_is_not_for_the_model_to_write() {
@@ -287,7 +288,7 @@ fn a_script_that_a_helper_or_a_server_runs_is_not_for_the_model_to_write() {
         ("{}", r#"{"mcpServers": {"x": {"command": "sh", "args": ["tools/h.sh"]}}}"#),
         ("{}", r#"{"mcpServers": {"x": {"command": "./h.sh", "cwd": "tools"}}}"#),
     ] {
-        let place = Place::new(
+        let place = TestHome::new(
             "when results 0\n  call Read {\"file_path\": \"tools/h.sh\"}\nwhen result of Read\n  \
              call Write {\"file_path\": \"tools/h.sh\", \"content\": \"evil\"}\n\
              when any\n  say \"done\"\n",
@@ -298,16 +299,17 @@ fn a_script_that_a_helper_or_a_server_runs_is_not_for_the_model_to_write() {
         place.write("a/.claude/settings.json", settings);
         place.write("a/.mcp.json", servers);
         trust(&place, &["a"], "is trusted");
-        let ran = place.alone("go", &["--workspace", "a", "--permission-mode", "acceptEdits"]);
+        let ran = place
+            .run_prompt_unattended("go", &["--workspace", "a", "--permission-mode", "acceptEdits"]);
         let text = std::fs::read_to_string(place.path("a/tools/h.sh")).unwrap();
         assert_eq!(text, "#", "{settings} {servers}: {} {}", ran.out, ran.err);
     }
 }
 
-/// What would run is shown to the letter.
+/// What would run is shown with all characters escaped.
 #[test]
 fn trust_shows_characters_that_nobody_could_see() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     std::fs::create_dir_all(place.path("a/.claude")).unwrap();
     let command = r"true #\r\u001b[2Kecho harmless\u200b two";
     place.write("a/.claude/settings.json", &SETTINGS.replace("echo ran >> hooked", command));
@@ -317,7 +319,7 @@ fn trust_shows_characters_that_nobody_could_see() {
 
 #[test]
 fn trust_ends_when_a_file_changes_that_a_hook_a_server_or_a_helper_runs() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     for (nth, settings) in [
         r#"{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh tools/check.sh"}]}]}}"#,
         r#"{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "cd tools && ./check.sh >> log"}]}]}}"#,
@@ -348,7 +350,7 @@ fn trust_ends_when_a_file_changes_that_a_hook_a_server_or_a_helper_runs() {
         };
         let run = || {
             drop(std::fs::remove_file(folder.join("ran")));
-            let ran = place.alone("go", &["--workspace", folder.to_str().unwrap()]);
+            let ran = place.run_prompt_unattended("go", &["--workspace", folder.to_str().unwrap()]);
             (folder.join("ran").exists(), ran.err.contains("changed since you trusted it (scripts)"))
         };
         let runs = nth < 2;
@@ -368,7 +370,7 @@ fn trust_ends_when_a_file_changes_that_a_hook_a_server_or_a_helper_runs() {
 
 #[test]
 fn a_folder_that_runs_more_than_is_checked_cannot_be_trusted() {
-    let place = Place::new(WRITE);
+    let place = TestHome::new(WRITE);
     project(&place, "a");
     std::fs::create_dir_all(place.path("a/.claude/hooks")).unwrap();
     let huge = std::fs::File::create(place.path("a/.claude/hooks/huge")).unwrap();

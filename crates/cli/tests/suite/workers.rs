@@ -1,13 +1,13 @@
-//! `windlass worker` and prompts that are left for it.
+//! `windlass worker` and detached prompts.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use windlass_cluster::{Cluster, Disk, Stop};
+use windlass_cluster::{DiskMode, PostgresCluster, ShutdownMode};
 
-use crate::kit::Place;
+use crate::test_home::TestHome;
 
-fn worker_on(place: &Place, store: &str) -> Child {
+fn worker_on(place: &TestHome, store: &str) -> Child {
     let said = std::fs::File::create(place.path("said")).unwrap();
     place
         .command(&["worker", "--script", "a.script", "--store", store])
@@ -17,15 +17,15 @@ fn worker_on(place: &Place, store: &str) -> Child {
         .unwrap()
 }
 
-fn worker(place: &Place) -> Child {
+fn worker(place: &TestHome) -> Child {
     worker_on(place, "w.db")
 }
 
 // spec: FAULT-52
 #[test]
 fn a_worker_does_what_was_left_and_hands_over_when_told() {
-    let place = Place::new("when any\n  say \"done\"\n");
-    let left = place.ask("one", &["--detach", "--conversation", "c1"]);
+    let place = TestHome::new("when any\n  say \"done\"\n");
+    let left = place.run_prompt("one", &["--detach", "--conversation", "c1"]);
     assert_eq!((left.code, left.out.as_str()), (0, "c1\n"), "{}", left.err);
     let mut child = worker(&place);
     let completed = |count: usize| {
@@ -33,8 +33,8 @@ fn a_worker_does_what_was_left_and_hands_over_when_told() {
         runs.lines().filter(|line| line.contains("\"completed\"")).count() == count
     };
     place.wait_until("the first prompt", || completed(1));
-    // One that comes while it works is found too.
-    place.ask("two", &["--detach", "--conversation", "c2"]);
+    // A prompt that is sent while it works is found too.
+    place.run_prompt("two", &["--detach", "--conversation", "c2"]);
     place.wait_until("the second prompt", || completed(2));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
@@ -49,7 +49,7 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
 // spec: RESUME-09
 #[test]
 fn the_resume_policy_is_that_of_the_runs_profile_whoever_works() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"a.script\"}\nwhen any\n  delay 3s\n  say \"done\"\n",
     );
     std::fs::create_dir_all(place.path("home")).unwrap();
@@ -76,7 +76,7 @@ fn the_resume_policy_is_that_of_the_runs_profile_whoever_works() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    // One worker, with the default profile: it resumes the one and leaves the other.
+    // One worker, with the default profile: it resumes one run and not the other.
     let said = std::fs::File::create(place.path("said")).unwrap();
     let worker = |more: &[&str]| {
         let args = [&["worker", "--script", "a.script"], &quick[..], more].concat();
@@ -96,12 +96,12 @@ fn the_resume_policy_is_that_of_the_runs_profile_whoever_works() {
 // spec: FAULT-53
 #[test]
 fn a_worker_that_is_told_twice_ends_at_once() {
-    let place = Place::new("when any\n  delay 5m\n  say \"done\"\n");
-    place.ask("one", &["--detach", "--conversation", "c1"]);
+    let place = TestHome::new("when any\n  delay 5m\n  say \"done\"\n");
+    place.run_prompt("one", &["--detach", "--conversation", "c1"]);
     let mut child = worker(&place);
     let running = || place.run(&["runs", "--json"]).out.contains("\"running\"");
     place.wait_until("the run", running);
-    // The file is held, so that the lane cannot be given back.
+    // The file is locked, so that the lane cannot be released.
     let held = rusqlite::Connection::open(place.path("w.db")).unwrap();
     held.execute_batch("BEGIN IMMEDIATE").unwrap();
     signal(&child, rustix::process::Signal::TERM);
@@ -115,7 +115,7 @@ fn a_worker_that_is_told_twice_ends_at_once() {
     held.execute_batch("COMMIT").unwrap();
 }
 
-/// How long a process took to end.
+/// Returns how long a process took to end.
 #[expect(clippy::disallowed_methods, reason = "the test watches a real process")]
 fn wait(child: &mut Child) -> (Duration, std::process::ExitStatus) {
     let begin = Instant::now();
@@ -126,7 +126,7 @@ fn wait(child: &mut Child) -> (Duration, std::process::ExitStatus) {
 // spec: FAULT-25, STORE-10
 #[test]
 fn two_terminals_and_a_worker_share_one_file() {
-    let place = Place::new(
+    let place = TestHome::new(
         "when results 0\n  call Bash {\"command\": \"true\"}\nwhen any\n  say \"done\"\n",
     );
     let mut child = worker(&place);
@@ -134,10 +134,11 @@ fn two_terminals_and_a_worker_share_one_file() {
         for nth in 0..8 {
             let name = format!("{who}{nth}");
             let flags = ["--conversation", &name, "--allowed-tools", "Bash"];
-            let ran = place.ask("go", &flags);
+            let ran = place.run_prompt("go", &flags);
             assert_eq!((ran.code, ran.out.as_str()), (0, "done\n"), "{name}: {}", ran.err);
             assert!(!ran.err.contains("locked"), "{}", ran.err);
-            let left = place.ask("go", &["--detach", "--conversation", &format!("{name}-left")]);
+            let left =
+                place.run_prompt("go", &["--detach", "--conversation", &format!("{name}-left")]);
             assert_eq!(left.code, 0, "{}", left.err);
         }
     };
@@ -159,10 +160,10 @@ fn two_terminals_and_a_worker_share_one_file() {
 // spec: SCALE-03
 #[test]
 fn what_a_killed_worker_had_goes_on_elsewhere_in_time() {
-    let place = Place::new("when any\n  delay 2s\n  say \"done\"\n");
+    let place = TestHome::new("when any\n  delay 2s\n  say \"done\"\n");
     let mut first = worker(&place);
     for nth in 0..5 {
-        place.ask("go", &["--detach", "--conversation", &format!("c{nth}")]);
+        place.run_prompt("go", &["--detach", "--conversation", &format!("c{nth}")]);
     }
     let runs = |state: &str| {
         let runs = place.run(&["runs", "--json"]).out;
@@ -174,7 +175,7 @@ fn what_a_killed_worker_had_goes_on_elsewhere_in_time() {
     first.wait().unwrap();
     // The model alone takes two seconds.
     let took = place.wait_until("all of them, elsewhere", || runs("\"completed\"") == 5);
-    // 15 s are promised; a loaded machine needs longer for the processes of this test alone.
+    // The promise is 15 s; a loaded machine needs longer for the processes of this test alone.
     assert!(took < Duration::from_secs(40), "{took:?}");
     second.kill().unwrap();
     second.wait().unwrap();
@@ -182,8 +183,8 @@ fn what_a_killed_worker_had_goes_on_elsewhere_in_time() {
 
 #[test]
 fn a_worker_says_that_its_store_is_away_and_goes_on_when_it_is_back() {
-    let place = Place::new("when any\n  say \"done\"\n");
-    let cluster = Cluster::start(Disk::Trusted).unwrap();
+    let place = TestHome::new("when any\n  say \"done\"\n");
+    let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
     let store = cluster.url("postgres");
     let mut child = worker_on(&place, &store);
     let leave = || {
@@ -198,7 +199,7 @@ fn a_worker_says_that_its_store_is_away_and_goes_on_when_it_is_back() {
     let said = |text: &str| std::fs::read_to_string(place.path("said")).unwrap().contains(text);
     leave();
     place.wait_until("the first prompt", || completed(1));
-    cluster.stop(Stop::Immediate).unwrap();
+    cluster.stop(ShutdownMode::Immediate).unwrap();
     place.wait_until("the trouble", || said("it is tried again until it answers"));
     cluster.resume().unwrap();
     place.wait_until("the end of it", || said("the store answers again"));

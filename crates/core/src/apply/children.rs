@@ -1,86 +1,92 @@
-//! Children, and being one.
+//! Applies records about child runs (sub-agents), on the side of the parent and of the child.
 
 use std::sync::Arc;
 
-use crate::budget::Caps;
-use crate::call::{Call, CallState};
-use crate::child::{Away, Back, Recalled, Stray};
-use crate::conversation::Conversation;
-use crate::ids::{CallId, MailId};
-use crate::input::Input;
-use crate::mail::MailBody;
-use crate::run::Run;
+use crate::budget::spending::SpendingCaps;
+use crate::call::call_state::{Call, CallState};
+use crate::log::ids::{CallId, InboxMessageId};
+use crate::log::inbox::InboxCommand;
+use crate::log::input::Input;
+use crate::run::active_run::Run;
+use crate::run::child_runs::{ChildCancellation, ChildReply, OrphanedChild, PendingChildren};
+use crate::run::conversation::Conversation;
 
-use super::talk::mail_body;
+use super::prompts::command_of;
 use super::{with_call, with_run};
 
-pub(super) fn employed(c: &mut Conversation, input: &Input, mail: MailId) {
-    if let Some(MailBody::Task { parent, .. }) = mail_body(input, mail) {
+pub(super) fn apply_parent_assigned(c: &mut Conversation, input: &Input, mail: InboxMessageId) {
+    if let Some(InboxCommand::Task { parent, .. }) = command_of(input, mail) {
         c.parent = Some(parent.clone());
     }
 }
 
-pub(super) fn spawned(c: &mut Conversation, id: CallId, to: u16, granted: Caps) {
+pub(super) fn apply_children_spawned(
+    c: &mut Conversation,
+    id: CallId,
+    to: u16,
+    granted: SpendingCaps,
+) {
     with_call(c, id, |call| {
         let tasks = call.facts.children.len();
         let mut away = match &call.state {
-            CallState::Away(away) => away.clone(),
-            CallState::BeforeHook
-            | CallState::Unjudged
-            | CallState::Referred
-            | CallState::Questioned(_)
+            CallState::AwaitingChildren(away) => away.clone(),
+            CallState::AwaitingPreHook
+            | CallState::AwaitingPermission
+            | CallState::AwaitingClassifier
+            | CallState::AwaitingHuman(_)
             | CallState::Ready
             | CallState::Running { .. }
-            | CallState::Resting { .. }
+            | CallState::AwaitingRetry { .. }
             | CallState::Lost
-            | CallState::AfterHook(_)
-            | CallState::Settled(_) => Away::new(tasks, granted),
+            | CallState::AwaitingPostHook(_)
+            | CallState::Finished(_) => PendingChildren::new(tasks, granted),
         };
-        away.sent = usize::from(to).min(tasks);
-        call.state = CallState::Away(away);
+        away.started = usize::from(to).min(tasks);
+        call.state = CallState::AwaitingChildren(away);
     });
 }
 
-/// What it spent counts whenever it comes back, and once.
-pub(super) fn back(c: &mut Conversation, input: &Input, mail: MailId) {
-    let Some(MailBody::ChildFinished { text, home: Some(home), .. }) = mail_body(input, mail)
+/// Applies the result of a child run. Its spending counts whenever it returns, and only once.
+pub(super) fn apply_child_result(c: &mut Conversation, input: &Input, mail: InboxMessageId) {
+    let Some(InboxCommand::ChildFinished { text, result: Some(home), .. }) =
+        command_of(input, mail)
     else {
         return;
     };
-    c.spent.plus(&home.spent);
-    if let Some(place) = c.strays.iter().position(|stray| stray.is(home.call, home.part)) {
-        c.strays.remove(place);
+    c.spent.add_spending(&home.spent);
+    if let Some(place) = c.orphans.iter().position(|stray| stray.matches(home.call, home.part)) {
+        c.orphans.remove(place);
         return;
     }
-    with_run(c, |run| run.spent.plus(&home.spent));
+    with_run(c, |run| run.spent.add_spending(&home.spent));
     with_call(c, home.call, |call| {
-        if let CallState::Away(away) = &mut call.state
-            && let Some(place) = away.back.get_mut(usize::from(home.part))
+        if let CallState::AwaitingChildren(away) = &mut call.state
+            && let Some(place) = away.replies.get_mut(usize::from(home.part))
         {
-            *place = Some(Back { text: Arc::clone(text), ending: home.ending });
+            *place = Some(ChildReply { text: Arc::clone(text), ending: home.ending });
         }
     });
 }
 
-/// Remembers who is still out when a call is given up.
-pub(super) fn given_up(c: &mut Conversation, id: CallId) {
+/// Remembers the children that have not returned when their call is given up (orphans).
+pub(super) fn remember_orphans(c: &mut Conversation, id: CallId) {
     let call = c.run.as_ref().and_then(Run::round).and_then(|round| round.call(id));
-    let Some(away) = call.and_then(Call::away) else { return };
+    let Some(away) = call.and_then(Call::pending_children) else { return };
     let granted = away.granted;
-    let out: Vec<u16> = away.at_work_parts().collect();
-    c.strays.extend(out.into_iter().map(|part| Stray { call: id, part, granted }));
-    while c.strays.len() > MOST_STRAYS {
-        c.strays.pop_front();
+    let out: Vec<u16> = away.running_parts().collect();
+    c.orphans.extend(out.into_iter().map(|part| OrphanedChild { call: id, part, granted }));
+    while c.orphans.len() > MAX_ORPHANS {
+        c.orphans.pop_front();
     }
 }
 
-/// Children remembered after they were given up.
-const MOST_STRAYS: usize = 256;
+/// Number of orphans that are remembered: children whose call was given up.
+const MAX_ORPHANS: usize = 256;
 
-pub(super) fn recalled(c: &mut Conversation, id: CallId) {
+pub(super) fn apply_children_cancelled(c: &mut Conversation, id: CallId) {
     with_call(c, id, |call| {
-        if let CallState::Away(away) = &mut call.state {
-            away.recalled = Recalled::Yes;
+        if let CallState::AwaitingChildren(away) = &mut call.state {
+            away.cancellation = ChildCancellation::Requested;
         }
     });
 }

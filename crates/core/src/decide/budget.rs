@@ -1,34 +1,39 @@
-//! Money and tokens: what a call may still cost, and what happens when a cap is reached.
+//! Spending caps: what a model call may still cost, and what happens when a cap is reached.
 
 use std::sync::Arc;
 
-use super::boundary;
-use super::calls;
-use super::draft::Draft;
-use crate::aside;
-use crate::budget::{self, AtCap, Caps, Planned, Price, Room, Spent, Unpriced};
-use crate::call::CallState;
-use crate::conversation::Conversation;
-use crate::permission::Human;
-use crate::question::About;
-use crate::record::{OutputBound, Record};
-use crate::reply::Usage;
-use crate::run::{Run, Warned};
-use crate::settings::{Model, Settings};
+use super::draft::DecisionDraft;
+use super::iteration;
+use super::tool_calls;
+use crate::budget::spending::{
+    self, CallAllowance, CapAction, ModelPrice, PlannedCall, Spending, SpendingCaps, UnpricedPolicy,
+};
+use crate::call::call_state::CallState;
+use crate::log::record::{OutputBound, Record};
+use crate::message::reply::TokenUsage;
+use crate::permission::HumanAvailability;
+use crate::run::active_run::{BudgetWarning, Run};
+use crate::run::conversation::Conversation;
+use crate::run::question::QuestionKind;
+use crate::run::side_requests;
+use crate::settings::conversation_settings::{ModelSpec, Settings};
 use crate::stop::StopCause;
 
-/// A share of the budget that is worth a warning, in per cent.
-const WARN_PERCENT: u64 = 80;
+/// Share of the budget above which a warning is recorded, in per cent.
+const BUDGET_WARNING_PERCENT: u64 = 80;
 
-/// Output tokens of a call with this cap, and what bounds them; or the cap that leaves too few.
-pub(super) fn affordable(
-    draft: &Draft<'_>,
+/// Returns the output tokens of a call with this cap, and what bounds them; or the cap that leaves
+/// too few.
+pub(super) fn affordable_output(
+    draft: &DecisionDraft<'_>,
     cap_tokens: u64,
 ) -> Result<(u64, OutputBound), StopCause> {
-    let Some(settings) = draft.now().settings_in_use() else { return Err(StopCause::BudgetTokens) };
-    let planned = planned(draft, &settings, cap_tokens);
-    let Room { max_tokens, lowered_by } =
-        budget::room(planned, settings.model.price.as_ref(), &scopes(draft))?;
+    let Some(settings) = draft.state().active_settings() else {
+        return Err(StopCause::BudgetTokens);
+    };
+    let planned = planned_call(draft, &settings, cap_tokens);
+    let CallAllowance { max_tokens, lowered_by } =
+        spending::allow_call(planned, settings.model.price.as_ref(), &all_scopes(draft))?;
     let bound = match lowered_by {
         None => OutputBound::Cap,
         Some(StopCause::BudgetUsd) => OutputBound::Money,
@@ -37,234 +42,252 @@ pub(super) fn affordable(
     Ok((max_tokens, bound))
 }
 
-fn planned(draft: &Draft<'_>, settings: &Settings, cap_tokens: u64) -> Planned {
-    Planned {
-        input_tokens: input_estimate(draft),
-        cap_tokens: cap_tokens.clamp(1, settings.model.most_output_tokens.max(1)),
+fn planned_call(draft: &DecisionDraft<'_>, settings: &Settings, cap_tokens: u64) -> PlannedCall {
+    PlannedCall {
+        input_tokens: estimate_input_tokens(draft),
+        cap_tokens: cap_tokens.clamp(1, settings.model.max_output_tokens.max(1)),
         least_tokens: settings.limits.least_output_tokens,
     }
 }
 
-/// A cap, with what counts as spent under it.
-pub(crate) type Scope = (Caps, Spent);
+/// Caps with the spending that counts under them.
+pub(crate) type CappedSpending = (SpendingCaps, Spending);
 
-/// The cap of the run.
-fn of_run(draft: &Draft<'_>) -> Scope {
-    draft.run().map_or_else(Scope::default, |run| draft.now().run_scope(run.spent))
+/// Returns the caps of the run.
+fn run_scope(draft: &DecisionDraft<'_>) -> CappedSpending {
+    draft.run().map_or_else(CappedSpending::default, |run| draft.state().run_scope(run.spent))
 }
 
-/// Every other cap that applies.
-fn of_others(draft: &Draft<'_>) -> [Scope; 4] {
-    draft.now().scopes_beside_the_run()
+/// Returns all other caps that apply.
+fn other_scopes(draft: &DecisionDraft<'_>) -> [CappedSpending; 4] {
+    draft.state().scopes_beside_the_run()
 }
 
-fn scopes(draft: &Draft<'_>) -> Vec<Scope> {
-    std::iter::once(of_run(draft)).chain(of_others(draft)).collect()
+fn all_scopes(draft: &DecisionDraft<'_>) -> Vec<CappedSpending> {
+    std::iter::once(run_scope(draft)).chain(other_scopes(draft)).collect()
 }
 
 impl Conversation {
-    /// The caps of the run, raised as often as a person said so, with what it spent.
-    pub(crate) fn run_scope(&self, spent: Spent) -> Scope {
-        let Some(settings) = &self.settings else { return Scope::default() };
-        let limit = Caps { tokens: settings.limits.run_tokens, usd_micros: None };
-        let extensions = self.run.as_ref().map_or(0, |run| run.extensions);
-        let caps = settings.budget.run.tighter(&limit);
-        (caps.times(u64::from(extensions).saturating_add(1)), self.with_lent(spent))
+    /// Returns the caps of the run, raised as often as a human extended them, with what the run
+    /// spent.
+    pub(crate) fn run_scope(&self, spent: Spending) -> CappedSpending {
+        let Some(settings) = &self.settings else { return CappedSpending::default() };
+        let limit = SpendingCaps { tokens: settings.limits.run_tokens, usd_micros: None };
+        let extensions = self.run.as_ref().map_or(0, |run| run.budget_extensions);
+        let caps = settings.budget.run.tighter_of(&limit);
+        (caps.multiplied_by(u64::from(extensions).saturating_add(1)), self.add_reserved(spent))
     }
 
-    /// The caps of a call, the conversation, its parent and its profile, in this order.
-    pub(crate) fn scopes_beside_the_run(&self) -> [Scope; 4] {
+    /// Returns the caps of a call, the conversation, its parent and its profile, in this order.
+    pub(crate) fn scopes_beside_the_run(&self) -> [CappedSpending; 4] {
         let Some(settings) = &self.settings else { return Default::default() };
-        let spent = self.with_lent(self.spent);
+        let spent = self.add_reserved(self.spent);
         let shared = match &self.shared_spending {
-            Some(seen) => seen.with_own(&spent),
+            Some(seen) => seen.with_own_spending(&spent),
             None => {
                 let mut shared = settings.budget.profile.spent;
-                shared.plus(&spent);
+                shared.add_spending(&spent);
                 shared
             }
         };
         let granted = self.parent.as_ref().map(|parent| parent.caps).unwrap_or_default();
         [
-            (settings.budget.call, Spent::default()),
+            (settings.budget.call, Spending::default()),
             (settings.budget.conversation, spent),
             (granted, spent),
             (settings.budget.profile.caps, shared),
         ]
     }
 
-    /// What children may spend is spent until they come back, and so is what classifiers may.
-    fn with_lent(&self, mut spent: Spent) -> Spent {
-        spent.plus(&self.lent());
+    /// Adds what is reserved to `spent`: what child runs and classifiers may spend counts as spent
+    /// until they return.
+    fn add_reserved(&self, mut spent: Spending) -> Spending {
+        spent.add_spending(&self.reserved_spending());
         spent
     }
 
-    /// What children that are at work, and classifiers, may still spend.
-    fn lent(&self) -> Spent {
-        let mut lent = Spent::default();
-        for stray in &self.strays {
-            lent.plus(&stray.granted.as_spent());
+    /// Returns what working child runs and classifiers may still spend.
+    fn reserved_spending(&self) -> Spending {
+        let mut lent = Spending::default();
+        for stray in &self.orphans {
+            lent.add_spending(&stray.granted.as_spending());
         }
         let round = self.run.as_ref().and_then(Run::round);
         for call in round.into_iter().flat_map(|round| &round.calls) {
-            if let Some(away) = call.away() {
-                let granted = away.granted.as_spent();
-                (0..away.out()).for_each(|_| lent.plus(&granted));
+            if let Some(away) = call.pending_children() {
+                let granted = away.granted.as_spending();
+                (0..away.outstanding_count()).for_each(|_| lent.add_spending(&granted));
             }
-            if call.state == CallState::Referred {
-                lent.add(&aside::OPINION_COST, self.price_beside().as_ref());
+            if call.state == CallState::AwaitingClassifier {
+                lent.add_usage(
+                    &side_requests::CLASSIFICATION_COST,
+                    self.side_model_price().as_ref(),
+                );
             }
         }
         lent
     }
 
-    /// What the conversation spent and what is set aside for it: the whole of what its calls in
-    /// progress may cost. A child draws on its parent and has nothing of its own.
+    /// Returns what the conversation spent and what is reserved for it: the worst case of its calls
+    /// in progress. A child run spends from its parent's budget and has none of its own.
     #[must_use]
-    pub fn committed(&self) -> Spent {
+    pub fn committed_spending(&self) -> Spending {
         if self.parent.is_some() {
-            return Spent::default();
+            return Spending::default();
         }
         let mut committed = self.spent;
-        committed.plus(&self.lent());
-        if let Some(asking) = self.run.as_ref().and_then(Run::asking) {
-            let reserved = Usage {
+        committed.add_spending(&self.reserved_spending());
+        if let Some(asking) = self.run.as_ref().and_then(Run::pending_model_call) {
+            let reserved = TokenUsage {
                 input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
                 output_tokens: asking.max_tokens,
-                ..Usage::default()
+                ..TokenUsage::default()
             };
-            committed.add(&reserved, self.price_in_use().as_ref());
+            committed.add_usage(&reserved, self.active_price().as_ref());
         }
         committed
     }
 }
 
-/// Takes note of what is spent under the profile's cap, if there is one and the figure is new.
-pub(super) fn spending_seen(draft: &mut Draft<'_>, total: Spent) {
-    let own = draft.now().committed();
-    let known = draft.now().shared_spending.map(|seen| seen.with_own(&own));
-    let has_cap = draft.settings().is_some_and(|it| it.budget.profile.caps != Caps::default());
-    // Before a run begins, only its prompt knows whether it will have one.
+/// Records what is spent under the profile's cap, if there is one and the number is new.
+pub(super) fn on_shared_spending_updated(draft: &mut DecisionDraft<'_>, total: Spending) {
+    let own = draft.state().committed_spending();
+    let known = draft.state().shared_spending.map(|seen| seen.with_own_spending(&own));
+    let has_cap =
+        draft.settings().is_some_and(|it| it.budget.profile.caps != SpendingCaps::default());
+    // Before a run starts, only its prompt knows whether it will have a cap.
     let may_have_cap = has_cap || draft.run().is_none();
     if may_have_cap && known != Some(total) {
-        draft.record(Record::SpendingSeen { total });
+        draft.record(Record::SharedSpendingUpdated { total });
     }
 }
 
-/// What each of `tasks` children may spend: an equal share of what is left, the parent keeping one.
-pub(super) fn share(draft: &Draft<'_>, tasks: usize) -> Caps {
-    // A cap on one call says nothing about children, who make calls of their own.
-    let [_, rest @ ..] = of_others(draft);
+/// Returns what each of `tasks` child runs may spend: an equal share of what is left, with one
+/// share for the parent.
+pub(super) fn child_share(draft: &DecisionDraft<'_>, tasks: usize) -> SpendingCaps {
+    // A cap on one call does not apply to child runs, which make calls of their own.
+    let [_, rest @ ..] = other_scopes(draft);
     let rest = rest
         .iter()
-        .chain([&of_run(draft)])
-        .fold(Caps::default(), |tightest, (caps, spent)| tightest.tighter(&caps.rest(spent)));
-    rest.share((tasks as u64).saturating_add(1))
+        .chain([&run_scope(draft)])
+        .fold(SpendingCaps::default(), |tightest, (caps, spent)| {
+            tightest.tighter_of(&caps.remaining(spent))
+        });
+    rest.divided_by((tasks as u64).saturating_add(1))
 }
 
-/// Whether a classifier can be paid.
-pub(super) fn can_classify(draft: &Draft<'_>) -> bool {
-    can_pay_beside(draft, &aside::OPINION_COST)
+/// Returns whether the budget covers a classifier.
+pub(super) fn can_afford_classifier(draft: &DecisionDraft<'_>) -> bool {
+    can_afford_side_request(draft, &side_requests::CLASSIFICATION_COST)
 }
 
-/// Whether a model that is asked beside the conversation can be paid so much.
-fn can_pay_beside(draft: &Draft<'_>, cost: &Usage) -> bool {
-    let Some(settings) = draft.now().settings_in_use() else { return false };
-    let planned = Planned {
+/// Returns whether the budget covers a side request of this cost.
+fn can_afford_side_request(draft: &DecisionDraft<'_>, cost: &TokenUsage) -> bool {
+    let Some(settings) = draft.state().active_settings() else { return false };
+    let planned = PlannedCall {
         input_tokens: cost.input_tokens,
         cap_tokens: cost.output_tokens,
         least_tokens: cost.output_tokens,
     };
-    !is_unpriced(draft, aside::beside(&settings))
-        && budget::room(planned, draft.now().price_beside().as_ref(), &scopes(draft)).is_ok()
+    !lacks_required_price(draft, side_requests::side_model(&settings))
+        && spending::allow_call(
+            planned,
+            draft.state().side_model_price().as_ref(),
+            &all_scopes(draft),
+        )
+        .is_ok()
 }
 
-/// Output tokens of a ruling and what is set aside for it; nothing if it cannot be paid.
-pub(super) fn for_ruling(draft: &Draft<'_>) -> Option<(u64, u64)> {
-    let cost = aside::RULING_COST;
-    can_pay_beside(draft, &cost).then_some((cost.output_tokens, cost.total()))
+/// Returns the output tokens of a judge request and what is reserved for it; nothing if the budget
+/// does not cover it.
+pub(super) fn judge_tokens(draft: &DecisionDraft<'_>) -> Option<(u64, u64)> {
+    let cost = side_requests::JUDGE_COST;
+    can_afford_side_request(draft, &cost).then_some((cost.output_tokens, cost.total_tokens()))
 }
 
-/// Output tokens of any other call that is planned; or the cap that leaves too few.
-pub(super) fn room(
-    draft: &Draft<'_>,
-    planned: Planned,
-    price: Option<&Price>,
+/// Returns the output tokens of any other side request; or the cap that leaves too few.
+pub(super) fn side_request_output(
+    draft: &DecisionDraft<'_>,
+    planned: PlannedCall,
+    price: Option<&ModelPrice>,
 ) -> Result<u64, StopCause> {
-    Ok(budget::room(planned, price, &scopes(draft))?.max_tokens)
+    Ok(spending::allow_call(planned, price, &all_scopes(draft))?.max_tokens)
 }
 
-/// The caps that are passed.
-pub(super) fn overspent(draft: &Draft<'_>) -> Option<StopCause> {
-    scopes(draft).iter().find_map(|(caps, spent)| caps.is_passed(spent))
+/// Returns the cap that is exceeded, if any.
+pub(super) fn exceeded_cap(draft: &DecisionDraft<'_>) -> Option<StopCause> {
+    all_scopes(draft).iter().find_map(|(caps, spent)| caps.exceeded_cap(spent))
 }
 
-/// Tokens of the next request: the last real count, and an estimate of what came since.
-pub(super) fn input_estimate(draft: &Draft<'_>) -> u64 {
-    let now = draft.now();
-    let meter = if now.meter.is_cold() && may_meet_a_cap(draft) {
-        now.counted_meter()
+/// Returns the estimated tokens of the next request: the last count of the provider, and an
+/// estimate for what was added since.
+pub(super) fn estimate_input_tokens(draft: &DecisionDraft<'_>) -> u64 {
+    let now = draft.state();
+    let meter = if now.meter.is_uncalibrated() && could_reach_cap(draft) {
+        now.meter_from_count()
     } else {
-        now.meter_in_use()
+        now.current_meter()
     };
     meter.estimate(now.request_bytes())
 }
 
-/// Whether a cap could matter if every byte were a token: only then is it worth counting.
-fn may_meet_a_cap(draft: &Draft<'_>) -> bool {
-    let Some(settings) = draft.now().settings_in_use() else { return false };
-    let most = Planned {
-        input_tokens: draft.now().request_bytes(),
+/// Returns whether a cap could be reached if every byte were a token: only then tokens are counted.
+fn could_reach_cap(draft: &DecisionDraft<'_>) -> bool {
+    let Some(settings) = draft.state().active_settings() else { return false };
+    let most = PlannedCall {
+        input_tokens: draft.state().request_bytes(),
         cap_tokens: settings.model.max_tokens,
         least_tokens: settings.limits.least_output_tokens,
     };
-    let room = budget::room(most, settings.model.price.as_ref(), &scopes(draft));
+    let room = spending::allow_call(most, settings.model.price.as_ref(), &all_scopes(draft));
     room.map_or(true, |room| room.lowered_by.is_some())
 }
 
-/// Says once per run that most of a budget is spent.
-pub(super) fn warn(draft: &mut Draft<'_>) {
-    let share = scopes(draft).iter().map(|(caps, spent)| caps.spent_percent(spent)).max();
-    let warned = draft.run().is_some_and(|run| run.warned == Warned::Yes);
-    if let Some(percent) = share.filter(|percent| *percent >= WARN_PERCENT && !warned) {
+/// Records a warning when most of a budget is spent, once per run.
+pub(super) fn warn_if_near_cap(draft: &mut DecisionDraft<'_>) {
+    let share = all_scopes(draft).iter().map(|(caps, spent)| caps.spent_percent(spent)).max();
+    let warned = draft.run().is_some_and(|run| run.budget_warning == BudgetWarning::Given);
+    if let Some(percent) = share.filter(|percent| *percent >= BUDGET_WARNING_PERCENT && !warned) {
         draft.record(Record::BudgetWarned { percent });
     }
 }
 
-/// Too little is left for a call: the run ends, or a human is asked for as much again.
-pub(super) fn reached(draft: &mut Draft<'_>, cap: StopCause) {
-    if can_be_raised(draft) {
-        calls::question(draft, About::Budget { cap });
+/// Handles a budget that is too low for a call: the run ends, or a human is asked whether
+/// the cap may be spent once more.
+pub(super) fn on_cap_reached(draft: &mut DecisionDraft<'_>, cap: StopCause) {
+    if can_extend_budget(draft) {
+        tool_calls::ask_question(draft, QuestionKind::Budget { cap });
     } else {
-        boundary::finish_badly(draft, &[cap]);
+        iteration::finish_without_result(draft, &[cap]);
     }
 }
 
-/// Whether a human may let the run spend as much again: only its own cap can be raised this way, so
-/// the others must leave enough.
-pub(super) fn can_be_raised(draft: &Draft<'_>) -> bool {
-    let (Some(run), Some(settings)) = (draft.run(), draft.now().settings_in_use()) else {
+/// Returns whether a human may let the run spend its cap once more: only the run's own cap can be
+/// raised this way, so the others must leave enough.
+pub(super) fn can_extend_budget(draft: &DecisionDraft<'_>) -> bool {
+    let (Some(run), Some(settings)) = (draft.run(), draft.state().active_settings()) else {
         return false;
     };
-    let asks = settings.budget.at_cap == AtCap::Ask && settings.rules.human == Human::Reachable;
-    let planned = planned(draft, &settings, run.cap_tokens);
-    let others = of_others(draft);
-    asks && others.iter().all(|(caps, spent)| caps.is_passed(spent).is_none())
-        && budget::room(planned, settings.model.price.as_ref(), &others).is_ok()
+    let asks = settings.budget.at_cap == CapAction::Ask
+        && settings.rules.human == HumanAvailability::Available;
+    let planned = planned_call(draft, &settings, run.output_cap_tokens);
+    let others = other_scopes(draft);
+    asks && others.iter().all(|(caps, spent)| caps.exceeded_cap(spent).is_none())
+        && spending::allow_call(planned, settings.model.price.as_ref(), &others).is_ok()
 }
 
-/// Whether a cap on money could not be kept with this model.
-pub(super) fn is_unpriced(draft: &Draft<'_>, model: &Model) -> bool {
+/// Returns whether a dollar cap could not be enforced with this model because its price is unknown.
+pub(super) fn lacks_required_price(draft: &DecisionDraft<'_>, model: &ModelSpec) -> bool {
     let Some(settings) = draft.settings() else { return false };
-    let granted = draft.now().parent.as_ref().and_then(|parent| parent.caps.usd_micros);
-    let counts_money = settings.budget.counts_money() || granted.is_some();
-    counts_money && model.price.is_none() && settings.budget.unpriced == Unpriced::Refuse
+    let granted = draft.state().parent.as_ref().and_then(|parent| parent.caps.usd_micros);
+    let counts_money = settings.budget.has_money_cap() || granted.is_some();
+    counts_money && model.price.is_none() && settings.budget.unpriced == UnpricedPolicy::Refuse
 }
 
-/// A cap on money means nothing without a price: such a run does not begin.
-pub(super) fn refuses_to_begin(draft: &mut Draft<'_>) -> bool {
+/// Refuses to start a run with a dollar cap whose model has no known price.
+pub(super) fn refuse_unpriced_run(draft: &mut DecisionDraft<'_>) -> bool {
     let Some(settings) = draft.settings() else { return false };
-    let refuses = is_unpriced(draft, &settings.model);
+    let refuses = lacks_required_price(draft, &settings.model);
     if refuses {
         let name = &settings.model.name;
         let said = format!(
@@ -272,7 +295,7 @@ pub(super) fn refuses_to_begin(draft: &mut Draft<'_>) -> bool {
              [models.\"{name}\"] of config.toml, set unpriced = \"free\" in the profile, or use a \
              budget in tokens"
         );
-        boundary::finish(draft, &[StopCause::PriceUnknown], Some(Arc::from(said)));
+        iteration::finish_run(draft, &[StopCause::PriceUnknown], Some(Arc::from(said)));
     }
     refuses
 }

@@ -1,89 +1,106 @@
-//! Calls that no tool runs: the journal answers some, children answer others.
+//! Calls without a tool process: the journal answers some, child runs (sub-agents) answer others.
 
 use super::budget;
-use super::calls::{self, settle};
-use super::draft::Draft;
-use crate::budget::Caps;
-use crate::call::Call;
-use crate::child::{Away, Homecoming, Recalled};
-use crate::ids::{CallId, MailId};
-use crate::journal::{Conflict, Wish};
-use crate::outcome::{OutcomeKind, Shown, ToolError};
-use crate::record::Record;
+use super::draft::DecisionDraft;
+use super::tool_calls::{self, finalize_result};
+use crate::budget::spending::SpendingCaps;
+use crate::call::call_state::Call;
+use crate::call::outcome::{CallResult, OutcomeKind, ToolError};
+use crate::log::ids::{CallId, InboxMessageId};
+use crate::log::record::Record;
+use crate::run::child_runs::{ChildCancellation, ChildResult, PendingChildren};
+use crate::run::journal::{JournalConflict, JournalRequest};
 
-/// The journal answers at once.
-pub(super) fn ask_journal(draft: &mut Draft<'_>, id: CallId) {
+/// Answers a call from the run journal, at once.
+pub(super) fn answer_from_journal(draft: &mut DecisionDraft<'_>, id: CallId) {
     let wish = draft.call(id).and_then(|call| call.facts.journal.clone());
-    let limit = draft.result_chars();
+    let limit = draft.result_char_limit();
     let changes = match wish {
-        Some(Wish::Change(changes)) => changes,
-        Some(Wish::ChangeAsOf { version, changes }) => {
-            if let Err(conflict) = draft.now().journal.check(version, &changes) {
-                let shown = Shown::error(OutcomeKind::Failed, &not_changed(&conflict), limit);
-                return settle(draft, id, shown);
+        Some(JournalRequest::Change(changes)) => changes,
+        Some(JournalRequest::ChangeIfUnmodified { version, changes }) => {
+            if let Err(conflict) = draft.state().journal.check_version(version, &changes) {
+                let shown = CallResult::from_error(
+                    OutcomeKind::Failed,
+                    &journal_conflict_error(&conflict),
+                    limit,
+                );
+                return finalize_result(draft, id, shown);
             }
             changes
         }
-        Some(Wish::Read) | None => {
-            let text = draft.now().journal.render();
-            return settle(draft, id, Shown::done(&text, limit));
+        Some(JournalRequest::Read) | None => {
+            let text = draft.state().journal.render();
+            return finalize_result(draft, id, CallResult::from_text(&text, limit));
         }
     };
     for change in changes {
         draft.record(Record::JournalChanged { call: id, change });
     }
-    let text = format!("the journal is at version {}", draft.now().journal.version());
-    settle(draft, id, Shown::done(&text, limit));
+    let text = format!("the journal is at version {}", draft.state().journal.version());
+    finalize_result(draft, id, CallResult::from_text(&text, limit));
 }
 
-fn not_changed(conflict: &Conflict) -> ToolError {
+fn journal_conflict_error(conflict: &JournalConflict) -> ToolError {
     let hint = "nothing was changed; read it with get_run_journal and decide again";
     ToolError::new("journal_conflict", &conflict.to_string(), hint)
 }
 
-/// Children begin to work, when there is room for them.
-pub(super) fn spawn(draft: &mut Draft<'_>, id: CallId) {
+/// Starts the child runs of a call, as soon as there are free slots.
+pub(super) fn start_children(draft: &mut DecisionDraft<'_>, id: CallId) {
     let (Some(call), Some(settings)) = (draft.call(id), draft.settings()) else { return };
     let tasks = call.facts.children.len();
     let limits = &settings.limits;
-    let depth = draft.now().parent.as_ref().map_or(0, |parent| parent.depth).max(settings.depth);
+    let depth = draft.state().parent.as_ref().map_or(0, |parent| parent.depth).max(settings.depth);
     if tasks == 0 || depth >= limits.child_depth {
-        let error = if tasks == 0 { no_task() } else { too_deep(limits.child_depth) };
-        let shown = Shown::error(OutcomeKind::Failed, &error, limits.result_chars);
-        return settle(draft, id, shown);
+        let error = if tasks == 0 { no_task_error() } else { too_deep_error(limits.child_depth) };
+        let shown = CallResult::from_error(OutcomeKind::Failed, &error, limits.result_chars);
+        return finalize_result(draft, id, shown);
     }
-    let granted = budget::share(draft, tasks);
-    send_out(draft, id, 0, tasks, granted);
+    let granted = budget::child_share(draft, tasks);
+    start_child_range(draft, id, 0, tasks, granted);
 }
 
-/// Sends out those tasks of a call that had to wait.
-pub(super) fn send_more(draft: &mut Draft<'_>, place: usize) {
-    let Some((id, away)) = draft.calls().get(place).and_then(|c| Some((c.id, c.away()?))) else {
+/// Starts those tasks of a call that had to wait for a free slot.
+pub(super) fn start_waiting_children(draft: &mut DecisionDraft<'_>, place: usize) {
+    let Some((id, away)) =
+        draft.calls().get(place).and_then(|c| Some((c.id, c.pending_children()?)))
+    else {
         return;
     };
-    let (sent, tasks, granted) = (away.sent, away.back.len(), away.granted);
-    if sent < tasks && away.recalled == Recalled::No {
-        send_out(draft, id, sent, tasks, granted);
+    let (sent, tasks, granted) = (away.started, away.replies.len(), away.granted);
+    if sent < tasks && away.cancellation == ChildCancellation::NotRequested {
+        start_child_range(draft, id, sent, tasks, granted);
     }
 }
 
-/// As many as there is room for.
-fn send_out(draft: &mut Draft<'_>, call: CallId, from: usize, tasks: usize, granted: Caps) {
-    let at_work: usize = draft.calls().iter().filter_map(Call::away).map(Away::at_work).sum();
+/// Starts as many tasks as there are free slots.
+fn start_child_range(
+    draft: &mut DecisionDraft<'_>,
+    call: CallId,
+    from: usize,
+    tasks: usize,
+    granted: SpendingCaps,
+) {
+    let at_work: usize = draft
+        .calls()
+        .iter()
+        .filter_map(Call::pending_children)
+        .map(PendingChildren::running_count)
+        .sum();
     let room = usize::from(draft.limits().children.max(1)).saturating_sub(at_work);
     let to = from.saturating_add(room).min(tasks);
     if let (Ok(from), Ok(to)) = (u16::try_from(from), u16::try_from(to))
         && from < to
     {
-        draft.record(Record::Spawned { call, from, to, granted });
+        draft.record(Record::ChildrenSpawned { call, from, to, granted });
     }
 }
 
-fn no_task() -> ToolError {
+fn no_task_error() -> ToolError {
     ToolError::new("no_task", "there is no task for a child", "say what each child is to do")
 }
 
-fn too_deep(depth: u8) -> ToolError {
+fn too_deep_error(depth: u8) -> ToolError {
     ToolError::new(
         "too_deep",
         &format!("children may stand {depth} deep and not deeper"),
@@ -91,54 +108,62 @@ fn too_deep(depth: u8) -> ToolError {
     )
 }
 
-/// A child came back with mail. Says whether anybody knew of it: one that was given up is only
-/// charged.
-pub(super) fn back(draft: &mut Draft<'_>, mail: MailId, home: &Homecoming) -> bool {
-    // Whoever sent it out, it did the work.
+/// Handles a sub-agent result from the inbox. Returns whether a call or an orphan entry matches it;
+/// an orphan is only charged.
+pub(super) fn on_child_result(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    home: &ChildResult,
+) -> bool {
+    // The result counts whichever owner started the child.
     let waits = |call: &Call| {
-        let place = call.away().and_then(|away| away.back.get(usize::from(home.part)));
+        let place =
+            call.pending_children().and_then(|away| away.replies.get(usize::from(home.part)));
         place.is_some_and(Option::is_none)
     };
     let waited_for = draft.call(home.call).is_some_and(waits);
-    if !waited_for && !draft.now().strays.iter().any(|stray| stray.is(home.call, home.part)) {
+    if !waited_for && !draft.state().orphans.iter().any(|stray| stray.matches(home.call, home.part))
+    {
         return false;
     }
-    draft.record(Record::ChildBack { mail });
+    draft.record(Record::ChildResultReceived { message: mail });
     if waited_for {
-        settle_if_all_back(draft, home.call);
-        calls::advance(draft);
+        finalize_if_all_returned(draft, home.call);
+        tool_calls::advance_round(draft);
     }
     true
 }
 
-fn settle_if_all_back(draft: &mut Draft<'_>, id: CallId) {
-    let Some(away) = draft.call(id).and_then(Call::away).filter(|away| away.is_over()) else {
+fn finalize_if_all_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
+    let Some(away) =
+        draft.call(id).and_then(Call::pending_children).filter(|away| away.is_complete())
+    else {
         return;
     };
-    let limit = draft.result_chars();
-    let text = away.text(limit);
-    let shown = if away.failed() {
+    let limit = draft.result_char_limit();
+    let text = away.combined_text(limit);
+    let shown = if away.has_failed() {
         let error = ToolError::new("child_failed", &text, "do the work here, or ask for less");
-        Shown::error(OutcomeKind::Failed, &error, limit)
+        CallResult::from_error(OutcomeKind::Failed, &error, limit)
     } else {
-        Shown::done(&text, limit)
+        CallResult::from_text(&text, limit)
     };
-    settle(draft, id, shown);
+    finalize_result(draft, id, shown);
 }
 
-/// Tells the children of a call to stop, once.
-pub(super) fn recall(draft: &mut Draft<'_>, id: CallId) {
-    let told = |away: &Away| away.recalled == Recalled::Yes;
-    if draft.call(id).and_then(Call::away).is_some_and(|away| !told(away)) {
-        draft.record(Record::ChildrenRecalled { call: id });
+/// Cancels the child runs of a call, once.
+pub(super) fn cancel_children(draft: &mut DecisionDraft<'_>, id: CallId) {
+    let told = |away: &PendingChildren| away.cancellation == ChildCancellation::Requested;
+    if draft.call(id).and_then(Call::pending_children).is_some_and(|away| !told(away)) {
+        draft.record(Record::ChildrenCancelled { call: id });
     }
 }
 
-/// What is known of children that were waited for in vain, and what the others brought back.
-pub(super) fn given_up(away: &Away, limit_chars: u64) -> String {
-    let missing = format!("{} of its children did not come back in time", away.out());
-    if away.back.iter().all(Option::is_none) {
+/// Returns what is known of child runs that did not return, and what the others returned.
+pub(super) fn abandoned_children_text(away: &PendingChildren, limit_chars: u64) -> String {
+    let missing = format!("{} of its children did not come back in time", away.outstanding_count());
+    if away.replies.iter().all(Option::is_none) {
         return missing;
     }
-    format!("{missing}\n\n{}", away.text(limit_chars))
+    format!("{missing}\n\n{}", away.combined_text(limit_chars))
 }

@@ -1,42 +1,43 @@
-//! What a conversation runs with, and where it comes from.
+//! Configuration of a conversation: its settings, and forks of another lane.
 
 use std::sync::Arc;
 
-use super::boundary;
-use super::calls;
-use super::draft::Draft;
-use crate::ids::{LaneId, Seq};
-use crate::record::{Record, Transition};
-use crate::run::Leave;
-use crate::settings::Settings;
+use super::draft::DecisionDraft;
+use super::iteration;
+use super::tool_calls;
+use crate::log::ids::{LaneId, Seq};
+use crate::log::record::{Record, Transition};
+use crate::run::active_run::Approval;
+use crate::settings::conversation_settings::Settings;
 
-/// Settings change between runs, or in a halted run whose human said yes; never under a run's feet.
-pub(super) fn configured(draft: &mut Draft<'_>, settings: &Arc<Settings>) {
+/// Handles new settings. They change between runs, or in a paused run that a human approved; never
+/// during an active run.
+pub(super) fn on_configured(draft: &mut DecisionDraft<'_>, settings: &Arc<Settings>) {
     match draft.run() {
-        None if draft.now().owner_settings.as_ref() == Some(settings) => {}
+        None if draft.state().owner_settings.as_ref() == Some(settings) => {}
         None => draft.record(Record::Configured {}),
         Some(run) => {
-            if run.halt().is_some_and(|halt| halt.leave == Leave::Given) {
+            if run.human_pause().is_some_and(|halt| halt.approval == Approval::Given) {
                 draft.record(Record::Configured {});
-                go_on(draft);
+                continue_run(draft);
             }
         }
     }
 }
 
-fn go_on(draft: &mut Draft<'_>) {
-    if calls::is_acting(draft) {
-        calls::advance(draft);
+fn continue_run(draft: &mut DecisionDraft<'_>) {
+    if tool_calls::is_running_tools(draft) {
+        tool_calls::advance_round(draft);
     } else if draft.run().is_some_and(|run| run.counters.model_calls == 0) {
-        boundary::begin(draft);
+        iteration::begin_run(draft);
     } else {
-        boundary::ask(draft, Transition::Adopted);
+        iteration::ask_model(draft, Transition::OwnerChanged);
     }
 }
 
-/// A copy begins where no round is open.
-pub(super) fn forked(draft: &mut Draft<'_>, parent: &LaneId, at: Seq) {
-    if draft.now().is_at_rest() {
+/// Handles a fork. A copy starts where no round is open.
+pub(super) fn on_forked(draft: &mut DecisionDraft<'_>, parent: &LaneId, at: Seq) {
+    if draft.state().has_no_open_round() {
         draft.record(Record::Forked { parent: parent.clone(), at });
     }
 }

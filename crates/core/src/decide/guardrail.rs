@@ -1,67 +1,81 @@
-//! Guardrails: completion gate, schema of the answer, drift. They take the same steps as loop
-//! detection: a hint, a directive, a person.
+//! Guardrails: completion gate, answer schema, roleplay drift. They escalate in the same steps as
+//! loop detection: hint, directive, question to a human.
 
 use std::sync::Arc;
 
-use super::counsel;
-use super::draft::Draft;
-use super::person;
-use crate::record::{Record, Rejection};
-use crate::thrash::Level;
-use crate::words;
+use super::draft::DecisionDraft;
+use super::escalation;
+use super::reviews;
+use crate::guard::loop_detection::EscalationLevel;
+use crate::log::record::{Record, RejectionSource};
+use crate::message::prompt_texts;
 
-/// The step that one more rejection is: the first is a hint, the last that is allowed and those
-/// between are directives, and then a person is asked.
-pub(super) fn next_level(draft: &Draft<'_>, by: Rejection) -> Level {
-    let (used, most) = used(draft, by);
+/// Returns the escalation level of one more rejection: the first is a hint, the others up to the
+/// last allowed one are directives, and then a human is asked.
+pub(super) fn next_level(draft: &DecisionDraft<'_>, by: RejectionSource) -> EscalationLevel {
+    let (used, most) = attempts_used(draft, by);
     if used >= most {
-        Level::Human
+        EscalationLevel::Human
     } else if used == 0 {
-        Level::Nudge
+        EscalationLevel::Nudge
     } else {
-        Level::Directive
+        EscalationLevel::Directive
     }
 }
 
-fn used(draft: &Draft<'_>, by: Rejection) -> (u32, u32) {
+fn attempts_used(draft: &DecisionDraft<'_>, by: RejectionSource) -> (u32, u32) {
     let limits = draft.limits();
     let Some(run) = draft.run() else { return (0, 0) };
     match by {
-        Rejection::Schema => (run.counters.output_retries, limits.output_retries),
-        Rejection::Drift => (run.counters.reprompts, limits.reprompts),
-        Rejection::Checklist | Rejection::Hook | Rejection::Judge => {
+        RejectionSource::Schema => (run.counters.output_retries, limits.output_retries),
+        RejectionSource::Drift => (run.counters.reprompts, limits.reprompts),
+        RejectionSource::Checklist | RejectionSource::Hook | RejectionSource::Judge => {
             (run.counters.rejections, limits.rejections)
         }
     }
 }
 
 /// Records a rejection and tells the model why, from the second time on as a directive.
-pub(super) fn record(draft: &mut Draft<'_>, by: Rejection, reason: &str, level: Level) {
-    draft.record(Record::Rejected { by, reason: Arc::from(reason), level });
+pub(super) fn record_rejection(
+    draft: &mut DecisionDraft<'_>,
+    by: RejectionSource,
+    reason: &str,
+    level: EscalationLevel,
+) {
+    draft.record(Record::AnswerRejected { by, reason: Arc::from(reason), level });
     let said = match by {
-        Rejection::Drift => words::REPROMPT,
-        Rejection::Checklist | Rejection::Hook | Rejection::Judge | Rejection::Schema => reason,
+        RejectionSource::Drift => prompt_texts::REPROMPT,
+        RejectionSource::Checklist
+        | RejectionSource::Hook
+        | RejectionSource::Judge
+        | RejectionSource::Schema => reason,
     };
     match level {
-        Level::Calm | Level::Nudge => counsel::note(draft, said),
-        Level::Directive | Level::Human => counsel::note(draft, &words::insist(said)),
+        EscalationLevel::Calm | EscalationLevel::Nudge => reviews::add_note(draft, said),
+        EscalationLevel::Directive | EscalationLevel::Human => {
+            reviews::add_note(draft, &prompt_texts::repeat_rejection(said));
+        }
     }
 }
 
-/// A person is asked how to go on.
-pub(super) fn ask_person(draft: &mut Draft<'_>, by: Rejection, reason: &str) {
-    let question = question(draft, by, reason);
-    person::ask(draft, &question);
+/// Asks a human how to continue.
+pub(super) fn escalate_to_human(draft: &mut DecisionDraft<'_>, by: RejectionSource, reason: &str) {
+    let question = question_text(draft, by, reason);
+    escalation::ask_human(draft, &question);
 }
 
-/// What a person is asked.
-pub(super) fn question(draft: &Draft<'_>, by: Rejection, reason: &str) -> String {
-    let (times, _) = used(draft, by);
+/// Returns the question to the human.
+pub(super) fn question_text(
+    draft: &DecisionDraft<'_>,
+    by: RejectionSource,
+    reason: &str,
+) -> String {
+    let (times, _) = attempts_used(draft, by);
     match by {
-        Rejection::Drift => words::keeps_drifting(times),
-        Rejection::Schema => words::never_fits(times),
-        Rejection::Checklist | Rejection::Hook | Rejection::Judge => {
-            words::keeps_failing(times, reason)
+        RejectionSource::Drift => prompt_texts::drift_question(times),
+        RejectionSource::Schema => prompt_texts::schema_question(times),
+        RejectionSource::Checklist | RejectionSource::Hook | RejectionSource::Judge => {
+            prompt_texts::gate_question(times, reason)
         }
     }
 }

@@ -1,70 +1,82 @@
-//! A judge, the last to look at an answer: a model that is asked beside the conversation. Whatever is
-//! not a yes or a no leaves a doubt, and the answer counts; nothing is asked twice.
+//! The judge: a model that reviews the answer last, in a side request. An unclear ruling marks the
+//! answer as suspect, and the answer counts; the judge is never asked twice.
 
 use std::sync::Arc;
 
-use super::answer::{bounded, finish_with, goes_on, must_end, reject, steer_or_finish};
 use super::budget;
-use super::clock;
-use super::counsel;
-use super::draft::Draft;
-use crate::aside::{self, Ruling};
-use crate::counsel::{Advice, Counsel};
-use crate::record::{Record, Rejection};
+use super::completion::{
+    finish_with_answer, must_end_now, reject_answer, should_continue_with_steers, steer_or_finish,
+    truncate_sentence,
+};
+use super::draft::DecisionDraft;
+use super::reviews;
+use super::time_limits;
+use crate::log::record::{Record, RejectionSource};
+use crate::message::prompt_texts;
+use crate::run::review::{Review, ReviewResult};
+use crate::run::side_requests::{self, JudgeVerdict};
 use crate::stop::StopCause;
-use crate::words;
 
-/// Whether there is one.
-pub(super) fn is_there(draft: &Draft<'_>) -> bool {
+/// Returns whether the settings configure a judge model.
+pub(super) fn has_judge(draft: &DecisionDraft<'_>) -> bool {
     draft.settings().is_some_and(|settings| settings.gate.judge.is_some())
 }
 
-/// Nobody else has anything against the answer: the judge is asked. One who cannot be paid leaves a
-/// doubt.
-pub(super) fn asked(draft: &mut Draft<'_>, cause: StopCause) {
-    clock::look(draft);
-    if !is_there(draft) || goes_on(draft) {
+/// Asks the judge after all other checks passed. If the budget does not cover it, the answer is
+/// marked suspect.
+pub(super) fn ask_judge(draft: &mut DecisionDraft<'_>, cause: StopCause) {
+    time_limits::check_time_limits(draft);
+    if !has_judge(draft) || should_continue_with_steers(draft) {
         return steer_or_finish(draft, cause);
     }
-    if must_end(draft) {
-        return cut_short(draft, cause);
+    if must_end_now(draft) {
+        return finish_unjudged(draft, cause);
     }
-    match budget::for_ruling(draft) {
+    match budget::judge_tokens(draft) {
         Some((max_tokens, reserved_tokens)) => {
-            counsel::seek(draft, Counsel::Ruling { cause, max_tokens, reserved_tokens });
+            reviews::request_review(draft, Review::Judge { cause, max_tokens, reserved_tokens });
         }
-        None => doubted(draft, cause, words::JUDGE_UNPAID),
+        None => finish_doubted(draft, cause, prompt_texts::JUDGE_NOT_AFFORDABLE),
     }
 }
 
-/// The judge answered, or did not.
-pub(super) fn ruled(draft: &mut Draft<'_>, cause: StopCause, advice: &Advice) {
-    clock::look(draft);
+/// Handles the ruling of the judge, or its failure.
+pub(super) fn on_judge_answered(
+    draft: &mut DecisionDraft<'_>,
+    cause: StopCause,
+    advice: &ReviewResult,
+) {
+    time_limits::check_time_limits(draft);
     match advice {
-        Advice::Summary { text, .. } => match aside::ruling(text) {
-            Ruling::Yes => steer_or_finish(draft, cause),
-            Ruling::No { reason } => reject(draft, cause, Rejection::Judge, &reason),
-            Ruling::Unclear => doubted(draft, cause, words::UNCLEAR_RULING),
+        ReviewResult::ModelText { text, .. } => match side_requests::parse_judge_verdict(text) {
+            JudgeVerdict::Yes => steer_or_finish(draft, cause),
+            JudgeVerdict::No { reason } => {
+                reject_answer(draft, cause, RejectionSource::Judge, &reason);
+            }
+            JudgeVerdict::Unclear => {
+                finish_doubted(draft, cause, prompt_texts::UNCLEAR_JUDGE_ANSWER);
+            }
         },
-        Advice::Failed { why, .. } => {
-            doubted(draft, cause, &format!("the judge did not answer: {why}"));
+        ReviewResult::Failed { why, .. } => {
+            finish_doubted(draft, cause, &format!("the judge did not answer: {why}"));
         }
-        Advice::Pass { .. } | Advice::Block { .. } | Advice::Stop { .. } => {
-            doubted(draft, cause, words::UNCLEAR_RULING);
+        ReviewResult::Pass { .. } | ReviewResult::Block { .. } | ReviewResult::Stop { .. } => {
+            finish_doubted(draft, cause, prompt_texts::UNCLEAR_JUDGE_ANSWER);
         }
     }
 }
 
-/// The run ends before the judge has spoken: its answer is kept, with a doubt.
-pub(super) fn cut_short(draft: &mut Draft<'_>, cause: StopCause) {
-    draft.record(Record::Suspected { why: Arc::from(words::NOT_JUDGED) });
-    finish_with(draft, cause);
+/// Finishes the run before the judge has answered: the answer is kept and marked suspect.
+pub(super) fn finish_unjudged(draft: &mut DecisionDraft<'_>, cause: StopCause) {
+    draft.record(Record::AnswerMarkedSuspect { why: Arc::from(prompt_texts::NOT_JUDGED) });
+    finish_with_answer(draft, cause);
 }
 
-/// A doubt about an answer that is not the last one is forgotten with it.
-fn doubted(draft: &mut Draft<'_>, cause: StopCause, why: &str) {
-    if !goes_on(draft) {
-        draft.record(Record::Suspected { why: bounded(why) });
+/// Finishes with a suspect answer. The mark of an answer that is not the last one is dropped with
+/// it.
+fn finish_doubted(draft: &mut DecisionDraft<'_>, cause: StopCause, why: &str) {
+    if !should_continue_with_steers(draft) {
+        draft.record(Record::AnswerMarkedSuspect { why: truncate_sentence(why) });
     }
     steer_or_finish(draft, cause);
 }

@@ -1,40 +1,45 @@
-//! The cheap stages of making room: old turns and results are cut or taken out, without a model.
-//! Whoever listens at compactions sees the whole transcript first.
+//! The pruning stages: old turns and results are shortened or removed without a model call.
+//! Compaction hooks see the whole transcript first.
 
-use super::counsel;
-use super::draft::Draft;
-use crate::counsel::{Counsel, Goal};
-use crate::record::{Record, Transition};
-use crate::settings::Listening;
-use crate::window::trial::{self, Tried};
+use super::draft::DecisionDraft;
+use super::reviews;
+use crate::context::compaction_trial::{self, StageTrial};
+use crate::log::record::{Record, Transition};
+use crate::run::review::{PruneGoal, Review};
+use crate::settings::conversation_settings::HookPresence;
 
-/// Tells whoever listens, if the stages would do something. Then nothing is done before they spoke.
-pub(super) fn announce(draft: &mut Draft<'_>, goal: Goal, then: Transition) -> bool {
+/// Requests a review by compaction hooks if the stages would change something; nothing is pruned
+/// before they respond.
+pub(super) fn request_pruning_review(
+    draft: &mut DecisionDraft<'_>,
+    goal: PruneGoal,
+    then: Transition,
+) -> bool {
     let listening = draft.settings().map(|settings| settings.hooks.compaction);
-    let tells = listening == Some(Listening::Hooked) && plan(draft, goal).is_some();
+    let tells = listening == Some(HookPresence::Present) && plan_pruning(draft, goal).is_some();
     if tells {
-        counsel::seek(draft, Counsel::Pruning { goal, then });
+        reviews::request_review(draft, Review::Pruning { goal, next_transition: then });
     }
     tells
 }
 
-/// Uses the fewest stages that free enough; none if all of them together do not.
-pub(super) fn prune(draft: &mut Draft<'_>, goal: Goal) -> bool {
-    let Some(stages) = plan(draft, goal) else { return false };
+/// Applies the fewest stages that free enough; none if all of them together do not.
+pub(super) fn prune(draft: &mut DecisionDraft<'_>, goal: PruneGoal) -> bool {
+    let Some(stages) = plan_pruning(draft, goal) else { return false };
     stages.into_iter().for_each(|record| draft.record(record));
     true
 }
 
-fn plan(draft: &Draft<'_>, goal: Goal) -> Option<Vec<Record>> {
-    let settings = draft.now().settings_in_use()?;
+fn plan_pruning(draft: &DecisionDraft<'_>, goal: PruneGoal) -> Option<Vec<Record>> {
+    let settings = draft.state().active_settings()?;
     let enough = match goal {
-        Goal::Gain => settings.window.thresholds.gain,
-        Goal::OneCall => settings.window.thresholds.block,
+        PruneGoal::CompactionTarget => settings.window.thresholds.gain,
+        PruneGoal::OneCall => settings.window.thresholds.block,
     };
     let mut pruned = Vec::new();
-    let acting = |tried: &Tried| !tried.rewrites.is_empty();
-    for Tried { stage, rewrites, percent_after, .. } in
-        trial::stages(draft.now(), &settings).filter(acting)
+    let acting = |tried: &StageTrial| !tried.rewrites.is_empty();
+    for StageTrial { stage, rewrites, percent_after, .. } in
+        compaction_trial::try_stages(draft.state(), &settings).filter(acting)
     {
         pruned.push(Record::Pruned { stage, rewrites });
         if percent_after <= enough {

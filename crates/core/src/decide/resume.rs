@@ -1,125 +1,141 @@
-//! A new owner takes over. What was completed is replayed, what never started is run, what was in
-//! the air is run again only if that does no harm; otherwise the tool is asked, then a human.
+//! Owner change (crash recovery): completed calls are replayed, calls that never started are run,
+//! calls in flight are repeated only if that is safe; otherwise the tool is probed, then a human is
+//! asked.
 
 use std::sync::Arc;
 
-use super::answer;
-use super::boundary;
-use super::calls;
-use super::counsel;
-use super::draft::Draft;
+use super::completion;
+use super::draft::DecisionDraft;
+use super::iteration;
+use super::reviews;
 use super::stopping;
-use crate::call::{Call, CallState};
-use crate::drift::{self, Offer};
-use crate::facts::Verify;
-use crate::ids::{CallId, Epoch};
-use crate::input::Finding;
-use crate::outcome::Shown;
-use crate::question::About;
-use crate::record::{Record, TimeLimit, Transition};
-use crate::run::{Halt, Leave, Run};
+use super::tool_calls;
+use crate::call::call_facts::ProbeSupport;
+use crate::call::call_state::{Call, CallState};
+use crate::call::outcome::CallResult;
+use crate::log::ids::{CallId, Epoch};
+use crate::log::input::ProbeResult;
+use crate::log::record::{Record, TimeLimit, Transition};
+use crate::run::active_run::{Approval, HumanPause, Run};
+use crate::run::prompt_change::{self, PromptFingerprint};
+use crate::run::question::QuestionKind;
 
-pub(super) fn adopted(
-    draft: &mut Draft<'_>,
+pub(super) fn on_owner_changed(
+    draft: &mut DecisionDraft<'_>,
     epoch: Epoch,
     prompt_hash: &Arc<str>,
-    offer: Option<&Offer>,
+    offer: Option<&PromptFingerprint>,
 ) {
     if draft.run().is_none() {
         return;
     }
-    draft.record(Record::Adopted { epoch });
-    // A run that is to end asks the model nothing more: what it would be told does not matter.
-    let changed = draft.now().prompt_hash.as_ref() != Some(prompt_hash);
-    let drifted = changed && !draft.is_stopping() && !calls::is_fatal(draft) && !is_over(draft);
-    let was_asking = give_up_attempt(draft);
-    account_for_lost_calls(draft);
-    match leave(draft) {
-        Some(Leave::Awaited) if !changed => draft.record(Record::DriftAccepted {}),
-        Some(Leave::Awaited | Leave::Given) => {}
-        None if drifted => ask_about_drift(draft, offer),
-        None => go_on(draft, was_asking),
+    draft.record(Record::OwnerChanged { epoch });
+    // A run that is about to end makes no further model call: the changed prompt does not matter.
+    let changed = draft.state().prompt_hash.as_ref() != Some(prompt_hash);
+    let drifted = changed
+        && !draft.is_stopping()
+        && !tool_calls::is_fatal(draft)
+        && !is_past_hard_limit(draft);
+    let was_asking = abandon_interrupted_call(draft);
+    recover_interrupted_calls(draft);
+    match prompt_change_approval(draft) {
+        Some(Approval::Pending) if !changed => draft.record(Record::PromptChangeAccepted {}),
+        Some(Approval::Pending | Approval::Given) => {}
+        None if drifted => ask_about_prompt_change(draft, offer),
+        None => continue_run(draft, was_asking),
     }
 }
 
-fn is_over(draft: &Draft<'_>) -> bool {
-    let up = draft.run().and_then(|run| run.time_up);
+fn is_past_hard_limit(draft: &DecisionDraft<'_>) -> bool {
+    let up = draft.run().and_then(|run| run.reached_time_limit);
     up.is_some_and(|up| up.limit == TimeLimit::Hard)
 }
 
-fn ask_about_drift(draft: &mut Draft<'_>, offer: Option<&Offer>) {
-    // A complete answer needs no model any more.
-    if let Some(kept) = draft.run().and_then(Run::halt).and_then(Halt::kept_answer).cloned() {
-        return answer::keep_answer(draft, &kept);
+fn ask_about_prompt_change(draft: &mut DecisionDraft<'_>, offer: Option<&PromptFingerprint>) {
+    // A complete answer needs no further model call.
+    if let Some(kept) =
+        draft.run().and_then(Run::human_pause).and_then(HumanPause::suspect_answer).cloned()
+    {
+        return completion::finish_with_suspect_answer(draft, &kept);
     }
-    if counsel::give_up(draft).is_some_and(|about| answer::cut_short(draft, &about)) {
+    if reviews::abandon_review(draft)
+        .is_some_and(|about| completion::finish_during_review(draft, &about))
+    {
         return;
     }
-    let what = match (draft.now().run_owner.as_ref(), offer) {
-        (Some(owner), Some(offer)) => drift::what(&owner.offer(), offer),
+    let what = match (draft.state().run_owner.as_ref(), offer) {
+        (Some(owner), Some(offer)) => {
+            prompt_change::describe_changes(&owner.prompt_fingerprint(), offer)
+        }
         (Some(_) | None, _) => {
             Arc::from("the system prompt or the tools changed since the run began")
         }
     };
-    calls::question(draft, About::Drift { what });
+    tool_calls::ask_question(draft, QuestionKind::PromptChanged { changes: what });
 }
 
-/// Whether a run that is halted because of a change may go on.
-fn leave(draft: &Draft<'_>) -> Option<Leave> {
-    let halt = draft.run().and_then(Run::halt)?;
-    matches!(halt.question.about, About::Drift { .. }).then_some(halt.leave)
+/// Returns whether a run that is paused because of a prompt change may continue.
+fn prompt_change_approval(draft: &DecisionDraft<'_>) -> Option<Approval> {
+    let halt = draft.run().and_then(Run::human_pause)?;
+    matches!(halt.question.kind, QuestionKind::PromptChanged { .. }).then_some(halt.approval)
 }
 
-enum WasAsking {
+enum InterruptedModelCall {
     Yes,
     No,
 }
 
-/// A model call without a reply is charged in full and will be made again.
-fn give_up_attempt(draft: &mut Draft<'_>) -> WasAsking {
-    let Some(asking) = draft.run().and_then(Run::asking) else { return WasAsking::No };
-    let abandoned = stopping::abandon(asking, "its process ended");
+/// Abandons a model call without a reply: it is charged in full and will be made again.
+fn abandon_interrupted_call(draft: &mut DecisionDraft<'_>) -> InterruptedModelCall {
+    let Some(asking) = draft.run().and_then(Run::pending_model_call) else {
+        return InterruptedModelCall::No;
+    };
+    let abandoned = stopping::abandon_model_call(asking, "its process ended");
     draft.record(abandoned);
-    WasAsking::Yes
+    InterruptedModelCall::Yes
 }
 
-fn go_on(draft: &mut Draft<'_>, was_asking: WasAsking) {
+fn continue_run(draft: &mut DecisionDraft<'_>, was_asking: InterruptedModelCall) {
     match was_asking {
-        WasAsking::Yes => boundary::ask(draft, Transition::Adopted),
-        WasAsking::No if calls::is_acting(draft) => calls::advance(draft),
-        WasAsking::No => counsel::taken_over(draft),
+        InterruptedModelCall::Yes => iteration::ask_model(draft, Transition::OwnerChanged),
+        InterruptedModelCall::No if tool_calls::is_running_tools(draft) => {
+            tool_calls::advance_round(draft);
+        }
+        InterruptedModelCall::No => reviews::resume_review(draft),
     }
 }
 
-fn account_for_lost_calls(draft: &mut Draft<'_>) {
+fn recover_interrupted_calls(draft: &mut DecisionDraft<'_>) {
     let running = |call: &&Call| matches!(call.state, CallState::Running { .. });
     let ids: Vec<CallId> = draft.calls().iter().filter(running).map(|call| call.id).collect();
     for id in ids {
         let Some(call) = draft.call(id) else { continue };
         if call.facts.is_repeatable() {
-            draft.record(Record::CallCleared { call: id });
+            draft.record(Record::CallRequeued { call: id });
         } else {
-            let verify = call.facts.verify;
+            let verify = call.facts.probe;
             draft.record(Record::CallLost { call: id });
-            if verify == Verify::CannotTell {
-                calls::question(draft, About::Uncertain { call: id });
+            if verify == ProbeSupport::Unsupported {
+                tool_calls::ask_question(draft, QuestionKind::Uncertain { call: id });
             }
         }
     }
 }
 
-/// The tool says what became of a call that was in the air.
-pub(super) fn probed(draft: &mut Draft<'_>, id: CallId, finding: &Finding) {
+/// Handles the probe of a call that was in flight when its process died.
+pub(super) fn on_call_probed(draft: &mut DecisionDraft<'_>, id: CallId, finding: &ProbeResult) {
     if draft.call(id).is_none_or(|call| call.state != CallState::Lost) {
         return;
     }
     match finding {
-        Finding::Happened { text } => {
-            let limit = draft.result_chars();
-            calls::settle(draft, id, Shown::done(text, limit));
+        ProbeResult::Happened { text } => {
+            let limit = draft.result_char_limit();
+            tool_calls::finalize_result(draft, id, CallResult::from_text(text, limit));
         }
-        Finding::DidNotHappen {} => draft.record(Record::CallCleared { call: id }),
-        Finding::Unknown {} => calls::question(draft, About::Uncertain { call: id }),
+        ProbeResult::DidNotHappen {} => draft.record(Record::CallRequeued { call: id }),
+        ProbeResult::Unknown {} => {
+            tool_calls::ask_question(draft, QuestionKind::Uncertain { call: id });
+        }
     }
-    calls::advance(draft);
+    tool_calls::advance_round(draft);
 }

@@ -1,76 +1,77 @@
-//! Ending on request. Cancel waits for whatever is in the air and starts nothing new; abort also
-//! stops the model and what may be interrupted. Either way every call is answered, truthfully.
+//! Cancel and abort. Cancel waits for calls in flight and starts nothing new; abort also stops the
+//! model and interruptible calls. Every call still gets a truthful result.
 
-use super::answer;
-use super::boundary::finish_badly;
-use super::calls;
 use super::children;
-use super::counsel;
-use super::draft::Draft;
-use crate::call::{Call, CallState};
-use crate::child::Away;
-use crate::facts::Interrupt;
-use crate::ids::{CallId, Millis};
-use crate::outcome::{OutcomeKind, Reach, Shown, ToolError};
-use crate::question::About;
-use crate::record::{Record, Stop, TimeLimit};
-use crate::reply::Usage;
-use crate::run::{Asking, Phase};
+use super::completion;
+use super::draft::DecisionDraft;
+use super::iteration::finish_without_result;
+use super::reviews;
+use super::tool_calls;
+use crate::call::call_facts::Interruptibility;
+use crate::call::call_state::{Call, CallState};
+use crate::call::outcome::{CallResult, OutcomeKind, SideEffects, ToolError};
+use crate::log::ids::{CallId, UnixMillis};
+use crate::log::record::{Record, StopMode, TimeLimit};
+use crate::message::reply::TokenUsage;
+use crate::run::active_run::{PendingModelCall, RunPhase};
+use crate::run::child_runs::PendingChildren;
+use crate::run::question::QuestionKind;
 use crate::stop::StopCause;
 
-/// A stop was asked for: does at once what can be done at once.
-pub(super) fn requested(draft: &mut Draft<'_>, how: Stop) {
+/// Handles a requested stop: does at once what can be done at once.
+pub(super) fn on_stop_requested(draft: &mut DecisionDraft<'_>, how: StopMode) {
     let Some(run) = draft.run() else { return };
     match &run.phase {
-        Phase::Between => {}
-        Phase::Asking(_) if how == Stop::Cancel => {}
-        Phase::Asking(asking) => {
-            let abandoned = abandon(asking, "aborted by the user");
+        RunPhase::Deciding => {}
+        RunPhase::CallingModel(_) if how == StopMode::Cancel => {}
+        RunPhase::CallingModel(asking) => {
+            let abandoned = abandon_model_call(asking, "aborted by the user");
             draft.record(abandoned);
-            finish_badly(draft, &[StopCause::UserCancel]);
+            finish_without_result(draft, &[StopCause::UserCancel]);
         }
-        Phase::Deferred { .. } => finish_badly(draft, &[StopCause::UserCancel]),
-        Phase::Consulting(_) => counsel::stopped(draft, StopCause::UserCancel),
-        Phase::Halted(halt) if halt.round.is_none() => match halt.kept_answer().cloned() {
-            Some(kept) => answer::keep_answer(draft, &kept),
-            None => finish_badly(draft, &[StopCause::UserCancel]),
+        RunPhase::AwaitingRetry { .. } => finish_without_result(draft, &[StopCause::UserCancel]),
+        RunPhase::InReview(_) => reviews::stop_during_review(draft, StopCause::UserCancel),
+        RunPhase::Paused(halt) if halt.round.is_none() => match halt.suspect_answer().cloned() {
+            Some(kept) => completion::finish_with_suspect_answer(draft, &kept),
+            None => finish_without_result(draft, &[StopCause::UserCancel]),
         },
-        Phase::Acting(_) | Phase::Halted(_) => calls::advance(draft),
+        RunPhase::RunningTools(_) | RunPhase::Paused(_) => tool_calls::advance_round(draft),
     }
 }
 
-/// A model call that will bring nothing any more, charged in full: its answer had begun.
-pub(super) fn abandon(asking: &Asking, why: &str) -> Record {
-    let charged = Usage {
+/// Abandons a model call that will return nothing, charged in full: its reply had started.
+pub(super) fn abandon_model_call(asking: &PendingModelCall, why: &str) -> Record {
+    let charged = TokenUsage {
         input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
         output_tokens: asking.max_tokens,
-        ..Usage::default()
+        ..TokenUsage::default()
     };
-    Record::AttemptAbandoned { ask: asking.ask, why: why.into(), charged }
+    Record::ModelCallAbandoned { model_call: asking.model_call, why: why.into(), charged }
 }
 
-/// In a round that must end, answers every call that is not in the air.
-pub(super) fn wind_down(draft: &mut Draft<'_>) {
-    let Some(reason) = reason(draft) else { return };
-    let flown = forgotten_flights(draft);
+/// Answers every call that is not in flight, in a round that must end.
+pub(super) fn finish_idle_calls(draft: &mut DecisionDraft<'_>) {
+    let Some(reason) = wind_down_reason(draft) else { return };
+    let flown = possibly_started_calls(draft);
     let ids: Vec<CallId> = draft.calls().iter().map(|call| call.id).collect();
     for id in ids {
-        children::recall(draft, id);
+        children::cancel_children(draft, id);
         let shown = draft.call(id).and_then(|call| match flown.contains(&id) {
-            true => Some(Shown::lost(call.reach())),
-            false => ending(draft, call, reason),
+            true => Some(CallResult::from_lost_call(call.side_effects())),
+            false => wind_down_result(draft, call, reason),
         });
         if let Some(shown) = shown {
-            calls::settle(draft, id, shown);
+            tool_calls::finalize_result(draft, id, shown);
         }
     }
 }
 
-/// Calls that may have been in the air when the last owner died. That a repeatable call was let go
-/// is not stored, so one that changes something and had its turn cannot be called skipped.
-fn forgotten_flights(draft: &Draft<'_>) -> Vec<CallId> {
-    let halted = draft.run().is_some_and(|run| run.halt().is_some());
-    if !halted && !draft.is_takeover() {
+/// Returns the calls that may have been in flight when the last owner died. The start of a
+/// repeatable call is not stored, so one that changes something and was ready to start cannot be
+/// called skipped.
+fn possibly_started_calls(draft: &DecisionDraft<'_>) -> Vec<CallId> {
+    let halted = draft.run().is_some_and(|run| run.human_pause().is_some());
+    if !halted && !draft.is_owner_change() {
         return Vec::new();
     }
     let calls = draft.calls();
@@ -78,88 +79,103 @@ fn forgotten_flights(draft: &Draft<'_>) -> Vec<CallId> {
         let mut before = calls.iter().take(*place);
         call.state == CallState::Ready
             && call.facts.is_repeatable()
-            && call.reach() == Reach::Unknown
-            && !before.any(|earlier| earlier.stands_before(call))
+            && call.side_effects() == SideEffects::Unknown
+            && !before.any(|earlier| earlier.must_precede(call))
     };
     calls.iter().enumerate().filter(flew).map(|(_, call)| call.id).collect()
 }
 
-/// Why the round must end; `None` if it goes on.
-pub(super) fn reason(draft: &Draft<'_>) -> Option<&'static str> {
+/// Returns why the round must end; `None` if it continues.
+pub(super) fn wind_down_reason(draft: &DecisionDraft<'_>) -> Option<&'static str> {
     if draft.is_stopping() {
         return Some("the run was cancelled before this call ran");
     }
-    if draft.run().is_some_and(|run| run.time_up.is_some()) {
+    if draft.run().is_some_and(|run| run.reached_time_limit.is_some()) {
         return Some("the time for the run was up before this call ran");
     }
-    calls::is_fatal(draft).then_some("another call of the same reply failed for good")
+    tool_calls::is_fatal(draft).then_some("another call of the same reply failed for good")
 }
 
-/// The result of a call that will not go on, or `None` if it must be waited for.
-fn ending(draft: &Draft<'_>, call: &Call, reason: &str) -> Option<Shown> {
+/// Returns the result of a call that will not continue, or `None` if it must be waited for.
+fn wind_down_result(draft: &DecisionDraft<'_>, call: &Call, reason: &str) -> Option<CallResult> {
     match &call.state {
-        CallState::BeforeHook | CallState::Unjudged | CallState::Referred | CallState::Ready => {
-            Some(Shown::skipped(reason))
+        CallState::AwaitingPreHook
+        | CallState::AwaitingPermission
+        | CallState::AwaitingClassifier
+        | CallState::Ready => Some(CallResult::from_skip(reason)),
+        CallState::AwaitingChildren(away) => cancelled_children_result(draft, away),
+        CallState::AwaitingRetry { .. } => {
+            Some(CallResult::from_unretried_failure(call.side_effects()))
         }
-        CallState::Away(away) => recalled(draft, away),
-        CallState::Resting { .. } => Some(Shown::not_retried(call.reach())),
-        CallState::Questioned(question) => match question.about {
-            About::Approval { .. }
-            | About::Asking { .. }
-            | About::Plan { .. }
-            | About::Guidance { .. }
-            | About::Budget { .. }
-            | About::Drift { .. } => Some(Shown::skipped(reason)),
-            About::Uncertain { .. } => waited_enough(draft).then(|| Shown::lost(call.reach())),
+        CallState::AwaitingHuman(question) => match question.kind {
+            QuestionKind::Approval { .. }
+            | QuestionKind::ModelQuestion { .. }
+            | QuestionKind::Plan { .. }
+            | QuestionKind::Guidance { .. }
+            | QuestionKind::Budget { .. }
+            | QuestionKind::PromptChanged { .. } => Some(CallResult::from_skip(reason)),
+            QuestionKind::Uncertain { .. } => {
+                is_cancel_wait_over(draft).then(|| CallResult::from_lost_call(call.side_effects()))
+            }
         },
-        CallState::Running { since } => interrupted(draft, call, *since),
-        CallState::Lost | CallState::AfterHook(_) | CallState::Settled(_) => None,
+        CallState::Running { since } => interrupted_result(draft, call, *since),
+        CallState::Lost | CallState::AwaitingPostHook(_) | CallState::Finished(_) => None,
     }
 }
 
-/// Children who were told to stop are waited for, but not for ever; what the others found does not
-/// matter to a run that failed for good.
-fn recalled(draft: &Draft<'_>, away: &Away) -> Option<Shown> {
-    let ends = is_urgent(draft) || waited_enough(draft) || calls::is_fatal(draft);
-    let limit = draft.result_chars();
+/// Returns the result of a call whose child runs were cancelled. They are waited for, but not for
+/// ever; a run that failed fatally does not need what the others found.
+fn cancelled_children_result(
+    draft: &DecisionDraft<'_>,
+    away: &PendingChildren,
+) -> Option<CallResult> {
+    let ends = is_aborting(draft) || is_cancel_wait_over(draft) || tool_calls::is_fatal(draft);
+    let limit = draft.result_char_limit();
     ends.then(|| {
-        let message = children::given_up(away, limit / 20);
-        let error = ToolError::new("interrupted", &message, INCOMPLETE);
-        Shown::error(OutcomeKind::Interrupted, &error, limit)
+        let message = children::abandoned_children_text(away, limit / 20);
+        let error = ToolError::new("interrupted", &message, CHILDREN_CANCELLED_HINT);
+        CallResult::from_error(OutcomeKind::Interrupted, &error, limit)
     })
 }
 
-/// Who is told what children found is told that they did not finish.
-const INCOMPLETE: &str = "they were told to stop; what they did so far stays done";
+/// Hint beside the results of child runs that did not finish.
+const CHILDREN_CANCELLED_HINT: &str = "they were told to stop; what they did so far stays done";
 
-fn interrupted(draft: &Draft<'_>, call: &Call, since: Millis) -> Option<Shown> {
-    let may = call.facts.interrupt == Interrupt::Interruptible;
-    let ends = is_over(draft) || (may && (is_urgent(draft) || is_out_of_grace(draft)));
-    ends.then(|| Shown::interrupted(draft.at.since(since), call.reach()))
+fn interrupted_result(
+    draft: &DecisionDraft<'_>,
+    call: &Call,
+    since: UnixMillis,
+) -> Option<CallResult> {
+    let may = call.facts.interrupt == Interruptibility::Interruptible;
+    let ends = is_past_hard_limit(draft) || (may && (is_aborting(draft) || is_grace_over(draft)));
+    ends.then(|| CallResult::from_interruption(draft.at.ms_since(since), call.side_effects()))
 }
 
-/// Whether nothing more is waited for.
-fn is_urgent(draft: &Draft<'_>) -> bool {
-    let aborting = draft.run().and_then(|run| run.stop).is_some_and(|stop| stop.how == Stop::Abort);
-    aborting || is_over(draft)
+/// Returns whether nothing more is waited for.
+fn is_aborting(draft: &DecisionDraft<'_>) -> bool {
+    let aborting = draft
+        .run()
+        .and_then(|run| run.stop_request)
+        .is_some_and(|stop| stop.mode == StopMode::Abort);
+    aborting || is_past_hard_limit(draft)
 }
 
-fn is_over(draft: &Draft<'_>) -> bool {
-    let up = draft.run().and_then(|run| run.time_up);
+fn is_past_hard_limit(draft: &DecisionDraft<'_>) -> bool {
+    let up = draft.run().and_then(|run| run.reached_time_limit);
     up.is_some_and(|up| up.limit == TimeLimit::Hard)
 }
 
-/// Whether calls in the air were waited for long enough after the soft time limit.
-fn is_out_of_grace(draft: &Draft<'_>) -> bool {
-    let up = draft.run().and_then(|run| run.time_up);
+/// Returns whether the grace period for calls in flight after the soft time limit is over.
+fn is_grace_over(draft: &DecisionDraft<'_>) -> bool {
+    let up = draft.run().and_then(|run| run.reached_time_limit);
     let times = draft.settings().and_then(|settings| settings.times).unwrap_or_default();
-    up.is_some_and(|up| draft.at >= up.at.plus(times.grace_ms))
+    up.is_some_and(|up| draft.at >= up.at.plus_ms(times.grace_ms))
 }
 
-/// Whether a human who was asked about unknown effects, or children who were told to stop, had time
-/// enough before a cancel.
-fn waited_enough(draft: &Draft<'_>) -> bool {
+/// Returns whether a cancel has waited long enough for a human who was asked about unknown effects,
+/// or for cancelled child runs.
+fn is_cancel_wait_over(draft: &DecisionDraft<'_>) -> bool {
     let Some(run) = draft.run() else { return false };
-    let since = run.stop.map(|stop| stop.at).or(run.time_up.map(|up| up.at));
-    since.is_some_and(|since| draft.at >= since.plus(draft.limits().cancel_wait_ms))
+    let since = run.stop_request.map(|stop| stop.at).or(run.reached_time_limit.map(|up| up.at));
+    since.is_some_and(|since| draft.at >= since.plus_ms(draft.limits().cancel_wait_ms))
 }

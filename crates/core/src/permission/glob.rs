@@ -11,10 +11,10 @@ enum NamePart {
     Character(char),
 }
 
-/// Whether `text` fits `pattern`, in which `*` stands for any run of characters and `?` for one. A
-/// backslash before one of them, or before another backslash, takes away its meaning.
+/// Returns whether `text` matches `pattern`, in which `*` stands for any run of characters and `?`
+/// for one. A backslash before one of them, or before another backslash, escapes it.
 #[must_use]
-pub fn fits(pattern: &str, text: &str) -> bool {
+pub fn matches_name(pattern: &str, text: &str) -> bool {
     if !has_wildcard(pattern) {
         return pattern == text;
     }
@@ -25,16 +25,16 @@ pub fn fits(pattern: &str, text: &str) -> bool {
         NamePart::Character(own) => own == c,
         NamePart::AnyRun => false,
     };
-    wild(&pattern, &text, |part| *part == NamePart::AnyRun, is_same)
+    match_wildcards(&pattern, &text, |part| *part == NamePart::AnyRun, is_same)
 }
 
-/// Whether the text holds a character that means more than itself in a pattern.
+/// Returns whether the text contains a wildcard or an escape.
 #[must_use]
 pub fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '\\'])
 }
 
-/// A pattern that only this text fits.
+/// Returns a pattern that only this text matches.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -64,28 +64,28 @@ fn name_parts(pattern: &str) -> Vec<NamePart> {
     parts
 }
 
-/// Whether `words` fit `pattern` one by one; a `*` that stands alone is any number of words.
+/// Returns whether `words` match `pattern` one by one; a separate `*` is any number of words.
 #[must_use]
-pub fn words_fit(pattern: &[Arc<str>], words: &[Arc<str>]) -> bool {
-    wild(pattern, words, |p| &**p == "*", |p, t| fits(p, t))
+pub fn matches_words(pattern: &[Arc<str>], words: &[Arc<str>]) -> bool {
+    match_wildcards(pattern, words, |p| &**p == "*", |p, t| matches_name(p, t))
 }
 
-/// Whether `path` fits `pattern` part by part: `*` and `?` stay within a part, `**` stands for any
-/// number of parts, and a pattern that names a folder covers everything beneath it.
+/// Returns whether `path` matches `pattern` part by part: `*` and `?` stay within a part, `**`
+/// stands for any number of parts, and a pattern that names a folder covers everything beneath it.
 #[must_use]
-pub fn path_fits(pattern: &[&str], path: &str) -> bool {
-    let path: Vec<&str> = parts(path).collect();
+pub fn matches_path(pattern: &[&str], path: &str) -> bool {
+    let path: Vec<&str> = path_parts(path).collect();
     let beneath = [pattern, &["**"]].concat();
-    wild(&beneath, &path, |p| *p == "**", |p, t| fits(p, t))
+    match_wildcards(&beneath, &path, |p| *p == "**", |p, t| matches_name(p, t))
 }
 
-/// The parts of a path or of a pattern for one.
-pub fn parts(path: &str) -> impl Iterator<Item = &str> {
+/// Returns the parts of a path or of a path pattern.
+pub fn path_parts(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
-/// Matching with a wildcard for any run, remembering only the last one seen.
-fn wild<P, T>(
+/// Matches wildcards with backtracking to the last one only.
+fn match_wildcards<P, T>(
     pattern: &[P],
     text: &[T],
     is_any: impl Fn(&P) -> bool,

@@ -1,4 +1,4 @@
-use super::glob::{escape, fits, path_fits};
+use super::glob::{escape, matches_name, matches_path};
 
 #[test]
 fn stars_and_question_marks_stand_for_characters() {
@@ -22,7 +22,7 @@ fn stars_and_question_marks_stand_for_characters() {
         ("a\\\\\\*", "a\\*", true),
     ];
     for (pattern, text, expected) in rows {
-        assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
+        assert_eq!(matches_name(pattern, text), expected, "{pattern} {text}");
     }
 }
 
@@ -39,7 +39,7 @@ fn a_path_is_compared_part_by_part() {
         (&["data"], "//data/./x", true),
     ];
     for (pattern, path, expected) in rows {
-        assert_eq!(path_fits(pattern, path), expected, "{pattern:?} {path}");
+        assert_eq!(matches_path(pattern, path), expected, "{pattern:?} {path}");
     }
 }
 
@@ -48,9 +48,9 @@ fn a_path_is_compared_part_by_part() {
 #[test]
 fn patterns_do_not_explode() {
     let pattern = format!("{}b", "*a".repeat(400));
-    assert!(!fits(&pattern, &"a".repeat(10_000)));
+    assert!(!matches_name(&pattern, &"a".repeat(10_000)));
     let parts = ["**", "a"].repeat(100);
-    assert!(!path_fits(&[parts.as_slice(), &["b"]].concat(), &"/a".repeat(1_000)));
+    assert!(!matches_path(&[parts.as_slice(), &["b"]].concat(), &"/a".repeat(1_000)));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn an_escaped_text_is_a_pattern_for_itself_alone() {
     let texts = ["*", "?", "\\", "\\*", "a*b", "**", "*.rs", "", "a", "\\\\", "x?", "a\\b"];
     for text in texts {
         for other in texts {
-            assert_eq!(fits(&escape(text), other), text == other, "{text} {other}");
+            assert_eq!(matches_name(&escape(text), other), text == other, "{text} {other}");
         }
     }
 }

@@ -1,26 +1,27 @@
-//! The permission mode: what happens between the rules that hold back and the rules that let go.
+//! The permission mode: what happens to calls between deny and ask rules on one side and allow
+//! rules on the other.
 
 use serde::{Deserialize, Serialize};
 
-/// A mode.
+/// A permission mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Mode {
-    /// What no rule covers is asked.
+pub enum PermissionMode {
+    /// A call that no rule covers needs approval.
     #[default]
     Default,
-    /// File edits in the workspace, `mkdir`, `touch`, `mv` and `cp` run without asking.
+    /// File edits in the workspace, `mkdir`, `touch`, `mv` and `cp` run without approval.
     AcceptEdits,
-    /// Nothing that has effects runs.
+    /// Nothing that has side effects runs.
     Plan,
     /// No tool runs at all.
     #[serde(rename = "plan:none")]
     PlanNone,
-    /// Nobody is asked: what no rule allows is denied.
+    /// Never asks: what no rule allows is denied.
     DontAsk,
-    /// A classifier decides what would be asked.
+    /// A classifier decides about calls that would need approval.
     Auto,
-    /// Everything runs that no rule holds back.
+    /// Everything runs that no rule denies or asks about.
     BypassPermissions,
 }
 
@@ -30,24 +31,24 @@ pub enum Mode {
     "bypassPermissions is refused for root: every command would run with all rights; run as another \
      user, or say with IS_SANDBOX=1 that this is a sandbox"
 )]
-pub struct RootRefused;
+pub struct BypassRefusedForRoot;
 
-/// Whether the process may do everything on this machine.
+/// The rights of the process on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rights {
+pub enum ProcessRights {
     /// An ordinary user.
     Ordinary,
-    /// Root on a machine that matters.
+    /// Root outside of a sandbox.
     Root,
-    /// Root in a sandbox, as somebody said.
+    /// Root in a declared sandbox.
     RootInSandbox,
 }
 
-impl Mode {
-    /// The mode, if it may be used with these rights.
-    pub fn checked(self, rights: Rights) -> Result<Self, RootRefused> {
+impl PermissionMode {
+    /// Returns the mode, if it may be used with these rights.
+    pub fn validate(self, rights: ProcessRights) -> Result<Self, BypassRefusedForRoot> {
         match (self, rights) {
-            (Self::BypassPermissions, Rights::Root) => Err(RootRefused),
+            (Self::BypassPermissions, ProcessRights::Root) => Err(BypassRefusedForRoot),
             _ => Ok(self),
         }
     }

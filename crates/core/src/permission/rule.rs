@@ -6,162 +6,173 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::glob;
-use super::scope::{Places, Reading, Scope};
-use super::subject::{Access, PathUse, Scan, Shell, SimpleCommand, Subject};
+use super::scope::{MatchMode, RuleFolders, RuleScope};
+use super::subject::{CallSubject, FileScan, PathAccess, PathUse, ShellCommand, SimpleCommand};
 
-/// Longest rule that is read.
-pub const RULE_CHARS: usize = 2_000;
+/// Maximum characters of a rule.
+pub const MAX_RULE_CHARS: usize = 2_000;
 
-/// A rule.
+/// A permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Arc<str>", into = "Arc<str>")]
-pub struct Rule {
+pub struct PermissionRule {
     text: Arc<str>,
     tool: Arc<str>,
-    scope: Scope,
+    scope: RuleScope,
 }
 
-/// Why a rule cannot be read.
+/// Why a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the rule {rule:?} cannot be read: {problem}; write for example `Read`, `Bash(npm test:*)` \
      or `Edit(src/**)`"
 )]
-pub struct BadRule {
+pub struct InvalidRule {
     rule: String,
     problem: &'static str,
 }
 
-impl Rule {
-    /// Reads a rule.
-    pub fn parse(text: &str) -> Result<Self, BadRule> {
-        let bad = |problem| BadRule { rule: text.chars().take(80).collect(), problem };
+impl PermissionRule {
+    /// Parses a rule.
+    pub fn parse(text: &str) -> Result<Self, InvalidRule> {
+        let bad = |problem| InvalidRule { rule: text.chars().take(80).collect(), problem };
         let trimmed = text.trim();
         // Counting stops at the limit, however long the text.
-        if trimmed.chars().nth(RULE_CHARS).is_some() {
+        if trimmed.chars().nth(MAX_RULE_CHARS).is_some() {
             return Err(bad("it is too long"));
         }
         if trimmed.chars().any(char::is_control) {
             return Err(bad("it holds a control character"));
         }
-        let (tool, specifier) = split(trimmed).map_err(bad)?;
+        let (tool, specifier) = split_rule(trimmed).map_err(bad)?;
         let scope = match specifier {
-            Some(inside) => Scope::parse(tool, inside.trim()).map_err(bad)?,
-            None => Scope::Every,
+            Some(inside) => RuleScope::parse(tool, inside.trim()).map_err(bad)?,
+            None => RuleScope::Every,
         };
         Ok(Self { text: Arc::from(trimmed), tool: Arc::from(tool), scope })
     }
 
-    /// Whether it speaks of this tool at all.
+    /// Returns whether the rule is about this tool at all.
     #[must_use]
-    pub fn names(&self, tool: &str) -> bool {
-        glob::fits(&self.tool, tool) || family(&self.tool, tool) || server(&self.tool, tool)
+    pub fn covers_tool(&self, tool: &str) -> bool {
+        glob::matches_name(&self.tool, tool)
+            || is_same_tool_family(&self.tool, tool)
+            || is_tool_of_server(&self.tool, tool)
     }
 
-    /// Whether it covers every call of the tool.
+    /// Returns whether the rule covers every call of the tool.
     #[must_use]
     pub fn is_unscoped(&self) -> bool {
-        self.scope == Scope::Every
+        self.scope == RuleScope::Every
     }
 
-    /// Whether it clearly covers this one command.
+    /// Returns whether the rule clearly covers this one command.
     #[must_use]
     pub fn covers_command(&self, command: &SimpleCommand) -> bool {
-        self.scope.has_command(command, Reading::Narrow)
+        self.scope.covers_command(command, MatchMode::Strict)
     }
 
-    /// Whether it covers this path. Rules for reading say nothing about writing, and the other way
-    /// round a rule for edits covers what the edit reads.
+    /// Returns whether the rule covers this path. Rules for reading do not cover writing; a rule
+    /// for edits also covers what the edit reads.
     #[must_use]
-    pub fn covers_path(&self, used: &PathUse, places: Places<'_>) -> bool {
-        let fits_access = used.access == Access::Read || &*self.tool != "Read";
-        fits_access && self.scope.has_path(used, places, Reading::Narrow)
+    pub fn covers_path(&self, used: &PathUse, places: RuleFolders<'_>) -> bool {
+        let fits_access = used.access == PathAccess::Read || &*self.tool != "Read";
+        fits_access && self.scope.covers_path(used, places, MatchMode::Strict)
     }
 
-    /// Whether it covers this host.
+    /// Returns whether the rule covers this host.
     #[must_use]
     pub fn covers_domain(&self, host: &str) -> bool {
-        self.scope.has_host(host, Reading::Narrow)
+        self.scope.covers_host(host, MatchMode::Strict)
     }
 
-    /// Whether it may speak of any part of this call: how deny and ask rules are read.
+    /// Returns whether the rule may concern any part of this call: how deny and ask rules are
+    /// matched.
     #[must_use]
-    pub fn touches(&self, tool: &str, subject: &Subject, places: Places<'_>) -> bool {
-        let direct = self.names(tool) && self.is_about(subject, places);
+    pub fn may_concern(&self, tool: &str, subject: &CallSubject, places: RuleFolders<'_>) -> bool {
+        let direct = self.covers_tool(tool) && self.concerns_subject(subject, places);
         match subject {
-            Subject::Shell(shell) => direct || self.is_about_files_of(shell, places),
-            Subject::Nothing | Subject::Paths(_) | Subject::Domain(_) => direct,
+            CallSubject::Shell(shell) => direct || self.concerns_files_of(shell, places),
+            CallSubject::Nothing | CallSubject::Paths(_) | CallSubject::Domain(_) => direct,
         }
     }
 
-    fn is_about(&self, subject: &Subject, places: Places<'_>) -> bool {
-        let has_path = |used| self.scope.has_path(used, places, Reading::Wide);
-        let has_command = |command| self.scope.has_command(command, Reading::Wide);
+    fn concerns_subject(&self, subject: &CallSubject, places: RuleFolders<'_>) -> bool {
+        let has_path = |used| self.scope.covers_path(used, places, MatchMode::Broad);
+        let has_command = |command| self.scope.covers_command(command, MatchMode::Broad);
         self.is_unscoped()
             || match subject {
-                Subject::Nothing => false,
-                Subject::Paths(paths) => paths.iter().any(has_path),
-                Subject::Domain(host) => self.scope.has_host(host, Reading::Wide),
-                Subject::Shell(shell) => {
+                CallSubject::Nothing => false,
+                CallSubject::Paths(paths) => paths.iter().any(has_path),
+                CallSubject::Domain(host) => self.scope.covers_host(host, MatchMode::Broad),
+                CallSubject::Shell(shell) => {
                     shell.commands.iter().chain(&shell.other_names).any(has_command)
                 }
             }
     }
 
-    /// A file that may not be read is not to be read by a command either.
-    fn is_about_files_of(&self, shell: &Shell, places: Places<'_>) -> bool {
-        let has_path = |used| self.scope.has_path(used, places, Reading::Wide);
+    /// Returns whether the rule concerns files that the command uses: a file that may not be read
+    /// must not be read by a command either.
+    fn concerns_files_of(&self, shell: &ShellCommand, places: RuleFolders<'_>) -> bool {
+        let has_path = |used| self.scope.covers_path(used, places, MatchMode::Broad);
         let (files, more): (&[PathUse], &[PathUse]) = match (self.is_unscoped(), &*self.tool) {
             (false, "Read") => (&shell.reads, &[]),
             (false, "Edit" | "Write") => (&shell.writes, &shell.redirects),
-            // A redirection is an edit; what a command writes is the command's.
+            // A redirection is an edit; other writes belong to the command.
             (true, "Edit" | "Write") => (&[], &shell.redirects),
             _ => (&[], &[]),
         };
         files.iter().chain(more).any(has_path)
     }
 
-    /// Whether it may be about a part of the command that the command does not show: a file among
+    /// Returns whether the rule may concern a part that the command does not show: a file among
     /// many, or a program that one of its words names.
     #[must_use]
-    pub(super) fn may_touch(&self, tool: &str, shell: &Shell, places: Places<'_>) -> bool {
-        let is_about = |access: Access| match &*self.tool {
-            "Read" => access == Access::Read,
-            "Edit" | "Write" => access == Access::Write,
+    pub(super) fn may_concern_hidden_part(
+        &self,
+        tool: &str,
+        shell: &ShellCommand,
+        places: RuleFolders<'_>,
+    ) -> bool {
+        let is_about = |access: PathAccess| match &*self.tool {
+            "Read" => access == PathAccess::Read,
+            "Edit" | "Write" => access == PathAccess::Write,
             _ => false,
         };
-        let scanned =
-            |scan: &Scan| is_about(scan.access) && self.scope.may_be_scanned(&scan.path, places);
-        let used = |used: &PathUse| {
-            is_about(used.access) && self.scope.has_path(used, places, Reading::Wide)
+        let scanned = |scan: &FileScan| {
+            is_about(scan.access) && self.scope.may_be_scanned(&scan.path, places)
         };
-        let mentioned = |command: &SimpleCommand| self.scope.is_mentioned(command);
+        let used = |used: &PathUse| {
+            is_about(used.access) && self.scope.covers_path(used, places, MatchMode::Broad)
+        };
+        let mentioned = |command: &SimpleCommand| self.scope.may_be_run_by(command);
         shell.scans.iter().any(scanned)
             || shell.may_use.iter().any(used)
-            || (self.names(tool) && shell.commands.iter().any(mentioned))
+            || (self.covers_tool(tool) && shell.commands.iter().any(mentioned))
     }
 
-    /// Whether it is about edits of files.
+    /// Returns whether the rule is about file edits.
     #[must_use]
     pub(super) fn is_about_edits(&self) -> bool {
-        self.names("Edit") || self.names("Write")
+        self.covers_tool("Edit") || self.covers_tool("Write")
     }
 
-    /// Whether it could speak of a part of a command: of the command itself, or of its files.
+    /// Returns whether the rule could concern a part of a command: the command itself, or its
+    /// files.
     #[must_use]
-    pub(super) fn is_heard_in_commands(&self, tool: &str) -> bool {
-        self.names(tool) || matches!(&*self.tool, "Read" | "Edit" | "Write")
+    pub(super) fn can_concern_commands(&self, tool: &str) -> bool {
+        self.covers_tool(tool) || matches!(&*self.tool, "Read" | "Edit" | "Write")
     }
 
-    /// The rule as it was written.
+    /// Returns the rule as it was written.
     #[must_use]
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }
 }
 
-/// The tool's name and what stands in the bracket.
-fn split(text: &str) -> Result<(&str, Option<&str>), &'static str> {
+/// Splits a rule into the tool's name and the specifier in brackets.
+fn split_rule(text: &str) -> Result<(&str, Option<&str>), &'static str> {
     let (tool, specifier) = match text.split_once('(') {
         None => (text, None),
         Some((tool, rest)) => {
@@ -179,38 +190,39 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '*' | '.' | ':')
 }
 
-/// Rules for `Edit` speak of every tool that changes files, rules for `Read` of every tool that
-/// looks at them.
-fn family(rule: &str, tool: &str) -> bool {
+/// Returns whether a rule covers the tool's family: rules for `Edit` cover every tool that changes
+/// files, rules for `Read` every tool that reads them.
+fn is_same_tool_family(rule: &str, tool: &str) -> bool {
     match rule {
         "Edit" => matches!(tool, "Write" | "MultiEdit" | "NotebookEdit"),
         "Read" => matches!(tool, "Grep" | "Glob"),
-        // Whoever may run every command may end one.
+        // A rule for every command also allows ending one.
         "Bash" => tool == "KillShell",
         _ => false,
     }
 }
 
-/// `mcp__server` speaks of every tool of that server.
-fn server(rule: &str, tool: &str) -> bool {
+/// Returns whether the tool belongs to the server of the rule: `mcp__server` covers every tool of
+/// that server.
+fn is_tool_of_server(rule: &str, tool: &str) -> bool {
     rule.starts_with("mcp__") && tool.strip_prefix(rule).is_some_and(|rest| rest.starts_with("__"))
 }
 
-impl TryFrom<Arc<str>> for Rule {
-    type Error = BadRule;
+impl TryFrom<Arc<str>> for PermissionRule {
+    type Error = InvalidRule;
 
-    fn try_from(text: Arc<str>) -> Result<Self, BadRule> {
+    fn try_from(text: Arc<str>) -> Result<Self, InvalidRule> {
         Self::parse(&text)
     }
 }
 
-impl From<Rule> for Arc<str> {
-    fn from(rule: Rule) -> Self {
+impl From<PermissionRule> for Arc<str> {
+    fn from(rule: PermissionRule) -> Self {
         rule.text
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for PermissionRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }

@@ -1,8 +1,8 @@
-use super::rule::{RULE_CHARS, Rule};
+use super::rule::{MAX_RULE_CHARS, PermissionRule};
 use super::subject::SimpleCommand;
 
-fn rule(text: &str) -> Rule {
-    Rule::parse(text).unwrap()
+fn rule(text: &str) -> PermissionRule {
+    PermissionRule::parse(text).unwrap()
 }
 
 #[test]
@@ -12,13 +12,13 @@ fn a_rule_is_kept_as_it_was_written() {
     {
         assert_eq!(rule(&format!(" {text} ")).to_string(), text);
         let json = serde_json::to_string(&rule(text)).unwrap();
-        assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule(text));
+        assert_eq!(serde_json::from_str::<PermissionRule>(&json).unwrap(), rule(text));
     }
 }
 
 #[test]
 fn a_rule_that_cannot_be_read_says_why_in_one_sentence() {
-    let long = "x".repeat(RULE_CHARS + 1);
+    let long = "x".repeat(MAX_RULE_CHARS + 1);
     let rows = [
         ("", "it does not begin with a tool's name"),
         ("(npm)", "it does not begin with a tool's name"),
@@ -47,7 +47,7 @@ fn a_rule_that_cannot_be_read_says_why_in_one_sentence() {
         (long.as_str(), "it is too long"),
     ];
     for (text, problem) in rows {
-        let said = Rule::parse(text).unwrap_err().to_string();
+        let said = PermissionRule::parse(text).unwrap_err().to_string();
         assert!(said.contains(problem), "{text}: {said}");
         assert!(said.len() < 400 && said.contains("write for example"), "{said}");
     }
@@ -77,7 +77,7 @@ fn a_rule_names_its_tool_its_family_and_its_server() {
         ("Bash", "BashOutput", false),
     ];
     for (text, tool, expected) in rows {
-        assert_eq!(rule(text).names(tool), expected, "{text} {tool}");
+        assert_eq!(rule(text).covers_tool(tool), expected, "{text} {tool}");
     }
 }
 
@@ -107,7 +107,7 @@ fn commands_are_compared_word_by_word() {
     ];
     for (text, words, expected) in rows {
         assert_eq!(
-            rule(text).covers_command(&SimpleCommand::of(words)),
+            rule(text).covers_command(&SimpleCommand::from_words(words)),
             expected,
             "{text} {words:?}"
         );

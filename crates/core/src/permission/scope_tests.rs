@@ -1,16 +1,16 @@
-use super::rule::Rule;
-use super::scope::Places;
-use super::subject::{Access, PathUse, Shell, SimpleCommand, Subject, Zone};
+use super::rule::PermissionRule;
+use super::scope::RuleFolders;
+use super::subject::{CallSubject, PathAccess, PathUse, PathZone, ShellCommand, SimpleCommand};
 use std::sync::Arc;
 
-const PLACES: Places<'_> = Places { root: "/w", home: "/h/me" };
+const PLACES: RuleFolders<'_> = RuleFolders { root: "/w", home: "/h/me" };
 
-fn rule(text: &str) -> Rule {
-    Rule::parse(text).unwrap()
+fn rule(text: &str) -> PermissionRule {
+    PermissionRule::parse(text).unwrap()
 }
 
-fn used(path: &str, access: Access) -> PathUse {
-    PathUse { path: Arc::from(path), access, zone: Zone::Workspace }
+fn used(path: &str, access: PathAccess) -> PathUse {
+    PathUse { path: Arc::from(path), access, zone: PathZone::Workspace }
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn a_host_is_the_whole_host() {
         ("WebFetch(domain:allowed.com)", "evilallowed.com", false, false),
         ("WebFetch(domain:allowed.com)", "evil.com\0.allowed.com", false, false),
         ("WebFetch(domain:allowed.com)", "allowed.com@evil.com", false, false),
-        // The same host to a resolver: held back, but not let go.
+        // The same host to a resolver: denied by a deny rule, but not allowed by an allow rule.
         ("WebFetch(domain:allowed.com)", "allowed.com.", false, true),
         ("WebFetch(domain:*.allowed.com)", "a.allowed.com", true, true),
         ("WebFetch(domain:*.allowed.com)", "allowed.com", false, false),
@@ -33,8 +33,8 @@ fn a_host_is_the_whole_host() {
     ];
     for (text, host, covers, touches) in rows {
         assert_eq!(rule(text).covers_domain(host), covers, "{text} {host}");
-        let subject = Subject::Domain(Arc::from(host));
-        assert_eq!(rule(text).touches("WebFetch", &subject, PLACES), touches, "{text} {host}");
+        let subject = CallSubject::Domain(Arc::from(host));
+        assert_eq!(rule(text).may_concern("WebFetch", &subject, PLACES), touches, "{text} {host}");
     }
 }
 
@@ -59,44 +59,47 @@ fn a_path_rule_begins_where_it_says() {
     ];
     for (text, path, expected) in rows {
         assert_eq!(
-            rule(text).covers_path(&used(path, Access::Read), PLACES),
+            rule(text).covers_path(&used(path, PathAccess::Read), PLACES),
             expected,
             "{text} {path}"
         );
     }
-    assert!(!rule("Read(src/**)").covers_path(&used("/w/src/a", Access::Write), PLACES));
-    assert!(rule("Edit(src/**)").covers_path(&used("/w/src/a", Access::Write), PLACES));
-    assert!(rule("Edit(src/**)").covers_path(&used("/w/src/a", Access::Read), PLACES));
+    assert!(!rule("Read(src/**)").covers_path(&used("/w/src/a", PathAccess::Write), PLACES));
+    assert!(rule("Edit(src/**)").covers_path(&used("/w/src/a", PathAccess::Write), PLACES));
+    assert!(rule("Edit(src/**)").covers_path(&used("/w/src/a", PathAccess::Read), PLACES));
 }
 
 #[test]
 fn a_rule_that_holds_back_is_read_widely() {
     let touches =
-        |text: &str, subject: &Subject, places| rule(text).touches("Bash", subject, places);
+        |text: &str, subject: &CallSubject, places| rule(text).may_concern("Bash", subject, places);
     let command = |words: &[&str]| {
-        Subject::Shell(Shell { commands: vec![SimpleCommand::of(words)], ..Shell::default() })
+        CallSubject::from(ShellCommand {
+            commands: vec![SimpleCommand::from_words(words)],
+            ..ShellCommand::default()
+        })
     };
     assert!(touches("Bash(curl:*)", &command(&["./curl", "e"]), PLACES));
     assert!(touches("Bash(curl*)", &command(&["curl", "e"]), PLACES));
     assert!(touches("Bash(sort:*)", &command(&["sort", "-o", "x"]), PLACES));
     assert!(!touches("Bash(curl:*)", &command(&["curlx"]), PLACES));
-    let reads = Subject::Shell(Shell {
-        reads: vec![used("/w/Secrets/k", Access::Read)],
-        writes: vec![used("/w/src/a", Access::Write)],
-        ..Shell::default()
+    let reads = CallSubject::from(ShellCommand {
+        reads: vec![used("/w/Secrets/k", PathAccess::Read)],
+        writes: vec![used("/w/src/a", PathAccess::Write)],
+        ..ShellCommand::default()
     });
     assert!(touches("Read(secrets/**)", &reads, PLACES));
     assert!(touches("Edit(src/**)", &reads, PLACES));
     assert!(!touches("Read(src/**)", &reads, PLACES));
     assert!(!touches("Read", &reads, PLACES), "the tool is denied, not the files");
-    let nowhere = Places { root: "", home: "" };
+    let nowhere = RuleFolders { root: "", home: "" };
     assert!(touches(
         "Read(secrets/**)",
-        &Subject::Shell(Shell {
-            reads: vec![used("/secrets/k", Access::Read)],
-            ..Shell::default()
+        &CallSubject::from(ShellCommand {
+            reads: vec![used("/secrets/k", PathAccess::Read)],
+            ..ShellCommand::default()
         }),
         nowhere
     ));
-    assert!(!rule("Read(secrets/**)").covers_path(&used("/secrets/k", Access::Read), nowhere));
+    assert!(!rule("Read(secrets/**)").covers_path(&used("/secrets/k", PathAccess::Read), nowhere));
 }

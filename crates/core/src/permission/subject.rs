@@ -1,77 +1,85 @@
-//! What a call is about, as far as rules can see it: found out at the edge, recorded with the facts.
+//! The subject of a call, as far as permission rules can see it: found when the call is assessed,
+//! recorded with the facts.
 
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
-/// What a call is about.
+/// The subject of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Subject {
-    /// Nothing rules could be scoped to.
+pub enum CallSubject {
+    /// Nothing that a rule could be scoped to.
     #[default]
     Nothing,
     /// Files and folders.
     Paths(Vec<PathUse>),
     /// A host on the network.
     Domain(Arc<str>),
-    /// A shell command, taken apart.
-    Shell(Shell),
+    /// A shell command, parsed.
+    Shell(Box<ShellCommand>),
 }
 
-/// A path and what is done with it.
+impl From<ShellCommand> for CallSubject {
+    fn from(command: ShellCommand) -> Self {
+        Self::Shell(Box::new(command))
+    }
+}
+
+/// A path and how it is accessed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PathUse {
-    /// Absolute, without `.` and `..`. A path that goes through a link is there twice: as it was
-    /// written and where it leads, so that a rule about either is heard.
+    /// Absolute path, without `.` and `..`. A path through a link is listed twice: as it was
+    /// written and where it leads, so that a rule about either matches.
     pub path: Arc<str>,
-    /// What is done with it.
-    pub access: Access,
-    /// Where it lies.
-    pub zone: Zone,
+    /// How the path is accessed.
+    pub access: PathAccess,
+    /// Zone of the path.
+    pub zone: PathZone,
 }
 
-/// What is done with a path.
+/// How a path is accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Access {
-    /// It is looked at.
+pub enum PathAccess {
+    /// The path is read.
     Read,
-    /// It is changed.
+    /// The path is changed.
     Write,
 }
 
-/// Where a path lies.
+/// The zone of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Zone {
-    /// In the workspace or a folder that was added to it.
+pub enum PathZone {
+    /// In the workspace or an added folder.
     Workspace,
-    /// Anywhere else, or nobody can tell where.
+    /// Anywhere else, or unknown.
     Outside,
-    /// Where writing would change what may run: hooks, configuration, keys. Exists or not.
+    /// A path where writing would change what may run: hooks, configuration, keys. It need not
+    /// exist.
     Protected,
 }
 
-/// A shell command, taken apart by a real parser.
+/// A shell command, parsed by a real parser.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Shell {
-    /// The folder it starts in: from the workspace's own, or the whole path if it lies elsewhere.
-    /// Empty where it is the workspace's own.
+pub struct ShellCommand {
+    /// The folder that the command starts in: relative to the workspace, or absolute if it lies
+    /// elsewhere. Empty for the workspace folder itself.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub folder: Arc<str>,
-    /// Every simple command found, at any depth, wrappers taken off. A relative path of a program is
-    /// written from the workspace's folder, wherever the command starts.
+    /// Every simple command found, at any depth, without wrappers. A relative path of a program is
+    /// relative to the workspace folder, wherever the command starts.
     pub commands: Vec<SimpleCommand>,
-    /// The same commands under other names of their programs: where a link leads, `git x` for
-    /// `git-x`. Only rules that hold back look at them.
+    /// The commands under other names of their programs: where a link leads, `git x` for
+    /// `git-x`. Only deny and ask rules look at them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_names: Vec<SimpleCommand>,
     /// Paths that its commands write to, as far as their words say so.
     #[serde(default)]
     pub writes: Vec<PathUse>,
     /// Paths that output redirections write to. They are edits: a rule about the command before the
-    /// redirection says nothing of them.
+    /// redirection does not cover them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redirects: Vec<PathUse>,
     /// Paths that its commands may read: every argument could be one. Where a command that is not
@@ -80,59 +88,60 @@ pub struct Shell {
     pub reads: Vec<PathUse>,
     /// Files that its commands may use without naming them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scans: Vec<Scan>,
+    pub scans: Vec<FileScan>,
     /// Files that a word may lead to, though it does not name them: names within a longer word, and
     /// what a pattern finds behind a link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_use: Vec<PathUse>,
-    /// What it may run or use without showing it. It matters where a rule holds something back.
+    /// What the command may run or use without showing it. Relevant where a deny or ask rule
+    /// exists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<Arc<str>>,
-    /// What the parser saw that the rules do not understand; with any, nothing is allowed.
+    /// Syntax that the rules do not understand; with any, nothing is allowed.
     #[serde(default)]
-    pub doubts: Vec<Arc<str>>,
-    /// How much of it was looked at.
+    pub unsupported: Vec<Arc<str>>,
+    /// How much of the command was parsed.
     #[serde(default)]
-    pub seen: Seen,
+    pub coverage: ParseCoverage,
 }
 
 /// Files that a command may use without naming each of them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Scan {
-    /// A folder that is meant with everything beneath it, or a pattern for paths; `/` where it may
-    /// be any file at all.
+pub struct FileScan {
+    /// A folder with everything beneath it, or a path pattern; `/` if it may be any file at all.
     pub path: Arc<str>,
-    /// What may be done with them.
-    pub access: Access,
+    /// How the files may be accessed.
+    pub access: PathAccess,
 }
 
-/// How much of a command was looked at.
+/// How much of a command was parsed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Seen {
-    /// All of it.
+pub enum ParseCoverage {
+    /// All of the command.
     #[default]
-    Whole,
-    /// It was over a limit: a deny rule may not have seen what it is there for.
-    Part,
+    Complete,
+    /// The command exceeded a limit: a deny rule may not have seen the part it is about.
+    Partial,
 }
 
 /// A command and its arguments, each a plain word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SimpleCommand {
-    /// The words; the first is the command's name, without its folder if that is one of the
-    /// system's. A program of another folder is another program, whatever its name.
+    /// The words; the first is the command's name, without its folder if that is a system folder. A
+    /// program in another folder is another program, whatever its name.
     pub words: Vec<Arc<str>>,
 }
 
-impl Subject {
-    /// Whether there is nothing to see.
+impl CallSubject {
+    /// Returns whether the subject is empty.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::Nothing
     }
 
-    /// The folder that a command starts in; empty for the workspace's own, and for everything else.
+    /// Returns the folder that a command starts in; empty for the workspace folder, and for all
+    /// other subjects.
     #[must_use]
     pub fn folder(&self) -> &Arc<str> {
         static NONE: LazyLock<Arc<str>> = LazyLock::new(Arc::default);
@@ -144,23 +153,23 @@ impl Subject {
 }
 
 impl SimpleCommand {
-    /// A command of these words.
+    /// Creates a command of these words.
     #[must_use]
-    pub fn of<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Self {
+    pub fn from_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Self {
         Self { words: words.into_iter().map(|word| Arc::from(word.as_ref())).collect() }
     }
 
-    /// The name it is called by.
+    /// Returns the name of the command.
     #[must_use]
     pub fn name(&self) -> &str {
         self.words.first().map_or("", AsRef::as_ref)
     }
 
-    /// The same without any folder before its name, if there is one.
+    /// Returns the command without the folder before its name, if it has one.
     #[must_use]
-    pub fn bare(&self) -> Option<Self> {
+    pub fn without_folder(&self) -> Option<Self> {
         let (_, name) = self.name().rsplit_once('/')?;
         let rest = self.words.iter().skip(1).map(AsRef::as_ref);
-        Some(Self::of(std::iter::once(name).chain(rest)))
+        Some(Self::from_words(std::iter::once(name).chain(rest)))
     }
 }

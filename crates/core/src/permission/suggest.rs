@@ -1,42 +1,45 @@
-//! The rule a human could give so that the same call is not asked about again. It is shown exactly
+//! Suggests the rule with which a human could allow the same call from now on. It is shown exactly
 //! as it would be written down, and it covers this call and as little else as a rule can.
 
 use super::glob;
 use super::grant::Grant;
-use super::judge::{Asked, Permissions, Ruling};
-use super::rule::Rule;
-use super::subject::Subject;
+use super::policy::{PermissionQuery, Permissions, RuleDecision};
+use super::rule::PermissionRule;
+use super::subject::CallSubject;
 
-/// The rule that would let `asked` run, if there is one that does so under `permissions`.
+/// Returns the rule that would allow `asked`, if there is one that does so under `permissions`.
 #[must_use]
-pub fn suggest(permissions: &Permissions, asked: Asked<'_>) -> Option<Rule> {
+pub fn suggest_rule(
+    permissions: &Permissions,
+    asked: PermissionQuery<'_>,
+) -> Option<PermissionRule> {
     let text = match asked.subject {
-        Subject::Nothing => asked.tool.to_owned(),
-        Subject::Domain(host) => format!("{}(domain:{host})", asked.tool),
-        Subject::Paths(paths) => {
+        CallSubject::Nothing => asked.tool.to_owned(),
+        CallSubject::Domain(host) => format!("{}(domain:{host})", asked.tool),
+        CallSubject::Paths(paths) => {
             let [used] = paths.as_slice() else { return None };
-            let path = from_root(&permissions.root, &used.path);
+            let path = path_in_rule(&permissions.root, &used.path);
             format!("{}({})", asked.tool, glob::escape(&path))
         }
-        Subject::Shell(shell) => {
+        CallSubject::Shell(shell) => {
             let [command] = shell.commands.as_slice() else { return None };
-            // A star that the command holds must not stand for anything else in the rule.
+            // A star in the command must not be a wildcard in the rule.
             let words: Vec<String> = command.words.iter().map(|word| glob::escape(word)).collect();
             format!("{}({})", asked.tool, words.join(" "))
         }
     };
-    let rule = Rule::parse(&text).ok()?;
+    let rule = PermissionRule::parse(&text).ok()?;
     let given = Grant::for_call(rule.clone(), asked.subject);
     let grants: Vec<Grant> = asked.grants.iter().cloned().chain([given]).collect();
-    let ruling = permissions.judge(Asked { grants: &grants, ..asked });
-    matches!(ruling, Ruling::Allow(_)).then_some(rule)
+    let ruling = permissions.evaluate_rules(PermissionQuery { grants: &grants, ..asked });
+    matches!(ruling, RuleDecision::Allow(_)).then_some(rule)
 }
 
-/// The path as a rule names it: from the folder of the rules, or from the top.
-fn from_root(root: &str, path: &str) -> String {
+/// Returns the path as a rule names it: relative to the folder of the rules, or absolute.
+fn path_in_rule(root: &str, path: &str) -> String {
     let beneath = path.strip_prefix(root.trim_end_matches('/')).filter(|_| !root.is_empty());
     match beneath.and_then(|rest| rest.strip_prefix('/')) {
-        // A rule without any folder would be meant wherever such a name is found.
+        // A rule without a folder would match such a name in every folder.
         Some(rest) if rest.contains('/') => rest.to_owned(),
         Some(_) | None => format!("/{path}"),
     }

@@ -1,21 +1,21 @@
-//! Stories of the judgement: what is kept small, watched, gated, paid, timed and handed out.
+//! Stories about decisions: compaction, loop detection, gates, budgets, time limits and child runs.
 
 use std::sync::Arc;
 
-use windlass_core::budget::{AtCap, Caps, Period, Spent};
-use windlass_core::child::{Ending, Parent, Task};
-use windlass_core::counsel::Advice;
-use windlass_core::gate::{Need, Output};
-use windlass_core::ids::{CallId, LaneId, RunId};
-use windlass_core::input::{FailureClass, HookAnswer, Input, Opinion};
-use windlass_core::limits::Times;
-use windlass_core::mail::{Answer, MailBody};
-use windlass_core::outcome::ToolError;
-use windlass_core::permission::{Mode, Rule};
-use windlass_core::reply::Usage;
-use windlass_core::settings::{Listening, Model};
+use windlass_core::budget::spending::{BudgetPeriod, CapAction, Spending, SpendingCaps};
+use windlass_core::call::outcome::ToolError;
+use windlass_core::guard::completion_gate::{ChecklistItem, StructuredOutputTool};
+use windlass_core::log::ids::{CallId, LaneId, RunId};
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
+use windlass_core::log::input::{Classification, FailureClass, HookDecision, Input};
+use windlass_core::message::reply::TokenUsage;
+use windlass_core::permission::{PermissionMode, PermissionRule};
+use windlass_core::run::child_runs::{ChildOutcome, ChildTask, ParentLink};
+use windlass_core::run::review::ReviewResult;
+use windlass_core::settings::conversation_settings::{HookPresence, ModelSpec};
+use windlass_core::settings::limits::RunTimeLimits;
 
-use crate::kit::{Lane, call, calls, home, page, passing, price, rule, summed_up, text};
+use crate::kit::{Lane, call, calls, child_result, page, passing, price, rule, summed_up, text};
 
 /// Every story with its name.
 pub(super) fn stories() -> Vec<(&'static str, Lane)> {
@@ -50,24 +50,24 @@ pub(super) fn stories() -> Vec<(&'static str, Lane)> {
     ]
 }
 
-fn pass() -> Advice {
-    Advice::Pass { context: None }
+fn pass() -> ReviewResult {
+    ReviewResult::Pass { context: None }
 }
 
-fn block(reason: &str) -> Advice {
-    Advice::Block { reason: Arc::from(reason) }
+fn block(reason: &str) -> ReviewResult {
+    ReviewResult::Block { reason: Arc::from(reason) }
 }
 
-fn failed(why: &str) -> Advice {
-    let usage = Usage { input_tokens: 7, output_tokens: 1, ..Usage::default() };
-    Advice::Failed { why: Arc::from(why), usage }
+fn failed(why: &str) -> ReviewResult {
+    let usage = TokenUsage { input_tokens: 7, output_tokens: 1, ..TokenUsage::default() };
+    ReviewResult::Failed { why: Arc::from(why), usage }
 }
 
 /// A small window, so that the logs are short too.
-fn tiny(settings: &mut windlass_core::settings::Settings) {
+fn tiny(settings: &mut windlass_core::settings::conversation_settings::Settings) {
     settings.model.window_tokens = 2_000;
     settings.model.max_tokens = 100;
-    settings.model.most_output_tokens = 100;
+    settings.model.max_output_tokens = 100;
     settings.limits.summary_tokens = 50;
 }
 
@@ -88,7 +88,8 @@ fn ladder() -> Lane {
         tiny(settings);
     });
     let lane = lane.prompt("go").fills_up(600).summary("some pages").fills_up(600);
-    let lane = lane.advise(failed("overloaded")).fills_up(600).answer(Answer::Continue {});
+    let lane =
+        lane.review_returned(failed("overloaded")).fills_up(600).answer(HumanAnswer::Continue {});
     let lane = lane.summary("more pages").says(text("done"));
     lane.compact().prompt("more").summary("all of it").compact().says(text("done")).compact()
 }
@@ -97,30 +98,30 @@ fn window_hooks() -> Lane {
     let lane = Lane::with(|settings| {
         summed_up(settings);
         tiny(settings);
-        settings.hooks.compaction = Listening::Hooked;
+        settings.hooks.compaction = HookPresence::Present;
         settings.window.preserve = Some(Arc::from("names"));
     });
-    let lane = lane.prompt("go").fills_up(600).advise(block("not now")).fills_up(300);
-    let lane = lane.advise(Advice::Pass { context: Some(Arc::from("keep names")) });
+    let lane = lane.prompt("go").fills_up(600).review_returned(block("not now")).fills_up(300);
+    let lane = lane.review_returned(ReviewResult::Pass { context: Some(Arc::from("keep names")) });
     lane.summary("short").says(text("done"))
 }
 
 /// A plan that is sent back once and then approved.
 fn plan_mode() -> Lane {
-    let lane = Lane::with(|settings| settings.rules.mode = Mode::Plan).prompt("go");
+    let lane = Lane::with(|settings| settings.rules.mode = PermissionMode::Plan).prompt("go");
     let plan = |lane: Lane, id| lane.reply(calls([call(id, "ExitPlanMode", "1. write /a")]));
     let lane = plan(plan(lane, "p1").deny("shorter"), "p2").allow();
     lane.reply(calls([call("w", "write", "/a")])).returns(0, "written").reply(text("done"))
 }
 
-/// A model that is made to ask a person, and does not.
+/// A model that is required to ask the user, and does not.
 fn due_question() -> Lane {
     let lane = Lane::with(|settings| settings.guards.ask_tool = Arc::from("send"));
     let round = |lane: Lane, nth: u32| {
         lane.reply(calls([call(&format!("t{nth}"), "read", "/a")])).returns(0, "the same")
     };
     let lane = (0..5).fold(lane.prompt("go"), round).reply(text("it is 42"));
-    lane.answer(Answer::Continue {}).reply(text("done"))
+    lane.answer(HumanAnswer::Continue {}).reply(text("done"))
 }
 
 fn guards() -> Lane {
@@ -129,7 +130,7 @@ fn guards() -> Lane {
         lane.reply(calls([call(&format!("t{nth}"), "read", "/a")])).returns(0, "the same")
     };
     let lane = (0..5).fold(lane.prompt("go"), round);
-    lane.answer(Answer::Text { text: Arc::from("look in /b") })
+    lane.answer(HumanAnswer::Text { text: Arc::from("look in /b") })
         .reply(calls([call("t9", "read", "/b")]))
         .returns(0, "there")
         .reply(text("done"))
@@ -137,7 +138,7 @@ fn guards() -> Lane {
 
 fn gate() -> Lane {
     let lane = Lane::with(|settings| {
-        settings.gate.checklist = vec![Need { tool: Arc::from("write"), at_least: 1 }];
+        settings.gate.checklist = vec![ChecklistItem { tool: Arc::from("write"), at_least: 1 }];
         settings.gate.command = Some(Arc::from("make check"));
     });
     lane.prompt("go")
@@ -145,21 +146,21 @@ fn gate() -> Lane {
         .reply(calls([call("t1", "write", "/a")]))
         .returns(0, "written")
         .reply(text("really"))
-        .advise(block("make check failed"))
+        .review_returned(block("make check failed"))
         .reply(text("now"))
-        .advise(block("make check failed"))
-        .answer(Answer::Abandon {})
+        .review_returned(block("make check failed"))
+        .answer(HumanAnswer::Abandon {})
         .prompt("again")
         .reply(calls([call("t2", "write", "/b")]))
         .returns(0, "written")
         .reply(text("done"))
-        .advise(failed("no make"))
+        .review_returned(failed("no make"))
 }
 
 fn structured() -> Lane {
     let lane = Lane::with(|settings| {
         settings.rules.allow.push(rule("answer"));
-        settings.output = Some(Output { tool: Arc::from("answer") });
+        settings.output = Some(StructuredOutputTool { tool: Arc::from("answer") });
     });
     lane.prompt("go")
         .reply(text("42"))
@@ -170,28 +171,28 @@ fn structured() -> Lane {
 
 fn prompt_hooks() -> Lane {
     let lane = Lane::with(|settings| {
-        settings.hooks.prompt = Listening::Hooked;
-        settings.hooks.answer = Listening::Hooked;
+        settings.hooks.prompt = HookPresence::Present;
+        settings.hooks.answer = HookPresence::Present;
     });
     lane.prompt("my password is 1234")
-        .advise(block("holds a secret"))
+        .review_returned(block("holds a secret"))
         .prompt("hi")
-        .advise(Advice::Pass { context: Some(Arc::from("it is Friday")) })
+        .review_returned(ReviewResult::Pass { context: Some(Arc::from("it is Friday")) })
         .reply(text("hello"))
-        .advise(pass())
+        .review_returned(pass())
         .prompt("stop me")
-        .advise(Advice::Stop { reason: Arc::from("enough") })
+        .review_returned(ReviewResult::Stop { reason: Arc::from("enough") })
         .prompt("again")
-        .adopted()
-        .advise(failed("timed out"))
+        .owner_changes()
+        .review_returned(failed("timed out"))
         .reply(text("hello"))
         .cancel()
 }
 
 fn tool_hooks() -> Lane {
     let lane = Lane::with(|settings| {
-        settings.hooks.before_tool = Listening::Hooked;
-        settings.hooks.after_tool = Listening::Hooked;
+        settings.hooks.before_tool = HookPresence::Present;
+        settings.hooks.after_tool = HookPresence::Present;
     });
     lane.prompt("go")
         .reply(calls([
@@ -199,18 +200,18 @@ fn tool_hooks() -> Lane {
             call("t2", "deploy", "x"),
             call("t3", "moon", "/"),
         ]))
-        .hook_saying(0, HookAnswer::Ask {}, "mind the lock")
-        .hook(1, HookAnswer::Allow {})
-        .answer_to(1, Answer::allow())
+        .hook_saying(0, HookDecision::Ask {}, "mind the lock")
+        .hook(1, HookDecision::Allow {})
+        .answer_to(1, HumanAnswer::allow())
         .returns(0, "written")
-        .hook_saying(0, HookAnswer::Pass {}, "formatted")
-        .answer_to(2, Answer::Deny { reason: Arc::from("no") })
+        .hook_saying(0, HookDecision::Pass {}, "formatted")
+        .answer_to(2, HumanAnswer::Deny { reason: Arc::from("no") })
         .reply(text("done"))
 }
 
 fn classifier() -> Lane {
     let lane = Lane::with(|settings| {
-        settings.rules.mode = Mode::Auto;
+        settings.rules.mode = PermissionMode::Auto;
         settings.rules.ask.clear();
     });
     lane.prompt("go")
@@ -219,9 +220,9 @@ fn classifier() -> Lane {
             call("t2", "deploy", "b"),
             call("t3", "deploy", "c"),
         ]))
-        .classify(1, Opinion::Deny { reason: Arc::from("too dangerous") })
-        .classify(0, Opinion::Allow {})
-        .classify(2, Opinion::Unsure { why: Arc::from("hm") })
+        .classify(1, Classification::Deny { reason: Arc::from("too dangerous") })
+        .classify(0, Classification::Allow {})
+        .classify(2, Classification::Unsure { why: Arc::from("hm") })
         .returns(0, "A")
         .allow()
         .returns(2, "C")
@@ -230,7 +231,7 @@ fn classifier() -> Lane {
 
 fn grants() -> Lane {
     let lane = Lane::with(|settings| settings.rules.ask.clear());
-    let granted = Answer::granting(Rule::parse("deploy").unwrap());
+    let granted = HumanAnswer::allow_with_rule(PermissionRule::parse("deploy").unwrap());
     lane.prompt("go")
         .reply(calls([call("t1", "deploy", "a")]))
         .answer(granted)
@@ -240,13 +241,14 @@ fn grants() -> Lane {
         .reply(text("done"))
 }
 
-/// Leave for one input, leave that comes too late, and leave that nobody gives in time.
+/// An approval for one input, an approval that comes too late, and an approval question that
+/// expires.
 fn leave() -> Lane {
     let lane = Lane::with(|settings| settings.limits.approval_ms = Some(60_000));
     let lane = lane.prompt("go").reply(calls([call("t1", "deploy", "a")]));
     let seen = lane.live.input_hash(lane.call(0)).unwrap();
-    let lane = lane.answer(Answer::allow().for_input("another"));
-    let lane = lane.answer(Answer::allow().for_input(&seen)).returns(0, "A");
+    let lane = lane.answer(HumanAnswer::allow().for_input_hash("another"));
+    let lane = lane.answer(HumanAnswer::allow().for_input_hash(&seen)).returns(0, "A");
     let lane = lane.reply(calls([call("t2", "deploy", "b")])).later(60_000).allow().wake();
     lane.reply(calls([call("t3", "deploy", "c")])).wake().reply(text("done"))
 }
@@ -255,11 +257,15 @@ fn drift_named() -> Lane {
     let mut other = crate::kit::settings();
     other.system = Arc::from("You drop.");
     other.tools.pop();
-    let lane = Lane::new().prompt("go").adopted_by(&other).answer(Answer::Continue {});
+    let lane = Lane::new()
+        .prompt("go")
+        .owner_changes_with_settings(&other)
+        .answer(HumanAnswer::Continue {});
     lane.configure(other).reply(text("x").matched("\nUser:")).reply(text("done"))
 }
 
-/// Turns beyond the sliding window go, and the model is told what is left for its task.
+/// Turns beyond the sliding window are removed, and the model is told what is left of its task
+/// budget.
 fn task_budget() -> Lane {
     let lane = Lane::with(|settings| {
         tiny(settings);
@@ -274,8 +280,8 @@ fn task_budget() -> Lane {
 fn money() -> Lane {
     let lane = Lane::with(|settings| {
         settings.model.price = Some(price());
-        settings.budget.run = Caps { tokens: Some(40_000), usd_micros: Some(100_000) };
-        settings.budget.conversation = Caps { tokens: None, usd_micros: Some(150_000) };
+        settings.budget.run = SpendingCaps { tokens: Some(40_000), usd_micros: Some(100_000) };
+        settings.budget.conversation = SpendingCaps { tokens: None, usd_micros: Some(150_000) };
     });
     lane.prompt("go")
         .reply(calls([call("t1", "read", "/a")]).usage(35_000, 100))
@@ -288,25 +294,25 @@ fn money() -> Lane {
 
 fn budget_asked() -> Lane {
     let lane = Lane::with(|settings| {
-        settings.budget.run = Caps { tokens: Some(10_000), usd_micros: None };
-        settings.budget.at_cap = AtCap::Ask;
+        settings.budget.run = SpendingCaps { tokens: Some(10_000), usd_micros: None };
+        settings.budget.at_cap = CapAction::Ask;
     });
     lane.prompt("go")
         .reply(calls([call("t1", "read", "/a")]).usage(9_500, 10))
         .returns(0, "A")
-        .answer(Answer::Continue {})
+        .answer(HumanAnswer::Continue {})
         .reply(calls([call("t2", "read", "/b")]).usage(9_500, 10))
         .returns(0, "B")
-        .answer(Answer::Abandon {})
+        .answer(HumanAnswer::Abandon {})
 }
 
 fn budget_shared() -> Lane {
     let lane = Lane::with(|settings| {
         settings.profile = Arc::from("careful");
-        settings.budget.profile.caps = Caps { tokens: Some(20_000), usd_micros: None };
-        settings.budget.profile.period = Period::Month;
+        settings.budget.profile.caps = SpendingCaps { tokens: Some(20_000), usd_micros: None };
+        settings.budget.profile.period = BudgetPeriod::Month;
     });
-    let seen = |tokens| Input::SpendingSeen { total: Spent { tokens, usd_micros: 0 } };
+    let seen = |tokens| Input::SharedSpendingUpdated { total: Spending { tokens, usd_micros: 0 } };
     lane.input(seen(9_000))
         .prompt("go")
         .reply(text("done").usage(900, 10))
@@ -316,7 +322,7 @@ fn budget_shared() -> Lane {
 
 fn timed(soft_ms: u64) -> Lane {
     Lane::with(|settings| {
-        settings.times = Some(Times { soft_ms, hard_ms: soft_ms * 2, grace_ms: 1_000 });
+        settings.times = Some(RunTimeLimits { soft_ms, hard_ms: soft_ms * 2, grace_ms: 1_000 });
     })
 }
 
@@ -352,67 +358,72 @@ fn journal() -> Lane {
 fn children() -> Lane {
     let lane = Lane::with(|settings| {
         settings.model.price = Some(price());
-        settings.budget.run = Caps { tokens: Some(100_000), usd_micros: Some(1_000_000) };
+        settings.budget.run = SpendingCaps { tokens: Some(100_000), usd_micros: Some(1_000_000) };
         settings.limits.children = 2;
     });
     let lane = lane.prompt("go").reply(calls([call("t1", "spawn", "a b c")]));
+    let lane = lane
+        .child_returns(0, 1, "B")
+        .child_returns(0, 1, "B again")
+        .owner_changes()
+        .child_returns(0, 0, "A");
+    let failed = child_result(lane.call(0), 2, ChildOutcome::Failed);
     let lane =
-        lane.child_back(0, 1, "B").child_back(0, 1, "B again").adopted().child_back(0, 0, "A");
-    let failed = home(lane.call(0), 2, Ending::Failed);
-    let lane = lane.child_home(failed, "too dark").reply(calls([call("t2", "spawn", "d e")]));
-    let lane = lane.cancel().child_back(0, 0, "D").wake();
-    let late = home(CallId { ask: 2, index: 0 }, 1, Ending::Failed);
-    lane.child_home(late, "cancelled")
+        lane.deliver_child_result(failed, "too dark").reply(calls([call("t2", "spawn", "d e")]));
+    let lane = lane.cancel().child_returns(0, 0, "D").wake();
+    let late = child_result(CallId { model_call: 2, index: 0 }, 1, ChildOutcome::Failed);
+    lane.deliver_child_result(late, "cancelled")
 }
 
 fn child() -> Lane {
-    let caps = Caps { tokens: Some(20_000), usd_micros: None };
-    let call = CallId { ask: 3, index: 1 };
-    let parent = Parent { lane: LaneId::from("conversation:1"), call, part: 2, caps, depth: 1 };
-    let task = Task::new("scout", "look there");
-    let employ = MailBody::Task { run: RunId::from("run:child"), task, parent };
-    Lane::new().mail(employ.clone()).reply(text("seen")).mail(employ)
+    let caps = SpendingCaps { tokens: Some(20_000), usd_micros: None };
+    let call = CallId { model_call: 3, index: 1 };
+    let parent = ParentLink { lane: LaneId::from("conversation:1"), call, part: 2, caps, depth: 1 };
+    let task = ChildTask::new("scout", "look there");
+    let employ = InboxCommand::Task { run: RunId::from("run:child"), task, parent };
+    Lane::new().send_command(employ.clone()).reply(text("seen")).send_command(employ)
 }
 
 fn fallback() -> Lane {
     let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
     let lane = Lane::with(|settings| {
-        settings.fallback = Some(Model::named("other"));
+        settings.fallback = Some(ModelSpec::with_defaults("other"));
         settings.limits.model_retries = 1;
         settings.limits.provider_wait_ms = 600_000;
     });
     let lane = lane.prompt("go").reply(calls([]).json(thought).block(call("t1", "read", "/a")));
-    let lane = lane.returns(0, "A").fails(passing(FailureClass::Passing)).wake();
-    let lane = lane.fails(passing(FailureClass::Cut)).fails(passing(FailureClass::Passing)).wake();
-    let lane = lane.fails(passing(FailureClass::Passing)).wake().reply(text("up"));
+    let lane = lane.returns(0, "A").fails(passing(FailureClass::Transient)).wake();
+    let lane =
+        lane.fails(passing(FailureClass::StreamCut)).fails(passing(FailureClass::Transient)).wake();
+    let lane = lane.fails(passing(FailureClass::Transient)).wake().reply(text("up"));
     lane.prompt("more").reply(text("done"))
 }
 
-/// A no, a lost ruling, a yes; then one that nobody understands.
+/// A no, a lost ruling, a yes; then an unclear ruling.
 fn judge() -> Lane {
     let lane = Lane::with(|settings| settings.gate.judge = Some(Arc::from("it is tested")));
     let lane = lane.prompt("go").reply(text("one")).summary("no: there is no test");
-    let lane = lane.reply(text("two")).adopted().summary("yes");
+    let lane = lane.reply(text("two")).owner_changes().summary("yes");
     lane.prompt("more").reply(text("three")).summary("perhaps")
 }
 
-/// A no to the cheap stages, then a yes.
+/// A hook blocks the pruning stages, then allows them.
 fn window_heard() -> Lane {
     let lane = Lane::with(|settings| {
         tiny(settings);
         settings.limits.kept_messages = 4;
-        settings.hooks.compaction = Listening::Hooked;
+        settings.hooks.compaction = HookPresence::Present;
     });
     let lane = lane.prompt("go").says(calls([call("t", "read", "/f")])).returns(0, &page(9, 4_000));
-    let lane = lane.fills_up(400).advise(block("not now")).fills_up(400);
-    lane.advise(pass()).says(text("done"))
+    let lane = lane.fills_up(400).review_returned(block("not now")).fills_up(400);
+    lane.review_returned(pass()).says(text("done"))
 }
 
-/// Two failures in passing with a crash after each, then a result.
+/// Two transient failures with a crash after each, then a result.
 fn retries_after_death() -> Lane {
-    let down = || ToolError::new("http_503", "down", "try later").passing();
+    let down = || ToolError::new("http_503", "down", "try later").into_transient();
     let lane = Lane::new().prompt("go").reply(calls([call("t", "fetch", "/a")]));
-    let lane = lane.errs_after(1_000, 0, down()).adopted().wake();
-    let lane = lane.errs_after(1_000, 0, down()).wake().adopted();
+    let lane = lane.errs_after(1_000, 0, down()).owner_changes().wake();
+    let lane = lane.errs_after(1_000, 0, down()).wake().owner_changes();
     lane.returns(0, "A").reply(text("done"))
 }

@@ -1,14 +1,14 @@
-//! The stories behind the golden logs. A story may change; the log it once gave does not.
+//! The stories behind the golden logs. A story may change; the log it once produced does not.
 
 use std::sync::Arc;
 
-use windlass_core::block::{Block, ToolUse};
-use windlass_core::input::{FailureClass, Finding, HookAnswer};
-use windlass_core::mail::Answer;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Lean;
-use windlass_core::raw::Raw;
-use windlass_core::settings::Listening;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::inbox::HumanAnswer;
+use windlass_core::log::input::{FailureClass, HookDecision, ProbeResult};
+use windlass_core::message::content_block::{ContentBlock, ToolUse};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::HookPreference;
+use windlass_core::settings::conversation_settings::HookPresence;
 
 use crate::kit::{Lane, call, calls, facts_for, nothing, passing, settings, text};
 
@@ -51,12 +51,12 @@ fn rounds() -> Lane {
         .returns(1, "written")
         .reply(calls([call("t4", "teleport", "/moon"), call("t4", "read", "/a")]))
         .reply(calls([call("t5", "bash", "ls")]))
-        .comes_back(0, Outcome::TimedOut { after_ms: 120_000 })
+        .comes_back(0, ToolOutcome::TimedOut { after_ms: 120_000 })
         .reply(text("done"))
 }
 
 fn retries() -> Lane {
-    let down = || ToolError::new("http_503", "down", "later").passing();
+    let down = || ToolError::new("http_503", "down", "later").into_transient();
     Lane::new()
         .prompt("fetch it")
         .reply(calls([call("t1", "fetch", "/a"), call("t2", "upload", "/b")]))
@@ -79,10 +79,10 @@ fn permission() -> Lane {
             call("t2", "rm", "/"),
             call("t3", "ask_human", "colour?"),
         ]))
-        .answer_to(2, Answer::Text { text: Arc::from("blue") })
-        .answer_to(2, Answer::Text { text: Arc::from("red") })
-        .answer_to(1, Answer::Retry {})
-        .answer_to(1, Answer::allow())
+        .answer_to(2, HumanAnswer::Text { text: Arc::from("blue") })
+        .answer_to(2, HumanAnswer::Text { text: Arc::from("red") })
+        .answer_to(1, HumanAnswer::Retry {})
+        .answer_to(1, HumanAnswer::allow())
         .returns(0, "deployed")
         .reply(calls([call("t4", "deploy", "again")]))
         .deny("once is enough")
@@ -90,20 +90,23 @@ fn permission() -> Lane {
 }
 
 fn hooks() -> Lane {
-    let input = Raw::parse(r#"{"on":"/b"}"#).unwrap();
+    let input = RawJson::parse(r#"{"on":"/b"}"#).unwrap();
     let changed = ToolUse { id: "t1".into(), name: "write".into(), input: input.clone() };
-    let change =
-        HookAnswer::Change { input, facts: Box::new(facts_for(&changed)), lean: Lean::Neutral };
+    let change = HookDecision::Change {
+        input,
+        facts: Box::new(facts_for(&changed)),
+        preference: HookPreference::Neutral,
+    };
     Lane::with(|settings| {
-        settings.hooks.before_tool = Listening::Hooked;
-        settings.hooks.after_tool = Listening::Hooked;
+        settings.hooks.before_tool = HookPresence::Present;
+        settings.hooks.after_tool = HookPresence::Present;
     })
     .prompt("hi")
     .reply(calls([call("t1", "write", "/a"), call("t2", "write", "/c")]))
     .hook(0, change)
-    .hook(1, HookAnswer::Deny { reason: Arc::from("policy") })
+    .hook(1, HookDecision::Deny { reason: Arc::from("policy") })
     .returns(0, "written")
-    .hook(0, HookAnswer::Pass {})
+    .hook(0, HookDecision::Pass {})
     .reply(text("done"))
 }
 
@@ -169,22 +172,22 @@ fn stopping() -> Lane {
 fn crash() -> Lane {
     Lane::new()
         .prompt("one")
-        .adopted()
+        .owner_changes()
         .reply(calls([
             call("t1", "read", "/a"),
             call("t2", "write", "/b"),
             call("t3", "send", "mail"),
             call("t4", "send", "more"),
         ]))
-        .adopted()
+        .owner_changes()
         .returns(0, "A")
-        .probe(2, Finding::DidNotHappen {})
-        .probe(3, Finding::Unknown {})
-        .answer_to(1, Answer::Retry {})
-        .answer_to(2, Answer::MarkDone { text: Arc::from("it was sent") })
+        .probe(2, ProbeResult::DidNotHappen {})
+        .probe(3, ProbeResult::Unknown {})
+        .answer_to(1, HumanAnswer::Retry {})
+        .answer_to(2, HumanAnswer::MarkDone { text: Arc::from("it was sent") })
         .returns(1, "B")
-        .adopted()
-        .probe(2, Finding::Happened { text: Arc::from("sent") })
+        .owner_changes()
+        .probe(2, ProbeResult::Happened { text: Arc::from("sent") })
         .reply(text("done"))
 }
 
@@ -194,32 +197,32 @@ fn drift() -> Lane {
     Lane::new()
         .prompt("one")
         .reply(calls([call("t1", "read", "/a")]))
-        .adopted_with("other")
-        .answer(Answer::Continue {})
+        .owner_changes_with_hash("other")
+        .answer(HumanAnswer::Continue {})
         .configure(changed)
         .returns(0, "A")
-        .adopted_with("third")
-        .answer(Answer::Abandon {})
+        .owner_changes_with_hash("third")
+        .answer(HumanAnswer::Abandon {})
 }
 
 fn provider() -> Lane {
-    let mut lane = Lane::new().prompt("one").fails(passing(FailureClass::Passing)).wake();
-    lane = lane.fails(passing(FailureClass::Cut)).wake().reply(text("up again"));
+    let mut lane = Lane::new().prompt("one").fails(passing(FailureClass::Transient)).wake();
+    lane = lane.fails(passing(FailureClass::StreamCut)).wake().reply(text("up again"));
     for turn in 0..7 {
         lane = lane.prompt(&format!("turn {turn}")).reply(text("ok"));
     }
     lane.prompt("too long")
-        .fails(passing(FailureClass::TooLong))
-        .fails(passing(FailureClass::TooLong))
+        .fails(passing(FailureClass::ContextTooLong))
+        .fails(passing(FailureClass::ContextTooLong))
         .prompt("last")
-        .fails(passing(FailureClass::Lasting))
+        .fails(passing(FailureClass::Permanent))
 }
 
 fn fatal() -> Lane {
     Lane::new()
         .prompt("one")
         .reply(calls([call("t1", "bash", "x"), call("t2", "write", "/a")]))
-        .errs(0, ToolError::new("disk_gone", "the disk is gone", "stop").fatal())
+        .errs(0, ToolError::new("disk_gone", "the disk is gone", "stop").into_fatal())
 }
 
 fn fork() -> Lane {
@@ -241,7 +244,7 @@ fn parked() -> Lane {
             call("t3", "deploy", "x"),
         ]))
         .returns(1, "B")
-        .adopted()
+        .owner_changes()
         .steer("hurry")
 }
 
@@ -249,10 +252,11 @@ fn verbatim() -> Lane {
     let surrogate = r#"{"type":"text","text":"a\ud800b"}"#;
     let future = r#"{ "type" : "hologram", "x" : 1.50e1, "nested":{"b":1,"a":[ ] } }"#;
     let hebrew = "שָׁלוֹם \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
-    let image =
-        Block::new(Raw::parse(r#"{"type":"image","source":{"type":"url","url":"x"}}"#).unwrap());
+    let image = ContentBlock::new(
+        RawJson::parse(r#"{"type":"image","source":{"type":"url","url":"x"}}"#).unwrap(),
+    );
     Lane::with(|settings| settings.limits.result_chars = 200)
-        .prompt_blocks(vec![Block::text(hebrew), image])
+        .prompt_blocks(vec![ContentBlock::text(hebrew), image])
         .reply(calls([call("id with spaces", "read", "/ש")]).json(future).json(surrogate))
         .returns(0, &"\u{5e9}\u{5b8}".repeat(150))
         .reply(nothing().json(surrogate).json(future))

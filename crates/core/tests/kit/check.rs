@@ -1,13 +1,13 @@
-//! What must hold of every log the kit produced.
+//! Checks of every log that the kit produced.
 
-use windlass_core::audit::audit;
-use windlass_core::conversation::Conversation;
-use windlass_core::log::Entry;
-use windlass_core::request;
+use windlass_core::log::entry::Entry;
+use windlass_core::message::request;
+use windlass_core::message::request_check::check_messages;
+use windlass_core::run::conversation::Conversation;
+use windlass_core::run::wanted::is_waiting_for_children;
 use windlass_core::wanted;
-use windlass_core::wanted::waits_for_children;
 
-/// Folds every prefix, re-decides every entry, and compares with what the driver held.
+/// Folds every prefix, re-decides every entry, and compares with the state of the driver.
 #[track_caller]
 pub(crate) fn check_log(log: &[Entry], live: &Conversation) {
     let mut folded = Conversation::default();
@@ -21,31 +21,32 @@ pub(crate) fn check_log(log: &[Entry], live: &Conversation) {
         }
         assert!(is_acceptable(&folded), "after entry {}: {:?}", entry.seq, refusal(&folded));
     }
-    // Volatile entries move the clock of the driver alone.
+    // Volatile entries advance the clock of the driver alone.
     folded.at = live.at;
     assert_eq!(folded, live.without_volatile(), "the fold is not what the driver held");
 }
 
-/// What must hold of the driver's state after every input: a run is never between two things, and
-/// either something is in the air, or a time is waited for, or children or a human are.
+/// Checks the driver's state after every input: a run is never between two phases, and something is
+/// in flight, a timer is set, or the run waits for child runs or a human.
 #[track_caller]
 pub(crate) fn check_state(c: &Conversation) {
     let Some(run) = &c.run else { return };
-    assert_ne!(run.phase_name(), "between", "{c:#?}");
+    assert_ne!(run.phase_name(), "deciding", "{c:#?}");
     let wanted = wanted(c);
-    let waits = !wanted.effects.is_empty() || wanted.wake_at.is_some() || waits_for_children(c);
-    assert!(waits || run.questions().next().is_some(), "nothing will ever happen: {c:#?}");
-    if let Some(request) = c.request() {
-        assert_eq!(audit(&request.messages()), Ok(()));
+    let waits =
+        !wanted.effects.is_empty() || wanted.wake_at.is_some() || is_waiting_for_children(c);
+    assert!(waits || run.open_questions().next().is_some(), "nothing will ever happen: {c:#?}");
+    if let Some(request) = c.model_request() {
+        assert_eq!(check_messages(&request.messages()), Ok(()));
     }
 }
 
-/// Whether a request made of this state would be accepted by the API. A state that makes no
-/// request has a transcript that may be empty, and otherwise must be as good.
+/// Returns whether the API would accept a request made of this state. A state that makes no request
+/// has a transcript that may be empty, and otherwise must be valid too.
 pub(crate) fn is_acceptable(c: &Conversation) -> bool {
     c.transcript.segments().is_empty() || refusal(c).is_none()
 }
 
-fn refusal(c: &Conversation) -> Option<windlass_core::audit::Refusal> {
-    audit(&request::messages(c.transcript.segments().iter())).err()
+fn refusal(c: &Conversation) -> Option<windlass_core::message::request_check::RequestViolation> {
+    check_messages(&request::join_segments(c.transcript.segments().iter())).err()
 }

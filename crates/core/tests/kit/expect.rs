@@ -1,35 +1,35 @@
-//! What a lane is expected to be. Each says what it found when it is not.
+//! Expectations about a lane. Each says what it found when it fails.
 
-use windlass_core::call::CallState;
-use windlass_core::conversation::Ended;
-use windlass_core::ids::Millis;
-use windlass_core::record::Record;
-use windlass_core::run::Run;
+use windlass_core::call::call_state::CallState;
+use windlass_core::log::ids::UnixMillis;
+use windlass_core::log::record::Record;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::conversation::RunEnd;
+use windlass_core::run::wanted::{is_parked, wanted};
 use windlass_core::stop::StopCause;
-use windlass_core::wanted::{is_parked, wanted};
 
 use super::lane::Lane;
 use super::view::{effect, messages, tags};
 
 impl Lane {
-    /// The last input settled exactly this: tags without versions, in order.
+    /// The last input yielded exactly these records: tags without versions, in order.
     #[track_caller]
-    pub(crate) fn settles(self, expected: &str) -> Self {
+    pub(crate) fn records(self, expected: &str) -> Self {
         assert_eq!(tags(&self.last), expected);
         self
     }
 
     /// The last input changed nothing.
     #[track_caller]
-    pub(crate) fn ignored(self) -> Self {
-        self.settles("")
+    pub(crate) fn records_nothing(self) -> Self {
+        self.records("")
     }
 
-    /// The last mail was refused, and the reason has these words.
+    /// The last command was rejected, and the reason contains these words.
     #[track_caller]
-    pub(crate) fn refused(self, words: &str) -> Self {
+    pub(crate) fn command_rejected(self, words: &str) -> Self {
         let said = self.last.iter().find_map(|record| match record {
-            Record::MailRefused { why, .. } => Some(why.clone()),
+            Record::CommandRejected { why, .. } => Some(why.clone()),
             _ => None,
         });
         let said = said.unwrap_or_else(|| panic!("not refused: {}", tags(&self.last)));
@@ -43,8 +43,8 @@ impl Lane {
         self
     }
 
-    pub(crate) fn ended(&self) -> &Ended {
-        self.live.last_end.as_ref().expect("no run has ended")
+    pub(crate) fn ended(&self) -> &RunEnd {
+        self.live.last_run_end.as_ref().expect("no run has ended")
     }
 
     /// The last run ended for this cause, and none is active.
@@ -57,13 +57,13 @@ impl Lane {
     /// The last run ended for this cause; another may be active.
     #[track_caller]
     pub(crate) fn ended_for(self, cause: StopCause) -> Self {
-        assert_eq!(self.ended().cause, cause, "also {:?}", self.ended().also);
+        assert_eq!(self.ended().cause, cause, "also {:?}", self.ended().other_causes);
         self
     }
 
     #[track_caller]
     pub(crate) fn also<const N: usize>(self, causes: [StopCause; N]) -> Self {
-        assert_eq!(self.ended().also, causes);
+        assert_eq!(self.ended().other_causes, causes);
         self
     }
 
@@ -88,7 +88,8 @@ impl Lane {
         self
     }
 
-    /// What is in the air: `ask 1`, `run 1.0#1`, `before 1.0`, `after 1.0`, `probe 1.0`, `configure`.
+    /// The effects in flight: `model 1`, `run 1.0#1`, `pre-hook 1.0`, `post-hook 1.0`, `probe 1.0`,
+    /// `record settings`.
     #[track_caller]
     pub(crate) fn wants(self, expected: &str) -> Self {
         let effects: Vec<String> = wanted(&self.live).effects.iter().map(effect).collect();
@@ -96,17 +97,17 @@ impl Lane {
         self
     }
 
-    /// Wanted: to be woken so many milliseconds from now, give or take a fifth.
+    /// The next timer is due in so many milliseconds, give or take a fifth.
     #[track_caller]
     pub(crate) fn wakes_in(self, ms: u64) -> Self {
         let due = wanted(&self.live).wake_at.expect("nothing is waited for");
-        let pause = due.since(self.now);
+        let pause = due.ms_since(self.now);
         assert!((ms * 4 / 5..=ms * 6 / 5).contains(&pause), "{pause} ms");
         self
     }
 
     #[track_caller]
-    pub(crate) fn wakes_at(self, due: Option<Millis>) -> Self {
+    pub(crate) fn wakes_at(self, due: Option<UnixMillis>) -> Self {
         assert_eq!(wanted(&self.live).wake_at, due);
         self
     }
@@ -138,24 +139,24 @@ impl Lane {
         records.filter(|record| super::view::tag(record) == tag).count()
     }
 
-    /// Somebody is asked for this counsel: `prompt`, `answer`, `compaction` or `summary`.
+    /// This review is pending: `prompt`, `answer`, `compaction` or `summary`.
     #[track_caller]
     pub(crate) fn consults(self, about: &str) -> Self {
-        let consulting = self.run().consulting().expect("nobody is consulted");
-        assert_eq!(consulting.about.name(), about);
+        let consulting = self.run().pending_review().expect("nobody is consulted");
+        assert_eq!(consulting.review.name(), about);
         self
     }
 
-    /// The run is halted with a question that has these words.
+    /// The run is paused with a question that contains these words.
     #[track_caller]
     pub(crate) fn asks(self, words: &str) -> Self {
-        let question = self.run().questions().next().expect("nobody is asked");
-        let said = serde_json::to_string(&question.about).unwrap();
+        let question = self.run().open_questions().next().expect("nobody is asked");
+        let said = serde_json::to_string(&question.kind).unwrap();
         assert!(said.contains(words), "{said}");
         self
     }
 
-    /// The model is asked, and its last messages hold these words.
+    /// A model call is in flight, and its last messages contain these words.
     #[track_caller]
     pub(crate) fn tells(self, words: &str) -> Self {
         let all = messages(&self.live).join("\n");
@@ -163,7 +164,7 @@ impl Lane {
         self
     }
 
-    /// The model is not told this.
+    /// The request does not contain these words.
     #[track_caller]
     pub(crate) fn hides(self, words: &str) -> Self {
         let all = messages(&self.live).join("\n");
@@ -182,23 +183,23 @@ impl Lane {
     }
 }
 
-/// The beginning of every line.
+/// Returns the beginning of every line.
 fn outline(text: &str) -> String {
     text.lines().map(|line| line.chars().take(100).collect::<String>() + "\n").collect()
 }
 
 fn state(state: &CallState) -> &'static str {
     match state {
-        CallState::BeforeHook => "before-hook",
-        CallState::Unjudged => "unjudged",
-        CallState::Referred => "referred",
-        CallState::Questioned(_) => "questioned",
-        CallState::Away(_) => "away",
+        CallState::AwaitingPreHook => "awaiting-pre-hook",
+        CallState::AwaitingPermission => "awaiting-permission",
+        CallState::AwaitingClassifier => "awaiting-classifier",
+        CallState::AwaitingHuman(_) => "awaiting-human",
+        CallState::AwaitingChildren(_) => "awaiting-children",
         CallState::Ready => "ready",
         CallState::Running { .. } => "running",
-        CallState::Resting { .. } => "resting",
+        CallState::AwaitingRetry { .. } => "awaiting-retry",
         CallState::Lost => "lost",
-        CallState::AfterHook(_) => "after-hook",
-        CallState::Settled(_) => "settled",
+        CallState::AwaitingPostHook(_) => "awaiting-post-hook",
+        CallState::Finished(_) => "finished",
     }
 }

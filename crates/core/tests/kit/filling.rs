@@ -1,13 +1,13 @@
 //! Long conversations: replies that count their tokens as a provider would, and rounds that fill the
 //! window.
 
-use windlass_core::settings::Settings;
-use windlass_core::window::{Summariser, Switch};
+use windlass_core::context::{StageSwitch, Summariser};
+use windlass_core::settings::conversation_settings::Settings;
 
-use super::build::{Answering, call, calls};
+use super::build::{ReplyBuilder, call, calls};
 use super::lane::Lane;
 
-/// Bytes a token is, in these stories.
+/// Bytes per token in these stories.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// A window of 20,000 tokens of which 18,600 are usable: compaction begins at 52 KB, calls are
@@ -15,32 +15,32 @@ const BYTES_PER_TOKEN: u64 = 4;
 pub(crate) fn small(settings: &mut Settings) {
     settings.model.window_tokens = 20_000;
     settings.model.max_tokens = 1_000;
-    settings.model.most_output_tokens = 1_000;
+    settings.model.max_output_tokens = 1_000;
     settings.guards.exempt = vec!["read".into()];
 }
 
-/// The same without the stages that cost nothing.
+/// A small window without the pruning stages.
 pub(crate) fn paid_only(settings: &mut Settings) {
     small(settings);
-    settings.window.snip = Switch::Off;
-    settings.window.micro = Switch::Off;
-    settings.window.collapse = Switch::Off;
+    settings.window.snip = StageSwitch::Off;
+    settings.window.micro = StageSwitch::Off;
+    settings.window.collapse = StageSwitch::Off;
 }
 
-/// The same with somebody who sums up.
+/// A small window without the pruning stages, with a summariser.
 pub(crate) fn summed_up(settings: &mut Settings) {
     paid_only(settings);
-    settings.window.summariser = Summariser::Own;
+    settings.window.summariser = Summariser::OwnModel;
 }
 
-/// A file's text of so many characters, unlike any other's.
+/// Returns the text of a file with so many characters, different from any other.
 pub(crate) fn page(name: usize, chars: usize) -> String {
     format!("page {name} ").chars().cycle().take(chars).collect()
 }
 
 impl Lane {
-    /// The model answers, and its usage is what it was sent.
-    pub(crate) fn says(self, answer: Answering) -> Self {
+    /// The model replies, and its usage is what it was sent.
+    pub(crate) fn says(self, answer: ReplyBuilder) -> Self {
         let tokens = self.live.request_bytes() / BYTES_PER_TOKEN;
         self.reply(answer.usage(tokens, 10))
     }
@@ -52,22 +52,22 @@ impl Lane {
         self.says(calls([block])).returns(0, &page(name, chars))
     }
 
-    /// So many such rounds, as long as the model is asked.
+    /// So many such rounds, as long as the model is called.
     pub(crate) fn fills(self, rounds: std::ops::Range<usize>, chars: usize) -> Self {
         rounds.fold(self, |lane, name| lane.reads(name, chars))
     }
 
-    /// Such rounds until somebody is consulted.
+    /// Such rounds until a review is pending.
     pub(crate) fn fills_up(self, chars: usize) -> Self {
         let mut lane = self;
-        while lane.run().asking().is_some() {
-            let name = lane.live.asks as usize;
+        while lane.run().pending_model_call().is_some() {
+            let name = lane.live.model_call_count as usize;
             lane = lane.reads(name, chars);
         }
         lane
     }
 
-    /// How full the window is, in per cent of what is usable of a small one.
+    /// Returns how full the window is, in per cent of the usable part of a small one.
     pub(crate) fn share(&self) -> u64 {
         self.live.request_bytes() / BYTES_PER_TOKEN * 100 / 18_600
     }

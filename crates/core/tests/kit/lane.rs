@@ -2,42 +2,42 @@
 
 use std::sync::Arc;
 
-use windlass_core::block::Block;
-use windlass_core::budget::Spent;
-use windlass_core::child::{Ending, Homecoming, lane_of};
-use windlass_core::conversation::Conversation;
-use windlass_core::counsel::Advice;
-use windlass_core::ids::{CallId, LaneId, Millis, QuestionId, RunId};
-use windlass_core::input::{Failure, Finding, HookAnswer, Input, Opinion};
-use windlass_core::log::Entry;
-use windlass_core::mail::{Answer, Mail, MailBody};
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::record::Record;
-use windlass_core::reply::Usage;
-use windlass_core::run::Run;
-use windlass_core::settings::Settings;
-use windlass_core::wanted::wanted;
+use windlass_core::budget::spending::Spending;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::entry::Entry;
+use windlass_core::log::ids::{CallId, LaneId, QuestionId, RunId, UnixMillis};
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
+use windlass_core::log::input::{Classification, HookDecision, Input, ModelFailure, ProbeResult};
+use windlass_core::log::record::Record;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::reply::TokenUsage;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::child_runs::{ChildOutcome, ChildResult, child_lane};
+use windlass_core::run::conversation::Conversation;
+use windlass_core::run::review::ReviewResult;
+use windlass_core::run::wanted::wanted;
+use windlass_core::settings::conversation_settings::Settings;
 
-use super::build::{Answering, say};
+use super::build::{ReplyBuilder, say};
 use super::check;
 use super::tools::{facts_for, settings};
 
-/// What a child brings home: a hundred tokens spent.
-pub(crate) fn home(call: CallId, part: u16, ending: Ending) -> Homecoming {
-    Homecoming { call, part, spent: Spent { tokens: 100, usd_micros: 10 }, ending }
+/// Returns a sub-agent result: a hundred tokens spent.
+pub(crate) fn child_result(call: CallId, part: u16, ending: ChildOutcome) -> ChildResult {
+    ChildResult { call, part, spent: Spending { tokens: 100, usd_micros: 10 }, ending }
 }
 
-/// A conversation being driven.
+/// A conversation with its driver.
 #[derive(Clone)]
 pub(crate) struct Lane {
-    /// What the driver holds, volatile records included.
+    /// State of the driver, volatile records included.
     pub(crate) live: Conversation,
-    /// What the store holds.
+    /// The stored log.
     pub(crate) log: Vec<Entry>,
-    /// What the last input settled, volatile records included.
+    /// Records of the last input, volatile records included.
     pub(crate) last: Vec<Record>,
-    pub(crate) now: Millis,
+    pub(crate) now: UnixMillis,
     mails: u64,
     runs: u32,
     epoch: u64,
@@ -69,25 +69,25 @@ impl Lane {
             live: Conversation::default(),
             log: Vec::new(),
             last: Vec::new(),
-            now: Millis(1_000_000),
+            now: UnixMillis(1_000_000),
             mails: 0,
             runs: 0,
             epoch: 1,
         }
     }
 
-    /// Tells the lane something, one millisecond later.
+    /// Sends an input to the lane, one millisecond later.
     pub(crate) fn input(mut self, input: Input) -> Self {
-        self.now = self.now.plus(1);
+        self.now = self.now.plus_ms(1);
         self.last = Vec::new();
         if let Some(entry) = Entry::decide(&self.live, self.now, input) {
             self.last = entry.records.clone();
-            match entry.durable() {
+            match entry.to_durable() {
                 Some(durable) => {
                     self.log.push(durable);
                     self.live.fold(&entry).unwrap();
                 }
-                None => self.live.take(&entry),
+                None => self.live.apply_volatile(&entry),
             }
         }
         check::check_state(&self.live);
@@ -98,20 +98,20 @@ impl Lane {
         self.input(Input::Configured { settings: Arc::new(settings) })
     }
 
-    /// Several mails in one delivery.
-    pub(crate) fn mails(mut self, bodies: Vec<MailBody>) -> Self {
+    /// Several commands in one delivery.
+    pub(crate) fn send_commands(mut self, bodies: Vec<InboxCommand>) -> Self {
         let first = self.mails;
-        let mail: Vec<Mail> =
-            (first + 1..).zip(bodies).map(|(id, body)| Mail { id, body }).collect();
+        let mail: Vec<InboxMessage> =
+            (first + 1..).zip(bodies).map(|(id, body)| InboxMessage { id, body }).collect();
         self.mails = first + mail.len() as u64;
-        self.input(Input::Received { mail })
+        self.input(Input::CommandsReceived { messages: mail })
     }
 
-    pub(crate) fn mail(self, body: MailBody) -> Self {
-        self.mails(vec![body])
+    pub(crate) fn send_command(self, body: InboxCommand) -> Self {
+        self.send_commands(vec![body])
     }
 
-    /// Runs are named `run-1`, `run-2`, … in order of their prompts.
+    /// Returns the next run id: `run-1`, `run-2`, … in order of their prompts.
     pub(crate) fn next_run(&mut self) -> RunId {
         self.runs += 1;
         RunId::from(format!("run-{}", self.runs))
@@ -121,76 +121,80 @@ impl Lane {
         self.prompt_blocks(say(text))
     }
 
-    pub(crate) fn prompt_blocks(mut self, blocks: Vec<Block>) -> Self {
+    pub(crate) fn prompt_blocks(mut self, blocks: Vec<ContentBlock>) -> Self {
         let run = self.next_run();
-        self.mail(MailBody::prompt(run, blocks))
+        self.send_command(InboxCommand::prompt(run, blocks))
     }
 
     pub(crate) fn steer(mut self, text: &str) -> Self {
         let run = self.next_run();
-        self.mail(MailBody::Steer { run, blocks: say(text) })
+        self.send_command(InboxCommand::Steer { run, blocks: say(text) })
     }
 
     pub(crate) fn child(self, text: &str) -> Self {
         let child = LaneId::from("conversation:child");
-        self.mail(MailBody::ChildFinished { child, text: Arc::from(text), home: None })
+        self.send_command(InboxCommand::ChildFinished {
+            child,
+            text: Arc::from(text),
+            result: None,
+        })
     }
 
     pub(crate) fn cancel(self) -> Self {
-        self.mail(MailBody::Cancel { run: None })
+        self.send_command(InboxCommand::Cancel { run: None })
     }
 
     pub(crate) fn cancel_run(self, run: &str) -> Self {
-        self.mail(MailBody::Cancel { run: Some(RunId::from(run)) })
+        self.send_command(InboxCommand::Cancel { run: Some(RunId::from(run)) })
     }
 
     pub(crate) fn abort(self) -> Self {
-        self.mail(MailBody::Abort { run: None })
+        self.send_command(InboxCommand::Abort { run: None })
     }
 
     /// Answers the newest question.
-    pub(crate) fn answer(self, answer: Answer) -> Self {
-        let question = self.live.questions;
+    pub(crate) fn answer(self, answer: HumanAnswer) -> Self {
+        let question = self.live.question_count;
         self.answer_to(question, answer)
     }
 
-    pub(crate) fn answer_to(self, question: QuestionId, answer: Answer) -> Self {
-        self.mail(MailBody::Answer { question, answer })
+    pub(crate) fn answer_to(self, question: QuestionId, answer: HumanAnswer) -> Self {
+        self.send_command(InboxCommand::Answer { question, answer })
     }
 
     pub(crate) fn allow(self) -> Self {
-        self.answer(Answer::allow())
+        self.answer(HumanAnswer::allow())
     }
 
     pub(crate) fn deny(self, reason: &str) -> Self {
-        self.answer(Answer::Deny { reason: Arc::from(reason) })
+        self.answer(HumanAnswer::Deny { reason: Arc::from(reason) })
     }
 
-    /// The model answers what it was last asked.
-    pub(crate) fn reply(self, answer: Answering) -> Self {
-        let ask = self.live.asks;
+    /// The model replies to its last call.
+    pub(crate) fn reply(self, answer: ReplyBuilder) -> Self {
+        let ask = self.live.model_call_count;
         self.reply_to(ask, answer)
     }
 
-    pub(crate) fn reply_to(self, ask: u32, answer: Answering) -> Self {
+    pub(crate) fn reply_to(self, ask: u32, answer: ReplyBuilder) -> Self {
         let facts = answer.0.tool_uses().map(|(_, call)| facts_for(call)).collect();
-        self.input(Input::Replied { ask, reply: Arc::new(answer.0), facts })
+        self.input(Input::ModelReplied { model_call: ask, reply: Arc::new(answer.0), facts })
     }
 
     /// A block of the reply is complete while the model still streams.
-    pub(crate) fn streams(self, index: u16, block: &Block) -> Self {
+    pub(crate) fn streams(self, index: u16, block: &ContentBlock) -> Self {
         let tool_use = block.as_tool_use().unwrap().clone();
         let facts = facts_for(&tool_use);
-        let ask = self.live.asks;
-        self.input(Input::BlockReady { ask, index, tool_use, facts })
+        let ask = self.live.model_call_count;
+        self.input(Input::BlockReady { model_call: ask, index, tool_use, facts })
     }
 
-    pub(crate) fn fails(self, failure: Failure) -> Self {
-        let ask = self.live.asks;
-        self.input(Input::ModelFailed { ask, failure })
+    pub(crate) fn fails(self, failure: ModelFailure) -> Self {
+        let ask = self.live.model_call_count;
+        self.input(Input::ModelFailed { model_call: ask, failure })
     }
 
-    /// The calls of the open round, in order.
+    /// Returns the id of the call at this index of the open round.
     pub(crate) fn call(&self, place: usize) -> CallId {
         self.live.run.as_ref().and_then(Run::round).unwrap().calls[place].id
     }
@@ -199,142 +203,150 @@ impl Lane {
         self.live.run.as_ref().and_then(Run::round).unwrap().calls[place].attempts
     }
 
-    /// The call at this place of the round comes back.
-    pub(crate) fn comes_back(self, place: usize, outcome: Outcome) -> Self {
+    /// The call at this index of the round returns.
+    pub(crate) fn comes_back(self, place: usize, outcome: ToolOutcome) -> Self {
         let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
         self.input(Input::ToolReturned { call, attempt, started_at, outcome })
     }
 
     pub(crate) fn returns(self, place: usize, text: &str) -> Self {
-        self.comes_back(place, Outcome::Done(Raw::string(text)))
+        self.comes_back(place, ToolOutcome::Done(RawJson::string(text)))
     }
 
     pub(crate) fn errs(self, place: usize, error: ToolError) -> Self {
-        self.comes_back(place, Outcome::Failed(error))
+        self.comes_back(place, ToolOutcome::Failed(error))
     }
 
-    /// The call at this place of the round works for so long and fails.
+    /// The call at this index of the round runs for so long and fails.
     pub(crate) fn errs_after(self, ms: u64, place: usize, error: ToolError) -> Self {
-        self.comes_back_after(ms, place, Outcome::Failed(error))
+        self.comes_back_after(ms, place, ToolOutcome::Failed(error))
     }
 
-    /// The call comes back after some time.
-    pub(crate) fn comes_back_after(mut self, ms: u64, place: usize, outcome: Outcome) -> Self {
+    /// The call returns after some time.
+    pub(crate) fn comes_back_after(mut self, ms: u64, place: usize, outcome: ToolOutcome) -> Self {
         let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
-        self.now = self.now.plus(ms);
+        self.now = self.now.plus_ms(ms);
         self.input(Input::ToolReturned { call, attempt, started_at, outcome })
     }
 
-    pub(crate) fn hook(self, place: usize, answer: HookAnswer) -> Self {
+    pub(crate) fn hook(self, place: usize, answer: HookDecision) -> Self {
         let call = self.call(place);
-        self.input(Input::HookAnswered { call, answer, context: None })
+        self.input(Input::HookResponded { call, decision: answer, context: None })
     }
 
-    /// A hook answers, and has something to say to the model.
-    pub(crate) fn hook_saying(self, place: usize, answer: HookAnswer, context: &str) -> Self {
+    /// A hook responds with context for the model.
+    pub(crate) fn hook_saying(self, place: usize, answer: HookDecision, context: &str) -> Self {
         let call = self.call(place);
-        self.input(Input::HookAnswered { call, answer, context: Some(Arc::from(context)) })
+        self.input(Input::HookResponded {
+            call,
+            decision: answer,
+            context: Some(Arc::from(context)),
+        })
     }
 
-    /// Whoever the run waits for answers.
-    pub(crate) fn advise(self, advice: Advice) -> Self {
-        let counsel = self.live.counsels;
-        self.input(Input::Counselled { counsel, advice })
+    /// The pending review returns.
+    pub(crate) fn review_returned(self, advice: ReviewResult) -> Self {
+        let counsel = self.live.review_count;
+        self.input(Input::ReviewReturned { id: counsel, result: advice })
     }
 
-    /// The summary that was wanted.
+    /// The pending summary returns.
     pub(crate) fn summary(self, text: &str) -> Self {
-        let usage = Usage { input_tokens: 100, output_tokens: 20, ..Usage::default() };
-        self.advise(Advice::Summary { text: Arc::from(text), usage })
+        let usage = TokenUsage { input_tokens: 100, output_tokens: 20, ..TokenUsage::default() };
+        self.review_returned(ReviewResult::ModelText { text: Arc::from(text), usage })
     }
 
-    /// A classifier says what it thinks of a call.
-    pub(crate) fn classify(self, place: usize, opinion: Opinion) -> Self {
+    /// A classifier returns its result for a call.
+    pub(crate) fn classify(self, place: usize, opinion: Classification) -> Self {
         let call = self.call(place);
-        let usage = Usage { input_tokens: 50, output_tokens: 1, ..Usage::default() };
-        self.input(Input::Classified { call, opinion, usage })
+        let usage = TokenUsage { input_tokens: 50, output_tokens: 1, ..TokenUsage::default() };
+        self.input(Input::CallClassified { call, classification: opinion, usage })
     }
 
-    /// A child of the call at this place comes back.
-    pub(crate) fn child_back(self, place: usize, part: u16, text: &str) -> Self {
-        let home = home(self.call(place), part, Ending::Answered);
-        self.child_home(home, text)
+    /// A child of the call at this index returns.
+    pub(crate) fn child_returns(self, place: usize, part: u16, text: &str) -> Self {
+        let home = child_result(self.call(place), part, ChildOutcome::Answered);
+        self.deliver_child_result(home, text)
     }
 
-    /// A child comes home to whatever waits, or does not.
-    pub(crate) fn child_home(self, home: Homecoming, text: &str) -> Self {
-        let child = lane_of(&LaneId::from("conversation:1"), home.call, home.part);
-        self.mail(MailBody::ChildFinished { child, text: Arc::from(text), home: Some(home) })
+    /// A sub-agent result arrives, whether a call waits for it or not.
+    pub(crate) fn deliver_child_result(self, home: ChildResult, text: &str) -> Self {
+        let child = child_lane(&LaneId::from("conversation:1"), home.call, home.part);
+        self.send_command(InboxCommand::ChildFinished {
+            child,
+            text: Arc::from(text),
+            result: Some(home),
+        })
     }
 
     pub(crate) fn compact(self) -> Self {
-        self.mail(MailBody::Compact { wishes: None })
+        self.send_command(InboxCommand::Compact { instructions: None })
     }
 
-    pub(crate) fn compact_keeping(self, wishes: &str) -> Self {
-        self.mail(MailBody::Compact { wishes: Some(Arc::from(wishes)) })
+    pub(crate) fn compact_with_instructions(self, wishes: &str) -> Self {
+        self.send_command(InboxCommand::Compact { instructions: Some(Arc::from(wishes)) })
     }
 
     pub(crate) fn remember(self, text: &str) -> Self {
-        self.mail(MailBody::Memory { text: Arc::from(text) })
+        self.send_command(InboxCommand::Memory { text: Arc::from(text) })
     }
 
-    pub(crate) fn probe(self, place: usize, finding: Finding) -> Self {
+    pub(crate) fn probe(self, place: usize, finding: ProbeResult) -> Self {
         let call = self.call(place);
-        self.input(Input::Probed { call, finding })
+        self.input(Input::CallProbed { call, result: finding })
     }
 
-    /// Time passes; nobody says so.
+    /// Time passes without a timer.
     pub(crate) fn later(mut self, ms: u64) -> Self {
-        self.now = self.now.plus(ms);
+        self.now = self.now.plus_ms(ms);
         self
     }
 
-    /// Time passes and the clock says so.
+    /// Time passes and the timer fires.
     pub(crate) fn wait(mut self, ms: u64) -> Self {
-        self.now = self.now.plus(ms);
-        self.input(Input::Ticked {})
+        self.now = self.now.plus_ms(ms);
+        self.input(Input::TimerFired {})
     }
 
-    /// Time passes until the lane wants to be woken.
+    /// Time passes until the next timer fires.
     pub(crate) fn wake(mut self) -> Self {
         let due = wanted(&self.live).wake_at.expect("nothing is waited for");
-        self.now = Millis(due.0.saturating_sub(1)).max(self.now);
-        self.input(Input::Ticked {})
+        self.now = UnixMillis(due.0.saturating_sub(1)).max(self.now);
+        self.input(Input::TimerFired {})
     }
 
-    /// The process dies: what is volatile is gone.
+    /// The process dies: volatile state is lost.
     pub(crate) fn crash(mut self) -> Self {
         self.live = Conversation::replay(&self.log).unwrap();
         self
     }
 
-    /// The process dies and another takes over with the same prompt.
-    pub(crate) fn adopted(self) -> Self {
+    /// The process dies and a new owner with the same prompt claims the lane.
+    pub(crate) fn owner_changes(self) -> Self {
         let hash = self.live.prompt_hash.clone().unwrap();
-        self.adopted_with(&hash)
+        self.owner_changes_with_hash(&hash)
     }
 
-    /// The process dies and another takes over with this prompt.
-    pub(crate) fn adopted_with(mut self, hash: &str) -> Self {
+    /// The process dies and a new owner with this prompt claims the lane.
+    pub(crate) fn owner_changes_with_hash(mut self, hash: &str) -> Self {
         self.epoch += 1;
         let epoch = self.epoch;
-        self.crash().input(Input::Adopted {
+        self.crash().input(Input::OwnerChanged {
             epoch,
             prompt_hash: Arc::from(hash),
-            offer: None,
+            prompt_fingerprint: None,
             settings: None,
         })
     }
 
-    /// The process dies and another takes over with these settings.
-    pub(crate) fn adopted_by(mut self, settings: &Settings) -> Self {
+    /// The process dies and a new owner with these settings claims the lane.
+    pub(crate) fn owner_changes_with_settings(mut self, settings: &Settings) -> Self {
         self.epoch += 1;
-        let (epoch, offer) = (self.epoch, Some(settings.offer()));
-        self.crash().input(Input::Adopted {
+        let (epoch, offer) = (self.epoch, Some(settings.prompt_fingerprint()));
+        self.crash().input(Input::OwnerChanged {
             epoch,
             prompt_hash: settings.prompt_hash(),
-            offer,
+            prompt_fingerprint: offer,
             settings: None,
         })
     }

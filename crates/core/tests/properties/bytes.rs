@@ -1,9 +1,10 @@
 //! Arbitrary bytes, and cuts through anything.
 
 use proptest::prelude::*;
-use windlass_core::block::{Block, Kind};
-use windlass_core::raw::Raw;
-use windlass_core::{Entry, cut};
+use windlass_core::Entry;
+use windlass_core::message::content_block::{BlockKind, ContentBlock};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::truncate;
 
 use super::cases;
 use super::matter::{block_json, json, text};
@@ -37,31 +38,31 @@ proptest! {
             prop_assert_eq!(Entry::parse(1, &line).unwrap().encode(), line);
             let _ = windlass_core::Conversation::replay([&entry]);
         }
-        if let Ok(raw) = Raw::parse(text.clone()) {
+        if let Ok(raw) = RawJson::parse(text.clone()) {
             prop_assert_eq!(raw.text(), text.trim_matches([' ', '\t', '\r', '\n']));
-            let block = Block::new(raw.clone());
+            let block = ContentBlock::new(raw.clone());
             prop_assert_eq!(block.raw(), &raw);
-            prop_assert_eq!(raw.hash_hex().len(), 64);
+            prop_assert_eq!(raw.canonical_hash_hex().len(), 64);
         }
-        let _ = windlass_core::normalise::normalise(&text);
+        let _ = windlass_core::message::normalise::normalise(&text);
     }
 
     // spec: TRANSCRIPT-03
     #[test]
     fn json_is_kept_and_hashed_whatever_it_is(json in prop_oneof![json(), block_json()]) {
-        let raw = Raw::parse(json.clone()).unwrap();
+        let raw = RawJson::parse(json.clone()).unwrap();
         prop_assert_eq!(raw.text(), &json);
-        prop_assert_eq!(&serde_json::to_string(&Block::new(raw.clone())).unwrap(), &json);
-        prop_assert_eq!(raw.hash_hex(), Raw::parse(format!(" {json}\n")).unwrap().hash_hex());
-        if let Kind::Text(text) = Block::new(raw).kind() {
-            let again = Block::text(text);
+        prop_assert_eq!(&serde_json::to_string(&ContentBlock::new(raw.clone())).unwrap(), &json);
+        prop_assert_eq!(raw.canonical_hash_hex(), RawJson::parse(format!(" {json}\n")).unwrap().canonical_hash_hex());
+        if let BlockKind::Text(text) = ContentBlock::new(raw).kind() {
+            let again = ContentBlock::text(text);
             prop_assert_eq!(again.as_text(), Some(&**text));
         }
     }
 
     #[test]
     fn a_cut_fits_and_stays_json(text in text(), json in json(), limit in 0..120_u64) {
-        let cut = cut::text(&text, limit);
+        let cut = truncate::truncate_text(&text, limit);
         if text.chars().count() as u64 <= limit {
             prop_assert_eq!(&*cut, &text);
         } else {
@@ -73,8 +74,8 @@ proptest! {
             prop_assert!(kept as u64 <= limit);
             prop_assert_eq!(kept + omitted, text.chars().count());
         }
-        let content = cut::content(&Raw::parse(json).unwrap(), limit);
-        prop_assert!(Raw::parse(content.text()).is_ok());
+        let content = truncate::truncate_content(&RawJson::parse(json).unwrap(), limit);
+        prop_assert!(RawJson::parse(content.text()).is_ok());
         let size = content.read::<String>().map_or(content.text().chars().count(), |text| text.chars().count());
         prop_assert!(size as u64 <= limit + 60, "{}: {}", limit, content.text());
     }

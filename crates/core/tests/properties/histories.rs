@@ -1,19 +1,19 @@
-//! Foreign histories, and transcripts cut anywhere.
+//! Properties of imported histories, and of transcripts cut anywhere.
 
 use proptest::prelude::*;
-use windlass_core::audit::audit;
-use windlass_core::block::{Block, ErrorFlag};
-use windlass_core::normalise::normalise;
-use windlass_core::raw::Raw;
-use windlass_core::request::messages;
-use windlass_core::transcript::{Part, Transcript};
+use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::normalise::normalise;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::request::join_segments;
+use windlass_core::message::request_check::check_messages;
+use windlass_core::message::transcript::{SegmentKind, Transcript};
 
 use super::cases;
 use super::matter::{block, block_json, blocks, json, text};
 
 /// Something like a message.
 fn message() -> BoxedStrategy<String> {
-    let string = |text: String| Raw::string(&text).text().to_owned();
+    let string = |text: String| RawJson::string(&text).text().to_owned();
     let role = prop_oneof![
         5 => Just("\"user\"".to_owned()),
         5 => Just("\"assistant\"".to_owned()),
@@ -31,16 +31,18 @@ fn message() -> BoxedStrategy<String> {
     .boxed()
 }
 
-fn results(blocks: &[Block]) -> Vec<Block> {
-    let calls = blocks.iter().filter_map(Block::as_tool_use);
-    calls.map(|call| Block::tool_result(&call.id, &Raw::string("ok"), ErrorFlag::Fine)).collect()
+fn results(blocks: &[ContentBlock]) -> Vec<ContentBlock> {
+    let calls = blocks.iter().filter_map(ContentBlock::as_tool_use);
+    calls
+        .map(|call| ContentBlock::tool_result(&call.id, &RawJson::string("ok"), ErrorFlag::Success))
+        .collect()
 }
 
-/// A transcript of prompts, notes, replies and rounds in any order; what does not fit is refused.
+/// A transcript of prompts, notes, replies and rounds in any order; invalid rounds are rejected.
 fn transcript() -> BoxedStrategy<Transcript> {
     let part = prop_oneof![
         blocks().prop_map(|blocks| ('p', blocks)),
-        text().prop_map(|text| ('n', vec![Block::text(&text)])),
+        text().prop_map(|text| ('n', vec![ContentBlock::text(&text)])),
         blocks().prop_map(|blocks| ('a', blocks)),
         prop::collection::vec(block(), 1..4).prop_map(|blocks| ('r', blocks)),
     ];
@@ -66,13 +68,13 @@ proptest! {
     #[test]
     fn any_history_becomes_one_the_api_accepts(history in prop::collection::vec(message(), 0..8)) {
         let history = format!("[{}]", history.join(","));
-        // Only depth is refused: everything else is repaired.
+        // Only depth is rejected: everything else is repaired.
         if let Ok(made) = normalise(&history) {
-            let messages = messages(made.transcript.segments().iter());
+            let messages = join_segments(made.transcript.segments().iter());
             if !messages.is_empty() {
-                prop_assert_eq!(audit(&messages), Ok(()));
+                prop_assert_eq!(check_messages(&messages), Ok(()));
             }
-            prop_assert!(made.repairs.is_sorted_by_key(|repair| repair.at()));
+            prop_assert!(made.repairs.is_sorted_by_key(|repair| repair.message_index()));
         } else {
             prop_assert!(history.contains(&"[".repeat(100)));
         }
@@ -81,17 +83,17 @@ proptest! {
     // spec: TRANSCRIPT-04, WINDOW-09
     #[test]
     fn whatever_is_pushed_and_cut_the_api_accepts_it(transcript in transcript(), keep in 0..12_u32) {
-        let whole = messages(transcript.segments().iter());
+        let whole = join_segments(transcript.segments().iter());
         if !whole.is_empty() {
-            prop_assert_eq!(audit(&whole), Ok(()));
+            prop_assert_eq!(check_messages(&whole), Ok(()));
         }
         if let Some(cut) = transcript.cut_point(keep) {
-            let first = transcript.segments().get(cut).map(|segment| segment.part);
-            prop_assert!(first != Some(Part::Results));
-            prop_assert!(messages(transcript.segments().iter().skip(cut)).len() >= keep as usize);
+            let first = transcript.segments().get(cut).map(|segment| segment.kind);
+            prop_assert!(first != Some(SegmentKind::Results));
+            prop_assert!(join_segments(transcript.segments().iter().skip(cut)).len() >= keep as usize);
             let mut compacted = transcript.clone();
             compacted.compact(cut, "left out", &[], "");
-            prop_assert_eq!(audit(&messages(compacted.segments().iter())), Ok(()));
+            prop_assert_eq!(check_messages(&join_segments(compacted.segments().iter())), Ok(()));
         } else {
             prop_assert!(whole.len() <= keep as usize);
         }

@@ -1,8 +1,8 @@
-//! Whatever happens: rules survive, money is kept, compaction ends.
+//! Properties of decisions: instructions survive, budgets are kept, compaction ends.
 
 use proptest::prelude::*;
-use windlass_core::conversation::Conversation;
-use windlass_core::transcript::{Part, Segment, Transcript};
+use windlass_core::message::transcript::{SegmentKind, Transcript, TranscriptSegment};
+use windlass_core::run::conversation::Conversation;
 use windlass_core::{Entry, Record};
 
 use super::cases;
@@ -22,7 +22,7 @@ proptest! {
             after.fold(entry).unwrap();
             rules_survive(&now, &after, entry)?;
             if !entry.records.contains(&Record::PromptWithdrawn {}) {
-                // A prompt that is taken back was never sent.
+                // A prompt that is withdrawn was never sent.
                 generations_only_grow(&now.transcript, &after.transcript)?;
             }
             recoveries_are_bounded(&after)?;
@@ -35,11 +35,17 @@ proptest! {
 /// The most that any settings here allow.
 const MOST_RECOVERIES: u32 = 5;
 
-fn memories(transcript: &Transcript) -> Vec<Segment> {
-    transcript.segments().iter().filter(|segment| segment.part == Part::Memory).cloned().collect()
+fn memories(transcript: &Transcript) -> Vec<TranscriptSegment> {
+    transcript
+        .segments()
+        .iter()
+        .filter(|segment| segment.kind == SegmentKind::Memory)
+        .cloned()
+        .collect()
 }
 
-/// Instructions never leave, in order and byte for byte, and every compaction's hash is true.
+/// Instructions are never removed, in order and byte for byte, and every hash of a compaction is
+/// correct.
 fn rules_survive(
     before: &Conversation,
     after: &Conversation,
@@ -49,14 +55,16 @@ fn rules_survive(
     prop_assert!(new.starts_with(&old), "instructions are gone after entry {}", entry.seq);
     let compactions = entry.records.iter().filter(|r| matches!(r, Record::Compacted { .. }));
     if compactions.count() == 1
-        && let Some(Record::Compacted { attached, kept: Some(kept), .. }) =
+        && let Some(Record::Compacted { kept_segments: attached, kept_hash: Some(kept), .. }) =
             entry.records.iter().find(|r| matches!(r, Record::Compacted { .. }))
     {
-        let is_attached = |segment: &Segment| matches!(segment.part, Part::Memory | Part::Prompt);
+        let is_attached = |segment: &TranscriptSegment| {
+            matches!(segment.kind, SegmentKind::Memory | SegmentKind::Prompt)
+        };
         let places = after.transcript.segments().iter().enumerate();
         let places = places.filter(|(_, segment)| is_attached(segment)).map(|(at, _)| at);
         let places: Vec<usize> = places.take(attached.len()).collect();
-        prop_assert_eq!(&after.transcript.hash_of(&places), &**kept);
+        prop_assert_eq!(&after.transcript.hash_segments(&places), &**kept);
     }
     Ok(())
 }
@@ -73,27 +81,29 @@ fn generations_only_grow(before: &Transcript, after: &Transcript) -> Result<(), 
 
 fn recoveries_are_bounded(now: &Conversation) -> Result<(), TestCaseError> {
     if let Some(run) = &now.run {
-        // Settings that change in the middle of a run may allow fewer than were used.
+        // Settings that change during a run may allow fewer than were used.
         prop_assert!(run.recoveries.total <= MOST_RECOVERIES);
     }
     Ok(())
 }
 
-/// What is set aside for a call is within every cap: spending passes one by what the estimate was
-/// wrong, and by one call at most.
+/// What is reserved for a call is within every cap: spending exceeds one by the error of the
+/// estimate, and by one call at most.
 fn calls_are_reserved(
     before: &Conversation,
     after: &Conversation,
     entry: &Entry,
 ) -> Result<(), TestCaseError> {
-    let Some(Record::Asked { reserved_tokens, .. }) = entry.records.last() else { return Ok(()) };
+    let Some(Record::ModelCallStarted { reserved_tokens, .. }) = entry.records.last() else {
+        return Ok(());
+    };
     let (Some(run), Some(settings)) = (&after.run, &after.settings) else { return Ok(()) };
     let spent = |cap: Option<u64>, spent: u64| {
         let fits = cap.is_none_or(|cap| spent.saturating_add(*reserved_tokens) <= cap);
         (cap, fits)
     };
-    let times = u64::from(run.extensions) + 1;
-    let of_run = settings.budget.run.times(times).tokens;
+    let times = u64::from(run.budget_extensions) + 1;
+    let of_run = settings.budget.run.multiplied_by(times).tokens;
     let caps = [
         spent(settings.budget.call.tokens, 0),
         spent(of_run, run.spent.tokens),

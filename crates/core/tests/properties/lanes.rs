@@ -1,10 +1,10 @@
-//! Whatever happens to a lane, its log stays good.
+//! Properties of lanes: whatever happens, the log stays valid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use windlass_core::ids::CallId;
-use windlass_core::project::project;
+use windlass_core::log::ids::CallId;
+use windlass_core::projection::project_rows;
 use windlass_core::{Conversation, Entry, Input, Record, wanted};
 
 use super::cases;
@@ -16,7 +16,10 @@ pub(crate) fn story() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 0..45)
 }
 
-pub(crate) fn told(settings: windlass_core::settings::Settings, story: Vec<Step>) -> Lane {
+pub(crate) fn told(
+    settings: windlass_core::settings::conversation_settings::Settings,
+    story: Vec<Step>,
+) -> Lane {
     story.into_iter().fold(Lane::bare().configure(settings), happen)
 }
 
@@ -52,10 +55,10 @@ proptest! {
             let records = vec![records[usize::from(record) % records.len()].clone()];
             let seq = now.head + 1;
             let entry = Entry { seq, at: lane.now, input, records };
-            let _ = project(&now, &entry);
+            let _ = project_rows(&now, &entry);
             now.fold(&entry).unwrap();
-            let _ = (wanted(&now), now.request().map(|request| request.messages().len()));
-            let _ = Entry::decide(&now, lane.now, Input::Ticked {});
+            let _ = (wanted(&now), now.model_request().map(|request| request.messages().len()));
+            let _ = Entry::decide(&now, lane.now, Input::TimerFired {});
         }
     }
 }
@@ -68,7 +71,7 @@ fn ends_are_single(log: &[Entry]) -> Result<(), TestCaseError> {
                 prop_assert!(open.is_empty(), "two runs at once");
                 open.insert(run.as_str());
             }
-            Record::Finished { run, .. } => {
+            Record::RunFinished { run, .. } => {
                 open.remove(run.as_str());
             }
             Record::Forked { .. } => open.clear(),
@@ -78,16 +81,16 @@ fn ends_are_single(log: &[Entry]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A call that is not repeatable starts again only after somebody found that it did not happen.
+/// A once-only call starts again only after it was found that it did not happen.
 fn once_only_calls_start_once(log: &[Entry]) -> Result<(), TestCaseError> {
     let mut started: BTreeMap<CallId, &str> = BTreeMap::new();
     for record in log.iter().flat_map(|entry| &entry.records) {
         match record {
-            Record::Started { call } => {
+            Record::CallStarted { call } => {
                 let before = started.insert(*call, "started");
                 prop_assert!(before != Some("started"), "{call} started twice");
             }
-            Record::CallCleared { call } => {
+            Record::CallRequeued { call } => {
                 started.insert(*call, "cleared");
             }
             _ => {}

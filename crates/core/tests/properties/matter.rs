@@ -1,11 +1,11 @@
-//! What properties are fed with: text, JSON, blocks and replies, decent and otherwise.
+//! Generators for properties: text, JSON, blocks and replies, valid and otherwise.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use windlass_core::block::Block;
-use windlass_core::raw::Raw;
-use windlass_core::reply::{CutBlock, Reply, StopReason, Usage};
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::reply::{ModelReply, StopReason, TokenUsage, TruncatedBlock};
 
 /// Text of any kind: plain, Hebrew with points, emoji sequences, control characters, anything.
 pub(crate) fn text() -> BoxedStrategy<String> {
@@ -34,7 +34,7 @@ pub(crate) fn json() -> BoxedStrategy<String> {
         Just(r#""\udc00\ud800 x""#.to_owned()),
         Just(format!("{}{}", "[".repeat(200), "]".repeat(200))),
         any::<u64>().prop_map(|number| number.to_string()),
-        text().prop_map(|text| Raw::string(&text).text().to_owned()),
+        text().prop_map(|text| RawJson::string(&text).text().to_owned()),
     ];
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
@@ -56,12 +56,12 @@ fn key() -> BoxedStrategy<String> {
         Just(r#""role""#.to_owned()),
         Just(r#""content""#.to_owned()),
         Just(r#""text""#.to_owned()),
-        text().prop_map(|text| Raw::string(&text).text().to_owned()),
+        text().prop_map(|text| RawJson::string(&text).text().to_owned()),
     ]
     .boxed()
 }
 
-/// Ids from a small pool, so that they meet.
+/// Ids from a small pool, so that they repeat.
 pub(crate) fn id() -> BoxedStrategy<String> {
     prop_oneof![4 => "t[0-5]", 1 => text()].boxed()
 }
@@ -77,7 +77,7 @@ fn tool() -> BoxedStrategy<String> {
 
 /// A content block of any kind, as JSON.
 pub(crate) fn block_json() -> BoxedStrategy<String> {
-    let string = |text: String| Raw::string(&text).text().to_owned();
+    let string = |text: String| RawJson::string(&text).text().to_owned();
     prop_oneof![
         4 => text().prop_map(move |t| format!(r#"{{"type":"text","text":{}}}"#, string(t))),
         6 => (id(), tool(), prop_oneof![3 => r#"\{"on":"/[ab](/c)?"\}"#, 1 => json()]).prop_map(move |(id, tool, input)| {
@@ -93,11 +93,13 @@ pub(crate) fn block_json() -> BoxedStrategy<String> {
     .boxed()
 }
 
-pub(crate) fn block() -> BoxedStrategy<Block> {
-    block_json().prop_map(|json| Block::new(Raw::parse(json).expect("json() makes JSON"))).boxed()
+pub(crate) fn block() -> BoxedStrategy<ContentBlock> {
+    block_json()
+        .prop_map(|json| ContentBlock::new(RawJson::parse(json).expect("json() makes JSON")))
+        .boxed()
 }
 
-pub(crate) fn blocks() -> BoxedStrategy<Vec<Block>> {
+pub(crate) fn blocks() -> BoxedStrategy<Vec<ContentBlock>> {
     prop::collection::vec(block(), 0..5).boxed()
 }
 
@@ -123,36 +125,36 @@ pub(crate) fn tokens() -> BoxedStrategy<u64> {
     prop_oneof![6 => 0..2_000_u64, 1 => Just(u64::MAX), 1 => any::<u64>()].boxed()
 }
 
-/// A reply of a model that knows its tools.
-pub(crate) fn decent() -> BoxedStrategy<Reply> {
+/// A reply of a model that uses its tools correctly.
+pub(crate) fn decent() -> BoxedStrategy<ModelReply> {
     let tools = vec!["read", "read", "write", "fetch", "deploy", "note", "spawn", "answer", "bash"];
     let on = prop::sample::select(vec!["/a", "/b", "objective: x", "decisions+ y", "a b c", ""]);
     let call = (id(), prop::sample::select(tools), on)
         .prop_map(|(id, tool, on)| crate::kit::call(&id, tool, on));
     let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
-    let thought = Block::new(Raw::parse(thought).expect("it is JSON"));
+    let thought = ContentBlock::new(RawJson::parse(thought).expect("it is JSON"));
     (prop::collection::vec(call, 1..4), any::<bool>(), 0..3_000_u64)
         .prop_map(move |(mut blocks, thinks, input_tokens)| {
             if thinks {
                 blocks.insert(0, thought.clone());
             }
-            Reply {
+            ModelReply {
                 blocks,
-                cut: None,
+                truncated_block: None,
                 stop_reason: StopReason::ToolUse,
                 stop_sequence: None,
-                usage: Usage { input_tokens, output_tokens: 9, ..Usage::default() },
+                usage: TokenUsage { input_tokens, output_tokens: 9, ..TokenUsage::default() },
                 envelope: None,
             }
         })
         .boxed()
 }
 
-pub(crate) fn reply() -> BoxedStrategy<Reply> {
+pub(crate) fn reply() -> BoxedStrategy<ModelReply> {
     prop_oneof![3 => decent(), 2 => any_reply()].boxed()
 }
 
-fn any_reply() -> BoxedStrategy<Reply> {
+fn any_reply() -> BoxedStrategy<ModelReply> {
     let matched = prop::option::of(prop_oneof![
         Just("\nUser:".to_owned()),
         Just("\n---END---".to_owned()),
@@ -160,13 +162,15 @@ fn any_reply() -> BoxedStrategy<Reply> {
     ]);
     let cut = prop::option::weighted(0.2, text());
     (blocks(), stop_reason(), matched, cut, tokens(), tokens())
-        .prop_map(|(blocks, reason, matched, cut, input_tokens, output_tokens)| Reply {
+        .prop_map(|(blocks, reason, matched, cut, input_tokens, output_tokens)| ModelReply {
             blocks,
-            cut: cut
-                .map(|partial| CutBlock { name: Arc::from("write"), partial: Arc::from(partial) }),
+            truncated_block: cut.map(|partial| TruncatedBlock {
+                name: Arc::from("write"),
+                partial: Arc::from(partial),
+            }),
             stop_reason: StopReason::from(reason.as_str()),
             stop_sequence: matched.map(Arc::from),
-            usage: Usage { input_tokens, output_tokens, ..Usage::default() },
+            usage: TokenUsage { input_tokens, output_tokens, ..TokenUsage::default() },
             envelope: None,
         })
         .boxed()

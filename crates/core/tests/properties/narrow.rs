@@ -1,29 +1,29 @@
-//! Settings whose limits are so narrow that they are met.
+//! Settings whose limits are so narrow that they are reached.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use windlass_core::budget::{AtCap, Caps};
-use windlass_core::gate::{Need, Output};
-use windlass_core::limits::Times;
-use windlass_core::permission::{Human, Mode};
-use windlass_core::settings::{Listening, Model, Settings};
-use windlass_core::window::{Summariser, Switch};
+use windlass_core::budget::spending::{CapAction, SpendingCaps};
+use windlass_core::context::{StageSwitch, Summariser};
+use windlass_core::guard::completion_gate::{ChecklistItem, StructuredOutputTool};
+use windlass_core::permission::{HumanAvailability, PermissionMode};
+use windlass_core::settings::conversation_settings::{HookPresence, ModelSpec, Settings};
+use windlass_core::settings::limits::RunTimeLimits;
 
 use crate::kit::{price, rule, settings};
 
-fn listening() -> impl Strategy<Value = Listening> {
-    prop_oneof![4 => Just(Listening::Nobody), 1 => Just(Listening::Hooked)]
+fn listening() -> impl Strategy<Value = HookPresence> {
+    prop_oneof![4 => Just(HookPresence::Absent), 1 => Just(HookPresence::Present)]
 }
 
-fn switch() -> impl Strategy<Value = Switch> {
-    prop::sample::select(vec![Switch::On, Switch::On, Switch::Off])
+fn switch() -> impl Strategy<Value = StageSwitch> {
+    prop::sample::select(vec![StageSwitch::On, StageSwitch::On, StageSwitch::Off])
 }
 
-fn caps() -> impl Strategy<Value = Caps> {
+fn caps() -> impl Strategy<Value = SpendingCaps> {
     let cap =
         || prop::option::weighted(0.1, prop_oneof![1 => 0..3_000_u64, 4 => 3_000..60_000_u64]);
-    (cap(), cap()).prop_map(|(tokens, usd_micros)| Caps { tokens, usd_micros })
+    (cap(), cap()).prop_map(|(tokens, usd_micros)| SpendingCaps { tokens, usd_micros })
 }
 
 fn counts() -> BoxedStrategy<Settings> {
@@ -59,9 +59,9 @@ fn window(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
     let switches = (switch(), switch(), switch());
     let tokens = prop_oneof![20 => Just(200_000), 20 => 800..3_000_u64, 1 => Just(0)];
     let who = prop::sample::select(vec![
-        Summariser::Nobody,
-        Summariser::Own,
-        Summariser::Model(Model::named("cheap")),
+        Summariser::Off,
+        Summariser::OwnModel,
+        Summariser::Model(ModelSpec::with_defaults("cheap")),
     ]);
     (of, switches, tokens, who, 0..6_u32)
         .prop_map(|(mut settings, (snip, micro, collapse), tokens, summariser, recoveries)| {
@@ -89,8 +89,12 @@ fn hooks(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
 }
 
 fn money(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
-    let at_cap = prop::sample::select(vec![AtCap::Stop, AtCap::Ask]);
-    let human = prop::sample::select(vec![Human::Reachable, Human::Reachable, Human::Absent]);
+    let at_cap = prop::sample::select(vec![CapAction::Stop, CapAction::Ask]);
+    let human = prop::sample::select(vec![
+        HumanAvailability::Available,
+        HumanAvailability::Available,
+        HumanAvailability::Absent,
+    ]);
     (of, caps(), caps(), caps(), at_cap, human, prop::bool::weighted(0.9))
         .prop_map(|(mut settings, call, run, conversation, at_cap, human, priced)| {
             let budget = &mut settings.budget;
@@ -98,8 +102,8 @@ fn money(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
             budget.at_cap = at_cap;
             settings.rules.human = human;
             settings.model.price = priced.then(price);
-            settings.fallback =
-                priced.then(|| Model { price: Some(price()), ..Model::named("other") });
+            settings.fallback = priced
+                .then(|| ModelSpec { price: Some(price()), ..ModelSpec::with_defaults("other") });
             settings.limits.model_retries = 0;
             settings
         })
@@ -108,24 +112,32 @@ fn money(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
 
 fn guards(of: BoxedStrategy<Settings>) -> BoxedStrategy<Settings> {
     let times = prop::option::of((0..200_000_u64, 0..60_000_u64, 0..5_000_u64));
-    let modes = vec![Mode::Default, Mode::Default, Mode::Auto, Mode::Plan, Mode::DontAsk];
+    let modes = vec![
+        PermissionMode::Default,
+        PermissionMode::Default,
+        PermissionMode::Auto,
+        PermissionMode::Plan,
+        PermissionMode::DontAsk,
+    ];
     (of, times, prop::sample::select(modes), 0..8_u8, 0..4_u16)
         .prop_map(|(mut settings, times, mode, answer, children)| {
-            settings.times = times.map(|(soft, more, grace_ms)| Times {
+            settings.times = times.map(|(soft, more, grace_ms)| RunTimeLimits {
                 soft_ms: soft,
                 hard_ms: soft + more,
                 grace_ms,
             });
             settings.rules.mode = mode;
-            if mode == Mode::Auto {
+            if mode == PermissionMode::Auto {
                 settings.rules.ask.clear();
             }
             settings.limits.children = children;
             settings.rules.allow.push(rule("answer"));
-            settings.output = (answer == 0).then(|| Output { tool: Arc::from("answer") });
+            settings.output =
+                (answer == 0).then(|| StructuredOutputTool { tool: Arc::from("answer") });
             settings.gate.command = (answer == 1).then(|| Arc::from("make"));
             if answer == 2 {
-                settings.gate.checklist = vec![Need { tool: Arc::from("write"), at_least: 1 }];
+                settings.gate.checklist =
+                    vec![ChecklistItem { tool: Arc::from("write"), at_least: 1 }];
             }
             settings
         })

@@ -3,68 +3,70 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use windlass_core::block::Block;
-use windlass_core::budget::Caps;
-use windlass_core::child::{Ending, Parent, Task};
-use windlass_core::counsel::Advice;
-use windlass_core::ids::{CallId, LaneId, Millis, RunId};
-use windlass_core::input::{Failure, FailureClass, Finding, HookAnswer, Input, Opinion};
-use windlass_core::mail::{Answer, MailBody};
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::Lean;
-use windlass_core::question::{About, Question};
-use windlass_core::raw::Raw;
-use windlass_core::reply::{Reply, Usage};
-use windlass_core::run::Run;
-use windlass_core::settings::Settings;
-use windlass_core::wanted::{Effect, wanted};
+use windlass_core::budget::spending::SpendingCaps;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::{CallId, LaneId, RunId, UnixMillis};
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
+use windlass_core::log::input::{
+    Classification, FailureClass, HookDecision, Input, ModelFailure, ProbeResult,
+};
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::reply::{ModelReply, TokenUsage};
+use windlass_core::permission::HookPreference;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::child_runs::{ChildOutcome, ChildTask, ParentLink};
+use windlass_core::run::question::{Question, QuestionKind};
+use windlass_core::run::review::ReviewResult;
+use windlass_core::run::wanted::{Effect, wanted};
+use windlass_core::settings::conversation_settings::Settings;
 
 use super::matter::{block, blocks, json, reply, text};
 use super::narrow::narrow;
-use crate::kit::{Lane, facts_for, home, page, settings};
+use crate::kit::{Lane, child_result, facts_for, page, settings};
 
-/// One thing that happens.
+/// One step of a story.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// The world does what is wanted, or somebody answers, or the time comes.
+    /// A wanted effect is done, or a question is answered, or the timer fires.
     Go(usize, Box<World>),
-    Mail(Vec<MailBody>),
-    Answer(u32, Answer),
-    Reply(Aim, Reply),
-    Fails(Aim, Failure),
-    Returns(Aim, Outcome),
-    Hook(Aim, HookAnswer),
-    Advice(Advice),
-    Opinion(Aim, Opinion),
-    Home(Aim, u16, Ending),
-    Probe(Aim, Finding),
-    Streams(u16, Block),
+    Mail(Vec<InboxCommand>),
+    Answer(u32, HumanAnswer),
+    Reply(Aim, ModelReply),
+    Fails(Aim, ModelFailure),
+    Returns(Aim, ToolOutcome),
+    Hook(Aim, HookDecision),
+    Advice(ReviewResult),
+    Opinion(Aim, Classification),
+    Home(Aim, u16, ChildOutcome),
+    Probe(Aim, ProbeResult),
+    Streams(u16, ContentBlock),
     Tick(u64),
     Adopt(Prompt),
     Configure(Box<Settings>),
     Fork,
 }
 
-/// What the world brings when it is asked.
+/// The results that effects return.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
-    reply: Reply,
-    outcome: Outcome,
-    hook: HookAnswer,
-    finding: Finding,
-    advice: Advice,
-    opinion: Opinion,
+    reply: ModelReply,
+    outcome: ToolOutcome,
+    hook: HookDecision,
+    finding: ProbeResult,
+    advice: ReviewResult,
+    opinion: Classification,
     text: String,
 }
 
-/// Where a step is aimed: at something there, or past it.
+/// The target of a step: something that exists, or something that does not.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Aim {
     At(usize),
     Past(u32, u16),
 }
 
-/// The prompt a new owner has.
+/// The prompt of a new owner.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Prompt {
     Same,
@@ -84,119 +86,124 @@ fn run_id() -> BoxedStrategy<RunId> {
     "r[0-9]{1,2}".prop_map(RunId::from).boxed()
 }
 
-fn mail() -> BoxedStrategy<MailBody> {
+fn mail() -> BoxedStrategy<InboxCommand> {
     let words =
-        || prop_oneof![3 => text().prop_map(|text| vec![Block::text(&text)]), 1 => blocks()];
+        || prop_oneof![3 => text().prop_map(|text| vec![ContentBlock::text(&text)]), 1 => blocks()];
     prop_oneof![
-        6 => (run_id(), words()).prop_map(|(run, blocks)| MailBody::prompt(run, blocks)),
-        3 => (run_id(), words()).prop_map(|(run, blocks)| MailBody::Steer { run, blocks }),
-        1 => prop::option::of(run_id()).prop_map(|run| MailBody::Cancel { run }),
-        1 => prop::option::of(run_id()).prop_map(|run| MailBody::Abort { run }),
-        1 => text().prop_map(|text| MailBody::ChildFinished { child: LaneId::from("c"), text: arc(text), home: None }),
-        1 => Just(MailBody::Compact { wishes: None }),
-        1 => text().prop_map(|text| MailBody::Memory { text: arc(text) }),
+        6 => (run_id(), words()).prop_map(|(run, blocks)| InboxCommand::prompt(run, blocks)),
+        3 => (run_id(), words()).prop_map(|(run, blocks)| InboxCommand::Steer { run, blocks }),
+        1 => prop::option::of(run_id()).prop_map(|run| InboxCommand::Cancel { run }),
+        1 => prop::option::of(run_id()).prop_map(|run| InboxCommand::Abort { run }),
+        1 => text().prop_map(|text| InboxCommand::ChildFinished { child: LaneId::from("c"), text: arc(text), result: None }),
+        1 => Just(InboxCommand::Compact { instructions: None }),
+        1 => text().prop_map(|text| InboxCommand::Memory { text: arc(text) }),
         1 => (run_id(), text()).prop_map(|(run, prompt)| task(run, arc(prompt))),
     ]
     .boxed()
 }
 
-fn task(run: RunId, prompt: Arc<str>) -> MailBody {
-    let caps = Caps { tokens: Some(50_000), usd_micros: None };
-    let call = CallId { ask: 1, index: 0 };
-    let parent = Parent { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
-    MailBody::Task { run, task: Task::new("", &prompt), parent }
+fn task(run: RunId, prompt: Arc<str>) -> InboxCommand {
+    let caps = SpendingCaps { tokens: Some(50_000), usd_micros: None };
+    let call = CallId { model_call: 1, index: 0 };
+    let parent = ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
+    InboxCommand::Task { run, task: ChildTask::new("", &prompt), parent }
 }
 
-fn usage() -> BoxedStrategy<Usage> {
+fn usage() -> BoxedStrategy<TokenUsage> {
     let tokens = prop_oneof![4 => 0..500_u64, 1 => any::<u64>()];
     (tokens.clone(), tokens)
-        .prop_map(|(input_tokens, output_tokens)| Usage {
+        .prop_map(|(input_tokens, output_tokens)| TokenUsage {
             input_tokens,
             output_tokens,
-            ..Usage::default()
+            ..TokenUsage::default()
         })
         .boxed()
 }
 
-fn advice() -> BoxedStrategy<Advice> {
+fn advice() -> BoxedStrategy<ReviewResult> {
     prop_oneof![
-        3 => prop::option::of(text()).prop_map(|said| Advice::Pass { context: said.map(arc) }),
-        2 => text().prop_map(|reason| Advice::Block { reason: arc(reason) }),
-        1 => text().prop_map(|reason| Advice::Stop { reason: arc(reason) }),
-        3 => (text(), usage()).prop_map(|(said, usage)| Advice::Summary { text: arc(said), usage }),
-        2 => (text(), usage()).prop_map(|(why, usage)| Advice::Failed { why: arc(why), usage }),
+        3 => prop::option::of(text()).prop_map(|said| ReviewResult::Pass { context: said.map(arc) }),
+        2 => text().prop_map(|reason| ReviewResult::Block { reason: arc(reason) }),
+        1 => text().prop_map(|reason| ReviewResult::Stop { reason: arc(reason) }),
+        3 => (text(), usage()).prop_map(|(said, usage)| ReviewResult::ModelText { text: arc(said), usage }),
+        2 => (text(), usage()).prop_map(|(why, usage)| ReviewResult::Failed { why: arc(why), usage }),
     ]
     .boxed()
 }
 
-fn opinion() -> BoxedStrategy<Opinion> {
+fn opinion() -> BoxedStrategy<Classification> {
     prop_oneof![
-        Just(Opinion::Allow {}),
-        text().prop_map(|reason| Opinion::Deny { reason: arc(reason) }),
-        text().prop_map(|why| Opinion::Unsure { why: arc(why) }),
+        Just(Classification::Allow {}),
+        text().prop_map(|reason| Classification::Deny { reason: arc(reason) }),
+        text().prop_map(|why| Classification::Unsure { why: arc(why) }),
     ]
     .boxed()
 }
 
-fn answer() -> BoxedStrategy<Answer> {
+fn answer() -> BoxedStrategy<HumanAnswer> {
     prop_oneof![
-        3 => Just(Answer::allow()),
-        1 => Just(Answer::granting(crate::kit::rule("deploy"))),
-        1 => text().prop_map(|reason| Answer::Deny { reason: arc(reason) }),
-        2 => Just(Answer::Retry {}),
-        1 => text().prop_map(|text| Answer::MarkDone { text: arc(text) }),
-        1 => Just(Answer::Abandon {}),
-        2 => Just(Answer::Continue {}),
-        1 => text().prop_map(|text| Answer::Text { text: arc(text) }),
+        3 => Just(HumanAnswer::allow()),
+        1 => Just(HumanAnswer::allow_with_rule(crate::kit::rule("deploy"))),
+        1 => text().prop_map(|reason| HumanAnswer::Deny { reason: arc(reason) }),
+        2 => Just(HumanAnswer::Retry {}),
+        1 => text().prop_map(|text| HumanAnswer::MarkDone { text: arc(text) }),
+        1 => Just(HumanAnswer::Abandon {}),
+        2 => Just(HumanAnswer::Continue {}),
+        1 => text().prop_map(|text| HumanAnswer::Text { text: arc(text) }),
     ]
     .boxed()
 }
 
-fn outcome() -> BoxedStrategy<Outcome> {
+fn outcome() -> BoxedStrategy<ToolOutcome> {
     let error = (text(), text(), 0..6_u8).prop_map(|(code, message, kind)| {
         let error = ToolError::new(&code, &message, "hint");
         match kind {
-            0 => error.fatal(),
-            1..4 => error.passing(),
+            0 => error.into_fatal(),
+            1..4 => error.into_transient(),
             _ => error,
         }
     });
     prop_oneof![
-        4 => text().prop_map(|text| Outcome::Done(Raw::string(&text))),
-        3 => (0..9_usize).prop_map(|nth| Outcome::Done(Raw::string(&page(nth, 2_500)))),
-        2 => json().prop_map(|json| Outcome::Done(Raw::parse(json).expect("json() makes JSON"))),
-        3 => error.prop_map(Outcome::Failed),
-        1 => any::<u64>().prop_map(|after_ms| Outcome::TimedOut { after_ms }),
-        1 => any::<u64>().prop_map(|after_ms| Outcome::Interrupted { after_ms }),
+        4 => text().prop_map(|text| ToolOutcome::Done(RawJson::string(&text))),
+        3 => (0..9_usize).prop_map(|nth| ToolOutcome::Done(RawJson::string(&page(nth, 2_500)))),
+        2 => json().prop_map(|json| ToolOutcome::Done(RawJson::parse(json).expect("json() makes JSON"))),
+        3 => error.prop_map(ToolOutcome::Failed),
+        1 => any::<u64>().prop_map(|after_ms| ToolOutcome::TimedOut { after_ms }),
+        1 => any::<u64>().prop_map(|after_ms| ToolOutcome::Interrupted { after_ms }),
     ]
     .boxed()
 }
 
-fn hook() -> BoxedStrategy<HookAnswer> {
+fn hook() -> BoxedStrategy<HookDecision> {
     let change = |json: String| {
-        let input = Raw::parse(json).expect("json() makes JSON");
-        let call = windlass_core::block::ToolUse {
+        let input = RawJson::parse(json).expect("json() makes JSON");
+        let call = windlass_core::message::content_block::ToolUse {
             id: "t".into(),
             name: "read".into(),
             input: input.clone(),
         };
-        HookAnswer::Change { input, facts: Box::new(facts_for(&call)), lean: Lean::Neutral }
+        HookDecision::Change {
+            input,
+            facts: Box::new(facts_for(&call)),
+            preference: HookPreference::Neutral,
+        }
     };
     prop_oneof![
-        4 => Just(HookAnswer::Pass {}),
-        1 => Just(HookAnswer::Allow {}),
-        1 => Just(HookAnswer::Ask {}),
-        1 => text().prop_map(|reason| HookAnswer::Deny { reason: arc(reason) }),
+        4 => Just(HookDecision::Pass {}),
+        1 => Just(HookDecision::Allow {}),
+        1 => Just(HookDecision::Ask {}),
+        1 => text().prop_map(|reason| HookDecision::Deny { reason: arc(reason) }),
         1 => json().prop_map(change),
     ]
     .boxed()
 }
 
-fn failure() -> BoxedStrategy<Failure> {
-    use FailureClass::{Cut, Lasting, Passing, TooLong};
-    let class = prop::sample::select(vec![Passing, Passing, Cut, TooLong, Lasting]);
+fn failure() -> BoxedStrategy<ModelFailure> {
+    use FailureClass::{ContextTooLong, Permanent, StreamCut, Transient};
+    let class =
+        prop::sample::select(vec![Transient, Transient, StreamCut, ContextTooLong, Permanent]);
     (class, text(), prop::option::of(any::<u64>()))
-        .prop_map(|(class, message, retry_after_ms)| Failure {
+        .prop_map(|(class, message, retry_after_ms)| ModelFailure {
             class,
             message: arc(message),
             retry_after_ms,
@@ -205,11 +212,11 @@ fn failure() -> BoxedStrategy<Failure> {
         .boxed()
 }
 
-fn finding() -> BoxedStrategy<Finding> {
+fn finding() -> BoxedStrategy<ProbeResult> {
     prop_oneof![
-        text().prop_map(|text| Finding::Happened { text: arc(text) }),
-        Just(Finding::DidNotHappen {}),
-        Just(Finding::Unknown {}),
+        text().prop_map(|text| ProbeResult::Happened { text: arc(text) }),
+        Just(ProbeResult::DidNotHappen {}),
+        Just(ProbeResult::Unknown {}),
     ]
     .boxed()
 }
@@ -258,7 +265,7 @@ fn astray() -> BoxedStrategy<Step> {
         1 => (aim(), hook()).prop_map(|(aim, answer)| Step::Hook(aim, answer)),
         1 => advice().prop_map(Step::Advice),
         1 => (aim(), opinion()).prop_map(|(aim, opinion)| Step::Opinion(aim, opinion)),
-        2 => (aim(), 0..5_u16).prop_map(|(aim, part)| Step::Home(aim, part, Ending::Answered)),
+        2 => (aim(), 0..5_u16).prop_map(|(aim, part)| Step::Home(aim, part, ChildOutcome::Answered)),
         1 => (aim(), finding()).prop_map(|(aim, finding)| Step::Probe(aim, finding)),
         1 => narrow().prop_map(|settings| Step::Configure(Box::new(settings))),
         1 => Just(Step::Fork),
@@ -266,7 +273,7 @@ fn astray() -> BoxedStrategy<Step> {
     .boxed()
 }
 
-/// The call aimed at, with its attempt.
+/// Returns the targeted call, with its attempt.
 fn target(lane: &Lane, aim: Aim) -> (CallId, u32) {
     let calls = lane.live.run.as_ref().and_then(Run::round).map_or(&[][..], |round| &round.calls);
     match aim {
@@ -274,14 +281,14 @@ fn target(lane: &Lane, aim: Aim) -> (CallId, u32) {
             let call = &calls[place % calls.len()];
             (call.id, call.attempts)
         }
-        Aim::At(_) => (CallId { ask: lane.live.asks, index: 0 }, 1),
-        Aim::Past(ask, index) => (CallId { ask, index }, ask),
+        Aim::At(_) => (CallId { model_call: lane.live.model_call_count, index: 0 }, 1),
+        Aim::Past(ask, index) => (CallId { model_call: ask, index }, ask),
     }
 }
 
 fn ask(lane: &Lane, aim: Aim) -> u32 {
     match aim {
-        Aim::At(_) => lane.live.asks,
+        Aim::At(_) => lane.live.model_call_count,
         Aim::Past(ask, _) => ask,
     }
 }
@@ -291,18 +298,18 @@ enum Next {
     Effect(Effect),
     Child(CallId, u16),
     Question(Question),
-    Wake(Millis),
+    Wake(UnixMillis),
     Prompt,
 }
 
 fn nexts(lane: &Lane) -> Vec<Next> {
     let wanted = wanted(&lane.live);
-    let questions = lane.live.run.iter().flat_map(|run| run.questions().cloned());
+    let questions = lane.live.run.iter().flat_map(|run| run.open_questions().cloned());
     let mut nexts: Vec<Next> = wanted.effects.into_iter().map(Next::Effect).collect();
     nexts.extend(questions.map(Next::Question));
     let calls = lane.live.run.as_ref().and_then(Run::round).map_or(&[][..], |round| &round.calls);
     for call in calls {
-        let parts = call.away().into_iter().flat_map(|away| away.at_work_parts());
+        let parts = call.pending_children().into_iter().flat_map(|away| away.running_parts());
         nexts.extend(parts.map(|part| Next::Child(call.id, part)));
     }
     nexts.extend(wanted.wake_at.map(Next::Wake));
@@ -318,21 +325,22 @@ fn go(mut lane: Lane, pick: usize, world: World) -> Lane {
     match nexts.swap_remove(place) {
         Next::Effect(effect) => perform(lane, effect, world),
         Next::Child(call, part) => {
-            let ending = if pick.is_multiple_of(3) { Ending::Failed } else { Ending::Answered };
-            lane.child_home(home(call, part, ending), &world.text)
+            let ending =
+                if pick.is_multiple_of(3) { ChildOutcome::Failed } else { ChildOutcome::Answered };
+            lane.deliver_child_result(child_result(call, part, ending), &world.text)
         }
         Next::Question(question) => {
-            let answer = fitting(&question.about, pick / 7, &world.text);
+            let answer = fitting(&question.kind, pick / 7, &world.text);
             lane.answer_to(question.id, answer)
         }
         Next::Wake(due) => {
-            lane.now = Millis(due.0.saturating_sub(1)).max(lane.now);
-            lane.input(Input::Ticked {})
+            lane.now = UnixMillis(due.0.saturating_sub(1)).max(lane.now);
+            lane.input(Input::TimerFired {})
         }
         Next::Prompt => {
-            let blocks = vec![Block::text("go on"), Block::text(&world.text)];
+            let blocks = vec![ContentBlock::text("go on"), ContentBlock::text(&world.text)];
             let run = RunId::from(format!("run at {}", lane.now.0));
-            lane.mail(MailBody::prompt(run, blocks))
+            lane.send_command(InboxCommand::prompt(run, blocks))
         }
     }
 }
@@ -340,43 +348,53 @@ fn go(mut lane: Lane, pick: usize, world: World) -> Lane {
 fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
     let started_at = lane.now;
     let input = match effect {
-        Effect::Ask(ask) => {
+        Effect::CallModel(ask) => {
             let facts = world.reply.tool_uses().map(|(_, call)| facts_for(call)).collect();
-            Input::Replied { ask, reply: Arc::new(world.reply), facts }
+            Input::ModelReplied { model_call: ask, reply: Arc::new(world.reply), facts }
         }
         Effect::RunTool { call, attempt } => {
             Input::ToolReturned { call, attempt, started_at, outcome: world.outcome }
         }
-        Effect::HookBefore(call) | Effect::HookAfter(call) => {
+        Effect::RunPreHook(call) | Effect::RunPostHook(call) => {
             let context = (world.text.len() % 3 == 1).then(|| Arc::from(world.text));
-            Input::HookAnswered { call, answer: world.hook, context }
+            Input::HookResponded { call, decision: world.hook, context }
         }
-        Effect::Probe(call) => Input::Probed { call, finding: world.finding },
-        Effect::Classify(call) => {
-            Input::Classified { call, opinion: world.opinion, usage: Usage::default() }
+        Effect::ProbeCall(call) => Input::CallProbed { call, result: world.finding },
+        Effect::ClassifyCall(call) => Input::CallClassified {
+            call,
+            classification: world.opinion,
+            usage: TokenUsage::default(),
+        },
+        Effect::RequestReview(counsel) => {
+            Input::ReviewReturned { id: counsel, result: world.advice }
         }
-        Effect::Consult(counsel) => Input::Counselled { counsel, advice: world.advice },
-        Effect::Configure => Input::Configured { settings: Arc::new(settings()) },
+        Effect::RecordSettings => Input::Configured { settings: Arc::new(settings()) },
     };
     lane.input(input)
 }
 
-fn fitting(about: &About, pick: usize, text: &str) -> Answer {
+fn fitting(about: &QuestionKind, pick: usize, text: &str) -> HumanAnswer {
     let text: Arc<str> = Arc::from(text);
     let (a, b, c) = match about {
-        About::Approval { .. } => (Answer::allow(), Answer::allow(), Answer::Deny { reason: text }),
-        About::Uncertain { .. } => {
-            (Answer::Retry {}, Answer::MarkDone { text }, Answer::Abandon {})
+        QuestionKind::Approval { .. } => {
+            (HumanAnswer::allow(), HumanAnswer::allow(), HumanAnswer::Deny { reason: text })
         }
-        About::Asking { .. } => (
-            Answer::Text { text: text.clone() },
-            Answer::Text { text: text.clone() },
-            Answer::Deny { reason: text },
+        QuestionKind::Uncertain { .. } => {
+            (HumanAnswer::Retry {}, HumanAnswer::MarkDone { text }, HumanAnswer::Abandon {})
+        }
+        QuestionKind::ModelQuestion { .. } => (
+            HumanAnswer::Text { text: text.clone() },
+            HumanAnswer::Text { text: text.clone() },
+            HumanAnswer::Deny { reason: text },
         ),
-        About::Plan { .. } => (Answer::allow(), Answer::Continue {}, Answer::Deny { reason: text }),
-        About::Guidance { .. } => (Answer::Text { text }, Answer::Continue {}, Answer::Abandon {}),
-        About::Budget { .. } | About::Drift { .. } => {
-            (Answer::Continue {}, Answer::Continue {}, Answer::Abandon {})
+        QuestionKind::Plan { .. } => {
+            (HumanAnswer::allow(), HumanAnswer::Continue {}, HumanAnswer::Deny { reason: text })
+        }
+        QuestionKind::Guidance { .. } => {
+            (HumanAnswer::Text { text }, HumanAnswer::Continue {}, HumanAnswer::Abandon {})
+        }
+        QuestionKind::Budget { .. } | QuestionKind::PromptChanged { .. } => {
+            (HumanAnswer::Continue {}, HumanAnswer::Continue {}, HumanAnswer::Abandon {})
         }
     };
     match pick % 3 {
@@ -386,23 +404,23 @@ fn fitting(about: &About, pick: usize, text: &str) -> Answer {
     }
 }
 
-/// Lets a step happen.
+/// Performs a step.
 pub(crate) fn happen(mut lane: Lane, step: Step) -> Lane {
     match step {
         Step::Go(pick, world) => go(lane, pick, *world),
-        Step::Mail(bodies) => lane.mails(bodies),
+        Step::Mail(bodies) => lane.send_commands(bodies),
         Step::Answer(back, answer) => {
-            let question = lane.live.questions.saturating_sub(back);
+            let question = lane.live.question_count.saturating_sub(back);
             lane.answer_to(question, answer)
         }
         Step::Reply(aim, reply) => {
             let ask = ask(&lane, aim);
             let facts = reply.tool_uses().map(|(_, call)| facts_for(call)).collect();
-            lane.input(Input::Replied { ask, reply: Arc::new(reply), facts })
+            lane.input(Input::ModelReplied { model_call: ask, reply: Arc::new(reply), facts })
         }
         Step::Fails(aim, failure) => {
             let ask = ask(&lane, aim);
-            lane.input(Input::ModelFailed { ask, failure })
+            lane.input(Input::ModelFailed { model_call: ask, failure })
         }
         Step::Returns(aim, outcome) => {
             let (call, attempt) = target(&lane, aim);
@@ -411,33 +429,37 @@ pub(crate) fn happen(mut lane: Lane, step: Step) -> Lane {
         }
         Step::Hook(aim, answer) => {
             let (call, _) = target(&lane, aim);
-            lane.input(Input::HookAnswered { call, answer, context: None })
+            lane.input(Input::HookResponded { call, decision: answer, context: None })
         }
-        Step::Advice(advice) => lane.advise(advice),
+        Step::Advice(advice) => lane.review_returned(advice),
         Step::Opinion(aim, opinion) => {
             let (call, _) = target(&lane, aim);
-            lane.input(Input::Classified { call, opinion, usage: Usage::default() })
+            lane.input(Input::CallClassified {
+                call,
+                classification: opinion,
+                usage: TokenUsage::default(),
+            })
         }
         Step::Home(aim, part, ending) => {
             let (call, _) = target(&lane, aim);
-            lane.child_home(home(call, part, ending), "home")
+            lane.deliver_child_result(child_result(call, part, ending), "home")
         }
         Step::Probe(aim, finding) => {
             let (call, _) = target(&lane, aim);
-            lane.input(Input::Probed { call, finding })
+            lane.input(Input::CallProbed { call, result: finding })
         }
         Step::Streams(index, block) if block.as_tool_use().is_some() => lane.streams(index, &block),
         Step::Streams(..) => lane,
         Step::Tick(u64::MAX) => {
-            lane.now = Millis(u64::MAX);
-            lane.input(Input::Ticked {})
+            lane.now = UnixMillis(u64::MAX);
+            lane.input(Input::TimerFired {})
         }
         Step::Tick(ms) => lane.wait(ms),
         Step::Adopt(Prompt::Same) => {
             let hash = lane.live.prompt_hash.clone().unwrap_or_else(|| Arc::from(""));
-            lane.adopted_with(&hash)
+            lane.owner_changes_with_hash(&hash)
         }
-        Step::Adopt(Prompt::Other) => lane.adopted_with("another prompt"),
+        Step::Adopt(Prompt::Other) => lane.owner_changes_with_hash("another prompt"),
         Step::Configure(settings) => lane.configure(*settings),
         Step::Fork => lane.fork("parent"),
     }

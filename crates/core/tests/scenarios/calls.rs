@@ -1,15 +1,15 @@
-//! What becomes of single calls: bad ones, fatal ones, large ones.
+//! Single calls: invalid ones, fatal ones, large ones.
 
-use windlass_core::block::Block;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::record::Record;
-use windlass_core::stop::{Anomaly, StopCause};
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::record::Record;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::stop::{ReplyAnomaly, StopCause};
 
 use crate::kit::{Lane, call, calls, text};
 
-fn with_input(id: &str, tool: &str, input: &str) -> Block {
-    Block::tool_use(id, tool, &Raw::parse(input).unwrap())
+fn with_input(id: &str, tool: &str, input: &str) -> ContentBlock {
+    ContentBlock::tool_use(id, tool, &RawJson::parse(input).unwrap())
 }
 
 // spec: ROUNDS-08
@@ -18,9 +18,9 @@ fn a_tool_that_does_not_exist_is_answered() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "teleport", "/a")]))
-        .settles("replied round_opened settled round_closed asked")
+        .records("model_replied round_opened result_finalized round_closed model_call_started")
         .shows_last("user: <t1 unknown_tool: there is no tool named \"teleport\">")
-        .so(|lane| assert_eq!(lane.count("started"), 0));
+        .so(|lane| assert_eq!(lane.count("call_started"), 0));
 }
 
 // spec: ROUNDS-08
@@ -30,7 +30,7 @@ fn arguments_that_are_no_object_are_answered() {
         Lane::new()
             .prompt("hi")
             .reply(calls([with_input("t1", "write", input)]))
-            .settles("replied round_opened settled round_closed asked")
+            .records("model_replied round_opened result_finalized round_closed model_call_started")
             .shows_last("user: <t1 invalid_input: the arguments are not a JSON object>");
     }
 }
@@ -39,7 +39,11 @@ fn arguments_that_are_no_object_are_answered() {
 fn a_call_nobody_assessed_is_answered() {
     let reply = calls([call("t1", "read", "/a")]).0;
     let lane = Lane::new().prompt("hi");
-    let input = windlass_core::Input::Replied { ask: 1, reply: reply.into(), facts: Vec::new() };
+    let input = windlass_core::Input::ModelReplied {
+        model_call: 1,
+        reply: reply.into(),
+        facts: Vec::new(),
+    };
     lane.input(input).shows_last("user: <t1 unknown_tool: there is no tool named \"read\">");
 }
 
@@ -50,9 +54,9 @@ fn a_call_that_repeats_an_id_is_left_out_and_said() {
     Lane::new()
         .prompt("hi")
         .reply(reply)
-        .settles("replied anomaly round_opened judged judged started launched")
+        .records("model_replied anomaly_detected round_opened permission_decided permission_decided call_started repeatable_call_started")
         .so(|lane| {
-            let odd = Record::Anomaly { what: Anomaly::RepeatedCallId };
+            let odd = Record::AnomalyDetected { what: ReplyAnomaly::RepeatedCallId };
             assert!(lane.last.contains(&odd));
         })
         .returns(0, "A")
@@ -93,9 +97,9 @@ fn a_fatal_error_answers_every_id_and_then_ends() {
     Lane::new()
         .prompt("hi")
         .reply(reply)
-        .calls_are("running ready questioned")
-        .errs(0, ToolError::new("disk_gone", "the disk is gone", "stop").fatal())
-        .settles("completed turned_fatal settled settled settled round_closed finished")
+        .calls_are("running ready awaiting-human")
+        .errs(0, ToolError::new("disk_gone", "the disk is gone", "stop").into_fatal())
+        .records("call_returned fatal_tool_error result_finalized result_finalized result_finalized round_closed run_finished")
         .ends(StopCause::ToolFatal)
         .saying("")
         .shows_last(
@@ -112,9 +116,9 @@ fn a_fatal_error_waits_for_siblings_in_the_air() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "write", "/a"), call("t2", "write", "/b")]))
-        .errs(0, ToolError::new("x", "y", "z").fatal())
-        .settles("completed turned_fatal settled")
-        .phase("acting")
+        .errs(0, ToolError::new("x", "y", "z").into_fatal())
+        .records("call_returned fatal_tool_error result_finalized")
+        .phase("running_tools")
         .returns(1, "B")
         .ends(StopCause::ToolFatal)
         .shows_last("user: <t1 x: y> | <t2 ok: B>");
@@ -127,7 +131,7 @@ fn a_recoverable_error_goes_to_the_model() {
         .prompt("hi")
         .reply(calls([call("t1", "write", "/a")]))
         .errs(0, ToolError::new("file_not_found", "no /a", "list the folder first"))
-        .settles("completed settled round_closed asked")
+        .records("call_returned result_finalized round_closed model_call_started")
         .shows_last("user: <t1 file_not_found: no /a>")
         .reply(text("I see"))
         .ends(StopCause::EndTurn);
@@ -136,7 +140,7 @@ fn a_recoverable_error_goes_to_the_model() {
 // spec: ROUNDS-12
 #[test]
 fn a_time_out_says_what_is_known() {
-    let late = || Outcome::TimedOut { after_ms: 120_000 };
+    let late = || ToolOutcome::TimedOut { after_ms: 120_000 };
     let lane = || Lane::new().prompt("hi");
     lane()
         .reply(calls([call("t1", "write", "/a")]))
@@ -188,7 +192,7 @@ fn what_a_tool_brings_is_always_content_the_api_takes() {
         Lane::new()
             .prompt("hi")
             .reply(calls([call("t1", "read", "/a")]))
-            .comes_back(0, Outcome::Done(Raw::parse(content).unwrap()))
+            .comes_back(0, ToolOutcome::Done(RawJson::parse(content).unwrap()))
             .shows_last(&format!("user: <t1 ok: {shown}>"))
             .so(|lane| {
                 let segment = lane.live.transcript.segments().back().unwrap();
@@ -210,7 +214,7 @@ fn what_a_tool_brings_is_always_content_the_api_takes() {
 fn too_many_calls_in_one_reply_are_answered_as_skipped() {
     let lane = Lane::with(|settings| settings.limits.calls_per_reply = 1).prompt("hi");
     lane.reply(calls([call("t1", "read", "/a"), call("t2", "read", "/b")]))
-        .calls_are("running settled")
+        .calls_are("running finished")
         .returns(0, "A")
         .shows_last("user: <t1 ok: A> | <t2 skipped: one reply may hold 1 calls>");
 }
@@ -221,12 +225,12 @@ fn a_result_that_nobody_waits_for_changes_nothing() {
         .prompt("hi")
         .reply(calls([call("t1", "read", "/a"), call("t2", "deploy", "p")]));
     let id = lane.call(0);
-    let other = windlass_core::ids::CallId { ask: 9, index: 9 };
+    let other = windlass_core::log::ids::CallId { model_call: 9, index: 9 };
     for (call, attempt) in [(id, 0), (id, 2), (id, u32::MAX), (other, 1), (lane.call(1), 0)] {
-        let outcome = Outcome::Done(Raw::string("late"));
-        let started_at = windlass_core::ids::Millis(u64::MAX);
+        let outcome = ToolOutcome::Done(RawJson::string("late"));
+        let started_at = windlass_core::log::ids::UnixMillis(u64::MAX);
         let input = windlass_core::Input::ToolReturned { call, attempt, started_at, outcome };
-        lane.clone().input(input).ignored();
+        lane.clone().input(input).records_nothing();
     }
-    lane.returns(0, "A").settles("completed settled");
+    lane.returns(0, "A").records("call_returned result_finalized");
 }

@@ -1,16 +1,16 @@
-//! The classifier, and rules that people give on the way.
+//! The classifier, and rules that humans grant during a conversation.
 
 use std::sync::Arc;
 
-use windlass_core::input::Opinion;
-use windlass_core::mail::Answer;
-use windlass_core::permission::{Human, Mode, Rule};
-use windlass_core::settings::Settings;
+use windlass_core::log::inbox::HumanAnswer;
+use windlass_core::log::input::Classification;
+use windlass_core::permission::{HumanAvailability, PermissionMode, PermissionRule};
+use windlass_core::settings::conversation_settings::Settings;
 
 use crate::kit::{Lane, call, calls, rule, text};
 
 fn auto(settings: &mut Settings) {
-    settings.rules.mode = Mode::Auto;
+    settings.rules.mode = PermissionMode::Auto;
     settings.rules.ask.clear();
 }
 
@@ -21,13 +21,17 @@ fn referred() -> Lane {
 // spec: PERMISSIONS-10
 #[test]
 fn what_rules_leave_open_is_put_to_a_classifier() {
-    let lane = referred().settles("replied round_opened judged").calls_are("referred");
+    let lane = referred()
+        .records("model_replied round_opened permission_decided")
+        .calls_are("awaiting-classifier");
     let lane = lane.wants("classify 1.0").not_parked();
     let request = lane.live.classify_request(lane.call(0)).unwrap();
     let said = format!("{:?}", request.transcript);
     assert!(said.contains("ship it") && said.contains("deploy with"), "{said}");
     assert!(request.settings.tools.is_empty() && request.settings.stop_map.is_empty());
-    lane.classify(0, Opinion::Allow {}).settles("classified judged started").calls_are("running");
+    lane.classify(0, Classification::Allow {})
+        .records("call_classified permission_decided call_started")
+        .calls_are("running");
 }
 
 // spec: PERMISSIONS-10
@@ -35,13 +39,13 @@ fn what_rules_leave_open_is_put_to_a_classifier() {
 fn a_call_that_a_classifier_cannot_see_whole_is_put_to_a_human() {
     let sends = |on: &str| Lane::with(auto).prompt("go").reply(calls([call("t1", "deploy", on)]));
     let lane = sends(&format!("{}HARM{}", "a".repeat(7_000), "b".repeat(7_000)));
-    let lane = lane.calls_are("referred");
+    let lane = lane.calls_are("awaiting-classifier");
     let request = lane.live.classify_request(lane.call(0)).unwrap();
     assert!(format!("{:?}", request.transcript).contains("aHARMb"));
-    sends(&"a".repeat(16_000)).calls_are("questioned").parked().allow().calls_are("running");
+    sends(&"a".repeat(16_000)).calls_are("awaiting-human").parked().allow().calls_are("running");
     let absent = Lane::with(|settings| {
         auto(settings);
-        settings.rules.human = Human::Absent;
+        settings.rules.human = HumanAvailability::Absent;
     });
     let absent = absent.prompt("go").reply(calls([call("t1", "deploy", &"a".repeat(16_000))]));
     absent.tells("denied");
@@ -49,17 +53,22 @@ fn a_call_that_a_classifier_cannot_see_whole_is_put_to_a_human() {
 
 #[test]
 fn a_classifier_may_say_no() {
-    let no = Opinion::Deny { reason: Arc::from("too dangerous") };
-    referred().classify(0, no).tells("denied: too dangerous").wants("ask 2");
+    let no = Classification::Deny { reason: Arc::from("too dangerous") };
+    referred().classify(0, no).tells("denied: too dangerous").wants("model 2");
 }
 
 #[test]
 fn a_classifier_in_doubt_or_silent_means_a_human_and_without_one_no() {
-    let unsure = || Opinion::Unsure { why: Arc::from("it did not answer") };
-    referred().classify(0, unsure()).calls_are("questioned").parked().allow().calls_are("running");
+    let unsure = || Classification::Unsure { why: Arc::from("it did not answer") };
+    referred()
+        .classify(0, unsure())
+        .calls_are("awaiting-human")
+        .parked()
+        .allow()
+        .calls_are("running");
     let absent = Lane::with(|settings| {
         auto(settings);
-        settings.rules.human = Human::Absent;
+        settings.rules.human = HumanAvailability::Absent;
     });
     let absent = absent.prompt("go").reply(calls([call("t1", "deploy", "prod")]));
     absent
@@ -69,41 +78,43 @@ fn a_classifier_in_doubt_or_silent_means_a_human_and_without_one_no() {
 
 #[test]
 fn rules_come_before_the_classifier() {
-    let lane = Lane::with(|settings| settings.rules.mode = Mode::Auto).prompt("go");
+    let lane = Lane::with(|settings| settings.rules.mode = PermissionMode::Auto).prompt("go");
     let both = calls([call("t1", "read", "z"), call("t2", "rm", "y"), call("t3", "deploy", "x")]);
-    lane.reply(both).calls_are("running settled questioned");
+    lane.reply(both).calls_are("running finished awaiting-human");
 }
 
 #[test]
 fn an_opinion_nobody_asked_for_changes_nothing() {
-    let lane = referred().classify(0, Opinion::Allow {});
-    lane.classify(0, Opinion::Deny { reason: "late".into() }).ignored();
-    referred().adopted().settles("adopted").wants("classify 1.0");
-    referred().cancel().settles("cancel_requested settled round_closed finished");
+    let lane = referred().classify(0, Classification::Allow {});
+    lane.classify(0, Classification::Deny { reason: "late".into() }).records_nothing();
+    referred().owner_changes().records("owner_changed").wants("classify 1.0");
+    referred().cancel().records("cancel_requested result_finalized round_closed run_finished");
 }
 
 // spec: BUDGETS-09
 #[test]
 fn what_a_classifier_costs_counts() {
     referred()
-        .classify(0, Opinion::Allow {})
+        .classify(0, Classification::Allow {})
         .so(|lane| assert_eq!(lane.live.usage.input_tokens, 60));
 }
 
-fn grant(text: &str) -> Answer {
-    Answer::granting(Rule::parse(text).unwrap())
+fn grant(text: &str) -> HumanAnswer {
+    HumanAnswer::allow_with_rule(PermissionRule::parse(text).unwrap())
 }
 
 #[test]
 fn a_rule_that_was_granted_covers_the_next_such_call_and_nothing_else() {
     let open = Lane::with(|settings| settings.rules.ask.clear()).prompt("go");
     let lane = open.reply(calls([call("t1", "deploy", "a")])).parked().answer(grant("deploy"));
-    let lane = lane.settles("answered granted judged started").returns(0, "done");
+    let lane = lane
+        .records("question_answered rule_granted permission_decided call_started")
+        .returns(0, "done");
     let lane = lane.so(|lane| assert_eq!(lane.live.grants, [rule("deploy").into()]));
     let lane = lane.reply(calls([call("t2", "deploy", "b"), call("t3", "teleport", "c")]));
-    let lane = lane.calls_are("running settled").returns(0, "done");
-    // For the rest of the conversation, and after a crash.
-    let lane = lane.reply(text("done")).prompt("more").adopted();
+    let lane = lane.calls_are("running finished").returns(0, "done");
+    // The grant lasts for the rest of the conversation, and after a crash.
+    let lane = lane.reply(text("done")).prompt("more").owner_changes();
     lane.reply(calls([call("t4", "deploy", "c")])).calls_are("running");
 }
 
@@ -111,7 +122,7 @@ fn a_rule_that_was_granted_covers_the_next_such_call_and_nothing_else() {
 fn a_grant_never_beats_a_rule_that_holds_back() {
     let lane = Lane::new().prompt("go").reply(calls([call("t1", "deploy", "a")]));
     let lane = lane.answer(grant("deploy")).returns(0, "done");
-    lane.reply(calls([call("t2", "deploy", "b")])).calls_are("questioned").parked();
+    lane.reply(calls([call("t2", "deploy", "b")])).calls_are("awaiting-human").parked();
 }
 
 #[test]
@@ -119,7 +130,7 @@ fn a_grant_of_another_tool_grants_only_that() {
     let lane = Lane::with(|settings| settings.rules.ask.clear()).prompt("go");
     let lane =
         lane.reply(calls([call("t1", "deploy", "a")])).answer(grant("other")).returns(0, "ok");
-    lane.reply(calls([call("t2", "deploy", "b")])).calls_are("questioned");
+    lane.reply(calls([call("t2", "deploy", "b")])).calls_are("awaiting-human");
 }
 
 #[test]
@@ -127,22 +138,24 @@ fn the_same_rule_is_kept_once() {
     let lane = Lane::new().prompt("go").reply(calls([call("t1", "deploy", "a")]));
     let lane =
         lane.answer(grant("deploy")).returns(0, "ok").reply(calls([call("t2", "deploy", "b")]));
-    lane.answer(grant("deploy")).settles("answered judged started").so(|lane| {
-        assert_eq!(lane.live.grants.len(), 1);
-    });
+    lane.answer(grant("deploy")).records("question_answered permission_decided call_started").so(
+        |lane| {
+            assert_eq!(lane.live.grants.len(), 1);
+        },
+    );
 }
 
 #[test]
 fn rules_that_cannot_be_read_say_so_in_one_sentence() {
     for text in ["", "(", "Bash(", "Bash()", "WebFetch(example.com)", "a b", "Edit(../x)", "\u{7}"]
     {
-        let problem = Rule::parse(text).unwrap_err().to_string();
+        let problem = PermissionRule::parse(text).unwrap_err().to_string();
         assert!(
             problem.starts_with("the rule ") && problem.contains("; write for example"),
             "{problem}"
         );
     }
-    let long = Rule::parse(&"x".repeat(1_000_000)).unwrap_err().to_string();
+    let long = PermissionRule::parse(&"x".repeat(1_000_000)).unwrap_err().to_string();
     assert!(long.len() < 400, "{}", long.len());
     let many = format!(r#"{{"allow":[{}]}}"#, vec![r#""Read""#; 1_000_000].join(","));
     let refused = serde_json::from_str::<windlass_core::permission::Permissions>(&many);

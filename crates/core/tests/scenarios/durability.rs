@@ -1,13 +1,13 @@
-//! What waits for the disk.
+//! Durability: which records wait for the disk.
 
-use windlass_core::record::{Durability, Record, Settlement, durability};
-use windlass_core::settings::DurabilityMode;
+use windlass_core::log::record::{Durability, Record, RecordedResult, entry_durability};
+use windlass_core::settings::conversation_settings::DurabilityMode;
 use windlass_core::stop::StopCause;
 
 use crate::kit::{Lane, call, calls, settings, tag, text};
 
 fn waits(lane: &Lane) -> Durability {
-    durability(&lane.last, DurabilityMode::Scheduled)
+    entry_durability(&lane.last, DurabilityMode::Scheduled)
 }
 
 // spec: STORE-06
@@ -36,10 +36,10 @@ fn steps_wait_as_the_schedule_says() {
 #[test]
 fn strict_makes_every_commit_a_barrier() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));
-    assert_eq!(durability(&lane.last, DurabilityMode::Strict), Durability::Barrier);
+    assert_eq!(entry_durability(&lane.last, DurabilityMode::Strict), Durability::Barrier);
     let early = Lane::new().prompt("hi").streams(0, &call("t1", "read", "/a"));
-    assert_eq!(durability(&early.last, DurabilityMode::Strict), Durability::Volatile);
-    assert_eq!(durability(&[], DurabilityMode::Strict), Durability::Volatile);
+    assert_eq!(entry_durability(&early.last, DurabilityMode::Strict), Durability::Volatile);
+    assert_eq!(entry_durability(&[], DurabilityMode::Strict), Durability::Volatile);
 }
 
 /// Records of every kind, from lanes that produce them.
@@ -50,7 +50,14 @@ fn records() -> Vec<Record> {
 
 #[test]
 fn each_kind_of_record_survives_what_it_must() {
-    let barriers = ["started", "spawned", "classified", "answered", "cancel_requested", "finished"];
+    let barriers = [
+        "call_started",
+        "children_spawned",
+        "call_classified",
+        "question_answered",
+        "cancel_requested",
+        "run_finished",
+    ];
     for record in records() {
         let expected = if barriers.contains(&&*tag(&record)) {
             Durability::Barrier
@@ -59,17 +66,17 @@ fn each_kind_of_record_survives_what_it_must() {
         };
         assert_eq!(record.durability(), expected, "{record:?}");
     }
-    let call = windlass_core::ids::CallId { ask: 1, index: 0 };
-    assert_eq!(Record::Launched { call }.durability(), Durability::Volatile);
-    let launch = windlass_core::record::Launch::Held;
-    assert_eq!(Record::EarlyJudged { call, launch }.durability(), Durability::Volatile);
+    let call = windlass_core::log::ids::CallId { model_call: 1, index: 0 };
+    assert_eq!(Record::RepeatableCallStarted { call }.durability(), Durability::Volatile);
+    let start = windlass_core::log::record::EarlyStart::Held;
+    assert_eq!(Record::EarlyCallDecided { call, start }.durability(), Durability::Volatile);
 }
 
 #[test]
 fn a_settlement_has_its_outcome_as_name() {
-    assert_eq!(Settlement::AsCompleted {}.name(), "done");
-    let shown = windlass_core::outcome::Shown::denied("no");
-    assert_eq!(Settlement::Shown(shown).name(), "denied");
+    assert_eq!(RecordedResult::Unchanged {}.outcome_name(), "done");
+    let shown = windlass_core::call::outcome::CallResult::from_denial("no");
+    assert_eq!(RecordedResult::Replaced(shown).outcome_name(), "denied");
 }
 
 // spec: LOG-08
@@ -78,7 +85,7 @@ fn the_prompt_is_stored_before_the_model_is_asked() {
     let lane = Lane::new().prompt("hi");
     let entry = lane.log.last().unwrap();
     assert!(entry.encode().contains("\"hi\""));
-    assert_eq!(crate::kit::tags(&entry.records), "queued run_started asked");
+    assert_eq!(crate::kit::tags(&entry.records), "prompt_queued run_started model_call_started");
 }
 
 // spec: LOG-11
@@ -101,7 +108,7 @@ fn a_run_has_exactly_one_end() {
         for record in &records {
             match record {
                 Record::RunStarted { run } => assert!(open.insert(run.clone()), "{name}"),
-                Record::Finished { run, cause, .. } => {
+                Record::RunFinished { run, cause, .. } => {
                     open.remove(run);
                     assert!(ended.insert(run.clone()), "{name}: {run} ended twice");
                     assert!(!matches!(cause, StopCause::AskedHuman | StopCause::ResumeUnsafe));

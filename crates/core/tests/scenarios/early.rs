@@ -1,21 +1,21 @@
-//! Calls that start while the model still streams.
+//! Early calls: calls that start while the model still streams.
 
-use windlass_core::input::FailureClass;
-use windlass_core::record::{Launch, Record};
-use windlass_core::settings::Listening;
+use windlass_core::log::input::FailureClass;
+use windlass_core::log::record::{EarlyStart, Record};
+use windlass_core::settings::conversation_settings::HookPresence;
 
 use crate::kit::{Lane, call, calls, passing, rule};
 
-fn launches(lane: &Lane) -> Option<Launch> {
+fn launches(lane: &Lane) -> Option<EarlyStart> {
     lane.last.iter().find_map(|record| match record {
-        Record::EarlyJudged { launch, .. } => Some(*launch),
+        Record::EarlyCallDecided { start: launch, .. } => Some(*launch),
         _ => None,
     })
 }
 
 fn goes_ahead(lane: Lane, tool: &str) -> bool {
     let after = lane.prompt("hi").streams(0, &call("t1", tool, "/a"));
-    launches(&after) == Some(Launch::Launched)
+    launches(&after) == Some(EarlyStart::Started)
 }
 
 // spec: ROUNDS-10
@@ -27,10 +27,10 @@ fn early_calls_can_be_switched_off_and_bounded() {
         let lane = Lane::with(|settings| settings.limits.early_calls = most).prompt("hi");
         (0..3).fold(lane, |lane, nth| lane.streams(nth, &block(nth)))
     };
-    streamed(0).wants("ask 1");
-    streamed(1).wants("ask 1, run 1.0#1");
-    streamed(8).wants("ask 1, run 1.0#1, run 1.1#1, run 1.2#1");
-    // What was held back runs with the whole reply.
+    streamed(0).wants("model 1");
+    streamed(1).wants("model 1, run 1.0#1");
+    streamed(8).wants("model 1, run 1.0#1, run 1.1#1, run 1.2#1");
+    // A call that was held runs with the whole reply.
     streamed(0)
         .reply(calls([block(0), block(1), block(2)]))
         .wants("run 1.0#1, run 1.1#1, run 1.2#1");
@@ -42,8 +42,8 @@ fn only_reads_that_rules_alone_allow_go_ahead() {
     for tool in ["write", "bash", "upload", "deploy", "rm", "ask_human", "teleport"] {
         assert!(!goes_ahead(Lane::new(), tool), "{tool}");
     }
-    assert!(!goes_ahead(Lane::with(|s| s.hooks.before_tool = Listening::Hooked), "read"));
-    assert!(goes_ahead(Lane::with(|s| s.hooks.after_tool = Listening::Hooked), "read"));
+    assert!(!goes_ahead(Lane::with(|s| s.hooks.before_tool = HookPresence::Present), "read"));
+    assert!(goes_ahead(Lane::with(|s| s.hooks.after_tool = HookPresence::Present), "read"));
     assert!(!goes_ahead(Lane::with(|s| s.rules.ask.push(rule("read"))), "read"));
     assert!(!goes_ahead(Lane::with(|s| s.limits.tool_rounds = 0), "read"));
     assert!(!goes_ahead(Lane::with(|s| s.limits.parallel_calls = 0), "read"));
@@ -56,13 +56,13 @@ fn a_call_in_conflict_with_an_earlier_block_waits() {
     Lane::new()
         .prompt("hi")
         .streams(0, &call("t1", "read", "/a"))
-        .wants("ask 1, run 1.0#1")
+        .wants("model 1, run 1.0#1")
         .streams(1, &call("t2", "write", "/b"))
-        .wants("ask 1, run 1.0#1")
+        .wants("model 1, run 1.0#1")
         .streams(2, &call("t3", "read", "/b/deep"))
-        .so(|lane| assert_eq!(launches(lane), Some(Launch::Held)))
+        .so(|lane| assert_eq!(launches(lane), Some(EarlyStart::Held)))
         .streams(3, &call("t4", "read", "/c"))
-        .wants("ask 1, run 1.0#1, run 1.3#1");
+        .wants("model 1, run 1.0#1, run 1.3#1");
 }
 
 // spec: ROUNDS-10
@@ -71,7 +71,7 @@ fn the_reply_takes_over_what_went_ahead() {
     Lane::new()
         .prompt("hi")
         .streams(0, &call("t1", "read", "/a"))
-        .settles("early_judged")
+        .records("early_call_decided")
         .so(|lane| assert_eq!(lane.log.len(), 2))
         .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/a")]))
         .wants("run 1.0#1")
@@ -85,14 +85,14 @@ fn an_abandoned_attempt_drops_what_went_ahead() {
     Lane::new()
         .prompt("hi")
         .streams(0, &call("t1", "read", "/a"))
-        .fails(passing(FailureClass::Cut))
+        .fails(passing(FailureClass::StreamCut))
         .wants("")
         .wake()
-        .wants("ask 2")
+        .wants("model 2")
         .reply(calls([call("t9", "read", "/z")]))
         .wants("run 2.0#1");
     Lane::new().prompt("hi").streams(0, &call("t1", "read", "/a")).abort().wants("");
-    Lane::new().prompt("hi").streams(0, &call("t1", "read", "/a")).adopted().wants("ask 2");
+    Lane::new().prompt("hi").streams(0, &call("t1", "read", "/a")).owner_changes().wants("model 2");
 }
 
 #[test]
@@ -107,15 +107,15 @@ fn a_refusal_drops_what_went_ahead() {
 #[test]
 fn blocks_of_another_call_or_out_of_order_change_nothing() {
     let lane = Lane::new().prompt("hi").streams(3, &call("t1", "read", "/a"));
-    lane.clone().streams(3, &call("t1", "read", "/a")).ignored();
-    lane.clone().streams(1, &call("t1", "read", "/a")).ignored();
-    lane.streams(u16::MAX, &call("t2", "read", "/b")).settles("early_judged");
-    Lane::new().streams(0, &call("t1", "read", "/a")).ignored();
+    lane.clone().streams(3, &call("t1", "read", "/a")).records_nothing();
+    lane.clone().streams(1, &call("t1", "read", "/a")).records_nothing();
+    lane.streams(u16::MAX, &call("t2", "read", "/b")).records("early_call_decided");
+    Lane::new().streams(0, &call("t1", "read", "/a")).records_nothing();
 }
 
 #[test]
 fn nothing_goes_ahead_in_a_run_that_is_to_end() {
-    Lane::new().prompt("hi").cancel().streams(0, &call("t1", "read", "/a")).wants("ask 1");
+    Lane::new().prompt("hi").cancel().streams(0, &call("t1", "read", "/a")).wants("model 1");
 }
 
 #[test]
@@ -124,5 +124,5 @@ fn no_more_go_ahead_than_may_run() {
     for index in 0..4 {
         lane = lane.streams(index, &call(&format!("t{index}"), "read", "/a"));
     }
-    lane.wants("ask 1, run 1.0#1, run 1.1#1");
+    lane.wants("model 1, run 1.0#1, run 1.1#1");
 }

@@ -1,8 +1,8 @@
-//! The model call fails.
+//! Failed model calls.
 
 use std::sync::Arc;
 
-use windlass_core::input::{Failure, FailureClass};
+use windlass_core::log::input::{FailureClass, ModelFailure};
 use windlass_core::stop::StopCause;
 
 use crate::kit::{Lane, passing, text};
@@ -12,17 +12,17 @@ fn a_passing_failure_waits_longer_each_time_and_costs_nothing() {
     let mut lane = Lane::new().prompt("hi");
     for pause in [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000] {
         lane = lane
-            .fails(passing(FailureClass::Passing))
-            .settles("attempt_abandoned deferred")
-            .phase("deferred")
+            .fails(passing(FailureClass::Transient))
+            .records("model_call_abandoned model_retry_scheduled")
+            .phase("awaiting_retry")
             .wants("")
             .wakes_in(pause)
             .wake()
-            .settles("asked");
+            .records("model_call_started");
     }
-    lane.so(|lane| assert_eq!(lane.run().counters.usage.total(), 0))
-        .fails(passing(FailureClass::Passing))
-        .settles("attempt_abandoned finished")
+    lane.so(|lane| assert_eq!(lane.run().counters.usage.total_tokens(), 0))
+        .fails(passing(FailureClass::Transient))
+        .records("model_call_abandoned run_finished")
         .ends(StopCause::ProviderFailed)
         .saying("")
         .so(|lane| assert!(lane.ended().cause.is_resumable()));
@@ -32,20 +32,20 @@ fn a_passing_failure_waits_longer_each_time_and_costs_nothing() {
 fn a_reply_forgives_the_failures_before_it() {
     Lane::new()
         .prompt("hi")
-        .fails(passing(FailureClass::Passing))
+        .fails(passing(FailureClass::Transient))
         .wake()
         .reply(text("a").stop("pause_turn"))
         .so(|lane| assert_eq!(lane.run().counters.failures, 0))
-        .fails(passing(FailureClass::Passing))
+        .fails(passing(FailureClass::Transient))
         .wakes_in(1_000);
 }
 
 #[test]
 fn the_provider_may_ask_for_a_longer_pause_within_bounds() {
-    let after = |ms| Failure { retry_after_ms: Some(ms), ..passing(FailureClass::Passing) };
+    let after = |ms| ModelFailure { retry_after_ms: Some(ms), ..passing(FailureClass::Transient) };
     Lane::new().prompt("hi").fails(after(30_000)).so(|lane| {
         let due = windlass_core::wanted(&lane.live).wake_at.unwrap();
-        assert_eq!(due.since(lane.now), 30_000);
+        assert_eq!(due.ms_since(lane.now), 30_000);
     });
     Lane::new().prompt("hi").fails(after(u64::MAX)).wakes_in(60_000);
 }
@@ -55,8 +55,8 @@ fn the_provider_may_ask_for_a_longer_pause_within_bounds() {
 fn a_cut_stream_is_charged_and_leaves_nothing_half_said() {
     Lane::new()
         .prompt("hi")
-        .fails(passing(FailureClass::Cut))
-        .settles("attempt_abandoned deferred")
+        .fails(passing(FailureClass::StreamCut))
+        .records("model_call_abandoned model_retry_scheduled")
         .so(|lane| assert_eq!(lane.run().counters.usage.output_tokens, 4_096))
         .shows(["user: hi"])
         .wake()
@@ -68,8 +68,11 @@ fn a_cut_stream_is_charged_and_leaves_nothing_half_said() {
 fn a_lasting_failure_ends_the_run() {
     Lane::new()
         .prompt("hi")
-        .fails(Failure { message: Arc::from("401: bad key"), ..passing(FailureClass::Lasting) })
-        .settles("attempt_abandoned finished")
+        .fails(ModelFailure {
+            message: Arc::from("401: bad key"),
+            ..passing(FailureClass::Permanent)
+        })
+        .records("model_call_abandoned run_finished")
         .ends(StopCause::ProviderFailed);
 }
 
@@ -80,34 +83,39 @@ fn a_request_too_long_makes_room_once_and_ends() {
         lane = lane.prompt(&format!("turn {turn}")).reply(text("ok"));
     }
     lane.prompt("one more")
-        .fails(passing(FailureClass::TooLong))
-        .settles("attempt_abandoned compacted asked")
+        .fails(passing(FailureClass::ContextTooLong))
+        .records("model_call_abandoned compacted model_call_started")
         .so(|lane| {
             let messages = crate::kit::messages(&lane.live);
             assert!(messages.len() >= 10, "{messages:#?}");
             assert!(messages[0].starts_with("user: ["), "{}", messages[0]);
         })
         // Once in a run.
-        .fails(passing(FailureClass::TooLong))
-        .settles("attempt_abandoned finished")
+        .fails(passing(FailureClass::ContextTooLong))
+        .records("model_call_abandoned run_finished")
         .ends(StopCause::BlockingLimit)
         .saying("");
-    Lane::new().prompt("hi").fails(passing(FailureClass::TooLong)).ends(StopCause::BlockingLimit);
+    Lane::new()
+        .prompt("hi")
+        .fails(passing(FailureClass::ContextTooLong))
+        .ends(StopCause::BlockingLimit);
 }
 
 #[test]
 fn a_failure_of_another_call_changes_nothing() {
     let lane = Lane::new().prompt("hi");
-    let input =
-        |ask| windlass_core::Input::ModelFailed { ask, failure: passing(FailureClass::Lasting) };
-    lane.clone().input(input(0)).ignored();
-    lane.clone().input(input(2)).ignored();
-    lane.reply(text("a")).input(input(1)).ignored();
+    let input = |ask| windlass_core::Input::ModelFailed {
+        model_call: ask,
+        failure: passing(FailureClass::Permanent),
+    };
+    lane.clone().input(input(0)).records_nothing();
+    lane.clone().input(input(2)).records_nothing();
+    lane.reply(text("a")).input(input(1)).records_nothing();
 }
 
 #[test]
 fn a_wake_too_early_changes_nothing() {
-    Lane::new().prompt("hi").fails(passing(FailureClass::Passing)).wait(100).ignored();
-    Lane::new().prompt("hi").wait(100).ignored();
-    Lane::new().wait(100).ignored();
+    Lane::new().prompt("hi").fails(passing(FailureClass::Transient)).wait(100).records_nothing();
+    Lane::new().prompt("hi").wait(100).records_nothing();
+    Lane::new().wait(100).records_nothing();
 }

@@ -1,19 +1,19 @@
-//! The watch for circles: hint, directive, human; and what is no circle.
+//! Loop detection: hint, directive, human; and what is not a loop.
 
 use std::sync::Arc;
 
-use windlass_core::input::FailureClass;
-use windlass_core::mail::Answer;
-use windlass_core::record::{Record, ToolChoice};
-use windlass_core::settings::Forcing;
+use windlass_core::guard::loop_detection::{EscalationLevel, LoopDetectorTier};
+use windlass_core::log::inbox::HumanAnswer;
+use windlass_core::log::input::FailureClass;
+use windlass_core::log::record::{Record, ToolChoice};
+use windlass_core::settings::conversation_settings::ToolForcing;
 use windlass_core::stop::StopCause;
-use windlass_core::thrash::{Level, Tier};
 
 use crate::kit::{Lane, call, calls, text};
 
-/// A round of one call that brings back this.
+/// A round of one call with this result.
 fn round(lane: Lane, tool: &str, on: &str, result: &str) -> Lane {
-    let id = format!("t{}", lane.live.asks);
+    let id = format!("t{}", lane.live.model_call_count);
     lane.reply(calls([call(&id, tool, on)])).returns(0, result)
 }
 
@@ -22,32 +22,34 @@ fn circles(lane: Lane, times: usize) -> Lane {
     (0..times).fold(lane, |lane, _| round(lane, "read", "/a", "the same"))
 }
 
-fn level(lane: &Lane) -> Level {
-    lane.run().guard.level()
+fn level(lane: &Lane) -> EscalationLevel {
+    lane.run().loop_guard.level()
 }
 
-/// What the last entry says of a circle.
-fn found(lane: &Lane) -> Option<(Tier, String)> {
+/// Returns the loop that the last entry detected.
+fn found(lane: &Lane) -> Option<(LoopDetectorTier, String)> {
     lane.last.iter().find_map(|record| match record {
-        Record::Watched { found: Some(found), .. } => Some((found.tier, found.tool.to_string())),
+        Record::LoopDetectionUpdated { finding: Some(found), .. } => {
+            Some((found.tier, found.tool.to_string()))
+        }
         _ => None,
     })
 }
 
 fn choice(lane: &Lane) -> ToolChoice {
-    lane.run().asking().unwrap().choice.clone()
+    lane.run().pending_model_call().unwrap().choice.clone()
 }
 
 // spec: GUARDS-02, GUARDS-05
 #[test]
 fn the_same_call_three_times_in_six_is_hinted_at() {
     let lane = circles(Lane::new().prompt("go"), 2);
-    let lane = lane.settles("completed settled round_closed asked");
+    let lane = lane.records("call_returned result_finalized round_closed model_call_started");
     circles(lane, 1)
-        .settles("completed settled round_closed watched noted asked")
+        .records("call_returned result_finalized round_closed loop_detection_updated note_added model_call_started")
         .so(|lane| {
-            assert_eq!(found(lane), Some((Tier::Identical, "read".to_owned())));
-            assert_eq!(level(lane), Level::Nudge);
+            assert_eq!(found(lane), Some((LoopDetectorTier::Identical, "read".to_owned())));
+            assert_eq!(level(lane), EscalationLevel::Nudge);
         })
         .tells("try a different approach or a different tool");
 }
@@ -57,10 +59,10 @@ fn the_same_call_three_times_in_six_is_hinted_at() {
 fn the_same_tool_four_times_without_anything_new_is_hinted_at() {
     let lane = Lane::new().prompt("go");
     let lane = ["/a", "/b", "/c"].iter().fold(lane, |lane, on| round(lane, "read", on, ""));
-    let lane = lane.so(|lane| assert_eq!(level(lane), Level::Calm));
+    let lane = lane.so(|lane| assert_eq!(level(lane), EscalationLevel::Calm));
     round(lane, "read", "/d", "").so(|lane| {
-        assert_eq!(found(lane), Some((Tier::Pattern, "read".to_owned())));
-        assert_eq!(level(lane), Level::Nudge);
+        assert_eq!(found(lane), Some((LoopDetectorTier::Pattern, "read".to_owned())));
+        assert_eq!(level(lane), EscalationLevel::Nudge);
     });
 }
 
@@ -74,7 +76,7 @@ fn a_circle_in_company_is_found_too() {
             .returns(1, "")
     };
     (0..3).fold(Lane::new().prompt("go"), pair).so(|lane| {
-        assert_eq!(found(lane), Some((Tier::Identical, "read".to_owned())));
+        assert_eq!(found(lane), Some((LoopDetectorTier::Identical, "read".to_owned())));
     });
 }
 
@@ -82,36 +84,38 @@ fn a_circle_in_company_is_found_too() {
 #[test]
 fn hint_directive_human_in_this_order() {
     let lane = Lane::with(|settings| settings.guards.lookup_tool = Some(Arc::from("send")));
-    let lane = circles(lane.prompt("go"), 3).so(|lane| assert_eq!(choice(lane), ToolChoice::Open));
-    let lane = circles(lane, 1).settles("completed settled round_closed watched noted asked");
+    let lane = circles(lane.prompt("go"), 3).so(|lane| assert_eq!(choice(lane), ToolChoice::Auto));
+    let lane = circles(lane, 1).records("call_returned result_finalized round_closed loop_detection_updated note_added model_call_started");
     let lane = lane.tells("stop repeating these calls").so(|lane| {
-        assert_eq!(level(lane), Level::Directive);
-        assert_eq!(choice(lane), ToolChoice::Only(Arc::from("send")));
+        assert_eq!(level(lane), EscalationLevel::Directive);
+        assert_eq!(choice(lane), ToolChoice::Tool(Arc::from("send")));
     });
     circles(lane, 1)
-        .settles("completed settled round_closed watched questioned")
+        .records(
+            "call_returned result_finalized round_closed loop_detection_updated question_asked",
+        )
         .asks("I keep calling read without getting anywhere")
         .parked()
-        .answer(Answer::Text { text: Arc::from("look in /b") })
-        .settles("answered guided asked")
+        .answer(HumanAnswer::Text { text: Arc::from("look in /b") })
+        .records("question_answered guidance_given model_call_started")
         .tells("look in /b")
-        .so(|lane| assert_eq!(level(lane), Level::Calm));
+        .so(|lane| assert_eq!(level(lane), EscalationLevel::Calm));
 }
 
 #[test]
 fn after_guidance_the_past_is_past() {
     let asked = circles(Lane::new().prompt("go"), 5).parked();
-    let lane = asked.clone().answer(Answer::Continue {}).wants("ask 6");
-    circles(lane, 2).so(|lane| assert_eq!(level(lane), Level::Calm));
-    asked.answer(Answer::Abandon {}).ends(StopCause::UserCancel);
+    let lane = asked.clone().answer(HumanAnswer::Continue {}).wants("model 6");
+    circles(lane, 2).so(|lane| assert_eq!(level(lane), EscalationLevel::Calm));
+    asked.answer(HumanAnswer::Abandon {}).ends(StopCause::UserCancel);
 }
 
 #[test]
 fn without_a_lookup_tool_the_directive_is_words_alone() {
-    circles(Lane::new().prompt("go"), 4).so(|lane| assert_eq!(choice(lane), ToolChoice::Open));
-    // A tool that is not offered cannot be called for.
+    circles(Lane::new().prompt("go"), 4).so(|lane| assert_eq!(choice(lane), ToolChoice::Auto));
+    // A tool that is not offered cannot be forced.
     let lane = Lane::with(|settings| settings.guards.lookup_tool = Some(Arc::from("oracle")));
-    circles(lane.prompt("go"), 4).so(|lane| assert_eq!(choice(lane), ToolChoice::Open));
+    circles(lane.prompt("go"), 4).so(|lane| assert_eq!(choice(lane), ToolChoice::Auto));
 }
 
 // spec: GUARDS-07
@@ -119,32 +123,32 @@ fn without_a_lookup_tool_the_directive_is_words_alone() {
 fn a_model_that_cannot_be_forced_is_offered_nothing_else() {
     let lane = Lane::with(|settings| {
         settings.guards.lookup_tool = Some(Arc::from("send"));
-        settings.model.forcing = Forcing::Impossible;
+        settings.model.forcing = ToolForcing::Unsupported;
     });
     let lane = circles(lane.prompt("go"), 4);
-    let lane = lane.so(|lane| assert_eq!(choice(lane), ToolChoice::Only(Arc::from("send"))));
-    // If it goes on in circles, the runtime asks by itself.
+    let lane = lane.so(|lane| assert_eq!(choice(lane), ToolChoice::Tool(Arc::from("send"))));
+    // If the loop continues, the runtime asks by itself.
     circles(lane, 1).parked();
 }
 
 // spec: GUARDS-03, GUARDS-04
 #[test]
 fn progress_holds_the_level_and_says_nothing() {
-    // Twenty files are work.
+    // Reading twenty files is work.
     let lane = (0..20).fold(Lane::new().prompt("go"), |lane, nth| {
         round(lane, "read", &format!("/{nth}"), &format!("text {nth}"))
     });
     lane.so(|lane| {
-        assert_eq!(level(lane), Level::Calm);
+        assert_eq!(level(lane), EscalationLevel::Calm);
         assert!(found(lane).is_some(), "every detection is told");
-        assert_eq!(lane.count("noted"), 0);
+        assert_eq!(lane.count("note_added"), 0);
     });
-    // A level that falls has nothing to say.
+    // A level that falls adds no hint.
     let lane = circles(Lane::new().prompt("go"), 4);
-    let noted = lane.count("noted");
+    let noted = lane.count("note_added");
     round(lane, "read", "/new", "something new").so(|lane| {
-        assert_eq!(level(lane), Level::Nudge);
-        assert_eq!(lane.count("noted"), noted);
+        assert_eq!(level(lane), EscalationLevel::Nudge);
+        assert_eq!(lane.count("note_added"), noted);
     });
 }
 
@@ -155,11 +159,11 @@ fn failed_denied_and_empty_results_are_no_progress() {
     let denied = |lane: Lane, nth: usize| {
         lane.reply(calls([call(&format!("t{nth}"), "rm", &format!("/{nth}"))]))
     };
-    (0..4).fold(lane, denied).so(|lane| assert_eq!(level(lane), Level::Nudge));
+    (0..4).fold(lane, denied).so(|lane| assert_eq!(level(lane), EscalationLevel::Nudge));
     let lane = Lane::new().prompt("go");
     let failing = |lane: Lane, nth: usize| {
         let lane = lane.reply(calls([call(&format!("t{nth}"), "write", &format!("/{nth}"))]));
-        lane.errs(0, windlass_core::outcome::ToolError::new("no", "no", "no"))
+        lane.errs(0, windlass_core::call::outcome::ToolError::new("no", "no", "no"))
     };
     (0..6).fold(lane, failing).parked();
 }
@@ -171,7 +175,7 @@ fn looking_again_after_a_change_is_careful_work() {
         round(lane, "bash", "make test", "1 failed")
     };
     (0..8).fold(Lane::new().prompt("go"), edit_and_test).so(|lane| {
-        assert!(level(lane) < Level::Directive, "{:?}", level(lane));
+        assert!(level(lane) < EscalationLevel::Directive, "{:?}", level(lane));
     });
 }
 
@@ -182,9 +186,11 @@ fn exempting_every_tool_leaves_the_same_call_counted() {
     let exempt = || Lane::with(|s| s.guards.exempt = all.map(Arc::from).to_vec());
     let lane =
         (0..8).fold(exempt().prompt("go"), |lane, nth| round(lane, "read", &format!("/{nth}"), ""));
-    lane.so(|lane| assert_eq!(lane.count("watched"), 0));
+    lane.so(|lane| assert_eq!(lane.count("loop_detection_updated"), 0));
     circles(exempt().prompt("go"), 5)
-        .settles("completed settled round_closed watched questioned")
+        .records(
+            "call_returned result_finalized round_closed loop_detection_updated question_asked",
+        )
         .asks("I keep calling read without getting anywhere");
 }
 
@@ -192,12 +198,12 @@ fn exempting_every_tool_leaves_the_same_call_counted() {
 #[test]
 fn the_numbers_of_loop_detection_are_limits() {
     let lane = Lane::with(|s| s.limits.loop_identical_calls = 2);
-    circles(lane.prompt("go"), 2).so(|lane| assert_eq!(level(lane), Level::Nudge));
+    circles(lane.prompt("go"), 2).so(|lane| assert_eq!(level(lane), EscalationLevel::Nudge));
     let lane = Lane::with(|s| s.limits.loop_window_calls = 2);
-    circles(lane.prompt("go"), 12).so(|lane| assert_eq!(level(lane), Level::Calm));
+    circles(lane.prompt("go"), 12).so(|lane| assert_eq!(level(lane), EscalationLevel::Calm));
 }
 
-/// Loop detection with a tool to ask a person with.
+/// Loop detection with a tool to ask the user.
 fn asking() -> Lane {
     Lane::with(|settings| {
         settings.guards.ask_tool = Arc::from("ask_human");
@@ -211,17 +217,17 @@ fn asking() -> Lane {
 #[test]
 fn at_level_three_the_model_is_made_to_ask_a_person() {
     let due = circles(asking().prompt("go"), 5)
-        .settles("completed settled round_closed watched noted question_due asked")
+        .records("call_returned result_finalized round_closed loop_detection_updated note_added question_required model_call_started")
         .tells("call ask_human now and ask the person how to go on")
-        .so(|lane| assert_eq!(choice(lane), ToolChoice::Only(Arc::from("ask_human"))));
+        .so(|lane| assert_eq!(choice(lane), ToolChoice::Tool(Arc::from("ask_human"))));
     due.reply(calls([call("q", "ask_human", "which file?")]))
-        .settles("replied round_opened judged questioned")
+        .records("model_replied round_opened permission_decided question_asked")
         .parked()
-        .answer(Answer::Text { text: Arc::from("/b") })
+        .answer(HumanAnswer::Text { text: Arc::from("/b") })
         .tells("/b")
         .so(|lane| {
-            assert_eq!(level(lane), Level::Calm);
-            assert_eq!(lane.run().due_question, None);
+            assert_eq!(level(lane), EscalationLevel::Calm);
+            assert_eq!(lane.run().required_question, None);
         });
 }
 
@@ -230,33 +236,44 @@ fn at_level_three_the_model_is_made_to_ask_a_person() {
 fn a_model_that_does_not_ask_is_not_asked_again() {
     let due = || circles(asking().prompt("go"), 5);
     let question = "I keep calling read without getting anywhere";
-    // Another call, a call that is cut, a provider that fails, a process that dies.
+    // Another call, a truncated call, a provider that fails, a process that dies.
     round(due(), "read", "/z", "new").asks(question).parked();
     circles(due(), 1).asks(question).parked();
     due().reply(text("ha").stop("max_tokens")).asks(question).parked();
-    due().fails(crate::kit::passing(FailureClass::Passing)).wake().asks(question).parked();
-    due().adopted().asks(question).parked();
-    // Words instead of the call: they are kept, and a person says whether they are the answer.
+    due().fails(crate::kit::passing(FailureClass::Transient)).wake().asks(question).parked();
+    due().owner_changes().asks(question).parked();
+    // Text instead of the call: it is kept, and a human says whether it is the answer.
     let answered = due().reply(text("it is 42")).asks(question).parked();
-    answered.clone().answer(Answer::Abandon {}).ends(StopCause::EndTurn).saying("it is 42").so(
-        |lane| assert!(lane.ended().suspect.as_ref().unwrap().contains("made to ask a person")),
-    );
-    let lane = answered.answer(Answer::Text { text: Arc::from("no: look in /b") });
+    answered
+        .clone()
+        .answer(HumanAnswer::Abandon {})
+        .ends(StopCause::EndTurn)
+        .saying("it is 42")
+        .so(|lane| {
+            assert!(lane.ended().suspect_reason.as_ref().unwrap().contains("made to ask a person"));
+        });
+    let lane = answered.answer(HumanAnswer::Text { text: Arc::from("no: look in /b") });
     lane.reply(text("it is 43")).ends(StopCause::EndTurn).saying("it is 43");
-    // A person who spoke meanwhile need not be asked.
-    due().steer("look in /b").reply(text("hm")).settles("replied reply_kept asked").tells("/b");
+    // After a new message of the user no question is needed.
+    due()
+        .steer("look in /b")
+        .reply(text("hm"))
+        .records("model_replied reply_kept model_call_started")
+        .tells("/b");
 }
 
 #[test]
 fn a_person_is_asked_by_the_runtime_where_no_call_can_be_made() {
     let lane = Lane::with(|settings| settings.guards.ask_tool = Arc::from("oracle"));
-    circles(lane.prompt("go"), 5).settles("completed settled round_closed watched questioned");
+    circles(lane.prompt("go"), 5).records(
+        "call_returned result_finalized round_closed loop_detection_updated question_asked",
+    );
     let denied = asking().prompt("go");
     let mut settings = (**denied.live.settings.as_ref().unwrap()).clone();
     settings.rules.deny.push(crate::kit::rule("ask_human"));
     let lane = circles(Lane::bare().configure(settings).prompt("go"), 5);
     lane.reply(calls([call("q", "ask_human", "?")]))
-        .settles("replied round_opened judged settled round_closed questioned")
+        .records("model_replied round_opened permission_decided result_finalized round_closed question_asked")
         .asks("I keep calling read without getting anywhere");
 }
 
@@ -264,7 +281,7 @@ fn a_person_is_asked_by_the_runtime_where_no_call_can_be_made() {
 fn a_run_that_ends_here_needs_no_advice() {
     let lane = Lane::with(|settings| settings.limits.model_calls = 3);
     circles(lane.prompt("go"), 3)
-        .settles("completed settled round_closed watched finished")
+        .records("call_returned result_finalized round_closed loop_detection_updated run_finished")
         .ends(StopCause::MaxModelCalls);
     let asked = circles(Lane::new().prompt("go"), 5);
     asked.cancel().ends(StopCause::UserCancel);
@@ -273,12 +290,12 @@ fn a_run_that_ends_here_needs_no_advice() {
 #[test]
 fn the_watch_begins_anew_with_every_run() {
     let lane = circles(Lane::new().prompt("go"), 4).reply(text("done")).prompt("again");
-    lane.so(|lane| assert_eq!(level(lane), Level::Calm));
+    lane.so(|lane| assert_eq!(level(lane), EscalationLevel::Calm));
 }
 
 #[test]
 fn a_level_survives_a_crash() {
-    circles(Lane::new().prompt("go"), 4).adopted().so(|lane| {
-        assert_eq!(level(lane), Level::Directive);
+    circles(Lane::new().prompt("go"), 4).owner_changes().so(|lane| {
+        assert_eq!(level(lane), EscalationLevel::Directive);
     });
 }

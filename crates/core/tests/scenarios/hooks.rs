@@ -2,27 +2,31 @@
 
 use std::sync::Arc;
 
-use windlass_core::block::ToolUse;
-use windlass_core::input::HookAnswer;
-use windlass_core::outcome::Outcome;
-use windlass_core::permission::Lean;
-use windlass_core::raw::Raw;
-use windlass_core::settings::Listening;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::input::HookDecision;
+use windlass_core::message::content_block::ToolUse;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::HookPreference;
+use windlass_core::settings::conversation_settings::HookPresence;
 
 use crate::kit::{Lane, call, calls, facts_for};
 
 fn hooked() -> Lane {
     Lane::with(|settings| {
-        settings.hooks.before_tool = Listening::Hooked;
-        settings.hooks.after_tool = Listening::Hooked;
+        settings.hooks.before_tool = HookPresence::Present;
+        settings.hooks.after_tool = HookPresence::Present;
     })
     .prompt("hi")
 }
 
-fn change(tool: &str, input: &str) -> HookAnswer {
-    let input = Raw::parse(input).unwrap();
+fn change(tool: &str, input: &str) -> HookDecision {
+    let input = RawJson::parse(input).unwrap();
     let changed = ToolUse { id: "t1".into(), name: tool.into(), input: input.clone() };
-    HookAnswer::Change { input, facts: Box::new(facts_for(&changed)), lean: Lean::Neutral }
+    HookDecision::Change {
+        input,
+        facts: Box::new(facts_for(&changed)),
+        preference: HookPreference::Neutral,
+    }
 }
 
 // spec: ROUNDS-07, HOOKS-04
@@ -30,16 +34,16 @@ fn change(tool: &str, input: &str) -> HookAnswer {
 fn a_call_passes_hook_verdict_execution_hook() {
     hooked()
         .reply(calls([call("t1", "write", "/a")]))
-        .settles("replied round_opened")
-        .wants("before 1.0")
-        .hook(0, HookAnswer::Pass {})
-        .settles("judged started")
+        .records("model_replied round_opened")
+        .wants("pre-hook 1.0")
+        .hook(0, HookDecision::Pass {})
+        .records("permission_decided call_started")
         .wants("run 1.0#1")
         .returns(0, "raw result")
-        .settles("completed")
-        .wants("after 1.0")
-        .hook(0, HookAnswer::Pass {})
-        .settles("settled round_closed asked")
+        .records("call_returned")
+        .wants("post-hook 1.0")
+        .hook(0, HookDecision::Pass {})
+        .records("result_finalized round_closed model_call_started")
         .shows_last("user: <t1 ok: raw result>");
 }
 
@@ -48,8 +52,8 @@ fn a_call_passes_hook_verdict_execution_hook() {
 fn a_hook_can_say_no_before() {
     hooked()
         .reply(calls([call("t1", "write", "/a")]))
-        .hook(0, HookAnswer::Deny { reason: Arc::from("policy 7") })
-        .settles("judged settled round_closed asked")
+        .hook(0, HookDecision::Deny { reason: Arc::from("policy 7") })
+        .records("permission_decided result_finalized round_closed model_call_started")
         .shows_last("user: <t1 denied: policy 7>");
 }
 
@@ -59,7 +63,7 @@ fn a_changed_input_is_judged_again() {
     hooked()
         .reply(calls([call("t1", "write", "/a")]))
         .hook(0, change("write", r#"{"on":"/b"}"#))
-        .settles("input_changed judged started")
+        .records("call_input_changed permission_decided call_started")
         .so(|lane| {
             let call = &lane.run().round().unwrap().calls[0];
             assert_eq!(call.tool_use.input.text(), r#"{"on":"/b"}"#);
@@ -68,7 +72,7 @@ fn a_changed_input_is_judged_again() {
         .reply(calls([call("t1", "write", "/a")]))
         .hook(0, change("write", "[]"))
         .shows_last("user: <t1 invalid_input: the arguments are not a JSON object>");
-    // A hook's leave never overrides a rule.
+    // A hook's "allow" never overrides a rule.
     hooked()
         .reply(calls([call("t1", "rm", "/a")]))
         .hook(0, change("rm", r#"{"on":"/b"}"#))
@@ -80,11 +84,11 @@ fn a_hook_can_reject_or_change_a_result() {
     let done = || {
         hooked()
             .reply(calls([call("t1", "write", "/a")]))
-            .hook(0, HookAnswer::Pass {})
+            .hook(0, HookDecision::Pass {})
             .returns(0, "secret")
     };
     done()
-        .hook(0, HookAnswer::Deny { reason: Arc::from("holds a key") })
+        .hook(0, HookDecision::Deny { reason: Arc::from("holds a key") })
         .shows_last("user: <t1 hook_rejected: holds a key>");
     done().hook(0, change("write", r#""redacted""#)).shows_last("user: <t1 ok: redacted>");
 }
@@ -93,18 +97,18 @@ fn a_hook_can_reject_or_change_a_result() {
 fn conflicting_calls_do_not_wait_for_the_hook_after() {
     hooked()
         .reply(calls([call("t1", "write", "/a"), call("t2", "write", "/a")]))
-        .hook(0, HookAnswer::Pass {})
-        .hook(1, HookAnswer::Pass {})
+        .hook(0, HookDecision::Pass {})
+        .hook(1, HookDecision::Pass {})
         .calls_are("running ready")
         .returns(0, "A")
-        .calls_are("after-hook running");
+        .calls_are("awaiting-post-hook running");
 }
 
 #[test]
 fn hooks_are_asked_again_after_a_crash() {
     let asked = hooked().reply(calls([call("t1", "write", "/a")]));
-    asked.clone().adopted().settles("adopted").wants("before 1.0");
-    asked.hook(0, HookAnswer::Pass {}).returns(0, "A").adopted().wants("after 1.0");
+    asked.clone().owner_changes().records("owner_changed").wants("pre-hook 1.0");
+    asked.hook(0, HookDecision::Pass {}).returns(0, "A").owner_changes().wants("post-hook 1.0");
 }
 
 #[test]
@@ -112,8 +116,8 @@ fn an_answer_of_a_hook_nobody_asked_changes_nothing() {
     let lane = Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "write", "/a"), call("t2", "deploy", "x")]));
-    lane.clone().hook(0, HookAnswer::Pass {}).ignored();
-    lane.hook(1, HookAnswer::Deny { reason: Arc::from("x") }).ignored();
+    lane.clone().hook(0, HookDecision::Pass {}).records_nothing();
+    lane.hook(1, HookDecision::Deny { reason: Arc::from("x") }).records_nothing();
 }
 
 #[test]
@@ -121,15 +125,15 @@ fn a_cancel_waits_for_the_hook_after_and_not_for_the_one_before() {
     hooked()
         .reply(calls([call("t1", "write", "/a")]))
         .cancel()
-        .settles("cancel_requested settled round_closed finished");
+        .records("cancel_requested result_finalized round_closed run_finished");
     hooked()
         .reply(calls([call("t1", "write", "/a")]))
-        .hook(0, HookAnswer::Pass {})
-        .comes_back(0, Outcome::Done(Raw::string("A")))
+        .hook(0, HookDecision::Pass {})
+        .comes_back(0, ToolOutcome::Done(RawJson::string("A")))
         .cancel()
-        .settles("cancel_requested")
-        .wants("after 1.0")
-        .hook(0, HookAnswer::Pass {})
-        .settles("settled round_closed finished")
+        .records("cancel_requested")
+        .wants("post-hook 1.0")
+        .hook(0, HookDecision::Pass {})
+        .records("result_finalized round_closed run_finished")
         .shows_last("user: <t1 ok: A>");
 }

@@ -1,13 +1,13 @@
-//! Replies and blocks no decent provider would send.
+//! Invalid replies and blocks that no correct provider would send.
 
-use windlass_core::block::Block;
-use windlass_core::raw::Raw;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::raw_json::RawJson;
 use windlass_core::stop::StopCause;
 
 use crate::kit::{Lane, call, calls, nothing, text};
 
-fn block(json: &str) -> Block {
-    Block::new(Raw::parse(json).unwrap())
+fn block(json: &str) -> ContentBlock {
+    ContentBlock::new(RawJson::parse(json).unwrap())
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn blocks_of_the_other_side_do_not_enter() {
         .returns(0, "A")
         .shows(["user: hi", "assistant: <read t1>", "user: <t1 ok: A>"]);
     Lane::new().prompt("hi").reply(text("a").json(result)).shows(["user: hi", "assistant: a"]);
-    Lane::new().prompt_blocks(vec![block(result), Block::text("hi")]).shows(["user: hi"]);
+    Lane::new().prompt_blocks(vec![block(result), ContentBlock::text("hi")]).shows(["user: hi"]);
 }
 
 #[test]
@@ -45,10 +45,10 @@ fn broken_tool_blocks_do_not_enter() {
 #[test]
 fn more_blocks_than_can_be_numbered_do_not_panic() {
     let mut reply = nothing().stop("tool_use");
-    reply.0.blocks = vec![Block::text("x"); 70_000];
+    reply.0.blocks = vec![ContentBlock::text("x"); 70_000];
     reply.0.blocks.insert(0, call("t0", "read", "/a"));
     reply.0.blocks.push(call("t1", "read", "/a"));
-    Lane::new().prompt("hi").reply(reply).calls_are("running").returns(0, "A").wants("ask 2");
+    Lane::new().prompt("hi").reply(reply).calls_are("running").returns(0, "A").wants("model 2");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn more_calls_than_may_be_are_answered_all_the_same() {
     for place in 0..8 {
         lane = lane.returns(place, "A");
     }
-    lane.wants("ask 2");
+    lane.wants("model 2");
 }
 
 #[test]
@@ -81,19 +81,19 @@ fn deep_nesting_does_not_overflow() {
         .prompt("hi")
         .reply(nothing().json(&input).stop("tool_use"))
         .returns(0, "A")
-        .wants("ask 2");
+        .wants("model 2");
 }
 
 #[test]
 fn a_clock_that_jumps_does_no_harm() {
     let mut lane = Lane::new().prompt("hi").reply(calls([call("t1", "bash", "x")]));
-    lane.now = windlass_core::ids::Millis(0);
+    lane.now = windlass_core::log::ids::UnixMillis(0);
     lane.abort().ends(StopCause::UserCancel);
     let mut lane = Lane::new().prompt("hi");
-    lane.now = windlass_core::ids::Millis(u64::MAX);
-    lane.fails(crate::kit::passing(windlass_core::input::FailureClass::Passing))
+    lane.now = windlass_core::log::ids::UnixMillis(u64::MAX);
+    lane.fails(crate::kit::passing(windlass_core::log::input::FailureClass::Transient))
         .wake()
-        .wants("ask 2");
+        .wants("model 2");
 }
 
 #[test]

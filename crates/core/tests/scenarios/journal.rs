@@ -1,12 +1,12 @@
-//! The journal: three wishes, a digest, and what it outlives.
+//! The journal: reading and changing it, its digest, and what it survives.
 
-use windlass_core::journal::{Field, List};
+use windlass_core::run::journal::{JournalField, JournalList};
 use windlass_core::stop::StopCause;
 
 use crate::kit::{Lane, call, calls, messages, text};
 
 fn note(lane: Lane, what: &str) -> Lane {
-    let id = format!("n{}", lane.live.asks);
+    let id = format!("n{}", lane.live.model_call_count);
     lane.reply(calls([call(&id, "note", what)]))
 }
 
@@ -15,7 +15,7 @@ fn note(lane: Lane, what: &str) -> Lane {
 fn the_journal_answers_by_itself() {
     let lane = note(Lane::new().prompt("go"), "objective: haul it up");
     let lane =
-        lane.settles("replied round_opened judged journal_changed settled round_closed asked");
+        lane.records("model_replied round_opened permission_decided journal_changed result_finalized round_closed model_call_started");
     let lane = lane.shows_last("user: <n1 ok: the journal is at version 1>");
     let lane = note(lane, "verified_findings+ it is heavy");
     let lane = note(lane, "verified_findings+ it is wet");
@@ -23,8 +23,8 @@ fn the_journal_answers_by_itself() {
     lane.tells("# Run journal (version 3)\n\n## Objective\nhaul it up\n\n## Verified findings\n- #1 it is heavy\n- #2 it is wet")
         .so(|lane| {
             let journal = &lane.live.journal;
-            assert_eq!((journal.version(), journal.field(Field::Objective)), (3, Some("haul it up")));
-            assert_eq!(journal.list(List::VerifiedFindings).count(), 2);
+            assert_eq!((journal.version(), journal.field(JournalField::Objective)), (3, Some("haul it up")));
+            assert_eq!(journal.list(JournalList::VerifiedFindings).count(), 2);
             assert_eq!(journal.handoff().objective, Some("haul it up"));
         });
 }
@@ -35,7 +35,7 @@ fn the_last_writer_of_a_field_wins() {
     let both =
         calls([call("a", "note", "current_state: one"), call("b", "note", "current_state: two")]);
     Lane::new().prompt("go").reply(both).so(|lane| {
-        assert_eq!(lane.live.journal.field(Field::CurrentState), Some("two"));
+        assert_eq!(lane.live.journal.field(JournalField::CurrentState), Some("two"));
         assert_eq!(lane.live.journal.version(), 2);
     });
 }
@@ -49,11 +49,11 @@ fn a_change_to_what_was_written_since_is_refused_whole() {
     let lane = lane.tells("entry #1 was changed in version 2, after version 1 which was read");
     let lane = lane.so(|lane| {
         assert_eq!(lane.live.journal.version(), 2);
-        assert_eq!(lane.live.journal.open(List::Blockers).count(), 1);
+        assert_eq!(lane.live.journal.open_entries(JournalList::Blockers).count(), 1);
     });
     let lane = note(lane, "remove 7@2").tells("there is no entry #7");
     let lane = note(lane, "resolve 1@2").tells("the journal is at version 3");
-    lane.so(|lane| assert_eq!(lane.live.journal.open(List::Blockers).count(), 0));
+    lane.so(|lane| assert_eq!(lane.live.journal.open_entries(JournalList::Blockers).count(), 0));
 }
 
 #[test]
@@ -66,24 +66,32 @@ fn a_call_that_changes_nothing_is_answered_too() {
 #[test]
 fn the_digest_changes_only_where_the_prefix_changes() {
     let lane = note(Lane::new().prompt("go"), "objective: haul");
-    let lane = lane.so(|lane| assert_eq!(&*lane.live.request().unwrap().system(), "You haul."));
+    let lane = lane
+        .so(|lane| assert_eq!(&*lane.live.model_request().unwrap().system_prompt(), "You haul."));
     let hash = lane.live.prompt_hash.clone();
     let lane = lane.reply(text("done")).prompt("more").so(|lane| {
-        assert_eq!(&*lane.live.request().unwrap().system(), "You haul.\n\nObjective: haul");
+        assert_eq!(
+            &*lane.live.model_request().unwrap().system_prompt(),
+            "You haul.\n\nObjective: haul"
+        );
     });
     let lane = note(lane, "current_state: half way").so(|lane| {
-        assert_eq!(&*lane.live.request().unwrap().system(), "You haul.\n\nObjective: haul");
+        assert_eq!(
+            &*lane.live.model_request().unwrap().system_prompt(),
+            "You haul.\n\nObjective: haul"
+        );
         assert_eq!(lane.live.prompt_hash, hash);
     });
-    // It is no drift.
-    lane.adopted().wants("ask 5");
+    // It does not count as a prompt change.
+    lane.owner_changes().wants("model 5");
 }
 
 // spec: JOURNAL-05
 #[test]
 fn the_whole_journal_is_shown_as_a_pair_when_a_run_starts_and_it_changed() {
     let lane = note(Lane::new().prompt("go"), "objective: haul").reply(text("done"));
-    let lane = lane.prompt("more").settles("queued journal_shown run_started asked");
+    let lane =
+        lane.prompt("more").records("prompt_queued journal_shown run_started model_call_started");
     let lane = lane.so(|lane| {
         let shown = messages(&lane.live);
         let [.., journal, read, prompt] = shown.as_slice() else { panic!("{shown:?}") };
@@ -92,7 +100,9 @@ fn the_whole_journal_is_shown_as_a_pair_when_a_run_starts_and_it_changed() {
         assert_eq!(prompt, "user: more");
     });
     // Once: nothing was written since.
-    lane.reply(text("done")).prompt("again").settles("queued run_started asked");
+    lane.reply(text("done"))
+        .prompt("again")
+        .records("prompt_queued run_started model_call_started");
 }
 
 // spec: JOURNAL-01
@@ -106,7 +116,7 @@ fn the_journal_outlives_the_iteration_limit_and_every_other_end() {
     });
     lane.prompt("go on").tells("## Next action\nrun the tests");
     for end in
-        [ended.clone().cancel().abort(), ended.clone().adopted().abort(), ended.fork("other")]
+        [ended.clone().cancel().abort(), ended.clone().owner_changes().abort(), ended.fork("other")]
     {
         assert_eq!(end.live.journal.version(), 1);
     }
@@ -114,10 +124,13 @@ fn the_journal_outlives_the_iteration_limit_and_every_other_end() {
 
 #[test]
 fn the_journal_needs_no_leave_even_where_nothing_may_be_changed() {
-    let plan = Lane::with(|settings| settings.rules.mode = windlass_core::permission::Mode::Plan);
+    let plan = Lane::with(|settings| {
+        settings.rules.mode = windlass_core::permission::PermissionMode::Plan;
+    });
     note(plan.prompt("go"), "objective: plan")
         .so(|lane| assert_eq!(lane.live.journal.version(), 1));
-    let none =
-        Lane::with(|settings| settings.rules.mode = windlass_core::permission::Mode::PlanNone);
+    let none = Lane::with(|settings| {
+        settings.rules.mode = windlass_core::permission::PermissionMode::PlanNone;
+    });
     note(none.prompt("go"), "objective: plan").so(|lane| assert!(lane.live.journal.is_empty()));
 }

@@ -1,6 +1,6 @@
-//! Which calls run together.
+//! Which calls run in parallel.
 
-use windlass_core::outcome::ToolError;
+use windlass_core::call::outcome::ToolError;
 
 use crate::kit::{Lane, call, calls};
 
@@ -18,11 +18,11 @@ fn calls_that_conflict_keep_their_order() {
         .calls_are("running ready running ready")
         .wants("run 1.0#1, run 1.2#1")
         .returns(2, "B")
-        .calls_are("running ready settled ready")
+        .calls_are("running ready finished ready")
         .returns(0, "written")
-        .calls_are("settled running settled ready")
+        .calls_are("finished running finished ready")
         .returns(1, "A")
-        .settles("completed settled started")
+        .records("call_returned result_finalized call_started")
         .returns(3, "deep")
         .shows_last("user: <t1 ok: written> | <t2 ok: A> | <t3 ok: B> | <t4 ok: deep>");
 }
@@ -34,9 +34,9 @@ fn an_exclusive_call_runs_alone() {
         .reply(calls([call("t1", "read", "/a"), call("t2", "bash", "x"), call("t3", "read", "/b")]))
         .calls_are("running ready ready")
         .returns(0, "A")
-        .calls_are("settled running ready")
+        .calls_are("finished running ready")
         .returns(1, "X")
-        .calls_are("settled settled running");
+        .calls_are("finished finished running");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_call_behind_a_question_waits_only_if_it_conflicts() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "x"), call("t2", "read", "/b")]))
-        .calls_are("questioned ready")
+        .calls_are("awaiting-human ready")
         .parked()
         .allow()
         .calls_are("running ready");
@@ -56,7 +56,7 @@ fn a_failed_call_lets_the_next_in() {
         .prompt("hi")
         .reply(calls([call("t1", "write", "/a"), call("t2", "write", "/a")]))
         .errs(0, ToolError::new("full", "disk full", "free some"))
-        .calls_are("settled running");
+        .calls_are("finished running");
 }
 
 // spec: ROUNDS-06

@@ -1,9 +1,9 @@
-//! Verdicts, and asking a human for leave.
+//! Permission decisions, and asking a human for approval.
 
 use std::sync::Arc;
 
-use windlass_core::mail::Answer;
-use windlass_core::permission::{Human, Otherwise};
+use windlass_core::log::inbox::HumanAnswer;
+use windlass_core::permission::{DefaultDecision, HumanAvailability};
 
 use crate::kit::{Lane, call, calls};
 
@@ -13,7 +13,7 @@ fn denied_is_answered_and_not_run() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "rm", "/a")]))
-        .settles("replied round_opened judged settled round_closed asked")
+        .records("model_replied round_opened permission_decided result_finalized round_closed model_call_started")
         .shows_last("user: <t1 denied: the rule rm denies it>");
 }
 
@@ -22,11 +22,11 @@ fn asked_and_allowed_it_runs() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "prod")]))
-        .settles("replied round_opened judged questioned")
+        .records("model_replied round_opened permission_decided question_asked")
         .parked()
         .wants("")
         .allow()
-        .settles("answered judged started")
+        .records("question_answered permission_decided call_started")
         .not_parked()
         .returns(0, "deployed")
         .shows_last("user: <t1 ok: deployed>");
@@ -38,13 +38,15 @@ fn asked_and_denied_the_model_hears_why() {
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "prod")]))
         .deny("not on a Friday")
-        .settles("answered judged settled round_closed asked")
+        .records(
+            "question_answered permission_decided result_finalized round_closed model_call_started",
+        )
         .shows_last("user: <t1 denied: not on a Friday>");
 }
 
 #[test]
 fn with_nobody_there_asking_is_denying() {
-    Lane::with(|settings| settings.rules.human = Human::Absent)
+    Lane::with(|settings| settings.rules.human = HumanAvailability::Absent)
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "prod")]))
         .shows_last(
@@ -57,14 +59,14 @@ fn what_no_rule_names_falls_to_the_default() {
     let lane = |otherwise| {
         Lane::with(move |settings| {
             settings.rules.ask.clear();
-            settings.rules.otherwise = otherwise;
+            settings.rules.default_decision = otherwise;
         })
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "prod")]))
     };
-    lane(Otherwise::Ask).calls_are("questioned");
-    lane(Otherwise::Allow).calls_are("running");
-    lane(Otherwise::Deny).shows_last("user: <t1 denied: no rule allows deploy>");
+    lane(DefaultDecision::Ask).calls_are("awaiting-human");
+    lane(DefaultDecision::Allow).calls_are("running");
+    lane(DefaultDecision::Deny).shows_last("user: <t1 denied: no rule allows deploy>");
 }
 
 // spec: TRANSCRIPT-06, LANES-13, PERMISSIONS-13
@@ -73,14 +75,14 @@ fn while_a_human_is_asked_no_request_is_made() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "read", "/a"), call("t2", "deploy", "prod")]))
-        .calls_are("running questioned")
+        .calls_are("running awaiting-human")
         .not_parked()
         .returns(0, "A")
-        .settles("completed settled")
+        .records("call_returned result_finalized")
         .parked()
         .wakes_at(None)
         .wait(30 * 24 * 3_600_000)
-        .ignored()
+        .records_nothing()
         .shows(["user: hi"])
         .allow()
         .returns(1, "ok")
@@ -96,11 +98,11 @@ fn two_questions_are_answered_in_any_order() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "a"), call("t2", "deploy", "b")]))
-        .so(|lane| assert_eq!(lane.run().questions().count(), 2))
-        .answer_to(2, Answer::Deny { reason: Arc::from("no") })
-        .settles("answered judged settled")
-        .answer_to(1, Answer::allow())
-        .settles("answered judged started")
+        .so(|lane| assert_eq!(lane.run().open_questions().count(), 2))
+        .answer_to(2, HumanAnswer::Deny { reason: Arc::from("no") })
+        .records("question_answered permission_decided result_finalized")
+        .answer_to(1, HumanAnswer::allow())
+        .records("question_answered permission_decided call_started")
         .returns(0, "A")
         .shows_last("user: <t1 ok: A> | <t2 denied: no>");
 }
@@ -110,18 +112,23 @@ fn two_questions_are_answered_in_any_order() {
 fn an_approval_is_for_the_input_that_was_looked_at() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "prod")]));
     let seen = lane.live.input_hash(lane.call(0)).unwrap();
-    let other = lane.clone().answer(Answer::allow().for_input("another"));
-    other.settles("mail_refused").refused("another input was approved").calls_are("questioned");
-    let lane = lane.answer(Answer::allow().for_input(&seen)).settles("answered judged started");
-    // It is used up: what the model wants next is asked about again, also if it is the same.
-    lane.answer_to(1, Answer::allow().for_input(&seen))
-        .refused("not open")
+    let other = lane.clone().answer(HumanAnswer::allow().for_input_hash("another"));
+    other
+        .records("command_rejected")
+        .command_rejected("another input was approved")
+        .calls_are("awaiting-human");
+    let lane = lane
+        .answer(HumanAnswer::allow().for_input_hash(&seen))
+        .records("question_answered permission_decided call_started");
+    // The approval is used up: the next call needs approval again, also if it is the same.
+    lane.answer_to(1, HumanAnswer::allow().for_input_hash(&seen))
+        .command_rejected("not open")
         .returns(0, "ok")
         .reply(calls([call("t2", "deploy", "prod")]))
-        .calls_are("questioned")
-        .answer_to(1, Answer::allow().for_input(&seen))
-        .refused("not open")
-        .answer(Answer::Deny { reason: Arc::from("no") })
+        .calls_are("awaiting-human")
+        .answer_to(1, HumanAnswer::allow().for_input_hash(&seen))
+        .command_rejected("not open")
+        .answer(HumanAnswer::Deny { reason: Arc::from("no") })
         .shows_last("user: <t2 denied: no>");
 }
 
@@ -138,23 +145,26 @@ fn an_approval_expires_only_if_so_configured() {
         .wakes_at(None)
         .later(u64::MAX / 2)
         .allow()
-        .settles("answered judged started");
+        .records("question_answered permission_decided call_started");
     let lane = asked(Some(60_000)).returns(0, "A").parked();
-    let due = Some(lane.now.plus(59_999));
+    let due = Some(lane.now.plus_ms(59_999));
     let lane = lane.wakes_at(due);
-    lane.clone().later(59_000).allow().settles("answered judged started");
-    // Somebody looks when the time has come, or the answer itself comes too late.
+    lane.clone().later(59_000).allow().records("question_answered permission_decided call_started");
+    // The timer fires, or the answer itself arrives too late.
     let gone = "user: <t1 ok: A> | <t2 denied: nobody approved the call in time; it was not run>";
-    lane.clone().wake().settles("judged settled round_closed asked").shows_last(gone);
+    lane.clone()
+        .wake()
+        .records("permission_decided result_finalized round_closed model_call_started")
+        .shows_last(gone);
     lane.later(60_000)
         .allow()
-        .settles("mail_refused")
-        .refused("expired")
+        .records("command_rejected")
+        .command_rejected("expired")
         .wake()
-        .settles("judged settled round_closed asked")
+        .records("permission_decided result_finalized round_closed model_call_started")
         .shows_last(gone)
         .allow()
-        .refused("not open");
+        .command_rejected("not open");
 }
 
 #[test]
@@ -164,5 +174,5 @@ fn only_leave_expires() {
         lane.prompt("hi").reply(calls([call("t1", tool, "x")]))
     };
     asks("ask_human").parked().wakes_at(None);
-    asks("write").adopted().parked().wakes_at(None);
+    asks("write").owner_changes().parked().wakes_at(None);
 }

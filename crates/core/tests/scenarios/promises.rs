@@ -1,29 +1,31 @@
-//! Promises about the loop as a whole, each shown on the shortest story that could break it.
+//! Guarantees of the loop as a whole, each shown on the shortest story that could break it.
 
 use std::sync::Arc;
 
 use windlass_core::Conversation;
-use windlass_core::counsel::Advice;
-use windlass_core::input::{HookAnswer, Input};
-use windlass_core::outcome::ToolError;
-use windlass_core::project::{Row, project};
-use windlass_core::raw::Raw;
-use windlass_core::record::{Record, Transition};
-use windlass_core::request::messages;
-use windlass_core::settings::{Listening, Settings};
+use windlass_core::call::outcome::ToolError;
+use windlass_core::log::input::{HookDecision, Input};
+use windlass_core::log::record::{Record, Transition};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::request::join_segments;
+use windlass_core::projection::{Row, project_rows};
+use windlass_core::run::review::ReviewResult;
+use windlass_core::settings::conversation_settings::{HookPresence, Settings};
 use windlass_core::stop::StopCause;
 
-use crate::kit::{Answering, Lane, call, calls, nothing, settings, summed_up, text};
+use crate::kit::{Lane, ReplyBuilder, call, calls, nothing, settings, summed_up, text};
 
-/// What the last reply led to, as the log says it, and why the model was asked then.
+/// Returns the recorded decision about the last reply, and why the model was called then.
 fn decided(lane: &Lane) -> (String, Option<String>) {
     let records = || lane.log.iter().flat_map(|entry| &entry.records);
     let decision = records().rev().find_map(|record| match record {
-        Record::Replied { decision, .. } => Some(Raw::encode(decision).text().to_owned()),
+        Record::ModelReplied { decision, .. } => Some(RawJson::encode(decision).text().to_owned()),
         _ => None,
     });
     let asked = lane.last.iter().find_map(|record| match record {
-        Record::Asked { transition, .. } => Some(Raw::encode(transition).text().to_owned()),
+        Record::ModelCallStarted { transition, .. } => {
+            Some(RawJson::encode(transition).text().to_owned())
+        }
         _ => None,
     });
     let word = |text: String| text.trim_matches('"').to_owned();
@@ -35,14 +37,14 @@ fn decided(lane: &Lane) -> (String, Option<String>) {
 fn what_a_reply_leads_to_is_recorded_by_name() {
     let is = |lane: &Lane, decision: &str, asked: Option<&str>| {
         assert_eq!(decided(lane), (decision.to_owned(), asked.map(str::to_owned)));
-        let entry = lane.log.iter().rev().find(|entry| entry.encode().contains("replied/1"));
+        let entry = lane.log.iter().rev().find(|entry| entry.encode().contains("model_replied/1"));
         assert!(entry.unwrap().encode().contains(decision));
     };
-    let said = |reply: Answering| Lane::new().prompt("hi").reply(reply);
+    let said = |reply: ReplyBuilder| Lane::new().prompt("hi").reply(reply);
     let ran = said(calls([call("t1", "read", "/a")]));
     is(&ran, "run_tools", None);
     is(&ran.returns(0, "A"), "run_tools", Some("run_tools"));
-    let cut = Lane::with(|s| s.model.max_tokens = s.model.most_output_tokens).prompt("hi");
+    let cut = Lane::with(|s| s.model.max_tokens = s.model.max_output_tokens).prompt("hi");
     let reissued = cut.clone().reply(nothing().cut("read"));
     is(&reissued, "reissue_tool_use", Some("reissue_tool_use"));
     is(&cut.reply(text("ha").stop("max_tokens")), "continue_text", Some("continue_text"));
@@ -82,7 +84,7 @@ fn every_run_has_five_ways_out() {
             Lane::new()
                 .prompt("hi")
                 .reply(round())
-                .errs(0, ToolError::new("auth", "no", "no").fatal()),
+                .errs(0, ToolError::new("auth", "no", "no").into_fatal()),
             StopCause::ToolFatal,
         ),
         (Lane::new().prompt("hi").cancel().reply(round()), StopCause::UserCancel),
@@ -90,14 +92,14 @@ fn every_run_has_five_ways_out() {
     for (lane, cause) in exits {
         lane.ended_for(cause);
     }
-    // The cap cannot be taken away, nor set so high that it never comes.
+    // The cap cannot be removed, nor set so high that it never acts.
     let mut without = settings();
-    without.times = Some(windlass_core::limits::Times::default());
+    without.times = Some(windlass_core::settings::limits::RunTimeLimits::default());
     without.limits.provider_wait_ms = 1;
-    assert!(without.checked().is_ok());
+    assert!(without.validate().is_ok());
     for rounds in [0, u32::MAX] {
         without.limits.tool_rounds = rounds;
-        assert!(without.checked().is_err(), "{rounds}");
+        assert!(without.validate().is_err(), "{rounds}");
     }
 }
 
@@ -108,11 +110,11 @@ fn a_cap_that_is_crossed_leaves_a_checkpoint_and_a_run_that_can_go_on() {
     let lane = lane.reply(calls([call("t1", "read", "/a")])).returns(0, "A");
     let before = lane.live.clone();
     let lane = lane.reply(calls([call("t2", "read", "/b")]));
-    let rows = project(&before, lane.log.last().unwrap());
+    let rows = project_rows(&before, lane.log.last().unwrap());
     assert!(rows.iter().any(|row| matches!(row, Row::Checkpoint(_))), "{rows:?}");
     assert!(lane.ended().cause.is_resumable());
     assert!(lane.ended().text.is_empty());
-    // What was done is there for whoever goes on.
+    // What was done is visible to the next run.
     let shown = ["user: hi", "assistant: <read t1>", "user: <t1 ok: A> | go on"];
     lane.prompt("go on").shows(shown);
 }
@@ -121,9 +123,9 @@ fn a_cap_that_is_crossed_leaves_a_checkpoint_and_a_run_that_can_go_on() {
 #[test]
 fn a_request_carries_model_prompt_tools_and_messages() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")])).returns(0, "A");
-    let request = lane.live.request().unwrap();
+    let request = lane.live.model_request().unwrap();
     assert_eq!(&*request.settings.model.name, "scripted");
-    assert_eq!(request.system(), "You haul.");
+    assert_eq!(request.system_prompt(), "You haul.");
     let tools: Vec<&str> = request.settings.tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(tools, ["read", "write", "bash", "send"]);
     assert_eq!(request.messages().len(), 3);
@@ -141,8 +143,8 @@ fn a_reply_is_stored_as_it_came_before_it_means_anything() {
     {
         let lane = Lane::new().prompt("hi").reply(text("half").json(odd).stop(reason));
         let entry = lane.log.last().unwrap();
-        assert!(matches!(entry.records.first(), Some(Record::Replied { .. })), "{reason}");
-        let Input::Replied { reply, .. } = &entry.input else { panic!("{reason}") };
+        assert!(matches!(entry.records.first(), Some(Record::ModelReplied { .. })), "{reason}");
+        let Input::ModelReplied { reply, .. } = &entry.input else { panic!("{reason}") };
         assert_eq!(reply.blocks[1].raw().text(), odd, "{reason}");
         assert!(entry.encode().contains(odd), "{reason}");
     }
@@ -167,12 +169,12 @@ fn folding_the_log_gives_the_whole_state_of_the_loop() {
     let state = folded(&cut);
     let run = state.run.as_ref().unwrap();
     assert_eq!(
-        (run.counters.truncations, run.asking().unwrap().transition),
+        (run.counters.truncations, run.pending_model_call().unwrap().transition),
         (1, Transition::RaiseCap)
     );
-    // The summary that is awaited, and then what the ladder has used.
+    // The pending summary, and then what the recovery ladder has used.
     let tight = Lane::with(summed_up).prompt("go").fills_up(6_000);
-    assert!(folded(&tight).run.unwrap().consulting().is_some());
+    assert!(folded(&tight).run.unwrap().pending_review().is_some());
     let run = folded(&tight.summary("short")).run.unwrap();
     assert_eq!((run.recoveries.compactions, run.counters.reactive_compactions), (1, 0));
     // The one reactive compaction that a run has.
@@ -183,7 +185,7 @@ fn folding_the_log_gives_the_whole_state_of_the_loop() {
 }
 
 fn hooked(settings: &mut Settings) {
-    let all = Listening::Hooked;
+    let all = HookPresence::Present;
     settings.hooks.before_tool = all;
     settings.hooks.after_tool = all;
     settings.hooks.prompt = all;
@@ -193,18 +195,18 @@ fn hooked(settings: &mut Settings) {
 // spec: HOOKS-01
 #[test]
 fn hooks_that_have_nothing_to_say_leave_no_trace_in_the_context() {
-    let pass = || Advice::Pass { context: None };
+    let pass = || ReviewResult::Pass { context: None };
     let plain = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")])).returns(0, "A");
     let plain = plain.reply(text("done"));
-    let story = |first: Advice| {
-        let lane = Lane::with(hooked).prompt("hi").advise(first);
-        let lane = lane.reply(calls([call("t1", "read", "/a")])).hook(0, HookAnswer::Pass {});
-        let lane = lane.returns(0, "A").hook(0, HookAnswer::Pass {});
-        lane.reply(text("done")).advise(pass())
+    let story = |first: ReviewResult| {
+        let lane = Lane::with(hooked).prompt("hi").review_returned(first);
+        let lane = lane.reply(calls([call("t1", "read", "/a")])).hook(0, HookDecision::Pass {});
+        let lane = lane.returns(0, "A").hook(0, HookDecision::Pass {});
+        lane.reply(text("done")).review_returned(pass())
     };
-    let seen = |lane: &Lane| format!("{:?}", messages(lane.live.transcript.segments().iter()));
+    let seen = |lane: &Lane| format!("{:?}", join_segments(lane.live.transcript.segments().iter()));
     assert_eq!(seen(&story(pass())), seen(&plain));
-    let told = story(Advice::Pass { context: Some(Arc::from("mind the gap")) });
+    let told = story(ReviewResult::Pass { context: Some(Arc::from("mind the gap")) });
     assert!(seen(&told).contains("mind the gap"));
 }
 
@@ -217,7 +219,7 @@ fn whether_something_failed_is_read_from_its_flag_and_never_from_its_text() {
     let before = fine.live.clone();
     let fine = fine.returns(0, looks_bad);
     let ok = |before: &Conversation, lane: &Lane| {
-        let rows = project(before, lane.log.last().unwrap());
+        let rows = project_rows(before, lane.log.last().unwrap());
         let calls = rows.into_iter().find_map(|row| match row {
             Row::Trace(row) => Some(row.tool_calls),
             _ => None,
@@ -227,12 +229,15 @@ fn whether_something_failed_is_read_from_its_flag_and_never_from_its_text() {
     assert!(ok(&before, &fine), "the trace");
     let failed = ran(Lane::new()).errs(0, ToolError::new("x", "all is well", "go on"));
     assert!(!ok(&before, &failed), "the trace");
-    // A gate counts it as work, and the pins of a summary hold it.
+    // A gate counts it as work, and the pinned results of a summary contain it.
     let worked =
         |lane: &Lane| lane.run().round().is_none() && lane.live.transcript.segments().len() == 3;
     assert!(worked(&fine) && worked(&failed));
-    let pins =
-        |lane: &Lane| windlass_core::window::pins::pins(lane.live.transcript.segments().iter());
+    let pins = |lane: &Lane| {
+        windlass_core::context::pinned_results::pin_latest_results(
+            lane.live.transcript.segments().iter(),
+        )
+    };
     assert_eq!(pins(&fine).len(), 1);
     assert_eq!(pins(&failed).len(), 0);
 }

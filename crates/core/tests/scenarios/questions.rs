@@ -1,35 +1,35 @@
-//! Answers that fit, and answers that do not.
+//! Answers that a question accepts, and answers that it rejects.
 
 use std::sync::Arc;
 
-use windlass_core::mail::Answer;
+use windlass_core::log::inbox::HumanAnswer;
 
 use crate::kit::{Lane, call, calls, text};
 
-fn words(text: &str) -> Answer {
-    Answer::Text { text: Arc::from(text) }
+fn words(text: &str) -> HumanAnswer {
+    HumanAnswer::Text { text: Arc::from(text) }
 }
 
-fn all_answers() -> Vec<(&'static str, Answer)> {
+fn all_answers() -> Vec<(&'static str, HumanAnswer)> {
     vec![
-        ("allow", Answer::allow()),
-        ("deny", Answer::Deny { reason: Arc::from("no") }),
-        ("retry", Answer::Retry {}),
-        ("mark done", Answer::MarkDone { text: Arc::from("it did") }),
-        ("abandon", Answer::Abandon {}),
-        ("continue", Answer::Continue {}),
+        ("allow", HumanAnswer::allow()),
+        ("deny", HumanAnswer::Deny { reason: Arc::from("no") }),
+        ("retry", HumanAnswer::Retry {}),
+        ("mark done", HumanAnswer::MarkDone { text: Arc::from("it did") }),
+        ("abandon", HumanAnswer::Abandon {}),
+        ("continue", HumanAnswer::Continue {}),
         ("text", words("blue")),
     ]
 }
 
-/// Every answer to this lane's open question: taken if it is named, refused otherwise.
+/// Checks every answer to this lane's open question: accepted if it is named, rejected otherwise.
 fn takes(lane: &Lane, taken: &[&str]) {
     for (name, answer) in all_answers() {
         let after = lane.clone().answer(answer);
         if taken.contains(&name) {
-            assert_eq!(after.count("answered"), 1, "{name}");
+            assert_eq!(after.count("question_answered"), 1, "{name}");
         } else {
-            after.settles("mail_refused").refused("takes");
+            after.records("command_rejected").command_rejected("takes");
         }
     }
 }
@@ -39,9 +39,9 @@ fn each_question_takes_its_own_answers() {
     let lane = Lane::new().prompt("hi");
     takes(&lane.clone().reply(calls([call("t1", "deploy", "x")])), &["allow", "deny"]);
     takes(&lane.clone().reply(calls([call("t1", "ask_human", "colour?")])), &["text", "deny"]);
-    let lost = lane.clone().reply(calls([call("t1", "write", "/a")])).adopted();
+    let lost = lane.clone().reply(calls([call("t1", "write", "/a")])).owner_changes();
     takes(&lost, &["retry", "mark done", "abandon"]);
-    takes(&lane.adopted_with("another prompt"), &["continue", "abandon"]);
+    takes(&lane.owner_changes_with_hash("another prompt"), &["continue", "abandon"]);
 }
 
 // spec: LANES-13
@@ -51,23 +51,23 @@ fn an_answer_sent_twice_is_applied_once() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "x")]))
-        .answer_to(1, Answer::allow())
-        .settles("answered judged started")
-        .answer_to(1, Answer::allow())
-        .refused("not open")
+        .answer_to(1, HumanAnswer::allow())
+        .records("question_answered permission_decided call_started")
+        .answer_to(1, HumanAnswer::allow())
+        .command_rejected("not open")
         .returns(0, "done")
-        .answer_to(1, Answer::Deny { reason: Arc::from("too late") })
-        .refused("not open")
+        .answer_to(1, HumanAnswer::Deny { reason: Arc::from("too late") })
+        .command_rejected("not open")
         .reply(text("ok"))
-        .answer_to(1, Answer::allow())
-        .refused("not open");
+        .answer_to(1, HumanAnswer::allow())
+        .command_rejected("not open");
 }
 
 // spec: FAULT-35
 #[test]
 fn an_answer_to_no_question_is_refused() {
-    Lane::new().answer_to(0, Answer::allow()).refused("not open");
-    Lane::new().prompt("hi").answer_to(u32::MAX, Answer::allow()).refused("not open");
+    Lane::new().answer_to(0, HumanAnswer::allow()).command_rejected("not open");
+    Lane::new().prompt("hi").answer_to(u32::MAX, HumanAnswer::allow()).command_rejected("not open");
 }
 
 // spec: LANES-13
@@ -76,11 +76,11 @@ fn a_tool_answered_by_a_human_brings_the_answer() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "ask_human", "colour?"), call("t2", "read", "/a")]))
-        .settles("replied round_opened judged questioned judged launched")
+        .records("model_replied round_opened permission_decided question_asked permission_decided repeatable_call_started")
         .returns(1, "A")
         .parked()
         .answer(words("blue"))
-        .settles("answered settled round_closed asked")
+        .records("question_answered result_finalized round_closed model_call_started")
         .shows_last("user: <t1 ok: blue> | <t2 ok: A>");
     Lane::new()
         .prompt("hi")

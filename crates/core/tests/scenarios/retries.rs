@@ -1,11 +1,11 @@
-//! Trying a call again, and when not.
+//! Retries of tool calls, and when there are none.
 
-use windlass_core::outcome::{Outcome, ToolError};
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
 
 use crate::kit::{Lane, call, calls};
 
 fn down() -> ToolError {
-    ToolError::new("http_503", "the server is down", "try later").passing()
+    ToolError::new("http_503", "the server is down", "try later").into_transient()
 }
 
 // spec: ROUNDS-15, ROUNDS-16, ROUNDS-18
@@ -13,11 +13,11 @@ fn down() -> ToolError {
 fn a_repeatable_call_is_tried_three_times_more() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")]));
     lane.errs(0, down())
-        .settles("retried")
+        .records("call_retry_scheduled")
         .wakes_in(500)
         .wants("")
         .wake()
-        .settles("call_cleared launched")
+        .records("call_requeued repeatable_call_started")
         .wants("run 1.0#2")
         .errs(0, down())
         .wakes_in(2_000)
@@ -27,10 +27,10 @@ fn a_repeatable_call_is_tried_three_times_more() {
         .wake()
         .wants("run 1.0#4")
         .errs(0, down())
-        .settles("completed settled round_closed asked")
+        .records("call_returned result_finalized round_closed model_call_started")
         .shows_last("user: <t1 http_503: the server is down>")
         .so(|lane| {
-            assert_eq!(lane.count("retried"), 3);
+            assert_eq!(lane.count("call_retry_scheduled"), 3);
             assert_eq!(lane.run().counters.tool_calls, 1);
         });
 }
@@ -39,7 +39,7 @@ fn a_repeatable_call_is_tried_three_times_more() {
 fn waking_too_early_changes_nothing() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down());
     lane.wait(100)
-        .ignored()
+        .records_nothing()
         .wait(600)
         .wants("run 1.0#2")
         .returns(0, "A")
@@ -49,19 +49,19 @@ fn waking_too_early_changes_nothing() {
 // spec: ROUNDS-15, ROUNDS-17
 #[test]
 fn nothing_else_is_tried_again() {
-    let once = |tool: &str, outcome: Outcome| {
+    let once = |tool: &str, outcome: ToolOutcome| {
         Lane::new()
             .prompt("hi")
             .reply(calls([call("t1", tool, "/a")]))
             .comes_back(0, outcome)
-            .settles("completed settled round_closed asked");
+            .records("call_returned result_finalized round_closed model_call_started");
     };
-    once("write", Outcome::Failed(down()));
-    once("bash", Outcome::Failed(down()));
-    once("fetch", Outcome::Failed(ToolError::new("http_404", "gone", "look elsewhere")));
-    once("write", Outcome::TimedOut { after_ms: 120_000 });
-    once("bash", Outcome::TimedOut { after_ms: 120_000 });
-    once("fetch", Outcome::Interrupted { after_ms: 1 });
+    once("write", ToolOutcome::Failed(down()));
+    once("bash", ToolOutcome::Failed(down()));
+    once("fetch", ToolOutcome::Failed(ToolError::new("http_404", "gone", "look elsewhere")));
+    once("write", ToolOutcome::TimedOut { after_ms: 120_000 });
+    once("bash", ToolOutcome::TimedOut { after_ms: 120_000 });
+    once("fetch", ToolOutcome::Interrupted { after_ms: 1 });
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_fatal_failure_is_not_tried_again() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "fetch", "/a")]))
-        .errs(0, down().fatal())
+        .errs(0, down().into_fatal())
         .ends(windlass_core::stop::StopCause::ToolFatal);
 }
 
@@ -84,7 +84,7 @@ fn three_attempts_in_all_can_be_selected() {
         .errs(0, down())
         .wake()
         .errs(0, down())
-        .settles("completed settled round_closed asked");
+        .records("call_returned result_finalized round_closed model_call_started");
 }
 
 #[test]
@@ -109,11 +109,11 @@ fn a_pause_keeps_later_conflicting_calls_waiting() {
         .prompt("hi")
         .reply(calls([call("t1", "fetch", "/a"), call("t2", "write", "/a")]))
         .errs(0, down())
-        .calls_are("resting ready")
+        .calls_are("awaiting-retry ready")
         .wake()
         .calls_are("running ready")
         .returns(0, "A")
-        .calls_are("settled running");
+        .calls_are("finished running");
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn a_crash_in_a_pause_goes_on_waiting() {
         .prompt("hi")
         .reply(calls([call("t1", "fetch", "/a")]))
         .errs(0, down())
-        .adopted()
-        .settles("adopted")
-        .calls_are("resting")
+        .owner_changes()
+        .records("owner_changed")
+        .calls_are("awaiting-retry")
         .wake()
         .wants("run 1.0#2")
         .returns(0, "A")
@@ -137,18 +137,20 @@ fn the_time_of_the_tool_is_for_all_attempts_together() {
     let fetching = || Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")]));
     fetching()
         .errs_after(60_000, 0, down())
-        .settles("retried")
+        .records("call_retry_scheduled")
         .wake()
         .so(|lane| assert!((59_000..60_000).contains(&time_left(lane))))
         .errs_after(57_900, 0, down())
-        .settles("completed settled round_closed asked")
+        .records("call_returned result_finalized round_closed model_call_started")
         .shows_last("user: <t1 http_503: the server is down>");
-    // The pause alone would use it up.
-    fetching().errs_after(119_700, 0, down()).settles("completed settled round_closed asked");
+    // The pause alone would use up the time.
+    fetching()
+        .errs_after(119_700, 0, down())
+        .records("call_returned result_finalized round_closed model_call_started");
 }
 
 fn time_left(lane: &Lane) -> u64 {
-    lane.run().round().map_or(0, |round| round.calls[0].time_ms())
+    lane.run().round().map_or(0, |round| round.calls[0].remaining_ms())
 }
 
 // spec: ROUNDS-16
@@ -163,35 +165,34 @@ fn a_crash_does_not_begin_the_count_anew() {
         .wake()
         .wants("run 1.0#3");
     let left = time_left(&tried_twice);
-    // The process dies in the middle of the third attempt, and nobody is there for an hour.
+    // The process dies in the middle of the third attempt, and no owner exists for an hour.
     tried_twice
         .later(3_600_000)
-        .adopted()
+        .owner_changes()
         .wants("run 1.0#3")
         .so(|lane| assert_eq!(time_left(lane), left, "what nobody was there for is not counted"))
         .errs(0, down())
-        .settles("retried")
+        .records("call_retry_scheduled")
         .wakes_in(8_000)
-        .adopted()
+        .owner_changes()
         .wake()
         .wants("run 1.0#4")
         .errs(0, down())
-        .settles("completed settled round_closed asked")
-        .so(|lane| assert_eq!(lane.count("retried"), 3));
+        .records("call_returned result_finalized round_closed model_call_started")
+        .so(|lane| assert_eq!(lane.count("call_retry_scheduled"), 3));
 }
 
-/// A lookup that runs into its deadline is tried again, and all that follows has the tool's time once
-/// more.
+/// A lookup that times out is retried, and all retries together have the tool's time once more.
 // spec: ROUNDS-15, ROUNDS-16
 #[test]
 fn a_repeatable_call_that_times_out_is_tried_again() {
-    let out = || Outcome::TimedOut { after_ms: 120_000 };
+    let out = || ToolOutcome::TimedOut { after_ms: 120_000 };
     let tried = || {
         Lane::new()
             .prompt("hi")
             .reply(calls([call("t1", "fetch", "/a")]))
             .comes_back_after(120_000, 0, out())
-            .settles("retried")
+            .records("call_retry_scheduled")
             .wakes_in(500)
             .wake()
             .wants("run 1.0#2")
@@ -200,6 +201,8 @@ fn a_repeatable_call_that_times_out_is_tried_again() {
         .so(|lane| assert!((119_000..120_000).contains(&time_left(lane))))
         .returns(0, "A")
         .shows_last("user: <t1 ok: A>");
-    tried().comes_back_after(119_000, 0, out()).settles("completed settled round_closed asked");
-    tried().errs_after(1_000, 0, down()).settles("retried");
+    tried()
+        .comes_back_after(119_000, 0, out())
+        .records("call_returned result_finalized round_closed model_call_started");
+    tried().errs_after(1_000, 0, down()).records("call_retry_scheduled");
 }

@@ -1,11 +1,11 @@
 //! The rows for people and dashboards.
 
-use windlass_core::conversation::Conversation;
-use windlass_core::input::FailureClass;
-use windlass_core::outcome::ToolError;
-use windlass_core::project::{
-    CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceRow, project,
+use windlass_core::call::outcome::ToolError;
+use windlass_core::log::input::FailureClass;
+use windlass_core::projection::{
+    CheckpointKind, CheckpointRow, EventRow, Row, RunRow, ToolResultRow, TraceRow, project_rows,
 };
+use windlass_core::run::conversation::Conversation;
 use windlass_core::stop::{RunState, StopCause};
 
 use crate::kit::{Lane, call, calls, passing, text};
@@ -15,11 +15,11 @@ fn rows(lane: &Lane) -> Vec<Row> {
     let mut now = Conversation::default();
     let mut rows = Vec::new();
     for entry in &lane.log {
-        if matches!(entry.input, windlass_core::Input::Adopted { .. }) {
+        if matches!(entry.input, windlass_core::Input::OwnerChanged { .. }) {
             now = now.without_volatile();
         }
         let whole = windlass_core::Entry::decide(&now, entry.at, entry.input.clone()).unwrap();
-        rows.extend(project(&now, &whole));
+        rows.extend(project_rows(&now, &whole));
         now.fold(&whole).unwrap();
     }
     rows
@@ -111,24 +111,24 @@ fn however_a_run_ends_its_last_trace_row_says_so() {
     let acting = || Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")]));
     let ends = [
         Lane::new().prompt("hi").abort(),
-        Lane::new().prompt("hi").fails(passing(FailureClass::Lasting)),
-        Lane::new().prompt("hi").fails(passing(FailureClass::Passing)).cancel(),
+        Lane::new().prompt("hi").fails(passing(FailureClass::Permanent)),
+        Lane::new().prompt("hi").fails(passing(FailureClass::Transient)).cancel(),
         Lane::with(|s| s.limits.run_tokens = Some(10)).prompt("hi"),
         Lane::with(|s| s.limits.tool_rounds = 0)
             .prompt("hi")
             .reply(calls([call("t1", "read", "/")])),
         acting().cancel().returns(0, "A"),
-        acting().errs(0, ToolError::new("x", "y", "z").fatal()),
+        acting().errs(0, ToolError::new("x", "y", "z").into_fatal()),
         Lane::new().prompt("hi").reply(text("x").stop("refusal")),
         Lane::new().prompt("hi").reply(text("x").stop("odd")),
-        Lane::new().prompt("hi").adopted_with("other").cancel(),
+        Lane::new().prompt("hi").owner_changes_with_hash("other").cancel(),
     ];
     for lane in ends {
         let last = traces(&lane).pop().unwrap();
         let run = runs(&lane).pop().unwrap();
-        assert_eq!(&*last.stop_reason, lane.ended().cause.reason());
+        assert_eq!(&*last.stop_reason, lane.ended().cause.trace_reason());
         assert_eq!(run.cause, Some(lane.ended().cause));
-        assert_eq!(run.state, lane.ended().cause.state(lane.ended().has_text()));
+        assert_eq!(run.state, lane.ended().cause.run_state(lane.ended().text_presence()));
     }
 }
 
@@ -161,7 +161,7 @@ fn a_call_has_a_row_when_it_starts_and_when_it_is_settled() {
 fn a_lost_call_keeps_the_time_it_started() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")]));
     let started = results(&lane)[0].started_at;
-    let lane = lane.adopted().answer(windlass_core::mail::Answer::Abandon {});
+    let lane = lane.owner_changes().answer(windlass_core::log::inbox::HumanAnswer::Abandon {});
     let last = results(&lane).pop().unwrap();
     assert_eq!((last.started_at, last.outcome.as_deref()), (started, Some("interrupted")));
 }
@@ -179,14 +179,14 @@ fn checkpoints_stand_at_the_safe_boundaries() {
     for turn in 0..8 {
         long = long.prompt(&format!("{turn}")).reply(text("ok"));
     }
-    let long = long.prompt("more").fails(passing(FailureClass::TooLong));
+    let long = long.prompt("more").fails(passing(FailureClass::ContextTooLong));
     assert_eq!(of(&long).last(), Some(&Compaction));
     let row = checkpoints(&two_rounds()).remove(2);
     assert_eq!((row.iteration, row.message_cursor, row.persisted_messages), (2, 3, 3));
     assert!(row.prompt_hash.is_some());
 }
 
-/// What a compaction takes out of the model's sight is stored all the same.
+/// What a compaction removes from the transcript is still stored.
 // spec: TRACE-09
 #[test]
 fn a_checkpoint_counts_the_messages_that_are_stored() {
@@ -199,7 +199,7 @@ fn a_checkpoint_counts_the_messages_that_are_stored() {
     for turn in 0..8 {
         long = long.prompt(&format!("{turn}")).reply(text("ok"));
     }
-    let long = long.prompt("more").fails(passing(FailureClass::TooLong));
+    let long = long.prompt("more").fails(passing(FailureClass::ContextTooLong));
     let row = checkpoints(&long).pop().unwrap();
     assert_eq!(row.kind, CheckpointKind::Compaction);
     assert_eq!(row.persisted_messages, 17);
@@ -224,7 +224,7 @@ fn the_checkpoint_that_closes_a_round_names_its_calls() {
 fn four_overloads_and_one_answer_are_one_iteration() {
     let mut lane = Lane::new().prompt("hi");
     for _ in 0..4 {
-        lane = lane.fails(passing(FailureClass::Passing)).wake();
+        lane = lane.fails(passing(FailureClass::Transient)).wake();
     }
     let lane = lane.reply(text("done"));
     let iterations: Vec<u32> = traces(&lane).iter().map(|row| row.iter).collect();
@@ -235,10 +235,10 @@ fn four_overloads_and_one_answer_are_one_iteration() {
     assert_eq!(checkpoint.iteration, 1);
 }
 
-/// A process that dies while the model is asked does not make a second iteration of it.
+/// A process that dies during a model call does not make a second iteration of it.
 #[test]
 fn asking_again_after_a_crash_is_the_same_iteration() {
-    let lane = Lane::new().prompt("hi").adopted().reply(text("done"));
+    let lane = Lane::new().prompt("hi").owner_changes().reply(text("done"));
     let iterations: Vec<u32> = traces(&lane).iter().map(|row| row.iter).collect();
     assert_eq!(iterations, [1]);
     assert_eq!(lane.ended().counters.model_calls, 2);
@@ -248,7 +248,7 @@ fn asking_again_after_a_crash_is_the_same_iteration() {
 // spec: TRACE-07
 #[test]
 fn a_call_row_counts_attempts() {
-    let down = ToolError::new("http_503", "the server is down", "later").passing();
+    let down = ToolError::new("http_503", "the server is down", "later").into_transient();
     let last = |lane: &Lane| results(lane).pop().map(|row| (row.attempts, row.outcome));
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")]));
     let lane = lane.errs(0, down.clone()).so(|lane| assert_eq!(last(lane), Some((1, None))));
@@ -316,11 +316,12 @@ fn events_are_named() {
         names(&two_rounds()),
         ["agent_run.started", "agent.tool.denied", "agent_run.completed"]
     );
-    let down = ToolError::new("http_503", "down", "later").passing();
+    let down = ToolError::new("http_503", "down", "later").into_transient();
     let lane =
         Lane::new().prompt("hi").reply(calls([call("t1", "fetch", "/a")])).errs(0, down).cancel();
     assert_eq!(names(&lane), ["agent_run.started", "agent.tool.retry", "agent_run.cancelled"]);
-    let lane = Lane::new().prompt("hi").fails(passing(FailureClass::Passing)).adopted().cancel();
+    let lane =
+        Lane::new().prompt("hi").fails(passing(FailureClass::Transient)).owner_changes().cancel();
     assert_eq!(
         names(&lane),
         [
@@ -331,17 +332,17 @@ fn events_are_named() {
             "agent_run.cancelled"
         ]
     );
-    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted();
+    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).owner_changes();
     let unsafe_now = ["agent_run.started", "agent_run.resumed", "agent_run.resume_unsafe"];
     assert_eq!(names(&lane), unsafe_now);
     let lane = Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "x")]))
-        .answer_to(9, windlass_core::mail::Answer::allow());
+        .answer_to(9, windlass_core::log::inbox::HumanAnswer::allow());
     assert_eq!(names(&lane), ["agent_run.started", "agent_run.asked_human", "agent.mail.refused"]);
     let lane = Lane::new().prompt("hi").reply(text("x").stop("odd"));
     assert_eq!(names(&lane), ["agent_run.started", "agent.reply.anomaly", "agent_run.completed"]);
-    let lane = Lane::new().prompt("hi").fails(passing(FailureClass::Lasting));
+    let lane = Lane::new().prompt("hi").fails(passing(FailureClass::Permanent));
     assert_eq!(names(&lane).last(), Some(&"agent_run.failed"));
 }
 
@@ -354,15 +355,15 @@ fn a_run_is_in_one_of_the_known_states() {
     assert_eq!(states(&parked).last(), Some(&RunState::WaitingOnHuman));
     assert_eq!(states(&parked.clone().allow()).last(), Some(&RunState::Running));
     assert_eq!(states(&parked.cancel()).last(), Some(&RunState::Cancelled));
-    // One call asks, the other flies: waiting only when it has landed.
+    // One call asks, the other is in flight: the run waits only when that one has returned.
     let both = Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "write", "/a"), call("t2", "ask_human", "x")]));
     assert_eq!(states(&both).last(), Some(&RunState::Running));
     assert_eq!(states(&both.returns(0, "A")).last(), Some(&RunState::WaitingOnHuman));
-    let drifted = Lane::new().prompt("hi").adopted_with("other");
+    let drifted = Lane::new().prompt("hi").owner_changes_with_hash("other");
     assert_eq!(states(&drifted).last(), Some(&RunState::WaitingOnHuman));
-    let accepted = drifted.answer(windlass_core::mail::Answer::Continue {});
+    let accepted = drifted.answer(windlass_core::log::inbox::HumanAnswer::Continue {});
     assert_eq!(states(&accepted).last(), Some(&RunState::Running));
     assert_eq!(
         states(&Lane::new().prompt("hi").reply(text("a"))).last(),

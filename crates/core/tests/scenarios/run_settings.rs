@@ -1,26 +1,25 @@
-//! What a prompt brings along is its run's alone; what the user's files say stands before the first
-//! prompt.
+//! The settings of a prompt apply to its run only; the user's files stand before the first prompt.
 
 use std::sync::Arc;
 
 use windlass_core::Input;
-use windlass_core::ids::RunId;
-use windlass_core::mail::MailBody;
-use windlass_core::permission::{Mode, Rule};
-use windlass_core::run_settings::RunSettings;
-use windlass_core::settings::Settings;
+use windlass_core::log::ids::RunId;
+use windlass_core::log::inbox::InboxCommand;
+use windlass_core::permission::{PermissionMode, PermissionRule};
+use windlass_core::settings::conversation_settings::Settings;
+use windlass_core::settings::run_settings::RunSettings;
 
 use crate::kit::{Lane, say, settings, text};
 
 fn with_rule(rule: &str) -> Settings {
     let mut settings = settings();
-    settings.rules.allow = vec![Rule::parse(rule).unwrap()];
+    settings.rules.allow = vec![PermissionRule::parse(rule).unwrap()];
     settings
 }
 
-fn prompt(run: &str, own: &Settings) -> MailBody {
-    let settings = Some(Arc::new(RunSettings::of(own)));
-    MailBody::Prompt { run: RunId::from(run), blocks: say(run), settings }
+fn prompt(run: &str, own: &Settings) -> InboxCommand {
+    let settings = Some(Arc::new(RunSettings::from_settings(own)));
+    InboxCommand::Prompt { run: RunId::from(run), blocks: say(run), settings }
 }
 
 fn allowed(lane: &Lane) -> Vec<String> {
@@ -32,12 +31,12 @@ fn allowed(lane: &Lane) -> Vec<String> {
 #[test]
 fn a_prompt_that_waits_keeps_its_own_settings() {
     let mut second = with_rule("Edit");
-    second.rules.mode = Mode::Plan;
+    second.rules.mode = PermissionMode::Plan;
     second.limits.tool_rounds = 2;
     Lane::new()
-        .mail(prompt("one", &with_rule("Bash")))
+        .send_command(prompt("one", &with_rule("Bash")))
         .so(|lane| assert_eq!(allowed(lane), ["Bash"]))
-        .mail(prompt("two", &second))
+        .send_command(prompt("two", &second))
         .so(|lane| {
             assert_eq!(allowed(lane), ["Bash"], "a run's rules do not change under its feet");
         })
@@ -45,9 +44,12 @@ fn a_prompt_that_waits_keeps_its_own_settings() {
         .so(|lane| {
             assert_eq!(allowed(lane), ["Edit"]);
             let settings = lane.live.settings.as_ref().unwrap();
-            assert_eq!((settings.rules.mode, settings.limits.tool_rounds), (Mode::Plan, 2));
+            assert_eq!(
+                (settings.rules.mode, settings.limits.tool_rounds),
+                (PermissionMode::Plan, 2)
+            );
         })
-        .mail(MailBody::prompt(RunId::from("three"), say("three")))
+        .send_command(InboxCommand::prompt(RunId::from("three"), say("three")))
         .reply(text("2"))
         .so(|lane| {
             assert!(!allowed(lane).contains(&"Edit".to_owned()), "the owner's, and nothing else");
@@ -61,12 +63,17 @@ fn after_a_crash_the_next_run_has_what_its_new_owner_has() {
     let adopted = |lane: Lane| {
         let prompt_hash = owner.prompt_hash();
         let settings = Some(Arc::clone(&owner));
-        lane.crash().input(Input::Adopted { epoch: 2, prompt_hash, offer: None, settings })
+        lane.crash().input(Input::OwnerChanged {
+            epoch: 2,
+            prompt_hash,
+            prompt_fingerprint: None,
+            settings,
+        })
     };
-    let lane = Lane::new().mail(prompt("one", &with_rule("Bash")));
+    let lane = Lane::new().send_command(prompt("one", &with_rule("Bash")));
     adopted(lane)
         .so(|lane| assert_eq!(allowed(lane), ["Bash"], "the run goes on as it began"))
-        .mail(MailBody::prompt(RunId::from("two"), say("two")))
+        .send_command(InboxCommand::prompt(RunId::from("two"), say("two")))
         .reply(text("1"))
         .so(|lane| assert_eq!(allowed(lane), ["Read"]));
 }

@@ -1,6 +1,6 @@
-//! Words said to a run while it works.
+//! Steering messages: sent to a run while it works.
 
-use windlass_core::record::{Record, Transition};
+use windlass_core::log::record::{Record, Transition};
 use windlass_core::stop::StopCause;
 
 use crate::kit::{Lane, call, calls, text};
@@ -12,7 +12,7 @@ fn a_steer_in_the_middle_is_read_after_the_round() {
         .prompt("hi")
         .reply(calls([call("t1", "read", "/a")]))
         .steer("in French, please")
-        .settles("steered")
+        .records("steering_queued")
         .shows(["user: hi"])
         .returns(0, "A")
         .shows(["user: hi", "assistant: <read t1>", "user: <t1 ok: A> | in French, please"])
@@ -27,10 +27,10 @@ fn a_steer_before_the_end_keeps_the_run_going() {
         .prompt("hi")
         .steer("one more thing")
         .reply(text("done"))
-        .settles("replied reply_kept asked")
+        .records("model_replied reply_kept model_call_started")
         .so(|lane| {
             let steer = |record: &Record| {
-                matches!(record, Record::Asked { transition: Transition::Steer, .. })
+                matches!(record, Record::ModelCallStarted { transition: Transition::Steer, .. })
             };
             assert!(lane.last.iter().any(steer));
         })
@@ -45,17 +45,17 @@ fn a_steer_before_the_end_keeps_the_run_going() {
 fn a_steer_to_nobody_is_a_prompt() {
     Lane::new()
         .steer("begin")
-        .settles("queued run_started asked")
+        .records("prompt_queued run_started model_call_started")
         .reply(text("ok"))
         .steer("and again")
-        .settles("queued run_started asked");
-    Lane::new().prompt("hi").cancel().steer("then this").settles("queued");
+        .records("prompt_queued run_started model_call_started");
+    Lane::new().prompt("hi").cancel().steer("then this").records("prompt_queued");
 }
 
 #[test]
 fn an_empty_steer_is_refused() {
-    Lane::new().prompt("hi").steer("  ").refused("empty");
-    Lane::new().steer("").refused("empty");
+    Lane::new().prompt("hi").steer("  ").command_rejected("empty");
+    Lane::new().steer("").command_rejected("empty");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn steers_are_bounded() {
         .prompt("hi")
         .steer("one")
         .steer("two")
-        .refused("too many steers");
+        .command_rejected("too many steers");
 }
 
 #[test]
@@ -110,5 +110,5 @@ fn words_of_a_run_that_ended_stay_in_the_conversation() {
 
 #[test]
 fn a_steer_survives_a_crash() {
-    Lane::new().prompt("hi").steer("more").adopted().shows_last("user: hi | more");
+    Lane::new().prompt("hi").steer("more").owner_changes().shows_last("user: hi | more");
 }

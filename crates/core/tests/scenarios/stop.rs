@@ -1,17 +1,17 @@
 //! What each stop reason does.
 
-use windlass_core::permission::Human;
-use windlass_core::record::Record;
-use windlass_core::settings::StopAction;
-use windlass_core::stop::{Anomaly, StopCause};
-use windlass_core::words;
+use windlass_core::log::record::Record;
+use windlass_core::message::prompt_texts;
+use windlass_core::permission::HumanAvailability;
+use windlass_core::settings::conversation_settings::StopAction;
+use windlass_core::stop::{ReplyAnomaly, StopCause};
 
 use crate::kit::{Lane, call, calls, nothing, text};
 
-fn anomalies(lane: &Lane) -> Vec<Anomaly> {
+fn anomalies(lane: &Lane) -> Vec<ReplyAnomaly> {
     let records = lane.log.iter().flat_map(|entry| &entry.records);
     let what = records.filter_map(|record| match record {
-        Record::Anomaly { what } => Some(*what),
+        Record::AnomalyDetected { what } => Some(*what),
         _ => None,
     });
     what.collect()
@@ -22,14 +22,14 @@ fn anomalies(lane: &Lane) -> Vec<Anomaly> {
 fn end_turn_ends_the_run_with_its_text_and_usage() {
     Lane::new()
         .prompt("hi")
-        .settles("queued run_started asked")
-        .wants("ask 1")
+        .records("prompt_queued run_started model_call_started")
+        .wants("model 1")
         .reply(text("hello").usage(7, 3))
-        .settles("replied reply_kept finished")
+        .records("model_replied reply_kept run_finished")
         .ends(StopCause::EndTurn)
         .saying("hello")
         .so(|lane| {
-            assert_eq!(lane.ended().counters.usage.total(), 10);
+            assert_eq!(lane.ended().counters.usage.total_tokens(), 10);
             assert!(anomalies(lane).is_empty());
         })
         .shows(["user: hi", "assistant: hello"])
@@ -56,10 +56,10 @@ fn an_answer_without_text_says_so() {
         Lane::new()
             .prompt("hi")
             .reply(reply)
-            .settles("replied reply_kept anomaly finished")
+            .records("model_replied reply_kept anomaly_detected run_finished")
             .ends(StopCause::EndTurn)
-            .saying(words::EMPTY_ANSWER)
-            .so(|lane| assert_eq!(anomalies(lane), [Anomaly::EmptyAnswer]))
+            .saying(prompt_texts::EMPTY_ANSWER)
+            .so(|lane| assert_eq!(anomalies(lane), [ReplyAnomaly::EmptyAnswer]))
             .shows(["user: hi"]);
     }
 }
@@ -70,10 +70,10 @@ fn tool_use_runs_the_calls_and_asks_again() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "read", "/a")]).text("looking"))
-        .settles("replied round_opened judged launched")
+        .records("model_replied round_opened permission_decided repeatable_call_started")
         .wants("run 1.0#1")
         .returns(0, "A")
-        .settles("completed settled round_closed asked")
+        .records("call_returned result_finalized round_closed model_call_started")
         .reply(calls([call("t2", "read", "/b")]))
         .returns(0, "B")
         .reply(text("done"))
@@ -109,11 +109,11 @@ fn calls_under_another_stop_reason_are_still_answered() {
         Lane::new()
             .prompt("hi")
             .reply(reply)
-            .settles("replied anomaly round_opened judged launched")
+            .records("model_replied anomaly_detected round_opened permission_decided repeatable_call_started")
             .returns(0, "A")
             .reply(text("done"))
             .ends(StopCause::EndTurn)
-            .so(|lane| assert_eq!(anomalies(lane), [Anomaly::CallsWithoutToolUse], "{reason}"))
+            .so(|lane| assert_eq!(anomalies(lane), [ReplyAnomaly::CallsWithoutToolUse], "{reason}"))
             .shows(["user: hi", "assistant: <read t1>", "user: <t1 ok: A>", "assistant: done"]);
     }
 }
@@ -126,7 +126,7 @@ fn tool_use_without_calls_finishes_and_is_counted() {
         .reply(text("hm").stop("tool_use"))
         .ends(StopCause::Unexpected)
         .saying("hm")
-        .so(|lane| assert_eq!(anomalies(lane), [Anomaly::ToolUseWithoutCalls]));
+        .so(|lane| assert_eq!(anomalies(lane), [ReplyAnomaly::ToolUseWithoutCalls]));
 }
 
 // spec: STOP-12, STOP-13
@@ -143,10 +143,10 @@ fn a_stop_string_does_what_the_map_says() {
         .reply(text("all").matched("never registered"))
         .ends(StopCause::StopSequence)
         .saying("all")
-        .so(|lane| assert_eq!(anomalies(lane), [Anomaly::UnknownStopString]));
+        .so(|lane| assert_eq!(anomalies(lane), [ReplyAnomaly::UnknownStopString]));
     lane()
         .reply(text("one ").matched("\nMORE"))
-        .settles("replied reply_kept noted asked")
+        .records("model_replied reply_kept note_added model_call_started")
         .reply(text("two"))
         .ends(StopCause::EndTurn)
         .saying("one two");
@@ -156,16 +156,16 @@ fn a_stop_string_does_what_the_map_says() {
 #[test]
 fn drift_is_thrown_away_and_asked_again_at_most_twice() {
     let drifts = || text("\nand then the user said").matched("\nUser:");
-    // Where nobody can be asked.
-    Lane::with(|settings| settings.rules.human = Human::Absent)
+    // No human is available.
+    Lane::with(|settings| settings.rules.human = HumanAvailability::Absent)
         .prompt("hi")
         .reply(drifts())
-        .settles("replied reply_dropped rejected noted asked")
-        .shows_last(&format!("user: hi | {}", words::REPROMPT))
+        .records("model_replied reply_dropped answer_rejected note_added model_call_started")
+        .shows_last(&format!("user: hi | {}", prompt_texts::REPROMPT))
         .reply(drifts())
-        .settles("replied reply_dropped rejected noted asked")
+        .records("model_replied reply_dropped answer_rejected note_added model_call_started")
         .reply(drifts())
-        .settles("replied reply_dropped finished")
+        .records("model_replied reply_dropped run_finished")
         .ends(StopCause::Unexpected)
         .saying("");
 }
@@ -175,7 +175,7 @@ fn drift_with_calls_runs_none_of_them() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "write", "/a")]).matched("\nUser:"))
-        .settles("replied reply_dropped rejected noted asked");
+        .records("model_replied reply_dropped answer_rejected note_added model_call_started");
 }
 
 // spec: STOP-14
@@ -186,7 +186,7 @@ fn pause_turn_sends_the_content_back_unchanged() {
     Lane::new()
         .prompt("hi")
         .reply(text("let me look ").json(server).stop("pause_turn"))
-        .settles("replied reply_kept asked")
+        .records("model_replied reply_kept model_call_started")
         .shows(["user: hi", "assistant: let me look  | (server_tool_use)"])
         .so(|lane| {
             let last = lane.live.transcript.segments().back().unwrap();
@@ -205,7 +205,7 @@ fn a_paused_turn_is_not_spoken_into() {
         .reply(text("searching ").stop("pause_turn"))
         .shows(["user: hi", "assistant: searching "])
         .reply(text("found"))
-        .settles("replied reply_kept asked")
+        .records("model_replied reply_kept model_call_started")
         .shows(["user: hi", "assistant: searching  | found", "user: also this"])
         .reply(text("both done"))
         .ends(StopCause::EndTurn)
@@ -219,7 +219,7 @@ fn a_refusal_runs_nothing_and_says_the_sentence() {
         Lane::new()
             .prompt("hi")
             .reply(reply.stop("refusal"))
-            .settles("replied reply_dropped finished")
+            .records("model_replied reply_dropped run_finished")
             .ends(StopCause::Refusal)
             .saying("I can't help with that request.")
             .shows(["user: hi"]);
@@ -233,10 +233,10 @@ fn a_stop_reason_nobody_knows_finishes_with_what_there_is() {
         Lane::new()
             .prompt("hi")
             .reply(text("so far").stop(reason))
-            .settles("replied anomaly reply_kept finished")
+            .records("model_replied anomaly_detected reply_kept run_finished")
             .ends(StopCause::Unexpected)
             .saying("so far")
-            .so(|lane| assert_eq!(anomalies(lane), [Anomaly::UnknownStopReason]));
+            .so(|lane| assert_eq!(anomalies(lane), [ReplyAnomaly::UnknownStopReason]));
     }
     Lane::new().prompt("hi").reply(nothing().stop("new")).ends(StopCause::Unexpected).saying("");
     Lane::new()
@@ -248,9 +248,9 @@ fn a_stop_reason_nobody_knows_finishes_with_what_there_is() {
 
 #[test]
 fn a_reply_that_nobody_asked_for_changes_nothing() {
-    Lane::new().reply_to(1, text("hello")).ignored();
+    Lane::new().reply_to(1, text("hello")).records_nothing();
     let asked = Lane::new().prompt("hi");
-    asked.clone().reply_to(2, text("hello")).ignored();
-    asked.clone().reply_to(u32::MAX, text("hello")).ignored();
-    asked.reply(text("a")).reply_to(1, text("b")).ignored().saying("a");
+    asked.clone().reply_to(2, text("hello")).records_nothing();
+    asked.clone().reply_to(u32::MAX, text("hello")).records_nothing();
+    asked.reply(text("a")).reply_to(1, text("b")).records_nothing().saying("a");
 }

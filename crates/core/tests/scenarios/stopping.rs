@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use windlass_core::input::{FailureClass, Finding};
-use windlass_core::mail::Answer;
+use windlass_core::log::inbox::HumanAnswer;
+use windlass_core::log::input::{FailureClass, ProbeResult};
 use windlass_core::stop::StopCause;
 
 use crate::kit::{Lane, call, calls, passing, text};
@@ -15,27 +15,27 @@ fn cancelled(lane: Lane) -> Lane {
 // spec: LANES-07
 #[test]
 fn cancel_while_asking_waits_for_the_reply() {
-    let lane = || Lane::new().prompt("hi").cancel().settles("cancel_requested").wants("ask 1");
+    let lane = || Lane::new().prompt("hi").cancel().records("cancel_requested").wants("model 1");
     cancelled(lane().reply(calls([call("t1", "write", "/a")])))
         .shows(["user: hi"])
-        .so(|lane| assert_eq!(lane.count("started"), 0));
+        .so(|lane| assert_eq!(lane.count("call_started"), 0));
     // A finished answer is never lost.
     lane()
         .reply(text("done"))
         .ends(StopCause::EndTurn)
         .also([StopCause::UserCancel])
         .saying("done");
-    cancelled(lane().fails(passing(FailureClass::Passing)));
+    cancelled(lane().fails(passing(FailureClass::Transient)));
     cancelled(lane().reply(text("half").stop("max_tokens")));
 }
 
 #[test]
 fn abort_while_asking_ends_at_once_and_charges() {
     cancelled(Lane::new().prompt("hi").abort())
-        .settles("cancel_requested attempt_abandoned finished")
+        .records("cancel_requested model_call_abandoned run_finished")
         .so(|lane| assert!(lane.ended().counters.usage.output_tokens == 4_096))
         .reply_to(1, text("late"))
-        .ignored();
+        .records_nothing();
 }
 
 // spec: LANES-07, LANES-08
@@ -48,11 +48,11 @@ fn cancel_while_acting_lets_what_flies_land() {
             call("t2", "write", "/a"),
             call("t3", "deploy", "x"),
         ]))
-        .calls_are("running ready questioned")
+        .calls_are("running ready awaiting-human")
         .cancel()
-        .settles("cancel_requested settled settled")
+        .records("cancel_requested result_finalized result_finalized")
         .wants("run 1.0#1");
-    cancelled(lane.returns(0, "written")).settles("completed settled round_closed finished").shows_last(
+    cancelled(lane.returns(0, "written")).records("call_returned result_finalized round_closed run_finished").shows_last(
         "user: <t1 ok: written> | <t2 skipped: the run was cancelled before this call ran> | <t3 \
          skipped: the run was cancelled before this call ran>",
     );
@@ -65,7 +65,7 @@ fn abort_while_acting_stops_what_may_be_stopped() {
         .reply(calls([call("t1", "sleep", "/s"), call("t2", "write", "/a")]))
         .wait(2_500)
         .abort()
-        .settles("cancel_requested settled")
+        .records("cancel_requested result_finalized")
         .wants("run 1.1#1");
     cancelled(lane.returns(1, "A")).shows_last(
         "user: <t1 interrupted: interrupted after 2.5 s; it changes nothing> | <t2 ok: A>",
@@ -77,15 +77,16 @@ fn abort_while_acting_stops_what_may_be_stopped() {
 #[test]
 fn a_cancel_can_become_an_abort_and_not_the_other_way() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "bash", "x")]));
-    lane.clone().cancel().cancel().refused("asked to end already");
+    lane.clone().cancel().cancel().command_rejected("asked to end already");
     cancelled(lane.clone().cancel().abort());
     let stubborn = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/x")]));
-    cancelled(stubborn.abort().cancel().refused("asked to end already").returns(0, "A"));
+    cancelled(stubborn.abort().cancel().command_rejected("asked to end already").returns(0, "A"));
 }
 
 #[test]
 fn stopping_while_the_provider_is_down_ends_at_once() {
-    let down = || Lane::new().prompt("hi").fails(passing(FailureClass::Passing)).phase("deferred");
+    let down =
+        || Lane::new().prompt("hi").fails(passing(FailureClass::Transient)).phase("awaiting_retry");
     cancelled(down().cancel());
     cancelled(down().abort());
 }
@@ -95,7 +96,8 @@ fn stopping_while_the_provider_is_down_ends_at_once() {
 fn stopping_while_a_human_is_asked_ends_at_once() {
     for tool in ["deploy", "ask_human"] {
         let lane = || Lane::new().prompt("hi").reply(calls([call("t1", tool, "x")])).parked();
-        cancelled(lane().cancel()).settles("cancel_requested settled round_closed finished");
+        cancelled(lane().cancel())
+            .records("cancel_requested result_finalized round_closed run_finished");
         cancelled(lane().abort());
     }
 }
@@ -103,68 +105,70 @@ fn stopping_while_a_human_is_asked_ends_at_once() {
 // spec: LANES-12
 #[test]
 fn a_cancel_waits_three_minutes_for_a_human_who_knows_more() {
-    let lost =
-        || Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).adopted().parked();
-    let waiting = lost().cancel().settles("cancel_requested").wakes_in(180_000);
-    waiting.clone().wait(170_000).ignored();
+    let lost = || {
+        Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).owner_changes().parked()
+    };
+    let waiting = lost().cancel().records("cancel_requested").wakes_in(180_000);
+    waiting.clone().wait(170_000).records_nothing();
     cancelled(waiting.clone().wake())
         .shows_last("user: <t1 interrupted: its process ended while it ran; effects unknown>");
-    cancelled(waiting.answer(Answer::MarkDone { text: Arc::from("it was written") }))
+    cancelled(waiting.answer(HumanAnswer::MarkDone { text: Arc::from("it was written") }))
         .shows_last("user: <t1 ok: it was written>");
     // An answer that would run it again comes too late for that.
-    cancelled(lost().cancel().answer(Answer::Retry {}))
+    cancelled(lost().cancel().answer(HumanAnswer::Retry {}))
         .shows_last("user: <t1 skipped: the run was cancelled before this call ran>");
 }
 
 #[test]
 fn a_cancel_waits_for_a_probe() {
-    let lane = Lane::new().prompt("hi").reply(calls([call("t1", "send", "x")])).adopted().cancel();
-    let lane = lane.settles("cancel_requested").wants("probe 1.0");
-    cancelled(lane.clone().probe(0, Finding::Happened { text: Arc::from("sent") }))
+    let lane =
+        Lane::new().prompt("hi").reply(calls([call("t1", "send", "x")])).owner_changes().cancel();
+    let lane = lane.records("cancel_requested").wants("probe 1.0");
+    cancelled(lane.clone().probe(0, ProbeResult::Happened { text: Arc::from("sent") }))
         .shows_last("user: <t1 ok: sent>");
-    cancelled(lane.clone().probe(0, Finding::DidNotHappen {}))
+    cancelled(lane.clone().probe(0, ProbeResult::DidNotHappen {}))
         .shows_last("user: <t1 skipped: the run was cancelled before this call ran>");
-    cancelled(lane.probe(0, Finding::Unknown {}).settles("questioned").wake());
+    cancelled(lane.probe(0, ProbeResult::Unknown {}).records("question_asked").wake());
 }
 
 #[test]
 fn stopping_a_halted_run_ends_it() {
-    let halted = || Lane::new().prompt("hi").adopted_with("other").phase("halted");
+    let halted = || Lane::new().prompt("hi").owner_changes_with_hash("other").phase("paused");
     cancelled(halted().cancel());
     cancelled(halted().abort());
     let acting = || {
         let lane = Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")]));
-        lane.adopted_with("other").phase("halted")
+        lane.owner_changes_with_hash("other").phase("paused")
     };
     cancelled(acting().cancel())
         .shows_last("user: <t1 skipped: the run was cancelled before this call ran>");
-    cancelled(acting().answer(Answer::Continue {}).abort());
+    cancelled(acting().answer(HumanAnswer::Continue {}).abort());
 }
 
 #[test]
 fn a_cancel_before_the_crash_holds_after_it() {
     let lane = || Lane::new().prompt("hi").cancel();
-    cancelled(lane().adopted()).settles("adopted attempt_abandoned finished");
-    // Nothing will run any more, so what changed is nobody's question.
-    cancelled(lane().adopted_with("other"));
+    cancelled(lane().owner_changes()).records("owner_changed model_call_abandoned run_finished");
+    // Nothing will run any more, so the prompt change needs no question.
+    cancelled(lane().owner_changes_with_hash("other"));
     let acting = Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "read", "/a"), call("t2", "write", "/b")]));
     cancelled(
         acting
             .cancel()
-            .adopted_with("other")
-            .settles("adopted call_lost questioned settled")
+            .owner_changes_with_hash("other")
+            .records("owner_changed call_lost question_asked result_finalized")
             .wake(),
     );
 }
 
 #[test]
 fn a_stop_for_no_run_is_refused() {
-    Lane::new().cancel().refused("no such run");
-    Lane::new().abort().refused("no such run");
-    Lane::new().prompt("hi").cancel_run("run-7").refused("no such run");
-    Lane::new().prompt("hi").reply(text("a")).cancel_run("run-1").refused("no such run");
+    Lane::new().cancel().command_rejected("no such run");
+    Lane::new().abort().command_rejected("no such run");
+    Lane::new().prompt("hi").cancel_run("run-7").command_rejected("no such run");
+    Lane::new().prompt("hi").reply(text("a")).cancel_run("run-1").command_rejected("no such run");
 }
 
 #[test]

@@ -1,25 +1,25 @@
-//! Replies cut by the output limit: the ladder and its rungs.
+//! Replies truncated by the output limit: the truncation ladder and its steps.
 
-use windlass_core::record::{Record, Transition};
+use windlass_core::log::record::{Record, Transition};
+use windlass_core::message::prompt_texts;
 use windlass_core::stop::StopCause;
-use windlass_core::words;
 
-use crate::kit::{Answering, Lane, call, calls, nothing, text};
+use crate::kit::{Lane, ReplyBuilder, call, calls, nothing, text};
 
-fn cut_text(piece: &str) -> Answering {
+fn cut_text(piece: &str) -> ReplyBuilder {
     text(piece).stop("max_tokens")
 }
 
 fn transitions(lane: &Lane) -> Vec<Transition> {
     let records = lane.log.iter().flat_map(|entry| &entry.records);
     let asked = records.filter_map(|record| match record {
-        Record::Asked { transition, .. } => Some(*transition),
+        Record::ModelCallStarted { transition, .. } => Some(*transition),
         _ => None,
     });
     asked.collect()
 }
 
-/// Rounds enough that a compaction finds something to leave out.
+/// Enough rounds for a compaction to remove something.
 fn with_history(mut lane: Lane) -> Lane {
     for turn in 0..8 {
         lane = lane.prompt(&format!("turn {turn}")).reply(text("ok"));
@@ -33,18 +33,18 @@ fn the_ladder_has_its_rungs_in_order() {
     with_history(Lane::new())
         .prompt("write a book")
         .reply(cut_text("never kept"))
-        .settles("replied reply_dropped asked")
-        .so(|lane| assert_eq!(lane.run().asking().unwrap().max_tokens, 32_000))
+        .records("model_replied reply_dropped model_call_started")
+        .so(|lane| assert_eq!(lane.run().pending_model_call().unwrap().max_tokens, 32_000))
         .reply(cut_text("one "))
-        .settles("replied reply_kept noted asked")
+        .records("model_replied reply_kept note_added model_call_started")
         .shows_last("user: previous response was truncated; continue from where you left off")
         .reply(cut_text("two "))
-        .settles("replied reply_kept noted asked")
+        .records("model_replied reply_kept note_added model_call_started")
         .reply(cut_text("three "))
-        .settles("replied reply_kept noted compacted asked")
+        .records("model_replied reply_kept note_added compacted model_call_started")
         .so(|lane| assert_eq!(lane.live.transcript.generation(), 1))
         .reply(cut_text("four"))
-        .settles("replied reply_kept finished")
+        .records("model_replied reply_kept run_finished")
         .ends(StopCause::TruncationExhausted)
         .saying("")
         .so(|lane| {
@@ -87,13 +87,13 @@ fn only_a_whole_reply_takes_the_ladder_back_to_its_foot() {
         .reply(calls([call("t1", "read", "/a")]))
         .so(|lane| assert_eq!(lane.run().counters.truncations, 0))
         .returns(0, "A")
-        // The cap stays raised, so the first rung is the sentence.
+        // The cap stays raised, so the first step is the request to continue.
         .reply(cut_text("c "))
-        .settles("replied reply_kept noted asked")
+        .records("model_replied reply_kept note_added model_call_started")
         .reply(cut_text("d "))
-        .settles("replied reply_kept noted asked")
+        .records("model_replied reply_kept note_added model_call_started")
         .reply(cut_text("e "))
-        .settles("replied reply_kept noted asked")
+        .records("model_replied reply_kept note_added model_call_started")
         .reply(text("f"))
         .ends(StopCause::EndTurn)
         .saying("c d e f");
@@ -117,9 +117,9 @@ fn a_cut_call_is_not_run_and_is_asked_for_again() {
     Lane::new()
         .prompt("hi")
         .reply(text("I will write").cut("write"))
-        .settles("replied reply_dropped asked")
+        .records("model_replied reply_dropped model_call_started")
         .reply(text("I will write").cut("write"))
-        .settles("replied reply_kept noted asked")
+        .records("model_replied reply_kept note_added model_call_started")
         .shows([
             "user: hi",
             "assistant: I will write",
@@ -139,10 +139,10 @@ fn a_cut_call_hears_its_own_sentence_after_a_compaction_too() {
     for _ in 0..4 {
         lane = lane.reply(nothing().cut("write"));
     }
-    lane.settles("replied reply_kept noted compacted asked")
+    lane.records("model_replied reply_kept note_added compacted model_call_started")
         .so(|lane| {
             let last = crate::kit::messages(&lane.live).pop().unwrap();
-            assert!(last.ends_with(words::REISSUE_TOOL_USE), "{last}");
+            assert!(last.ends_with(prompt_texts::REISSUE_TOOL_USE), "{last}");
         })
         .reply(nothing().cut("write"))
         .ends(StopCause::TruncationExhausted);
@@ -156,7 +156,7 @@ fn complete_siblings_of_a_cut_call_run() {
         Lane::new()
             .prompt("hi")
             .reply(reply.cut("write").stop(reason))
-            .settles("replied round_opened judged judged started launched")
+            .records("model_replied round_opened permission_decided permission_decided call_started repeatable_call_started")
             .returns(1, "B")
             .returns(0, "ok")
             .shows([
@@ -173,7 +173,7 @@ fn max_tokens_after_a_whole_call_runs_it_and_says_nothing() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "read", "/a")]).stop("max_tokens"))
-        .settles("replied round_opened judged launched")
+        .records("model_replied round_opened permission_decided repeatable_call_started")
         .returns(0, "A")
         .shows_last("user: <t1 ok: A>");
 }
@@ -185,17 +185,17 @@ fn the_end_of_the_window_makes_room_once_in_a_run() {
     with_history(Lane::new())
         .prompt("go")
         .reply(full())
-        .settles("replied reply_kept noted compacted asked")
+        .records("model_replied reply_kept note_added compacted model_call_started")
         .so(|lane| assert_eq!(lane.run().counters.reactive_compactions, 1))
         .reply(full())
-        .settles("replied reply_kept finished")
+        .records("model_replied reply_kept run_finished")
         .ends(StopCause::BlockingLimit)
         .so(|lane| assert!(lane.ended().cause.is_resumable()))
         // Another run has one of its own.
         .prompt("go on")
         .so(|lane| assert_eq!(lane.run().counters.reactive_compactions, 0))
         .reply(full())
-        .settles("replied reply_kept noted compacted asked");
+        .records("model_replied reply_kept note_added compacted model_call_started");
     Lane::new().prompt("go").reply(full()).ends(StopCause::BlockingLimit);
     with_history(Lane::new())
         .prompt("go")
@@ -210,24 +210,24 @@ fn the_end_of_the_window_makes_room_once_in_a_run() {
 fn whatever_led_to_it_there_is_one_reactive_compaction_in_a_run() {
     let cut =
         |lane: Lane, times: usize| (0..times).fold(lane, |lane, _| lane.reply(cut_text("x ")));
-    // Cut replies, then a whole one, then cut replies again.
+    // Truncated replies, then a complete one, then truncated replies again.
     let lane = cut(with_history(Lane::new()).prompt("go"), 4);
-    let lane = lane.settles("replied reply_kept noted compacted asked");
+    let lane = lane.records("model_replied reply_kept note_added compacted model_call_started");
     let lane = lane.reply(calls([call("t1", "read", "/a")])).returns(0, "A");
-    let lane = cut(lane, 3).wants("ask 17");
+    let lane = cut(lane, 3).wants("model 17");
     cut(lane, 1)
-        .settles("replied reply_kept finished")
+        .records("model_replied reply_kept run_finished")
         .ends(StopCause::TruncationExhausted)
         .so(|lane| assert_eq!(lane.count("compacted"), 1));
-    // A provider that says the request is too long, and cut replies.
-    let too_long = || crate::kit::passing(windlass_core::input::FailureClass::TooLong);
+    // A provider that reports that the request is too long, and truncated replies.
+    let too_long = || crate::kit::passing(windlass_core::log::input::FailureClass::ContextTooLong);
     let lane = with_history(Lane::new()).prompt("go").fails(too_long());
-    let lane = lane.settles("attempt_abandoned compacted asked");
+    let lane = lane.records("model_call_abandoned compacted model_call_started");
     cut(lane.clone(), 4).ends(StopCause::TruncationExhausted);
     lane.fails(too_long()).ends(StopCause::BlockingLimit);
-    // One that a person asked for is another.
+    // A requested compaction is counted separately.
     let lane = with_history(Lane::new()).compact().prompt("go");
-    let lane = lane.settles("queued run_started compacted asked");
+    let lane = lane.records("prompt_queued run_started compacted model_call_started");
     lane.so(|lane| assert_eq!(lane.run().counters.reactive_compactions, 0));
 }
 
@@ -236,5 +236,5 @@ fn the_end_of_the_window_with_calls_runs_them() {
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "read", "/a")]).stop("model_context_window_exceeded"))
-        .settles("replied round_opened judged launched");
+        .records("model_replied round_opened permission_decided repeatable_call_started");
 }

@@ -1,13 +1,13 @@
-//! Making room without asking anybody: stages, thresholds, and what blocks a call.
+//! Pruning without a model call: stages, thresholds, and what blocks a call.
 
-use windlass_core::record::Record;
+use windlass_core::context::{PruneStage, StageSwitch};
+use windlass_core::log::record::Record;
 use windlass_core::stop::StopCause;
-use windlass_core::window::{Stage, Switch};
 
 use crate::kit::{Lane, call, calls, page, paid_only, small, text};
 
 /// The stages that acted in the last entry, in order.
-fn stages(lane: &Lane) -> Vec<Stage> {
+fn stages(lane: &Lane) -> Vec<PruneStage> {
     let stage = |record: &Record| match record {
         Record::Pruned { stage, .. } => Some(*stage),
         _ => None,
@@ -16,7 +16,9 @@ fn stages(lane: &Lane) -> Vec<Stage> {
 }
 
 /// Nine rounds of 6,000 characters: over 70 % with the last.
-fn filled(change: impl FnOnce(&mut windlass_core::settings::Settings)) -> Lane {
+fn filled(
+    change: impl FnOnce(&mut windlass_core::settings::conversation_settings::Settings),
+) -> Lane {
     let lane = Lane::with(|settings| {
         small(settings);
         change(settings);
@@ -28,21 +30,22 @@ fn filled(change: impl FnOnce(&mut windlass_core::settings::Settings)) -> Lane {
 fn below_seventy_per_cent_nothing_is_touched() {
     filled(|_| {})
         .so(|lane| assert!(lane.share() <= 70, "{}", lane.share()))
-        .settles("completed settled round_closed asked")
+        .records("call_returned result_finalized round_closed model_call_started")
         .so(|lane| assert_eq!(lane.live.transcript.generation(), 0));
 }
 
 // spec: WINDOW-01, WINDOW-06
 #[test]
 fn over_seventy_per_cent_the_cheapest_stage_that_frees_enough_acts() {
-    filled(|_| {}).reads(8, 6_000).settles("completed settled round_closed pruned asked").so(
-        |lane| {
-            assert_eq!(stages(lane), [Stage::Micro]);
+    filled(|_| {})
+        .reads(8, 6_000)
+        .records("call_returned result_finalized round_closed pruned model_call_started")
+        .so(|lane| {
+            assert_eq!(stages(lane), [PruneStage::Micro]);
             assert!(lane.share() <= 50, "{}", lane.share());
             assert_eq!(lane.live.transcript.generation(), 1);
-        },
-    );
-    // Nothing was summed up, and the newest results are whole.
+        });
+    // Nothing was summarised, and the newest results are complete.
     filled(|_| {})
         .reads(8, 6_000)
         .tells(&page(8, 6_000))
@@ -52,24 +55,25 @@ fn over_seventy_per_cent_the_cheapest_stage_that_frees_enough_acts() {
 
 #[test]
 fn stages_are_switched_one_by_one() {
-    let off = |stage: fn(&mut windlass_core::window::Window)| {
+    let off = |stage: fn(&mut windlass_core::context::WindowSettings)| {
         filled(move |settings| stage(&mut settings.window)).reads(8, 6_000)
     };
-    off(|window| window.micro = Switch::Off)
-        .settles("completed settled round_closed compacted asked");
-    off(|window| window.snip = Switch::Off).so(|lane| assert_eq!(stages(lane), [Stage::Micro]));
-    // Summing up is left, and has no switch.
+    off(|window| window.micro = StageSwitch::Off)
+        .records("call_returned result_finalized round_closed compacted model_call_started");
+    off(|window| window.snip = StageSwitch::Off)
+        .so(|lane| assert_eq!(stages(lane), [PruneStage::Micro]));
+    // The summary is left, and cannot be switched off.
     off(|window| {
-        window.snip = Switch::Off;
-        window.micro = Switch::Off;
-        window.collapse = Switch::Off;
+        window.snip = StageSwitch::Off;
+        window.micro = StageSwitch::Off;
+        window.collapse = StageSwitch::Off;
     })
-    .settles("completed settled round_closed compacted asked");
+    .records("call_returned result_finalized round_closed compacted model_call_started");
 }
 
 #[test]
 fn a_stage_that_does_not_free_enough_leaves_no_trace() {
-    // One result per round, each short: nothing to cut, nothing repeated.
+    // One result per round, each short: nothing to truncate, nothing repeated.
     let lane = Lane::with(small).prompt("go").fills(0..28, 1_900);
     let lane = lane.so(|lane| assert_eq!(lane.count("pruned"), 0));
     lane.so(|lane| assert_eq!(lane.count("compacted"), 1));
@@ -89,7 +93,7 @@ fn results_of_calls_made_again_give_way_to_a_pointer() {
     lane.so(|lane| {
         let mut acted = lane.log.iter().flat_map(|entry| &entry.records);
         let collapsed =
-            |record: &Record| matches!(record, Record::Pruned { stage: Stage::Collapse, .. });
+            |record: &Record| matches!(record, Record::Pruned { stage: PruneStage::Collapse, .. });
         assert!(acted.any(collapsed));
     })
     .tells("an older result of a call that was made again later")
@@ -109,8 +113,8 @@ fn thoughts_and_notes_go_first_and_only_the_old_ones() {
         lane = lane.says(reply).returns(0, "ok");
     }
     lane.so(|lane| assert!(lane.count("pruned") > 0, "{}", lane.share())).so(|lane| {
-        let thoughts = lane.live.transcript.thoughts();
-        // The last five rounds keep theirs: the API wants them back unchanged.
+        let thoughts = lane.live.transcript.thinking_removals();
+        // The last five rounds keep theirs: the API requires them unchanged.
         assert!((5..11).contains(&thoughts.len()), "{}", thoughts.len());
         let all = format!("{:?}", lane.live.transcript);
         assert!(all.contains(&page(10, 5_000)));
@@ -137,12 +141,12 @@ fn the_latest_turn_is_never_pruned_however_few_messages_are_kept() {
 fn cheap_stages_leave_the_summary_and_the_journal_alone() {
     let lane = Lane::with(|settings| {
         small(settings);
-        settings.window.micro = Switch::Off;
+        settings.window.micro = StageSwitch::Off;
     });
     let lane = lane.prompt("go").says(calls([call("n", "note", "objective: haul")]));
     let lane = lane.fills(0..10, 6_000).so(|lane| assert_eq!(lane.count("compacted"), 1));
     let mut settings = (**lane.live.settings.as_ref().unwrap()).clone();
-    settings.window.micro = Switch::On;
+    settings.window.micro = StageSwitch::On;
     let lane = lane.says(text("done")).configure(settings).prompt("more").fills(20..25, 6_000);
     lane.so(|lane| assert!(lane.count("pruned") > 0, "{}", lane.share()))
         .tells("[summary of the earlier conversation")
@@ -155,16 +159,16 @@ fn cheap_stages_leave_the_summary_and_the_journal_alone() {
 fn over_the_blocking_limit_no_call_is_made() {
     Lane::with(small)
         .prompt(&page(0, 80_000))
-        .settles("queued run_started finished")
+        .records("prompt_queued run_started run_finished")
         .ends(StopCause::BlockingLimit)
         .so(|lane| {
             assert_eq!(lane.ended().counters.model_calls, 0);
             assert!(lane.ended().cause.is_resumable());
         })
-        // The conversation is as it was; a larger window takes it up.
+        // The conversation is unchanged; a larger window continues it.
         .configure(crate::kit::settings())
         .prompt("go on")
-        .wants("ask 1");
+        .wants("model 1");
 }
 
 #[test]
@@ -179,19 +183,19 @@ fn a_window_of_nothing_is_always_full() {
         .prompt("again")
         .ends(StopCause::BlockingLimit);
     }
-    Lane::with(|settings| settings.model.window_tokens = u64::MAX).prompt("hi").wants("ask 1");
+    Lane::with(|settings| settings.model.window_tokens = u64::MAX).prompt("hi").wants("model 1");
 }
 
 #[test]
 fn what_cheap_stages_free_is_used_before_a_run_is_blocked() {
-    // Four recoveries are used up; the window is full; old results can still be cut.
+    // Four recoveries are used up; the window is full; old results can still be truncated.
     let lane = Lane::with(|settings| {
         small(settings);
         settings.limits.recoveries = 0;
         settings.window.thresholds.gain = 5;
     });
     let lane = lane.prompt("go").fills(0..12, 6_000).reads(12, 7_000);
-    lane.wants("ask 14").so(|lane| {
+    lane.wants("model 14").so(|lane| {
         assert_eq!(lane.count("pruned"), 1);
         assert!(lane.share() < 98);
     });
@@ -204,7 +208,7 @@ fn a_window_that_stays_tight_lets_the_run_go_on_until_it_is_full() {
         paid_only(settings);
         settings.limits.recoveries = 0;
     });
-    let lane = lane.prompt("go").fills(0..11, 6_000).wants("ask 12");
+    let lane = lane.prompt("go").fills(0..11, 6_000).wants("model 12");
     lane.so(|lane| assert!(lane.share() > 70)).reads(11, 8_000).ends(StopCause::BlockingLimit);
 }
 
@@ -223,18 +227,20 @@ fn results_over_their_limit_are_cut_before_they_are_first_sent() {
 fn results_of_one_message_share_its_budget() {
     let many: Vec<_> =
         (0..8).map(|nth| call(&format!("t{nth}"), "read", &format!("/{nth}"))).collect();
-    let many: [windlass_core::block::Block; 8] = many.try_into().unwrap();
+    let many: [windlass_core::message::content_block::ContentBlock; 8] = many.try_into().unwrap();
     let lane = Lane::with(small).prompt("go").says(calls(many));
     // Half of the window, 40,000 characters, is 5,000 for each of eight.
     let lane = (0..8).fold(lane, |lane, nth| lane.returns(nth, &page(nth, 30_000)));
-    lane.wants("ask 2").tells("[… 25000 characters omitted …]").so(|lane| {
+    lane.wants("model 2").tells("[… 25000 characters omitted …]").so(|lane| {
         assert!(lane.share() < 70, "{}", lane.share());
         assert_eq!(lane.live.transcript.generation(), 0);
     });
 }
 
-/// A window that is tight with something for every stage: thoughts, a long result, a call made again.
-fn something_for_all(change: impl FnOnce(&mut windlass_core::settings::Settings)) -> Lane {
+/// A tight window with something for every stage: thinking, a long result, a repeated call.
+fn something_for_all(
+    change: impl FnOnce(&mut windlass_core::settings::conversation_settings::Settings),
+) -> Lane {
     let thought =
         format!(r#"{{"type":"thinking","thinking":"{}","signature":"s"}}"#, page(0, 4_000));
     let lane = Lane::with(|settings| {
@@ -255,9 +261,14 @@ fn something_for_all(change: impl FnOnce(&mut windlass_core::settings::Settings)
 #[test]
 fn stages_act_in_their_order_and_the_paid_one_last() {
     something_for_all(|_| {}).so(|lane| {
-        assert_eq!(stages(lane), [Stage::Snip, Stage::Micro, Stage::Collapse], "{}", lane.share());
+        assert_eq!(
+            stages(lane),
+            [PruneStage::Snip, PruneStage::Micro, PruneStage::Collapse],
+            "{}",
+            lane.share()
+        );
     });
-    // Not even all of them free enough: then it is summed up, and nothing else is touched.
+    // Not even all of them free enough: then a summary is made, and nothing else is changed.
     something_for_all(|settings| settings.window.thresholds.gain = 1).so(|lane| {
         assert_eq!(stages(lane), []);
         assert!(lane.count("compacted") > 0);
@@ -268,15 +279,15 @@ fn stages_act_in_their_order_and_the_paid_one_last() {
 #[test]
 fn any_subset_of_stages_composes() {
     for bits in 0..8_u8 {
-        let on = |bit: u8| if bits & (1 << bit) == 0 { Switch::Off } else { Switch::On };
+        let on = |bit: u8| if bits & (1 << bit) == 0 { StageSwitch::Off } else { StageSwitch::On };
         let lane = something_for_all(|settings| {
             let window = &mut settings.window;
             (window.snip, window.micro, window.collapse) = (on(0), on(1), on(2));
             window.thresholds.gain = 69;
         });
         let window = &lane.live.settings.as_ref().unwrap().window;
-        let is_on = |stage: &Stage| window.cheap_stages().any(|on| on == *stage);
+        let is_on = |stage: &PruneStage| window.cheap_stages().any(|on| on == *stage);
         assert!(stages(&lane).iter().all(is_on), "{bits:b}");
-        lane.wants("ask 11");
+        lane.wants("model 11");
     }
 }

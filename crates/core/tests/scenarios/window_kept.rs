@@ -1,20 +1,20 @@
-//! What outlives a compaction: instructions, requests, the journal, and what tools found last.
+//! What survives a compaction: instructions, requests, the journal, and the latest tool results.
 
-use windlass_core::outcome::ToolError;
-use windlass_core::record::Record;
-use windlass_core::transcript::{Part, Segment};
+use windlass_core::call::outcome::ToolError;
+use windlass_core::log::record::Record;
+use windlass_core::message::transcript::{SegmentKind, TranscriptSegment};
 
 use crate::kit::{Lane, call, calls, page, paid_only, summed_up, text};
 
 /// The segments of a kind, as they are sent.
-fn parts(lane: &Lane, part: Part) -> Vec<Segment> {
-    lane.live.transcript.segments().iter().filter(|s| s.part == part).cloned().collect()
+fn parts(lane: &Lane, part: SegmentKind) -> Vec<TranscriptSegment> {
+    lane.live.transcript.segments().iter().filter(|s| s.kind == part).cloned().collect()
 }
 
-/// The places and the hash that the last compaction recorded.
+/// Returns the segments and the hash that the last compaction recorded.
 fn kept(lane: &Lane) -> (Vec<u64>, String) {
     let found = lane.last.iter().find_map(|record| match record {
-        Record::Compacted { attached, kept, .. } => {
+        Record::Compacted { kept_segments: attached, kept_hash: kept, .. } => {
             Some((attached.clone(), kept.as_ref().unwrap().to_string()))
         }
         _ => None,
@@ -42,15 +42,15 @@ fn instructions_and_the_request_stay_byte_for_byte_and_are_checked_by_hash() {
     let rules = "Never push to main.\n\tTabs stay, \u{5e9}\u{5b8} too.  ";
     let lane = Lane::with(summed_up).remember(rules).prompt("haul the \"big\" one");
     let lane = lane.fills(0..2, 6_000).remember("Use nextest.").fills(2..9, 6_000);
-    let (memory, prompts) = (parts(&lane, Part::Memory), parts(&lane, Part::Prompt));
+    let (memory, prompts) = (parts(&lane, SegmentKind::Memory), parts(&lane, SegmentKind::Prompt));
     assert_eq!((memory.len(), prompts.len()), (2, 1));
     lane.consults("summary").summary("hauled").so(|lane| {
-        assert_eq!(parts(lane, Part::Memory), memory);
-        assert_eq!(parts(lane, Part::Prompt), prompts);
+        assert_eq!(parts(lane, SegmentKind::Memory), memory);
+        assert_eq!(parts(lane, SegmentKind::Prompt), prompts);
         let (places, hash) = kept(lane);
         let now: Vec<usize> = (1..=places.len()).collect();
         assert_eq!(places.len(), 3);
-        assert_eq!(lane.live.transcript.hash_of(&now), hash);
+        assert_eq!(lane.live.transcript.hash_segments(&now), hash);
     });
 }
 
@@ -69,13 +69,13 @@ fn memory_is_read_after_the_round_and_after_its_results() {
         .prompt("go")
         .says(calls([call("t1", "read", "/a")]))
         .remember("Use tabs.")
-        .settles("remembered")
+        .records("instructions_added")
         .returns(0, "A")
         .shows_last("user: <t1 ok: A> | Use tabs.")
         .remember(" \n")
-        .refused("empty");
+        .command_rejected("empty");
     let full = Lane::with(|settings| settings.limits.waiting_steers = 1).prompt("go");
-    full.remember("one").remember("two").refused("too many instructions");
+    full.remember("one").remember("two").command_rejected("too many instructions");
 }
 
 // spec: WINDOW-16
@@ -91,8 +91,8 @@ fn the_latest_successful_result_of_each_tool_is_pinned_as_text() {
     let lane = lane.tells("Last result of fetch:\nthe port is 9090");
     let lane = lane.tells("Last result of bash:\n42 tests passed");
     let lane = lane.hides("the port is 8080").hides("no port at all");
-    lane.so(|lane| assert_eq!(parts(lane, Part::Summary).len(), 1))
-        // They stay pinned through the next compaction, until the tool works again.
+    lane.so(|lane| assert_eq!(parts(lane, SegmentKind::Summary).len(), 1))
+        // They stay pinned through the next compaction, until the tool succeeds again.
         .fills(9..13, 6_000)
         .summary("still working")
         .tells("Last result of fetch:\nthe port is 9090")
@@ -103,11 +103,11 @@ fn the_latest_successful_result_of_each_tool_is_pinned_as_text() {
 fn without_a_new_summary_the_one_before_is_carried_on() {
     let lane =
         Lane::with(summed_up).prompt("go").fills(0..9, 6_000).summary("the key is under the mat");
-    let failed = windlass_core::counsel::Advice::Failed {
+    let failed = windlass_core::run::review::ReviewResult::Failed {
         why: "down".into(),
-        usage: windlass_core::reply::Usage::default(),
+        usage: windlass_core::message::reply::TokenUsage::default(),
     };
-    lane.fills(9..13, 6_000).advise(failed).tells("the key is under the mat");
+    lane.fills(9..13, 6_000).review_returned(failed).tells("the key is under the mat");
 }
 
 #[test]
@@ -133,10 +133,13 @@ fn the_journal_is_shown_again_right_after_the_summary() {
     let lane = lane.fills(0..9, 6_000).summary("so far");
     lane.so(|lane| {
         let segments = lane.live.transcript.segments();
-        let order: Vec<Part> = segments.iter().take(4).map(|segment| segment.part).collect();
-        assert_eq!(order, [Part::Summary, Part::Journal, Part::Journal, Part::Prompt]);
-        assert_eq!(lane.live.journal_shown, lane.live.journal.version());
-        assert!(lane.live.digest.contains("Objective: haul it up"));
+        let order: Vec<SegmentKind> = segments.iter().take(4).map(|segment| segment.kind).collect();
+        assert_eq!(
+            order,
+            [SegmentKind::Summary, SegmentKind::Journal, SegmentKind::Journal, SegmentKind::Prompt]
+        );
+        assert_eq!(lane.live.shown_journal_version, lane.live.journal.version());
+        assert!(lane.live.journal_digest.contains("Objective: haul it up"));
     })
     .tells("## Decisions\n- #1 by hand, because it is safer");
 }
@@ -147,7 +150,7 @@ fn a_compaction_is_one_step_for_a_reader_of_the_log() {
     let lane = Lane::with(summed_up).prompt("go").fills(0..9, 6_000);
     let before = lane.live.transcript.clone();
     let after = lane.clone().summary("so far");
-    // Until the entry is there the old view holds, then the new one.
+    // Until the entry is stored the old view applies, then the new one.
     assert_eq!(lane.crash().live.transcript, before);
     assert_eq!(after.clone().crash().live.transcript, after.live.transcript);
 }

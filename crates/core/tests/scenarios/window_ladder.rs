@@ -1,21 +1,21 @@
-//! The ladder: summary, deep prune, a human; and everything that may go wrong on it.
+//! The recovery ladder: summary, deep prune, a human; and everything that may fail on it.
 
 use std::sync::Arc;
 
-use windlass_core::counsel::{Advice, Counsel};
-use windlass_core::input::FailureClass;
-use windlass_core::mail::Answer;
-use windlass_core::record::{Record, ToolChoice};
-use windlass_core::reply::Usage;
-use windlass_core::settings::{Listening, Model, Settings};
+use windlass_core::context::{RecoveryStep, Summariser};
+use windlass_core::log::inbox::HumanAnswer;
+use windlass_core::log::input::FailureClass;
+use windlass_core::log::record::{Record, ToolChoice};
+use windlass_core::message::reply::TokenUsage;
+use windlass_core::run::review::{Review, ReviewResult};
+use windlass_core::settings::conversation_settings::{HookPresence, ModelSpec, Settings};
 use windlass_core::stop::StopCause;
-use windlass_core::window::{Rung, Summariser};
 
 use crate::kit::{Lane, call, calls, page, paid_only, passing, summed_up, text};
 
-const OVER: &str = "completed settled round_closed counsel_sought";
+const OVER: &str = "call_returned result_finalized round_closed review_requested";
 
-/// A lane that is at work with a window at just under 70 %.
+/// An active lane with a window at just under 70 %.
 fn nearly(change: impl FnOnce(&mut Settings)) -> Lane {
     let lane = Lane::with(|settings| {
         summed_up(settings);
@@ -24,19 +24,19 @@ fn nearly(change: impl FnOnce(&mut Settings)) -> Lane {
     lane.prompt("go").fills(0..8, 6_000)
 }
 
-fn failed() -> Advice {
-    Advice::Failed { why: Arc::from("overloaded"), usage: Usage::default() }
+fn failed() -> ReviewResult {
+    ReviewResult::Failed { why: Arc::from("overloaded"), usage: TokenUsage::default() }
 }
 
-/// A lane whose last two results alone are more than the window takes: nothing helps.
+/// A lane whose last two results alone exceed the window: nothing helps.
 fn lost() -> Lane {
     Lane::with(paid_only).prompt("go").fills(0..5, 100).fills(5..7, 27_000)
 }
 
-/// The rung of the last compaction.
-fn rung(lane: &Lane) -> Option<Rung> {
+/// Returns the recovery step of the last compaction.
+fn rung(lane: &Lane) -> Option<RecoveryStep> {
     let found = lane.last.iter().find_map(|record| match record {
-        Record::Compacted { rung, .. } => Some(*rung),
+        Record::Compacted { step: rung, .. } => Some(*rung),
         _ => None,
     });
     found.flatten()
@@ -47,15 +47,15 @@ fn rung(lane: &Lane) -> Option<Rung> {
 fn the_first_crossing_sums_up_all_but_the_last_ten_messages() {
     nearly(|_| {})
         .reads(8, 6_000)
-        .settles(OVER)
+        .records(OVER)
         .consults("summary")
-        .wants("consult 1")
+        .wants("review 1")
         .summary("it read nine pages")
-        .settles("counsel_heard compacted asked")
+        .records("review_completed compacted model_call_started")
         .so(|lane| {
-            assert_eq!(rung(lane), Some(Rung::Compact));
+            assert_eq!(rung(lane), Some(RecoveryStep::Compact));
             assert!(lane.share() <= 50, "{}", lane.share());
-            // Summary and prompt are one message; then ten as they were.
+            // Summary and prompt are one message; then ten unchanged ones.
             assert_eq!(crate::kit::messages(&lane.live).len(), 11);
             let used = lane.run().recoveries;
             assert_eq!((used.compactions, used.prunes, used.total), (1, 0, 1));
@@ -73,7 +73,7 @@ fn what_the_summary_costs_counts() {
     let before = lane.live.usage;
     lane.summary("short").so(|lane| {
         assert_eq!(lane.live.usage.input_tokens, before.input_tokens + 100);
-        assert_eq!(lane.run().spent.tokens, lane.live.usage.total());
+        assert_eq!(lane.run().spent.tokens, lane.live.usage.total_tokens());
     });
 }
 
@@ -82,14 +82,14 @@ fn what_the_summary_costs_counts() {
 fn a_summary_that_fails_is_done_without() {
     for advice in [
         failed(),
-        Advice::Pass { context: None },
-        Advice::Block { reason: Arc::from("no") },
-        Advice::Summary { text: Arc::from("  \n"), usage: Usage::default() },
+        ReviewResult::Pass { context: None },
+        ReviewResult::Block { reason: Arc::from("no") },
+        ReviewResult::ModelText { text: Arc::from("  \n"), usage: TokenUsage::default() },
     ] {
         nearly(|_| {})
             .reads(8, 6_000)
-            .advise(advice)
-            .settles("counsel_heard compacted asked")
+            .review_returned(advice)
+            .records("review_completed compacted model_call_started")
             .tells("earlier parts of this conversation were left out to make room")
             .tells("go");
     }
@@ -103,7 +103,7 @@ fn a_summary_that_does_not_fit_is_done_without() {
         .hides("page 77")
         .tells("earlier parts of this conversation were left out to make room")
         .so(|lane| assert!(lane.share() <= 50, "{}", lane.share()));
-    // A long one is cut to its limit first.
+    // A long summary is truncated to its limit first.
     nearly(|settings| settings.limits.summary_tokens = 100)
         .reads(8, 6_000)
         .summary(&page(77, 100_000))
@@ -115,21 +115,21 @@ fn a_summary_that_does_not_fit_is_done_without() {
 fn a_summary_that_cannot_be_paid_is_done_without() {
     let lane = nearly(|settings| settings.budget.run.tokens = Some(100_000)).reads(8, 6_000);
     // The summary is cheaper than the call, so spend until only the smaller request fits.
-    lane.so(|lane| assert!(lane.run().consulting().is_some()));
+    lane.so(|lane| assert!(lane.run().pending_review().is_some()));
     nearly(|settings| {
-        let cheap = Model { price: None, ..settings.model.clone() };
+        let cheap = ModelSpec { price: None, ..settings.model.clone() };
         settings.window.summariser = Summariser::Model(cheap);
         settings.model.price = Some(crate::kit::price());
         settings.budget.run.usd_micros = Some(u64::MAX);
     })
     .reads(8, 6_000)
-    .settles("completed settled round_closed compacted asked");
+    .records("call_returned result_finalized round_closed compacted model_call_started");
 }
 
 #[test]
 fn the_summary_is_asked_of_the_cheap_model_with_what_must_be_kept() {
     let lane = nearly(|settings| {
-        let cheap = Model::named("haiku");
+        let cheap = ModelSpec::with_defaults("haiku");
         settings.window.summariser = Summariser::Model(cheap);
         settings.window.preserve = Some(Arc::from("always keep the port number"));
         settings.user_context = Arc::from("# Summing up\nNever lose the rhyme.");
@@ -142,38 +142,40 @@ fn the_summary_is_asked_of_the_cheap_model_with_what_must_be_kept() {
     assert!(said.contains("always keep the port number") && said.contains("page 0"));
     assert!(said.contains("do as they say:") && said.contains("Never lose the rhyme."), "{said}");
     assert!(!said.contains("page 8 page 8"), "what stays is not summed up");
-    assert!(lane.live.request().is_none() && lane.live.classify_request(lane_call()).is_none());
+    assert!(
+        lane.live.model_request().is_none() && lane.live.classify_request(lane_call()).is_none()
+    );
 }
 
-fn lane_call() -> windlass_core::ids::CallId {
-    windlass_core::ids::CallId { ask: 1, index: 0 }
+fn lane_call() -> windlass_core::log::ids::CallId {
+    windlass_core::log::ids::CallId { model_call: 1, index: 0 }
 }
 
 // spec: WINDOW-10, WINDOW-11, WINDOW-12
 #[test]
 fn filling_up_again_soon_prunes_deep_and_then_asks_a_human() {
     let lane = nearly(|_| {}).reads(8, 6_000).summary("one").fills(9..13, 6_000);
-    let lane = lane.settles(OVER).summary("two").so(|lane| {
-        assert_eq!(rung(lane), Some(Rung::DeepPrune));
+    let lane = lane.records(OVER).summary("two").so(|lane| {
+        assert_eq!(rung(lane), Some(RecoveryStep::DeepPrune));
         assert_eq!(crate::kit::messages(&lane.live).len(), 5);
     });
     let lane = lane.tells("[deep pruned: summary of the earlier").fills(13..20, 6_000);
-    lane.settles("completed settled round_closed climbed questioned")
+    lane.records("call_returned result_finalized round_closed recovery_step_used question_asked")
         .asks("I've made progress but I'm losing context faster than I can recover. Keep going, change direction, or stop?")
         .parked()
-        .answer(Answer::Continue {})
-        .settles("answered guided counsel_sought")
+        .answer(HumanAnswer::Continue {})
+        .records("question_answered guidance_given review_requested")
         .summary("three")
         .so(|lane| {
-            assert_eq!(rung(lane), Some(Rung::Compact));
+            assert_eq!(rung(lane), Some(RecoveryStep::Compact));
             assert_eq!(lane.run().recoveries.total, 4);
         })
-        // Four recoveries: then the run is left to its limits.
+        // Four recoveries: then the run is left to its other limits.
         .fills(20..27, 6_000)
         .ends(StopCause::BlockingLimit);
 }
 
-/// Where the model can ask a person, the last rung makes it do so.
+/// Where the model can ask the user, the last step requires it to do so.
 // spec: WINDOW-10
 #[test]
 fn at_the_last_rung_the_model_is_made_to_ask_a_person() {
@@ -184,14 +186,14 @@ fn at_the_last_rung_the_model_is_made_to_ask_a_person() {
         settings.tools.push(tool);
     };
     let lane = nearly(asking).reads(8, 6_000).summary("one").fills(9..13, 6_000);
-    let lane = lane.settles(OVER).summary("two").fills(13..20, 6_000);
-    let choice = |lane: &Lane| lane.run().asking().map(|asking| asking.choice.clone());
+    let lane = lane.records(OVER).summary("two").fills(13..20, 6_000);
+    let choice = |lane: &Lane| lane.run().pending_model_call().map(|asking| asking.choice.clone());
     let due = lane
-        .settles("completed settled round_closed climbed noted question_due asked")
+        .records("call_returned result_finalized round_closed recovery_step_used note_added question_required model_call_started")
         .tells("call ask_human now and ask the person how to go on")
-        .so(|lane| assert_eq!(choice(lane), Some(ToolChoice::Only(Arc::from("ask_human")))));
+        .so(|lane| assert_eq!(choice(lane), Some(ToolChoice::Tool(Arc::from("ask_human")))));
     due.reply(calls([call("q", "ask_human", "?")]))
-        .settles("replied round_opened judged questioned")
+        .records("model_replied round_opened permission_decided question_asked")
         .parked();
 }
 
@@ -199,8 +201,8 @@ fn at_the_last_rung_the_model_is_made_to_ask_a_person() {
 fn filling_up_again_late_is_an_ordinary_compaction() {
     let lane = nearly(|_| {}).reads(8, 6_000).summary("one");
     let lane = (9..31).fold(lane, |lane, nth| lane.reads(nth, 100));
-    lane.fills(31..34, 6_000).settles(OVER).summary("two").so(|lane| {
-        assert_eq!(rung(lane), Some(Rung::Compact));
+    lane.fills(31..34, 6_000).records(OVER).summary("two").so(|lane| {
+        assert_eq!(rung(lane), Some(RecoveryStep::Compact));
         assert_eq!(lane.run().recoveries.compactions, 2);
     });
 }
@@ -209,21 +211,24 @@ fn filling_up_again_late_is_an_ordinary_compaction() {
 fn a_compaction_that_frees_too_little_goes_one_rung_further_at_once() {
     // Ten messages of 8,000 characters are more than half of the window; four are not.
     let lane = Lane::with(paid_only).prompt("go").fills(0..7, 8_000);
-    lane.settles("completed settled round_closed compacted compacted asked").so(|lane| {
+    lane.records(
+        "call_returned result_finalized round_closed compacted compacted model_call_started",
+    )
+    .so(|lane| {
         assert_eq!(lane.run().recoveries.total, 2);
         assert!(lane.share() <= 50);
     });
-    // When four are too much as well, a human decides.
-    lost().settles("completed settled round_closed compacted compacted climbed questioned");
+    // When four are too many as well, a human decides.
+    lost().records("call_returned result_finalized round_closed compacted compacted recovery_step_used question_asked");
 }
 
 #[test]
 fn guidance_from_a_human_is_theirs_and_is_kept() {
     lost()
-        .answer(Answer::Text { text: Arc::from("only the first page matters") })
+        .answer(HumanAnswer::Text { text: Arc::from("only the first page matters") })
         .tells("only the first page matters")
-        .so(|lane| assert_eq!(lane.run().prompts, 2));
-    lost().answer(Answer::Abandon {}).ends(StopCause::UserCancel);
+        .so(|lane| assert_eq!(lane.run().user_message_count, 2));
+    lost().answer(HumanAnswer::Abandon {}).ends(StopCause::UserCancel);
 }
 
 // spec: WINDOW-15
@@ -235,56 +240,63 @@ fn every_run_begins_at_the_foot_of_the_ladder() {
 
 #[test]
 fn hooks_hear_of_a_compaction_and_may_put_it_off() {
-    let lane = nearly(|settings| settings.hooks.compaction = Listening::Hooked).reads(8, 6_000);
-    let lane = lane.settles(OVER).consults("compaction");
+    let lane = nearly(|settings| settings.hooks.compaction = HookPresence::Present).reads(8, 6_000);
+    let lane = lane.records(OVER).consults("compaction");
     lane.clone()
-        .advise(Advice::Pass { context: Some(Arc::from("keep the names")) })
-        .settles("counsel_heard counsel_sought")
+        .review_returned(ReviewResult::Pass { context: Some(Arc::from("keep the names")) })
+        .records("review_completed review_requested")
         .so(|lane| {
             let said = format!("{:?}", lane.live.summary_request().unwrap().transcript);
             assert!(said.contains("keep the names"));
         });
-    lane.clone().advise(failed()).consults("summary");
-    // Put off: the model is asked as it is, and the next rung is looked at with the next call.
+    lane.clone().review_returned(failed()).consults("summary");
+    // Postponed: the model is called with the history as it is, and the next step is considered
+    // with the next call.
     lane.clone()
-        .advise(Advice::Block { reason: Arc::from("not now") })
-        .settles("counsel_heard climbed asked")
+        .review_returned(ReviewResult::Block { reason: Arc::from("not now") })
+        .records("review_completed recovery_step_used model_call_started")
         .reads(9, 3_000)
         .consults("compaction")
         .so(|lane| {
-            let about = &lane.run().consulting().unwrap().about;
-            assert!(matches!(about, Counsel::Compaction { cut } if cut.rung == Rung::DeepPrune));
+            let about = &lane.run().pending_review().unwrap().review;
+            assert!(matches!(about, Review::Compaction { compaction } if compaction.step == RecoveryStep::DeepPrune));
         });
-    lane.advise(Advice::Stop { reason: Arc::from("enough") }).ends(StopCause::HookStopped);
+    lane.review_returned(ReviewResult::Stop { reason: Arc::from("enough") })
+        .ends(StopCause::HookStopped);
 }
 
 #[test]
 fn a_hook_cannot_put_a_compaction_off_for_ever() {
-    let block = || Advice::Block { reason: Arc::from("never") };
-    let lane = nearly(|settings| settings.hooks.compaction = Listening::Hooked);
-    lane.reads(8, 6_000).advise(block()).reads(9, 3_000).advise(block()).reads(10, 3_000).parked();
-    // And never over the blocking limit.
-    let lane = nearly(|settings| settings.hooks.compaction = Listening::Hooked);
-    lane.reads(8, 25_000).advise(block()).ends(StopCause::BlockingLimit);
+    let block = || ReviewResult::Block { reason: Arc::from("never") };
+    let lane = nearly(|settings| settings.hooks.compaction = HookPresence::Present);
+    lane.reads(8, 6_000)
+        .review_returned(block())
+        .reads(9, 3_000)
+        .review_returned(block())
+        .reads(10, 3_000)
+        .parked();
+    // A compaction is never postponed over the blocking limit.
+    let lane = nearly(|settings| settings.hooks.compaction = HookPresence::Present);
+    lane.reads(8, 25_000).review_returned(block()).ends(StopCause::BlockingLimit);
 }
 
 // spec: WINDOW-07, FAULT-12
 #[test]
 fn a_crash_while_somebody_sums_up_charges_it_and_does_without() {
     let lane = nearly(|_| {}).reads(8, 6_000);
-    let reserved = match &lane.run().consulting().unwrap().about {
-        Counsel::Summary { reserved_tokens, .. } => *reserved_tokens,
+    let reserved = match &lane.run().pending_review().unwrap().review {
+        Review::Summary { reserved_tokens, .. } => *reserved_tokens,
         about => panic!("{about:?}"),
     };
-    let before = lane.live.usage.total();
-    lane.adopted()
-        .settles("adopted counsel_heard compacted asked")
-        .so(|lane| assert_eq!(lane.live.usage.total(), before + reserved))
-        // What the dead one still says changes nothing.
+    let before = lane.live.usage.total_tokens();
+    lane.owner_changes()
+        .records("owner_changed review_completed compacted model_call_started")
+        .so(|lane| assert_eq!(lane.live.usage.total_tokens(), before + reserved))
+        // A late result of the dead process changes nothing.
         .summary("late")
-        .ignored();
-    let lane = nearly(|settings| settings.hooks.compaction = Listening::Hooked).reads(8, 6_000);
-    lane.adopted().settles("adopted").wants("consult 1");
+        .records_nothing();
+    let lane = nearly(|settings| settings.hooks.compaction = HookPresence::Present).reads(8, 6_000);
+    lane.owner_changes().records("owner_changed").wants("review 1");
 }
 
 #[test]
@@ -292,40 +304,43 @@ fn a_cancel_does_not_wait_for_a_summary() {
     nearly(|_| {})
         .reads(8, 6_000)
         .cancel()
-        .settles("cancel_requested counsel_heard finished")
+        .records("cancel_requested review_completed run_finished")
         .ends(StopCause::UserCancel);
 }
 
 #[test]
 fn a_provider_that_says_too_long_is_believed() {
     let lane = Lane::with(summed_up).prompt("go").fills(0..6, 100);
-    lane.fails(passing(FailureClass::TooLong))
-        .settles("attempt_abandoned counsel_sought")
+    lane.fails(passing(FailureClass::ContextTooLong))
+        .records("model_call_abandoned review_requested")
         .summary("short")
-        .settles("counsel_heard compacted asked")
+        .records("review_completed compacted model_call_started")
         .so(|lane| assert_eq!(lane.run().counters.reactive_compactions, 1))
-        .fails(passing(FailureClass::TooLong))
+        .fails(passing(FailureClass::ContextTooLong))
         .ends(StopCause::BlockingLimit);
-    Lane::new().prompt("hi").fails(passing(FailureClass::TooLong)).ends(StopCause::BlockingLimit);
+    Lane::new()
+        .prompt("hi")
+        .fails(passing(FailureClass::ContextTooLong))
+        .ends(StopCause::BlockingLimit);
 }
 
 #[test]
 fn somebody_may_ask_for_room_before_it_is_tight() {
     let lane = Lane::with(summed_up).prompt("go").fills(0..7, 500);
     lane.compact()
-        .settles("compaction_asked")
+        .records("compaction_requested")
         .reads(7, 500)
         .consults("summary")
         .summary("seven pages")
         .tells("seven pages")
-        // Once; and asking again is as ordinary as the first time.
+        // Once; and a second request is as ordinary as the first.
         .reads(8, 500)
-        .settles("completed settled round_closed asked")
+        .records("call_returned result_finalized round_closed model_call_started")
         .compact()
         .reads(9, 500)
         .summary("again")
-        .so(|lane| assert_eq!(rung(lane), Some(Rung::Compact)));
-    // Between two runs it waits for the next one.
+        .so(|lane| assert_eq!(rung(lane), Some(RecoveryStep::Compact)));
+    // Between two runs the request waits for the next one.
     let lane = Lane::with(summed_up).prompt("go").fills(0..7, 500).says(text("done"));
     lane.compact().prompt("more").consults("summary");
 }
@@ -335,21 +350,22 @@ fn somebody_may_ask_for_room_before_it_is_tight() {
 fn whoever_asks_for_room_may_say_what_the_summary_keeps() {
     let asked = |lane: &Lane| format!("{:?}", lane.live.summary_request().unwrap().transcript);
     let lane = Lane::with(summed_up).prompt("go").fills(0..7, 500);
-    let lane = lane.compact_keeping("the names").compact().reads(7, 500);
+    let lane = lane.compact_with_instructions("the names").compact().reads(7, 500);
     let lane = lane.so(|lane| assert!(asked(lane).contains("must keep:\\nthe names")));
-    // It was for this once.
+    // The instructions were for this compaction only.
     lane.summary("seven pages")
         .compact()
         .reads(8, 500)
         .so(|lane| assert!(!asked(lane).contains("the names")));
-    // What a hook wants comes to it.
+    // The instructions of a hook are added to it.
     let hooked = |settings: &mut Settings| {
         summed_up(settings);
-        settings.hooks.compaction = Listening::Hooked;
+        settings.hooks.compaction = HookPresence::Present;
     };
-    let lane = Lane::with(hooked).prompt("go").fills(0..7, 500).compact_keeping("the names");
-    let advice = Advice::Pass { context: Some(Arc::from("the dates")) };
-    lane.reads(7, 500).advise(advice).so(|lane| {
+    let lane =
+        Lane::with(hooked).prompt("go").fills(0..7, 500).compact_with_instructions("the names");
+    let advice = ReviewResult::Pass { context: Some(Arc::from("the dates")) };
+    lane.reads(7, 500).review_returned(advice).so(|lane| {
         let asked = asked(lane);
         assert!(asked.contains("the names") && asked.contains("the dates"), "{asked}");
     });
@@ -357,6 +373,10 @@ fn whoever_asks_for_room_may_say_what_the_summary_keeps() {
 
 #[test]
 fn asking_for_room_where_nothing_is_old_is_refused() {
-    Lane::with(summed_up).compact().refused("nothing old enough").prompt("hi").wants("ask 1");
-    Lane::new().prompt("hi").says(text("hello")).compact().refused("nothing old enough");
+    Lane::with(summed_up)
+        .compact()
+        .command_rejected("nothing old enough")
+        .prompt("hi")
+        .wants("model 1");
+    Lane::new().prompt("hi").says(text("hello")).compact().command_rejected("nothing old enough");
 }

@@ -1,4 +1,4 @@
-//! A request's body in pieces that are shared, not copied.
+//! A request body in chunks that are shared, not copied.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,15 +7,15 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-/// Pieces to be sent one after another.
+/// Chunks to be sent one after another.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Chunks {
-    /// In reverse: the last is sent first.
+pub(crate) struct SharedBody {
+    /// The chunks in reverse order: the last one is sent first.
     pieces: Vec<Bytes>,
     bytes: u64,
 }
 
-impl Chunks {
+impl SharedBody {
     pub(crate) fn new(mut pieces: Vec<Bytes>) -> Self {
         pieces.retain(|piece| !piece.is_empty());
         let bytes = pieces.iter().map(|piece| piece.len() as u64).sum();
@@ -24,7 +24,7 @@ impl Chunks {
     }
 }
 
-impl Body for Chunks {
+impl Body for SharedBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -1,4 +1,4 @@
-//! Posting requests.
+//! The HTTP/1.1 client: posts requests and returns streaming responses.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,186 +9,196 @@ use hyper::body::Incoming;
 use tokio_rustls::TlsConnector;
 use windlass_runtime::ports::Clock;
 
-use super::body::Chunks;
-use super::connect::connect;
-use super::connection::Connection;
-use super::pool::Pool;
-use super::proxies::Proxies;
-use super::target::{Origin, Security, Target};
+use super::api_target::{ApiTarget, HttpScheme, Origin};
+use super::body::SharedBody;
+use super::connection_pool::ConnectionPool;
+use super::dial::connect;
+use super::http_connection::HttpConnection;
+use super::proxy_rules::ProxyRules;
 use super::tls;
-use crate::fault::Fault;
+use crate::error::call_error::CallError;
 use crate::race::{First, first_of, first_or};
 use crate::secret::Secret;
 
-/// How long the end of a body is waited for once everything in it was read. A server that never
-/// ends it costs a new connection, not the reply.
+/// How long the end of a body is waited for once its content was read, in milliseconds. A server
+/// that never ends it costs a new connection, not the reply.
 const END_OF_BODY_MS: u64 = 100;
 
-/// An HTTP client. One serves every model of a process.
-pub struct Client {
-    pool: Mutex<Pool>,
-    tls: OnceLock<Result<TlsConnector, Fault>>,
+/// An HTTP client. One client serves every model of a process.
+pub struct HttpClient {
+    pool: Mutex<ConnectionPool>,
+    tls: OnceLock<Result<TlsConnector, CallError>>,
     extra_roots: Vec<Vec<u8>>,
-    proxies: Proxies,
+    proxies: ProxyRules,
     clock: Arc<dyn Clock>,
     opened: AtomicU64,
     reused: AtomicU64,
 }
 
-/// What became of connections, for whoever watches.
+/// Connection statistics, for monitoring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Connections {
-    /// Made so far.
+pub struct ConnectionStats {
+    /// The number of connections opened so far.
     pub opened: u64,
-    /// Requests that found one waiting.
+    /// The number of requests that reused an idle connection.
     pub reused: u64,
-    /// Waiting now.
+    /// The number of idle connections.
     pub idle: usize,
 }
 
 /// A request to be posted.
-pub(crate) struct Post<'a> {
-    pub(crate) target: &'a Target,
+pub(crate) struct PostRequest<'a> {
+    pub(crate) target: &'a ApiTarget,
     pub(crate) path: &'a Uri,
-    /// All of them, the host's included.
+    /// All headers, that of the host included.
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) body: Chunks,
+    pub(crate) body: SharedBody,
     pub(crate) connect_ms: u64,
 }
 
-impl Client {
-    /// A client that trusts the machine's certificates and goes straight to every server.
+impl HttpClient {
+    /// Creates a client that trusts the system's root certificates and uses no proxy.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             pool: Mutex::default(),
             tls: OnceLock::new(),
             extra_roots: Vec::new(),
-            proxies: Proxies::default(),
+            proxies: ProxyRules::default(),
             clock,
             opened: AtomicU64::new(0),
             reused: AtomicU64::new(0),
         }
     }
 
-    /// The same client, trusting these certificates, too, given as DER.
+    /// Adds root certificates, given as DER.
     #[must_use]
-    pub fn trusting(self, extra_roots: Vec<Vec<u8>>) -> Self {
+    pub fn with_extra_roots(self, extra_roots: Vec<Vec<u8>>) -> Self {
         Self { extra_roots, ..self }
     }
 
-    /// The same client, going through these proxies.
+    /// Sets the proxy rules.
     #[must_use]
-    pub fn through(self, proxies: Proxies) -> Self {
+    pub fn with_proxy_rules(self, proxies: ProxyRules) -> Self {
         Self { proxies, ..self }
     }
 
-    /// What must not be shown.
+    /// The secrets of the proxies, which must be redacted.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
         self.proxies.secrets()
     }
 
-    /// What became of connections.
+    /// Returns the connection statistics.
     #[must_use]
-    pub fn connections(&self) -> Connections {
-        Connections {
+    pub fn connection_stats(&self) -> ConnectionStats {
+        ConnectionStats {
             opened: self.opened.load(Ordering::Relaxed),
             reused: self.reused.load(Ordering::Relaxed),
-            idle: self.pool.lock().unwrap_or_else(PoisonError::into_inner).count(),
+            idle: self.pool.lock().unwrap_or_else(PoisonError::into_inner).idle_count(),
         }
     }
 
-    /// Posts, and waits for the beginning of the answer.
-    pub(crate) async fn post(&self, post: Post<'_>) -> Result<Answer<'_>, Fault> {
+    /// Posts a request and waits for the head of the response.
+    pub(crate) async fn post(&self, post: PostRequest<'_>) -> Result<HttpResponse<'_>, CallError> {
         let origin = &post.target.origin;
-        if let Some(mut connection) = self.waiting(origin) {
+        if let Some(mut connection) = self.take_idle(origin) {
             self.reused.fetch_add(1, Ordering::Relaxed);
-            // A connection may die while it waits, unnoticed: then another is made. Before any
-            // answer came, that is the same call, not a second one.
-            if let Ok(response) = connection.send(request(&post)).await {
-                return Ok(self.answer(origin.clone(), connection, response));
+            // A pooled connection may have been closed unnoticed: then another one is opened.
+            // Before any response arrived this is the same call, not a second one.
+            if let Ok(response) = connection.send(build_request(&post)).await {
+                return Ok(self.build_response(origin.clone(), connection, response));
             }
         }
-        let mut connection = self.connected(origin, post.connect_ms).await?;
-        let response = connection.send(request(&post)).await.map_err(|error| {
-            Fault::Unreachable(format!(
+        let mut connection = self.open_connection(origin, post.connect_ms).await?;
+        let response = connection.send(build_request(&post)).await.map_err(|error| {
+            CallError::Unreachable(format!(
                 "{}:{} gave no answer: {}",
                 origin.host,
                 origin.port,
-                words(&error)
+                error_with_causes(&error)
             ))
         })?;
-        Ok(self.answer(origin.clone(), connection, response))
+        Ok(self.build_response(origin.clone(), connection, response))
     }
 
-    fn waiting(&self, origin: &Origin) -> Option<Connection> {
+    fn take_idle(&self, origin: &Origin) -> Option<HttpConnection> {
         let now = self.clock.monotonic_ms();
         self.pool.lock().unwrap_or_else(PoisonError::into_inner).take(origin, now)
     }
 
-    async fn connected(&self, origin: &Origin, connect_ms: u64) -> Result<Connection, Fault> {
-        let tls = match origin.security {
-            Security::Plain => None,
-            Security::Tls => Some(self.tls()?),
+    async fn open_connection(
+        &self,
+        origin: &Origin,
+        connect_ms: u64,
+    ) -> Result<HttpConnection, CallError> {
+        let tls = match origin.scheme {
+            HttpScheme::Http => None,
+            HttpScheme::Https => Some(self.tls_connector()?),
         };
         self.opened.fetch_add(1, Ordering::Relaxed);
-        match first_of(connect(origin, tls, self.proxies.of(origin)), self.clock.sleep(connect_ms))
-            .await
+        match first_of(
+            connect(origin, tls, self.proxies.proxy_for(origin)),
+            self.clock.sleep(connect_ms),
+        )
+        .await
         {
             First::Left(connected) => connected,
-            First::Right(()) => Err(Fault::SlowConnect(connect_ms)),
+            First::Right(()) => Err(CallError::ConnectTimeout(connect_ms)),
         }
     }
 
-    fn tls(&self) -> Result<&TlsConnector, Fault> {
-        self.tls.get_or_init(|| tls::connector(&self.extra_roots)).as_ref().map_err(Clone::clone)
+    fn tls_connector(&self) -> Result<&TlsConnector, CallError> {
+        self.tls
+            .get_or_init(|| tls::build_tls_connector(&self.extra_roots))
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
-    fn answer(
+    fn build_response(
         &self,
         origin: Origin,
-        connection: Connection,
+        connection: HttpConnection,
         response: Response<Incoming>,
-    ) -> Answer<'_> {
+    ) -> HttpResponse<'_> {
         let (parts, body) = response.into_parts();
         let (status, headers) = (parts.status.as_u16(), parts.headers);
-        Answer { client: self, origin, connection, body, status, headers }
+        HttpResponse { client: self, origin, connection, body, status, headers }
     }
 }
 
-impl std::fmt::Debug for Client {
+impl std::fmt::Debug for HttpClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.connections().fmt(f)
+        self.connection_stats().fmt(f)
     }
 }
 
-/// An answer whose body is still coming. Dropping it closes the connection.
-pub(crate) struct Answer<'a> {
-    client: &'a Client,
+/// A response whose body is still arriving. Dropping it closes the connection.
+pub(crate) struct HttpResponse<'a> {
+    client: &'a HttpClient,
     origin: Origin,
-    connection: Connection,
+    connection: HttpConnection,
     body: Incoming,
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
 }
 
-impl Answer<'_> {
-    /// The next piece of the body; nothing at its end.
-    pub(crate) async fn piece(&mut self) -> Option<Result<Bytes, Fault>> {
-        let piece = self.connection.piece(&mut self.body).await?;
-        Some(piece.map_err(|error| Fault::Cut(words(&error))))
+impl HttpResponse<'_> {
+    /// Returns the next chunk of the body; `None` at its end.
+    pub(crate) async fn next_chunk(&mut self) -> Option<Result<Bytes, CallError>> {
+        let piece = self.connection.next_chunk(&mut self.body).await?;
+        Some(piece.map_err(|error| CallError::StreamCut(error_with_causes(&error))))
     }
 
-    /// Everything that matters was read: gives the connection back if the body ends here.
+    /// The content was read: returns the connection to the pool if the body ends here.
     pub(crate) async fn finish(mut self) {
         let clock = Arc::clone(&self.client.clock);
         let ended = async {
-            while let Some(piece) = self.connection.piece(&mut self.body).await {
+            while let Some(piece) = self.connection.next_chunk(&mut self.body).await {
                 if piece.is_err() {
                     return false;
                 }
             }
-            self.connection.is_free().await
+            self.connection.wait_until_reusable().await
         };
         if let First::Left(true) = first_or(ended, || clock.sleep(END_OF_BODY_MS)).await {
             let now = clock.monotonic_ms();
@@ -198,7 +208,7 @@ impl Answer<'_> {
     }
 }
 
-fn request(post: &Post<'_>) -> Request<Chunks> {
+fn build_request(post: &PostRequest<'_>) -> Request<SharedBody> {
     let mut request = Request::new(post.body.clone());
     *request.method_mut() = Method::POST;
     *request.uri_mut() = post.path.clone();
@@ -206,8 +216,8 @@ fn request(post: &Post<'_>) -> Request<Chunks> {
     request
 }
 
-/// The whole story of an error: what hyper says alone is short.
-fn words(error: &hyper::Error) -> String {
+/// The error with its causes: hyper's own message is short.
+fn error_with_causes(error: &hyper::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(next) = cause {

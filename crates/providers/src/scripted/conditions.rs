@@ -1,97 +1,105 @@
-//! Reading the conditions after `when`.
+//! Parses the conditions after `when`.
 
-use super::cursor::Cursor;
-use super::error::Problem;
 use super::limits::MAX_CONDITIONS;
-use super::script::{Condition, Count, Outcome, ResultTest, Test, TextTest};
+use super::script::{Condition, ConditionTest, CountTest, ResultFilter, ResultTest, TextTest};
+use super::script_cursor::ScriptCursor;
+use super::script_error::ScriptProblem;
 
-/// The conditions of one rule, joined by `and`.
-pub(super) fn list(cursor: &mut Cursor<'_>) -> Result<Vec<Condition>, Problem> {
-    let mut conditions = vec![condition(cursor)?];
-    while cursor.eat("and") {
+/// Parses the conditions of one rule, joined by `and`.
+pub(super) fn parse_conditions(
+    cursor: &mut ScriptCursor<'_>,
+) -> Result<Vec<Condition>, ScriptProblem> {
+    let mut conditions = vec![parse_condition(cursor)?];
+    while cursor.take_word_if("and") {
         if conditions.len() >= MAX_CONDITIONS {
-            return Err(Problem::TooLarge { what: "conditions in a rule", limit: MAX_CONDITIONS });
+            return Err(ScriptProblem::TooLarge {
+                what: "conditions in a rule",
+                limit: MAX_CONDITIONS,
+            });
         }
-        conditions.push(condition(cursor)?);
+        conditions.push(parse_condition(cursor)?);
     }
-    cursor.end_line("`and` with another condition, or a new line with the first step")?;
+    cursor.expect_line_end("`and` with another condition, or a new line with the first step")?;
     Ok(conditions)
 }
 
-fn condition(cursor: &mut Cursor<'_>) -> Result<Condition, Problem> {
-    if cursor.eat("not") {
-        return Ok(Condition::Fails(test(cursor)?));
+fn parse_condition(cursor: &mut ScriptCursor<'_>) -> Result<Condition, ScriptProblem> {
+    if cursor.take_word_if("not") {
+        return Ok(Condition::Fails(parse_test(cursor)?));
     }
-    Ok(Condition::Holds(test(cursor)?))
+    Ok(Condition::Holds(parse_test(cursor)?))
 }
 
-fn test(cursor: &mut Cursor<'_>) -> Result<Test, Problem> {
-    if cursor.at_line_end() {
-        return Err(cursor.expected("a condition, such as any or user contains \"…\""));
+fn parse_test(cursor: &mut ScriptCursor<'_>) -> Result<ConditionTest, ScriptProblem> {
+    if cursor.is_at_line_end() {
+        return Err(cursor.expected_error("a condition, such as any or user contains \"…\""));
     }
     let start = cursor.clone();
-    match cursor.word() {
-        "any" => Ok(Test::Any),
-        "user" => user(cursor),
-        "results" => Ok(Test::Results(count(cursor)?)),
-        "result" => result(cursor, Outcome::Whatever),
-        "error" => result(cursor, Outcome::Error),
-        "ask" => Ok(Test::Ask(count(cursor)?)),
-        "tools" => offers(cursor),
-        "" => Err(Problem::UnknownCondition { word: start.excerpt() }),
-        word => Err(Problem::UnknownCondition { word: word.to_owned() }),
+    match cursor.take_word() {
+        "any" => Ok(ConditionTest::Any),
+        "user" => parse_user_test(cursor),
+        "results" => Ok(ConditionTest::Results(parse_count(cursor)?)),
+        "result" => parse_result_test(cursor, ResultFilter::AnyResult),
+        "error" => parse_result_test(cursor, ResultFilter::Error),
+        "ask" => Ok(ConditionTest::Ask(parse_count(cursor)?)),
+        "tools" => parse_tools_test(cursor),
+        "" => Err(ScriptProblem::UnknownCondition { word: start.excerpt() }),
+        word => Err(ScriptProblem::UnknownCondition { word: word.to_owned() }),
     }
 }
 
-const TEXT_TEST: &str = "is \"…\", contains \"…\" or matches \"…*…\"";
+const TEXT_TEST_SYNTAX: &str = "is \"…\", contains \"…\" or matches \"…*…\"";
 
-fn user(cursor: &mut Cursor<'_>) -> Result<Test, Problem> {
-    match text_test(cursor)? {
-        Some(test) => Ok(Test::User(test)),
-        None => Err(cursor.expected(TEXT_TEST)),
+fn parse_user_test(cursor: &mut ScriptCursor<'_>) -> Result<ConditionTest, ScriptProblem> {
+    match parse_text_test(cursor)? {
+        Some(test) => Ok(ConditionTest::User(test)),
+        None => Err(cursor.expected_error(TEXT_TEST_SYNTAX)),
     }
 }
 
-fn text_test(cursor: &mut Cursor<'_>) -> Result<Option<TextTest>, Problem> {
-    let test = match cursor.peek() {
+fn parse_text_test(cursor: &mut ScriptCursor<'_>) -> Result<Option<TextTest>, ScriptProblem> {
+    let test = match cursor.peek_word() {
         "is" => TextTest::Is,
         "contains" => TextTest::Contains,
         "matches" => TextTest::Matches,
         _ => return Ok(None),
     };
-    cursor.word();
-    Ok(Some(test(cursor.text("a text in double quotes")?)))
+    cursor.take_word();
+    Ok(Some(test(cursor.take_text("a text in double quotes")?)))
 }
 
-fn result(cursor: &mut Cursor<'_>, outcome: Outcome) -> Result<Test, Problem> {
-    let tool = match cursor.eat("of") {
-        true => Some(cursor.name("the name of a tool")?),
+fn parse_result_test(
+    cursor: &mut ScriptCursor<'_>,
+    outcome: ResultFilter,
+) -> Result<ConditionTest, ScriptProblem> {
+    let tool = match cursor.take_word_if("of") {
+        true => Some(cursor.take_name("the name of a tool")?),
         false => None,
     };
-    let text = text_test(cursor)?;
-    Ok(Test::Result(ResultTest { outcome, tool, text }))
+    let text = parse_text_test(cursor)?;
+    Ok(ConditionTest::Result(ResultTest { outcome, tool, text }))
 }
 
-fn offers(cursor: &mut Cursor<'_>) -> Result<Test, Problem> {
-    if !cursor.eat("include") {
-        return Err(cursor.expected("include and the name of a tool"));
+fn parse_tools_test(cursor: &mut ScriptCursor<'_>) -> Result<ConditionTest, ScriptProblem> {
+    if !cursor.take_word_if("include") {
+        return Err(cursor.expected_error("include and the name of a tool"));
     }
-    Ok(Test::Offers(cursor.name("the name of a tool")?))
+    Ok(ConditionTest::Offers(cursor.take_name("the name of a tool")?))
 }
 
-fn count(cursor: &mut Cursor<'_>) -> Result<Count, Problem> {
+fn parse_count(cursor: &mut ScriptCursor<'_>) -> Result<CountTest, ScriptProblem> {
     let wanted = "a number such as 2, or 2+ for two or more";
-    let word = cursor.peek();
+    let word = cursor.peek_word();
     let count = match word.strip_suffix('+') {
-        Some(least) => digits(least).map(Count::AtLeast),
-        None => digits(word).map(Count::Exactly),
+        Some(least) => parse_digits(least).map(CountTest::AtLeast),
+        None => parse_digits(word).map(CountTest::Exactly),
     };
-    let count = count.ok_or_else(|| cursor.expected(wanted))?;
-    cursor.word();
+    let count = count.ok_or_else(|| cursor.expected_error(wanted))?;
+    cursor.take_word();
     Ok(count)
 }
 
-/// A number in plain digits: a sign is not one.
-fn digits(word: &str) -> Option<u32> {
+/// Parses a number of plain digits, without a sign.
+fn parse_digits(word: &str) -> Option<u32> {
     word.chars().all(|c| c.is_ascii_digit()).then(|| word.parse().ok()).flatten()
 }

@@ -3,42 +3,42 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use windlass_core::block::{Block, ErrorFlag};
-use windlass_core::ids::Millis;
-use windlass_core::raw::Raw;
-use windlass_core::record::ToolChoice;
-use windlass_core::request::Request;
-use windlass_core::settings::{Model, Settings, ToolSpec};
-use windlass_core::transcript::Transcript;
-use windlass_runtime::ports::{Clock, Stream, Task};
+use windlass_core::log::ids::UnixMillis;
+use windlass_core::log::record::ToolChoice;
+use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::request::ModelRequest;
+use windlass_core::message::transcript::Transcript;
+use windlass_core::settings::conversation_settings::{ModelSpec, Settings, ToolSpec};
+use windlass_runtime::ports::{BoxFuture, Clock, ReplyObserver};
 
-/// A clock that stands still until somebody sleeps.
+/// A clock that stands still until a task sleeps.
 #[derive(Default)]
 pub(super) struct FakeClock(AtomicU64);
 
 impl Clock for FakeClock {
-    fn now(&self) -> Millis {
-        Millis(self.0.load(Ordering::SeqCst))
+    fn now(&self) -> UnixMillis {
+        UnixMillis(self.0.load(Ordering::SeqCst))
     }
 
     fn monotonic_ms(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
 
-    fn sleep(&self, ms: u64) -> Task<'_, ()> {
+    fn sleep(&self, ms: u64) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.0.fetch_add(ms, Ordering::SeqCst);
         })
     }
 }
 
-/// Writes down what arrives and when.
-pub(super) struct Listener {
+/// Records what arrives and when.
+pub(super) struct RecordingListener {
     pub(super) clock: Arc<FakeClock>,
     pub(super) heard: Mutex<Vec<String>>,
 }
 
-impl Listener {
+impl RecordingListener {
     pub(super) fn new(clock: &Arc<FakeClock>) -> Arc<Self> {
         Arc::new(Self { clock: Arc::clone(clock), heard: Mutex::default() })
     }
@@ -53,32 +53,32 @@ impl Listener {
     }
 }
 
-impl Stream for Listener {
-    fn text(&self, piece: &str) {
+impl ReplyObserver for RecordingListener {
+    fn on_text(&self, piece: &str) {
         self.note(format!("text {piece:?}"));
     }
 
-    fn thinking(&self, piece: &str) {
+    fn on_thinking(&self, piece: &str) {
         self.note(format!("thinking {piece:?}"));
     }
 
-    fn block(&self, index: u16, block: &Block) {
+    fn on_block(&self, index: u16, block: &ContentBlock) {
         self.note(format!("block {index} {}", block.raw().text()));
     }
 }
 
-/// A request about a transcript, with `Read` and `Bash` on offer.
-pub(super) fn request(transcript: Transcript) -> Request {
-    let mut settings = Settings::new(Model::named("scripted"));
+/// A request about a transcript, with the tools `Read` and `Bash` on offer.
+pub(super) fn request(transcript: Transcript) -> ModelRequest {
+    let mut settings = Settings::new(ModelSpec::with_defaults("scripted"));
     settings.tools = ["Read", "Bash"].map(tool).to_vec();
-    Request {
-        ask: 7,
+    ModelRequest {
+        model_call: 7,
         settings: Arc::new(settings),
         transcript,
         max_tokens: 4_096,
-        choice: ToolChoice::Open,
-        digest: Arc::from(""),
-        task_left_tokens: None,
+        choice: ToolChoice::Auto,
+        journal_digest: Arc::from(""),
+        task_remaining_tokens: None,
     }
 }
 
@@ -86,20 +86,20 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec {
         name: Arc::from(name),
         description: Arc::from(""),
-        input_schema: Raw::parse("{}").unwrap(),
+        input_schema: RawJson::parse("{}").unwrap(),
     }
 }
 
 pub(super) fn prompted(text: &str) -> Transcript {
     let mut transcript = Transcript::default();
-    transcript.push_prompt(&[Block::text(text)]);
+    transcript.push_prompt(&[ContentBlock::text(text)]);
     transcript
 }
 
-pub(super) fn call(id: &str, tool: &str) -> Block {
-    Block::tool_use(id, tool, &Raw::parse("{}").unwrap())
+pub(super) fn call(id: &str, tool: &str) -> ContentBlock {
+    ContentBlock::tool_use(id, tool, &RawJson::parse("{}").unwrap())
 }
 
-pub(super) fn result(id: &str, text: &str) -> Block {
-    Block::tool_result(id, &Raw::string(text), ErrorFlag::Fine)
+pub(super) fn result(id: &str, text: &str) -> ContentBlock {
+    ContentBlock::tool_result(id, &RawJson::string(text), ErrorFlag::Success)
 }

@@ -1,4 +1,4 @@
-//! The bounds of a script, so that a script from anywhere costs bounded memory.
+//! The limits of a script, so that a script from any source costs bounded memory.
 
 /// The longest script, in bytes.
 pub const MAX_SCRIPT_BYTES: usize = 1024 * 1024;
@@ -12,8 +12,8 @@ pub const MAX_STEPS: usize = 1_000;
 pub const MAX_TEXT_BYTES: usize = 256 * 1024;
 /// The most `${…}` slots in one rule.
 pub const MAX_SLOTS: usize = 100;
-/// How much of the conversation one slot copies, in characters; what is left out is counted in
-/// the text itself.
+/// How much of the conversation one slot copies, in characters; the text itself says how much was
+/// left out.
 pub const MAX_SLOT_CHARS: usize = 64 * 1024;
 /// The longest `delay` or `pace`, in milliseconds: one day.
 pub const MAX_DELAY_MS: u64 = 24 * 60 * 60 * 1000;

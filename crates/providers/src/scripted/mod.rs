@@ -1,7 +1,7 @@
 //! The script language of the scripted model: an offline model that answers from a text file.
 //!
-//! [`Script`] is the language, [`ScriptedModel`] performs it over the model port, and [`server`]
-//! over HTTP in the wire formats of Anthropic and OpenAI. Nothing here reads a file or asks the time
+//! [`Script`] is the language, [`ScriptedModel`] plays it over the model port, and [`server`]
+//! over HTTP in the wire formats of Anthropic and OpenAI. Nothing here reads a file or the clock
 //! by itself; the same script and the same conversation always give the same answer.
 //!
 //! # The language
@@ -13,7 +13,7 @@
 //! One statement to a line, `#` starts a comment, indentation is yours to choose.
 //!
 //! ```
-//! use windlass_providers::scripted::{Script, Seen, SeenResult, Step, Uses};
+//! use windlass_providers::scripted::{AnswerStep, RequestView, RuleUses, Script, ToolResultView};
 //!
 //! let script = Script::parse(r#"
 //! ## fix.script: look, repair, report.
@@ -54,17 +54,17 @@
 //!   cut inside
 //! "#)?;
 //!
-//! let mut uses = Uses::default();
-//! let prompt = Seen { ask: 1, last_user_text: "fix a.txt", ..Seen::default() };
+//! let mut uses = RuleUses::default();
+//! let prompt = RequestView { ask: 1, last_user_text: "fix a.txt", ..RequestView::default() };
 //! let answer = script.answer(&mut uses, &prompt);
 //! assert_eq!(answer.stop.reason, "tool_use");
 //! assert_eq!(answer.steps.len(), 3);
 //!
-//! let results = [SeenResult { tool: "Read", text: "it is 42", is_error: false }];
-//! let back = Seen { ask: 2, results: &results, tools: &["Read", "Write"], ..prompt };
+//! let results = [ToolResultView { tool: "Read", text: "it is 42", is_error: false }];
+//! let back = RequestView { ask: 2, results: &results, tools: &["Read", "Write"], ..prompt };
 //! let answer = script.answer(&mut uses, &back);
-//! assert_eq!(answer.steps.first(), Some(&Step::Say("Found it.\nWriting it down.".to_owned())));
-//! # Ok::<(), windlass_providers::scripted::Error>(())
+//! assert_eq!(answer.steps.first(), Some(&AnswerStep::Say("Found it.\nWriting it down.".to_owned())));
+//! # Ok::<(), windlass_providers::scripted::ScriptError>(())
 //! ```
 //!
 //! ## Conditions
@@ -126,42 +126,45 @@
 //!
 //! ## Scripts that survive a restart
 //!
-//! `once` and `times` count in the memory of one process ([`Uses`]). A conversation resumed in a
+//! `once` and `times` count in the memory of one process ([`RuleUses`]). A conversation resumed in a
 //! new process starts counting afresh, and a rule that was used up answers again. Scripts for
 //! crash tests therefore choose by what the conversation itself holds: `user`, `result`,
 //! `results` and `ask`.
 
-mod answer;
-mod block;
+mod answer_player;
 mod conditions;
-mod cursor;
-mod draft;
-mod error;
-mod glob;
 pub mod limits;
-mod matching;
-mod model;
-mod parse;
-mod performance;
+mod request_view;
+mod rule_builder;
+mod rule_matching;
 mod script;
+mod script_cursor;
+mod script_error;
+mod script_parser;
+mod scripted_answer;
+mod scripted_model;
 pub mod server;
 mod steps;
 mod template;
-mod view;
+mod text_block;
+mod wildcard;
 
 #[cfg(test)]
 mod fixture_tests;
 #[cfg(test)]
-mod matching_tests;
+mod request_view_tests;
 #[cfg(test)]
-mod model_tests;
+mod rule_matching_tests;
 #[cfg(test)]
-mod parse_tests;
+mod script_parser_tests;
 #[cfg(test)]
-mod view_tests;
+mod scripted_model_tests;
 
-pub use answer::{Answer, Fault, Seen, SeenResult, Step, Stop, Usage};
-pub use error::{Error, Problem};
-pub use matching::Uses;
-pub use model::ScriptedModel;
+pub use rule_matching::RuleUses;
 pub use script::{Rule, Script};
+pub use script_error::{ScriptError, ScriptProblem};
+pub use scripted_answer::{
+    AnswerStep, RequestView, ScriptedAnswer, ScriptedFault, ScriptedStop, ScriptedUsage,
+    ToolResultView,
+};
+pub use scripted_model::ScriptedModel;

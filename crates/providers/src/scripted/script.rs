@@ -1,12 +1,12 @@
-//! What a script is once it is read: rules, their conditions and their steps.
+//! A parsed script: rules, their conditions and their steps.
 //!
-//! Not here: how the text is read (`parse`) and how a rule is chosen (`matching`).
+//! Not here: how the text is parsed (`script_parser`) and how a rule is chosen (`rule_matching`).
 
-use super::answer::{Fault, Stop};
-use super::error::Error;
-use super::template::Template;
+use super::script_error::ScriptError;
+use super::scripted_answer::{ScriptedFault, ScriptedStop};
+use super::template::TextTemplate;
 
-/// A read script: an ordered list of rules.
+/// A parsed script: an ordered list of rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     /// The rules in the order of the file; earlier ones win.
@@ -14,9 +14,13 @@ pub struct Script {
 }
 
 impl Script {
-    /// Reads a script. The [module documentation](super) teaches the language.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        super::parse::script(text)
+    /// Parses a script. The [module documentation](super) describes the language.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ScriptError`] that names the line and what to write instead.
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        super::script_parser::parse_script(text)
     }
 }
 
@@ -25,14 +29,14 @@ impl Script {
 pub struct Rule {
     pub(super) line: usize,
     pub(super) conditions: Vec<Condition>,
-    pub(super) actions: Vec<Action>,
-    pub(super) stop: Option<Stop>,
+    pub(super) actions: Vec<RuleAction>,
+    pub(super) stop: Option<ScriptedStop>,
     pub(super) usage: Option<GivenUsage>,
     pub(super) limit: Option<u32>,
 }
 
 impl Rule {
-    /// The line of its `when`, counted from 1.
+    /// Returns the line of its `when`, counted from 1.
     pub fn line(&self) -> usize {
         self.line
     }
@@ -41,22 +45,22 @@ impl Rule {
 /// One condition of a rule, as written or after `not`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Condition {
-    Holds(Test),
-    Fails(Test),
+    Holds(ConditionTest),
+    Fails(ConditionTest),
 }
 
-/// A question about what the model sees.
+/// A test of what the model sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Test {
+pub(super) enum ConditionTest {
     Any,
     User(TextTest),
-    Results(Count),
+    Results(CountTest),
     Result(ResultTest),
-    Ask(Count),
+    Ask(CountTest),
     Offers(String),
 }
 
-/// A question about a text.
+/// A test of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TextTest {
     Is(String),
@@ -64,33 +68,33 @@ pub(super) enum TextTest {
     Matches(String),
 }
 
-/// A question some tool result must answer with yes.
+/// A test that at least one tool result must pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ResultTest {
-    pub(super) outcome: Outcome,
+    pub(super) outcome: ResultFilter,
     pub(super) tool: Option<String>,
     pub(super) text: Option<TextTest>,
 }
 
-/// Which results a [`ResultTest`] looks at.
+/// Which results a [`ResultTest`] applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    Whatever,
+pub(super) enum ResultFilter {
+    AnyResult,
     Error,
 }
 
-/// `3` or `3+`.
+/// A number: `3` or `3+`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Count {
+pub(super) enum CountTest {
     Exactly(u32),
     AtLeast(u32),
 }
 
-/// One step as written: an answer's step with its slots still open.
+/// One step as written: an answer's step with its slots not filled yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
-    Say(Template),
-    Think(Template),
+pub(super) enum RuleAction {
+    Say(TextTemplate),
+    Think(TextTemplate),
     Call(CallAction),
     TruncatedCall(CallAction),
     Raw(String),
@@ -98,18 +102,18 @@ pub(super) enum Action {
     Pace(u64),
     Cut,
     CutInside,
-    Fail(Fault),
+    Fail(ScriptedFault),
 }
 
-/// A call as written; without an id one is minted.
+/// A call as written; without an id one is generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CallAction {
     pub(super) id: Option<String>,
     pub(super) name: String,
-    pub(super) input: Template,
+    pub(super) input: TextTemplate,
 }
 
-/// The figures of a `usage` line; what it leaves out is derived.
+/// The figures of a `usage` line; those it leaves out are derived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct GivenUsage {
     pub(super) input: Option<u64>,

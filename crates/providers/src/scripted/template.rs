@@ -1,112 +1,120 @@
 //! Texts with slots: `${user}`, `${result}`, `${ask}`, and `$${` for a plain `${`.
 
-use super::answer::Seen;
-use super::error::Problem;
 use super::limits::{MAX_FOUND_CHARS, MAX_SLOT_CHARS};
+use super::script_error::ScriptProblem;
+use super::scripted_answer::RequestView;
 
-/// A text with slots to fill per request.
+/// A text with slots that are filled for each request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Template {
-    pieces: Vec<Piece>,
+pub(super) struct TextTemplate {
+    pieces: Vec<TemplatePiece>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
-    Slot(Slot),
+    Slot(TemplateSlot),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
+enum TemplateSlot {
     User,
     Result,
     Ask,
 }
 
-/// How a slot's value is written into the text around it.
+/// How the value of a slot is written into the text around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filling {
+pub(super) enum SlotEscaping {
     Plain,
-    /// As the inside of a JSON string: in valid JSON a slot can stand nowhere else.
+    /// Escaped for the inside of a JSON string: in valid JSON a slot cannot be anywhere else.
     Json,
 }
 
-impl Template {
-    pub(super) fn parse(text: &str) -> Result<Self, Problem> {
+impl TextTemplate {
+    pub(super) fn parse(text: &str) -> Result<Self, ScriptProblem> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
             rest = match before.strip_suffix('$') {
-                Some(plain) => escaped(&mut pieces, plain, after),
-                None => slot(&mut pieces, before, after)?,
+                Some(plain) => push_escaped_slot(&mut pieces, plain, after),
+                None => push_slot(&mut pieces, before, after)?,
             };
         }
         push_text(&mut pieces, rest);
         Ok(Self { pieces })
     }
 
-    pub(super) fn slots(&self) -> usize {
-        self.pieces.iter().filter(|piece| matches!(piece, Piece::Slot(_))).count()
+    pub(super) fn slot_count(&self) -> usize {
+        self.pieces.iter().filter(|piece| matches!(piece, TemplatePiece::Slot(_))).count()
     }
 
-    pub(super) fn fill(&self, seen: &Seen<'_>, filling: Filling) -> String {
+    pub(super) fn fill(&self, seen: &RequestView<'_>, filling: SlotEscaping) -> String {
         let mut filled = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => filled.push_str(text),
-                Piece::Slot(slot) => filled.push_str(&write(value(*slot, seen), filling)),
+                TemplatePiece::Text(text) => filled.push_str(text),
+                TemplatePiece::Slot(slot) => {
+                    filled.push_str(&escape_value(slot_value(*slot, seen), filling));
+                }
             }
         }
         filled
     }
 }
 
-fn escaped<'a>(pieces: &mut Vec<Piece>, plain: &str, after: &'a str) -> &'a str {
+fn push_escaped_slot<'a>(pieces: &mut Vec<TemplatePiece>, plain: &str, after: &'a str) -> &'a str {
     push_text(pieces, plain);
     push_text(pieces, "${");
     after
 }
 
-fn slot<'a>(pieces: &mut Vec<Piece>, before: &str, after: &'a str) -> Result<&'a str, Problem> {
+fn push_slot<'a>(
+    pieces: &mut Vec<TemplatePiece>,
+    before: &str,
+    after: &'a str,
+) -> Result<&'a str, ScriptProblem> {
     push_text(pieces, before);
-    let (slot, rest) = named(after).ok_or_else(|| unknown(after))?;
-    pieces.push(Piece::Slot(slot));
+    let (slot, rest) = parse_slot(after).ok_or_else(|| unknown_slot_problem(after))?;
+    pieces.push(TemplatePiece::Slot(slot));
     Ok(rest)
 }
 
-fn named(after: &str) -> Option<(Slot, &str)> {
+fn parse_slot(after: &str) -> Option<(TemplateSlot, &str)> {
     let (name, rest) = after.split_once('}')?;
     match name {
-        "user" => Some((Slot::User, rest)),
-        "result" => Some((Slot::Result, rest)),
-        "ask" => Some((Slot::Ask, rest)),
+        "user" => Some((TemplateSlot::User, rest)),
+        "result" => Some((TemplateSlot::Result, rest)),
+        "ask" => Some((TemplateSlot::Ask, rest)),
         _ => None,
     }
 }
 
-fn unknown(after: &str) -> Problem {
+fn unknown_slot_problem(after: &str) -> ScriptProblem {
     let shown = after.split_inclusive('}').next().unwrap_or_default();
-    Problem::UnknownSlot { slot: shown.chars().take(MAX_FOUND_CHARS).collect() }
+    ScriptProblem::UnknownSlot { slot: shown.chars().take(MAX_FOUND_CHARS).collect() }
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+fn push_text(pieces: &mut Vec<TemplatePiece>, text: &str) {
     match pieces.last_mut() {
-        Some(Piece::Text(last)) => last.push_str(text),
-        Some(Piece::Slot(_)) | None if text.is_empty() => {}
-        Some(Piece::Slot(_)) | None => pieces.push(Piece::Text(text.to_owned())),
+        Some(TemplatePiece::Text(last)) => last.push_str(text),
+        Some(TemplatePiece::Slot(_)) | None if text.is_empty() => {}
+        Some(TemplatePiece::Slot(_)) | None => pieces.push(TemplatePiece::Text(text.to_owned())),
     }
 }
 
-fn value(slot: Slot, seen: &Seen<'_>) -> String {
+fn slot_value(slot: TemplateSlot, seen: &RequestView<'_>) -> String {
     match slot {
-        Slot::User => bounded(seen.last_user_text, MAX_SLOT_CHARS),
-        Slot::Result => bounded(seen.results.first().map_or("", |r| r.text), MAX_SLOT_CHARS),
-        Slot::Ask => seen.ask.to_string(),
+        TemplateSlot::User => truncate_with_note(seen.last_user_text, MAX_SLOT_CHARS),
+        TemplateSlot::Result => {
+            truncate_with_note(seen.results.first().map_or("", |r| r.text), MAX_SLOT_CHARS)
+        }
+        TemplateSlot::Ask => seen.ask.to_string(),
     }
 }
 
-/// The text's beginning, with a note of how much was left out.
-pub(super) fn bounded(text: &str, limit: usize) -> String {
+/// The beginning of the text, with a note of how much was left out.
+pub(super) fn truncate_with_note(text: &str, limit: usize) -> String {
     let mut chars = text.chars();
     let kept: String = chars.by_ref().take(limit).collect();
     match chars.count() {
@@ -116,14 +124,14 @@ pub(super) fn bounded(text: &str, limit: usize) -> String {
 }
 
 /// The text as a JSON string, quotes included.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn to_json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn write(value: String, filling: Filling) -> String {
+fn escape_value(value: String, filling: SlotEscaping) -> String {
     match filling {
-        Filling::Plain => value,
-        Filling::Json => inside_quotes(&quoted(&value)).to_owned(),
+        SlotEscaping::Plain => value,
+        SlotEscaping::Json => inside_quotes(&to_json_string(&value)).to_owned(),
     }
 }
 

@@ -1,23 +1,23 @@
-//! What must hold for any bytes.
+//! The properties that must hold for any bytes.
 
 use std::sync::Arc;
 
-use windlass_core::block::Block;
-use windlass_core::input::Failure;
-use windlass_core::raw::Raw;
-use windlass_core::reply::Reply;
-use windlass_providers::names::Format;
-use windlass_providers::{Recorded, replay};
+use windlass_core::log::input::ModelFailure;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::reply::ModelReply;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{RecordedCall, replay_stream};
 
-use crate::dice::Dice;
-use crate::heard::Heard;
-use crate::slowly::{said, slowly};
+use crate::parser_only::{comparable_reply, defeat_fast_path};
+use crate::random::SeededRandom;
+use crate::recording_stream::RecordingStream;
 
 /// Inputs up to this long are also given byte by byte.
 const BYTEWISE: usize = 4 << 10;
 
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct FuzzTally {
     pub(crate) inputs: u64,
     pub(crate) bytes: u64,
     pub(crate) replies: u64,
@@ -25,28 +25,33 @@ pub(crate) struct Tally {
 }
 
 #[derive(Debug, PartialEq)]
-struct Seen {
-    reply: Result<Reply, Failure>,
-    blocks: Vec<(u16, Block)>,
+struct DecodeResult {
+    reply: Result<ModelReply, ModelFailure>,
+    blocks: Vec<(u16, ContentBlock)>,
     text: String,
     thinking: String,
 }
 
-fn decode<'a>(format: Format, pieces: impl IntoIterator<Item = &'a [u8]>) -> Seen {
+fn decode<'a>(format: WireFormat, pieces: impl IntoIterator<Item = &'a [u8]>) -> DecodeResult {
     let stops = vec![Arc::from("\n---END---")];
-    let recorded = Recorded { model: Arc::from("m"), ask: 1, stops };
-    let heard = Heard::new();
-    let reply = replay(format, &recorded, pieces, &*heard);
+    let recorded = RecordedCall { model: Arc::from("m"), model_call: 1, stop_strings: stops };
+    let heard = RecordingStream::new();
+    let reply = replay_stream(format, &recorded, pieces, &*heard);
     let (blocks, text) = (heard.blocks.lock().unwrap().clone(), heard.text());
     let thinking = heard.thinking.lock().unwrap().clone();
-    Seen { reply, blocks, text, thinking }
+    DecodeResult { reply, blocks, text, thinking }
 }
 
-pub(crate) fn check(format: Format, bytes: &[u8], dice: &mut Dice, tally: &mut Tally) {
+pub(crate) fn check(
+    format: WireFormat,
+    bytes: &[u8],
+    dice: &mut SeededRandom,
+    tally: &mut FuzzTally,
+) {
     let whole = decode(format, [bytes]);
-    assert_eq!(decode(format, split(bytes, dice)), whole, "{}", shown(format, bytes));
+    assert_eq!(decode(format, split(bytes, dice)), whole, "{}", describe_input(format, bytes));
     if bytes.len() <= BYTEWISE {
-        assert_eq!(decode(format, bytes.chunks(1)), whole, "{}", shown(format, bytes));
+        assert_eq!(decode(format, bytes.chunks(1)), whole, "{}", describe_input(format, bytes));
     }
     announced_is_there(format, bytes, &whole);
     the_parser_agrees(format, bytes, &whole);
@@ -59,39 +64,45 @@ pub(crate) fn check(format: Format, bytes: &[u8], dice: &mut Dice, tally: &mut T
     }
 }
 
-fn split<'a>(bytes: &'a [u8], dice: &mut Dice) -> Vec<&'a [u8]> {
+fn split<'a>(bytes: &'a [u8], dice: &mut SeededRandom) -> Vec<&'a [u8]> {
     let mut places: Vec<usize> = (0..dice.below(9)).map(|_| dice.below(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
     places.sort_unstable();
     places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
 }
 
-/// A block that was announced is in the reply at the place it was announced for.
-fn announced_is_there(format: Format, bytes: &[u8], seen: &Seen) {
+/// Checks that an announced block is in the reply at the index for which it was announced.
+fn announced_is_there(format: WireFormat, bytes: &[u8], seen: &DecodeResult) {
     let Ok(reply) = &seen.reply else { return };
     for (index, block) in &seen.blocks {
         let there = reply.blocks.get(usize::from(*index));
-        assert_eq!(there, Some(block), "{}", shown(format, bytes));
+        assert_eq!(there, Some(block), "{}", describe_input(format, bytes));
     }
 }
 
-/// Whatever is read without a parser is read as the parser reads it.
-fn the_parser_agrees(format: Format, bytes: &[u8], seen: &Seen) {
-    let slow = decode(format, [slowly(bytes).as_slice()]);
-    assert_eq!(said(&slow.reply), said(&seen.reply), "{}", shown(format, bytes));
-    let heard = |seen: &Seen| (seen.blocks.clone(), seen.text.clone(), seen.thinking.clone());
-    assert_eq!(heard(&slow), heard(seen), "{}", shown(format, bytes));
+/// Checks that the fast path reads events as the parser does.
+fn the_parser_agrees(format: WireFormat, bytes: &[u8], seen: &DecodeResult) {
+    let slow = decode(format, [defeat_fast_path(bytes).as_slice()]);
+    assert_eq!(
+        comparable_reply(&slow.reply),
+        comparable_reply(&seen.reply),
+        "{}",
+        describe_input(format, bytes)
+    );
+    let heard =
+        |seen: &DecodeResult| (seen.blocks.clone(), seen.text.clone(), seen.thinking.clone());
+    assert_eq!(heard(&slow), heard(seen), "{}", describe_input(format, bytes));
 }
 
-/// A block that was made from its parts is what reading its text would make of it.
-fn blocks_are_what_they_say(format: Format, bytes: &[u8], seen: &Seen) {
+/// Checks that a block that was built from its parts equals the block parsed from its text.
+fn blocks_are_what_they_say(format: WireFormat, bytes: &[u8], seen: &DecodeResult) {
     let Ok(reply) = &seen.reply else { return };
     for block in &reply.blocks {
-        let read = Block::new(Raw::parse(block.raw().text()).unwrap());
-        assert_eq!(read.kind(), block.kind(), "{}", shown(format, bytes));
+        let read = ContentBlock::new(RawJson::parse(block.raw().text()).unwrap());
+        assert_eq!(read.kind(), block.kind(), "{}", describe_input(format, bytes));
     }
 }
 
-fn shown(format: Format, bytes: &[u8]) -> String {
+fn describe_input(format: WireFormat, bytes: &[u8]) -> String {
     format!("{format:?}: {}", bytes.escape_ascii())
 }

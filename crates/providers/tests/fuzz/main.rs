@@ -1,5 +1,5 @@
-//! The three decoders under fire, for a fixed time: whatever bytes come, nothing panics, any split
-//! of the same bytes gives the same reply, and so does the parser where it was not asked.
+//! Fuzzes the three decoders for a fixed time: no bytes cause a panic, any split of the same bytes
+//! gives the same reply, and the parser agrees with the fast path.
 //!
 //! Longer by hand, and a failing run again:
 //! `WINDLASS_FUZZ_SECONDS=600 WINDLASS_FUZZ_SEED=7 cargo test -p windlass-providers --test fuzz`.
@@ -9,31 +9,31 @@ mod check;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
-mod damage;
+mod mutate;
 #[cfg(test)]
-mod dice;
+#[path = "../suite/parser_only.rs"]
+mod parser_only;
 #[cfg(test)]
-#[path = "../suite/heard.rs"]
-mod heard;
+mod random;
 #[cfg(test)]
-#[path = "../suite/slowly.rs"]
-mod slowly;
+#[path = "../suite/recording_stream.rs"]
+mod recording_stream;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use windlass_providers::names::Format;
+use windlass_providers::catalog::provider_table::WireFormat;
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Clock;
 
-use crate::check::{Tally, check};
-use crate::corpus::Corpus;
-use crate::dice::Dice;
+use crate::check::{FuzzTally, check};
+use crate::corpus::FuzzCorpus;
+use crate::random::SeededRandom;
 
-const FORMATS: [Format; 3] =
-    [Format::AnthropicMessages, Format::OpenAiChat, Format::OpenAiResponses];
+const FORMATS: [WireFormat; 3] =
+    [WireFormat::AnthropicMessages, WireFormat::OpenAiChat, WireFormat::OpenAiResponses];
 
-/// Seconds in a usual run of all tests.
+/// The number of seconds in a usual run of all tests.
 const SECONDS: u64 = 10;
 
 fn main() -> ExitCode {
@@ -41,11 +41,11 @@ fn main() -> ExitCode {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seconds = number("WINDLASS_FUZZ_SECONDS").unwrap_or(SECONDS);
     let seed = number("WINDLASS_FUZZ_SEED").unwrap_or(clock.now().0);
-    let corpus = Corpus::read();
-    let mut tally = Tally::default();
+    let corpus = FuzzCorpus::read();
+    let mut tally = FuzzTally::default();
     println!("fuzz: three decoders for {seconds} s, seed {seed}");
     while clock.monotonic_ms() < seconds * 1_000 {
-        // Every input has a seed of its own, so a failing one can be made again alone.
+        // Every input has a seed of its own, so that a failing one can be reproduced alone.
         let input = seed.wrapping_add(tally.inputs);
         let one = || one(&corpus, input, &mut tally);
         if catch_unwind(AssertUnwindSafe(one)).is_err() {
@@ -65,9 +65,9 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn one(corpus: &Corpus, seed: u64, tally: &mut Tally) {
-    let mut dice = Dice::new(seed);
+fn one(corpus: &FuzzCorpus, seed: u64, tally: &mut FuzzTally) {
+    let mut dice = SeededRandom::new(seed);
     let format = *dice.pick(&FORMATS);
-    let bytes = damage::input(corpus, format, &mut dice);
+    let bytes = mutate::input(corpus, format, &mut dice);
     check(format, &bytes, &mut dice, tally);
 }

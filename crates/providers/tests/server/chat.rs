@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::events::events;
-use crate::place::Place;
+use crate::test_server::TestServer;
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -43,7 +43,7 @@ fn ask(text: &str, stream: bool) -> Value {
 
 #[tokio::test]
 async fn a_document_has_everything() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let response = place.post(PATH, &ask("look", false)).await;
     assert!(response.header("x-request-id").unwrap().starts_with("req_"));
     let completion = response.json();
@@ -73,7 +73,7 @@ async fn a_document_has_everything() {
 
 #[tokio::test]
 async fn a_stream_adds_up_to_the_document() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let mut request = ask("look", true);
     request["stream_options"] = json!({"include_usage": true});
     let events = events(&place.post(PATH, &request).await.body);
@@ -109,7 +109,7 @@ async fn a_stream_adds_up_to_the_document() {
 
 #[tokio::test]
 async fn results_are_read_with_their_tools() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let mut request = ask("look", false);
     let reply = place.post(PATH, &request).await.json();
     let messages = request["messages"].as_array_mut().unwrap();
@@ -120,7 +120,7 @@ async fn results_are_read_with_their_tools() {
     messages.push(json!({"role": "tool", "tool_call_id": "call_a", "content": "it is 42"}));
     let reply = place.post(PATH, &request).await.json();
     assert_eq!(reply["choices"][0]["message"]["content"], "It is 42.");
-    // A text after the results stands beside them.
+    // A text after the results is part of the same turn.
     let note = json!({"role": "user", "content": "one round left"});
     request["messages"].as_array_mut().unwrap().push(note);
     let reply = place.post(PATH, &request).await.json();
@@ -130,7 +130,7 @@ async fn results_are_read_with_their_tools() {
 
 #[tokio::test]
 async fn finish_reasons_are_mapped_or_passed_through() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let table = [
         ("refuse", "content_filter"),
         ("odd stop", "never_heard_of"),
@@ -149,7 +149,7 @@ async fn finish_reasons_are_mapped_or_passed_through() {
 
 #[tokio::test]
 async fn a_truncated_call_has_half_its_arguments() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let whole = place.post(PATH, &ask("long", false)).await.json();
     let call = &whole["choices"][0]["message"]["tool_calls"][0];
     assert_eq!(call["function"]["arguments"], r#"{"content": "abc"#);

@@ -4,13 +4,13 @@
 use serde_json::{Value, json};
 use windlass_providers::scripted::Script;
 
-use crate::place::Place;
+use crate::test_server::TestServer;
 
 const PAGE: &str = include_str!("../../../../docs/scripted.md");
 
 /// A conversation with an example, and what the answer has in it.
-struct Play {
-    /// Words that stand in this example alone.
+struct DocumentedExample {
+    /// A text that occurs in this example only.
     example: &'static str,
     messages: Value,
     answer: &'static str,
@@ -18,16 +18,17 @@ struct Play {
 
 /// The text of every block that is fenced as a script.
 fn scripts() -> Vec<&'static str> {
-    let blocks = PAGE.split("```script\n").skip(1);
+    // The name of a file may stand behind the language.
+    let blocks = PAGE.split("```script").skip(1).map(|block| block.split_once('\n').unwrap().1);
     blocks.map(|block| block.split("```").next().unwrap()).collect()
 }
 
-fn said(text: &str) -> Value {
+fn user_message(text: &str) -> Value {
     json!([{"role": "user", "content": text}])
 }
 
-/// A call of this tool that came back with this text.
-fn returned(prompt: &str, tool: &str, text: &str) -> Value {
+/// Messages with a call of this tool and its result with this text.
+fn tool_result_messages(prompt: &str, tool: &str, text: &str) -> Value {
     json!([{"role": "user", "content": prompt},
         {"role": "assistant",
          "content": [{"type": "tool_use", "id": "t", "name": tool, "input": {}}]},
@@ -35,34 +36,58 @@ fn returned(prompt: &str, tool: &str, text: &str) -> Value {
          "content": [{"type": "tool_result", "tool_use_id": "t", "content": text}]}])
 }
 
-fn play(example: &'static str, messages: Value, answer: &'static str) -> Play {
-    Play { example, messages, answer }
+fn example(example: &'static str, messages: Value, answer: &'static str) -> DocumentedExample {
+    DocumentedExample { example, messages, answer }
 }
 
-fn plays() -> Vec<Play> {
+fn plays() -> Vec<DocumentedExample> {
     vec![
-        play("hello.script", said("hello there"), "Hello yourself."),
-        play("hello.script", said("Bye"), "You said: Bye"),
-        play("matches \"fix *\"", said("fix it"), "\"name\":\"Bash\""),
-        play("matches \"fix *\"", returned("fix it", "Read", "42"), "you asked: fix it"),
-        play("matches \"fix *\"", returned("fix it", "Write", "ok"), "Done."),
-        play("include Search", said("cats"), "{\"query\": \"cats\"}"),
-        play("Dear reader", said("x"), "Dear reader,\\n  this is request 1."),
-        play("Dear reader", said("x"), "echo ${HOME}"),
-        play("pace 20ms", said("x"), "This comes word by word."),
-        play("a_reason_nobody_knows", said("too long"), "\"stop_reason\":\"max_tokens\""),
-        play("a_reason_nobody_knows", said("forbidden"), "\"stop_reason\":\"refusal\""),
-        play("a_reason_nobody_knows", said("dialogue"), "\"stop_sequence\":\"\\nUser:\""),
-        play("a_reason_nobody_knows", said("from the future"), "a_reason_nobody_knows"),
-        play("a_reason_nobody_knows", said("half a call"), "\"stop_reason\":\"max_tokens\""),
-        play("fail connect", said("overloaded"), "529 retry-after: 2"),
-        play("fail connect", said("limited"), "429 retry-after: Wed, 21 Oct 2026 07:28:00 GMT"),
-        play("fail connect", said("broken in the middle"), "it broke"),
-        play("fail connect", said("nobody there"), "closed"),
-        play("fail connect", said("anything else"), "All is well."),
-        play("An expensive answer", said("x"), "\"input_tokens\":120000"),
-        play("An expensive answer", said("x"), "\"cache_read_input_tokens\":100000"),
-        play("a_block_of_tomorrow", said("x"), "{\"type\": \"a_block_of_tomorrow\", \"n\": 1.50}"),
+        example("Hello yourself.", user_message("hello there"), "Hello yourself."),
+        example("Hello yourself.", user_message("Bye"), "You said: Bye"),
+        example("matches \"fix *\"", user_message("fix it"), "\"name\":\"Bash\""),
+        example(
+            "matches \"fix *\"",
+            tool_result_messages("fix it", "Read", "42"),
+            "you asked: fix it",
+        ),
+        example("matches \"fix *\"", tool_result_messages("fix it", "Write", "ok"), "Done."),
+        example("include Search", user_message("cats"), "{\"query\": \"cats\"}"),
+        example("Dear reader", user_message("x"), "Dear reader,\\n  this is request 1."),
+        example("Dear reader", user_message("x"), "echo ${HOME}"),
+        example("pace 20ms", user_message("x"), "This comes word by word."),
+        example(
+            "a_reason_nobody_knows",
+            user_message("too long"),
+            "\"stop_reason\":\"max_tokens\"",
+        ),
+        example("a_reason_nobody_knows", user_message("forbidden"), "\"stop_reason\":\"refusal\""),
+        example(
+            "a_reason_nobody_knows",
+            user_message("dialogue"),
+            "\"stop_sequence\":\"\\nUser:\"",
+        ),
+        example("a_reason_nobody_knows", user_message("from the future"), "a_reason_nobody_knows"),
+        example(
+            "a_reason_nobody_knows",
+            user_message("half a call"),
+            "\"stop_reason\":\"max_tokens\"",
+        ),
+        example("fail connect", user_message("overloaded"), "529 retry-after: 2"),
+        example(
+            "fail connect",
+            user_message("limited"),
+            "429 retry-after: Wed, 21 Oct 2026 07:28:00 GMT",
+        ),
+        example("fail connect", user_message("broken in the middle"), "it broke"),
+        example("fail connect", user_message("nobody there"), "closed"),
+        example("fail connect", user_message("anything else"), "All is well."),
+        example("An expensive answer", user_message("x"), "\"input_tokens\":120000"),
+        example("An expensive answer", user_message("x"), "\"cache_read_input_tokens\":100000"),
+        example(
+            "a_block_of_tomorrow",
+            user_message("x"),
+            "{\"type\": \"a_block_of_tomorrow\", \"n\": 1.50}",
+        ),
     ]
 }
 
@@ -80,9 +105,9 @@ async fn every_example_answers_as_the_page_says() {
     for script in &scripts {
         assert!(plays.iter().any(|play| script.contains(play.example)), "not played:\n{script}");
     }
-    for Play { example, messages, answer } in plays {
+    for DocumentedExample { example, messages, answer } in plays {
         let mut found = scripts.iter().filter(|script| script.contains(example));
-        let place = Place::new(found.next().unwrap()).await;
+        let place = TestServer::new(found.next().unwrap()).await;
         assert!(found.next().is_none(), "{example} stands in two examples");
         let tools = json!([{"name": "Search", "input_schema": {"type": "object"}}]);
         let body = json!({"model": "m", "max_tokens": 9, "tools": tools, "messages": messages});
@@ -101,7 +126,7 @@ async fn every_example_answers_as_the_page_says() {
 /// The three requests of the page, one for each format.
 #[tokio::test]
 async fn every_request_of_the_page_is_answered() {
-    let place = Place::new(scripts()[0]).await;
+    let place = TestServer::new(scripts()[0]).await;
     let mut formats = Vec::new();
     for request in PAGE.split("curl -s http://127.0.0.1:8123").skip(1) {
         let (path, rest) = request.split_once(" -d '").unwrap();

@@ -1,4 +1,4 @@
-//! Reading server-sent events.
+//! Parses server-sent events.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ fn event(text: &str) -> Option<Event> {
     Some((field("event: ").unwrap_or_default().to_owned(), data))
 }
 
-/// The names of events, each run of the same one once.
+/// The names of events, repeated ones once.
 pub(crate) fn names(events: &[Event]) -> Vec<&str> {
     let mut names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
     names.dedup();

@@ -1,14 +1,14 @@
-//! What goes wrong when the script says so, in every format.
+//! Faults that the script causes, in every format.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
-use windlass_providers::scripted::server::Outcome;
+use windlass_providers::scripted::server::ServedOutcome;
 
-use crate::client::End;
+use crate::client::ResponseEnd;
 use crate::events::{events, named};
-use crate::place::Place;
+use crate::test_server::TestServer;
 
 const SCRIPT: &str = r#"
 when user is "busy"
@@ -69,7 +69,7 @@ fn ask(text: &str, stream: bool) -> [Asking; 3] {
 
 #[tokio::test]
 async fn a_refused_request_has_its_status_and_its_error() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for stream in [false, true] {
         for (path, request) in ask("busy", stream) {
             let response = place.post(path, &request).await;
@@ -94,10 +94,10 @@ async fn a_refused_request_has_its_status_and_its_error() {
 
 #[tokio::test]
 async fn an_error_after_a_block_comes_inside_the_stream() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for (path, request) in ask("late", true) {
         let response = place.post(path, &request).await;
-        assert_eq!((response.status, response.end), (200, End::Complete), "{path}");
+        assert_eq!((response.status, response.end), (200, ResponseEnd::Complete), "{path}");
         let events = events(&response.body);
         let error = match path {
             "/v1/messages" => named(&events, "error")[0]["error"]["message"].clone(),
@@ -107,7 +107,7 @@ async fn an_error_after_a_block_comes_inside_the_stream() {
         assert_eq!(error, "it broke", "{path}");
     }
     let served = place.served(3).await;
-    assert!(served.iter().all(|served| served.outcome == Outcome::Failed { status: 500 }));
+    assert!(served.iter().all(|served| served.outcome == ServedOutcome::Failed { status: 500 }));
     for (path, request) in ask("late", false) {
         let response = place.post(path, &request).await;
         assert_eq!(
@@ -120,10 +120,10 @@ async fn an_error_after_a_block_comes_inside_the_stream() {
 
 #[tokio::test]
 async fn a_cut_drops_the_connection_after_what_was_said() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for (path, request) in ask("cut", true) {
         let response = place.post(path, &request).await;
-        assert_eq!((response.status, response.end), (200, End::Broken), "{path}");
+        assert_eq!((response.status, response.end), (200, ResponseEnd::Broken), "{path}");
         assert!(response.body.contains("two"), "{}", response.body);
         assert!(!response.body.contains("[DONE]") && !response.body.contains("message_stop"));
     }
@@ -131,15 +131,15 @@ async fn a_cut_drops_the_connection_after_what_was_said() {
     let whole = events(&place.post(path, request).await.body);
     assert_eq!(whole.last().unwrap().0, "content_block_stop");
     let served = place.served(4).await;
-    assert!(served.iter().all(|served| served.outcome == Outcome::Cut));
+    assert!(served.iter().all(|served| served.outcome == ServedOutcome::Cut));
 }
 
 #[tokio::test]
 async fn a_cut_inside_leaves_half_a_block() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for (path, request) in ask("cut inside", true) {
         let response = place.post(path, &request).await;
-        assert_eq!(response.end, End::Broken, "{path}");
+        assert_eq!(response.end, ResponseEnd::Broken, "{path}");
         assert!(
             response.body.contains("two") && !response.body.contains("four"),
             "{}",
@@ -157,19 +157,19 @@ async fn a_cut_inside_leaves_half_a_block() {
 
 #[tokio::test]
 async fn a_cut_at_once_is_a_stream_that_says_nothing() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for (path, request) in ask("cut at once", true) {
         let response = place.post(path, &request).await;
-        assert_eq!((response.status, response.end), (200, End::Broken), "{path}");
+        assert_eq!((response.status, response.end), (200, ResponseEnd::Broken), "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_cut_document_is_half_a_document() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for (path, request) in ask("cut", false) {
         let response = place.post(path, &request).await;
-        assert_eq!((response.status, response.end), (200, End::Broken), "{path}");
+        assert_eq!((response.status, response.end), (200, ResponseEnd::Broken), "{path}");
         let promised: usize = response.header("content-length").unwrap().parse().unwrap();
         assert!(!response.body.is_empty() && response.body.len() < promised);
     }
@@ -177,17 +177,17 @@ async fn a_cut_document_is_half_a_document() {
 
 #[tokio::test]
 async fn a_connection_that_cannot_be_made_closes_without_a_word() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for (path, request) in ask("closed", true) {
         assert!(place.try_post(path, &request).await.is_none(), "{path}");
     }
     let served = place.served(3).await;
-    assert!(served.iter().all(|served| served.outcome == Outcome::Closed));
+    assert!(served.iter().all(|served| served.outcome == ServedOutcome::Closed));
 }
 
 #[tokio::test]
 async fn a_timeout_is_silence_until_the_client_leaves() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for text in ["silence", "stall"] {
         for (path, request) in ask(text, true) {
             let mut connection = place.connect().await;
@@ -198,16 +198,16 @@ async fn a_timeout_is_silence_until_the_client_leaves() {
         }
     }
     let served = place.served(6).await;
-    assert!(served.iter().all(|served| served.outcome == Outcome::Left), "{served:?}");
+    assert!(served.iter().all(|served| served.outcome == ServedOutcome::ClientLeft), "{served:?}");
 }
 
 #[tokio::test]
 async fn delay_and_pace_take_their_time() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     for stream in [true, false] {
         for (path, request) in ask("slow", stream) {
             let response = place.post(path, &request).await;
-            assert_eq!((response.status, response.end), (200, End::Complete), "{path}");
+            assert_eq!((response.status, response.end), (200, ResponseEnd::Complete), "{path}");
         }
     }
     let served = place.served(6).await;
@@ -216,7 +216,7 @@ async fn delay_and_pace_take_their_time() {
 
 #[tokio::test]
 async fn a_rule_once_used_steps_aside_for_all_connections() {
-    let place = Place::new("when any\n  once\n  fail 529\nwhen any\n  say \"fine\"").await;
+    let place = TestServer::new("when any\n  once\n  fail 529\nwhen any\n  say \"fine\"").await;
     let (path, request) = &ask("x", false)[0];
     assert_eq!(place.post(path, request).await.status, 529);
     assert_eq!(place.post(path, request).await.status, 200);

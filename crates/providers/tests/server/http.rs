@@ -1,13 +1,13 @@
-//! HTTP itself: kept connections, bounds, strange requests, stopping.
+//! HTTP itself: persistent connections, limits, unusual requests, stopping.
 
 use serde_json::json;
 use windlass_providers::scripted::server::limits::{
     MAX_BODY_BYTES, MAX_CONNECTIONS, MAX_HEAD_BYTES,
 };
-use windlass_providers::scripted::server::{Error, Outcome, Server};
+use windlass_providers::scripted::server::{ScriptedServer, ServedOutcome, ServerError};
 
-use crate::client::End;
-use crate::place::Place;
+use crate::client::ResponseEnd;
+use crate::test_server::TestServer;
 
 const HELLO: &str = "when user is \"cut\"\n  cut\nwhen any\n  say \"hello\"\n";
 const PATH: &str = "/v1/chat/completions";
@@ -19,11 +19,11 @@ fn ask(stream: bool) -> String {
 
 #[tokio::test]
 async fn a_connection_is_kept() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     for _ in 0..20 {
         let response = connection.post(PATH, &ask(true)).await.unwrap();
-        assert_eq!((response.status, response.end), (200, End::Complete));
+        assert_eq!((response.status, response.end), (200, ResponseEnd::Complete));
         let response = connection.post(PATH, &ask(false)).await.unwrap();
         assert!(response.body.contains("hello"));
         assert_eq!(connection.post(PATH, "{").await.unwrap().status, 400);
@@ -32,7 +32,7 @@ async fn a_connection_is_kept() {
 
 #[tokio::test]
 async fn a_body_may_come_in_chunks() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     let head =
         format!("POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n");
@@ -46,7 +46,7 @@ async fn a_body_may_come_in_chunks() {
 
 #[tokio::test]
 async fn models_are_listed_for_both_services() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     let openai = connection.get("/v1/models", "").await.unwrap().json();
     assert_eq!(
@@ -65,7 +65,7 @@ async fn models_are_listed_for_both_services() {
 
 #[tokio::test]
 async fn unknown_paths_and_methods_are_refused_in_the_format_of_the_path() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     let lost = connection.get("/v2/nothing?key=secret", "").await.unwrap();
     assert_eq!((lost.status, &lost.json()["error"]["code"]), (404, &json!("not_found")));
@@ -73,12 +73,12 @@ async fn unknown_paths_and_methods_are_refused_in_the_format_of_the_path() {
     assert_eq!((wrong.status, &wrong.json()["type"]), (405, &json!("error")));
     let served = place.served(2).await;
     assert_eq!((served[0].method.as_str(), served[0].path.as_str()), ("GET", "/v2/nothing"));
-    assert!(matches!(served[1].outcome, Outcome::Answered { status: 405, .. }));
+    assert!(matches!(served[1].outcome, ServedOutcome::Answered { status: 405, .. }));
 }
 
 #[tokio::test]
 async fn a_body_over_its_bound_is_refused_and_the_connection_lives() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     let long = "x".repeat(MAX_BODY_BYTES + 1);
     let response = connection.post("/v1/messages", &long).await.unwrap();
@@ -89,7 +89,7 @@ async fn a_body_over_its_bound_is_refused_and_the_connection_lives() {
 
 #[tokio::test]
 async fn a_body_at_its_bound_is_read() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let bare = json!({"model": "m", "messages": [{"role": "user", "content": ""}]}).to_string();
     let content = "x".repeat(MAX_BODY_BYTES - bare.len());
     let request = json!({"model": "m", "messages": [{"role": "user", "content": content}]});
@@ -98,7 +98,7 @@ async fn a_body_at_its_bound_is_read() {
 
 #[tokio::test]
 async fn a_head_over_its_bound_is_refused() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     let header = format!("x-long: {}\r\n", "y".repeat(4 * MAX_HEAD_BYTES));
     let response = connection.get("/v1/models", &header).await;
@@ -107,7 +107,7 @@ async fn a_head_over_its_bound_is_refused() {
 
 #[tokio::test]
 async fn json_as_deep_as_one_likes_is_no_danger() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     for body in [deep.clone(), format!(r#"{{"model":"m","max_tokens":1,"messages":{deep}}}"#)] {
@@ -119,7 +119,7 @@ async fn json_as_deep_as_one_likes_is_no_danger() {
 
 #[tokio::test]
 async fn bytes_that_are_no_text_are_refused() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     connection
         .send(b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 2\r\n\r\n\xff\xfe")
@@ -129,18 +129,18 @@ async fn bytes_that_are_no_text_are_refused() {
 
 #[tokio::test]
 async fn a_client_that_leaves_in_its_body_is_noticed() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     connection
         .send(b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n{")
         .await;
     drop(connection);
-    assert_eq!(place.served(1).await[0].outcome, Outcome::Left);
+    assert_eq!(place.served(1).await[0].outcome, ServedOutcome::ClientLeft);
 }
 
 #[tokio::test]
 async fn stopping_is_clean_with_connections_open() {
-    let place = Place::new("when any\n  say \"a\"\n  fail timeout\n").await;
+    let place = TestServer::new("when any\n  say \"a\"\n  fail timeout\n").await;
     let address = place.address;
     let idle = place.connect().await;
     let mut busy = place.connect().await;
@@ -158,22 +158,22 @@ async fn stopping_is_clean_with_connections_open() {
 #[tokio::test]
 async fn other_machines_are_kept_out() {
     for address in ["0.0.0.0:0", "192.0.2.1:0", "[::]:0"] {
-        let refused = Server::bind(address.parse().unwrap()).await.unwrap_err();
-        assert!(matches!(refused, Error::NotLoopback { .. }), "{refused}");
+        let refused = ScriptedServer::bind(address.parse().unwrap()).await.unwrap_err();
+        assert!(matches!(refused, ServerError::NotLoopback { .. }), "{refused}");
     }
 }
 
 #[tokio::test]
 async fn a_port_that_is_taken_is_named() {
-    let place = Place::new(HELLO).await;
-    let refused = Server::bind(place.address).await.unwrap_err();
+    let place = TestServer::new(HELLO).await;
+    let refused = ScriptedServer::bind(place.address).await.unwrap_err();
     assert!(refused.to_string().contains(&place.address.to_string()), "{refused}");
 }
 
-/// A page in a browser must not be able to use the server, whatever name it found it under.
+/// A web page in a browser must not be able to use the server, under whatever name it reaches it.
 #[tokio::test]
 async fn requests_of_other_machines_pages_are_refused() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let body = ask(false);
     let status = async |headers: &str| {
         let mut connection = place.connect().await;
@@ -202,10 +202,10 @@ async fn requests_of_other_machines_pages_are_refused() {
     }
 }
 
-/// Connections that say nothing, or half of a head, keep nobody out.
+/// Connections that send nothing, or half of a head, do not keep others out.
 #[tokio::test]
 async fn half_open_connections_make_room() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut silent = Vec::new();
     for number in 0..MAX_CONNECTIONS + 50 {
         let mut connection = place.connect().await;

@@ -8,7 +8,7 @@
 
 mod client;
 mod events;
-mod place;
+mod test_server;
 
 mod chat;
 mod document;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::client::End;
+use crate::client::ResponseEnd;
 use crate::events::{events, named, names};
-use crate::place::Place;
+use crate::test_server::TestServer;
 
 const PATH: &str = "/v1/messages";
 
@@ -45,7 +45,7 @@ fn ask(text: &str, stream: bool) -> Value {
 
 #[tokio::test]
 async fn a_document_has_everything() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let response = place.post(PATH, &ask("look", false)).await;
     assert_eq!((response.status, response.header("content-type")), (200, Some("application/json")));
     assert!(response.header("request-id").unwrap().starts_with("req_"));
@@ -71,10 +71,10 @@ async fn a_document_has_everything() {
 
 #[tokio::test]
 async fn a_stream_has_every_event_in_order() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let response = place.post(PATH, &ask("look", true)).await;
     assert_eq!(response.header("content-type"), Some("text/event-stream; charset=utf-8"));
-    assert_eq!(response.end, End::Complete);
+    assert_eq!(response.end, ResponseEnd::Complete);
     let events = events(&response.body);
     let block = ["content_block_start", "content_block_delta", "content_block_stop"];
     let first = ["message_start", "content_block_start", "ping", "content_block_delta"];
@@ -109,7 +109,7 @@ async fn a_stream_has_every_event_in_order() {
 
 #[tokio::test]
 async fn results_are_read_with_their_tools() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let mut request = ask("look", false);
     let reply = place.post(PATH, &request).await.json();
     let messages = request["messages"].as_array_mut().unwrap();
@@ -126,7 +126,7 @@ async fn results_are_read_with_their_tools() {
 
 #[tokio::test]
 async fn raw_blocks_go_out_verbatim() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let whole = place.post(PATH, &ask("raw", false)).await;
     assert!(whole.body.contains(r#"{"type": "odd",        "n": 1.50}"#), "{}", whole.body);
     let streamed = place.post(PATH, &ask("raw", true)).await;
@@ -137,7 +137,7 @@ async fn raw_blocks_go_out_verbatim() {
 
 #[tokio::test]
 async fn stops_are_passed_through() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let stopped = place.post(PATH, &ask("stop", false)).await.json();
     assert_eq!(
         (&stopped["stop_reason"], &stopped["stop_sequence"]),
@@ -152,7 +152,7 @@ async fn stops_are_passed_through() {
 
 #[tokio::test]
 async fn a_truncated_call_ends_with_max_tokens_inside_its_input() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let events = events(&place.post(PATH, &ask("long", true)).await.body);
     let pieces = named(&events, "content_block_delta").into_iter();
     let json: String = pieces.filter_map(|delta| delta["delta"]["partial_json"].as_str()).collect();
@@ -167,7 +167,7 @@ async fn a_truncated_call_ends_with_max_tokens_inside_its_input() {
 
 #[tokio::test]
 async fn tokens_are_counted() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let path = "/v1/messages/count_tokens";
     let count = async |text: &str| {
         let body = json!({"model": "m", "messages": [{"role": "user", "content": text}]});

@@ -1,13 +1,13 @@
-//! Requests that the real services refuse are refused in their words.
+//! Requests that the real services reject are rejected with their messages.
 
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::test_server::TestServer;
 
 const HELLO: &str = "when any\n  say \"hello\"\n";
 
 async fn refuses(path: &str, table: &[(Value, &str)]) {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     for (request, expected) in table {
         let response = connection.post(path, &request.to_string()).await.unwrap();
@@ -158,7 +158,7 @@ async fn by_responses() {
 
 #[tokio::test]
 async fn what_is_no_json_is_told_so() {
-    let place = Place::new(HELLO).await;
+    let place = TestServer::new(HELLO).await;
     let mut connection = place.connect().await;
     for path in
         ["/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/responses"]

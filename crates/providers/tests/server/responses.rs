@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::events::{events, named};
-use crate::place::Place;
+use crate::test_server::TestServer;
 
 const PATH: &str = "/v1/responses";
 
@@ -37,7 +37,7 @@ fn ask(text: &str, stream: bool) -> Value {
 
 #[tokio::test]
 async fn a_document_has_everything() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let mut request = ask("look", false);
     request["include"] = json!(["reasoning.encrypted_content"]);
     let response = place.post(PATH, &request).await.json();
@@ -71,7 +71,7 @@ async fn a_document_has_everything() {
 
 #[tokio::test]
 async fn a_stream_adds_up_to_the_document() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let events = events(&place.post(PATH, &ask("look", true)).await.body);
     assert!(events.iter().all(|(name, data)| data["type"] == **name));
     let numbers: Vec<u64> =
@@ -103,7 +103,7 @@ async fn a_stream_adds_up_to_the_document() {
 
 #[tokio::test]
 async fn results_are_read_with_their_tools() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let first = ask("look", false);
     let reply = place.post(PATH, &first).await.json();
     let mut input =
@@ -119,7 +119,7 @@ async fn results_are_read_with_their_tools() {
 
 #[tokio::test]
 async fn stops_become_states() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let table = [
         ("refuse", "content_filter"),
         ("odd stop", "never_heard_of"),
@@ -138,7 +138,7 @@ async fn stops_become_states() {
 
 #[tokio::test]
 async fn a_truncated_call_is_an_incomplete_item() {
-    let place = Place::new(SCRIPT).await;
+    let place = TestServer::new(SCRIPT).await;
     let events = events(&place.post(PATH, &ask("long", true)).await.body);
     let item = &named(&events, "response.output_item.done")[0]["item"];
     assert_eq!(

@@ -1,54 +1,61 @@
-//! What a call asks for is sent, what cannot be had is left out and told once.
+//! What a request asks for is sent; what is not supported is left out and reported once.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass_core::block::Block;
-use windlass_core::record::ToolChoice;
-use windlass_core::reply::Reply;
-use windlass_core::request::Request;
-use windlass_core::settings::{Effort, Forcing, Model as ModelSettings, Settings};
-use windlass_core::transcript::Transcript;
-use windlass_providers::names::{Format, Providers};
-use windlass_providers::{Models, Notice, Options, Remote, notices};
+use windlass_core::log::record::ToolChoice;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::reply::ModelReply;
+use windlass_core::message::request::ModelRequest;
+use windlass_core::message::transcript::Transcript;
+use windlass_core::settings::conversation_settings::{
+    Effort, ModelSpec as ModelSettings, Settings, ToolForcing,
+};
+use windlass_providers::catalog::provider_table::{ProviderTable, WireFormat};
+use windlass_providers::{CallNotice, CallOptions, ModelRegistry, RemoteModel, notices_in};
 use windlass_runtime::ports::Model;
 
 use crate::adapter::{KEY, endpoint, joined, prompt, push_round, request_with, shared};
-use crate::heard::Heard;
-use crate::scenarios::{FORMATS, cassette};
-use crate::server::{Server, streamed};
+use crate::byte_server::{ByteServer, streamed};
+use crate::format_scenarios::{FORMATS, cassette};
+use crate::recording_stream::RecordingStream;
 
 const NOWHERE: &str = "http://127.0.0.1:1";
 
-fn model(format: Format, url: &str, name: &str) -> Remote {
+fn model(format: WireFormat, url: &str, name: &str) -> RemoteModel {
     let mut endpoint = endpoint(format, url);
     endpoint.model = Arc::from(name);
-    Remote::new(endpoint, shared(), Options::default()).unwrap()
+    RemoteModel::new(endpoint, shared(), CallOptions::default()).unwrap()
 }
 
-fn sent(format: Format, name: &str, request: &Request) -> Value {
-    serde_json::from_str(&joined(&model(format, NOWHERE, name).body(request))).unwrap()
+fn sent(format: WireFormat, name: &str, request: &ModelRequest) -> Value {
+    serde_json::from_str(&joined(&model(format, NOWHERE, name).request_body(request))).unwrap()
 }
 
 fn messages(name: &str, change: impl FnOnce(&mut Settings)) -> Value {
-    sent(Format::AnthropicMessages, name, &request_with(change))
+    sent(WireFormat::AnthropicMessages, name, &request_with(change))
 }
 
-fn only(tool: &str, change: impl FnOnce(&mut Settings)) -> Request {
-    Request { choice: ToolChoice::Only(Arc::from(tool)), ..request_with(change) }
+fn only(tool: &str, change: impl FnOnce(&mut Settings)) -> ModelRequest {
+    ModelRequest { choice: ToolChoice::Tool(Arc::from(tool)), ..request_with(change) }
 }
 
 fn unchanged(_: &mut Settings) {}
 
-async fn answered(format: Format, name: &str, request: &Request, story: &str) -> Reply {
+async fn answered(
+    format: WireFormat,
+    name: &str,
+    request: &ModelRequest,
+    story: &str,
+) -> ModelReply {
     let bytes = cassette(format, story);
-    let server = Server::start(move |_, _| streamed(&bytes)).await;
-    model(format, &server.url, name).ask(request.clone(), Heard::new()).await.unwrap()
+    let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
+    model(format, &server.url, name).call(request.clone(), RecordingStream::new()).await.unwrap()
 }
 
 #[test]
 fn a_choice_of_tools_is_sent_in_every_format() {
-    let nothing = Request { choice: ToolChoice::Nothing, ..request_with(unchanged) };
+    let nothing = ModelRequest { choice: ToolChoice::NoTools, ..request_with(unchanged) };
     let (open, read) = (request_with(unchanged), only("Read", unchanged));
     let named = [
         json!({"type": "tool", "name": "Read"}),
@@ -63,13 +70,14 @@ fn a_choice_of_tools_is_sent_in_every_format() {
         for request in [&open, &read, &nothing] {
             assert_eq!(sent(format, "m", request)["tools"].as_array().unwrap().len(), 2);
         }
-        // Without tools there is nothing to choose from.
-        let bare = Request { choice: ToolChoice::Nothing, ..request_with(|s| s.tools.clear()) };
+        // Without tools there is no tool choice.
+        let bare =
+            ModelRequest { choice: ToolChoice::NoTools, ..request_with(|s| s.tools.clear()) };
         assert_eq!(sent(format, "m", &bare).get("tool_choice"), None);
     }
 }
 
-/// Whoever cannot be forced is offered the one tool, and asked in words.
+/// Returns whether the model is offered only the one tool, and the prompt asks to call it.
 fn is_asked(body: &Value) -> bool {
     let system = body["system"].to_string();
     body.get("tool_choice").is_none()
@@ -80,15 +88,16 @@ fn is_asked(body: &Value) -> bool {
 // spec: GUARDS-07
 #[test]
 fn a_model_that_cannot_be_forced_is_offered_the_one_tool() {
-    let anthropic = |name, request: &Request| sent(Format::AnthropicMessages, name, request);
+    let anthropic =
+        |name, request: &ModelRequest| sent(WireFormat::AnthropicMessages, name, request);
     let budget = |settings: &mut Settings| settings.thinking.budget_tokens = Some(2_000);
     assert!(is_asked(&anthropic("claude-opus-5-5", &only("Read", unchanged))));
     assert!(is_asked(&anthropic("claude-haiku-4-5", &only("Read", budget))));
     assert!(!is_asked(&anthropic("claude-haiku-4-5", &only("Read", unchanged))));
     assert!(!is_asked(&anthropic("claude-opus-4-6", &only("Read", unchanged))), "adaptive may");
-    let told = only("Read", |settings| settings.model.forcing = Forcing::Impossible);
+    let told = only("Read", |settings| settings.model.forcing = ToolForcing::Unsupported);
     assert!(is_asked(&anthropic("claude-haiku-4-5", &told)), "the settings say so");
-    let chat = sent(Format::OpenAiChat, "m", &told);
+    let chat = sent(WireFormat::OpenAiChat, "m", &told);
     assert_eq!(chat["tools"].as_array().unwrap().len(), 1);
     assert!(chat["messages"][0]["content"].as_str().unwrap().ends_with("`Read` now."));
     let missing = anthropic("claude-haiku-4-5", &only("Absent", unchanged));
@@ -98,11 +107,11 @@ fn a_model_that_cannot_be_forced_is_offered_the_one_tool() {
 
 #[test]
 fn a_server_that_takes_no_names_gets_the_one_tool() {
-    for format in [Format::OpenAiChat, Format::OpenAiResponses] {
+    for format in [WireFormat::OpenAiChat, WireFormat::OpenAiResponses] {
         let mut endpoint = endpoint(format, NOWHERE);
         endpoint.dialect.named_choice.0 = false;
-        let model = Remote::new(endpoint, shared(), Options::default()).unwrap();
-        let body = joined(&model.body(&only("Write", unchanged)));
+        let model = RemoteModel::new(endpoint, shared(), CallOptions::default()).unwrap();
+        let body = joined(&model.request_body(&only("Write", unchanged)));
         let body: Value = serde_json::from_str(&body).unwrap();
         assert_eq!(body["tool_choice"], "required");
         assert!(body["tools"][0].to_string().contains("Write"));
@@ -113,22 +122,22 @@ fn a_server_that_takes_no_names_gets_the_one_tool() {
 #[tokio::test]
 async fn a_server_that_ignores_a_tool_choice_is_noticed() {
     for format in FORMATS {
-        let ignored = [Notice::ToolChoiceIgnored];
+        let ignored = [CallNotice::ToolChoiceIgnored];
         let read = only("Read", unchanged);
-        assert_eq!(notices(&answered(format, "m", &read, "text").await), ignored, "{format:?}");
-        assert_eq!(notices(&answered(format, "m", &read, "calls").await), [], "{format:?}");
+        assert_eq!(notices_in(&answered(format, "m", &read, "text").await), ignored, "{format:?}");
+        assert_eq!(notices_in(&answered(format, "m", &read, "calls").await), [], "{format:?}");
         let write = only("Write", unchanged);
         let reply = answered(format, "m", &write, "calls").await;
-        assert_eq!(notices(&reply), ignored, "{format:?}: it called another tool");
+        assert_eq!(notices_in(&reply), ignored, "{format:?}: it called another tool");
     }
 }
 
-/// Efforts are words of their own; whether and how a model thinks is another matter.
+/// Efforts have names of their own; whether and how a model thinks is another setting.
 // spec: MODELS-10
 #[tokio::test]
 async fn effort_is_sent_where_it_is_known_and_told_where_it_is_not() {
     let with = |effort| request_with(|settings| settings.thinking.effort = effort);
-    let unset = sent(Format::AnthropicMessages, "claude-opus-5", &with(None));
+    let unset = sent(WireFormat::AnthropicMessages, "claude-opus-5", &with(None));
     assert_eq!(unset.get("output_config"), None, "unset by default");
     for (effort, word) in [
         (Effort::Low, "low"),
@@ -137,25 +146,25 @@ async fn effort_is_sent_where_it_is_known_and_told_where_it_is_not() {
         (Effort::Xhigh, "xhigh"),
         (Effort::Max, "max"),
     ] {
-        let hard = sent(Format::AnthropicMessages, "claude-opus-5", &with(Some(effort)));
+        let hard = sent(WireFormat::AnthropicMessages, "claude-opus-5", &with(Some(effort)));
         assert_eq!(hard["output_config"]["effort"], word);
         assert_eq!(hard.get("thinking"), unset.get("thinking"), "effort does not touch thinking");
     }
     let high = with(Some(Effort::High));
-    let responses = sent(Format::OpenAiResponses, "gpt-5.5", &high);
+    let responses = sent(WireFormat::OpenAiResponses, "gpt-5.5", &high);
     assert_eq!(responses["reasoning"], json!({"effort": "high"}));
-    assert_eq!(sent(Format::OpenAiChat, "gpt-5.5", &high)["reasoning_effort"], "high");
+    assert_eq!(sent(WireFormat::OpenAiChat, "gpt-5.5", &high)["reasoning_effort"], "high");
     for format in FORMATS {
         let reply = answered(format, "some-model", &high, "text").await;
-        assert_eq!(notices(&reply), [Notice::EffortIgnored], "{format:?}");
+        assert_eq!(notices_in(&reply), [CallNotice::EffortIgnored], "{format:?}");
         let body = sent(format, "some-model", &high).to_string();
         assert!(!body.contains("effort"), "{format:?}");
-        assert_eq!(notices(&answered(format, "some-model", &with(None), "text").await), []);
+        assert_eq!(notices_in(&answered(format, "some-model", &with(None), "text").await), []);
     }
     let max = with(Some(Effort::Max));
-    assert_eq!(sent(Format::OpenAiChat, "gpt-5.5", &max)["reasoning_effort"], "xhigh");
-    let reply = answered(Format::OpenAiChat, "gpt-5.5", &max, "text").await;
-    assert_eq!(notices(&reply), [Notice::EffortLowered]);
+    assert_eq!(sent(WireFormat::OpenAiChat, "gpt-5.5", &max)["reasoning_effort"], "xhigh");
+    let reply = answered(WireFormat::OpenAiChat, "gpt-5.5", &max, "text").await;
+    assert_eq!(notices_in(&reply), [CallNotice::EffortLowered]);
 }
 
 #[test]
@@ -187,12 +196,12 @@ fn thinking_is_free_bounded_or_off() {
     assert_eq!(hard(Effort::Max), Value::Null, "at such an effort it always thinks");
 }
 
-/// A classifier that may say one word must not spend it on thoughts.
+/// A classifier with an output limit of one word must not spend it on thinking.
 #[test]
 fn a_short_answer_leaves_no_room_for_thoughts() {
     let mut request = request_with(unchanged);
     request.max_tokens = 64;
-    let short = |name| sent(Format::AnthropicMessages, name, &request)["thinking"].clone();
+    let short = |name| sent(WireFormat::AnthropicMessages, name, &request)["thinking"].clone();
     assert_eq!(short("claude-opus-5")["type"], "disabled");
     assert_eq!(short("claude-opus-5-5"), Value::Null);
     assert_eq!(short("claude-haiku-4-5")["type"], "disabled");
@@ -200,7 +209,7 @@ fn a_short_answer_leaves_no_room_for_thoughts() {
 
 #[test]
 fn thinking_without_a_field_is_told_to_nobody() {
-    for format in [Format::OpenAiChat, Format::OpenAiResponses] {
+    for format in [WireFormat::OpenAiChat, WireFormat::OpenAiResponses] {
         let with = |name, tokens| {
             let request = request_with(|settings| settings.thinking.budget_tokens = tokens);
             sent(format, name, &request).to_string()
@@ -220,12 +229,12 @@ fn thinking_without_a_field_is_told_to_nobody() {
 
 #[test]
 fn a_task_budget_and_the_user_are_sent() {
-    let mut endpoint = endpoint(Format::AnthropicMessages, NOWHERE);
+    let mut endpoint = endpoint(WireFormat::AnthropicMessages, NOWHERE);
     endpoint.model = Arc::from("claude-opus-5");
-    let options = Options { user: Some("u-1".into()), ..Options::default() };
-    let model = Remote::new(endpoint, shared(), options).unwrap();
+    let options = CallOptions { user: Some("u-1".into()), ..CallOptions::default() };
+    let model = RemoteModel::new(endpoint, shared(), options).unwrap();
     let request = request_with(|settings| settings.thinking.task_tokens = Some(64_000));
-    let body: Value = serde_json::from_str(&joined(&model.body(&request))).unwrap();
+    let body: Value = serde_json::from_str(&joined(&model.request_body(&request))).unwrap();
     assert_eq!(body["output_config"], json!({"task_budget": {"type": "tokens", "total": 64_000}}));
     assert_eq!(body["metadata"], json!({"user_id": "u-1"}));
     assert_eq!(body["stream"], true);
@@ -239,42 +248,42 @@ async fn what_is_left_out_is_told_once_in_a_conversation() {
         settings.thinking.task_tokens = Some(50_000);
         settings.thinking.betas = vec!["one-2026".into()];
     });
-    let bytes = cassette(Format::OpenAiChat, "text");
-    let server = Server::start(move |_, _| streamed(&bytes)).await;
-    let model = model(Format::OpenAiChat, &server.url, "some-model");
+    let bytes = cassette(WireFormat::OpenAiChat, "text");
+    let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
+    let model = model(WireFormat::OpenAiChat, &server.url, "some-model");
     let mut told = Vec::new();
     for round in 0..3 {
         let mut request = request.clone();
         (0..round).for_each(|round| push_round(&mut request.transcript, round));
-        told.push(notices(&model.ask(request, Heard::new()).await.unwrap()));
+        told.push(notices_in(&model.call(request, RecordingStream::new()).await.unwrap()));
     }
     let all = [
-        Notice::EffortIgnored,
-        Notice::ThinkingIgnored,
-        Notice::TaskBudgetIgnored,
-        Notice::BetasIgnored,
+        CallNotice::EffortIgnored,
+        CallNotice::ThinkingIgnored,
+        CallNotice::TaskBudgetIgnored,
+        CallNotice::BetasIgnored,
     ];
     assert_eq!(told, [all.to_vec(), vec![], vec![]]);
     let mut other = request.clone();
     other.transcript = prompt("another");
-    assert_eq!(notices(&model.ask(other, Heard::new()).await.unwrap()), all);
+    assert_eq!(notices_in(&model.call(other, RecordingStream::new()).await.unwrap()), all);
     assert!(!server.asked()[0].head.contains("one-2026"));
 }
 
 #[tokio::test]
 async fn a_beta_no_header_can_hold_is_said() {
     let request = request_with(|settings| settings.thinking.betas = vec!["a\nb".into()]);
-    let model = model(Format::AnthropicMessages, NOWHERE, "m");
-    let failure = model.ask(request, Heard::new()).await.unwrap_err();
+    let model = model(WireFormat::AnthropicMessages, NOWHERE, "m");
+    let failure = model.call(request, RecordingStream::new()).await.unwrap_err();
     assert!(failure.message.contains("check the settings"), "{}", failure.message);
 }
 
-/// Everything a request can carry, at once.
+/// A request with everything it can carry.
 // spec: MODELS-02
 #[tokio::test]
 async fn a_request_carries_everything_there_is_to_say() {
-    let bytes = cassette(Format::AnthropicMessages, "text");
-    let server = Server::start(move |_, _| streamed(&bytes)).await;
+    let bytes = cassette(WireFormat::AnthropicMessages, "text");
+    let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
     let url = server.url.clone();
     let variables = move |name: &str| match name {
         "ANTHROPIC_BASE_URL" => Some(url.clone()),
@@ -282,23 +291,24 @@ async fn a_request_carries_everything_there_is_to_say() {
         _ => None,
     };
     let variables = Arc::new(variables);
-    let models = Models::new(shared(), Providers::built_in(), Options::default(), variables);
+    let models =
+        ModelRegistry::new(shared(), ProviderTable::built_in(), CallOptions::default(), variables);
     let mut request = request_with(|settings| {
-        settings.model = ModelSettings::named("claude-opus-5");
-        settings.fallback = Some(ModelSettings::named("claude-sonnet-4-6"));
+        settings.model = ModelSettings::with_defaults("claude-opus-5");
+        settings.fallback = Some(ModelSettings::with_defaults("claude-sonnet-4-6"));
         settings.thinking.effort = Some(Effort::Medium);
         settings.thinking.task_tokens = Some(64_000);
         settings.thinking.betas = vec!["one-2026".into()];
     });
     let mut transcript = Transcript::default();
     transcript.push_note("What the user's files say.");
-    transcript.push_prompt(&[Block::text("go")]);
+    transcript.push_prompt(&[ContentBlock::text("go")]);
     request.transcript = transcript;
-    models.ask(request.clone(), Heard::new()).await.unwrap();
+    models.call(request.clone(), RecordingStream::new()).await.unwrap();
     let fallback = request.settings.fallback.clone().unwrap();
     let settings = Settings { model: fallback, ..(*request.settings).clone() };
-    let other = Request { settings: Arc::new(settings), ..request.clone() };
-    models.ask(other, Heard::new()).await.unwrap();
+    let other = ModelRequest { settings: Arc::new(settings), ..request.clone() };
+    models.call(other, RecordingStream::new()).await.unwrap();
 
     let asked = server.asked();
     let sent: Value = serde_json::from_str(&asked[0].body).unwrap();
@@ -328,21 +338,21 @@ fn the_digest_belongs_to_the_system_prompt_and_changes_only_the_head() {
         let model = model(format, NOWHERE, "m");
         let mut request = request_with(unchanged);
         (0..5).for_each(|round| push_round(&mut request.transcript, round));
-        let before = model.body(&request);
-        request.digest = Arc::from("Found: the key is under the mat.");
-        let after = model.body(&request);
+        let before = model.request_body(&request);
+        request.journal_digest = Arc::from("Found: the key is under the mat.");
+        let after = model.request_body(&request);
         let body: Value = serde_json::from_str(&joined(&after)).unwrap();
         let system = match format {
-            Format::AnthropicMessages => {
+            WireFormat::AnthropicMessages => {
                 assert_eq!(body["system"][0]["cache_control"]["type"], "ephemeral");
                 assert_eq!(body["system"][1].get("cache_control"), None, "it comes and goes");
                 let text = |at: usize| body["system"][at]["text"].as_str().unwrap();
                 format!("{}\n\n{}", text(0), text(1))
             }
-            Format::OpenAiChat => body["messages"][0]["content"].as_str().unwrap().to_owned(),
-            Format::OpenAiResponses => body["instructions"].as_str().unwrap().to_owned(),
+            WireFormat::OpenAiChat => body["messages"][0]["content"].as_str().unwrap().to_owned(),
+            WireFormat::OpenAiResponses => body["instructions"].as_str().unwrap().to_owned(),
         };
-        assert_eq!(system, request.system());
+        assert_eq!(system, request.system_prompt());
         assert_eq!(before.len(), after.len());
         for (old, new) in before.iter().zip(&after).skip(1).take(before.len() - 2) {
             assert_eq!(
@@ -351,19 +361,19 @@ fn the_digest_belongs_to_the_system_prompt_and_changes_only_the_head() {
                 "{format:?}: the conversation is not encoded again"
             );
         }
-        assert_eq!(model.body(&request)[0].as_ptr(), after[0].as_ptr(), "the head is kept");
+        assert_eq!(model.request_body(&request)[0].as_ptr(), after[0].as_ptr(), "the head is kept");
     }
 }
 
 // spec: BUDGETS-08
 #[test]
 fn what_is_left_of_a_task_budget_is_sent() {
-    let mut endpoint = endpoint(Format::AnthropicMessages, NOWHERE);
+    let mut endpoint = endpoint(WireFormat::AnthropicMessages, NOWHERE);
     endpoint.model = Arc::from("claude-opus-5");
-    let model = Remote::new(endpoint, shared(), Options::default()).unwrap();
+    let model = RemoteModel::new(endpoint, shared(), CallOptions::default()).unwrap();
     let request = request_with(|settings| settings.thinking.task_tokens = Some(64_000));
-    let request = Request { task_left_tokens: Some(9_000), ..request };
-    let body: Value = serde_json::from_str(&joined(&model.body(&request))).unwrap();
+    let request = ModelRequest { task_remaining_tokens: Some(9_000), ..request };
+    let body: Value = serde_json::from_str(&joined(&model.request_body(&request))).unwrap();
     let budget = json!({"type": "tokens", "total": 64_000, "remaining": 9_000});
     assert_eq!(body["output_config"]["task_budget"], budget);
 }

@@ -1,43 +1,47 @@
-//! Whatever a server does: a typed failure with what to do about it, no secret in it, bounded
-//! memory, and never a panic.
+//! Whatever a server sends: a typed failure with advice, no secret in it, bounded memory, and never
+//! a panic.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use windlass_core::input::{Failure, FailureClass};
-use windlass_core::reply::Reply;
-use windlass_providers::names::Format;
-use windlass_providers::{Delivery, Options, Remote};
+use windlass_core::log::input::{FailureClass, ModelFailure};
+use windlass_core::message::reply::ModelReply;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{CallOptions, RemoteModel, ReplyDelivery};
 use windlass_runtime::ports::Model;
 
 use crate::adapter::{KEY, endpoint, prompt, remote, request, shared};
-use crate::heard::Heard;
-use crate::scenarios::{FORMATS, cassette};
-use crate::server::{Act, Server, stream_head, streamed, whole};
+use crate::byte_server::{ByteServer, ServerAction, stream_head, streamed, whole};
+use crate::format_scenarios::{FORMATS, cassette};
+use crate::recording_stream::RecordingStream;
 
-async fn ask(format: Format, url: &str) -> Result<Reply, Failure> {
-    ask_with(format, url, Options::default()).await
+async fn ask(format: WireFormat, url: &str) -> Result<ModelReply, ModelFailure> {
+    ask_with(format, url, CallOptions::default()).await
 }
 
-async fn ask_with(format: Format, url: &str, options: Options) -> Result<Reply, Failure> {
+async fn ask_with(
+    format: WireFormat,
+    url: &str,
+    options: CallOptions,
+) -> Result<ModelReply, ModelFailure> {
     let model = remote(format, url, options);
-    model.ask(request(prompt("go")), Heard::new()).await
+    model.call(request(prompt("go")), RecordingStream::new()).await
 }
 
-async fn refused(format: Format, status: &str, headers: &str, body: &str) -> Failure {
+async fn refused(format: WireFormat, status: &str, headers: &str, body: &str) -> ModelFailure {
     let (status, headers, body) = (status.to_owned(), headers.to_owned(), body.to_owned());
-    let server = Server::start(move |_, _| whole(&status, &headers, &body)).await;
+    let server = ByteServer::start(move |_, _| whole(&status, &headers, &body)).await;
     ask(format, &server.url).await.unwrap_err()
 }
 
-/// An error object as each format has it.
-fn error_body(format: Format, kind: &str, message: &str) -> String {
+/// An error object in each format.
+fn error_body(format: WireFormat, kind: &str, message: &str) -> String {
     match format {
-        Format::AnthropicMessages => {
+        WireFormat::AnthropicMessages => {
             format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}}}}"#)
         }
-        Format::OpenAiChat | Format::OpenAiResponses => {
+        WireFormat::OpenAiChat | WireFormat::OpenAiResponses => {
             format!(r#"{{"error":{{"message":"{message}","type":"{kind}","code":null}}}}"#)
         }
     }
@@ -48,13 +52,13 @@ async fn a_wrong_key_is_said_and_not_shown() {
     for format in FORMATS {
         let body = error_body(format, "authentication_error", &format!("invalid key {KEY} given"));
         let failure = refused(format, "401 Unauthorized", "", &body).await;
-        assert_eq!(failure.class, FailureClass::Lasting);
+        assert_eq!(failure.class, FailureClass::Permanent);
         assert!(failure.message.contains("check the API key"), "{}", failure.message);
         assert!(failure.message.contains("invalid key [redacted] given"), "{}", failure.message);
     }
 }
 
-/// Whatever a server sends back, and wherever it stands.
+/// A key is redacted, wherever in a response a server sends it back.
 #[tokio::test]
 async fn a_key_that_comes_back_is_not_shown() {
     for format in FORMATS {
@@ -70,11 +74,11 @@ async fn a_key_that_comes_back_is_not_shown() {
             streamed(torn.as_bytes()),
         ];
         for answer in answers {
-            let server = Server::start(move |_, _| answer.clone()).await;
+            let server = ByteServer::start(move |_, _| answer.clone()).await;
             let failure = ask(format, &server.url).await.unwrap_err();
             assert!(!failure.message.contains(KEY), "{format:?}: {}", failure.message);
         }
-        let model = remote(format, "http://127.0.0.1:1", Options::default());
+        let model = remote(format, "http://127.0.0.1:1", CallOptions::default());
         let shown = format!("{model:?} {:?}", model.endpoint());
         assert!(shown.contains("[redacted]") && !shown.contains(KEY), "{shown}");
     }
@@ -85,7 +89,7 @@ async fn an_unknown_model_is_said() {
     for format in FORMATS {
         let body = error_body(format, "not_found_error", "model: test-model");
         let failure = refused(format, "404 Not Found", "", &body).await;
-        assert_eq!(failure.class, FailureClass::Lasting);
+        assert_eq!(failure.class, FailureClass::Permanent);
         assert!(failure.message.contains("check the model's name"), "{}", failure.message);
     }
 }
@@ -97,7 +101,7 @@ async fn a_status_has_its_class_in_every_format() {
     let lasting = [400, 401, 402, 403, 404, 405, 422];
     for format in FORMATS {
         for (statuses, class) in
-            [(&passing[..], FailureClass::Passing), (&lasting[..], FailureClass::Lasting)]
+            [(&passing[..], FailureClass::Transient), (&lasting[..], FailureClass::Permanent)]
         {
             for status in statuses {
                 let body = error_body(format, "some_error", "no");
@@ -106,18 +110,18 @@ async fn a_status_has_its_class_in_every_format() {
             }
         }
         let body = error_body(format, "invalid_request_error", "prompt is too long: 9 > 8 maximum");
-        assert_eq!(refused(format, "400 No", "", &body).await.class, FailureClass::TooLong);
-        assert_eq!(refused(format, "413 No", "", "").await.class, FailureClass::TooLong);
+        assert_eq!(refused(format, "400 No", "", &body).await.class, FailureClass::ContextTooLong);
+        assert_eq!(refused(format, "413 No", "", "").await.class, FailureClass::ContextTooLong);
     }
-    let failure = ask(Format::OpenAiChat, "http://127.0.0.1:1").await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Absent);
+    let failure = ask(WireFormat::OpenAiChat, "http://127.0.0.1:1").await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::ServerNotRunning);
 }
 
 #[tokio::test]
 async fn a_spent_account_is_not_a_matter_of_waiting() {
     let body = r#"{"error":{"message":"You exceeded your quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
-    let failure = refused(Format::OpenAiChat, "429 Too Many Requests", "", body).await;
-    assert_eq!(failure.class, FailureClass::Lasting);
+    let failure = refused(WireFormat::OpenAiChat, "429 Too Many Requests", "", body).await;
+    assert_eq!(failure.class, FailureClass::Permanent);
 }
 
 // spec: FAULT-29
@@ -133,9 +137,9 @@ async fn how_long_to_wait_is_passed_on_if_it_makes_sense() {
         ("", None),
     ];
     for (header, wanted) in cases {
-        let failure = refused(Format::AnthropicMessages, "429 Slow", header, "{}").await;
+        let failure = refused(WireFormat::AnthropicMessages, "429 Slow", header, "{}").await;
         assert_eq!(failure.retry_after_ms, wanted, "{header}");
-        assert_eq!(failure.class, FailureClass::Passing);
+        assert_eq!(failure.class, FailureClass::Transient);
     }
 }
 
@@ -144,8 +148,8 @@ async fn a_refused_connection_says_what_to_do() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let failure = ask(Format::AnthropicMessages, &url).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Absent);
+    let failure = ask(WireFormat::AnthropicMessages, &url).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::ServerNotRunning);
     assert!(failure.message.contains("start the server there"), "{}", failure.message);
 }
 
@@ -158,16 +162,16 @@ async fn a_server_that_does_not_encrypt_is_not_trusted() {
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await.unwrap();
         let _ = stream.read(&mut [0; 1_000]).await;
     });
-    let failure = ask(Format::AnthropicMessages, &url).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Lasting);
+    let failure = ask(WireFormat::AnthropicMessages, &url).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Permanent);
     assert!(failure.message.contains("no secure connection"), "{}", failure.message);
 }
 
 #[test]
 fn an_address_that_is_none_is_said_at_once() {
-    let endpoint = endpoint(Format::OpenAiChat, "localhost:8080");
-    let failure = Remote::new(endpoint, shared(), Options::default()).unwrap_err();
-    assert_eq!(failure.class, FailureClass::Lasting);
+    let endpoint = endpoint(WireFormat::OpenAiChat, "localhost:8080");
+    let failure = RemoteModel::new(endpoint, shared(), CallOptions::default()).unwrap_err();
+    assert_eq!(failure.class, FailureClass::Permanent);
     assert!(failure.message.contains("write one like"), "{}", failure.message);
 }
 
@@ -177,11 +181,11 @@ async fn a_web_page_is_no_model() {
     for format in FORMATS {
         for kind in ["content-type: text/html\r\n", "content-type: application/json\r\n", ""] {
             let failure = refused(format, "200 OK", kind, page).await;
-            assert_eq!(failure.class, FailureClass::Lasting);
+            assert_eq!(failure.class, FailureClass::Permanent);
             assert!(failure.message.contains("Sign in to Wi-Fi"), "{}", failure.message);
         }
         let failure = refused(format, "502 Bad Gateway", "content-type: text/html\r\n", page).await;
-        assert_eq!(failure.class, FailureClass::Passing);
+        assert_eq!(failure.class, FailureClass::Transient);
         assert!(failure.message.contains("a web page"), "{}", failure.message);
     }
 }
@@ -192,15 +196,15 @@ async fn a_line_without_end_is_given_up() {
     let sent = Arc::new(AtomicUsize::new(0));
     for format in FORMATS {
         let written = Arc::clone(&sent);
-        let server = Server::start(move |_, _| {
-            let mut acts = vec![stream_head(), Act::Chunk(b"data: ".to_vec())];
-            acts.extend((0..100).map(|_| Act::Chunk(vec![b'x'; 1 << 20])));
+        let server = ByteServer::start(move |_, _| {
+            let mut acts = vec![stream_head(), ServerAction::Chunk(b"data: ".to_vec())];
+            acts.extend((0..100).map(|_| ServerAction::Chunk(vec![b'x'; 1 << 20])));
             written.fetch_add(1, Ordering::SeqCst);
             acts
         })
         .await;
         let failure = ask(format, &server.url).await.unwrap_err();
-        assert_eq!(failure.class, FailureClass::Lasting);
+        assert_eq!(failure.class, FailureClass::Permanent);
         assert!(failure.message.contains("an event of more than"), "{}", failure.message);
     }
 }
@@ -208,14 +212,14 @@ async fn a_line_without_end_is_given_up() {
 // spec: FAULT-48
 #[tokio::test]
 async fn a_body_without_end_is_given_up() {
-    let server = Server::start(move |_, _| {
+    let server = ByteServer::start(move |_, _| {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
-        let mut acts = vec![Act::Write(head.as_bytes().to_vec()), Act::Chunk(b"{\"a\":\"".to_vec())];
-        acts.extend((0..100).map(|_| Act::Chunk(vec![b'x'; 1 << 20])));
+        let mut acts = vec![ServerAction::Write(head.as_bytes().to_vec()), ServerAction::Chunk(b"{\"a\":\"".to_vec())];
+        acts.extend((0..100).map(|_| ServerAction::Chunk(vec![b'x'; 1 << 20])));
         acts
     })
     .await;
-    let failure = ask(Format::OpenAiResponses, &server.url).await.unwrap_err();
+    let failure = ask(WireFormat::OpenAiResponses, &server.url).await.unwrap_err();
     assert!(failure.message.contains("a reply of more than"), "{}", failure.message);
 }
 
@@ -225,7 +229,7 @@ async fn deep_json_instead_of_an_answer_is_a_failure() {
     let deep = "[".repeat(100_000);
     for format in FORMATS {
         let failure = refused(format, "200 OK", "content-type: application/json\r\n", &deep).await;
-        assert_eq!(failure.class, FailureClass::Passing, "{}", failure.message);
+        assert_eq!(failure.class, FailureClass::Transient, "{}", failure.message);
         assert!(failure.message.ends_with("check that the address is a model's"));
         refused(format, "500 No", "", &deep).await;
     }
@@ -236,43 +240,49 @@ async fn a_line_that_drops_is_a_fault() {
     for format in FORMATS {
         let bytes = cassette(format, "calls");
         let half = bytes[..bytes.len() / 2].to_vec();
-        let server =
-            Server::start(move |_, _| vec![stream_head(), Act::Chunk(half.clone()), Act::Close])
-                .await;
+        let server = ByteServer::start(move |_, _| {
+            vec![stream_head(), ServerAction::Chunk(half.clone()), ServerAction::Close]
+        })
+        .await;
         let failure = ask(format, &server.url).await.unwrap_err();
-        assert_eq!(failure.class, FailureClass::Cut, "{}", failure.message);
+        assert_eq!(failure.class, FailureClass::StreamCut, "{}", failure.message);
     }
-    let server = Server::start(|_, _| vec![stream_head(), Act::Close]).await;
-    let failure = ask(Format::AnthropicMessages, &server.url).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Passing);
+    let server = ByteServer::start(|_, _| vec![stream_head(), ServerAction::Close]).await;
+    let failure = ask(WireFormat::AnthropicMessages, &server.url).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Transient);
 }
 
 #[tokio::test]
 async fn an_answer_that_is_not_streamed_is_read_all_the_same() {
     let bodies = [
         (
-            Format::AnthropicMessages,
+            WireFormat::AnthropicMessages,
             r#"{"id":"m","type":"message","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2}}"#,
         ),
         (
-            Format::OpenAiChat,
+            WireFormat::OpenAiChat,
             r#"{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#,
         ),
         (
-            Format::OpenAiResponses,
+            WireFormat::OpenAiResponses,
             r#"{"id":"r","status":"completed","error":null,"output":[{"type":"message","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":3,"output_tokens":2}}"#,
         ),
     ];
     for (format, body) in bodies {
-        let server =
-            Server::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body))
-                .await;
-        for delivery in [Delivery::Streamed, Delivery::Whole] {
-            let options = Options { delivery, ..Options::default() };
+        let server = ByteServer::start(move |_, _| {
+            whole("200 OK", "content-type: application/json\r\n", body)
+        })
+        .await;
+        for delivery in [ReplyDelivery::Streamed, ReplyDelivery::Whole] {
+            let options = CallOptions { delivery, ..CallOptions::default() };
             let reply = ask_with(format, &server.url, options).await.unwrap();
-            assert_eq!((reply.text().as_str(), reply.usage.total()), ("Hi.", 5), "{format:?}");
+            assert_eq!(
+                (reply.text().as_str(), reply.usage.total_tokens()),
+                ("Hi.", 5),
+                "{format:?}"
+            );
             let streams = server.asked().last().unwrap().body.contains("\"stream\":true");
-            assert_eq!(streams, delivery == Delivery::Streamed);
+            assert_eq!(streams, delivery == ReplyDelivery::Streamed);
         }
     }
 }
@@ -281,18 +291,19 @@ async fn an_answer_that_is_not_streamed_is_read_all_the_same() {
 async fn a_call_the_server_closed_itself_is_not_run() {
     let body = r#"{"content":[{"type":"tool_use","id":"t","name":"Write","input":{"a":1}}],"stop_reason":"max_tokens"}"#;
     let server =
-        Server::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body))
+        ByteServer::start(move |_, _| whole("200 OK", "content-type: application/json\r\n", body))
             .await;
-    let reply = ask(Format::AnthropicMessages, &server.url).await.unwrap();
+    let reply = ask(WireFormat::AnthropicMessages, &server.url).await.unwrap();
     assert!(reply.blocks.is_empty());
-    assert_eq!(&*reply.cut.unwrap().name, "Write");
+    assert_eq!(&*reply.truncated_block.unwrap().name, "Write");
 }
 
 #[tokio::test]
 async fn nothing_but_pings_and_comments_is_no_reply() {
-    let server =
-        Server::start(|_, _| streamed(b": hello\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n"))
-            .await;
-    let failure = ask(Format::AnthropicMessages, &server.url).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Passing);
+    let server = ByteServer::start(|_, _| {
+        streamed(b": hello\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n")
+    })
+    .await;
+    let failure = ask(WireFormat::AnthropicMessages, &server.url).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Transient);
 }

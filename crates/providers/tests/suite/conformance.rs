@@ -1,27 +1,33 @@
-//! The same story, the same reply: recorded, over a socket, and however the bytes are split.
+//! The same scenario gives the same reply: recorded, over a socket, and however the bytes are
+//! split.
 
 use std::sync::Arc;
 
-use windlass_core::reply::Reply;
-use windlass_providers::names::Format;
-use windlass_providers::{Notice, Options, Recorded, notices, replay};
+use windlass_core::message::reply::ModelReply;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{CallNotice, CallOptions, RecordedCall, notices_in, replay_stream};
 use windlass_runtime::ports::Model;
 
 use crate::adapter::{prompt, remote, request};
-use crate::heard::Heard;
-use crate::scenarios::{FORMATS, STOP, Scenario, cassette, scenarios, told};
-use crate::server::{Act, Server, stream_head, streamed};
+use crate::byte_server::{ByteServer, ServerAction, stream_head, streamed};
+use crate::format_scenarios::{FORMATS, STOP, Scenario, cassette, scenarios, to_expected};
+use crate::recording_stream::RecordingStream;
 
-fn recorded() -> Recorded {
-    Recorded { model: Arc::from("test-model"), ask: 1, stops: vec![Arc::from(STOP)] }
+fn recorded() -> RecordedCall {
+    RecordedCall {
+        model: Arc::from("test-model"),
+        model_call: 1,
+        stop_strings: vec![Arc::from(STOP)],
+    }
 }
 
-fn check(scenario: &Scenario, format: Format, reply: &Reply) {
-    assert_eq!(told(reply), scenario.told, "{} of {format:?}", scenario.name);
+fn check(scenario: &Scenario, format: WireFormat, reply: &ModelReply) {
+    assert_eq!(to_expected(reply), scenario.expected, "{} of {format:?}", scenario.name);
     match scenario.usage {
         Some(usage) => assert_eq!(reply.usage, usage, "{} of {format:?}", scenario.name),
         None => assert!(
-            reply.usage.output_tokens > 0 || notices(reply).contains(&Notice::UsageEstimated)
+            reply.usage.output_tokens > 0
+                || notices_in(reply).contains(&CallNotice::UsageEstimated)
         ),
     }
 }
@@ -32,8 +38,8 @@ fn every_format_makes_the_same_reply_of_the_same_story() {
     for scenario in scenarios() {
         for format in FORMATS {
             let bytes = cassette(format, scenario.name);
-            let heard = Heard::new();
-            let reply = replay(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
+            let heard = RecordingStream::new();
+            let reply = replay_stream(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
             check(&scenario, format, &reply);
         }
     }
@@ -43,9 +49,9 @@ fn every_format_makes_the_same_reply_of_the_same_story() {
 #[test]
 fn text_thinking_and_blocks_arrive_while_the_reply_is_still_coming() {
     for format in FORMATS {
-        let heard = Heard::new();
+        let heard = RecordingStream::new();
         let bytes = cassette(format, "calls");
-        let reply = replay(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
+        let reply = replay_stream(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
         assert_eq!(heard.text(), "I will read both files.");
         assert_eq!(*heard.thinking.lock().unwrap(), "Two files are named, so both are read.");
         let blocks = heard.blocks.lock().unwrap();
@@ -62,9 +68,9 @@ fn text_thinking_and_blocks_arrive_while_the_reply_is_still_coming() {
 fn a_call_that_was_cut_is_never_announced() {
     for format in FORMATS {
         for name in ["cut_call", "cut_but_fine", "cut_second", "cut_empty"] {
-            let heard = Heard::new();
+            let heard = RecordingStream::new();
             let bytes = cassette(format, name);
-            replay(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
+            replay_stream(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
             let blocks = heard.blocks.lock().unwrap();
             let calls = blocks.iter().filter_map(|(_, block)| block.as_tool_use());
             assert_eq!(calls.filter(|call| &*call.name != "Read").count(), 0, "{name}");
@@ -78,9 +84,9 @@ async fn every_format_makes_the_same_reply_over_a_socket() {
     for scenario in scenarios() {
         for format in FORMATS {
             let bytes = cassette(format, scenario.name);
-            let server = Server::start(move |_, _| streamed(&bytes)).await;
-            let model = remote(format, &server.url, Options::default());
-            let reply = model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+            let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
+            let model = remote(format, &server.url, CallOptions::default());
+            let reply = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap();
             check(&scenario, format, &reply);
         }
     }
@@ -90,13 +96,13 @@ async fn every_format_makes_the_same_reply_over_a_socket() {
 async fn bytes_that_trickle_make_the_same_reply() {
     for format in FORMATS {
         let bytes = cassette(format, "calls");
-        let server = Server::start(move |_, _| {
-            let pieces = bytes.chunks(97).map(|piece| Act::Chunk(piece.to_vec()));
-            std::iter::once(stream_head()).chain(pieces).chain([Act::End]).collect()
+        let server = ByteServer::start(move |_, _| {
+            let pieces = bytes.chunks(97).map(|piece| ServerAction::Chunk(piece.to_vec()));
+            std::iter::once(stream_head()).chain(pieces).chain([ServerAction::End]).collect()
         })
         .await;
-        let model = remote(format, &server.url, Options::default());
-        let reply = model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+        let model = remote(format, &server.url, CallOptions::default());
+        let reply = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap();
         let scenario = &scenarios()[0];
         check(scenario, format, &reply);
     }

@@ -1,4 +1,4 @@
-//! Encryption in front of a server that has none.
+//! TLS in front of a server without it.
 
 use std::sync::Arc;
 

@@ -1,22 +1,23 @@
-//! The work of putting a reply together grows with its length, and not with the square of it: a
-//! server that sends a long reply in small pieces must not keep a process busy for minutes.
+//! Building a reply takes time in proportion to its length, not to the square of it: a server that
+//! sends a long reply in small pieces must not keep a process busy for minutes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_core::reply::Reply;
-use windlass_providers::names::Format;
-use windlass_providers::{Recorded, replay};
+use windlass_core::message::reply::ModelReply;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{RecordedCall, replay_stream};
 
-use crate::heard::Heard;
+use crate::recording_stream::RecordingStream;
 
-/// Pieces of the shorter reply; the other has four times as many.
+/// The number of pieces of the shorter reply; the longer one has four times as many.
 const PIECES: usize = 10_000;
 
-/// Four times the work takes four times as long, sixteen times if it is quadratic.
+/// The largest accepted ratio: four times the work takes four times as long, sixteen times if it is
+/// quadratic.
 const MOST_RATIO: u32 = 9;
 
-/// Times that are shorter say nothing about how they grow.
+/// The shortest time that says something about the growth.
 const MEASURABLE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +27,11 @@ enum What {
     Arguments,
 }
 
-/// A reply of so many pieces of 20 characters.
-fn stream(format: Format, what: What, pieces: usize) -> Vec<u8> {
+/// A reply of this many pieces of 20 characters.
+fn stream(format: WireFormat, what: What, pieces: usize) -> Vec<u8> {
     const PIECE: &str = "twenty letters, yes ";
     let (before, delta, after) = match (format, what) {
-        (Format::AnthropicMessages, What::Text) => (
+        (WireFormat::AnthropicMessages, What::Text) => (
             r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
             format!(
                 r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{PIECE}"}}}}"#
@@ -41,7 +42,7 @@ fn stream(format: Format, what: What, pieces: usize) -> Vec<u8> {
                 r#"{"type":"message_stop"}"#,
             ],
         ),
-        (Format::AnthropicMessages, What::Thinking) => (
+        (WireFormat::AnthropicMessages, What::Thinking) => (
             r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
             format!(
                 r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"thinking_delta","thinking":"{PIECE}"}}}}"#
@@ -52,7 +53,7 @@ fn stream(format: Format, what: What, pieces: usize) -> Vec<u8> {
                 r#"{"type":"message_stop"}"#,
             ],
         ),
-        (Format::AnthropicMessages, What::Arguments) => (
+        (WireFormat::AnthropicMessages, What::Arguments) => (
             r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"Read","input":{}}}"#,
             format!(
                 r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"input_json_delta","partial_json":"{PIECE}"}}}}"#
@@ -63,24 +64,24 @@ fn stream(format: Format, what: What, pieces: usize) -> Vec<u8> {
                 r#"{"type":"message_stop"}"#,
             ],
         ),
-        (Format::OpenAiChat, What::Text) => (
+        (WireFormat::OpenAiChat, What::Text) => (
             r#"{"choices":[{"delta":{"role":"assistant"}}]}"#,
             format!(r#"{{"choices":[{{"delta":{{"content":"{PIECE}"}}}}]}}"#),
             vec![r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#, "[DONE]"],
         ),
-        (Format::OpenAiChat, What::Thinking) => (
+        (WireFormat::OpenAiChat, What::Thinking) => (
             r#"{"choices":[{"delta":{"role":"assistant"}}]}"#,
             format!(r#"{{"choices":[{{"delta":{{"reasoning_content":"{PIECE}"}}}}]}}"#),
             vec![r#"{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}"#, "[DONE]"],
         ),
-        (Format::OpenAiChat, What::Arguments) => (
+        (WireFormat::OpenAiChat, What::Arguments) => (
             r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"t","function":{"name":"Read","arguments":""}}]}}]}"#,
             format!(
                 r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"function":{{"arguments":"{PIECE}"}}}}]}}}}]}}"#
             ),
             vec![r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#, "[DONE]"],
         ),
-        (Format::OpenAiResponses, What::Text | What::Thinking | What::Arguments) => (
+        (WireFormat::OpenAiResponses, What::Text | What::Thinking | What::Arguments) => (
             r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"message","content":[]}}"#,
             format!(
                 r#"{{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"{PIECE}"}}"#
@@ -100,7 +101,7 @@ fn stream(format: Format, what: What, pieces: usize) -> Vec<u8> {
     stream.into_bytes()
 }
 
-/// The shortest of several tries: other processes make a try longer, never shorter.
+/// The shortest of several attempts: other processes make an attempt longer, never shorter.
 fn shortest(mut work: impl FnMut()) -> Duration {
     let once = |()| {
         let begin = time_on_cpu();
@@ -118,26 +119,26 @@ fn time_on_cpu() -> Duration {
     Duration::from_nanos(nanoseconds.parse().unwrap())
 }
 
-fn decoded(format: Format, bytes: &[u8], stops: &[&str]) -> Reply {
+fn decoded(format: WireFormat, bytes: &[u8], stops: &[&str]) -> ModelReply {
     let stops = stops.iter().map(|stop| Arc::from(*stop)).collect();
-    let recorded = Recorded { stops, ..Recorded::default() };
+    let recorded = RecordedCall { stop_strings: stops, ..RecordedCall::default() };
     // As they come from a socket.
-    replay(format, &recorded, bytes.chunks(8_192), &*Heard::new()).unwrap()
+    replay_stream(format, &recorded, bytes.chunks(8_192), &*RecordingStream::new()).unwrap()
 }
 
 #[test]
 fn a_reply_in_many_pieces_is_put_together_in_linear_time() {
     for (format, what, stops) in [
-        (Format::AnthropicMessages, What::Text, [].as_slice()),
-        (Format::AnthropicMessages, What::Text, &["never said"]),
-        (Format::AnthropicMessages, What::Thinking, &[]),
-        (Format::AnthropicMessages, What::Arguments, &[]),
-        (Format::OpenAiChat, What::Text, &[]),
-        (Format::OpenAiChat, What::Text, &["never said"]),
-        (Format::OpenAiChat, What::Thinking, &[]),
-        (Format::OpenAiChat, What::Arguments, &[]),
-        (Format::OpenAiResponses, What::Text, &[]),
-        (Format::OpenAiResponses, What::Text, &["never said"]),
+        (WireFormat::AnthropicMessages, What::Text, [].as_slice()),
+        (WireFormat::AnthropicMessages, What::Text, &["never said"]),
+        (WireFormat::AnthropicMessages, What::Thinking, &[]),
+        (WireFormat::AnthropicMessages, What::Arguments, &[]),
+        (WireFormat::OpenAiChat, What::Text, &[]),
+        (WireFormat::OpenAiChat, What::Text, &["never said"]),
+        (WireFormat::OpenAiChat, What::Thinking, &[]),
+        (WireFormat::OpenAiChat, What::Arguments, &[]),
+        (WireFormat::OpenAiResponses, What::Text, &[]),
+        (WireFormat::OpenAiResponses, What::Text, &["never said"]),
     ] {
         let (short, long) = (stream(format, what, PIECES), stream(format, what, 4 * PIECES));
         let short = shortest(|| drop(decoded(format, &short, stops)));
@@ -162,7 +163,15 @@ fn a_large_event_in_small_pieces_is_read_in_linear_time() {
     };
     let read = |bytes: &[u8]| {
         let pieces = bytes.chunks(64);
-        drop(replay(Format::OpenAiChat, &Recorded::default(), pieces, &*Heard::new()).unwrap());
+        drop(
+            replay_stream(
+                WireFormat::OpenAiChat,
+                &RecordedCall::default(),
+                pieces,
+                &*RecordingStream::new(),
+            )
+            .unwrap(),
+        );
     };
     let (short, long) = (event(500_000), event(2_000_000));
     let (short, long) = (shortest(|| read(&short)), shortest(|| read(&long)));

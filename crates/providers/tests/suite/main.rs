@@ -10,36 +10,36 @@ mod asking;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod byte_server;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
 mod encrypted;
 #[cfg(test)]
+mod format_scenarios;
+#[cfg(test)]
 mod fuzz;
-#[cfg(test)]
-mod heard;
-#[cfg(test)]
-mod lane;
 #[cfg(test)]
 mod linear;
 mod malformed;
 #[cfg(test)]
+mod parser_only;
+#[cfg(test)]
 mod proxy;
+#[cfg(test)]
+mod recording_stream;
 #[cfg(test)]
 mod rich;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]
-mod scenarios;
-#[cfg(test)]
 mod scripted;
-#[cfg(test)]
-mod server;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
-mod slowly;
+mod test_lane;
 #[cfg(test)]
 mod usage;
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! Streams that make no sense: a typed failure or the same reply, never a panic.
+//! Malformed streams: a typed failure or the same reply, never a panic.
 
-use windlass_core::input::{Failure, FailureClass};
-use windlass_core::reply::Reply;
-use windlass_providers::names::Format;
-use windlass_providers::{Recorded, replay};
+use windlass_core::log::input::{FailureClass, ModelFailure};
+use windlass_core::message::reply::ModelReply;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{RecordedCall, replay_stream};
 
-use crate::heard::Heard;
-use crate::scenarios::{FORMATS, cassette, scenarios};
+use crate::format_scenarios::{FORMATS, cassette, scenarios};
+use crate::recording_stream::RecordingStream;
 
-fn decode(format: Format, stream: &[u8]) -> Result<Reply, Failure> {
-    replay(format, &Recorded::default(), [stream], &*Heard::new())
+fn decode(format: WireFormat, stream: &[u8]) -> Result<ModelReply, ModelFailure> {
+    replay_stream(format, &RecordedCall::default(), [stream], &*RecordingStream::new())
 }
 
 #[test]
@@ -20,8 +20,10 @@ fn many_events_without_end_are_given_up() {
         "x".repeat(1 << 20)
     );
     let pieces = std::iter::once(start.as_bytes()).chain((0..200).map(|_| more.as_bytes()));
-    let recorded = Recorded::default();
-    let failure = replay(Format::AnthropicMessages, &recorded, pieces, &*Heard::new()).unwrap_err();
+    let recorded = RecordedCall::default();
+    let failure =
+        replay_stream(WireFormat::AnthropicMessages, &recorded, pieces, &*RecordingStream::new())
+            .unwrap_err();
     assert!(failure.message.contains("a reply of more than"), "{}", failure.message);
 }
 
@@ -31,9 +33,9 @@ fn json_of_any_depth_overflows_nothing() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     for format in FORMATS {
         let kind = match format {
-            Format::AnthropicMessages => "content_block_start",
-            Format::OpenAiChat => "chunk",
-            Format::OpenAiResponses => "response.completed",
+            WireFormat::AnthropicMessages => "content_block_start",
+            WireFormat::OpenAiChat => "chunk",
+            WireFormat::OpenAiResponses => "response.completed",
         };
         for field in ["content_block", "choices", "response", "error", "unknown", "usage", "delta"]
         {
@@ -51,7 +53,7 @@ fn deep_arguments_are_kept_and_hurt_nobody() {
         "data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"id\":\"c\",\"function\":{{\"name\":\"F\",\
          \"arguments\":\"{{\\\"a\\\":{deep}}}\"}}}}]}},\"finish_reason\":\"tool_calls\"}}]}}\n\ndata: [DONE]\n\n"
     );
-    let reply = decode(Format::OpenAiChat, stream.as_bytes()).unwrap();
+    let reply = decode(WireFormat::OpenAiChat, stream.as_bytes()).unwrap();
     assert_eq!(reply.tool_uses().count(), 1);
 }
 
@@ -64,28 +66,28 @@ fn absurd_numbers_are_no_numbers() {
              data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"end_turn\"}},\"usage\":{{\"output_tokens\":{absurd}}}}}\n\n\
              data: {{\"type\":\"message_stop\"}}\n\n"
         );
-        let reply = decode(Format::AnthropicMessages, stream.as_bytes()).unwrap();
-        assert_eq!(reply.usage.total(), 0, "{absurd}");
+        let reply = decode(WireFormat::AnthropicMessages, stream.as_bytes()).unwrap();
+        assert_eq!(reply.usage.total_tokens(), 0, "{absurd}");
     }
 }
 
-/// Which of two equal keys counts is anybody's guess, so none does; inside arguments they are the
-/// tool's to judge and stay as they came.
+/// Which of two equal keys counts is undefined, so neither does; inside arguments they are left to
+/// the tool and stay as they came.
 // spec: FAULT-48
 #[test]
 fn keys_that_stand_twice_are_not_guessed_about() {
     let twice = b"data: {\"type\":\"ping\",\"type\":\"message_stop\"}\n\n";
-    let failure = decode(Format::AnthropicMessages, twice).unwrap_err();
+    let failure = decode(WireFormat::AnthropicMessages, twice).unwrap_err();
     assert!(failure.message.contains("duplicate field"), "{}", failure.message);
     let stream = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"F\",\
          \"arguments\":\"{\\\"a\\\":1,\\\"a\\\":2}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
-    let reply = decode(Format::OpenAiChat, stream.as_bytes()).unwrap();
+    let reply = decode(WireFormat::OpenAiChat, stream.as_bytes()).unwrap();
     let (_, call) = reply.tool_uses().next().unwrap();
     assert_eq!(call.input.text(), r#"{"a":1,"a":2}"#);
 }
 
-/// Line ends of all kinds, a mark, comments, ids nobody needs, events nobody has invented, and a
-/// line of ten megabytes: the reply is the same.
+/// Line ends of all kinds, a byte order mark, comments, unneeded ids, unknown events, and a line of
+/// ten megabytes: the reply is the same.
 // spec: FAULT-47
 #[test]
 fn an_odd_stream_is_read_like_any_other() {
@@ -106,7 +108,7 @@ fn an_odd_stream_is_read_like_any_other() {
     }
 }
 
-/// Where a stream may break, it is a fault, and nothing of it counts.
+/// Wherever a stream breaks, it is an error, and nothing of it counts.
 // spec: FAULT-27, FAULT-28
 #[test]
 fn a_stream_that_breaks_anywhere_is_a_fault() {
@@ -117,13 +119,14 @@ fn a_stream_that_breaks_anywhere_is_a_fault() {
             let events: Vec<&str> = text.split_inclusive("\n\n").collect();
             // All but the last events: the reply is over when its stop event has come.
             let last = match format {
-                Format::OpenAiChat => 3,
-                Format::AnthropicMessages | Format::OpenAiResponses => 1,
+                WireFormat::OpenAiChat => 3,
+                WireFormat::AnthropicMessages | WireFormat::OpenAiResponses => 1,
             };
             for end in 0..events.len() - last {
                 let cut = events[..end].concat();
                 let failure = decode(format, cut.as_bytes()).unwrap_err();
-                let wanted = if end == 0 { FailureClass::Passing } else { FailureClass::Cut };
+                let wanted =
+                    if end == 0 { FailureClass::Transient } else { FailureClass::StreamCut };
                 assert_eq!(failure.class, wanted, "{format:?} {name} after {end} events");
             }
         }
@@ -134,13 +137,13 @@ fn a_stream_that_breaks_anywhere_is_a_fault() {
 #[test]
 fn an_error_inside_the_stream_has_its_class() {
     let error = |format, kind: &str| match format {
-        Format::AnthropicMessages => format!(
+        WireFormat::AnthropicMessages => format!(
             "event: error\ndata: {{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"m\"}}}}\n\n"
         ),
-        Format::OpenAiChat => {
+        WireFormat::OpenAiChat => {
             format!("data: {{\"error\":{{\"message\":\"m\",\"type\":\"{kind}\"}}}}\n\n")
         }
-        Format::OpenAiResponses => {
+        WireFormat::OpenAiResponses => {
             format!(
                 "event: error\ndata: {{\"type\":\"error\",\"code\":\"{kind}\",\"message\":\"m\"}}\n\n"
             )
@@ -150,22 +153,29 @@ fn an_error_inside_the_stream_has_its_class() {
         let text = String::from_utf8(cassette(format, "text")).unwrap();
         let begun: String = text.split_inclusive("\n\n").take(3).collect();
         let class = |stream: String| decode(format, stream.as_bytes()).unwrap_err().class;
-        assert_eq!(class(error(format, "overloaded_error")), FailureClass::Passing);
-        assert_eq!(class(begun.clone() + &error(format, "overloaded_error")), FailureClass::Cut);
-        assert_eq!(class(begun + &error(format, "invalid_request_error")), FailureClass::Lasting);
+        assert_eq!(class(error(format, "overloaded_error")), FailureClass::Transient);
+        assert_eq!(
+            class(begun.clone() + &error(format, "overloaded_error")),
+            FailureClass::StreamCut
+        );
+        assert_eq!(class(begun + &error(format, "invalid_request_error")), FailureClass::Permanent);
     }
 }
 
-/// Usual events are read on a short way; written a little differently they take the long one. Both
-/// lead to the same reply.
+/// Usual events take the fast path; written a little differently they take the parser. Both give
+/// the same reply.
 #[test]
 fn the_short_way_and_the_long_way_lead_to_the_same_reply() {
     for scenario in scenarios() {
-        let usual = String::from_utf8(cassette(Format::AnthropicMessages, scenario.name)).unwrap();
+        let usual =
+            String::from_utf8(cassette(WireFormat::AnthropicMessages, scenario.name)).unwrap();
         let unusual = usual.replace("data: {\"type", "data: { \"type");
-        let read = |stream: &str| decode(Format::AnthropicMessages, stream.as_bytes()).unwrap();
+        let read = |stream: &str| decode(WireFormat::AnthropicMessages, stream.as_bytes()).unwrap();
         let (short, long) = (read(&usual), read(&unusual));
         assert_eq!(short.blocks, long.blocks, "{}", scenario.name);
-        assert_eq!((&short.cut, &short.stop_reason), (&long.cut, &long.stop_reason));
+        assert_eq!(
+            (&short.truncated_block, &short.stop_reason),
+            (&long.truncated_block, &long.stop_reason)
+        );
     }
 }

@@ -1,32 +1,32 @@
-//! Encrypted servers behind a proxy: a real tunnel, a real certificate, all on this machine. The
-//! server's name leads nowhere, so whoever reaches it went through the proxy.
+//! TLS servers behind a proxy: a real tunnel, a real certificate, all on this machine. The server's
+//! name does not resolve, so a request that reaches it went through the proxy.
 
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use windlass_core::input::{Failure, FailureClass};
-use windlass_core::reply::Reply;
-use windlass_providers::names::Format;
-use windlass_providers::{Client, Options, Proxies, Remote, Shared};
+use windlass_core::log::input::{FailureClass, ModelFailure};
+use windlass_core::message::reply::ModelReply;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{CallOptions, HttpClient, ProxyRules, RemoteModel, SharedServices};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{Clock, Model};
 
 use crate::adapter::{KEY, endpoint, prompt, request};
+use crate::byte_server::{ByteServer, streamed};
 use crate::encrypted::encrypted;
-use crate::heard::Heard;
-use crate::scenarios::{FORMATS, cassette};
-use crate::server::{Server, streamed};
+use crate::format_scenarios::{FORMATS, cassette};
+use crate::recording_stream::RecordingStream;
 
 const NAME: &str = "model.test";
 
-/// A proxy that leads every name to this machine, or refuses.
-struct Proxy {
+/// A proxy that connects every name to this machine, or rejects it.
+struct FakeProxy {
     place: String,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
-impl Proxy {
+impl FakeProxy {
     async fn start(refusal: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let place = listener.local_addr().unwrap().to_string();
@@ -68,30 +68,35 @@ async fn serve(
     let _ = tokio::io::copy_bidirectional(&mut stream, &mut server).await;
 }
 
-fn shared(proxy: String, except: &'static str, roots: Vec<Vec<u8>>) -> Shared {
+fn shared(proxy: String, except: &'static str, roots: Vec<Vec<u8>>) -> SharedServices {
     let variables = move |name: &str| match name {
         "HTTPS_PROXY" => Some(proxy.clone()),
         "NO_PROXY" => Some(except.to_owned()),
         _ => None,
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-    let proxies = Proxies::from_variables(&variables).unwrap();
-    let client = Client::new(Arc::clone(&clock)).trusting(roots).through(proxies);
-    Shared { client: Arc::new(client), ..Shared::new(clock) }
+    let proxies = ProxyRules::from_variables(&variables).unwrap();
+    let client =
+        HttpClient::new(Arc::clone(&clock)).with_extra_roots(roots).with_proxy_rules(proxies);
+    SharedServices { client: Arc::new(client), ..SharedServices::new(clock) }
 }
 
-async fn ask(format: Format, url: &str, shared: Shared) -> Result<Reply, Failure> {
-    let model = Remote::new(endpoint(format, url), shared, Options::default()).unwrap();
-    model.ask(request(prompt("go")), Heard::new()).await
+async fn ask(
+    format: WireFormat,
+    url: &str,
+    shared: SharedServices,
+) -> Result<ModelReply, ModelFailure> {
+    let model = RemoteModel::new(endpoint(format, url), shared, CallOptions::default()).unwrap();
+    model.call(request(prompt("go")), RecordingStream::new()).await
 }
 
 #[tokio::test]
 async fn an_encrypted_server_is_reached_through_the_proxy() {
     for format in FORMATS {
         let bytes = cassette(format, "text");
-        let server = Server::start(move |_, _| streamed(&bytes)).await;
+        let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
         let (url, certificate) = encrypted(&server.url, NAME).await;
-        let proxy = Proxy::start(None).await;
+        let proxy = FakeProxy::start(None).await;
         let address = format!("http://me:p%40ss-word@{}", proxy.place);
         let shared = shared(address, "", vec![certificate]);
         for _ in 0..3 {
@@ -109,29 +114,29 @@ async fn an_encrypted_server_is_reached_through_the_proxy() {
     }
 }
 
-/// This address is this machine, and not one of those that never go through a proxy.
+/// This address is this machine, and not one of those that are never reached through a proxy.
 #[tokio::test]
 async fn what_no_proxy_names_is_reached_without() {
-    let bytes = cassette(Format::OpenAiChat, "text");
-    let server = Server::start(move |_, _| streamed(&bytes)).await;
+    let bytes = cassette(WireFormat::OpenAiChat, "text");
+    let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
     let (url, certificate) = encrypted(&server.url, "0.0.0.0").await;
     for (except, tunnels) in [("example.com,0.0.0.0", 0), ("example.com", 1)] {
-        let proxy = Proxy::start(None).await;
+        let proxy = FakeProxy::start(None).await;
         let address = format!("http://{}", proxy.place);
         let shared = shared(address, except, vec![certificate.clone()]);
-        ask(Format::OpenAiChat, &url, shared).await.unwrap();
+        ask(WireFormat::OpenAiChat, &url, shared).await.unwrap();
         assert_eq!(proxy.heads().len(), tunnels);
     }
 }
 
 #[tokio::test]
 async fn a_certificate_nobody_vouches_for_is_refused_behind_a_proxy_too() {
-    let server = Server::start(|_, _| Vec::new()).await;
+    let server = ByteServer::start(|_, _| Vec::new()).await;
     let (url, _) = encrypted(&server.url, NAME).await;
-    let proxy = Proxy::start(None).await;
+    let proxy = FakeProxy::start(None).await;
     let shared = shared(format!("http://{}", proxy.place), "", Vec::new());
-    let failure = ask(Format::AnthropicMessages, &url, shared).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Lasting);
+    let failure = ask(WireFormat::AnthropicMessages, &url, shared).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Permanent);
     assert!(failure.message.contains("certificate"), "{}", failure.message);
     assert_eq!((server.asked().len(), proxy.heads().len()), (0, 1));
 }
@@ -141,18 +146,19 @@ async fn a_proxy_that_refuses_says_what_to_do_and_no_password() {
     let cases = [
         (
             "HTTP/1.1 407 Who is bWU6cEBzcy13b3Jk with p@ss-word\r\n\r\n",
-            FailureClass::Lasting,
+            FailureClass::Permanent,
             "write name and password",
         ),
-        ("HTTP/1.1 403 Forbidden\r\n\r\n", FailureClass::Lasting, "name the server in NO_PROXY"),
-        ("HTTP/1.1 502 Bad Gateway\r\n\r\n", FailureClass::Passing, "said: HTTP/1.1 502"),
-        ("SSH-2.0-OpenSSH\r\n\r\n", FailureClass::Lasting, "check HTTPS_PROXY"),
-        ("", FailureClass::Passing, "did not answer as a proxy does"),
+        ("HTTP/1.1 403 Forbidden\r\n\r\n", FailureClass::Permanent, "name the server in NO_PROXY"),
+        ("HTTP/1.1 502 Bad Gateway\r\n\r\n", FailureClass::Transient, "said: HTTP/1.1 502"),
+        ("SSH-2.0-OpenSSH\r\n\r\n", FailureClass::Permanent, "check HTTPS_PROXY"),
+        ("", FailureClass::Transient, "did not answer as a proxy does"),
     ];
     for (refusal, class, wanted) in cases {
-        let proxy = Proxy::start(Some(refusal)).await;
+        let proxy = FakeProxy::start(Some(refusal)).await;
         let shared = shared(format!("http://me:p%40ss-word@{}", proxy.place), "", Vec::new());
-        let failure = ask(Format::OpenAiChat, "https://model.test:9", shared).await.unwrap_err();
+        let failure =
+            ask(WireFormat::OpenAiChat, "https://model.test:9", shared).await.unwrap_err();
         assert_eq!(failure.class, class, "{}", failure.message);
         assert!(failure.message.contains(wanted), "{}", failure.message);
         for secret in ["p@ss-word", "bWU6cEBzcy13b3Jk"] {
@@ -167,8 +173,8 @@ async fn a_proxy_that_is_not_there_is_named() {
     let place = listener.local_addr().unwrap().to_string();
     drop(listener);
     let shared = shared(place.clone(), "", Vec::new());
-    let failure = ask(Format::OpenAiChat, "https://model.test:9", shared).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Passing);
+    let failure = ask(WireFormat::OpenAiChat, "https://model.test:9", shared).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Transient);
     assert!(failure.message.contains(&place), "{}", failure.message);
     assert!(failure.message.contains("HTTPS_PROXY"), "{}", failure.message);
 }

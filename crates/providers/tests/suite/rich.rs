@@ -1,19 +1,25 @@
-//! Blocks nobody else has: kept byte for byte, and sent back so.
+//! Blocks that only one provider has: kept byte for byte, and sent back so.
 
-use windlass_core::block::Block;
-use windlass_core::reply::StopReason;
-use windlass_core::transcript::Transcript;
-use windlass_providers::names::Format;
-use windlass_providers::{CacheLifetime, Options, Recorded, replay};
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::reply::StopReason;
+use windlass_core::message::transcript::Transcript;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{CacheLifetime, CallOptions, RecordedCall, replay_stream};
 
 use crate::adapter::{joined, prompt, remote, request};
-use crate::heard::Heard;
-use crate::scenarios::cassette;
+use crate::format_scenarios::cassette;
+use crate::recording_stream::RecordingStream;
 
-fn rich() -> windlass_core::reply::Reply {
-    let bytes = cassette(Format::AnthropicMessages, "rich");
-    let recorded = Recorded::default();
-    replay(Format::AnthropicMessages, &recorded, [bytes.as_slice()], &*Heard::new()).unwrap()
+fn rich() -> windlass_core::message::reply::ModelReply {
+    let bytes = cassette(WireFormat::AnthropicMessages, "rich");
+    let recorded = RecordedCall::default();
+    replay_stream(
+        WireFormat::AnthropicMessages,
+        &recorded,
+        [bytes.as_slice()],
+        &*RecordingStream::new(),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -37,25 +43,27 @@ fn blocks_go_back_as_they_came() {
     let reply = rich();
     let mut transcript = prompt("go");
     transcript.push_reply(&reply.blocks);
-    let options = Options { cache: CacheLifetime::Off, ..Options::default() };
-    let model = remote(Format::AnthropicMessages, "http://127.0.0.1:1", options);
-    let body = joined(&model.body(&request(transcript)));
+    let options = CallOptions { cache: CacheLifetime::Off, ..CallOptions::default() };
+    let model = remote(WireFormat::AnthropicMessages, "http://127.0.0.1:1", options);
+    let body = joined(&model.request_body(&request(transcript)));
     for block in &reply.blocks {
         assert!(body.contains(block.raw().text()), "{}", block.raw().text());
     }
 }
 
-/// Thoughts belong to who thought them.
+/// Thinking is only sent back to the model it came from.
 #[test]
 fn thoughts_return_to_their_own_model_and_to_no_other() {
-    let formats = [Format::AnthropicMessages, Format::OpenAiChat, Format::OpenAiResponses];
+    let formats =
+        [WireFormat::AnthropicMessages, WireFormat::OpenAiChat, WireFormat::OpenAiResponses];
     for from in formats {
         let bytes = cassette(from, "calls");
-        let recorded = Recorded { model: "test-model".into(), ..Recorded::default() };
-        let reply = replay(from, &recorded, [bytes.as_slice()], &*Heard::new()).unwrap();
+        let recorded = RecordedCall { model: "test-model".into(), ..RecordedCall::default() };
+        let reply =
+            replay_stream(from, &recorded, [bytes.as_slice()], &*RecordingStream::new()).unwrap();
         for to in formats {
-            let model = remote(to, "http://127.0.0.1:1", Options::default());
-            let body = joined(&model.body(&request(with_round(&reply.blocks))));
+            let model = remote(to, "http://127.0.0.1:1", CallOptions::default());
+            let body = joined(&model.request_body(&request(with_round(&reply.blocks))));
             assert_eq!(
                 body.contains("so both are read."),
                 from == to,
@@ -78,17 +86,26 @@ fn a_torn_surrogate_pair_is_whole_again() {
         "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n",
         "data: {\"type\":\"message_stop\"}\n\n",
     );
-    let recorded = Recorded::default();
-    let reply =
-        replay(Format::AnthropicMessages, &recorded, [stream.as_bytes()], &*Heard::new()).unwrap();
+    let recorded = RecordedCall::default();
+    let reply = replay_stream(
+        WireFormat::AnthropicMessages,
+        &recorded,
+        [stream.as_bytes()],
+        &*RecordingStream::new(),
+    )
+    .unwrap();
     assert_eq!(reply.text(), "a😀b");
 }
 
-fn with_round(blocks: &[Block]) -> Transcript {
+fn with_round(blocks: &[ContentBlock]) -> Transcript {
     let mut transcript = prompt("go");
-    let results = blocks.iter().filter_map(Block::as_tool_use).map(|call| {
-        let content = windlass_core::raw::Raw::string("fine");
-        Block::tool_result(&call.id, &content, windlass_core::block::ErrorFlag::Fine)
+    let results = blocks.iter().filter_map(ContentBlock::as_tool_use).map(|call| {
+        let content = windlass_core::message::raw_json::RawJson::string("fine");
+        ContentBlock::tool_result(
+            &call.id,
+            &content,
+            windlass_core::message::content_block::ErrorFlag::Success,
+        )
     });
     transcript.push_round(blocks, results.collect()).unwrap();
     transcript

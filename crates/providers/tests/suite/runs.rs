@@ -1,49 +1,51 @@
-//! Whole runs: faults that happen on real sockets, judged by the core.
+//! Whole runs: faults on real sockets, with the decisions of the core.
 
-use windlass_core::ids::Millis;
-use windlass_core::record::Record;
-use windlass_core::settings::{Effort, Model, Settings};
+use windlass_core::log::ids::UnixMillis;
+use windlass_core::log::record::Record;
+use windlass_core::settings::conversation_settings::{Effort, ModelSpec, Settings};
 use windlass_core::stop::{RunState, StopCause};
-use windlass_providers::names::Format;
-use windlass_providers::{Deadlines, Options};
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{CallDeadlines, CallOptions};
 
-use crate::lane::Lane;
-use crate::scenarios::{FORMATS, cassette};
-use crate::server::{Act, Asked, Server, stream_head, streamed, whole};
+use crate::byte_server::{ByteServer, ReceivedRequest, ServerAction, stream_head, streamed, whole};
+use crate::format_scenarios::{FORMATS, cassette};
+use crate::test_lane::TestLane;
 
 const NAMES: [&str; 3] = ["claude-sonnet-4-6", "openai-chat:gpt-4o", "openai:gpt-5.5"];
 
-fn hasty() -> Options {
-    let deadlines = Deadlines { connect_ms: 1_000, idle_ms: 150, total_ms: 20_000 };
-    Options { deadlines, ..Options::default() }
+fn hasty() -> CallOptions {
+    let deadlines = CallDeadlines { connect_ms: 1_000, idle_ms: 150, total_ms: 20_000 };
+    CallOptions { deadlines, ..CallOptions::default() }
 }
 
 fn settings(name: &str) -> Settings {
-    let mut settings = Settings::new(Model::named(name));
+    let mut settings = Settings::new(ModelSpec::with_defaults(name));
     settings.stop_map.clear();
     settings
 }
 
-fn lane(server: &Server, name: &str) -> Lane {
-    Lane::new(&server.url, hasty(), settings(name))
+fn lane(server: &ByteServer, name: &str) -> TestLane {
+    TestLane::new(&server.url, hasty(), settings(name))
 }
 
-fn format_of(asked: &Asked) -> Format {
+fn format_of(asked: &ReceivedRequest) -> WireFormat {
     let paths = ["/messages", "/chat/completions", "/responses"];
     FORMATS[paths.iter().position(|path| asked.head.contains(path)).unwrap()]
 }
 
-fn answered(asked: &Asked) -> Vec<Act> {
+fn answered(asked: &ReceivedRequest) -> Vec<ServerAction> {
     streamed(&cassette(format_of(asked), "text"))
 }
 
-/// A server that fails so often, and then answers.
+/// A server that fails this many times, and then replies.
 async fn failing(
     times: usize,
-    fail: impl Fn(&Asked) -> Vec<Act> + Send + Sync + 'static,
-) -> Server {
-    Server::start(move |number, asked| if number <= times { fail(asked) } else { answered(asked) })
-        .await
+    fail: impl Fn(&ReceivedRequest) -> Vec<ServerAction> + Send + Sync + 'static,
+) -> ByteServer {
+    ByteServer::start(
+        move |number, asked| if number <= times { fail(asked) } else { answered(asked) },
+    )
+    .await
 }
 
 // spec: FAULT-30, FAULT-31, MODELS-04
@@ -71,14 +73,14 @@ async fn a_fault_that_may_pass_is_tried_again_and_no_other_is() {
 #[tokio::test]
 async fn a_server_that_falls_silent_is_tried_again() {
     for name in NAMES {
-        let reading = failing(1, |_| vec![Act::Pause(10_000)]).await;
+        let reading = failing(1, |_| vec![ServerAction::Pause(10_000)]).await;
         let idle = failing(1, |asked| {
             let text = String::from_utf8(cassette(format_of(asked), "text")).unwrap();
             let begun: String = text.split_inclusive("\n\n").take(3).collect();
-            let mut acts = vec![stream_head(), Act::Chunk(begun.into_bytes())];
-            acts.extend(
-                (0..100).flat_map(|_| [Act::Chunk(b": ping\n\n".to_vec()), Act::Pause(20)]),
-            );
+            let mut acts = vec![stream_head(), ServerAction::Chunk(begun.into_bytes())];
+            acts.extend((0..100).flat_map(|_| {
+                [ServerAction::Chunk(b": ping\n\n".to_vec()), ServerAction::Pause(20)]
+            }));
             acts
         })
         .await;
@@ -91,7 +93,7 @@ async fn a_server_that_falls_silent_is_tried_again() {
         let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", nowhere.local_addr().unwrap());
         drop(nowhere);
-        let mut refused = Lane::new(&url, hasty(), settings(name));
+        let mut refused = TestLane::new(&url, hasty(), settings(name));
         refused.step().await;
         assert!(refused.pause_ms().is_some(), "{name}: a refused connection may pass");
     }
@@ -101,7 +103,7 @@ async fn a_server_that_falls_silent_is_tried_again() {
 #[tokio::test]
 async fn a_pause_is_what_the_server_asks_for_within_a_cap_or_grows_with_jitter() {
     let pauses = async |header: &'static str, steps: usize| {
-        let fail = move |_: &Asked| whole("429 Slow", header, "{}");
+        let fail = move |_: &ReceivedRequest| whole("429 Slow", header, "{}");
         let server = failing(usize::MAX, fail).await;
         let mut lane = lane(&server, NAMES[0]);
         let mut pauses = Vec::new();
@@ -142,7 +144,7 @@ async fn a_model_that_stays_down_is_waited_for_and_the_run_is_not_lost() {
     }
 }
 
-/// The answer had begun with 200, and what was said so far counts for nothing.
+/// The response had started with status 200, and the text so far does not count.
 // spec: FAULT-33
 #[tokio::test]
 async fn an_error_after_the_beginning_is_tried_again() {
@@ -152,11 +154,13 @@ async fn an_error_after_the_beginning_is_tried_again() {
             let text = String::from_utf8(cassette(format, "text")).unwrap();
             let begun: String = text.split_inclusive("\n\n").take(3).collect();
             let error = match format {
-                Format::AnthropicMessages => {
+                WireFormat::AnthropicMessages => {
                     r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#
                 }
-                Format::OpenAiChat => r#"{"error":{"message":"busy","type":"overloaded_error"}}"#,
-                Format::OpenAiResponses => {
+                WireFormat::OpenAiChat => {
+                    r#"{"error":{"message":"busy","type":"overloaded_error"}}"#
+                }
+                WireFormat::OpenAiResponses => {
                     r#"{"type":"error","code":"overloaded_error","message":"busy"}"#
                 }
             };
@@ -171,15 +175,15 @@ async fn an_error_after_the_beginning_is_tried_again() {
     }
 }
 
-/// Whoever waits too long is told so, and can go on from there.
+/// A run that would wait too long is told so, and can be continued later.
 // spec: MODELS-06
 #[tokio::test]
 async fn waiting_for_a_provider_ends_at_a_limit_and_can_be_resumed() {
     let server = failing(usize::MAX, |_| whole("503 Down", "", "{}")).await;
     let mut settings = settings(NAMES[0]);
     settings.limits.provider_wait_ms = 600_000;
-    let mut lane = Lane::new(&server.url, hasty(), settings);
-    let (ended, waited) = (lane.end().await, lane.at.since(Millis(1_000_000)));
+    let mut lane = TestLane::new(&server.url, hasty(), settings);
+    let (ended, waited) = (lane.end().await, lane.at.ms_since(UnixMillis(1_000_000)));
     assert_eq!(ended.cause, StopCause::ProviderFailed);
     assert!(ended.cause.is_resumable());
     assert!((600_000..1_200_000).contains(&waited), "{waited}");
@@ -192,7 +196,7 @@ async fn an_effort_that_a_model_does_not_know_is_a_warning_event_once() {
     let server = failing(0, |_| Vec::new()).await;
     let mut settings = settings("openai-chat:some-model");
     settings.thinking.effort = Some(Effort::High);
-    let mut lane = Lane::new(&server.url, hasty(), settings);
+    let mut lane = TestLane::new(&server.url, hasty(), settings);
     assert_eq!(lane.end().await.cause, StopCause::EndTurn);
     let warnings: Vec<&str> = lane
         .events()
@@ -215,22 +219,22 @@ async fn another_model_takes_over_and_nothing_half_said_stays() {
             let text = String::from_utf8(cassette(format_of(asked), "calls")).unwrap();
             let events: Vec<&str> = text.split_inclusive("\n\n").collect();
             let half = events[..events.len() / 2].concat();
-            vec![stream_head(), Act::Chunk(half.into_bytes()), Act::Close]
+            vec![stream_head(), ServerAction::Chunk(half.into_bytes()), ServerAction::Close]
         })
         .await;
         let mut settings = settings(first);
-        settings.fallback = Some(Model::named(other));
-        let mut lane = Lane::new(&server.url, hasty(), settings);
+        settings.fallback = Some(ModelSpec::with_defaults(other));
+        let mut lane = TestLane::new(&server.url, hasty(), settings);
         let ended = lane.end().await;
         assert_eq!(ended.cause, StopCause::EndTurn, "{first}");
         assert_eq!(&*ended.text, "Grüße, 世界 😀\nZwei Zeilen \"und\" \\ mehr.");
         let set_off = lane.records.iter().find_map(|record| match record {
-            Record::FellBack { why } => Some(why.to_string()),
+            Record::FallbackModelSelected { why } => Some(why.to_string()),
             _ => None,
         });
         assert!(set_off.unwrap().contains("the stream ended before the reply did"), "{first}");
         assert_eq!(lane.abandoned().len(), down, "every attempt has its tombstone");
-        // Rows and events name the model that answered.
+        // Rows and events name the model that replied.
         assert_eq!(lane.models_in_rows(), [first, other], "{first}");
         let told = lane.events().find(|event| event.name == "agent.model.fell_back").unwrap();
         assert!(
@@ -254,7 +258,7 @@ async fn a_stream_that_ends_early_is_asked_for_again_and_nothing_of_it_runs() {
                 let text = String::from_utf8(cassette(format_of(asked), "calls")).unwrap();
                 let events: Vec<&str> = text.split_inclusive("\n\n").collect();
                 let part = events[..(events.len() - 3) * sixths / 5].concat();
-                vec![stream_head(), Act::Chunk(part.into_bytes()), Act::End]
+                vec![stream_head(), ServerAction::Chunk(part.into_bytes()), ServerAction::End]
             })
             .await;
             let mut lane = lane(&server, name);

@@ -1,23 +1,23 @@
-//! The scripted model, asked directly and through its own server in all three formats: the same
+//! The scripted model, called directly and through its own server in all three formats: the same
 //! conversation, the same replies, the same failures.
 
 use std::sync::Arc;
 
-use windlass_core::block::{Block, ErrorFlag};
-use windlass_core::input::{Failure, FailureClass};
-use windlass_core::raw::Raw;
-use windlass_core::reply::Reply;
-use windlass_core::transcript::Transcript;
-use windlass_providers::names::Format;
-use windlass_providers::scripted::server::{Served, Server, Watch};
+use windlass_core::log::input::{FailureClass, ModelFailure};
+use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::reply::ModelReply;
+use windlass_core::message::transcript::Transcript;
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::scripted::server::{RequestObserver, ScriptedServer, ServedRequest};
 use windlass_providers::scripted::{Script, ScriptedModel};
-use windlass_providers::{Delivery, Options, Remote};
+use windlass_providers::{CallOptions, RemoteModel, ReplyDelivery};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Model;
 
 use crate::adapter::{endpoint, prompt, request, shared};
-use crate::heard::Heard;
-use crate::scenarios::{FORMATS, Part, Told, told};
+use crate::format_scenarios::{ExpectedPart, ExpectedReply, FORMATS, to_expected};
+use crate::recording_stream::RecordingStream;
 
 const SCRIPT: &str = r#"
 when user is "read" and results 0
@@ -53,12 +53,12 @@ when user is "huge"
 
 struct Nobody;
 
-impl Watch for Nobody {
-    fn served(&self, _served: &Served) {}
+impl RequestObserver for Nobody {
+    fn on_served(&self, _served: &ServedRequest) {}
 }
 
 async fn serve() -> String {
-    let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let server = ScriptedServer::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let url = format!("http://{}", server.address());
     let script = Script::parse(SCRIPT).unwrap();
     let clock = Arc::new(SystemClock::start());
@@ -66,33 +66,33 @@ async fn serve() -> String {
     url
 }
 
-fn model(format: Format, url: &str) -> Remote {
-    delivered(format, url, Delivery::Streamed)
+fn model(format: WireFormat, url: &str) -> RemoteModel {
+    delivered(format, url, ReplyDelivery::Streamed)
 }
 
-fn delivered(format: Format, url: &str, delivery: Delivery) -> Remote {
+fn delivered(format: WireFormat, url: &str, delivery: ReplyDelivery) -> RemoteModel {
     let url = match format {
-        Format::AnthropicMessages => url.to_owned(),
-        Format::OpenAiChat | Format::OpenAiResponses => format!("{url}/v1"),
+        WireFormat::AnthropicMessages => url.to_owned(),
+        WireFormat::OpenAiChat | WireFormat::OpenAiResponses => format!("{url}/v1"),
     };
-    let options = Options { delivery, ..Options::default() };
-    Remote::new(endpoint(format, &url), shared(), options).unwrap()
+    let options = CallOptions { delivery, ..CallOptions::default() };
+    RemoteModel::new(endpoint(format, &url), shared(), options).unwrap()
 }
 
-async fn ask(model: &dyn Model, transcript: &Transcript) -> Result<Reply, Failure> {
-    model.ask(request(transcript.clone()), Heard::new()).await
+async fn ask(model: &dyn Model, transcript: &Transcript) -> Result<ModelReply, ModelFailure> {
+    model.call(request(transcript.clone()), RecordingStream::new()).await
 }
 
 /// Two turns: a prompt with calls, and their results.
-async fn conversation(model: &dyn Model) -> Vec<Told> {
+async fn conversation(model: &dyn Model) -> Vec<ExpectedReply> {
     let mut transcript = prompt("read");
     let first = ask(model, &transcript).await.unwrap();
     let results = first.tool_uses().map(|(_, call)| {
-        Block::tool_result(&call.id, &Raw::string("content of it\n"), ErrorFlag::Fine)
+        ContentBlock::tool_result(&call.id, &RawJson::string("content of it\n"), ErrorFlag::Success)
     });
     transcript.push_round(&first.blocks, results.collect()).unwrap();
     let second = ask(model, &transcript).await.unwrap();
-    vec![told(&first), told(&second)]
+    vec![to_expected(&first), to_expected(&second)]
 }
 
 #[tokio::test]
@@ -101,9 +101,9 @@ async fn a_conversation_is_the_same_in_every_format() {
     let script = Script::parse(SCRIPT).unwrap();
     let direct = ScriptedModel::new(script, Arc::new(SystemClock::start()));
     let wanted = conversation(&direct).await;
-    assert_eq!(wanted[1].parts, [Part::Text("Both are read: content of it\n".to_owned())]);
+    assert_eq!(wanted[1].parts, [ExpectedPart::Text("Both are read: content of it\n".to_owned())]);
     for format in FORMATS {
-        for delivery in [Delivery::Streamed, Delivery::Whole] {
+        for delivery in [ReplyDelivery::Streamed, ReplyDelivery::Whole] {
             let model = delivered(format, &url, delivery);
             assert_eq!(conversation(&model).await, wanted, "{format:?} {delivery:?}");
         }
@@ -113,7 +113,7 @@ async fn a_conversation_is_the_same_in_every_format() {
 #[tokio::test]
 async fn tokens_are_counted_where_the_format_has_it() {
     let url = serve().await;
-    let messages = model(Format::AnthropicMessages, &url);
+    let messages = model(WireFormat::AnthropicMessages, &url);
     let few = messages.count_tokens(&request(prompt("read"))).await.unwrap();
     let many = messages.count_tokens(&request(prompt(&"read ".repeat(500)))).await.unwrap();
     assert!(few > 0 && many > few, "{few} {many}");
@@ -125,10 +125,10 @@ async fn cut_replies_are_the_same_in_every_format() {
     let script = Script::parse(SCRIPT).unwrap();
     let direct = ScriptedModel::new(script, Arc::new(SystemClock::start()));
     for word in ["long", "torn"] {
-        let wanted = told(&ask(&direct, &prompt(word)).await.unwrap());
+        let wanted = to_expected(&ask(&direct, &prompt(word)).await.unwrap());
         for format in FORMATS {
             let reply = ask(&model(format, &url), &prompt(word)).await.unwrap();
-            assert_eq!(told(&reply), wanted, "{word} of {format:?}");
+            assert_eq!(to_expected(&reply), wanted, "{word} of {format:?}");
         }
     }
 }
@@ -137,10 +137,10 @@ async fn cut_replies_are_the_same_in_every_format() {
 async fn failures_have_the_same_class_in_every_format() {
     let url = serve().await;
     let wanted = [
-        ("busy", FailureClass::Passing, Some(2_000)),
-        ("late", FailureClass::Cut, None),
-        ("wrong", FailureClass::Lasting, None),
-        ("huge", FailureClass::TooLong, None),
+        ("busy", FailureClass::Transient, Some(2_000)),
+        ("late", FailureClass::StreamCut, None),
+        ("wrong", FailureClass::Permanent, None),
+        ("huge", FailureClass::ContextTooLong, None),
     ];
     for (word, class, retry_after_ms) in wanted {
         for format in FORMATS {

@@ -1,32 +1,32 @@
-//! What is asked for is sent, what cannot be had is told.
+//! Settings that are supported are sent; those that are not are reported.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass_core::reply::Reply;
-use windlass_core::settings::{Model as ModelSettings, Settings};
-use windlass_providers::names::{Format, Providers};
-use windlass_providers::{Models, Notice, Options, Remote, notices};
+use windlass_core::message::reply::ModelReply;
+use windlass_core::settings::conversation_settings::{ModelSpec as ModelSettings, Settings};
+use windlass_providers::catalog::provider_table::{ProviderTable, WireFormat};
+use windlass_providers::{CallNotice, CallOptions, ModelRegistry, RemoteModel, notices_in};
 use windlass_runtime::ports::Model;
 
 use crate::adapter::{KEY, endpoint, joined, prompt, remote, request, request_with, shared};
-use crate::heard::Heard;
-use crate::scenarios::{FORMATS, cassette};
-use crate::server::{Server, streamed, whole};
+use crate::byte_server::{ByteServer, streamed, whole};
+use crate::format_scenarios::{FORMATS, cassette};
+use crate::recording_stream::RecordingStream;
 
 const NOWHERE: &str = "http://127.0.0.1:1";
 
-async fn answered(format: Format, story: &str) -> Reply {
+async fn answered(format: WireFormat, story: &str) -> ModelReply {
     let bytes = cassette(format, story);
-    let server = Server::start(move |_, _| streamed(&bytes)).await;
-    let model = remote(format, &server.url, Options::default());
-    model.ask(request(prompt("go")), Heard::new()).await.unwrap()
+    let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
+    let model = remote(format, &server.url, CallOptions::default());
+    model.call(request(prompt("go")), RecordingStream::new()).await.unwrap()
 }
 
 // spec: MODELS-03
 #[test]
 fn model_output_cap_and_stop_strings_are_sent_as_configured() {
-    let mut settings = Settings::new(ModelSettings::named("claude-sonnet-4-6"));
+    let mut settings = Settings::new(ModelSettings::with_defaults("claude-sonnet-4-6"));
     settings.model.max_tokens = 4_096;
     let mut request = request(prompt("go"));
     request.settings = Arc::new(settings);
@@ -34,17 +34,18 @@ fn model_output_cap_and_stop_strings_are_sent_as_configured() {
     let sent = |format| {
         let mut endpoint = endpoint(format, NOWHERE);
         endpoint.model = Arc::from("claude-sonnet-4-6");
-        let model = Remote::new(endpoint, shared(), Options::default()).unwrap();
-        serde_json::from_str::<Value>(&joined(&model.body(&request))).unwrap()
+        let model = RemoteModel::new(endpoint, shared(), CallOptions::default()).unwrap();
+        serde_json::from_str::<Value>(&joined(&model.request_body(&request))).unwrap()
     };
-    let messages = sent(Format::AnthropicMessages);
+    let messages = sent(WireFormat::AnthropicMessages);
     assert_eq!(messages["model"], "claude-sonnet-4-6");
     assert_eq!(messages["max_tokens"], 4_096);
     assert_eq!(messages["stop_sequences"], json!(["\n---END---", "\nUser:"]));
-    let chat = sent(Format::OpenAiChat);
+    let chat = sent(WireFormat::OpenAiChat);
     assert_eq!((&chat["max_tokens"], &chat["stop"]), (&json!(4_096), &messages["stop_sequences"]));
-    // This format has no field for them: they are watched for here, and the text ends before.
-    assert_eq!(sent(Format::OpenAiResponses)["max_output_tokens"], 4_096);
+    // This format has no field for stop strings: they are matched locally, and the text ends
+    // before.
+    assert_eq!(sent(WireFormat::OpenAiResponses)["max_output_tokens"], 4_096);
 }
 
 // spec: MODELS-03
@@ -58,16 +59,16 @@ async fn output_ends_just_before_a_stop_string() {
 
 #[tokio::test]
 async fn keys_versions_and_betas_travel_in_headers() {
-    let bytes = cassette(Format::AnthropicMessages, "text");
-    let server = Server::start(move |_, _| streamed(&bytes)).await;
-    let mut endpoint = endpoint(Format::AnthropicMessages, &format!("{}/v1/", server.url));
+    let bytes = cassette(WireFormat::AnthropicMessages, "text");
+    let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
+    let mut endpoint = endpoint(WireFormat::AnthropicMessages, &format!("{}/v1/", server.url));
     endpoint.model = Arc::from("claude-opus-5");
-    let model = Remote::new(endpoint, shared(), Options::default()).unwrap();
+    let model = RemoteModel::new(endpoint, shared(), CallOptions::default()).unwrap();
     let request_with_betas = request_with(|settings| {
         settings.thinking.betas = vec!["one-2026".into()];
         settings.thinking.task_tokens = Some(20_000);
     });
-    model.ask(request_with_betas, Heard::new()).await.unwrap();
+    model.call(request_with_betas, RecordingStream::new()).await.unwrap();
     let head = &server.asked()[0].head;
     assert!(head.starts_with("POST /v1/messages HTTP/1.1\r\n"), "{head}");
     for line in [
@@ -78,11 +79,11 @@ async fn keys_versions_and_betas_travel_in_headers() {
     ] {
         assert!(head.contains(line), "{line} in {head}");
     }
-    for format in [Format::OpenAiChat, Format::OpenAiResponses] {
+    for format in [WireFormat::OpenAiChat, WireFormat::OpenAiResponses] {
         let bytes = cassette(format, "text");
-        let server = Server::start(move |_, _| streamed(&bytes)).await;
-        let model = remote(format, &format!("{}/v1", server.url), Options::default());
-        model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+        let server = ByteServer::start(move |_, _| streamed(&bytes)).await;
+        let model = remote(format, &format!("{}/v1", server.url), CallOptions::default());
+        model.call(request(prompt("go")), RecordingStream::new()).await.unwrap();
         let head = &server.asked()[0].head;
         assert!(head.contains(&format!("authorization: Bearer {KEY}")), "{head}");
         assert!(head.starts_with("POST /v1/"), "{head}");
@@ -91,30 +92,30 @@ async fn keys_versions_and_betas_travel_in_headers() {
 
 #[tokio::test]
 async fn tokens_can_be_counted() {
-    let server = Server::start(|_, _| whole("200 OK", "", r#"{"input_tokens": 42}"#)).await;
-    let model = remote(Format::AnthropicMessages, &server.url, Options::default());
+    let server = ByteServer::start(|_, _| whole("200 OK", "", r#"{"input_tokens": 42}"#)).await;
+    let model = remote(WireFormat::AnthropicMessages, &server.url, CallOptions::default());
     assert_eq!(model.count_tokens(&request(prompt("go"))).await, Ok(42));
     let asked = &server.asked()[0];
     assert!(asked.head.starts_with("POST /v1/messages/count_tokens "));
     let body: Value = serde_json::from_str(&asked.body).unwrap();
     assert_eq!((body.get("max_tokens"), body.get("stream")), (None, None));
-    let chat = remote(Format::OpenAiChat, &server.url, Options::default());
+    let chat = remote(WireFormat::OpenAiChat, &server.url, CallOptions::default());
     assert!(chat.count_tokens(&request(prompt("go"))).await.is_err());
 }
 
 #[tokio::test]
 async fn an_output_limit_is_learned_and_kept() {
-    let bytes = cassette(Format::AnthropicMessages, "text");
+    let bytes = cassette(WireFormat::AnthropicMessages, "text");
     let said = r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 1000 > 800, which is the maximum allowed number of output tokens for test-model"}}"#;
-    let server = Server::start(move |_, asked| {
+    let server = ByteServer::start(move |_, asked| {
         let fits = asked.body.contains("\"max_tokens\":800");
         if fits { streamed(&bytes) } else { whole("400 No", "", said) }
     })
     .await;
-    let model = remote(Format::AnthropicMessages, &server.url, Options::default());
+    let model = remote(WireFormat::AnthropicMessages, &server.url, CallOptions::default());
     for asked in [2, 3] {
-        let reply = model.ask(request(prompt("go")), Heard::new()).await.unwrap();
-        assert_eq!(notices(&reply), [Notice::OutputLimitLowered]);
+        let reply = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap();
+        assert_eq!(notices_in(&reply), [CallNotice::OutputLimitLowered]);
         assert_eq!(server.asked().len(), asked, "learned once");
     }
 }
@@ -122,7 +123,7 @@ async fn an_output_limit_is_learned_and_kept() {
 #[tokio::test]
 async fn a_server_that_does_not_stream_is_asked_without() {
     let whole_reply = r#"{"choices":[{"message":{"content":"Hi."},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#;
-    let server = Server::start(move |_, asked| {
+    let server = ByteServer::start(move |_, asked| {
         if asked.body.contains("\"stream\":true") {
             whole(
                 "400 No",
@@ -134,40 +135,44 @@ async fn a_server_that_does_not_stream_is_asked_without() {
         }
     })
     .await;
-    let model = remote(Format::OpenAiChat, &server.url, Options::default());
+    let model = remote(WireFormat::OpenAiChat, &server.url, CallOptions::default());
     for asked in [2, 3] {
-        let reply = model.ask(request(prompt("go")), Heard::new()).await.unwrap();
-        assert_eq!(notices(&reply), [Notice::NotStreamed]);
+        let reply = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap();
+        assert_eq!(notices_in(&reply), [CallNotice::NotStreamed]);
         assert_eq!(server.asked().len(), asked, "learned once");
     }
 }
 
 #[tokio::test]
 async fn thoughts_a_server_does_not_accept_are_left_out() {
-    let bytes = cassette(Format::AnthropicMessages, "text");
+    let bytes = cassette(WireFormat::AnthropicMessages, "text");
     let said = r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#;
-    let server = Server::start(move |_, asked| {
+    let server = ByteServer::start(move |_, asked| {
         let thinks = asked.body.contains("\"thinking\"");
         if thinks { whole("400 No", "", said) } else { streamed(&bytes) }
     })
     .await;
-    let model = remote(Format::AnthropicMessages, &server.url, Options::default());
+    let model = remote(WireFormat::AnthropicMessages, &server.url, CallOptions::default());
     let mut transcript = prompt("go");
     let thought = r#"{"type":"thinking","thinking":"hm","signature":"of another"}"#;
-    let thought =
-        windlass_core::block::Block::new(windlass_core::raw::Raw::parse(thought).unwrap());
-    transcript.push_reply(&[thought, windlass_core::block::Block::text("Hello.")]);
-    transcript.push_prompt(&[windlass_core::block::Block::text("And?")]);
+    let thought = windlass_core::message::content_block::ContentBlock::new(
+        windlass_core::message::raw_json::RawJson::parse(thought).unwrap(),
+    );
+    transcript.push_reply(&[
+        thought,
+        windlass_core::message::content_block::ContentBlock::text("Hello."),
+    ]);
+    transcript.push_prompt(&[windlass_core::message::content_block::ContentBlock::text("And?")]);
     let request = request(transcript);
-    model.ask(request.clone(), Heard::new()).await.unwrap();
-    model.ask(request, Heard::new()).await.unwrap();
+    model.call(request.clone(), RecordingStream::new()).await.unwrap();
+    model.call(request, RecordingStream::new()).await.unwrap();
     assert_eq!(server.asked().len(), 3);
 }
 
 #[tokio::test]
 async fn a_name_in_the_settings_chooses_the_model() {
     let bytes: Vec<Vec<u8>> = FORMATS.iter().map(|format| cassette(*format, "text")).collect();
-    let server = Server::start(move |_, asked| {
+    let server = ByteServer::start(move |_, asked| {
         let at = ["/v1/messages", "/chat/completions", "/responses"]
             .iter()
             .position(|path| asked.head.contains(path));
@@ -180,12 +185,16 @@ async fn a_name_in_the_settings_chooses_the_model() {
         "ANTHROPIC_API_KEY" | "OPENAI_API_KEY" => Some(KEY.to_owned()),
         _ => None,
     };
-    let models =
-        Models::new(shared(), Providers::built_in(), Options::default(), Arc::new(variables));
+    let models = ModelRegistry::new(
+        shared(),
+        ProviderTable::built_in(),
+        CallOptions::default(),
+        Arc::new(variables),
+    );
     for name in ["claude-sonnet-4-6", "openai:gpt-5.5", "ollama:llama3:8b", "openai-chat:gpt-4o"] {
         let mut request = request(prompt("go"));
-        request.settings = Arc::new(Settings::new(ModelSettings::named(name)));
-        let reply = models.ask(request, Heard::new()).await.unwrap();
+        request.settings = Arc::new(Settings::new(ModelSettings::with_defaults(name)));
+        let reply = models.call(request, RecordingStream::new()).await.unwrap();
         assert!(reply.text().starts_with("Grüße"), "{name}");
     }
     let sent: Vec<Value> =
@@ -194,8 +203,8 @@ async fn a_name_in_the_settings_chooses_the_model() {
     assert_eq!(names, ["claude-sonnet-4-6", "gpt-5.5", "llama3:8b", "gpt-4o"]);
     for (name, wanted) in [("mystery", "no provider is known"), ("groq:x", "set GROQ_API_KEY")] {
         let mut request = request(prompt("go"));
-        request.settings = Arc::new(Settings::new(ModelSettings::named(name)));
-        let failure = models.ask(request, Heard::new()).await.unwrap_err();
+        request.settings = Arc::new(Settings::new(ModelSettings::with_defaults(name)));
+        let failure = models.call(request, RecordingStream::new()).await.unwrap_err();
         assert!(failure.message.contains(wanted), "{}", failure.message);
     }
 }

@@ -1,20 +1,20 @@
-//! What a call used: exact figures where the server gives them, an estimate where it does not, and
-//! never less than that.
+//! The usage of a call: exact figures where the server reports them, an estimate where it does not,
+//! and never less than that.
 
-use windlass_core::reply::{CutBlock, Reply, StopReason, Usage};
-use windlass_providers::names::Format;
-use windlass_providers::{Notice, Options, Recorded, notices, replay};
+use windlass_core::message::reply::{ModelReply, StopReason, TokenUsage, TruncatedBlock};
+use windlass_providers::catalog::provider_table::WireFormat;
+use windlass_providers::{CallNotice, CallOptions, RecordedCall, notices_in, replay_stream};
 use windlass_runtime::ports::Model;
 
 use crate::adapter::{prompt, remote, request};
-use crate::heard::Heard;
-use crate::scenarios::{FORMATS, cassette};
-use crate::server::{Server, streamed, whole};
+use crate::byte_server::{ByteServer, streamed, whole};
+use crate::format_scenarios::{FORMATS, cassette};
+use crate::recording_stream::RecordingStream;
 
 /// A stream of a short text whose usage is this JSON.
-fn stream(format: Format, usage: &str) -> String {
+fn stream(format: WireFormat, usage: &str) -> String {
     match format {
-        Format::AnthropicMessages => format!(
+        WireFormat::AnthropicMessages => format!(
             "data: {{\"type\":\"message_start\",\"message\":{{\"usage\":{usage}}}}}\n\n\
              data: {{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{{\"type\":\"text\",\"text\":\"\"}}}}\n\n\
              data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"A short text.\"}}}}\n\n\
@@ -22,11 +22,11 @@ fn stream(format: Format, usage: &str) -> String {
              data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"end_turn\"}},\"usage\":{usage}}}\n\n\
              data: {{\"type\":\"message_stop\"}}\n\n"
         ),
-        Format::OpenAiChat => format!(
+        WireFormat::OpenAiChat => format!(
             "data: {{\"choices\":[{{\"delta\":{{\"content\":\"A short text.\"}},\"finish_reason\":\"stop\"}}]}}\n\n\
              data: {{\"choices\":[],\"usage\":{usage}}}\n\ndata: [DONE]\n\n"
         ),
-        Format::OpenAiResponses => format!(
+        WireFormat::OpenAiResponses => format!(
             "data: {{\"type\":\"response.completed\",\"response\":{{\"status\":\"completed\",\"output\":[\
              {{\"type\":\"message\",\"content\":[{{\"type\":\"output_text\",\"text\":\"A short text.\"}}]}}],\
              \"usage\":{usage}}}}}\n\n"
@@ -34,47 +34,53 @@ fn stream(format: Format, usage: &str) -> String {
     }
 }
 
-async fn answered(format: Format, stream: String) -> (Reply, usize) {
-    let server = Server::start(move |_, _| streamed(stream.as_bytes())).await;
-    let model = remote(format, &server.url, Options::default());
-    let reply = model.ask(request(prompt("go")), Heard::new()).await.unwrap();
+async fn answered(format: WireFormat, stream: String) -> (ModelReply, usize) {
+    let server = ByteServer::start(move |_, _| streamed(stream.as_bytes())).await;
+    let model = remote(format, &server.url, CallOptions::default());
+    let reply = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap();
     let sent = server.asked()[0].body.len();
     (reply, sent)
 }
 
-/// The formats of OpenAI count cached tokens, read or written, among the input: each is billed once.
+/// OpenAI's formats count cached tokens, read or written, as part of the input: each is billed
+/// once.
 #[test]
 fn tokens_written_to_the_cache_are_billed_once() {
     let cases = [
         (
-            Format::OpenAiChat,
+            WireFormat::OpenAiChat,
             r#"{"prompt_tokens":1000,"completion_tokens":50,"prompt_tokens_details":{"cached_tokens":300,"cache_write_tokens":200}}"#,
         ),
         (
-            Format::OpenAiResponses,
+            WireFormat::OpenAiResponses,
             r#"{"input_tokens":1000,"output_tokens":50,"input_tokens_details":{"cached_tokens":300,"cache_write_tokens":200}}"#,
         ),
         (
-            Format::AnthropicMessages,
+            WireFormat::AnthropicMessages,
             r#"{"input_tokens":500,"output_tokens":50,"cache_read_input_tokens":300,"cache_creation_input_tokens":200}"#,
         ),
     ];
     for (format, usage) in cases {
         let stream = stream(format, usage);
-        let reply =
-            replay(format, &Recorded::default(), [stream.as_bytes()], &*Heard::new()).unwrap();
-        let wanted = Usage {
+        let reply = replay_stream(
+            format,
+            &RecordedCall::default(),
+            [stream.as_bytes()],
+            &*RecordingStream::new(),
+        )
+        .unwrap();
+        let wanted = TokenUsage {
             input_tokens: 500,
             output_tokens: 50,
             cache_read_tokens: 300,
             cache_write_tokens: 200,
         };
         assert_eq!(reply.usage, wanted, "{format:?}");
-        assert_eq!(notices(&reply), [], "{format:?}");
+        assert_eq!(notices_in(&reply), [], "{format:?}");
     }
 }
 
-/// A server that reports nothing, or nonsense, is counted by the bytes that went and came.
+/// A server that reports no usage, or an invalid one, is estimated by the bytes sent and received.
 #[tokio::test]
 async fn usage_that_cannot_be_is_estimated_and_never_lowers_the_count() {
     let absurd = [
@@ -90,8 +96,8 @@ async fn usage_that_cannot_be_is_estimated_and_never_lowers_the_count() {
     ];
     for format in FORMATS {
         let (input, output) = match format {
-            Format::OpenAiChat => ("prompt_tokens", "completion_tokens"),
-            Format::AnthropicMessages | Format::OpenAiResponses => {
+            WireFormat::OpenAiChat => ("prompt_tokens", "completion_tokens"),
+            WireFormat::AnthropicMessages | WireFormat::OpenAiResponses => {
                 ("input_tokens", "output_tokens")
             }
         };
@@ -99,31 +105,36 @@ async fn usage_that_cannot_be_is_estimated_and_never_lowers_the_count() {
         let whole = ["{}", "null", "\"none\"", "[]", "7"].map(str::to_owned);
         for usage in absurd.iter().map(figures).chain(whole) {
             let (reply, sent) = answered(format, stream(format, &usage)).await;
-            let Usage { input_tokens, output_tokens, .. } = reply.usage;
+            let TokenUsage { input_tokens, output_tokens, .. } = reply.usage;
             let near = sent as u64 / 4;
             assert!(
                 input_tokens >= near && input_tokens <= near + 1,
                 "{format:?} {usage}: {input_tokens}"
             );
             assert!((1..1_000).contains(&output_tokens), "{format:?} {usage}: {output_tokens}");
-            assert_eq!(notices(&reply), [Notice::UsageEstimated], "{format:?} {usage}");
+            assert_eq!(notices_in(&reply), [CallNotice::UsageEstimated], "{format:?} {usage}");
         }
     }
 }
 
-/// A later figure adds to an earlier one and takes nothing back.
+/// A later figure adds to an earlier one and never lowers it.
 #[test]
 fn a_later_figure_takes_nothing_back() {
-    let text = String::from_utf8(cassette(Format::AnthropicMessages, "text")).unwrap();
+    let text = String::from_utf8(cassette(WireFormat::AnthropicMessages, "text")).unwrap();
     let lowered = text.replace(
         "\"usage\":{\"output_tokens\":12}",
         "\"usage\":{\"input_tokens\":-1,\"output_tokens\":12,\"cache_read_input_tokens\":\"x\"}",
     );
     assert_ne!(text, lowered);
     let read = |stream: &str| {
-        replay(Format::AnthropicMessages, &Recorded::default(), [stream.as_bytes()], &*Heard::new())
-            .unwrap()
-            .usage
+        replay_stream(
+            WireFormat::AnthropicMessages,
+            &RecordedCall::default(),
+            [stream.as_bytes()],
+            &*RecordingStream::new(),
+        )
+        .unwrap()
+        .usage
     };
     assert_eq!(read(&text), read(&lowered));
     let zero = text.replace(
@@ -133,34 +144,34 @@ fn a_later_figure_takes_nothing_back() {
     assert_eq!(read(&text), read(&zero));
 }
 
-/// The output limit and the end of the window are the same to a call whose arguments may be lost, in
-/// an answer that was not streamed as well.
+/// The output limit and the end of the window are the same for a call whose arguments may be lost,
+/// also in a response that was not streamed.
 #[tokio::test]
 async fn a_call_without_arguments_at_the_limit_is_cut_in_a_whole_answer_too() {
     let messages = r#"{"content":[{"type":"tool_use","id":"l","name":"List","input":{}}],"stop_reason":"LIMIT","usage":{"input_tokens":5,"output_tokens":5}}"#;
     let chat = r#"{"choices":[{"message":{"tool_calls":[{"id":"l","function":{"name":"List","arguments":""}}]},"finish_reason":"LIMIT"}],"usage":{"prompt_tokens":5,"completion_tokens":5}}"#;
     let responses = r#"{"status":"incomplete","incomplete_details":{"reason":"LIMIT"},"output":[{"type":"function_call","call_id":"l","name":"List","arguments":""}],"usage":{"input_tokens":5,"output_tokens":5}}"#;
     let cases = [
-        (Format::AnthropicMessages, messages, "max_tokens", StopReason::MaxTokens),
+        (WireFormat::AnthropicMessages, messages, "max_tokens", StopReason::MaxTokens),
         (
-            Format::AnthropicMessages,
+            WireFormat::AnthropicMessages,
             messages,
             "model_context_window_exceeded",
             StopReason::ContextWindowExceeded,
         ),
-        (Format::OpenAiChat, chat, "length", StopReason::MaxTokens),
-        (Format::OpenAiChat, chat, "model_length", StopReason::ContextWindowExceeded),
-        (Format::OpenAiResponses, responses, "max_output_tokens", StopReason::MaxTokens),
+        (WireFormat::OpenAiChat, chat, "length", StopReason::MaxTokens),
+        (WireFormat::OpenAiChat, chat, "model_length", StopReason::ContextWindowExceeded),
+        (WireFormat::OpenAiResponses, responses, "max_output_tokens", StopReason::MaxTokens),
     ];
     for (format, body, limit, stop_reason) in cases {
         let body = body.replace("LIMIT", limit);
         let head = "content-type: application/json\r\n";
-        let server = Server::start(move |_, _| whole("200 OK", head, &body)).await;
-        let model = remote(format, &server.url, Options::default());
-        let heard = Heard::new();
-        let reply = model.ask(request(prompt("go")), heard.clone()).await.unwrap();
+        let server = ByteServer::start(move |_, _| whole("200 OK", head, &body)).await;
+        let model = remote(format, &server.url, CallOptions::default());
+        let heard = RecordingStream::new();
+        let reply = model.call(request(prompt("go")), heard.clone()).await.unwrap();
         assert_eq!((reply.stop_reason.clone(), reply.blocks.len()), (stop_reason, 0), "{limit}");
-        let CutBlock { name, .. } = reply.cut.unwrap();
+        let TruncatedBlock { name, .. } = reply.truncated_block.unwrap();
         assert_eq!(&*name, "List", "{format:?} {limit}");
         assert!(heard.blocks.lock().unwrap().is_empty(), "nothing may be started early");
     }

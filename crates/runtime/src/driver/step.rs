@@ -1,138 +1,143 @@
 //! One step: decide every input on a copy, append what is durable in one transaction, and only then
-//! let the copy become the conversation and the readers see it.
+//! replace the conversation by the copy and publish to the readers.
 
 use std::sync::Arc;
 
-use windlass_core::conversation::Conversation;
-use windlass_core::ids::{LaneId, MailId, Millis};
-use windlass_core::input::Input;
-use windlass_core::log::Entry;
-use windlass_core::project::{RawRow, Row, fold_projecting};
-use windlass_core::record::{Durability, Record, durability};
-use windlass_core::wanted::wanted;
+use windlass_core::log::entry::Entry;
+use windlass_core::log::ids::{InboxMessageId, LaneId, UnixMillis};
+use windlass_core::log::input::Input;
+use windlass_core::log::record::{Durability, Record, entry_durability};
+use windlass_core::projection::{RawRow, Row, fold_and_project};
+use windlass_core::run::conversation::Conversation;
+use windlass_core::run::wanted::wanted;
 
-use super::letters::{Applied, recalls};
-use super::{DriveError, Driver, fault};
-use crate::feed::Item;
-use crate::keeping::KeepRaw;
-use crate::ports::{Append, EncodedEntry, Letter, Scene};
+use super::outbox::{AppliedEntry, cancel_messages};
+use super::{DriveError, Driver, fault_injection};
+use crate::feed::StreamItem;
+use crate::ports::{AppendRequest, EncodedEntry, HookContext, OutboxMessage};
+use crate::retention::RawRetention;
 use crate::telemetry;
 
-/// A step in the making. Boxed, because a future keeps room for every place that it passes through.
-pub(super) struct Draft {
+/// A step in preparation. Boxed, because a future takes space for every place that it passes
+/// through.
+pub(super) struct StepDraft {
     pub(super) conversation: Conversation,
     entries: Vec<Arc<Entry>>,
-    items: Vec<Item>,
+    items: Vec<StreamItem>,
     rows: Vec<Row>,
-    mail_read: Vec<MailId>,
-    mail_out: Vec<(LaneId, Letter)>,
+    messages_read: Vec<InboxMessageId>,
+    outbox: Vec<(LaneId, OutboxMessage)>,
 }
 
 impl Driver {
-    pub(super) async fn step(&mut self, inputs: Vec<Input>) -> Result<(), DriveError> {
-        let inputs = self.with_spending(inputs).await?;
-        let mut draft = Draft::of(&self.conversation);
-        self.decide(&mut draft, inputs)?;
-        self.settle(draft).await
+    pub(super) async fn run_step(&mut self, inputs: Vec<Input>) -> Result<(), DriveError> {
+        let inputs = self.with_shared_spending(inputs).await?;
+        let mut draft = StepDraft::new(&self.conversation);
+        self.decide_inputs(&mut draft, inputs)?;
+        self.commit_draft(draft).await
     }
 
-    /// Goes on with the step that `draft` is.
-    pub(super) fn decide(
+    /// Decides more inputs on the step that `draft` is.
+    pub(super) fn decide_inputs(
         &mut self,
-        draft: &mut Draft,
+        draft: &mut StepDraft,
         inputs: Vec<Input>,
     ) -> Result<(), DriveError> {
         for input in inputs {
-            // A clock that goes backwards must not undo what was recorded.
+            // A clock that goes backwards must not precede what was recorded.
             let at = self.now().max(draft.conversation.at);
             if let Some(entry) = Entry::decide(&draft.conversation, at, input) {
-                draft.take(&self.lane, &entry)?;
+                draft.add_entry(&self.lane, &entry)?;
             }
         }
         Ok(())
     }
 
-    pub(super) async fn settle(&mut self, mut draft: Box<Draft>) -> Result<(), DriveError> {
+    pub(super) async fn commit_draft(
+        &mut self,
+        mut draft: Box<StepDraft>,
+    ) -> Result<(), DriveError> {
         if !draft.entries.is_empty() {
-            self.append(&mut draft).await?;
+            self.append_draft(&mut draft).await?;
         }
-        let items = self.accept(*draft);
-        self.publish(items).await;
+        let items = self.accept_draft(*draft);
+        self.publish_items(items).await;
         Ok(())
     }
 
-    /// Lets the draft become the conversation; what readers are to see is left.
-    fn accept(&mut self, draft: Draft) -> Vec<Item> {
+    /// Replaces the conversation by the draft and returns the items to publish.
+    fn accept_draft(&mut self, draft: StepDraft) -> Vec<StreamItem> {
         self.conversation = draft.conversation;
-        self.notify(&draft.entries);
+        self.run_question_hooks(&draft.entries);
         draft.items
     }
 
-    /// Tells hooks that a human is asked. Nobody waits for them.
-    fn notify(&self, entries: &[Arc<Entry>]) {
+    /// Runs the hooks for questions to a human. They are not awaited.
+    fn run_question_hooks(&self, entries: &[Arc<Entry>]) {
         for record in entries.iter().flat_map(|entry| &entry.records) {
-            let Record::Questioned { question } = record else { continue };
+            let Record::QuestionAsked { question } = record else { continue };
             let (hooks, clock) = (Arc::clone(&self.ports.hooks), Arc::clone(&self.ports.clock));
             let limit = self.settings.limits.hook_ms;
             let conversation = self.conversation.clone();
             let (scene, question) =
-                (Scene { lane: self.lane.clone(), conversation }, question.clone());
+                (HookContext { lane: self.lane.clone(), conversation }, question.clone());
             self.notifications.spawn(async move {
                 tokio::select! {
-                    () = hooks.notified(scene, question) => {}
+                    () = hooks.on_question(scene, question) => {}
                     () = clock.sleep(limit) => {}
                 }
             });
         }
     }
 
-    async fn append(&mut self, draft: &mut Draft) -> Result<(), DriveError> {
+    async fn append_draft(&mut self, draft: &mut StepDraft) -> Result<(), DriveError> {
         let mode = self.settings.durability;
-        let durability = draft.entries.iter().map(|entry| durability(&entry.records, mode)).max();
-        let rows = self.rows_of(draft);
-        let events = telemetry::events(&rows);
-        let append = Append {
-            entries: draft.entries.iter().map(|entry| encode(entry)).collect(),
-            mail_read: std::mem::take(&mut draft.mail_read),
-            mail_out: draft.mail_out.clone(),
+        let durability =
+            draft.entries.iter().map(|entry| entry_durability(&entry.records, mode)).max();
+        let rows = self.take_rows(draft);
+        let events = telemetry::subscribed_events(&rows);
+        let append = AppendRequest {
+            entries: draft.entries.iter().map(|entry| encode_entry(entry)).collect(),
+            messages_read: std::mem::take(&mut draft.messages_read),
+            outbox: draft.outbox.clone(),
             rows,
             durability: durability.unwrap_or(Durability::Commit),
             spending: self.spending_change(&draft.conversation, draft.conversation.at),
             ..self.empty_append(&draft.conversation)
         };
-        let lapses = self.lease.lapses();
+        let lapses = self.lease.lapse_count();
         self.ports.store.append(append).await?;
-        self.ours_since = lapses;
-        self.counted = draft.conversation.committed();
-        draft.mail_out.iter().for_each(|(to, _)| self.post(to));
-        telemetry::tell(&self.lane, &events);
+        self.owned_since_lapse = lapses;
+        self.counted_spending = draft.conversation.committed_spending();
+        draft.outbox.iter().for_each(|(to, _)| self.notify_lane(to));
+        telemetry::emit_events(&self.lane, &events);
         Ok(())
     }
 
-    /// An append that brings nothing, after which the lane stands as `after` says.
-    pub(super) fn empty_append(&self, after: &Conversation) -> Append {
-        Append {
+    /// An append without entries, after which the lane is in the state of `after`.
+    pub(super) fn empty_append(&self, after: &Conversation) -> AppendRequest {
+        AppendRequest {
             lane: self.lane.clone(),
             owner: Arc::clone(&self.lease.worker),
             epoch: self.epoch,
             head: self.conversation.head,
             entries: Vec::new(),
-            mail_read: Vec::new(),
-            mail_out: Vec::new(),
+            messages_read: Vec::new(),
+            outbox: Vec::new(),
             rows: Vec::new(),
-            wake_at: wake_at(after),
+            wake_at: lane_wake_at(after),
             active_run: after.run.as_ref().map(|run| run.id.clone()),
             durability: Durability::Commit,
             spending: None,
         }
     }
 
-    /// The rows to be stored. What a provider said besides its reply becomes one of them: it is not
+    /// The rows to be stored. The raw response of a provider becomes one of them, because it is not
     /// kept for as long as the log.
-    fn rows_of(&self, draft: &mut Draft) -> Vec<Row> {
+    fn take_rows(&self, draft: &mut StepDraft) -> Vec<Row> {
         let mut rows = std::mem::take(&mut draft.rows);
-        if self.keep_raw == KeepRaw::Yes {
-            // A reply that ended its run belongs to it all the same.
+        if self.raw_retention == RawRetention::Keep {
+            // A reply that ended its run belongs to that run too.
             let run = draft.conversation.run.as_ref().or(self.conversation.run.as_ref());
             let run = run.map(|run| &run.id);
             let raw = |entry: &Arc<Entry>| {
@@ -144,60 +149,60 @@ impl Driver {
         rows.into_iter().map(Row::without_secrets).collect()
     }
 
-    /// Tells the readers. Only the owner of the run can make it wait.
-    async fn publish(&mut self, items: Vec<Item>) {
+    /// Publishes items to the readers. Only the owner of the run can make this wait.
+    async fn publish_items(&mut self, items: Vec<StreamItem>) {
         for item in items {
             self.feed.publish(&item);
             if let Some(owner) = &self.owner {
                 // An owner that left is noticed where the driver waits.
-                let _ = owner.item(item).await;
+                let _ = owner.send_item(item).await;
             }
         }
     }
 }
 
-impl Draft {
-    pub(super) fn of(conversation: &Conversation) -> Box<Self> {
+impl StepDraft {
+    pub(super) fn new(conversation: &Conversation) -> Box<Self> {
         Box::new(Self {
             conversation: conversation.clone(),
             entries: Vec::new(),
             items: Vec::new(),
             rows: Vec::new(),
-            mail_read: Vec::new(),
-            mail_out: Vec::new(),
+            messages_read: Vec::new(),
+            outbox: Vec::new(),
         })
     }
 
-    fn take(&mut self, lane: &LaneId, entry: &Entry) -> Result<(), DriveError> {
-        let Some(durable) = fault::durable(entry) else {
-            self.conversation.take(entry);
+    fn add_entry(&mut self, lane: &LaneId, entry: &Entry) -> Result<(), DriveError> {
+        let Some(durable) = fault_injection::durable_part(entry) else {
+            self.conversation.apply_volatile(entry);
             return Ok(());
         };
-        let ends = durable.ends(&self.conversation);
-        if let Input::Received { mail } = &entry.input {
-            self.mail_read.extend(mail.iter().map(|mail| mail.id));
+        let ends = durable.finished_runs(&self.conversation);
+        if let Input::CommandsReceived { messages: mail } = &entry.input {
+            self.messages_read.extend(mail.iter().map(|mail| mail.id));
         }
-        self.mail_out.extend(recalls(lane, &self.conversation, &durable));
-        // Rows show what is in the air too, so they see the volatile records.
-        self.rows.extend(fold_projecting(&mut self.conversation, entry)?);
-        let applied = Applied { lane, after: &self.conversation, ends: &ends };
-        self.mail_out.extend(applied.letters(&durable));
+        self.outbox.extend(cancel_messages(lane, &self.conversation, &durable));
+        // Rows also show effects in flight, so they are projected with the volatile records.
+        self.rows.extend(fold_and_project(&mut self.conversation, entry)?);
+        let applied = AppliedEntry { lane, after: &self.conversation, finished_runs: &ends };
+        self.outbox.extend(applied.outbox_messages(&durable));
         let durable = Arc::new(durable);
-        self.items.push(Item::Entry(Arc::clone(&durable)));
-        self.items.extend(ends.into_iter().map(|end| Item::Ended(Arc::new(end))));
+        self.items.push(StreamItem::Entry(Arc::clone(&durable)));
+        self.items.extend(ends.into_iter().map(|end| StreamItem::RunEnded(Arc::new(end))));
         self.entries.push(durable);
         Ok(())
     }
 }
 
-/// When the lane wants to be looked at although nothing arrives: at once, if something is to be in
-/// the air and nobody is there to see to it.
-fn wake_at(conversation: &Conversation) -> Option<Millis> {
+/// When the lane is due without a new message: at once if an effect is wanted and no driver is
+/// there to start it.
+fn lane_wake_at(conversation: &Conversation) -> Option<UnixMillis> {
     let wanted = wanted(conversation);
-    if wanted.effects.is_empty() { wanted.wake_at } else { Some(Millis(0)) }
+    if wanted.effects.is_empty() { wanted.wake_at } else { Some(UnixMillis(0)) }
 }
 
-fn encode(entry: &Entry) -> EncodedEntry {
+fn encode_entry(entry: &Entry) -> EncodedEntry {
     let line = match entry.envelope() {
         Some(_) => entry.without_envelope().encode(),
         None => entry.encode(),

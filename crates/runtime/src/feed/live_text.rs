@@ -1,43 +1,44 @@
-//! Pieces of text on their way to readers. The owner of the run gets every piece, however slowly it
-//! reads; other readers get the beginning of a reply without gaps, and the whole in its entry.
+//! Live text: pieces of a reply on their way to the readers. The owner of the run gets every piece,
+//! however slowly it reads; other readers get the beginning of a reply without gaps, and the whole
+//! reply in its entry.
 
-use windlass_core::ids::AskId;
+use windlass_core::log::ids::ModelCallId;
 
-use super::{Feed, Item, OwnerFeed, TextKind};
+use super::{LaneFeed, OwnerFeed, StreamItem, TextKind};
 
 /// The live text of one model call.
-pub struct LiveText {
-    ask: AskId,
-    feed: Feed,
+pub struct LiveTextPublisher {
+    model_call: ModelCallId,
+    feed: LaneFeed,
     owner: Option<OwnerFeed>,
 }
 
-impl LiveText {
-    /// For one model call.
+impl LiveTextPublisher {
+    /// Creates the publisher for one model call.
     #[must_use]
-    pub fn new(ask: AskId, feed: Feed, owner: Option<OwnerFeed>) -> Self {
-        Self { ask, feed, owner }
+    pub fn new(model_call: ModelCallId, feed: LaneFeed, owner: Option<OwnerFeed>) -> Self {
+        Self { model_call, feed, owner }
     }
 
-    /// A piece of the answer.
-    pub fn text(&self, piece: &str) {
-        self.publish(TextKind::Answer, piece);
+    /// Publishes a piece of the answer.
+    pub fn publish_text(&self, piece: &str) {
+        self.publish_delta(TextKind::Answer, piece);
     }
 
-    /// A piece of thinking.
-    pub fn thinking(&self, piece: &str) {
-        self.publish(TextKind::Thinking, piece);
+    /// Publishes a piece of thinking.
+    pub fn publish_thinking(&self, piece: &str) {
+        self.publish_delta(TextKind::Thinking, piece);
     }
 
-    fn publish(&self, kind: TextKind, piece: &str) {
+    fn publish_delta(&self, kind: TextKind, piece: &str) {
         if piece.is_empty() {
             return;
         }
-        if !self.feed.is_unheard() {
-            self.feed.publish(&Item::piece(self.ask, kind, piece));
+        if !self.feed.has_no_readers() {
+            self.feed.publish(&StreamItem::from_delta(self.model_call, kind, piece));
         }
         if let Some(owner) = &self.owner {
-            owner.text(self.ask, kind, piece);
+            owner.send_text(self.model_call, kind, piece);
         }
     }
 }

@@ -1,23 +1,24 @@
 use super::*;
 
-fn texts(items: &[Item]) -> String {
-    let text = |item: &Item| match item {
-        Item::Text { piece, .. } => piece.to_string(),
-        Item::Thinking { piece, .. } => format!("({piece})"),
-        Item::Entry(_) | Item::Ended(_) => "|".to_owned(),
+fn joined_text(items: &[StreamItem]) -> String {
+    let text = |item: &StreamItem| match item {
+        StreamItem::TextDelta { text: piece, .. } => piece.to_string(),
+        StreamItem::ThinkingDelta { text: piece, .. } => format!("({piece})"),
+        StreamItem::Entry(_) | StreamItem::RunEnded(_) => "|".to_owned(),
     };
     items.iter().map(text).collect()
 }
 
-fn entry() -> Item {
-    use windlass_core::ids::Millis;
-    use windlass_core::input::Input;
-    use windlass_core::log::Entry;
-    let entry = Entry { seq: 1, at: Millis(0), input: Input::Ticked {}, records: Vec::new() };
-    Item::Entry(Arc::new(entry))
+fn timer_entry() -> StreamItem {
+    use windlass_core::log::entry::Entry;
+    use windlass_core::log::ids::UnixMillis;
+    use windlass_core::log::input::Input;
+    let entry =
+        Entry { seq: 1, at: UnixMillis(0), input: Input::TimerFired {}, records: Vec::new() };
+    StreamItem::Entry(Arc::new(entry))
 }
 
-async fn read_all(mut items: OwnerItems) -> Vec<Item> {
+async fn read_all(mut items: OwnerFeedReceiver) -> Vec<StreamItem> {
     let mut read = Vec::new();
     while let Some(item) = items.recv().await {
         read.push(item);
@@ -30,12 +31,12 @@ async fn a_burst_that_does_not_fit_is_read_whole_and_in_order() {
     let (feed, items) = OwnerFeed::new(None);
     let words: String = (0..400).map(|n| format!("w{n} ")).collect();
     for word in words.split_inclusive(' ') {
-        feed.text(1, TextKind::Answer, word);
+        feed.send_text(1, TextKind::Answer, word);
     }
     drop(feed);
     let read = read_all(items).await;
-    assert_eq!(texts(&read), words);
-    assert!(read.len() <= OWNER_ITEMS + 1, "what waits is joined: {} items", read.len());
+    assert_eq!(joined_text(&read), words);
+    assert!(read.len() <= OWNER_QUEUE_ITEMS + 1, "what waits is joined: {} items", read.len());
 }
 
 #[tokio::test]
@@ -43,12 +44,12 @@ async fn an_entry_comes_after_all_text_that_was_said_before_it() {
     let (feed, items) = OwnerFeed::new(None);
     let reader = tokio::spawn(read_all(items));
     for n in 0..100 {
-        feed.text(1, if n % 30 < 20 { TextKind::Answer } else { TextKind::Thinking }, "x");
+        feed.send_text(1, if n % 30 < 20 { TextKind::Answer } else { TextKind::Thinking }, "x");
     }
-    feed.item(entry()).await.unwrap();
-    feed.text(2, TextKind::Answer, "y");
+    feed.send_item(timer_entry()).await.unwrap();
+    feed.send_text(2, TextKind::Answer, "y");
     drop(feed);
-    let read = texts(&reader.await.unwrap());
+    let read = joined_text(&reader.await.unwrap());
     let (first, second) = read.split_once('|').unwrap();
     assert_eq!((first.matches('x').count(), second), (100, "y"), "{read}");
     assert_eq!(first.replace(['(', ')'], ""), "x".repeat(100));
@@ -58,19 +59,19 @@ async fn an_entry_comes_after_all_text_that_was_said_before_it() {
 async fn a_reader_that_wakes_up_gets_the_rest_although_nothing_more_is_said() {
     let (feed, mut items) = OwnerFeed::new(None);
     for _ in 0..40 {
-        feed.text(1, TextKind::Answer, "x");
+        feed.send_text(1, TextKind::Answer, "x");
     }
     let mut read = String::new();
     while read.len() < 40 {
         let item = items.recv().await.unwrap();
-        read.push_str(&texts(&[item]));
+        read.push_str(&joined_text(&[item]));
     }
     assert_eq!(read, "x".repeat(40));
     drop(feed);
     assert_eq!(items.recv().await, None);
 }
 
-/// A model that changes between speaking and thinking with every piece leaves nothing to be joined
+/// A model that alternates between text and thinking with every piece leaves nothing to be joined
 /// with its neighbour.
 #[tokio::test]
 async fn alternating_pieces_are_bounded_and_nothing_of_them_is_lost() {
@@ -78,44 +79,44 @@ async fn alternating_pieces_are_bounded_and_nothing_of_them_is_lost() {
     let (mut answer, mut thinking) = (String::new(), String::new());
     for n in 0..5_000 {
         let (said, thought) = (format!("a{n} "), format!("t{n} "));
-        feed.text(1, TextKind::Answer, &said);
-        feed.text(1, TextKind::Thinking, &thought);
+        feed.send_text(1, TextKind::Answer, &said);
+        feed.send_text(1, TextKind::Thinking, &thought);
         answer.push_str(&said);
         thinking.push_str(&thought);
         let waiting = feed.pending.lock().len();
-        assert!(waiting <= OWNER_ITEMS, "{waiting} pieces wait");
+        assert!(waiting <= OWNER_QUEUE_ITEMS, "{waiting} pieces wait");
     }
     drop(feed);
     let read = read_all(items).await;
-    assert!(read.len() <= 2 * OWNER_ITEMS, "{} items", read.len());
+    assert!(read.len() <= 2 * OWNER_QUEUE_ITEMS, "{} items", read.len());
     let (mut said, mut thought) = (String::new(), String::new());
     for item in &read {
         match item {
-            Item::Text { piece, .. } => said.push_str(piece),
-            Item::Thinking { piece, .. } => thought.push_str(piece),
-            Item::Entry(_) | Item::Ended(_) => panic!("{item:?}"),
+            StreamItem::TextDelta { text, .. } => said.push_str(text),
+            StreamItem::ThinkingDelta { text, .. } => thought.push_str(text),
+            StreamItem::Entry(_) | StreamItem::RunEnded(_) => panic!("{item:?}"),
         }
     }
     assert_eq!((said, thought), (answer, thinking));
 }
 
-/// Pieces of a reply that is tried again do not go into those of the first try, even where no more
-/// pieces should wait.
+/// Pieces of a reply that is retried are not joined with those of the first attempt, even where no
+/// more pieces should wait.
 #[tokio::test]
 async fn a_full_queue_keeps_the_text_of_two_replies_apart() {
     let (feed, items) = OwnerFeed::new(None);
     for _ in 0..100 {
-        feed.text(1, TextKind::Answer, "a");
-        feed.text(1, TextKind::Thinking, "b");
+        feed.send_text(1, TextKind::Answer, "a");
+        feed.send_text(1, TextKind::Thinking, "b");
     }
     for _ in 0..100 {
-        feed.text(2, TextKind::Answer, "c");
+        feed.send_text(2, TextKind::Answer, "c");
     }
     drop(feed);
     let mut of_second = String::new();
     for item in read_all(items).await {
-        if let Item::Text { ask: 2, piece } = item {
-            of_second.push_str(&piece);
+        if let StreamItem::TextDelta { model_call: 2, text } = item {
+            of_second.push_str(&text);
         } else {
             assert!(of_second.is_empty(), "{item:?} after the second reply began");
         }
@@ -126,17 +127,17 @@ async fn a_full_queue_keeps_the_text_of_two_replies_apart() {
 #[tokio::test]
 async fn text_of_two_replies_is_not_joined() {
     let (feed, items) = OwnerFeed::new(None);
-    for _ in 0..OWNER_ITEMS {
-        feed.text(1, TextKind::Answer, "a");
+    for _ in 0..OWNER_QUEUE_ITEMS {
+        feed.send_text(1, TextKind::Answer, "a");
     }
-    feed.text(1, TextKind::Answer, "b");
-    feed.text(2, TextKind::Answer, "c");
+    feed.send_text(1, TextKind::Answer, "b");
+    feed.send_text(2, TextKind::Answer, "c");
     drop(feed);
     let asks: Vec<u32> = read_all(items)
         .await
         .iter()
         .filter_map(|item| match item {
-            Item::Text { ask, .. } => Some(*ask),
+            StreamItem::TextDelta { model_call, .. } => Some(*model_call),
             _ => None,
         })
         .collect();
@@ -154,10 +155,10 @@ async fn joining_what_waits_takes_time_in_proportion_to_it() {
     let (feed, items) = OwnerFeed::new(None);
     for n in 0..PIECES {
         let kind = if n % 2 == 0 { TextKind::Answer } else { TextKind::Thinking };
-        feed.text(1, kind, "twenty letters, yes ");
+        feed.send_text(1, kind, "twenty letters, yes ");
     }
     drop(feed);
-    let text = texts(&read_all(items).await);
+    let text = joined_text(&read_all(items).await);
     assert_eq!(text.matches("yes").count(), PIECES);
     let took = began.elapsed();
     assert!(took < std::time::Duration::from_secs(30), "{took:?}");

@@ -1,51 +1,52 @@
-//! A reader that never misses and never repeats an entry: it listens first, then reads the log from
-//! its place, and from then on drops what it has seen. Falling behind sends it back to the log.
+//! A subscription: a reader that never misses and never repeats an entry. It subscribes to the feed
+//! first, then reads the log from its position, and from then on drops what it has seen. A reader
+//! that falls behind continues from the log.
 //!
-//! Live text is passed on only as long as it is a gapless beginning of the reply being asked for:
-//! text of a reply that the log already told, or that a slow reader has lost a piece of, is left
-//! out, because the entry of the reply has all of it.
+//! Live text is passed on only as long as it is a gapless beginning of the reply in flight: text of
+//! a reply that is in the log already, or of which a slow reader has lost a piece, is left out,
+//! because the entry of the reply has all of it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::sync::broadcast;
-use windlass_core::ids::{AskId, LaneId, Seq};
-use windlass_core::log::{self, Entry};
-use windlass_core::record::Record;
+use windlass_core::log::entry::{Entry, LogError};
+use windlass_core::log::ids::{LaneId, ModelCallId, Seq};
+use windlass_core::log::record::Record;
 
-use super::Item;
+use super::StreamItem;
 use crate::agent::Ports;
 use crate::ports::StoreError;
 
-/// Entries read from the log at once.
-const PAGE: usize = 256;
+/// The number of entries read from the log at once.
+const LOG_PAGE_ENTRIES: usize = 256;
 
-/// How long entries written by another process may lie unseen.
+/// How long entries written by another process may remain unseen, in milliseconds.
 const POLL_MS: u64 = 500;
 
-/// A reader of a lane.
+/// A reader of the entries and the live text of a lane.
 pub struct Subscription {
     lane: LaneId,
     ports: Ports,
-    live: broadcast::Receiver<Item>,
-    seen: Seq,
-    behind: Behind,
-    pages: VecDeque<Arc<Entry>>,
-    /// The model call whose text is passed on: all of it is in the live feed.
-    streaming: Option<AskId>,
+    live: broadcast::Receiver<StreamItem>,
+    last_seq: Seq,
+    catch_up: CatchUpState,
+    unread_entries: VecDeque<Arc<Entry>>,
+    /// The model call whose text is passed on, because the live feed has all of it.
+    streaming_call: Option<ModelCallId>,
     /// The last model call whose end was seen.
-    done: Option<AskId>,
+    last_finished_call: Option<ModelCallId>,
 }
 
 #[derive(PartialEq, Eq)]
-enum Behind {
-    /// The log holds entries not seen yet.
-    Log,
-    /// Everything up to the live feed was seen.
-    Nothing,
+enum CatchUpState {
+    /// The log holds entries that were not read yet.
+    InLog,
+    /// Everything before the live feed was read.
+    Live,
 }
 
-/// Why a reader cannot go on.
+/// Why a subscription cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubscriptionError {
     /// The store failed.
@@ -53,105 +54,117 @@ pub enum SubscriptionError {
     Store(#[from] StoreError),
     /// The log cannot be read.
     #[error(transparent)]
-    Log(#[from] log::Error),
+    Log(#[from] LogError),
 }
 
 impl Subscription {
     pub(crate) fn new(
         lane: LaneId,
         ports: Ports,
-        live: broadcast::Receiver<Item>,
+        live: broadcast::Receiver<StreamItem>,
         after: Seq,
     ) -> Self {
         Self {
             lane,
             ports,
             live,
-            seen: after,
-            behind: Behind::Log,
-            pages: VecDeque::new(),
-            streaming: None,
-            done: None,
+            last_seq: after,
+            catch_up: CatchUpState::InLog,
+            unread_entries: VecDeque::new(),
+            streaming_call: None,
+            last_finished_call: None,
         }
     }
 
-    /// The next item. Waits for as long as nothing happens on the lane, wherever it is driven.
-    pub async fn next(&mut self) -> Result<Item, SubscriptionError> {
+    /// Returns the next item. Waits until something happens on the lane, whichever process drives
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SubscriptionError`] if the store fails or the log cannot be read.
+    pub async fn next(&mut self) -> Result<StreamItem, SubscriptionError> {
         loop {
-            if let Some(entry) = self.pages.pop_front() {
-                return Ok(self.pass(entry));
+            if let Some(entry) = self.unread_entries.pop_front() {
+                return Ok(self.deliver_entry(entry));
             }
-            if self.behind == Behind::Log {
-                self.catch_up().await?;
+            if self.catch_up == CatchUpState::InLog {
+                self.read_log_page().await?;
                 continue;
             }
-            if let Some(item) = self.live().await {
+            if let Some(item) = self.next_live_item().await {
                 return Ok(item);
             }
         }
     }
 
-    /// The next live item that is new; `None` sends the reader back to the log.
-    async fn live(&mut self) -> Option<Item> {
+    /// Returns the next live item that is new; `None` sends the reader back to the log.
+    async fn next_live_item(&mut self) -> Option<StreamItem> {
         let item = tokio::select! {
             biased;
             item = self.live.recv() => item,
-            // Nothing was lost: perhaps another process wrote something.
+            // Nothing was lost: perhaps another process wrote entries.
             () = self.ports.clock.sleep(POLL_MS) => {
-                self.behind = Behind::Log;
+                self.catch_up = CatchUpState::InLog;
                 return None;
             }
         };
         match item {
-            Ok(Item::Entry(entry)) if entry.seq <= self.seen.saturating_add(1) => {
-                self.find_text(&entry);
-                // An entry that the log has told already is not told again.
-                (entry.seq > self.seen).then(|| self.pass(entry))
+            Ok(StreamItem::Entry(entry)) if entry.seq <= self.last_seq.saturating_add(1) => {
+                self.track_streaming_call(&entry);
+                // An entry that was read from the log already is not returned again.
+                (entry.seq > self.last_seq).then(|| self.deliver_entry(entry))
             }
-            Ok(Item::Text { ask, .. } | Item::Thinking { ask, .. })
-                if self.streaming != Some(ask) =>
-            {
+            Ok(
+                StreamItem::TextDelta { model_call: ask, .. }
+                | StreamItem::ThinkingDelta { model_call: ask, .. },
+            ) if self.streaming_call != Some(ask) => None,
+            Ok(
+                piece @ (StreamItem::RunEnded(_)
+                | StreamItem::TextDelta { .. }
+                | StreamItem::ThinkingDelta { .. }),
+            ) => Some(piece),
+            Ok(StreamItem::Entry(_)) | Err(_) => {
+                self.streaming_call = None;
+                self.catch_up = CatchUpState::InLog;
                 None
             }
-            Ok(piece @ (Item::Ended(_) | Item::Text { .. } | Item::Thinking { .. })) => Some(piece),
-            Ok(Item::Entry(_)) | Err(_) => {
-                self.streaming = None;
-                self.behind = Behind::Log;
-                None
-            }
         }
     }
 
-    /// A model call that comes with the live feed has all of its text behind it there.
-    fn find_text(&mut self, entry: &Entry) {
+    /// Notes the model call whose start came through the live feed: all of its text follows there.
+    fn track_streaming_call(&mut self, entry: &Entry) {
         for record in &entry.records {
-            if let Record::Asked { ask, .. } = record
-                && self.done.is_none_or(|done| done < *ask)
+            if let Record::ModelCallStarted { model_call: ask, .. } = record
+                && self.last_finished_call.is_none_or(|done| done < *ask)
             {
-                self.streaming = Some(*ask);
+                self.streaming_call = Some(*ask);
             }
         }
     }
 
-    /// Gives an entry to the reader. Text of a reply that it tells is not passed on any more.
-    fn pass(&mut self, entry: Arc<Entry>) -> Item {
-        self.seen = entry.seq;
+    /// Returns an entry to the reader. The text of a reply that the entry contains is no longer
+    /// passed on.
+    fn deliver_entry(&mut self, entry: Arc<Entry>) -> StreamItem {
+        self.last_seq = entry.seq;
         for record in &entry.records {
-            if let Record::Replied { ask, .. } | Record::AttemptAbandoned { ask, .. } = record {
-                self.done = self.done.max(Some(*ask));
-                self.streaming = self.streaming.filter(|streaming| streaming > ask);
+            if let Record::ModelReplied { model_call: ask, .. }
+            | Record::ModelCallAbandoned { model_call: ask, .. } = record
+            {
+                self.last_finished_call = self.last_finished_call.max(Some(*ask));
+                self.streaming_call = self.streaming_call.filter(|streaming| streaming > ask);
             }
         }
-        Item::Entry(entry)
+        StreamItem::Entry(entry)
     }
 
-    async fn catch_up(&mut self) -> Result<(), SubscriptionError> {
-        let page = self.ports.store.read_log(self.lane.clone(), self.seen, PAGE).await?;
-        if page.len() < PAGE {
-            self.behind = Behind::Nothing;
+    async fn read_log_page(&mut self) -> Result<(), SubscriptionError> {
+        let page =
+            self.ports.store.read_log(self.lane.clone(), self.last_seq, LOG_PAGE_ENTRIES).await?;
+        if page.len() < LOG_PAGE_ENTRIES {
+            self.catch_up = CatchUpState::Live;
         }
         for stored in page {
-            self.pages.push_back(Arc::new(Entry::parse(stored.seq, &stored.line)?));
+            self.unread_entries.push_back(Arc::new(Entry::parse(stored.seq, &stored.line)?));
         }
         Ok(())
     }

@@ -1,16 +1,16 @@
-//! Time is an input: everybody asks this port.
+//! The clock port. Time is an input of the core; all other code gets it from here.
 
-use super::Task;
-use windlass_core::ids::Millis;
+use super::BoxFuture;
+use windlass_core::log::ids::UnixMillis;
 
-/// Wall time for records, and waiting.
+/// A clock: wall time for records, monotonic time, and timers.
 pub trait Clock: Send + Sync + 'static {
-    /// Now, as it will be written down.
-    fn now(&self) -> Millis;
+    /// Returns the wall time, as it is recorded.
+    fn now(&self) -> UnixMillis;
 
-    /// Time that only goes forward, for leases and limits, counted from an arbitrary point.
+    /// Returns monotonic time in milliseconds from an arbitrary origin, for leases and limits.
     fn monotonic_ms(&self) -> u64;
 
-    /// Waits.
-    fn sleep(&self, ms: u64) -> Task<'_, ()>;
+    /// Waits for `ms` milliseconds.
+    fn sleep(&self, ms: u64) -> BoxFuture<'_, ()>;
 }

@@ -1,56 +1,64 @@
-//! Hooks look at prompts, calls, answers and compactions. This crate has the port; hosts bring hooks.
+//! The hooks port: hooks inspect prompts, tool calls, answers and compactions. This crate has the
+//! port; programs bring their hooks.
 //!
-//! A hook that has nothing to say at a point leaves the method out. At the points before and after a
-//! call, and where a run waits for counsel, nobody is asked unless the settings say that somebody
-//! listens there.
+//! A hook implements only the methods of the points it is interested in. The methods before and
+//! after a tool call, and reviews, are only called if the settings say that hooks are present at
+//! that point.
 
 use std::sync::Arc;
 
-use super::Task;
+use super::BoxFuture;
 use windlass_core::Conversation;
-use windlass_core::call::Call;
-use windlass_core::child::Parent;
-use windlass_core::counsel::{Advice, Counsel};
-use windlass_core::ids::LaneId;
-use windlass_core::input::HookAnswer;
-use windlass_core::outcome::Outcome;
-use windlass_core::question::Question;
+use windlass_core::call::call_state::Call;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::ids::LaneId;
+use windlass_core::log::input::HookDecision;
+use windlass_core::run::child_runs::ParentLink;
+use windlass_core::run::question::Question;
+use windlass_core::run::review::{Review, ReviewResult};
 
-/// Somebody who listens at the hook points.
+/// Hooks of a program. Every method has a default that does nothing.
 pub trait Hooks: Send + Sync + 'static {
-    /// A conversation begins, or a child begins to work: before its prompt is looked at.
-    fn began(&self, _scene: Scene) -> Task<'_, Advice> {
-        Box::pin(std::future::ready(Advice::Pass { context: None }))
+    /// A conversation or a child run starts: called before its prompt is reviewed.
+    fn on_start(&self, _scene: HookContext) -> BoxFuture<'_, ReviewResult> {
+        Box::pin(std::future::ready(ReviewResult::Pass { context: None }))
     }
 
-    /// Before the call is judged. New arguments are assessed again, whatever facts come with them.
-    fn before(&self, _scene: Scene, _call: Call) -> Task<'_, Heard> {
-        Box::pin(std::future::ready(HookAnswer::Pass {}.into()))
+    /// Called before the permission decision about a tool call. Changed arguments are assessed
+    /// again, whatever facts come with them.
+    fn before_tool_call(&self, _scene: HookContext, _call: Call) -> BoxFuture<'_, HookResponse> {
+        Box::pin(std::future::ready(HookDecision::Pass {}.into()))
     }
 
-    /// After the call came back.
-    fn after(&self, _scene: Scene, _call: Call, _outcome: Outcome) -> Task<'_, Heard> {
-        Box::pin(std::future::ready(HookAnswer::Pass {}.into()))
+    /// Called after a tool call returned.
+    fn after_tool_call(
+        &self,
+        _scene: HookContext,
+        _call: Call,
+        _outcome: ToolOutcome,
+    ) -> BoxFuture<'_, HookResponse> {
+        Box::pin(std::future::ready(HookDecision::Pass {}.into()))
     }
 
-    /// The model ended its turn: before anybody says whether the answer counts.
-    fn sampled(&self, _scene: Scene) -> Task<'_, ()> {
+    /// The model finished its turn: called before the answer is reviewed.
+    fn after_sampling(&self, _scene: HookContext) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// A run is about to send its prompt, to end with its answer, or to leave old messages out.
-    fn counsel(&self, _scene: Scene, _about: Counsel) -> Task<'_, Advice> {
-        Box::pin(std::future::ready(Advice::Pass { context: None }))
+    /// Reviews what a run is about to do: send its prompt, end with its answer, or compact old
+    /// messages.
+    fn review(&self, _scene: HookContext, _about: Review) -> BoxFuture<'_, ReviewResult> {
+        Box::pin(std::future::ready(ReviewResult::Pass { context: None }))
     }
 
-    /// A human is asked. Nothing waits for this.
-    fn notified(&self, _scene: Scene, _question: Question) -> Task<'_, ()> {
+    /// A human is asked a question. Nothing waits for this hook.
+    fn on_question(&self, _scene: HookContext, _question: Question) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// This process is done with a conversation that is not a child. Nothing can be held back any
-    /// more; the process waits for it, up to the time that a hook may take.
-    fn session_ended(&self, _lane: LaneId, _reason: SessionEndReason) -> Task<'_, ()> {
+    /// This process is done with a top-level conversation. The hook cannot prevent anything; the
+    /// process waits for it, up to the hook timeout.
+    fn on_session_end(&self, _lane: LaneId, _reason: SessionEndReason) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 }
@@ -58,14 +66,14 @@ pub trait Hooks: Send + Sync + 'static {
 /// Why a process is done with a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionEndReason {
-    /// A new conversation begins in its place.
+    /// A new conversation is started in its place.
     Clear,
-    /// Its run ended, waits for a person, or was left; or the process is told to stop.
+    /// Its run ended, waits for a human or was released; or the process was told to stop.
     Other,
 }
 
 impl SessionEndReason {
-    /// Its name, as hooks are told.
+    /// Returns the name of the reason, as hooks receive it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -75,63 +83,63 @@ impl SessionEndReason {
     }
 }
 
-/// What a hook sees of the conversation it is asked about.
+/// The conversation that a hook is called for.
 #[derive(Debug, Clone)]
-pub struct Scene {
-    /// The lane it runs under, which is its name for the outside.
+pub struct HookContext {
+    /// The lane of the conversation, which is its name in the store.
     pub lane: LaneId,
-    /// The conversation, as it stands.
+    /// The current state of the conversation.
     pub conversation: Conversation,
 }
 
-impl Scene {
-    /// Whom it works for, if it is a child.
+impl HookContext {
+    /// Returns the parent's lane and call, if this is a child run.
     #[must_use]
-    pub fn parent(&self) -> Option<&Parent> {
+    pub fn parent(&self) -> Option<&ParentLink> {
         self.conversation.parent.as_ref()
     }
 
-    /// Which registered agent drives it.
+    /// Returns the registered agent that drives the conversation.
     #[must_use]
     pub fn agent(&self) -> Option<&Arc<str>> {
         self.conversation.settings.as_ref().map(|settings| &settings.agent)
     }
 
-    /// Whether no run of it has ended yet.
+    /// Returns whether no run of the conversation has ended yet.
     #[must_use]
     pub fn is_first_run(&self) -> bool {
-        self.conversation.last_end.is_none()
+        self.conversation.last_run_end.is_none()
     }
 
-    /// What the model said last, as text.
+    /// Returns the text of the current answer of the run.
     #[must_use]
-    pub fn answer(&self) -> String {
-        self.conversation.run.as_ref().map(|run| run.pieces.concat()).unwrap_or_default()
+    pub fn answer_text(&self) -> String {
+        self.conversation.run.as_ref().map(|run| run.answer_parts.concat()).unwrap_or_default()
     }
 
-    /// Whether an answer of this run was sent back already.
+    /// Returns whether a review has already rejected an answer of this run.
     #[must_use]
-    pub fn was_sent_back(&self) -> bool {
+    pub fn has_rejected_answer(&self) -> bool {
         self.conversation.run.as_ref().is_some_and(|run| run.counters.rejections > 0)
     }
 }
 
-/// What a hook said about a call.
+/// The response of a hook about a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
-    /// Its answer.
-    pub answer: HookAnswer,
-    /// Something the model should know.
+pub struct HookResponse {
+    /// The hook's decision.
+    pub decision: HookDecision,
+    /// Text that is added for the model.
     pub context: Option<Arc<str>>,
 }
 
-impl From<HookAnswer> for Heard {
-    fn from(answer: HookAnswer) -> Self {
-        Self { answer, context: None }
+impl From<HookDecision> for HookResponse {
+    fn from(answer: HookDecision) -> Self {
+        Self { decision: answer, context: None }
     }
 }
 
-/// Nobody listens.
+/// No hooks: every method has its default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;
 

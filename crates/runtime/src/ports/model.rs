@@ -1,28 +1,32 @@
-//! A model that can be asked.
+//! The model port.
 
 use std::sync::Arc;
 
-use super::Task;
-use windlass_core::block::Block;
-use windlass_core::input::Failure;
-use windlass_core::reply::Reply;
-use windlass_core::request::Request;
+use super::BoxFuture;
+use windlass_core::log::input::ModelFailure;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::reply::ModelReply;
+use windlass_core::message::request::ModelRequest;
 
-/// A model.
+/// A model that can be called.
 pub trait Model: Send + Sync + 'static {
-    /// Asks. Dropping the future ends the call. What arrives on the way goes to `stream`; what
-    /// counts is the reply.
-    fn ask(&self, request: Request, stream: Arc<dyn Stream>) -> Task<'_, Result<Reply, Failure>>;
+    /// Calls the model. Dropping the future cancels the call. Partial output goes to `stream`; only
+    /// the returned reply counts.
+    fn call(
+        &self,
+        request: ModelRequest,
+        stream: Arc<dyn ReplyObserver>,
+    ) -> BoxFuture<'_, Result<ModelReply, ModelFailure>>;
 }
 
-/// Takes what a reply brings while it is still coming.
-pub trait Stream: Send + Sync {
-    /// A piece of text for whoever watches.
-    fn text(&self, piece: &str);
+/// Receives the partial output of a reply while it arrives.
+pub trait ReplyObserver: Send + Sync {
+    /// Receives a piece of text, for live display.
+    fn on_text(&self, piece: &str);
 
-    /// A piece of thinking for whoever watches.
-    fn thinking(&self, piece: &str);
+    /// Receives a piece of thinking, for live display.
+    fn on_thinking(&self, piece: &str);
 
-    /// A block is complete.
-    fn block(&self, index: u16, block: &Block);
+    /// Receives a content block that is complete.
+    fn on_block(&self, index: u16, block: &ContentBlock);
 }

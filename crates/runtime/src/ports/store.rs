@@ -1,330 +1,372 @@
-//! Where lanes live. The methods are steps of a protocol, not SQL: each implementation says them in
-//! its engine's words, and one conformance suite holds all of them to the same meaning.
+//! The store port: lanes with their logs and inboxes. The methods are steps of a protocol, not SQL:
+//! each implementation expresses them in its engine's terms, and one conformance suite checks that
+//! all of them behave alike.
 
 use std::sync::Arc;
 
-use super::Task;
-use super::finding::{Left, Look, Reconcile, SeenBeat, ServedWorkspace, Whose, WorkerInfo};
-use super::forgetting::{Forget, Forgotten};
-use super::records::{
+use super::BoxFuture;
+use super::lane_discovery::{
+    AbandonedLane, Affinity, ClaimQuery, ObservedHeartbeat, ReconcileRequest, ServedWorkspace,
+    WorkerInfo,
+};
+use super::retention::{DeletedRows, RetentionCutoffs};
+use super::statistics::{
     EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
     WorkerEventPage,
 };
 use super::store_error::StoreError;
-use windlass_core::budget::Spent;
-use windlass_core::ids::{Epoch, LaneId, MailId, Millis, RunId, Seq};
-use windlass_core::mail::{Mail, MailBody};
-use windlass_core::project::{RawRow, Row, RunDescription};
-use windlass_core::record::Durability;
+use windlass_core::budget::spending::Spending;
+use windlass_core::log::ids::{Epoch, InboxMessageId, LaneId, RunId, Seq, UnixMillis};
+use windlass_core::log::inbox::{InboxCommand, InboxMessage};
+use windlass_core::log::record::Durability;
+use windlass_core::projection::{RawRow, Row, RunDescription};
 use windlass_core::stop::{RunState, StopCause};
 
 /// A store of lanes.
+///
+/// # Errors
+///
+/// Every method that returns a `Result` fails with a [`StoreError`] if the store cannot be read or
+/// written. Errors with a special meaning are described with their method.
 pub trait Store: Send + Sync + 'static {
-    /// Accepts a mail, making the lane if it is new. Durable when it returns. The same key again
-    /// gives the first mail's id and changes nothing.
-    fn deliver(&self, lane: LaneId, letter: Letter) -> Task<'_, Result<Delivered, StoreError>>;
+    /// Enqueues a message in the inbox of a lane, creating the lane if it is new. The message is
+    /// durable when this returns. The same idempotency key again returns the id of the first
+    /// message and changes nothing.
+    fn enqueue_message(
+        &self,
+        lane: LaneId,
+        letter: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>>;
 
-    /// Takes the lane: raises its epoch, so that every other owner is fenced from here on. A lane
-    /// with an owner is [`StoreError::Busy`], unless `dead` names that owner and the very beat it
-    /// still shows: then the caller has watched it stand still for a whole lease.
+    /// Claims the lane: raises its epoch, which fences every other owner from then on. A lane with
+    /// an owner is [`StoreError::Busy`], unless `dead` names that owner and the heartbeat count it
+    /// still shows: then the caller has observed it without a new heartbeat for a whole lease.
     ///
-    /// A claim may be forgotten when the store's machine crashes, until something is appended with
-    /// it. Then its epoch is given to somebody else: an owner is known by its name *and* its epoch.
-    fn claim(
+    /// A claim may be lost when the store's machine crashes, until something is appended with it.
+    /// Its epoch may then be given to another worker: an owner is identified by its name *and* its
+    /// epoch.
+    fn claim_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
-        dead: Option<SeenBeat>,
-    ) -> Task<'_, Result<Claim, StoreError>>;
+        dead: Option<ObservedHeartbeat>,
+    ) -> BoxFuture<'_, Result<LaneClaim, StoreError>>;
 
-    /// Gives the lane back. Fenced owners have nothing to give back.
-    fn release(
+    /// Releases the lane. Has no effect for a fenced owner.
+    fn release_lane(
         &self,
         lane: LaneId,
         worker: WorkerId,
         epoch: Epoch,
-    ) -> Task<'_, Result<(), StoreError>>;
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Says that the worker is alive.
-    fn beat(&self, worker: WorkerId) -> Task<'_, Result<(), StoreError>>;
+    /// Records a heartbeat of the worker.
+    fn record_heartbeat(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Appends entries with their rows in one transaction, if owner, epoch and head are still the
-    /// lane's: otherwise [`StoreError::Fenced`] and nothing is written. A lane that is made by its mail
-    /// belongs to whom the lane belongs to that sent it.
-    fn append(&self, append: Append) -> Task<'_, Result<(), StoreError>>;
+    /// Appends entries with their rows and outbox messages in one transaction, if owner, epoch and
+    /// head are still those of the lane: otherwise [`StoreError::Fenced`], and nothing is written.
+    /// A lane that is created by one of the messages inherits the affinity of the sender's lane.
+    fn append(&self, append: AppendRequest) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Entries after `after`, oldest first, at most `most`. A fork's log begins with its parent's.
+    /// Reads entries after `after`, oldest first, at most `most`. The log of a fork begins with its
+    /// parent's entries.
     fn read_log(
         &self,
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<EncodedEntry>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>>;
 
-    /// Mail that no entry has read yet, oldest first, at most `most`.
-    fn read_mail(&self, lane: LaneId, most: usize) -> Task<'_, Result<Vec<Mail>, StoreError>>;
+    /// Reads the inbox: messages that no entry has read yet, oldest first, at most `most`.
+    fn read_inbox(
+        &self,
+        lane: LaneId,
+        most: usize,
+    ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>>;
 
-    /// Makes `child` a lane whose log continues `parent`'s after entry `at`, and that belongs to whom
-    /// `parent` belongs to.
-    fn fork(&self, parent: LaneId, at: Seq, child: LaneId) -> Task<'_, Result<(), StoreError>>;
+    /// Creates `child` as a fork: a lane whose log continues `parent`'s after entry `at`, with the
+    /// affinity of `parent`.
+    fn fork_lane(
+        &self,
+        parent: LaneId,
+        at: Seq,
+        child: LaneId,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Waits until somebody may have delivered mail to the lane, in this process. A hint: other
-    /// processes are seen by polling.
-    fn mail_hint(&self, lane: LaneId) -> Task<'_, ()>;
+    /// Waits for a hint that the lane may have a new message. Hints are given within this process;
+    /// messages of other processes are found by polling.
+    fn wait_for_message(&self, lane: LaneId) -> BoxFuture<'_, ()>;
 
-    /// Waits until somebody may have delivered mail to any lane. A hint like the other one; a store
-    /// that gives none is polled.
-    fn any_mail_hint(&self) -> Task<'_, ()> {
+    /// Waits for a hint that any lane may have a new message, like [`Store::wait_for_message`]; a
+    /// store that gives no hints is polled.
+    fn wait_for_any_message(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 
-    /// The workers that own lanes, each with the beats it has sent.
-    fn owners(&self) -> Task<'_, Result<Vec<SeenBeat>, StoreError>>;
+    /// Returns the workers that own lanes, with their heartbeat counts.
+    fn owner_heartbeats(&self) -> BoxFuture<'_, Result<Vec<ObservedHeartbeat>, StoreError>>;
 
-    /// Hints at every lane of `owner` in which mail lies that no entry has read: what other
-    /// processes delivered shows itself so, for all lanes of a process at once.
-    fn hint_at_mail(&self, owner: WorkerId) -> Task<'_, Result<(), StoreError>>;
+    /// Gives a hint for every lane of `owner` that has unread messages, so that messages of other
+    /// processes are noticed for all lanes of a process at once.
+    fn hint_unread_messages(&self, owner: WorkerId) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Says whose a lane is, making it if it is new. One that is known keeps what it has.
-    fn introduce(&self, lane: LaneId, whose: Whose) -> Task<'_, Result<(), StoreError>>;
+    /// Registers a lane with its affinity, creating it if it is new. A lane that has an affinity
+    /// keeps it.
+    fn register_lane(&self, lane: LaneId, whose: Affinity)
+    -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Takes note that owners are dead: their lanes are fenced and have no owner from here on, and a
-    /// run that was at work on one is `timed_out`, to be resumed if its last checkpoint allows it.
-    fn reconcile(&self, pass: Reconcile) -> Task<'_, Result<Vec<Left>, StoreError>>;
+    /// Records that owners are dead: their lanes are fenced and have no owner from then on, and a
+    /// run that was active on one of them is `timed_out`, resumable if its last checkpoint allows
+    /// it.
+    fn reconcile_dead_owners(
+        &self,
+        pass: ReconcileRequest,
+    ) -> BoxFuture<'_, Result<Vec<AbandonedLane>, StoreError>>;
 
-    /// Takes lanes that want to be driven and that nobody has: they have mail, or are due. A lane
-    /// that was left while something was in the air is due. One tenant after the other. An error
-    /// may hide that lanes were taken: [`Store::owned`] says which.
-    fn claim_wanting(
+    /// Claims runnable lanes that have no owner: lanes with unread messages and due lanes. A lane
+    /// that was abandoned while an effect was in flight is due. Tenants are served in turn. Lanes
+    /// may have been claimed even if this fails: [`Store::lanes_owned_by`] returns which.
+    fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: Look,
-    ) -> Task<'_, Result<Vec<(LaneId, Claim)>, StoreError>>;
+        look: ClaimQuery,
+    ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>>;
 
-    /// The lanes of `owner`.
-    fn owned(&self, owner: WorkerId) -> Task<'_, Result<Vec<LaneId>, StoreError>>;
+    /// Returns the lanes that `owner` owns.
+    fn lanes_owned_by(&self, owner: WorkerId) -> BoxFuture<'_, Result<Vec<LaneId>, StoreError>>;
 
-    /// Forgets rows that are too old: nothing of a log, and nothing that a conversation goes on
-    /// from. A bounded piece of it; whoever wants all of it asks until nothing was found.
-    fn forget(&self, forget: Forget) -> Task<'_, Result<Forgotten, StoreError>>;
+    /// Deletes rows that are too old; never log entries, and nothing that a conversation needs to
+    /// continue. One call deletes a bounded number of rows; call it until nothing was deleted.
+    fn forget_old_rows(
+        &self,
+        forget: RetentionCutoffs,
+    ) -> BoxFuture<'_, Result<DeletedRows, StoreError>>;
 
-    /// Says what a worker serves, so that people can see what a conversation waits for.
-    fn announce(
+    /// Announces the workspaces that a worker serves, to show what a conversation waits for.
+    fn announce_workspaces(
         &self,
         worker: WorkerId,
         workspaces: Vec<ServedWorkspace>,
-    ) -> Task<'_, Result<(), StoreError>>;
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// The workers that announced themselves and beat within the last minutes.
-    fn workers(&self) -> Task<'_, Result<Vec<WorkerInfo>, StoreError>>;
+    /// Returns the workers that announced themselves and sent a heartbeat within the last minutes.
+    fn list_workers(&self) -> BoxFuture<'_, Result<Vec<WorkerInfo>, StoreError>>;
 
-    /// Makes a lane with an unfinished run due at once: whoever works takes it up next. `false` if
-    /// there is no such run.
-    fn wake(&self, lane: LaneId) -> Task<'_, Result<bool, StoreError>>;
+    /// Makes a lane with an unfinished run due at once, so that the next worker drives it. Returns
+    /// `false` if there is no such run.
+    fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>>;
 
-    /// Removes a lane, the lanes of its sub-agents, and everything stored for them. Refused while one
-    /// of them has an owner or an unfinished run, and while a fork shares its history.
-    fn remove(&self, lane: LaneId) -> Task<'_, Result<Removed, StoreError>>;
+    /// Removes a lane, the lanes of its sub-agents, and everything stored for them. Rejected while
+    /// one of them has an owner or an unfinished run, and while a fork shares its history.
+    fn remove_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<RemovedLanes, StoreError>>;
 
-    /// What is known of a lane.
-    fn lane(&self, lane: LaneId) -> Task<'_, Result<Option<LaneInfo>, StoreError>>;
+    /// Returns the state of a lane; `None` if there is no such lane.
+    fn lane_info(&self, lane: LaneId) -> BoxFuture<'_, Result<Option<LaneInfo>, StoreError>>;
 
-    /// Runs, newest first, at most `most`. A prompt that nobody has read yet is a queued run.
-    fn runs(&self, lane: Option<LaneId>, most: usize)
-    -> Task<'_, Result<Vec<RunInfo>, StoreError>>;
+    /// Returns runs, newest first, at most `most`. A prompt that is still unread is listed as a
+    /// queued run.
+    fn list_runs(
+        &self,
+        lane: Option<LaneId>,
+        most: usize,
+    ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>>;
 
-    /// The last trace row of every run that ended at `since` or later, newest run first, at most
-    /// `most`. A run that ended before it began has no row.
-    fn trace_ends(&self, since: Millis, most: usize)
-    -> Task<'_, Result<Vec<TraceEnd>, StoreError>>;
+    /// Returns the last trace row of every run that ended at `since` or later, newest run first, at
+    /// most `most`. A run that ended before it started has no row.
+    fn list_trace_ends(
+        &self,
+        since: UnixMillis,
+        most: usize,
+    ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>>;
 
-    /// What providers answered on a lane, as it came, with the entries after `after`; oldest first, at
-    /// most `most`. Answers that were too old are gone.
-    fn raw_responses(
+    /// Returns the raw responses of providers on a lane, with the entries after `after`; oldest
+    /// first, at most `most`. Responses older than the retention time are deleted.
+    fn read_raw_responses(
         &self,
         lane: LaneId,
         after: Seq,
         most: usize,
-    ) -> Task<'_, Result<Vec<RawRow>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>>;
 
-    /// What an account has spent, with what is set aside for calls in progress.
-    fn spending(&self, account: SpendingAccount) -> Task<'_, Result<Spent, StoreError>>;
+    /// Returns the spending of an account, including reservations for calls in progress.
+    fn spending(&self, account: SpendingAccount) -> BoxFuture<'_, Result<Spending, StoreError>>;
 
-    /// How the tools did whose calls began or ended at `since` or later, by name.
-    fn tool_stats(&self, since: Millis) -> Task<'_, Result<Vec<ToolStats>, StoreError>>;
+    /// Returns statistics of the tools whose calls started or ended at `since` or later, by name.
+    fn tool_stats(&self, since: UnixMillis) -> BoxFuture<'_, Result<Vec<ToolStats>, StoreError>>;
 
-    /// How often each event happened at `since` or later, by agent, profile and name.
-    fn event_counts(&self, since: Millis) -> Task<'_, Result<Vec<EventCount>, StoreError>>;
+    /// Returns how often each event occurred at `since` or later, by agent, profile and name.
+    fn event_counts(&self, since: UnixMillis)
+    -> BoxFuture<'_, Result<Vec<EventCount>, StoreError>>;
 
-    /// Keeps an event of a worker.
-    fn record_worker_event(&self, event: WorkerEvent) -> Task<'_, Result<(), StoreError>>;
+    /// Records an event of a worker.
+    fn record_worker_event(&self, event: WorkerEvent) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Events of workers, at most `most`, oldest first.
+    /// Returns events of workers, at most `most`, oldest first.
     fn worker_events(
         &self,
         page: WorkerEventPage,
         most: usize,
-    ) -> Task<'_, Result<Vec<NumberedWorkerEvent>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>>;
 }
 
-/// A process that owns lanes: a new random name at every start, never configured.
+/// The id of a process that owns lanes: a new random name at every start, never configured.
 pub type WorkerId = Arc<str>;
 
-/// A mail to be accepted.
+/// A message to be enqueued in the inbox of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Letter {
-    /// The sender's key: the same letter twice is one mail.
-    pub key: Arc<str>,
-    /// What it says.
-    pub body: MailBody,
+pub struct OutboxMessage {
+    /// The sender's idempotency key: a message that is sent twice is enqueued once.
+    pub idempotency_key: Arc<str>,
+    /// The command that the message carries.
+    pub body: InboxCommand,
 }
 
-/// An accepted mail.
+/// A message that was enqueued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delivered {
-    /// Its id.
-    pub mail: MailId,
+pub struct EnqueuedMessage {
+    /// The id of the message.
+    pub message: InboxMessageId,
 }
 
-/// A lane taken.
+/// A successful claim of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct LaneClaim {
     /// The epoch to append with.
     pub epoch: Epoch,
-    /// The last entry.
+    /// The last entry of the lane.
     pub head: Seq,
-    /// The lane this one continues, and the last entry they share.
+    /// The lane that this one is a fork of, and the last entry they share.
     pub fork_of: Option<(LaneId, Seq)>,
-    /// Whose turn it is when it is this lane's.
+    /// The tenant of the lane, for fair scheduling.
     pub tenant: Arc<str>,
     /// The id of the workspace that its tools need; empty for none.
-    pub affinity: Arc<str>,
-    /// The mail that lay in it when it was taken, oldest first, at most [`MAIL_PAGE`]. Nothing if it
-    /// cannot be read: [`Store::read_mail`] says why, and no other lane has to hear of it.
-    pub mail: Option<Vec<Mail>>,
+    pub workspace: Arc<str>,
+    /// The unread messages at the time of the claim, oldest first, at most [`INBOX_PAGE_MESSAGES`].
+    /// `None` if they cannot be read: [`Store::read_inbox`] then returns why, and the claims of
+    /// other lanes are not affected.
+    pub messages: Option<Vec<InboxMessage>>,
 }
 
-/// Mail read at once.
-pub const MAIL_PAGE: usize = 64;
+/// The number of inbox messages that are read at once.
+pub const INBOX_PAGE_MESSAGES: usize = 64;
 
-/// One append.
+/// One append transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Append {
-    /// To which lane.
+pub struct AppendRequest {
+    /// The lane to append to.
     pub lane: LaneId,
-    /// By whom.
+    /// The owner that appends.
     pub owner: WorkerId,
-    /// With which epoch.
+    /// The epoch of the owner's claim.
     pub epoch: Epoch,
-    /// After which entry.
+    /// The last entry before this append.
     pub head: Seq,
-    /// The encoded entries, dense after `head`.
+    /// The encoded entries, numbered without gaps after `head`.
     pub entries: Vec<EncodedEntry>,
-    /// Mail these entries read.
-    pub mail_read: Vec<MailId>,
-    /// Mail to other lanes.
-    pub mail_out: Vec<(LaneId, Letter)>,
-    /// The rows that belong to them.
+    /// The inbox messages that these entries have read.
+    pub messages_read: Vec<InboxMessageId>,
+    /// The outbox: messages to other lanes, enqueued in the same transaction.
+    pub outbox: Vec<(LaneId, OutboxMessage)>,
+    /// The rows that belong to the entries.
     pub rows: Vec<Row>,
-    /// When the lane wants to be looked at again although nothing arrives; at once, if something is
-    /// to be in the air.
-    pub wake_at: Option<Millis>,
-    /// The run that is active after them.
+    /// When the lane is due without a new message; at once if effects are wanted.
+    pub wake_at: Option<UnixMillis>,
+    /// The run that is active after the entries.
     pub active_run: Option<RunId>,
-    /// What it must survive before it returns.
+    /// What the append must survive before it returns.
     pub durability: Durability,
-    /// How it changes what the conversation's profile has spent, where that is capped.
+    /// How it changes the spending of the conversation's profile, where that is capped.
     pub spending: Option<SpendingChange>,
 }
 
 /// An entry as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedEntry {
-    /// Its place.
+    /// The sequence number of the entry.
     pub seq: Seq,
-    /// Its time.
-    pub at: Millis,
-    /// Its line.
+    /// The time of the entry.
+    pub at: UnixMillis,
+    /// The encoded entry, one line of JSON.
     pub line: Arc<str>,
 }
 
-/// What is known of a lane.
+/// The state of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneInfo {
-    /// Which.
+    /// The id of the lane.
     pub lane: LaneId,
-    /// How often it changed owner.
+    /// The epoch: how often the lane changed its owner.
     pub epoch: Epoch,
-    /// Its last entry.
+    /// The last entry.
     pub head: Seq,
-    /// Who owns it.
+    /// The worker that owns the lane.
     pub owner: Option<WorkerId>,
-    /// The run that is active.
+    /// The active run.
     pub active_run: Option<RunId>,
-    /// When it wants to be looked at again.
-    pub wake_at: Option<Millis>,
-    /// Whose it is.
-    pub whose: Whose,
+    /// When the lane is due without a new message.
+    pub wake_at: Option<UnixMillis>,
+    /// The affinity of the lane.
+    pub affinity: Affinity,
 }
 
 /// What was removed with a lane.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Removed {
-    /// The lane and those of its sub-agents.
+pub struct RemovedLanes {
+    /// The lane and the lanes of its sub-agents.
     pub lanes: Vec<LaneId>,
-    /// Log entries.
+    /// The number of removed log entries.
     pub entries: u64,
 }
 
 impl LaneInfo {
-    /// Whether this is still the claim that `worker` made. An epoch alone does not say so: a claim
-    /// that was forgotten leaves its epoch to the next.
+    /// Returns whether this is still the claim that `worker` made. The epoch alone does not tell:
+    /// the epoch of a lost claim is given to the next owner.
     #[must_use]
-    pub fn is_held_by(&self, worker: &WorkerId, epoch: Epoch) -> bool {
+    pub fn is_owned_by(&self, worker: &WorkerId, epoch: Epoch) -> bool {
         self.epoch == epoch && self.owner.as_ref() == Some(worker)
     }
 }
 
-/// What is known of a run.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunInfo {
-    /// Which.
+    /// The id of the run.
     pub run: RunId,
-    /// On which lane.
+    /// The lane of the run.
     pub lane: LaneId,
-    /// Its state.
+    /// The state that the run is in.
     pub state: RunState,
-    /// Why it ended.
+    /// Why the run ended.
     pub cause: Option<StopCause>,
-    /// Its text.
+    /// The text of the run's answer.
     pub text: Option<Arc<str>>,
-    /// When that was.
-    pub at: Millis,
-    /// Its owner died, and it can be resumed.
+    /// When the run reached this state.
+    pub at: UnixMillis,
+    /// Whether the owner of the run died and the run can be resumed.
     pub resume_available: bool,
-    /// Somebody asked it to end.
+    /// Whether a cancel of the run was requested.
     pub cancel_requested: bool,
-    /// What it is about.
+    /// A description of the run's task.
     pub description: RunDescription,
-    /// What it and its children cost so far; unknown for a model without a price.
+    /// What the run and its child runs have cost so far; unknown for a model without a price.
     pub usd_micros: Option<u64>,
 }
 
 /// How a run ended, and after how many iterations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TraceEnd {
-    /// Which run.
+pub struct RunTraceEnd {
+    /// The id of the run.
     pub run: RunId,
-    /// How many iterations it had.
-    pub iter: u32,
+    /// The number of iterations of the run.
+    pub iterations: u32,
     /// Why the run ended: the name of its stop cause.
     pub cause: Arc<str>,
-    /// When.
-    pub at: Millis,
-    /// The agent that drove it.
+    /// When the run ended.
+    pub at: UnixMillis,
+    /// The agent that drove the run.
     pub agent: Option<Arc<str>>,
-    /// The profile that its limits came from.
+    /// The profile that the limits of the run came from.
     pub profile: Option<Arc<str>>,
-    /// The model that it asked.
+    /// The model that the run called.
     pub model: Option<Arc<str>>,
 }

@@ -1,106 +1,106 @@
-//! What goes wrong with a store, in one sentence each that says what to do.
+//! Errors of stores. Each message is one sentence that says what is wrong and what to do.
 
-use windlass_core::ids::LaneId;
+use windlass_core::log::ids::LaneId;
 
-use super::finding::SeenBeat;
+use super::lane_discovery::ObservedHeartbeat;
 
-/// Why a store could not do it.
+/// Why an operation of a store failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// Another owner has the lane: stop, end what is in the air, do not retry.
+    /// Another owner has the lane: stop, abort the effects in flight, do not retry.
     #[error("lane {lane} has another owner; this one must stop")]
     Fenced {
-        /// Which lane.
+        /// The lane that was taken over.
         lane: LaneId,
     },
     /// The lane has a living owner.
     #[error("lane {lane} is being driven by another process; wait, or send it mail")]
     Busy {
-        /// Which lane.
+        /// The lane that was to be claimed.
         lane: LaneId,
-        /// Who, and how alive.
-        owner: SeenBeat,
+        /// The owner and its heartbeat count.
+        owner: ObservedHeartbeat,
     },
     /// There is no such lane.
-    #[error("there is no conversation {}; list them with `windlass runs`", without_kind(lane))]
-    NoLane {
-        /// Which lane.
+    #[error("there is no conversation {}; list them with `windlass runs`", conversation_id(lane))]
+    LaneNotFound {
+        /// The lane that was asked for.
         lane: LaneId,
     },
-    /// An argument that would corrupt the store.
-    #[error("{what}")]
+    /// An argument would corrupt the store.
+    #[error("{message}")]
     Invalid {
         /// What is wrong and what to do.
-        what: String,
+        message: String,
     },
     /// The disk is full.
-    #[error("the disk holding {place} is full; free some space, nothing was lost")]
-    Full {
-        /// Which file.
-        place: String,
+    #[error("the disk holding {location} is full; free some space, nothing was lost")]
+    DiskFull {
+        /// The file that could not be written.
+        location: String,
     },
     /// The store cannot be written.
-    #[error("{place} is read-only; make it writable or choose another with --store")]
+    #[error("{location} is read-only; make it writable or choose another with --store")]
     ReadOnly {
-        /// Which file.
-        place: String,
+        /// The file that is read-only.
+        location: String,
     },
-    /// Somebody else holds the store for too long.
-    #[error("{place} stayed locked for {waited_ms} ms; end the program that holds it")]
+    /// Another process has held the lock of the store for too long.
+    #[error("{location} stayed locked for {waited_ms} ms; end the program that holds it")]
     Locked {
-        /// Which file.
-        place: String,
-        /// How long it was tried.
+        /// The file that is locked.
+        location: String,
+        /// How long the lock was waited for, in milliseconds.
         waited_ms: u64,
     },
-    /// The store is somewhere else, and nobody answers there.
-    #[error("{place} cannot be reached ({reason}); start it or correct the address")]
+    /// The server of the store does not respond.
+    #[error("{location} cannot be reached ({reason}); start it or correct the address")]
     Unreachable {
-        /// Which server.
-        place: String,
-        /// What was found.
+        /// The server that was tried.
+        location: String,
+        /// What went wrong.
         reason: String,
     },
-    /// What is stored is damaged.
-    #[error("{place} is damaged ({reason}); restore it from a copy, nothing was changed")]
+    /// Stored data is damaged.
+    #[error("{location} is damaged ({reason}); restore it from a copy, nothing was changed")]
     Corrupt {
-        /// Which file.
-        place: String,
+        /// The file that is damaged.
+        location: String,
         /// What was found.
         reason: String,
     },
-    /// The store is of a newer version.
-    #[error("{place} has schema {found}, this program knows {known}; upgrade windlass")]
-    FromTheFuture {
-        /// Which file.
-        place: String,
-        /// Its version.
+    /// The schema of the store is newer than this program.
+    #[error("{location} has schema {found}, this program knows {known}; upgrade windlass")]
+    NewerSchema {
+        /// The file with the newer schema.
+        location: String,
+        /// The schema version of the store.
         found: i64,
-        /// The newest version known here.
+        /// The newest schema version known to this program.
         known: i64,
     },
-    /// The store is of a version from before the first release.
+    /// The store was made by a development version from before the first release.
     #[error(
-        "{place} was made by a development version of windlass (schema {found}), which this one \
+        "{location} was made by a development version of windlass (schema {found}), which this one \
          cannot read; move it away, or choose another with --store"
     )]
     OlderSchema {
-        /// Which file or database.
-        place: String,
-        /// Its version.
+        /// The file or database with the old schema.
+        location: String,
+        /// The schema version of the store.
         found: i64,
     },
-    /// It is not known whether the last append landed: the owner must reload.
-    #[error("{place} failed ({reason}); reload the lane before going on")]
+    /// The outcome of the last append is unknown: the owner must reload the lane.
+    #[error("{location} failed ({reason}); reload the lane before going on")]
     Broken {
-        /// Which file.
-        place: String,
-        /// What happened.
+        /// The file or server of the store.
+        location: String,
+        /// What went wrong.
         reason: String,
     },
 }
 
-/// The id of a conversation without the word that says that it is one.
-fn without_kind(lane: &LaneId) -> &str {
+/// The id of a conversation without the prefix that marks the lane as one.
+fn conversation_id(lane: &LaneId) -> &str {
     lane.as_str().strip_prefix("conversation:").unwrap_or(lane.as_str())
 }

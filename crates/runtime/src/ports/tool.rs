@@ -1,67 +1,68 @@
-//! Something a model can call.
+//! The tool port.
 
 use std::sync::Arc;
 
-use super::{Heartbeat, Task};
-use windlass_core::facts::Facts;
-use windlass_core::ids::{CallId, LaneId};
-use windlass_core::input::Finding;
-use windlass_core::outcome::Outcome;
-use windlass_core::permission::Subject;
-use windlass_core::raw::Raw;
-use windlass_core::settings::{Settings, ToolSpec};
+use super::{BoxFuture, CallHeartbeat};
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::ids::{CallId, LaneId};
+use windlass_core::log::input::ProbeResult;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::CallSubject;
+use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
 
-/// A tool. Dropping the future of `run` ends the call: a tool that holds processes ends them then.
+/// A tool that the model can call. Dropping the future of `run` aborts the call: a tool that holds
+/// processes must end them then.
 pub trait Tool: Send + Sync + 'static {
-    /// How it is offered to the model.
+    /// Returns the tool's name, description and input schema, as they are offered to the model.
     fn spec(&self) -> ToolSpec;
 
-    /// What is known of a call before it runs: does the input fit, what does it touch, may it be
-    /// repeated. Quick, and without effects.
-    fn assess(&self, input: &Raw) -> Facts;
+    /// Returns the facts of a call before it runs: whether the input is valid, what the call
+    /// touches, whether it may be repeated. Must be fast and without side effects.
+    fn assess(&self, input: &RawJson) -> CallFacts;
 
-    /// The same for a call of the conversation on `lane`. A tool that keeps something for each
-    /// conversation, such as the folder of its shell, judges by that.
-    fn assess_on(&self, _lane: &LaneId, input: &Raw) -> Facts {
+    /// Returns the facts of a call like [`Tool::assess`], with the state that the tool keeps for
+    /// the conversation on `lane`, such as the folder of its shell.
+    fn assess_in_lane(&self, _lane: &LaneId, input: &RawJson) -> CallFacts {
         self.assess(input)
     }
 
-    /// Runs it.
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome>;
+    /// Runs the call.
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome>;
 
-    /// Finds out what became of a call that was interrupted.
-    fn verify(&self, _context: CallContext, _input: Raw) -> Task<'_, Finding> {
-        Box::pin(std::future::ready(Finding::Unknown {}))
+    /// Finds out whether a call that was interrupted took effect.
+    fn probe(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ProbeResult> {
+        Box::pin(std::future::ready(ProbeResult::Unknown {}))
     }
 
-    /// Whether it works in the folder of the process. Conversations whose tools all say no are driven
-    /// by any worker; the others only where their workspace is.
+    /// Returns whether the tool works in the folder of the process. Conversations whose tools all
+    /// return `false` are driven by any worker; the others only where their workspace is.
     fn needs_workspace(&self) -> bool {
         true
     }
 
-    /// This process drives the conversation on `lane` no longer: what the tool keeps running for it
-    /// ends. A parked conversation is not left.
-    fn leave(&self, _lane: &LaneId) {}
+    /// This process no longer drives the conversation on `lane`: the tool must end whatever runs
+    /// for it. Not called when the conversation is only parked.
+    fn on_lane_released(&self, _lane: &LaneId) {}
 }
 
-/// What a tool is told about the call.
+/// What a tool gets to know about a call.
 #[derive(Debug, Clone)]
 pub struct CallContext {
-    /// The conversation's lane.
+    /// The lane of the conversation.
     pub lane: LaneId,
-    /// The call's identity.
+    /// The id of the call.
     pub call: CallId,
-    /// Names this call for outside systems that can tell repeats: the same on every attempt.
+    /// The idempotency key of the call for external systems: equal for every attempt.
     pub idempotency_key: Arc<str>,
-    /// Which attempt this is, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: u32,
-    /// What the call was judged to be about. A tool whose input names files can look again whether
-    /// they are still the same.
-    pub subject: Subject,
+    /// The subject on which the permission decision was based. A tool whose input names files can
+    /// check again whether they are still the same.
+    pub subject: CallSubject,
     /// The settings of the run that the call belongs to: its rules may differ from those of the
     /// process.
     pub settings: Option<Arc<Settings>>,
-    /// Says that a call which takes long still works.
-    pub heart: Heartbeat,
+    /// The heartbeat with which a long call reports that it is still working.
+    pub heartbeat: CallHeartbeat,
 }

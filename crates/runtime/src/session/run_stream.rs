@@ -1,81 +1,90 @@
-//! What happens in a run, as it happens, and how it ended.
+//! The stream of a run, and its outcome.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use windlass_core::conversation::{Conversation, Ended};
-use windlass_core::ids::{RunId, Seq};
-use windlass_core::input::Input;
-use windlass_core::log::Entry;
-use windlass_core::mail::MailBody;
-use windlass_core::question::Question;
-use windlass_core::record::Record;
-use windlass_core::run::Run;
-use windlass_core::wanted::{is_parked, waits_for_children};
+use windlass_core::log::entry::Entry;
+use windlass_core::log::ids::{RunId, Seq};
+use windlass_core::log::inbox::InboxCommand;
+use windlass_core::log::input::Input;
+use windlass_core::log::record::Record;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::conversation::{Conversation, RunEnd};
+use windlass_core::run::question::Question;
+use windlass_core::run::wanted::{is_parked, is_waiting_for_children};
 
 use super::Session;
-use crate::driver::{DriveError, Rest};
-use crate::feed::{Item, OwnerItems, Subscription, SubscriptionError};
+use crate::driver::{DriveError, DriveOutcome};
+use crate::feed::{OwnerFeedReceiver, StreamItem, Subscription, SubscriptionError};
 use crate::ports::StoreError;
 
-/// The stream of a run. Read it to watch; ask it for the [`end`](Self::end) to wait.
+/// The stream of a run: committed entries and live text. Call [`next`](Self::next) to follow the
+/// run, or [`wait_for_end`](Self::wait_for_end) to wait for its outcome.
+///
+/// Dropping the stream that started the run cancels the run; see [`detach`](Self::detach).
 pub struct RunStream {
     run: Option<RunId>,
-    source: Source,
+    source: StreamSource,
     /// Items of an owned run that were taken from its feed and not yet given to the reader.
-    taken: VecDeque<Item>,
-    ended: Option<End>,
+    buffered: VecDeque<StreamItem>,
+    outcome: Option<RunOutcome>,
 }
 
-enum Source {
-    /// This stream's reader sets the pace of the run, and dropping it cancels the run.
-    Owning { place: Place, items: OwnerItems, driving: JoinHandle<Result<Rest, DriveError>> },
-    /// Somebody else drives; this is one reader of many, and keeps its own copy.
+enum StreamSource {
+    /// This stream owns the run: its reader sets the pace of the run, and dropping it cancels the
+    /// run.
+    Owning {
+        place: StreamPosition,
+        items: OwnerFeedReceiver,
+        driving: JoinHandle<Result<DriveOutcome, DriveError>>,
+    },
+    /// Another task or process drives; this stream is one reader of many, and folds its own copy of
+    /// the conversation.
     Following {
         session: Session,
         conversation: Box<Conversation>,
         items: Box<Subscription>,
-        on_drop: OnDrop,
+        on_drop: DropAction,
     },
-    /// Somebody else drives from here on; the stream is about to watch.
-    Turning { place: Place, on_drop: OnDrop },
-    /// Nothing more will come.
-    Spent,
+    /// Another driver took over; the stream is about to follow.
+    StartingToFollow { place: StreamPosition, on_drop: DropAction },
+    /// No more items will come.
+    Exhausted,
 }
 
-/// What becomes of the run when its stream is dropped.
+/// What happens to the run when its stream is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OnDrop {
-    /// It goes on.
-    GoesOn,
-    /// It is cancelled: the stream owned it before it began to wait for its children.
-    Cancels,
+enum DropAction {
+    /// The run continues.
+    KeepRunning,
+    /// The run is cancelled: the stream owned it before it began to wait for its child runs.
+    CancelRun,
 }
 
-/// Where in a conversation a stream begins.
+/// The position in a conversation at which a stream begins.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct StreamPosition {
     pub(super) session: Session,
     pub(super) head: Seq,
 }
 
-impl Place {
-    /// The entries between this place and an item. There are some if another process drove the lane
-    /// after the place was taken and before the item's driver claimed it.
-    async fn missed(&self, item: Option<&Item>) -> Result<Vec<Entry>, DriveError> {
+impl StreamPosition {
+    /// The entries between this position and an item. There are some if another process drove the
+    /// lane after the position was recorded and before the item's driver claimed it.
+    async fn missed_entries(&self, item: Option<&StreamItem>) -> Result<Vec<Entry>, DriveError> {
         match item {
-            Some(Item::Entry(entry)) if entry.seq > self.head.saturating_add(1) => {
-                self.session.entries_between(self.head, entry.seq).await
+            Some(StreamItem::Entry(entry)) if entry.seq > self.head.saturating_add(1) => {
+                self.session.read_entries_between(self.head, entry.seq).await
             }
             _ => Ok(Vec::new()),
         }
     }
 
-    /// Moves on past what was read.
-    fn pass(&mut self, item: &Item) {
-        if let Item::Entry(entry) = item {
+    /// Moves the position past an item that was read.
+    fn advance_past(&mut self, item: &StreamItem) {
+        if let StreamItem::Entry(entry) = item {
             self.head = entry.seq;
         }
     }
@@ -83,217 +92,258 @@ impl Place {
 
 /// How a run ended, or why it waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
-    /// It ended.
-    Finished(Ended),
-    /// It waits for a human. Without a question it is one of its children that asks:
-    /// [`Session::asked_by_children`] says what.
+pub enum RunOutcome {
+    /// The run ended.
+    Finished(RunEnd),
+    /// The run waits for a human. Without a question here, one of its child runs asks:
+    /// [`Session::child_questions`] returns what.
     Parked(Vec<Question>),
-    /// It never began, and this is why.
-    Refused(Arc<str>),
-    /// It was left for another process to go on with.
+    /// The run never started, for this reason.
+    Rejected(Arc<str>),
+    /// The run was released so that another process can continue it.
     HandedOver,
 }
 
 impl RunStream {
-    pub(super) fn owning(
+    pub(super) fn new_owning(
         run: Option<RunId>,
-        place: Place,
-        items: OwnerItems,
-        driving: JoinHandle<Result<Rest, DriveError>>,
+        place: StreamPosition,
+        items: OwnerFeedReceiver,
+        driving: JoinHandle<Result<DriveOutcome, DriveError>>,
     ) -> Self {
-        let source = Source::Owning { place, items, driving };
-        Self { run, source, taken: VecDeque::new(), ended: None }
+        let source = StreamSource::Owning { place, items, driving };
+        Self { run, source, buffered: VecDeque::new(), outcome: None }
     }
 
-    pub(super) async fn following(run: Option<RunId>, place: Place) -> Result<Self, DriveError> {
-        let source = Source::follow(place, OnDrop::GoesOn).await?;
-        Ok(Self { run, source, taken: VecDeque::new(), ended: None })
+    pub(super) async fn new_following(
+        run: Option<RunId>,
+        place: StreamPosition,
+    ) -> Result<Self, DriveError> {
+        let source = StreamSource::start_following(place, DropAction::KeepRunning).await?;
+        Ok(Self { run, source, buffered: VecDeque::new(), outcome: None })
     }
 
-    /// The run it is about.
+    /// Returns the run that the stream belongs to, if it was known when the stream was opened.
     #[must_use]
     pub fn run(&self) -> Option<&RunId> {
         self.run.as_ref()
     }
 
-    /// The conversation as it was before the first item of this stream that was not read yet.
-    /// Whoever folds the entries of the stream begins with it: the log may be further by now.
+    /// Loads the conversation as it was before the first unread item of this stream, to fold the
+    /// entries of the stream onto it. The log may have more entries by now.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn conversation_before(&self) -> Result<Conversation, DriveError> {
         match &self.source {
-            Source::Owning { place, .. } | Source::Turning { place, .. } => {
+            StreamSource::Owning { place, .. } | StreamSource::StartingToFollow { place, .. } => {
                 place.session.conversation_at(place.head).await
             }
-            Source::Following { conversation, .. } => Ok(conversation.as_ref().clone()),
-            Source::Spent => Ok(Conversation::default()),
+            StreamSource::Following { conversation, .. } => Ok(conversation.as_ref().clone()),
+            StreamSource::Exhausted => Ok(Conversation::default()),
         }
     }
 
-    /// The next item; `None` when the run has ended or waits.
-    pub async fn next(&mut self) -> Result<Option<Item>, DriveError> {
-        while self.ended.is_none() {
+    /// Returns the next item; `None` when the run has ended, waits for a human or was handed over.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the driver of the run fails, the store fails or the log cannot
+    /// be read.
+    pub async fn next(&mut self) -> Result<Option<StreamItem>, DriveError> {
+        while self.outcome.is_none() {
             match &mut self.source {
-                Source::Spent => return Ok(None),
-                Source::Owning { place, items, .. } => {
-                    if self.taken.is_empty() {
+                StreamSource::Exhausted => return Ok(None),
+                StreamSource::Owning { place, items, .. } => {
+                    if self.buffered.is_empty() {
                         match items.recv().await {
-                            Some(item) => self.taken.push_back(item),
-                            // A stream waits for items: it keeps no room for what comes after.
-                            None => Box::pin(self.landed()).await?,
+                            Some(item) => self.buffered.push_back(item),
+                            // Boxed so that a stream that waits for items does not hold the larger
+                            // future.
+                            None => Box::pin(self.on_driver_finished()).await?,
                         }
                         continue;
                     }
-                    // Kept in `taken` while the log is read: a reader may stop waiting there.
-                    for entry in Box::pin(place.missed(self.taken.front())).await?.into_iter().rev()
+                    // Kept in `buffered` while the log is read: the reader may drop this future
+                    // there.
+                    for entry in Box::pin(place.missed_entries(self.buffered.front()))
+                        .await?
+                        .into_iter()
+                        .rev()
                     {
-                        self.taken.push_front(Item::Entry(Arc::new(entry)));
+                        self.buffered.push_front(StreamItem::Entry(Arc::new(entry)));
                     }
-                    if let Some(item) = self.taken.pop_front() {
-                        place.pass(&item);
-                        return Ok(Some(self.note(item)));
+                    if let Some(item) = self.buffered.pop_front() {
+                        place.advance_past(&item);
+                        return Ok(Some(self.observe_item(item)));
                     }
                 }
-                Source::Turning { place, on_drop } => {
-                    self.source = Box::pin(Source::follow(place.clone(), *on_drop)).await?;
-                    self.ask_for_children().await?;
+                StreamSource::StartingToFollow { place, on_drop } => {
+                    self.source =
+                        Box::pin(StreamSource::start_following(place.clone(), *on_drop)).await?;
+                    self.check_child_questions().await?;
                 }
-                Source::Following { session, items, .. } => {
+                StreamSource::Following { session, items, .. } => {
                     tokio::select! {
                         biased;
                         item = items.next() => {
-                            let item = item.map_err(narrow)?;
-                            self.fold(&item)?;
-                            return Ok(Some(self.note(item)));
+                            let item = item.map_err(to_drive_error)?;
+                            self.fold_item(&item)?;
+                            return Ok(Some(self.observe_item(item)));
                         }
-                        () = session.child_rested() => self.ask_for_children().await?,
-                        () = session.silence() => {
-                            self.step_in();
-                            self.ask_for_children().await?;
+                        () = session.wait_for_lane_rest() => self.check_child_questions().await?,
+                        () = session.wait_lease_expiry() => {
+                            self.take_over_if_stalled();
+                            self.check_child_questions().await?;
                         }
                     }
                 }
             }
         }
-        self.let_go();
+        self.release_source();
         Ok(None)
     }
 
-    /// Nothing happened for a whole lease: perhaps nobody is left to make it happen. If somebody
-    /// is, the claim fails and we are back here.
-    fn step_in(&mut self) {
-        let Source::Following { session, conversation, .. } = &self.source else { return };
-        if waits_for_children(conversation) {
-            return session.look_after_family(conversation);
+    /// Tries to take over the lane after a whole lease without an item. If the owner is alive, the
+    /// claim fails and the stream follows again.
+    fn take_over_if_stalled(&mut self) {
+        let StreamSource::Following { session, conversation, .. } = &self.source else { return };
+        if is_waiting_for_children(conversation) {
+            return session.drive_lane_tree_if_due(conversation);
         }
-        if let Some(mut ours) = session.drive(self.run.clone(), conversation.head) {
-            self.source = std::mem::replace(&mut ours.source, Source::Spent);
+        if let Some(mut ours) = session.drive_lane(self.run.clone(), conversation.head) {
+            self.source = std::mem::replace(&mut ours.source, StreamSource::Exhausted);
         }
     }
 
-    /// A run that waits for children who all wait for a human waits for a human.
-    async fn ask_for_children(&mut self) -> Result<(), DriveError> {
-        let Source::Following { session, conversation, .. } = &self.source else { return Ok(()) };
-        if !waits_for_children(conversation) {
+    /// Sets the outcome to parked if all child runs that the run waits for wait for a human.
+    async fn check_child_questions(&mut self) -> Result<(), DriveError> {
+        let StreamSource::Following { session, conversation, .. } = &self.source else {
+            return Ok(());
+        };
+        if !is_waiting_for_children(conversation) {
             return Ok(());
         }
-        let asked = Box::pin(session.asked_by(conversation)).await?;
+        let asked = Box::pin(session.child_questions_of(conversation)).await?;
         if asked.is_some_and(|asked| !asked.is_empty()) {
-            let own = conversation.run.iter().flat_map(Run::questions).cloned().collect();
-            self.ended = Some(End::Parked(own));
+            let own = conversation.run.iter().flat_map(Run::open_questions).cloned().collect();
+            self.outcome = Some(RunOutcome::Parked(own));
         }
         Ok(())
     }
 
-    /// Waits for the end.
-    pub async fn end(mut self) -> Result<End, DriveError> {
+    /// Waits until the run has ended, waits for a human or was handed over, and returns the
+    /// outcome.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the driver of the run fails, the store fails or the log cannot
+    /// be read.
+    pub async fn wait_for_end(mut self) -> Result<RunOutcome, DriveError> {
         while self.next().await?.is_some() {}
-        Ok(self.ended.take().unwrap_or(End::HandedOver))
+        Ok(self.outcome.take().unwrap_or(RunOutcome::HandedOver))
     }
 
-    /// Lets the run go on without this stream.
+    /// Drops the stream without cancelling the run, which continues.
     pub fn detach(mut self) {
-        self.let_go();
+        self.release_source();
     }
 
-    /// The lane may have more to do than this run: the driver goes on, unread.
-    fn let_go(&mut self) {
-        self.source = Source::Spent;
+    /// Stops reading. The driver continues unread, because the lane may have more to do than this
+    /// run.
+    fn release_source(&mut self) {
+        self.source = StreamSource::Exhausted;
     }
 
-    /// Looks whether the item ends the run this stream is about.
-    fn note(&mut self, item: Item) -> Item {
+    /// Records the outcome if the item ends the run of this stream.
+    fn observe_item(&mut self, item: StreamItem) -> StreamItem {
         match &item {
-            Item::Ended(ended) if self.run.as_ref().is_none_or(|run| *run == ended.run) => {
-                self.ended = Some(End::Finished(ended.as_ref().clone()));
+            StreamItem::RunEnded(ended)
+                if self.run.as_ref().is_none_or(|run| *run == ended.run) =>
+            {
+                self.outcome = Some(RunOutcome::Finished(ended.as_ref().clone()));
             }
-            Item::Entry(entry) => {
-                if let Some(why) = self.refusal(entry) {
-                    self.ended = Some(End::Refused(why));
+            StreamItem::Entry(entry) => {
+                if let Some(why) = self.rejection_reason(entry) {
+                    self.outcome = Some(RunOutcome::Rejected(why));
                 }
             }
-            Item::Ended(_) | Item::Text { .. } | Item::Thinking { .. } => {}
+            StreamItem::RunEnded(_)
+            | StreamItem::TextDelta { .. }
+            | StreamItem::ThinkingDelta { .. } => {}
         }
         item
     }
 
-    /// Why the prompt of this run was refused, if the entry says so.
-    fn refusal(&self, entry: &Entry) -> Option<Arc<str>> {
-        let Input::Received { mail } = &entry.input else { return None };
+    /// The reason why the prompt of this run was rejected, if the entry rejects it.
+    fn rejection_reason(&self, entry: &Entry) -> Option<Arc<str>> {
+        let Input::CommandsReceived { messages: mail } = &entry.input else { return None };
         let mine = mail.iter().find(|mail| match &mail.body {
-            MailBody::Prompt { run, .. } => Some(run) == self.run.as_ref(),
+            InboxCommand::Prompt { run, .. } => Some(run) == self.run.as_ref(),
             _ => false,
         })?;
         entry.records.iter().find_map(|record| match record {
-            Record::MailRefused { mail, why } if *mail == mine.id => Some(why.clone()),
+            Record::CommandRejected { message: mail, why } if *mail == mine.id => Some(why.clone()),
             _ => None,
         })
     }
 
-    /// A follower keeps its own copy, and so knows when the run it follows ends or waits.
-    fn fold(&mut self, item: &Item) -> Result<(), DriveError> {
-        let (Source::Following { conversation, .. }, Item::Entry(entry)) = (&mut self.source, item)
+    /// Folds an item into the follower's own copy of the conversation, which shows when the run
+    /// ends or waits.
+    fn fold_item(&mut self, item: &StreamItem) -> Result<(), DriveError> {
+        let (StreamSource::Following { conversation, .. }, StreamItem::Entry(entry)) =
+            (&mut self.source, item)
         else {
             return Ok(());
         };
         conversation.fold(entry)?;
         let finished = entry.records.iter().any(|record| match record {
-            Record::Finished { run, .. } => self.run.as_ref().is_none_or(|mine| mine == run),
+            Record::RunFinished { run, .. } => self.run.as_ref().is_none_or(|mine| mine == run),
             _ => false,
         });
         if finished || is_parked(conversation) {
-            self.ended = end_of(self.run.as_ref(), conversation);
+            self.outcome = outcome_of(self.run.as_ref(), conversation);
         }
         Ok(())
     }
 
-    /// The driver came to rest, or never came to drive: then somebody else does, and we watch.
-    async fn landed(&mut self) -> Result<(), DriveError> {
-        let Source::Owning { driving, .. } = &mut self.source else { return Ok(()) };
+    /// The driver finished, or never claimed the lane: then another process drives it, and the
+    /// stream follows.
+    async fn on_driver_finished(&mut self) -> Result<(), DriveError> {
+        let StreamSource::Owning { driving, .. } = &mut self.source else { return Ok(()) };
         let rest = driving.await;
-        let source = std::mem::replace(&mut self.source, Source::Spent);
-        let Source::Owning { place, .. } = source else { return Ok(()) };
-        // A driver that was dropped with its runtime has left the lane to whoever comes next.
+        let source = std::mem::replace(&mut self.source, StreamSource::Exhausted);
+        let StreamSource::Owning { place, .. } = source else { return Ok(()) };
+        // The driver was dropped with its runtime: the lane is free for the next worker.
         let Ok(rest) = rest else { return Ok(()) };
         if let Err(DriveError::Store(StoreError::Busy { .. } | StoreError::Fenced { .. })) = rest {
-            self.source = Source::Turning { place, on_drop: OnDrop::GoesOn };
+            self.source =
+                StreamSource::StartingToFollow { place, on_drop: DropAction::KeepRunning };
             return Ok(());
         }
-        self.ended = match rest? {
-            Rest::Parked(waiting) if waits_for_children(&waiting) && !is_parked(&waiting) => {
-                self.source = Source::Turning { place, on_drop: OnDrop::Cancels };
+        self.outcome = match rest? {
+            DriveOutcome::Parked(waiting)
+                if is_waiting_for_children(&waiting) && !is_parked(&waiting) =>
+            {
+                self.source =
+                    StreamSource::StartingToFollow { place, on_drop: DropAction::CancelRun };
                 None
             }
-            Rest::Idle(conversation) | Rest::Parked(conversation) => {
-                end_of(self.run.as_ref(), &conversation)
+            DriveOutcome::Idle(conversation) | DriveOutcome::Parked(conversation) => {
+                outcome_of(self.run.as_ref(), &conversation)
             }
-            Rest::HandedOver(_) => Some(End::HandedOver),
+            DriveOutcome::HandedOver(_) => Some(RunOutcome::HandedOver),
         };
         Ok(())
     }
 }
 
-impl Source {
-    async fn follow(Place { session, head }: Place, on_drop: OnDrop) -> Result<Self, DriveError> {
+impl StreamSource {
+    async fn start_following(
+        StreamPosition { session, head }: StreamPosition,
+        on_drop: DropAction,
+    ) -> Result<Self, DriveError> {
         let conversation = Box::new(session.conversation_at(head).await?);
         let items = Box::new(session.subscribe(head));
         Ok(Self::Following { session, conversation, items, on_drop })
@@ -301,52 +351,61 @@ impl Source {
 }
 
 impl Drop for RunStream {
-    /// Dropped after the end, it leaves the driver to go on; dropped before, the driver finds its
-    /// owner gone and cancels the run. A run that waits for its children has no driver to do so.
+    /// Dropped after the end, it leaves the driver running; dropped before, the driver sees that
+    /// the owner is gone and cancels the run. A run that waits for its child runs has no driver to
+    /// do so, and is cancelled here.
     fn drop(&mut self) {
-        if self.ended.is_some() {
-            return self.let_go();
+        if self.outcome.is_some() {
+            return self.release_source();
         }
-        let source = std::mem::replace(&mut self.source, Source::Spent);
+        let source = std::mem::replace(&mut self.source, StreamSource::Exhausted);
         let runtime = Handle::try_current();
         let run = self.run.clone();
         match (source, runtime) {
-            (Source::Owning { place, driving, items }, runtime) => {
+            (StreamSource::Owning { place, driving, items }, runtime) => {
                 items.abandon();
                 let Ok(runtime) = runtime else { return };
                 runtime.spawn(async move {
                     let _ = driving.await;
-                    place.session.cancel_waiting(run).await
+                    place.session.cancel_if_waiting_for_children(run).await
                 });
             }
             (
-                Source::Following { session, on_drop: OnDrop::Cancels, .. }
-                | Source::Turning { place: Place { session, .. }, on_drop: OnDrop::Cancels },
+                StreamSource::Following { session, on_drop: DropAction::CancelRun, .. }
+                | StreamSource::StartingToFollow {
+                    place: StreamPosition { session, .. },
+                    on_drop: DropAction::CancelRun,
+                },
                 Ok(runtime),
             ) => {
-                runtime.spawn(async move { session.cancel_waiting(run).await });
+                runtime.spawn(async move { session.cancel_if_waiting_for_children(run).await });
             }
-            (Source::Following { .. } | Source::Turning { .. } | Source::Spent, _) => {}
+            (
+                StreamSource::Following { .. }
+                | StreamSource::StartingToFollow { .. }
+                | StreamSource::Exhausted,
+                _,
+            ) => {}
         }
     }
 }
 
-fn end_of(run: Option<&RunId>, conversation: &Conversation) -> Option<End> {
-    let ended = conversation.last_end.as_ref();
+fn outcome_of(run: Option<&RunId>, conversation: &Conversation) -> Option<RunOutcome> {
+    let ended = conversation.last_run_end.as_ref();
     let ended = ended.filter(|ended| run.is_none_or(|run| ended.run == *run));
     match (ended, &conversation.run) {
         (Some(ended), active) if active.as_ref().is_none_or(|active| active.id != ended.run) => {
-            Some(End::Finished(ended.clone()))
+            Some(RunOutcome::Finished(ended.clone()))
         }
         (_, Some(active)) => {
-            let questions: Vec<Question> = active.questions().cloned().collect();
-            (!questions.is_empty()).then_some(End::Parked(questions))
+            let questions: Vec<Question> = active.open_questions().cloned().collect();
+            (!questions.is_empty()).then_some(RunOutcome::Parked(questions))
         }
         (_, None) => None,
     }
 }
 
-fn narrow(error: SubscriptionError) -> DriveError {
+fn to_drive_error(error: SubscriptionError) -> DriveError {
     match error {
         SubscriptionError::Store(error) => DriveError::Store(error),
         SubscriptionError::Log(error) => DriveError::Log(error),

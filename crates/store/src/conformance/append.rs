@@ -1,134 +1,141 @@
-//! One append is one change.
+//! Conformance cases: an append is atomic.
 
-use windlass_core::ids::Millis;
-use windlass_core::record::Durability;
+use windlass_core::log::ids::UnixMillis;
+use windlass_core::log::record::Durability;
 use windlass_core::stop::RunState;
 use windlass_runtime::ports::StoreError;
 
-use super::material::{
-    Subject, Verdict, append, entries, head, lane, letter, log, owned, prompt, run_row, written,
+use super::fixtures::{
+    CaseResult, TestStore, append, claim_lane_with_entries, claim_new_lane, entries, lane, message,
+    prompt, read_head, read_whole_log, run_row,
 };
 
-/// Entries, rows, marks, mail and the lane's own fields, at every durability.
-pub async fn lands_whole(store: Subject) -> Verdict {
+/// An append writes entries, rows, read marks, outbox messages and the lane's own fields, at every
+/// durability.
+pub async fn lands_whole(store: TestStore) -> CaseResult {
     for durability in [Durability::Volatile, Durability::Commit, Durability::Barrier] {
         let a = lane(&format!("{durability:?}"));
-        let epoch = owned(&store, &a).await?;
+        let epoch = claim_new_lane(&store, &a).await?;
         let mut all = append(&a, epoch, 0, entries("a", 1, 3));
         let run = format!("run of {a}");
-        all.mail_read = vec![1];
-        all.mail_out = vec![(lane("out"), letter(&run))];
+        all.messages_read = vec![1];
+        all.outbox = vec![(lane("out"), message(&run))];
         all.rows = vec![run_row(&run, RunState::Running, 7)];
-        all.wake_at = Some(Millis(99));
+        all.wake_at = Some(UnixMillis(99));
         all.active_run = Some(run.as_str().into());
         all.durability = durability;
         store.append(all).await?;
 
-        assert_eq!(log(&store, &a).await?, entries("a", 1, 3));
-        assert_eq!(store.read_mail(a.clone(), 9).await?, []);
+        assert_eq!(read_whole_log(&store, &a).await?, entries("a", 1, 3));
+        assert_eq!(store.read_inbox(a.clone(), 9).await?, []);
         assert!(
-            store.read_mail(lane("out"), 9).await?.iter().any(|mail| mail.body == prompt(&run))
+            store.read_inbox(lane("out"), 9).await?.iter().any(|mail| mail.body == prompt(&run))
         );
-        let runs = store.runs(Some(a.clone()), 9).await?;
+        let runs = store.list_runs(Some(a.clone()), 9).await?;
         assert_eq!(
             runs.iter().map(|run| (run.state, run.at)).collect::<Vec<_>>(),
-            [(RunState::Running, Millis(7))]
+            [(RunState::Running, UnixMillis(7))]
         );
-        let known = store.lane(a).await?.map(|lane| (lane.head, lane.wake_at, lane.active_run));
-        assert_eq!(known, Some((3, Some(Millis(99)), Some(run.as_str().into()))));
+        let known =
+            store.lane_info(a).await?.map(|lane| (lane.head, lane.wake_at, lane.active_run));
+        assert_eq!(known, Some((3, Some(UnixMillis(99)), Some(run.as_str().into()))));
     }
     Ok(())
 }
 
-/// Mail that is not waiting cannot be read, and then nothing else happens either.
-pub async fn refused_mail_undoes_all(store: Subject) -> Verdict {
+/// Marking a message as read that is not pending is rejected, and then nothing else is written.
+pub async fn refused_mail_undoes_all(store: TestStore) -> CaseResult {
     let a = lane("a");
-    let epoch = owned(&store, &a).await?;
+    let epoch = claim_new_lane(&store, &a).await?;
     for unknown in [vec![1, 2], vec![1, 1], vec![0], vec![u64::MAX]] {
         let mut bad = append(&a, epoch, 0, entries("a", 1, 1));
-        bad.mail_read = unknown;
-        bad.mail_out = vec![(lane("out"), letter("k"))];
+        bad.messages_read = unknown;
+        bad.outbox = vec![(lane("out"), message("k"))];
         bad.rows = vec![run_row("r", RunState::Running, 7)];
         let refused = store.append(bad).await;
         assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
-        assert_eq!(head(&store, &a).await?, Some(0));
-        assert_eq!(log(&store, &a).await?, []);
-        assert_eq!(store.read_mail(a.clone(), 9).await?.len(), 1);
-        assert_eq!(store.lane(lane("out")).await?, None);
-        assert_eq!(store.runs(None, 9).await?, []);
+        assert_eq!(read_head(&store, &a).await?, Some(0));
+        assert_eq!(read_whole_log(&store, &a).await?, []);
+        assert_eq!(store.read_inbox(a.clone(), 9).await?.len(), 1);
+        assert_eq!(store.lane_info(lane("out")).await?, None);
+        assert_eq!(store.list_runs(None, 9).await?, []);
     }
     store.append(append(&a, epoch, 0, entries("a", 1, 1))).await
 }
 
-/// Mail that an earlier append has read cannot be read again.
-pub async fn mail_is_read_once(store: Subject) -> Verdict {
+/// A message that an earlier append has read cannot be read again.
+pub async fn mail_is_read_once(store: TestStore) -> CaseResult {
     let a = lane("a");
-    let epoch = owned(&store, &a).await?;
+    let epoch = claim_new_lane(&store, &a).await?;
     let read = |head| {
         let mut step = append(&a, epoch, head, entries("a", head + 1, head + 1));
-        step.mail_read = vec![1];
+        step.messages_read = vec![1];
         step
     };
     store.append(read(0)).await?;
     let refused = store.append(read(1)).await;
     assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
-    assert_eq!(head(&store, &a).await?, Some(1));
-    assert_eq!(log(&store, &a).await?.len(), 1);
+    assert_eq!(read_head(&store, &a).await?, Some(1));
+    assert_eq!(read_whole_log(&store, &a).await?.len(), 1);
     store.append(append(&a, epoch, 1, entries("a", 2, 2))).await
 }
 
-/// Entries that do not follow the head are refused by name.
-pub async fn gap_is_refused(store: Subject) -> Verdict {
+/// Entries that do not follow the head are rejected with an error that says so.
+pub async fn gap_is_refused(store: TestStore) -> CaseResult {
     let a = lane("a");
-    let epoch = owned(&store, &a).await?;
+    let epoch = claim_new_lane(&store, &a).await?;
     let mut doubled = entries("a", 1, 2);
     doubled.extend(entries("a", 2, 2));
     for wrong in [entries("a", 2, 2), entries("a", 0, 1), doubled] {
         let refused = store.append(append(&a, epoch, 0, wrong)).await;
         assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
     }
-    assert_eq!(head(&store, &a).await?, Some(0));
+    assert_eq!(read_head(&store, &a).await?, Some(0));
     Ok(())
 }
 
-/// A lane may change when it wants to be woken without writing an entry.
-pub async fn without_entries(store: Subject) -> Verdict {
+/// An append may change a lane's wake-up time without writing an entry.
+pub async fn without_entries(store: TestStore) -> CaseResult {
     let a = lane("a");
-    let epoch = written(&store, &a, 2).await?;
+    let epoch = claim_lane_with_entries(&store, &a, 2).await?;
     let mut quiet = append(&a, epoch, 2, Vec::new());
-    quiet.wake_at = Some(Millis(5));
+    quiet.wake_at = Some(UnixMillis(5));
     store.append(quiet).await?;
-    let known = store.lane(a.clone()).await?.map(|lane| (lane.head, lane.wake_at));
-    assert_eq!(known, Some((2, Some(Millis(5)))));
+    let known = store.lane_info(a.clone()).await?.map(|lane| (lane.head, lane.wake_at));
+    assert_eq!(known, Some((2, Some(UnixMillis(5)))));
     store.append(append(&a, epoch, 2, entries("a", 3, 3))).await?;
-    assert_eq!(store.lane(a).await?.map(|lane| (lane.head, lane.wake_at)), Some((3, None)));
+    assert_eq!(store.lane_info(a).await?.map(|lane| (lane.head, lane.wake_at)), Some((3, None)));
     Ok(())
 }
 
-/// A lane that gets mail from another begins with it.
-pub async fn mail_out_makes_lanes(store: Subject) -> Verdict {
+/// An outbox message to a lane that does not exist creates the lane.
+pub async fn mail_out_makes_lanes(store: TestStore) -> CaseResult {
     let a = lane("a");
-    let epoch = owned(&store, &a).await?;
+    let epoch = claim_new_lane(&store, &a).await?;
     let mut out = append(&a, epoch, 0, entries("a", 1, 1));
-    out.mail_out =
-        vec![(lane("child"), letter("x")), (lane("child"), letter("y")), (a.clone(), letter("z"))];
+    out.outbox = vec![
+        (lane("child"), message("x")),
+        (lane("child"), message("y")),
+        (a.clone(), message("z")),
+    ];
     store.append(out).await?;
-    let ids: Vec<_> = store.read_mail(lane("child"), 9).await?.iter().map(|mail| mail.id).collect();
+    let ids: Vec<_> =
+        store.read_inbox(lane("child"), 9).await?.iter().map(|mail| mail.id).collect();
     assert_eq!(ids, [1, 2]);
-    assert_eq!(store.read_mail(a, 9).await?.len(), 2);
-    store.claim(lane("child"), "w".into(), None).await.map(drop)
+    assert_eq!(store.read_inbox(a, 9).await?.len(), 2);
+    store.claim_lane(lane("child"), "w".into(), None).await.map(drop)
 }
 
-/// The same letter from two appends is one mail.
-pub async fn mail_out_is_deduplicated(store: Subject) -> Verdict {
+/// An outbox message with the same key from two appends is delivered once.
+pub async fn mail_out_is_deduplicated(store: TestStore) -> CaseResult {
     let a = lane("a");
-    let epoch = owned(&store, &a).await?;
+    let epoch = claim_new_lane(&store, &a).await?;
     for head in 0..3 {
         let mut out = append(&a, epoch, head, entries("a", head + 1, head + 1));
-        out.mail_out = vec![(lane("child"), letter("x"))];
+        out.outbox = vec![(lane("child"), message("x"))];
         store.append(out).await?;
     }
-    store.deliver(lane("child"), letter("x")).await?;
-    assert_eq!(store.read_mail(lane("child"), 9).await?.len(), 1);
+    store.enqueue_message(lane("child"), message("x")).await?;
+    assert_eq!(store.read_inbox(lane("child"), 9).await?.len(), 1);
     Ok(())
 }

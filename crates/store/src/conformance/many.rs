@@ -1,17 +1,19 @@
-//! Many at once.
+//! Conformance cases: concurrent operations.
 
 use std::sync::Arc;
 
-use windlass_core::record::Durability;
+use windlass_core::log::record::Durability;
 use windlass_runtime::ports::StoreError;
 
-use super::material::{Subject, Verdict, append, entries, head, lane, log, owned, worker};
+use super::fixtures::{
+    CaseResult, TestStore, append, claim_new_lane, entries, lane, read_head, read_whole_log, worker,
+};
 
 const LANES: u64 = 24;
 const ENTRIES: u64 = 20;
 
-/// Every lane has its own log, whatever the others do meanwhile.
-pub async fn lanes_at_once(store: Subject) -> Verdict {
+/// Every lane has its own log, whatever is written to the others concurrently.
+pub async fn lanes_at_once(store: TestStore) -> CaseResult {
     let drivers: Vec<_> =
         (0..LANES).map(|no| tokio::spawn(drive(Arc::clone(&store), no))).collect();
     for driver in drivers {
@@ -19,14 +21,14 @@ pub async fn lanes_at_once(store: Subject) -> Verdict {
     }
     for no in 0..LANES {
         let name = lane(&no.to_string());
-        assert_eq!(log(&store, &name).await?, entries(name.as_str(), 1, ENTRIES));
+        assert_eq!(read_whole_log(&store, &name).await?, entries(name.as_str(), 1, ENTRIES));
     }
     Ok(())
 }
 
-async fn drive(store: Subject, no: u64) -> Verdict {
+async fn drive(store: TestStore, no: u64) -> CaseResult {
     let name = lane(&no.to_string());
-    let epoch = owned(&store, &name).await?;
+    let epoch = claim_new_lane(&store, &name).await?;
     for head in 0..ENTRIES {
         let mut step = append(&name, epoch, head, entries(name.as_str(), head + 1, head + 1));
         if (head + no).is_multiple_of(5) {
@@ -41,15 +43,15 @@ async fn drive(store: Subject, no: u64) -> Verdict {
     Ok(())
 }
 
-/// Claimed at the same moment, a lane has one owner.
-pub async fn two_owners_one_winner(store: Subject) -> Verdict {
+/// A lane that is claimed concurrently has one owner.
+pub async fn two_owners_one_winner(store: TestStore) -> CaseResult {
     let a = lane("a");
-    let epoch = owned(&store, &a).await?;
-    store.release(a.clone(), worker("w"), epoch).await?;
+    let epoch = claim_new_lane(&store, &a).await?;
+    store.release_lane(a.clone(), worker("w"), epoch).await?;
     let claims: Vec<_> = (0..8)
         .map(|no| {
             let (store, a) = (Arc::clone(&store), a.clone());
-            tokio::spawn(async move { store.claim(a, worker(&format!("w{no}")), None).await })
+            tokio::spawn(async move { store.claim_lane(a, worker(&format!("w{no}")), None).await })
         })
         .collect();
     let mut winners = Vec::new();
@@ -61,6 +63,6 @@ pub async fn two_owners_one_winner(store: Subject) -> Verdict {
         }
     }
     assert_eq!(winners, [epoch + 1]);
-    assert_eq!(head(&store, &a).await?, Some(0));
+    assert_eq!(read_head(&store, &a).await?, Some(0));
     Ok(())
 }

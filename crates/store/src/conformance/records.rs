@@ -1,42 +1,43 @@
-//! What is recorded beside the logs: shared spending, statistics, events of workers.
+//! Conformance cases: shared spending, statistics and worker events.
 
 use std::sync::Arc;
 
-use windlass_core::budget::Spent;
-use windlass_core::ids::{Millis, RunId};
-use windlass_core::project::{EventRow, Row, ToolResultRow};
-use windlass_core::raw::Raw;
+use windlass_core::budget::spending::Spending;
+use windlass_core::log::ids::{RunId, UnixMillis};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::projection::{EventRow, Row, ToolResultRow};
 use windlass_runtime::ports::{
-    Append, EventCount, Forget, SpendingAccount, SpendingChange, StoreError, ToolStats,
-    WorkerEvent, WorkerEventPage,
+    AppendRequest, EventCount, RetentionCutoffs, SpendingAccount, SpendingChange, StoreError,
+    ToolStats, WorkerEvent, WorkerEventPage,
 };
 
-use super::material::{Subject, Verdict, append, entries, lane, owned, worker};
+use super::fixtures::{CaseResult, TestStore, append, claim_new_lane, entries, lane, worker};
 
 fn account(profile: &str, period: &str) -> SpendingAccount {
     SpendingAccount { profile: profile.into(), period: period.into() }
 }
 
-fn spending(epoch: u64, head: u64, name: &str, tokens: i64, usd_micros: i64) -> Append {
+fn spending(epoch: u64, head: u64, name: &str, tokens: i64, usd_micros: i64) -> AppendRequest {
     let account = account("careful", "2026-11");
     let step = append(&lane(name), epoch, head, entries(name, head + 1, head + 1));
-    Append { spending: Some(SpendingChange { account, tokens, usd_micros }), ..step }
+    AppendRequest { spending: Some(SpendingChange { account, tokens, usd_micros }), ..step }
 }
 
-/// Several lanes add to one account; what was set aside is given back, and never more than that.
-pub async fn spending_adds_up(store: Subject) -> Verdict {
-    let (a, b) = (owned(&store, &lane("a")).await?, owned(&store, &lane("b")).await?);
+/// Several lanes add to one account; reservations are returned, and never more than was reserved.
+pub async fn spending_adds_up(store: TestStore) -> CaseResult {
+    let (a, b) =
+        (claim_new_lane(&store, &lane("a")).await?, claim_new_lane(&store, &lane("b")).await?);
     store.append(spending(a, 0, "a", 1_000, 70)).await?;
     store.append(spending(b, 0, "b", 500, 30)).await?;
     store.append(spending(a, 1, "a", -900, -60)).await?;
     let now = store.spending(account("careful", "2026-11")).await?;
-    assert_eq!(now, Spent { tokens: 600, usd_micros: 40 });
+    assert_eq!(now, Spending { tokens: 600, usd_micros: 40 });
     store.append(spending(b, 1, "b", -5_000, -5_000)).await?;
-    assert_eq!(store.spending(account("careful", "2026-11")).await?, Spent::default());
+    assert_eq!(store.spending(account("careful", "2026-11")).await?, Spending::default());
     for other in [account("careful", "2026-12"), account("other", "2026-11")] {
-        assert_eq!(store.spending(other).await?, Spent::default());
+        assert_eq!(store.spending(other).await?, Spending::default());
     }
-    // Absurd figures stay figures.
+    // Extreme amounts do not overflow.
     for head in 2..12 {
         store.append(spending(a, head, "a", 1 << 50, i64::MAX >> 2)).await?;
     }
@@ -44,22 +45,22 @@ pub async fn spending_adds_up(store: Subject) -> Verdict {
     Ok(())
 }
 
-/// Who lost the lane spends nothing.
-pub async fn a_fenced_append_spends_nothing(store: Subject) -> Verdict {
-    let epoch = owned(&store, &lane("a")).await?;
+/// A fenced append adds no spending.
+pub async fn a_fenced_append_spends_nothing(store: TestStore) -> CaseResult {
+    let epoch = claim_new_lane(&store, &lane("a")).await?;
     let refused = store.append(spending(epoch + 1, 0, "a", 1_000, 70)).await;
     assert!(matches!(refused, Err(StoreError::Fenced { .. })), "{refused:?}");
-    assert_eq!(store.spending(account("careful", "2026-11")).await?, Spent::default());
+    assert_eq!(store.spending(account("careful", "2026-11")).await?, Spending::default());
     Ok(())
 }
 
-/// Many at the same time add up to what each of them adds.
-pub async fn spending_of_many_at_once(store: Subject) -> Verdict {
+/// Concurrent additions to an account sum up.
+pub async fn spending_of_many_at_once(store: TestStore) -> CaseResult {
     let mut tasks = Vec::new();
     for nth in 0..16 {
         let (store, name) = (store.clone(), format!("lane{nth}"));
         tasks.push(tokio::spawn(async move {
-            let epoch = owned(&store, &lane(&name)).await?;
+            let epoch = claim_new_lane(&store, &lane(&name)).await?;
             for head in 0..10 {
                 store.append(spending(epoch, head, &name, 7, 3)).await?;
             }
@@ -71,27 +72,27 @@ pub async fn spending_of_many_at_once(store: Subject) -> Verdict {
         assert!(matches!(ended, Ok(Ok(()))), "{ended:?}");
     }
     let now = store.spending(account("careful", "2026-11")).await?;
-    assert_eq!(now, Spent { tokens: 16 * 10 * 7, usd_micros: 16 * 10 * 3 });
+    assert_eq!(now, Spending { tokens: 16 * 10 * 7, usd_micros: 16 * 10 * 3 });
     Ok(())
 }
 
 fn result(call: &str, tool: &str, attempts: u32, at: u64, outcome: Option<&str>) -> Row {
     Row::ToolResult(ToolResultRow {
-        run: RunId::derived("r"),
+        run: RunId::from_name("r"),
         tool_call_id: call.into(),
         call: call.to_owned(),
         tool: tool.into(),
-        started_at: Some(Millis(at)),
-        completed_at: outcome.map(|_| Millis(at + 1)),
+        started_at: Some(UnixMillis(at)),
+        completed_at: outcome.map(|_| UnixMillis(at + 1)),
         outcome: outcome.map(str::to_owned),
         attempts,
         result_seq: outcome.map(|_| 1),
     })
 }
 
-/// Each call counts once, with all its attempts; one that never ran does not.
-pub async fn tools_are_counted(store: Subject) -> Verdict {
-    let epoch = owned(&store, &lane("a")).await?;
+/// Each tool call counts once, with all its attempts; one that never ran does not count.
+pub async fn tools_are_counted(store: TestStore) -> CaseResult {
+    let epoch = claim_new_lane(&store, &lane("a")).await?;
     let rows = vec![
         result("1.0", "Fetch", 1, 100, None),
         result("1.0", "Fetch", 3, 100, Some("done")),
@@ -100,7 +101,7 @@ pub async fn tools_are_counted(store: Subject) -> Verdict {
         result("1.3", "Bash", 0, 300, Some("denied")),
     ];
     let step = append(&lane("a"), epoch, 0, entries("a", 1, 1));
-    store.append(Append { rows, ..step }).await?;
+    store.append(AppendRequest { rows, ..step }).await?;
     let stats = |tool: &str, calls, attempts, retried, failed| ToolStats {
         tool: tool.into(),
         calls,
@@ -108,25 +109,25 @@ pub async fn tools_are_counted(store: Subject) -> Verdict {
         retried,
         failed,
     };
-    let all = store.tool_stats(Millis(0)).await?;
+    let all = store.tool_stats(UnixMillis(0)).await?;
     assert_eq!(all, [stats("Bash", 1, 1, 0, 0), stats("Fetch", 2, 4, 1, 1)]);
-    let recent = store.tool_stats(Millis(201)).await?;
+    let recent = store.tool_stats(UnixMillis(201)).await?;
     assert_eq!(recent, [stats("Bash", 1, 1, 0, 0), stats("Fetch", 1, 1, 0, 1)]);
     Ok(())
 }
 
 /// Events are counted by agent, profile and name.
-pub async fn events_are_counted(store: Subject) -> Verdict {
-    let epoch = owned(&store, &lane("a")).await?;
+pub async fn events_are_counted(store: TestStore) -> CaseResult {
+    let epoch = claim_new_lane(&store, &lane("a")).await?;
     let event = |agent: &str, name: &'static str, at, fields: &str| {
         Row::Event(EventRow {
             run: None,
             agent: agent.into(),
             profile: "careful".into(),
             seq: 1,
-            at: Millis(at),
+            at: UnixMillis(at),
             name,
-            fields: Raw::parse(fields).unwrap_or_else(|_| Raw::encode(&())),
+            fields: RawJson::parse(fields).unwrap_or_else(|_| RawJson::encode(&())),
         })
     };
     let calm = r#"{"level":"calm","escalated":false}"#;
@@ -137,7 +138,7 @@ pub async fn events_are_counted(store: Subject) -> Verdict {
         event("helper", "agent.loop.detected", 3, calm),
     ];
     let step = append(&lane("a"), epoch, 0, entries("a", 1, 1));
-    store.append(Append { rows, ..step }).await?;
+    store.append(AppendRequest { rows, ..step }).await?;
     let count = |agent: &str, name: &str, count, escalated| EventCount {
         agent: agent.into(),
         profile: "careful".into(),
@@ -146,25 +147,25 @@ pub async fn events_are_counted(store: Subject) -> Verdict {
         escalated,
     };
     assert_eq!(
-        store.event_counts(Millis(2)).await?,
+        store.event_counts(UnixMillis(2)).await?,
         [
             count("helper", "agent.loop.detected", 1, 0),
             count("scout", "agent.loop.detected", 1, 1),
             count("scout", "agent_run.started", 1, 1)
         ]
     );
-    assert_eq!(store.event_counts(Millis(0)).await?.len(), 3);
+    assert_eq!(store.event_counts(UnixMillis(0)).await?.len(), 3);
     Ok(())
 }
 
-/// Events of workers come back as they were, the newest of them, and grow old like others.
-pub async fn workers_tell_events(store: Subject) -> Verdict {
+/// Worker events are returned unchanged, the newest ones, and are deleted by retention.
+pub async fn workers_tell_events(store: TestStore) -> CaseResult {
     let event = |at: u64| WorkerEvent {
-        at: Millis(at),
+        at: UnixMillis(at),
         worker: worker("w"),
         lane: at.is_multiple_of(2).then(|| lane("a")),
         name: Arc::from("agent_run.reconcile"),
-        fields: Raw::encode(&at),
+        fields: RawJson::encode(&at),
     };
     for at in 1..=5 {
         store.record_worker_event(event(at)).await?;
@@ -177,14 +178,14 @@ pub async fn workers_tell_events(store: Subject) -> Verdict {
     let (numbers, all) = read(WorkerEventPage::Newest, 9).await?;
     assert_eq!(all.len(), 5);
     assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
-    // Whoever follows reads on after the last number it saw, oldest first.
+    // A follower reads on after the last number it saw, oldest first.
     let after = WorkerEventPage::After(numbers.get(1).copied().unwrap_or_default());
     assert_eq!(read(after, 2).await?.1, [event(3), event(4)]);
     assert_eq!(read(after, 9).await?.1, [event(3), event(4), event(5)]);
     let last = WorkerEventPage::After(numbers.last().copied().unwrap_or_default());
     assert_eq!(read(last, 9).await?.1, []);
-    let old = Forget { raw_before: Millis(0), trace_before: Millis(3), most: 9 };
-    assert_eq!(store.forget(old).await?.events, 2);
+    let old = RetentionCutoffs { raw_before: UnixMillis(0), trace_before: UnixMillis(3), limit: 9 };
+    assert_eq!(store.forget_old_rows(old).await?.events, 2);
     assert_eq!(read(WorkerEventPage::Newest, 9).await?.1, [event(3), event(4), event(5)]);
     Ok(())
 }

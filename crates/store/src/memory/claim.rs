@@ -1,18 +1,20 @@
-//! Taking lanes, giving them back, and being alive.
+//! Claiming and releasing lanes; heartbeats.
 
-use windlass_core::ids::{Epoch, LaneId};
-use windlass_runtime::ports::{Claim, Look, MAIL_PAGE, SeenBeat, StoreError, WorkerId};
+use windlass_core::log::ids::{Epoch, LaneId};
+use windlass_runtime::ports::{
+    ClaimQuery, INBOX_PAGE_MESSAGES, LaneClaim, ObservedHeartbeat, StoreError, WorkerId,
+};
 
-use super::world::World;
+use super::store_state::StoreState;
 
-impl World {
+impl StoreState {
     pub(super) fn claim(
         &mut self,
         lane: &LaneId,
         worker: &WorkerId,
-        dead: Option<&SeenBeat>,
-    ) -> Result<Claim, StoreError> {
-        if let Some(owner) = self.owner(lane)?
+        dead: Option<&ObservedHeartbeat>,
+    ) -> Result<LaneClaim, StoreError> {
+        if let Some(owner) = self.owner_heartbeat(lane)?
             && dead != Some(&owner)
         {
             return Err(StoreError::Busy { lane: lane.clone(), owner });
@@ -21,28 +23,29 @@ impl World {
         taken.epoch = taken.epoch.saturating_add(1);
         taken.owner = Some(worker.clone());
         let (fork_of, tenant) = (taken.parent.clone(), taken.tenant());
-        let affinity = taken.whose.affinity.clone();
+        let affinity = taken.affinity.workspace.clone();
         let (epoch, head) = (taken.epoch, taken.head);
-        let mail = Some(self.waiting_mail(lane, MAIL_PAGE)?);
-        Ok(Claim { epoch, head, fork_of, tenant, affinity, mail })
+        let mail = Some(self.pending_messages(lane, INBOX_PAGE_MESSAGES)?);
+        Ok(LaneClaim { epoch, head, fork_of, tenant, workspace: affinity, messages: mail })
     }
 
-    pub(super) fn claim_wanting(
+    pub(super) fn claim_runnable(
         &mut self,
         worker: &WorkerId,
-        look: &Look,
-    ) -> Result<Vec<(LaneId, Claim)>, StoreError> {
-        let wanting = self.wanting(look).into_iter();
+        look: &ClaimQuery,
+    ) -> Result<Vec<(LaneId, LaneClaim)>, StoreError> {
+        let wanting = self.runnable_lanes(look).into_iter();
         wanting.map(|lane| Ok((lane.clone(), self.claim(&lane, worker, None)?))).collect()
     }
 
-    fn owner(&self, lane: &LaneId) -> Result<Option<SeenBeat>, StoreError> {
+    fn owner_heartbeat(&self, lane: &LaneId) -> Result<Option<ObservedHeartbeat>, StoreError> {
         let owner = self.lane_ref(lane)?.owner.clone();
-        Ok(owner.map(|worker| SeenBeat { beats: self.beats(&worker), worker }))
+        Ok(owner
+            .map(|worker| ObservedHeartbeat { heartbeats: self.heartbeat_count(&worker), worker }))
     }
 
-    pub(super) fn beats(&self, worker: &WorkerId) -> u64 {
-        self.workers.get(worker).copied().unwrap_or_default()
+    pub(super) fn heartbeat_count(&self, worker: &WorkerId) -> u64 {
+        self.heartbeats.get(worker).copied().unwrap_or_default()
     }
 
     pub(super) fn release(&mut self, lane: &LaneId, worker: &WorkerId, epoch: Epoch) {
@@ -54,8 +57,8 @@ impl World {
         }
     }
 
-    pub(super) fn beat(&mut self, worker: &WorkerId) {
-        let beats = self.beats(worker).saturating_add(1);
-        self.workers.insert(worker.clone(), beats);
+    pub(super) fn record_heartbeat(&mut self, worker: &WorkerId) {
+        let beats = self.heartbeat_count(worker).saturating_add(1);
+        self.heartbeats.insert(worker.clone(), beats);
     }
 }

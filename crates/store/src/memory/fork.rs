@@ -1,28 +1,29 @@
-//! A lane that begins as another one.
+//! Forking a lane.
 
-use windlass_core::ids::{LaneId, Seq};
+use windlass_core::log::ids::{LaneId, Seq};
 use windlass_runtime::ports::StoreError;
 
-use super::world::{Lane, World};
-use crate::valid::refusal;
+use super::store_state::{LaneState, StoreState};
+use crate::validation::rejection;
 
-impl World {
+impl StoreState {
     pub(super) fn fork(
         &mut self,
         parent: &LaneId,
         at: Seq,
         child: &LaneId,
     ) -> Result<(), StoreError> {
-        let (head, whose) = (self.lane_ref(parent)?.head, self.lane_ref(parent)?.whose.clone());
+        let (head, whose) = (self.lane_ref(parent)?.head, self.lane_ref(parent)?.affinity.clone());
         if at > head {
-            return Err(refusal::fork_beyond_head(parent, at, head));
+            return Err(rejection::fork_beyond_head(parent, at, head));
         }
         let origin = Some((parent.clone(), at));
         match self.lanes.get(child) {
             Some(there) if there.parent == origin => Ok(()),
-            Some(_) => Err(refusal::fork_exists(child)),
+            Some(_) => Err(rejection::fork_exists(child)),
             None => {
-                let lane = Lane { whose, parent: origin, head: at, ..Lane::default() };
+                let lane =
+                    LaneState { affinity: whose, parent: origin, head: at, ..LaneState::default() };
                 self.lanes.insert(child.clone(), lane);
                 Ok(())
             }

@@ -1,31 +1,34 @@
-//! Settling what dead owners left.
+//! Reconciling lanes of dead owners.
 
-use windlass_core::ids::{LaneId, RunId};
-use windlass_core::project::Row;
+use windlass_core::log::ids::{LaneId, RunId};
+use windlass_core::projection::Row;
 use windlass_core::stop::RunState;
-use windlass_runtime::ports::{Left, Reconcile, SeenBeat};
+use windlass_runtime::ports::{AbandonedLane, ObservedHeartbeat, ReconcileRequest};
 
-use super::world::{Lane, World};
+use super::store_state::{LaneState, StoreState};
 
-impl World {
-    pub(super) fn reconcile(&mut self, pass: &Reconcile) -> Vec<Left> {
-        let dead = |lane: &Lane| {
+impl StoreState {
+    pub(super) fn reconcile(&mut self, pass: &ReconcileRequest) -> Vec<AbandonedLane> {
+        let dead = |lane: &LaneState| {
             let owner = lane.owner.as_ref();
-            let seen = owner.map(|w| SeenBeat { beats: self.beats(w), worker: w.clone() });
+            let seen = owner.map(|w| ObservedHeartbeat {
+                heartbeats: self.heartbeat_count(w),
+                worker: w.clone(),
+            });
             seen.is_some_and(|seen| pass.dead.contains(&seen))
         };
         let lanes = self.lanes.iter().filter(|(_, lane)| dead(lane)).map(|(id, _)| id.clone());
-        let lanes: Vec<LaneId> = lanes.take(pass.most).collect();
-        lanes.into_iter().map(|lane| self.settle(lane, pass)).collect()
+        let lanes: Vec<LaneId> = lanes.take(pass.limit).collect();
+        lanes.into_iter().map(|lane| self.release_dead_lane(lane, pass)).collect()
     }
 
-    fn settle(&mut self, id: LaneId, pass: &Reconcile) -> Left {
-        let (at_work, resume_available) = self.at_work(&id);
-        let own = at_work.as_ref().and_then(|run| self.run_places.get(run));
+    fn release_dead_lane(&mut self, id: LaneId, pass: &ReconcileRequest) -> AbandonedLane {
+        let (at_work, resume_available) = self.interrupted_run(&id);
+        let own = at_work.as_ref().and_then(|run| self.run_positions.get(run));
         let own = own.and_then(|place| self.runs.get(*place)?.description.resume);
         let is_offered = pass.resume.is_offered(own.unwrap_or_default());
         if let Some(run) = &at_work
-            && let Some(place) = self.run_places.get(run).copied()
+            && let Some(place) = self.run_positions.get(run).copied()
             && let Some(info) = self.runs.get_mut(place)
         {
             info.state = RunState::TimedOut;
@@ -34,18 +37,19 @@ impl World {
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.owner = None;
             lane.epoch = lane.epoch.saturating_add(1);
-            // A run that cannot go on by itself waits for a person, whatever the policy is.
+            // A run that cannot be resumed automatically waits for a human, whatever the policy is.
             if at_work.is_some() && (is_offered || !resume_available) {
                 lane.wake_at = None;
             }
         }
-        Left { lane: id, timed_out: at_work, resume_available }
+        AbandonedLane { lane: id, timed_out: at_work, resume_available }
     }
 
-    /// The run that is at work on a lane, and whether its last checkpoint is one to go on from.
-    fn at_work(&self, id: &LaneId) -> (Option<RunId>, bool) {
+    /// Returns the run that was running on a lane, and whether it can be resumed from its last
+    /// checkpoint.
+    fn interrupted_run(&self, id: &LaneId) -> (Option<RunId>, bool) {
         let Some(lane) = self.lanes.get(id) else { return (None, false) };
-        let place = lane.occupied_by.as_ref().and_then(|run| self.run_places.get(run));
+        let place = lane.occupied_by.as_ref().and_then(|run| self.run_positions.get(run));
         let info = place.and_then(|place| self.runs.get(*place));
         let Some(info) = info.filter(|info| info.state == RunState::Running) else {
             return (None, false);

@@ -1,4 +1,5 @@
-//! Opening the database: what is not ours, too new, too old or read-only is named and left as it is.
+//! Opens the database; one that is not ours, too new, too old or read-only is reported and left
+//! unchanged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,39 +7,42 @@ use std::time::Duration;
 use tokio::time::timeout;
 use windlass_runtime::ports::StoreError;
 
-use super::address::Statements;
-use super::home::Home;
-use super::link::Link;
-use super::pause::Pauses;
-use super::trouble::{Trouble, is_starting, unreachable};
-use super::{migrate, server};
+use super::backoff::ReconnectBackoff;
+use super::config::ServerConfig;
+use super::connection::PgConnection;
+use super::error::{PgError, is_starting, unreachable_error};
+use super::server_address::StatementMode;
+use super::{schema_migration, server_check};
 
-/// The connections that are there from the beginning.
-pub(super) struct Opened {
-    pub(super) appends: Link,
-    pub(super) beats: Link,
+/// The connections that are opened at the start.
+pub(super) struct OpenConnections {
+    pub(super) append_connection: PgConnection,
+    pub(super) heartbeat_connection: PgConnection,
 }
 
-/// Opens patiently: a server may be starting, restarting or full for a moment. One that says that it
-/// is starting is given as long as any other work would wait for it.
-pub(super) async fn open(home: &Arc<Home>) -> Result<Opened, StoreError> {
-    match within(home, home.settings.opening).await {
-        Err(error) if is_starting(&error) => within(home, home.settings.patience).await,
+/// Opens the database with retries: a server may be starting, restarting or full for a moment. A
+/// server that reports that it is starting is given the retry timeout of any other operation.
+pub(super) async fn open_database(home: &Arc<ServerConfig>) -> Result<OpenConnections, StoreError> {
+    match open_within(home, home.settings.open_timeout).await {
+        Err(error) if is_starting(&error) => open_within(home, home.settings.retry_timeout).await,
         outcome => outcome,
     }
 }
 
-async fn within(home: &Arc<Home>, patience: Duration) -> Result<Opened, StoreError> {
-    let mut last = unreachable(home.place(), "it was never tried".to_owned()).into_error();
+async fn open_within(
+    home: &Arc<ServerConfig>,
+    patience: Duration,
+) -> Result<OpenConnections, StoreError> {
+    let mut last = unreachable_error(home.location(), "it was never tried".to_owned()).into_error();
     let trying = async {
-        let mut pauses = Pauses::new();
+        let mut pauses = ReconnectBackoff::new();
         loop {
-            match attempt(home).await {
+            match try_open(home).await {
                 Ok(opened) => return Ok(opened),
-                Err(Trouble::Lost(error) | Trouble::Again(error)) => last = error,
+                Err(PgError::ConnectionLost(error) | PgError::Retry(error)) => last = error,
                 Err(other) => return Err(other.into_error()),
             }
-            pauses.wait().await;
+            pauses.wait_next().await;
         }
     };
     match timeout(patience, trying).await {
@@ -47,19 +51,19 @@ async fn within(home: &Arc<Home>, patience: Duration) -> Result<Opened, StoreErr
     }
 }
 
-async fn attempt(home: &Arc<Home>) -> Result<Opened, Trouble> {
-    let mut appends = Link::bare(home).await?;
-    let mut beats = Link::bare(home).await?;
-    // Two that are one would find each other's statements, so nothing is prepared until this is
-    // known.
-    home.stop_preparing();
-    server::examine(&mut appends).await?;
-    let is_pooled = server::is_pooled(&mut appends, &mut beats).await?;
-    if home.address.statements == Statements::Prepared && !is_pooled {
-        home.prepare_again();
+async fn try_open(home: &Arc<ServerConfig>) -> Result<OpenConnections, PgError> {
+    let mut appends = PgConnection::connect_without_settings(home).await?;
+    let mut beats = PgConnection::connect_without_settings(home).await?;
+    // Two connections that a pooler maps to one session would see each other's prepared statements,
+    // so nothing is prepared until this is known.
+    home.disable_prepared_statements();
+    server_check::check_server(&mut appends).await?;
+    let is_pooled = server_check::is_pooled(&mut appends, &mut beats).await?;
+    if home.address.statements == StatementMode::Prepared && !is_pooled {
+        home.enable_prepared_statements();
     }
-    migrate::migrate(&mut appends).await?;
-    appends.set_up().await?;
-    beats.set_up().await?;
-    Ok(Opened { appends, beats })
+    schema_migration::migrate_schema(&mut appends).await?;
+    appends.apply_session_settings().await?;
+    beats.apply_session_settings().await?;
+    Ok(OpenConnections { append_connection: appends, heartbeat_connection: beats })
 }

@@ -1,21 +1,24 @@
-//! Settling what dead owners left, and saying whose a lane is.
+//! Reconciles lanes of dead owners; registers lanes.
 
 use std::sync::LazyLock;
 
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
-use windlass_core::ids::{LaneId, RunId};
-use windlass_core::project::CheckpointKind;
-use windlass_runtime::ports::{Left, Reconcile, Resume, SeenBeat, Whose};
+use windlass_core::log::ids::{LaneId, RunId};
+use windlass_core::projection::CheckpointKind;
+use windlass_runtime::ports::{
+    AbandonedLane, Affinity, ObservedHeartbeat, ReconcileRequest, ResumeOverride,
+};
 
-use super::link::{Link, Sql};
-use super::text;
-use super::trouble::{Trouble, sort};
+use super::connection::{PgConnection, TypedSql};
+use super::error::{PgError, classify_error};
+use super::nul_text;
 
-/// One statement: the lanes of an owner that still shows the very beat it was seen with are fenced,
-/// and the runs at work on them marked. A run that cannot go on by itself waits for a person,
-/// whatever the policy is. Lanes that somebody is writing to are passed over.
-static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
+/// Reconciles the lanes of one owner in one statement: if it still has the heartbeat count it was
+/// observed with, its lanes are fenced and the runs on them marked. A run that cannot be resumed
+/// automatically waits for a human, whatever the policy is. Lanes that are being written to are
+/// skipped.
+static RECONCILE_OWNER: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "WITH left_lanes AS (
             SELECT no, id FROM lane WHERE owner = $1
                 AND $2 = coalesce((SELECT beats FROM worker WHERE worker_id = $1), 0)
@@ -37,62 +40,71 @@ static RECONCILE: LazyLock<Sql> = LazyLock::new(|| {
                     THEN NULL ELSE wake_at END
             FROM stood WHERE lane.no = stood.no)
         SELECT id, run_id, resumable FROM stood";
-    Sql::new(text, &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::TEXT])
+    TypedSql::new(text, &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::TEXT])
 });
 
-static INTRODUCE: LazyLock<Sql> = LazyLock::new(|| {
+static REGISTER_LANE: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "INSERT INTO lane (id, tenant, agent, affinity, folder)
          VALUES ($1, coalesce(nullif($2, ''), 'default'), $3, $4, $5)
          ON CONFLICT (id) DO UPDATE SET affinity = excluded.affinity, folder = excluded.folder
          WHERE lane.affinity = '' AND excluded.affinity <> ''";
-    Sql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT])
+    TypedSql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT])
 });
 
-static WAKE: LazyLock<Sql> = LazyLock::new(|| {
+static WAKE_LANE: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "UPDATE lane SET wake_at = 0 WHERE id = $1 AND active_run IS NOT NULL RETURNING no";
-    Sql::new(text, &[Type::TEXT])
+    TypedSql::new(text, &[Type::TEXT])
 });
 
 /// Makes an unfinished run due at once.
-pub(super) async fn wake(link: &mut Link, lane: &LaneId) -> Result<bool, Trouble> {
-    Ok(!link.query(&WAKE, &[&lane.as_str()]).await?.is_empty())
+pub(super) async fn wake_lane(link: &mut PgConnection, lane: &LaneId) -> Result<bool, PgError> {
+    Ok(!link.query(&WAKE_LANE, &[&lane.as_str()]).await?.is_empty())
 }
 
-pub(super) async fn reconcile(link: &mut Link, pass: &Reconcile) -> Result<Vec<Left>, Trouble> {
+pub(super) async fn reconcile_dead_owners(
+    link: &mut PgConnection,
+    pass: &ReconcileRequest,
+) -> Result<Vec<AbandonedLane>, PgError> {
     let mut left = Vec::new();
     for dead in &pass.dead {
-        left.extend(lanes_of(link, pass, dead, pass.most.saturating_sub(left.len())).await?);
+        left.extend(
+            reconcile_owner(link, pass, dead, pass.limit.saturating_sub(left.len())).await?,
+        );
     }
     Ok(left)
 }
 
-async fn lanes_of(
-    link: &mut Link,
-    pass: &Reconcile,
-    dead: &SeenBeat,
+async fn reconcile_owner(
+    link: &mut PgConnection,
+    pass: &ReconcileRequest,
+    dead: &ObservedHeartbeat,
     most: usize,
-) -> Result<Vec<Left>, Trouble> {
+) -> Result<Vec<AbandonedLane>, PgError> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let (resume, kinds) = (resume_name(pass.resume), resumable_kinds());
-    let values: [super::link::Value<'_>; 5] =
-        [&&*dead.worker, &dead.beats.cast_signed(), &most, &kinds, &resume];
-    let rows = link.query(&RECONCILE, &values).await?;
-    let left = rows.iter().map(left).collect::<Result<_, _>>();
-    left.map_err(|error| sort(link.place(), &error))
+    let values: [super::connection::SqlValue<'_>; 5] =
+        [&&*dead.worker, &dead.heartbeats.cast_signed(), &most, &kinds, &resume];
+    let rows = link.query(&RECONCILE_OWNER, &values).await?;
+    let left = rows.iter().map(parse_abandoned_lane).collect::<Result<_, _>>();
+    left.map_err(|error| classify_error(link.location(), &error))
 }
 
-fn resume_name(resume: Resume) -> &'static str {
+fn resume_name(resume: ResumeOverride) -> &'static str {
     match resume {
-        Resume::AsRecorded => "as_recorded",
-        Resume::AtOnce => "at_once",
-        Resume::Offered => "offered",
+        ResumeOverride::AsRecorded => "as_recorded",
+        ResumeOverride::Immediately => "at_once",
+        ResumeOverride::OnRequest => "offered",
     }
 }
 
-fn left(row: &Row) -> Result<Left, Error> {
+fn parse_abandoned_lane(row: &Row) -> Result<AbandonedLane, Error> {
     let timed_out = row.try_get::<_, Option<String>>(1)?.map(RunId::from);
     let resume_available = row.try_get(2)?;
-    Ok(Left { lane: LaneId::from(row.try_get::<_, String>(0)?), timed_out, resume_available })
+    Ok(AbandonedLane {
+        lane: LaneId::from(row.try_get::<_, String>(0)?),
+        timed_out,
+        resume_available,
+    })
 }
 
 fn resumable_kinds() -> Vec<&'static str> {
@@ -108,14 +120,14 @@ fn resumable_kinds() -> Vec<&'static str> {
     kinds.into_iter().filter(|kind| kind.is_resumable()).map(CheckpointKind::as_str).collect()
 }
 
-/// A lane that is known keeps what it has; one without a workspace takes the one that is given.
-pub(super) async fn introduce(
-    link: &mut Link,
+/// Registers a lane. A known lane keeps its affinity; one without a workspace takes the given one.
+pub(super) async fn register_lane(
+    link: &mut PgConnection,
     lane: &LaneId,
-    whose: &Whose,
-) -> Result<(), Trouble> {
-    let folder = text::shown(&whose.folder);
-    let values: [super::link::Value<'_>; 5] =
-        [&lane.as_str(), &&*whose.tenant, &&*whose.agent, &&*whose.affinity, &&*folder];
-    link.query(&INTRODUCE, &values).await.map(drop)
+    whose: &Affinity,
+) -> Result<(), PgError> {
+    let folder = nul_text::replace_nul(&whose.folder);
+    let values: [super::connection::SqlValue<'_>; 5] =
+        [&lane.as_str(), &&*whose.tenant, &&*whose.agent, &&*whose.workspace, &&*folder];
+    link.query(&REGISTER_LANE, &values).await.map(drop)
 }

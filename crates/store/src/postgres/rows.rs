@@ -1,24 +1,24 @@
-//! The rows that travel with entries, gathered for the tables people and dashboards read.
+//! The rows that are written with entries, gathered for the tables that people and dashboards read.
 
 use std::borrow::Cow;
 
-use windlass_core::ids::{Millis, RunId};
-use windlass_core::project::{
+use windlass_core::log::ids::{RunId, UnixMillis};
+use windlass_core::projection::{
     CheckpointRow, EventRow, RawRow, Row, RunDescription, RunRow, ToolResultRow, TraceRow,
 };
-use windlass_core::settings::ResumePolicy;
+use windlass_core::settings::conversation_settings::ResumePolicy;
 
-use super::columns::columns;
-use super::prepare::Prepared;
-use super::text::shown;
-use crate::names;
+use super::column_arrays::columns;
+use super::encoded_append::EncodedAppend;
+use super::nul_text::replace_nul;
+use crate::column_values;
 
-/// The last millisecond of the year 9999: later times are nobody's, and the database refuses them.
-const LAST_TIME: u64 = 253_402_300_799_999;
+/// The last millisecond of the year 9999; PostgreSQL rejects later times.
+const MAX_TIMESTAMP_MS: u64 = 253_402_300_799_999;
 
 columns!(
-    /// `run`.
-    Runs {
+    /// Columns of the table `run`.
+    RunColumns {
         ord: i64,
         pos: i64,
         run_id: Cow<'r, str>,
@@ -47,8 +47,8 @@ columns!(
 );
 
 columns!(
-    /// `agent_loop_trace` and `agent_loop_iteration`.
-    Traces {
+    /// Columns of the tables `agent_loop_trace` and `agent_loop_iteration`.
+    TraceColumns {
         ord: i64,
         pos: i64,
         job_id: Cow<'r, str>,
@@ -70,8 +70,8 @@ columns!(
 );
 
 columns!(
-    /// `agent_tool_results`.
-    Results {
+    /// Columns of the table `agent_tool_results`.
+    ToolResultColumns {
         ord: i64,
         pos: i64,
         run_id: Cow<'r, str>,
@@ -87,8 +87,8 @@ columns!(
 );
 
 columns!(
-    /// `checkpoint`.
-    Checkpoints {
+    /// Columns of the table `checkpoint`.
+    CheckpointColumns {
         ord: i64,
         seq: i64,
         run_id: Cow<'r, str>,
@@ -102,8 +102,8 @@ columns!(
 );
 
 columns!(
-    /// `event`.
-    Events {
+    /// Columns of the table `event`.
+    EventColumns {
         ord: i64,
         pos: i64,
         seq: i64,
@@ -117,8 +117,8 @@ columns!(
 );
 
 columns!(
-    /// `raw_response`.
-    Raws {
+    /// Columns of the table `raw_response`.
+    RawResponseColumns {
         ord: i64,
         pos: i64,
         seq: i64,
@@ -128,19 +128,19 @@ columns!(
     }
 );
 
-/// The rows of a batch.
+/// The rows of a batch, as columns.
 #[derive(Debug, Default)]
-pub(super) struct Rows<'r> {
-    pub(super) runs: Runs<'r>,
-    pub(super) traces: Traces<'r>,
-    pub(super) results: Results<'r>,
-    pub(super) checkpoints: Checkpoints<'r>,
-    pub(super) events: Events<'r>,
-    pub(super) raws: Raws<'r>,
+pub(super) struct RowColumns<'r> {
+    pub(super) runs: RunColumns<'r>,
+    pub(super) traces: TraceColumns<'r>,
+    pub(super) results: ToolResultColumns<'r>,
+    pub(super) checkpoints: CheckpointColumns<'r>,
+    pub(super) events: EventColumns<'r>,
+    pub(super) raws: RawResponseColumns<'r>,
     pos: i64,
 }
 
-/// What was said last of a run, and what any of its rows said that it is about.
+/// The latest row of a run, merged with the description that its earlier rows gave.
 struct LatestRun<'r> {
     row: &'r RunRow,
     also: Option<&'r str>,
@@ -149,156 +149,164 @@ struct LatestRun<'r> {
 
 /// The rows of one append that replace each other: one statement may touch a row only once.
 #[derive(Default)]
-struct Latest<'r> {
+struct LatestRows<'r> {
     runs: Vec<LatestRun<'r>>,
     results: Vec<ToolResultRow>,
     checkpoints: Vec<(&'r CheckpointRow, Option<&'r str>)>,
 }
 
-impl<'r> Rows<'r> {
+impl<'r> RowColumns<'r> {
     /// Adds the rows of an append.
-    pub(super) fn add(&mut self, ord: i64, prepared: &'r Prepared) {
-        let mut latest = Latest::default();
+    pub(super) fn add_append_rows(&mut self, ord: i64, prepared: &'r EncodedAppend) {
+        let mut latest = LatestRows::default();
         for (row, list) in prepared.append.rows.iter().zip(&prepared.lists) {
             let list = list.as_deref();
             match row {
-                Row::Run(run) => latest.run(run, list),
-                Row::Trace(trace) => self.trace(ord, trace, list, &latest),
-                Row::ToolResult(result) => latest.result(result),
-                Row::Checkpoint(checkpoint) => latest.checkpoint(checkpoint, list),
-                Row::Event(event) => self.event(ord, event),
-                Row::Raw(raw) => self.raw(ord, raw),
+                Row::Run(run) => latest.merge_run(run, list),
+                Row::Trace(trace) => self.push_trace(ord, trace, list, &latest),
+                Row::ToolResult(result) => latest.merge_result(result),
+                Row::Checkpoint(checkpoint) => latest.merge_checkpoint(checkpoint, list),
+                Row::Event(event) => self.push_event(ord, event),
+                Row::Raw(raw) => self.push_raw_response(ord, raw),
             }
         }
-        latest.runs.into_iter().for_each(|run| self.run(ord, run));
-        latest.results.into_iter().for_each(|result| self.result(ord, result));
+        latest.runs.into_iter().for_each(|run| self.push_run(ord, run));
+        latest.results.into_iter().for_each(|result| self.push_result(ord, result));
         for (checkpoint, calls) in latest.checkpoints {
-            self.checkpoint(ord, checkpoint, calls);
+            self.push_checkpoint(ord, checkpoint, calls);
         }
     }
 
-    fn next(&mut self) -> i64 {
+    fn next_position(&mut self) -> i64 {
         self.pos += 1;
         self.pos
     }
 
-    fn run(&mut self, ord: i64, run: LatestRun<'r>) {
+    fn push_run(&mut self, ord: i64, run: LatestRun<'r>) {
         let LatestRun { row, also, description } = run;
-        let pos = self.next();
+        let pos = self.next_position();
         let (runs, counters) = (&mut self.runs, &row.counters);
         runs.ord.push(ord);
         runs.pos.push(pos);
-        runs.run_id.push(shown(row.run.as_str()));
-        runs.state.push(Cow::Borrowed(names::state(row.state)));
-        runs.active.push(names::is_active(row.state));
-        runs.cause.push(row.cause.map(|cause| Cow::Owned(names::cause(cause))));
-        runs.also.push(also.map(shown));
-        runs.said.push(row.text.as_deref().map(shown));
+        runs.run_id.push(replace_nul(row.run.as_str()));
+        runs.state.push(Cow::Borrowed(column_values::state_name(row.state)));
+        runs.active.push(column_values::is_active(row.state));
+        runs.cause.push(row.cause.map(|cause| Cow::Owned(column_values::cause_name(cause))));
+        runs.also.push(also.map(replace_nul));
+        runs.said.push(row.text.as_deref().map(replace_nul));
         runs.tool_rounds.push(counters.tool_rounds.into());
         runs.model_calls.push(counters.model_calls.into());
         runs.tool_calls.push(counters.tool_calls.into());
-        runs.input_tokens.push(names::count(counters.usage.input_tokens));
-        runs.output_tokens.push(names::count(counters.usage.output_tokens));
-        runs.cache_read.push(names::count(counters.usage.cache_read_tokens));
-        runs.cache_write.push(names::count(counters.usage.cache_write_tokens));
-        runs.happened.push(signed(row.at));
+        runs.input_tokens.push(column_values::column_count(counters.usage.input_tokens));
+        runs.output_tokens.push(column_values::column_count(counters.usage.output_tokens));
+        runs.cache_read.push(column_values::column_count(counters.usage.cache_read_tokens));
+        runs.cache_write.push(column_values::column_count(counters.usage.cache_write_tokens));
+        runs.happened.push(to_i64(row.at));
         runs.usd_micros.push(row.usd_micros.map(u64::cast_signed));
-        runs.prompt.push(description.prompt.as_deref().map(owned));
-        runs.folder.push(description.folder.as_deref().map(owned));
-        runs.agent.push(description.agent.as_deref().map(owned));
-        runs.profile.push(description.profile.as_deref().map(owned));
-        runs.model.push(description.model.as_deref().map(owned));
+        runs.prompt.push(description.prompt.as_deref().map(owned_without_nul));
+        runs.folder.push(description.folder.as_deref().map(owned_without_nul));
+        runs.agent.push(description.agent.as_deref().map(owned_without_nul));
+        runs.profile.push(description.profile.as_deref().map(owned_without_nul));
+        runs.model.push(description.model.as_deref().map(owned_without_nul));
         runs.cancel_requested.push(row.cancel_requested);
         let policy = description.resume.map(ResumePolicy::as_str);
         runs.resume_policy.push(policy.map(Cow::Borrowed));
     }
 
-    /// The run's counters as of this row: from the same append, else from the run's own row.
-    fn trace(&mut self, ord: i64, row: &'r TraceRow, calls: Option<&'r str>, latest: &Latest<'_>) {
-        let pos = self.next();
+    /// Adds a trace row with the run's counters as of this row: from the same append, else from the
+    /// run's own row.
+    fn push_trace(
+        &mut self,
+        ord: i64,
+        row: &'r TraceRow,
+        calls: Option<&'r str>,
+        latest: &LatestRows<'_>,
+    ) {
+        let pos = self.next_position();
         let traces = &mut self.traces;
         let counters = latest.find_run(&row.run).map(|run| &run.counters);
         traces.ord.push(ord);
         traces.pos.push(pos);
-        traces.job_id.push(shown(row.run.as_str()));
+        traces.job_id.push(replace_nul(row.run.as_str()));
         traces.iter.push(row.iter.into());
-        traces.stop_reason.push(shown(&row.stop_reason));
+        traces.stop_reason.push(replace_nul(&row.stop_reason));
         traces.calls.push(calls.map_or(Cow::Borrowed("[]"), Cow::Borrowed));
-        traces.input_tokens.push(names::trace_count(row.usage.input_tokens));
-        traces.output_tokens.push(names::trace_count(row.usage.output_tokens));
-        traces.cache_read.push(names::trace_count(row.usage.cache_read_tokens));
-        traces.cache_write.push(names::trace_count(row.usage.cache_write_tokens));
-        traces.ms.push((row.at.0 <= LAST_TIME).then(|| signed(row.at)));
+        traces.input_tokens.push(column_values::trace_column_count(row.usage.input_tokens));
+        traces.output_tokens.push(column_values::trace_column_count(row.usage.output_tokens));
+        traces.cache_read.push(column_values::trace_column_count(row.usage.cache_read_tokens));
+        traces.cache_write.push(column_values::trace_column_count(row.usage.cache_write_tokens));
+        traces.ms.push((row.at.0 <= MAX_TIMESTAMP_MS).then(|| to_i64(row.at)));
         traces.transition.push(Cow::Borrowed(row.transition));
-        traces.model.push(row.model.as_deref().map(shown));
-        traces.reply_stop_reason.push(row.reply_stop_reason.as_deref().map(shown));
+        traces.model.push(row.model.as_deref().map(replace_nul));
+        traces.reply_stop_reason.push(row.reply_stop_reason.as_deref().map(replace_nul));
         traces.tool_rounds.push(counters.map(|counters| counters.tool_rounds.into()));
         traces.model_calls.push(counters.map(|counters| counters.model_calls.into()));
         traces.tool_calls.push(counters.map(|counters| counters.tool_calls.into()));
     }
 
-    fn result(&mut self, ord: i64, row: ToolResultRow) {
-        let pos = self.next();
+    fn push_result(&mut self, ord: i64, row: ToolResultRow) {
+        let pos = self.next_position();
         let results = &mut self.results;
         results.ord.push(ord);
         results.pos.push(pos);
-        results.run_id.push(owned(row.run.as_str()));
-        results.tool_call_id.push(owned(&row.tool_call_id));
-        results.call.push(owned(&row.call));
-        results.tool.push(owned(&row.tool));
-        results.started_at.push(row.started_at.map(signed));
-        results.completed_at.push(row.completed_at.map(signed));
-        results.outcome.push(row.outcome.as_deref().map(owned));
+        results.run_id.push(owned_without_nul(row.run.as_str()));
+        results.tool_call_id.push(owned_without_nul(&row.tool_call_id));
+        results.call.push(owned_without_nul(&row.call));
+        results.tool.push(owned_without_nul(&row.tool));
+        results.started_at.push(row.started_at.map(to_i64));
+        results.completed_at.push(row.completed_at.map(to_i64));
+        results.outcome.push(row.outcome.as_deref().map(owned_without_nul));
         results.result_seq.push(row.result_seq.map(u64::cast_signed));
         results.attempts.push(row.attempts.into());
     }
 
-    fn checkpoint(&mut self, ord: i64, row: &'r CheckpointRow, calls: Option<&'r str>) {
+    fn push_checkpoint(&mut self, ord: i64, row: &'r CheckpointRow, calls: Option<&'r str>) {
         let checkpoints = &mut self.checkpoints;
         checkpoints.ord.push(ord);
         checkpoints.seq.push(row.seq.cast_signed());
-        checkpoints.run_id.push(shown(row.run.as_str()));
+        checkpoints.run_id.push(replace_nul(row.run.as_str()));
         checkpoints.kind.push(Cow::Borrowed(row.kind.as_str()));
         checkpoints.iteration.push(row.iteration.into());
         checkpoints.message_cursor.push(row.message_cursor.cast_signed());
-        checkpoints.persisted_messages.push(names::count(row.persisted_messages));
-        checkpoints.prompt_hash.push(row.prompt_hash.as_deref().map(shown));
-        checkpoints.completed_calls.push(calls.map(shown));
+        checkpoints.persisted_messages.push(column_values::column_count(row.persisted_messages));
+        checkpoints.prompt_hash.push(row.prompt_hash.as_deref().map(replace_nul));
+        checkpoints.completed_calls.push(calls.map(replace_nul));
     }
 
-    fn event(&mut self, ord: i64, row: &'r EventRow) {
-        let pos = self.next();
+    fn push_event(&mut self, ord: i64, row: &'r EventRow) {
+        let pos = self.next_position();
         let events = &mut self.events;
         events.ord.push(ord);
         events.pos.push(pos);
         events.seq.push(row.seq.cast_signed());
-        events.run_id.push(row.run.as_ref().map(|run| shown(run.as_str())));
-        events.happened.push(signed(row.at));
-        events.name.push(shown(row.name));
-        events.fields.push(shown(row.fields.text()));
-        events.agent.push(shown(&row.agent));
-        events.profile.push(shown(&row.profile));
+        events.run_id.push(row.run.as_ref().map(|run| replace_nul(run.as_str())));
+        events.happened.push(to_i64(row.at));
+        events.name.push(replace_nul(row.name));
+        events.fields.push(replace_nul(row.fields.text()));
+        events.agent.push(replace_nul(&row.agent));
+        events.profile.push(replace_nul(&row.profile));
     }
 
-    fn raw(&mut self, ord: i64, row: &'r RawRow) {
-        let pos = self.next();
+    fn push_raw_response(&mut self, ord: i64, row: &'r RawRow) {
+        let pos = self.next_position();
         let raws = &mut self.raws;
         raws.ord.push(ord);
         raws.pos.push(pos);
         raws.seq.push(row.seq.cast_signed());
-        raws.run_id.push(row.run.as_ref().map(|run| shown(run.as_str())));
-        raws.happened.push(signed(row.at));
-        raws.body.push(shown(row.body.text()));
+        raws.run_id.push(row.run.as_ref().map(|run| replace_nul(run.as_str())));
+        raws.happened.push(to_i64(row.at));
+        raws.body.push(replace_nul(row.body.text()));
     }
 }
 
-impl<'r> Latest<'r> {
-    /// A run keeps the place where it first appeared, with what was said of it last.
-    fn run(&mut self, row: &'r RunRow, also: Option<&'r str>) {
+impl<'r> LatestRows<'r> {
+    /// Merges a row into its run, which keeps the position of its first row and takes the latest
+    /// values.
+    fn merge_run(&mut self, row: &'r RunRow, also: Option<&'r str>) {
         let description = row.description.clone();
         match self.runs.iter_mut().find(|known| known.row.run == row.run) {
             Some(known) => {
-                let description = description.or(&known.description);
+                let description = description.with_defaults_from(&known.description);
                 *known = LatestRun { row, also, description };
             }
             None => self.runs.push(LatestRun { row, also, description }),
@@ -309,7 +317,7 @@ impl<'r> Latest<'r> {
         self.runs.iter().map(|known| known.row).find(|row| row.run == *run)
     }
 
-    fn result(&mut self, row: &ToolResultRow) {
+    fn merge_result(&mut self, row: &ToolResultRow) {
         let same = |known: &&mut ToolResultRow| {
             known.run == row.run && known.tool_call_id == row.tool_call_id && known.call == row.call
         };
@@ -323,7 +331,7 @@ impl<'r> Latest<'r> {
         }
     }
 
-    fn checkpoint(&mut self, row: &'r CheckpointRow, calls: Option<&'r str>) {
+    fn merge_checkpoint(&mut self, row: &'r CheckpointRow, calls: Option<&'r str>) {
         match self.checkpoints.iter_mut().find(|(known, _)| known.seq == row.seq) {
             Some(known) => *known = (row, calls),
             None => self.checkpoints.push((row, calls)),
@@ -331,10 +339,10 @@ impl<'r> Latest<'r> {
     }
 }
 
-fn owned(text: &str) -> Cow<'static, str> {
-    Cow::Owned(shown(text).into_owned())
+fn owned_without_nul(text: &str) -> Cow<'static, str> {
+    Cow::Owned(replace_nul(text).into_owned())
 }
 
-pub(super) fn signed(at: Millis) -> i64 {
+pub(super) fn to_i64(at: UnixMillis) -> i64 {
     at.0.cast_signed()
 }

@@ -1,4 +1,4 @@
-//! TLS as the rest of the program speaks it, handed to the driver of the database.
+//! TLS for the PostgreSQL driver, with the TLS library of the rest of the program.
 
 use std::future::Future;
 use std::io;
@@ -17,42 +17,48 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, InvalidDnsNameError, Serve
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use windlass_runtime::ports::StoreError;
 
-use super::address::Trust;
-use super::believe::Believe;
-use crate::valid::invalid;
+use super::accept_any_certificate::AcceptAnyCertificate;
+use super::server_address::CertificateTrust;
+use crate::validation::invalid_argument;
 
-/// Makes encrypted connections.
+/// Creates encrypted connections.
 #[derive(Clone)]
-pub(super) struct Tls(Arc<ClientConfig>);
+pub(super) struct PgTls(Arc<ClientConfig>);
 
-impl Tls {
-    pub(super) fn new(trust: &Trust) -> Result<Self, StoreError> {
+impl PgTls {
+    pub(super) fn new(trust: &CertificateTrust) -> Result<Self, StoreError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .map_err(|error| invalid(format!("TLS cannot be set up ({error})")))?;
+            .map_err(|error| invalid_argument(format!("TLS cannot be set up ({error})")))?;
         let config = match trust {
-            Trust::Anybody => builder
+            CertificateTrust::AnyCertificate => builder
                 .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Believe::new(provider)))
+                .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate::new(provider)))
                 .with_no_client_auth(),
-            Trust::Roots => builder.with_root_certificates(machine()).with_no_client_auth(),
-            Trust::File(path) => builder.with_root_certificates(file(path)?).with_no_client_auth(),
+            CertificateTrust::SystemRoots => {
+                builder.with_root_certificates(system_roots()).with_no_client_auth()
+            }
+            CertificateTrust::RootsFile(path) => {
+                builder.with_root_certificates(roots_from_file(path)?).with_no_client_auth()
+            }
         };
         Ok(Self(Arc::new(config)))
     }
 }
 
-fn machine() -> RootCertStore {
+fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     roots
 }
 
-fn file(path: &Path) -> Result<RootCertStore, StoreError> {
+fn roots_from_file(path: &Path) -> Result<RootCertStore, StoreError> {
     let refuse = |reason: String| {
         let path = path.display();
-        invalid(format!("the certificates in {path} cannot be read ({reason}); fix sslrootcert"))
+        invalid_argument(format!(
+            "the certificates in {path} cannot be read ({reason}); fix sslrootcert"
+        ))
     };
     let certificates = CertificateDer::pem_file_iter(path).map_err(|e| refuse(e.to_string()))?;
     let mut roots = RootCertStore::empty();
@@ -63,51 +69,54 @@ fn file(path: &Path) -> Result<RootCertStore, StoreError> {
     if roots.is_empty() { Err(refuse("there are none".to_owned())) } else { Ok(roots) }
 }
 
-impl<S> MakeTlsConnect<S> for Tls
+impl<S> MakeTlsConnect<S> for PgTls
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    type Stream = Stream<S>;
-    type TlsConnect = Handshake;
+    type Stream = PgTlsStream<S>;
+    type TlsConnect = TlsHandshake;
     type Error = InvalidDnsNameError;
 
-    fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, Self::Error> {
-        // A socket in a folder has no name; it is not encrypted either.
+    fn make_tls_connect(&mut self, host: &str) -> Result<TlsHandshake, Self::Error> {
+        // A Unix socket has no host name; it is not encrypted either.
         let name = if host.is_empty() { "localhost" } else { host };
-        Ok(Handshake { config: Arc::clone(&self.0), name: ServerName::try_from(name)?.to_owned() })
+        Ok(TlsHandshake {
+            config: Arc::clone(&self.0),
+            name: ServerName::try_from(name)?.to_owned(),
+        })
     }
 }
 
-/// A connection about to be encrypted.
-pub(super) struct Handshake {
+/// A connection before its TLS handshake.
+pub(super) struct TlsHandshake {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
 }
 
-impl<S> TlsConnect<S> for Handshake
+impl<S> TlsConnect<S> for TlsHandshake
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    type Stream = Stream<S>;
+    type Stream = PgTlsStream<S>;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Stream<S>>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<PgTlsStream<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
         let handshake = TlsConnector::from(self.config).connect(self.name, stream);
-        Box::pin(async { handshake.await.map(|stream| Stream(Box::new(stream))) })
+        Box::pin(async { handshake.await.map(|stream| PgTlsStream(Box::new(stream))) })
     }
 }
 
 /// An encrypted connection.
-pub(super) struct Stream<S>(Box<Encrypted<S>>);
+pub(super) struct PgTlsStream<S>(Box<Encrypted<S>>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PgTlsStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for PgTlsStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -117,7 +126,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for PgTlsStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,72 +1,75 @@
-//! Taking lanes, giving them back, and being alive.
+//! Claiming and releasing lanes; heartbeats.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use windlass_core::ids::{Epoch, LaneId};
-use windlass_core::mail::Mail;
-use windlass_runtime::ports::{Claim, MAIL_PAGE, SeenBeat, StoreError, WorkerId, WorkerInfo};
+use windlass_core::log::ids::{Epoch, LaneId};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_runtime::ports::{
+    INBOX_PAGE_MESSAGES, LaneClaim, ObservedHeartbeat, StoreError, WorkerId, WorkerInfo,
+};
 
-use super::error::{Stop, is_shape};
-use super::step::sql;
-use super::{clock, mail};
-use crate::fault;
+use super::error::{WorkError, is_unexpected_shape};
+use super::write_work::prepare_cached;
+use super::{inbox, wall_clock};
+use crate::crash_points;
 
 /// Workers that were silent for longer are not listed.
-const RECENT_MS: i64 = 300_000;
+const LISTED_WORKER_MS: i64 = 300_000;
 
-struct Found {
-    owner: Option<SeenBeat>,
-    claim: Claim,
+struct ClaimableLane {
+    owner: Option<ObservedHeartbeat>,
+    claim: LaneClaim,
 }
 
-pub(super) fn claim(
+pub(super) fn claim_lane(
     connection: &Connection,
     lane: &LaneId,
     worker: &WorkerId,
-    dead: Option<&SeenBeat>,
-) -> Result<Claim, Stop> {
-    let Found { owner, claim } = find(connection, lane)?;
+    dead: Option<&ObservedHeartbeat>,
+) -> Result<LaneClaim, WorkError> {
+    let ClaimableLane { owner, claim } = find_claimable_lane(connection, lane)?;
     if let Some(owner) = owner
         && dead != Some(&owner)
-        && !fault::lease_is_broken()
+        && !crash_points::is_lease_disabled()
     {
-        return Err(Stop::Refused(StoreError::Busy { lane: lane.clone(), owner }));
+        return Err(WorkError::Rejected(StoreError::Busy { lane: lane.clone(), owner }));
     }
     let epoch = claim.epoch.saturating_add(1);
-    sql(connection, "UPDATE lane SET epoch = ?2, owner = ?3 WHERE id = ?1")?.execute(params![
-        lane.as_str(),
-        epoch.cast_signed(),
-        &**worker
-    ])?;
-    Ok(Claim { epoch, mail: readable_mail(connection, lane)?, ..claim })
+    prepare_cached(connection, "UPDATE lane SET epoch = ?2, owner = ?3 WHERE id = ?1")?
+        .execute(params![lane.as_str(), epoch.cast_signed(), &**worker])?;
+    Ok(LaneClaim { epoch, messages: messages_if_readable(connection, lane)?, ..claim })
 }
 
-/// Mail that cannot be read concerns its own lane, not all that are claimed together.
-fn readable_mail(connection: &Connection, lane: &LaneId) -> Result<Option<Vec<Mail>>, Stop> {
-    match mail::waiting(connection, lane, MAIL_PAGE) {
-        Err(Stop::Engine(error)) if is_shape(&error) => Ok(None),
+/// A message that cannot be decoded affects its own lane, not all that are claimed together.
+fn messages_if_readable(
+    connection: &Connection,
+    lane: &LaneId,
+) -> Result<Option<Vec<InboxMessage>>, WorkError> {
+    match inbox::pending_messages(connection, lane, INBOX_PAGE_MESSAGES) {
+        Err(WorkError::Sqlite(error)) if is_unexpected_shape(&error) => Ok(None),
         waiting => waiting.map(Some),
     }
 }
 
-/// Takes those of the lanes that nobody has taken meanwhile.
-pub(super) fn claim_all(
+/// Claims those of the lanes that are still free. They were found without the write lock, so they
+/// are checked again here.
+pub(super) fn claim_free_lanes(
     connection: &Connection,
     lanes: &[LaneId],
     worker: &WorkerId,
-) -> Result<Vec<(LaneId, Claim)>, Stop> {
+) -> Result<Vec<(LaneId, LaneClaim)>, WorkError> {
     let mut claims = Vec::with_capacity(lanes.len());
     for lane in lanes {
-        match claim(connection, lane, worker, None) {
+        match claim_lane(connection, lane, worker, None) {
             Ok(claim) => claims.push((lane.clone(), claim)),
-            Err(Stop::Refused(_)) => {}
+            Err(WorkError::Rejected(_)) => {}
             Err(stop) => return Err(stop),
         }
     }
     Ok(claims)
 }
 
-fn find(connection: &Connection, lane: &LaneId) -> Result<Found, Stop> {
-    let found = sql(
+fn find_claimable_lane(connection: &Connection, lane: &LaneId) -> Result<ClaimableLane, WorkError> {
+    let found = prepare_cached(
         connection,
         "SELECT lane.epoch, lane.head, lane.owner, coalesce(worker.beats, 0), parent.id, lane.parent_at,
              lane.tenant, lane.affinity
@@ -75,66 +78,75 @@ fn find(connection: &Connection, lane: &LaneId) -> Result<Found, Stop> {
          LEFT JOIN lane AS parent ON parent.no = lane.parent
          WHERE lane.id = ?1",
     )?
-    .query_row(params![lane.as_str()], found)
+    .query_row(params![lane.as_str()], parse_claimable_lane)
     .optional()?;
-    found.ok_or_else(|| Stop::Refused(StoreError::NoLane { lane: lane.clone() }))
+    found.ok_or_else(|| WorkError::Rejected(StoreError::LaneNotFound { lane: lane.clone() }))
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+fn parse_claimable_lane(row: &Row<'_>) -> rusqlite::Result<ClaimableLane> {
     let beats = row.get::<_, i64>(3)?.cast_unsigned();
-    let owner = row.get::<_, Option<WorkerId>>(2)?.map(|worker| SeenBeat { worker, beats });
+    let owner = row
+        .get::<_, Option<WorkerId>>(2)?
+        .map(|worker| ObservedHeartbeat { worker, heartbeats: beats });
     let parent = row.get::<_, Option<String>>(4)?.map(LaneId::from);
     let parent_at = row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned);
-    let claim = Claim {
+    let claim = LaneClaim {
         epoch: row.get::<_, i64>(0)?.cast_unsigned(),
         head: row.get::<_, i64>(1)?.cast_unsigned(),
         fork_of: parent.zip(parent_at),
         tenant: row.get(6)?,
-        affinity: row.get(7)?,
-        mail: None,
+        workspace: row.get(7)?,
+        messages: None,
     };
-    Ok(Found { owner, claim })
+    Ok(ClaimableLane { owner, claim })
 }
 
-pub(super) fn release(
+pub(super) fn release_lane(
     connection: &Connection,
     lane: &LaneId,
     worker: &WorkerId,
     epoch: Epoch,
-) -> Result<(), Stop> {
-    sql(connection, "UPDATE lane SET owner = NULL WHERE id = ?1 AND epoch = ?2 AND owner = ?3")?
-        .execute(params![lane.as_str(), epoch.cast_signed(), &**worker])?;
+) -> Result<(), WorkError> {
+    prepare_cached(
+        connection,
+        "UPDATE lane SET owner = NULL WHERE id = ?1 AND epoch = ?2 AND owner = ?3",
+    )?
+    .execute(params![lane.as_str(), epoch.cast_signed(), &**worker])?;
     Ok(())
 }
 
-pub(super) fn beat(connection: &Connection, worker: &WorkerId) -> Result<(), Stop> {
-    sql(
+pub(super) fn record_heartbeat(
+    connection: &Connection,
+    worker: &WorkerId,
+) -> Result<(), WorkError> {
+    prepare_cached(
         connection,
         "INSERT INTO worker (worker_id, beats, beat_at, pid) VALUES (?1, 1, ?2, ?3)
          ON CONFLICT (worker_id) DO UPDATE SET beats = beats + 1, beat_at = excluded.beat_at",
     )?
-    .execute(params![&**worker, clock::wall_ms(), std::process::id()])?;
+    .execute(params![&**worker, wall_clock::wall_ms(), std::process::id()])?;
     Ok(())
 }
 
-pub(super) fn announce(
+pub(super) fn announce_workspaces(
     connection: &Connection,
     worker: &WorkerId,
     workspaces: &str,
-) -> Result<(), Stop> {
-    sql(connection, "UPDATE worker SET workspaces = ?2 WHERE worker_id = ?1")?
+) -> Result<(), WorkError> {
+    prepare_cached(connection, "UPDATE worker SET workspaces = ?2 WHERE worker_id = ?1")?
         .execute(params![&**worker, workspaces])?;
     Ok(())
 }
 
-/// Those that beat within the last minutes: rows of processes that ended stay in the table.
-pub(super) fn workers(connection: &Connection) -> Result<Vec<WorkerInfo>, Stop> {
-    let mut statement = sql(
+/// Returns workers with a heartbeat within the last minutes: rows of processes that ended stay in
+/// the table.
+pub(super) fn recent_workers(connection: &Connection) -> Result<Vec<WorkerInfo>, WorkError> {
+    let mut statement = prepare_cached(
         connection,
         "SELECT worker_id, max(0, ?1 - beat_at), workspaces FROM worker
          WHERE workspaces IS NOT NULL AND beat_at > ?1 - ?2 ORDER BY worker_id",
     )?;
-    let found = statement.query_map(params![clock::wall_ms(), RECENT_MS], |row| {
+    let found = statement.query_map(params![wall_clock::wall_ms(), LISTED_WORKER_MS], |row| {
         let workspaces: String = row.get(2)?;
         Ok(WorkerInfo {
             worker: row.get(0)?,

@@ -1,49 +1,49 @@
-//! SQLite's errors in the port's words.
+//! Maps SQLite errors to `StoreError`.
 
 use std::io::Read;
 
 use rusqlite::ErrorCode;
 use windlass_runtime::ports::StoreError;
 
-use super::home::Home;
+use super::database_file::DatabaseFile;
 
-/// The first bytes of every database of SQLite.
-const SQLITE_HEAD: &[u8; 16] = b"SQLite format 3\0";
+/// The first bytes of every SQLite database.
+const SQLITE_HEADER: &[u8; 16] = b"SQLite format 3\0";
 
-/// Why a piece of work did not happen.
+/// Why a piece of work failed.
 #[derive(Debug)]
-pub(super) enum Stop {
-    /// It was refused before it wrote anything: the transaction may go on without it.
-    Refused(StoreError),
-    /// It was refused after it had written: the transaction must be undone.
-    Undo(StoreError),
+pub(super) enum WorkError {
+    /// The work was rejected before it wrote anything: the transaction may continue without it.
+    Rejected(StoreError),
+    /// The work was rejected after it had written: the transaction must be rolled back.
+    RollBack(StoreError),
     /// SQLite failed.
-    Engine(rusqlite::Error),
+    Sqlite(rusqlite::Error),
 }
 
-impl From<rusqlite::Error> for Stop {
+impl From<rusqlite::Error> for WorkError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Engine(error)
+        Self::Sqlite(error)
     }
 }
 
-impl Stop {
-    pub(super) fn at(self, home: &Home) -> StoreError {
+impl WorkError {
+    pub(super) fn into_store_error(self, home: &DatabaseFile) -> StoreError {
         match self {
-            Self::Refused(error) | Self::Undo(error) => error,
-            Self::Engine(error) => home.explain(&error),
+            Self::Rejected(error) | Self::RollBack(error) => error,
+            Self::Sqlite(error) => home.explain_error(&error),
         }
     }
 }
 
-impl Home {
-    pub(super) fn explain(&self, error: &rusqlite::Error) -> StoreError {
-        explain(&self.place(), self.patience(), error)
+impl DatabaseFile {
+    pub(super) fn explain_error(&self, error: &rusqlite::Error) -> StoreError {
+        explain_sqlite_error(&self.location(), self.busy_timeout(), error)
     }
 }
 
-/// What the error means for whoever has the file.
-pub(super) fn explain(
+/// Explains a SQLite error in the words of the port.
+pub(super) fn explain_sqlite_error(
     place: &str,
     patience: std::time::Duration,
     error: &rusqlite::Error,
@@ -51,41 +51,43 @@ pub(super) fn explain(
     let place = place.to_owned();
     let reason = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => StoreError::Full { place },
-        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { place },
+        Some(ErrorCode::DiskFull) => StoreError::DiskFull { location: place },
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { location: place },
         _ if is_busy(error) => {
             let waited_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-            StoreError::Locked { place, waited_ms }
+            StoreError::Locked { location: place, waited_ms }
         }
-        Some(ErrorCode::NotADatabase) if !begins_as_database(&place) => {
+        Some(ErrorCode::NotADatabase) if !has_sqlite_header(&place) => {
             let what = format!("{place} is not a Windlass store; choose another file with --store");
-            StoreError::Invalid { what }
+            StoreError::Invalid { message: what }
         }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            StoreError::Corrupt { place, reason }
+            StoreError::Corrupt { location: place, reason }
         }
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => StoreError::Invalid {
-            what: format!("{place} cannot be opened ({reason}); choose another with --store"),
+            message: format!("{place} cannot be opened ({reason}); choose another with --store"),
         },
         Some(ErrorCode::TooBig) => StoreError::Invalid {
-            what: format!("{place}: a value is too large to be stored ({reason}); make it smaller"),
+            message: format!(
+                "{place}: a value is too large to be stored ({reason}); make it smaller"
+            ),
         },
-        _ if is_shape(error) => StoreError::Corrupt { place, reason },
-        _ => StoreError::Broken { place, reason },
+        _ if is_unexpected_shape(error) => StoreError::Corrupt { location: place, reason },
+        _ => StoreError::Broken { location: place, reason },
     }
 }
 
-/// Whether a file begins as every database of SQLite does. One that does not never was one, so there
-/// is nothing to restore. It is only looked at after SQLite has refused it: closing a descriptor
-/// drops the locks that SQLite may hold on the file elsewhere in this process.
-fn begins_as_database(place: &str) -> bool {
-    let mut head = [0; SQLITE_HEAD.len()];
+/// Returns whether a file begins with the SQLite header. One that does not never was a database, so
+/// there is nothing to restore. This is checked only after SQLite has rejected the file: closing a
+/// descriptor drops the locks that SQLite may hold on the file elsewhere in this process.
+fn has_sqlite_header(place: &str) -> bool {
+    let mut head = [0; SQLITE_HEADER.len()];
     let read = std::fs::File::open(place).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head == *SQLITE_HEAD
+    read.is_ok() && head == *SQLITE_HEADER
 }
 
-/// Whether a column held what no version of ours writes.
-pub(super) fn is_shape(error: &rusqlite::Error) -> bool {
+/// Returns whether a column held a value that no version of Windlass writes.
+pub(super) fn is_unexpected_shape(error: &rusqlite::Error) -> bool {
     matches!(
         error,
         rusqlite::Error::FromSqlConversionFailure(..)
@@ -95,14 +97,14 @@ pub(super) fn is_shape(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether a unique index refused a row.
+/// Returns whether a unique index rejected a row.
 pub(super) fn is_conflict(error: &rusqlite::Error) -> bool {
     let unique = rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
     error.sqlite_error().is_some_and(|error| error.extended_code == unique)
 }
 
-/// Whether somebody else holds the lock that was wanted. A process that stands still while it recovers
-/// the file keeps everybody out, which SQLite calls a failure of the protocol.
+/// Returns whether another connection holds the lock. A process that is stopped during recovery
+/// blocks all others, which SQLite reports as a protocol error.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -114,7 +116,7 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether the file underneath failed, after which nothing about it is certain.
+/// Returns whether reading or writing the file failed, after which nothing about it is certain.
 pub(super) fn is_failing_disk(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
 }

@@ -1,37 +1,44 @@
-//! Settling what dead owners left, and saying whose a lane is.
+//! Reconciles lanes of dead owners; registers lanes.
 
 use rusqlite::{Connection, Row, params};
-use windlass_core::ids::{LaneId, RunId};
-use windlass_core::settings::ResumePolicy;
-use windlass_runtime::ports::{Left, Reconcile, SeenBeat, Whose};
+use windlass_core::log::ids::{LaneId, RunId};
+use windlass_core::settings::conversation_settings::ResumePolicy;
+use windlass_runtime::ports::{AbandonedLane, Affinity, ObservedHeartbeat, ReconcileRequest};
 
-use super::error::Stop;
-use super::step::sql;
-use crate::names;
+use super::error::WorkError;
+use super::write_work::prepare_cached;
+use crate::column_values;
 
-/// A lane as its dead owner left it.
-struct Found {
+/// A lane of a dead owner.
+struct DeadOwnerLane {
     no: i64,
     lane: LaneId,
-    /// The run that was at work, and its last checkpoint.
-    at_work: Option<(RunId, Option<String>)>,
-    /// What that run says of being resumed.
+    /// The run that was running, and its last checkpoint.
+    interrupted_run: Option<(RunId, Option<String>)>,
+    /// The resume policy of that run.
     policy: ResumePolicy,
 }
 
-pub(super) fn reconcile(connection: &Connection, pass: &Reconcile) -> Result<Vec<Left>, Stop> {
+pub(super) fn reconcile_dead_owners(
+    connection: &Connection,
+    pass: &ReconcileRequest,
+) -> Result<Vec<AbandonedLane>, WorkError> {
     let mut left = Vec::new();
     for dead in &pass.dead {
-        for found in lanes_of(connection, dead, pass.most.saturating_sub(left.len()))? {
-            left.push(settle(connection, found, pass)?);
+        for found in lanes_of_dead_owner(connection, dead, pass.limit.saturating_sub(left.len()))? {
+            left.push(release_dead_lane(connection, found, pass)?);
         }
     }
     Ok(left)
 }
 
-/// The lanes of an owner that still shows the very beat it was seen with.
-fn lanes_of(connection: &Connection, dead: &SeenBeat, most: usize) -> Result<Vec<Found>, Stop> {
-    let mut statement = sql(
+/// Returns the lanes of an owner that still has the heartbeat count it was observed with.
+fn lanes_of_dead_owner(
+    connection: &Connection,
+    dead: &ObservedHeartbeat,
+    most: usize,
+) -> Result<Vec<DeadOwnerLane>, WorkError> {
+    let mut statement = prepare_cached(
         connection,
         "SELECT lane.no, lane.id, run.run_id,
              (SELECT checkpoint FROM entry WHERE lane_no = lane.no AND run_no = run.no
@@ -44,44 +51,59 @@ fn lanes_of(connection: &Connection, dead: &SeenBeat, most: usize) -> Result<Vec
          ORDER BY lane.no LIMIT ?3",
     )?;
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let found =
-        statement.query_map(params![&*dead.worker, dead.beats.cast_signed(), most], found)?;
+    let found = statement.query_map(
+        params![&*dead.worker, dead.heartbeats.cast_signed(), most],
+        parse_dead_owner_lane,
+    )?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+fn parse_dead_owner_lane(row: &Row<'_>) -> rusqlite::Result<DeadOwnerLane> {
     let kind: Option<String> = row.get(3)?;
     let run = row.get::<_, Option<String>>(2)?.map(RunId::from);
     let lane = LaneId::from(row.get::<_, String>(1)?);
     let policy = row.get::<_, Option<String>>(4)?;
     let policy = policy.map(|name| ResumePolicy::from_name(&name)).unwrap_or_default();
-    Ok(Found { no: row.get(0)?, lane, at_work: run.map(|run| (run, kind)), policy })
+    Ok(DeadOwnerLane { no: row.get(0)?, lane, interrupted_run: run.map(|run| (run, kind)), policy })
 }
 
-fn settle(connection: &Connection, found: Found, pass: &Reconcile) -> Result<Left, Stop> {
-    let Found { no, lane, at_work, policy } = found;
-    let resume_available =
-        at_work.as_ref().and_then(|(_, kind)| kind.as_deref()).is_some_and(names::is_resumable);
-    // A run that cannot go on by itself waits for a person, whatever the policy is.
+fn release_dead_lane(
+    connection: &Connection,
+    found: DeadOwnerLane,
+    pass: &ReconcileRequest,
+) -> Result<AbandonedLane, WorkError> {
+    let DeadOwnerLane { no, lane, interrupted_run: at_work, policy } = found;
+    let resume_available = at_work
+        .as_ref()
+        .and_then(|(_, kind)| kind.as_deref())
+        .is_some_and(column_values::is_resumable_checkpoint);
+    // A run that cannot be resumed automatically waits for a human, whatever the policy is.
     let stays = at_work.is_some() && (pass.resume.is_offered(policy) || !resume_available);
-    sql(
+    prepare_cached(
         connection,
         "UPDATE lane SET owner = NULL, epoch = epoch + 1, wake_at = iif(?2, NULL, wake_at)
          WHERE no = ?1",
     )?
     .execute(params![no, stays])?;
     let Some((run, _)) = at_work else {
-        return Ok(Left { lane, timed_out: None, resume_available: false });
+        return Ok(AbandonedLane { lane, timed_out: None, resume_available: false });
     };
-    sql(connection, "UPDATE run SET state = 'timed_out', resume_available = ?2 WHERE run_id = ?1")?
-        .execute(params![run.as_str(), resume_available])?;
-    Ok(Left { lane, timed_out: Some(run), resume_available })
+    prepare_cached(
+        connection,
+        "UPDATE run SET state = 'timed_out', resume_available = ?2 WHERE run_id = ?1",
+    )?
+    .execute(params![run.as_str(), resume_available])?;
+    Ok(AbandonedLane { lane, timed_out: Some(run), resume_available })
 }
 
-/// A lane that is known keeps what it has; one without a workspace takes the one that is given.
-pub(super) fn introduce(connection: &Connection, lane: &LaneId, whose: &Whose) -> Result<(), Stop> {
+/// Registers a lane. A known lane keeps its affinity; one without a workspace takes the given one.
+pub(super) fn register_lane(
+    connection: &Connection,
+    lane: &LaneId,
+    whose: &Affinity,
+) -> Result<(), WorkError> {
     let tenant = if whose.tenant.is_empty() { "default" } else { &whose.tenant };
-    let made = sql(
+    let made = prepare_cached(
         connection,
         "INSERT INTO lane (id, tenant, agent, affinity, folder) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (id) DO NOTHING",
@@ -90,23 +112,25 @@ pub(super) fn introduce(connection: &Connection, lane: &LaneId, whose: &Whose) -
         lane.as_str(),
         tenant,
         &*whose.agent,
-        &*whose.affinity,
+        &*whose.workspace,
         &*whose.folder
     ])?;
-    if made == 0 && !whose.affinity.is_empty() {
-        sql(
+    if made == 0 && !whose.workspace.is_empty() {
+        prepare_cached(
             connection,
             "UPDATE lane SET affinity = ?2, folder = ?3 WHERE id = ?1 AND affinity = ''",
         )?
-        .execute(params![lane.as_str(), &*whose.affinity, &*whose.folder])?;
+        .execute(params![lane.as_str(), &*whose.workspace, &*whose.folder])?;
     }
     Ok(())
 }
 
 /// Makes an unfinished run due at once.
-pub(super) fn wake(connection: &Connection, lane: &LaneId) -> Result<bool, Stop> {
-    let woken =
-        sql(connection, "UPDATE lane SET wake_at = 0 WHERE id = ?1 AND active_run IS NOT NULL")?
-            .execute(params![lane.as_str()])?;
+pub(super) fn wake_lane(connection: &Connection, lane: &LaneId) -> Result<bool, WorkError> {
+    let woken = prepare_cached(
+        connection,
+        "UPDATE lane SET wake_at = 0 WHERE id = ?1 AND active_run IS NOT NULL",
+    )?
+    .execute(params![lane.as_str()])?;
     Ok(woken == 1)
 }

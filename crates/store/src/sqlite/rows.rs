@@ -1,63 +1,63 @@
-//! The rows that travel with entries, in the tables people and dashboards read.
+//! The rows that are written with entries, in the tables that people and dashboards read.
 
 use rusqlite::{Connection, Row as SqlRow, params};
-use windlass_core::ids::{LaneId, Millis, RunId, Seq};
-use windlass_core::project::{
+use windlass_core::log::ids::{LaneId, RunId, Seq, UnixMillis};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::projection::{
     EventRow, RawRow, Row, RunDescription, RunRow, ToolResultRow, TraceRow,
 };
-use windlass_core::raw::Raw;
-use windlass_core::settings::ResumePolicy;
-use windlass_runtime::ports::{RunInfo, TraceEnd};
+use windlass_core::settings::conversation_settings::ResumePolicy;
+use windlass_runtime::ports::{RunInfo, RunTraceEnd};
 
-use super::error::{Stop, is_conflict};
-use super::mail;
-use super::prepare::PreparedRow;
-use super::step::sql;
-use crate::valid::refusal;
-use crate::{names, pending};
+use super::error::{WorkError, is_conflict};
+use super::inbox;
+use super::prepared_append::PreparedRow;
+use super::write_work::prepare_cached;
+use crate::validation::rejection;
+use crate::{column_values, pending_runs};
 
-pub(super) fn write(
+pub(super) fn write_row(
     connection: &Connection,
     lane_no: i64,
     lane: &LaneId,
     prepared: &PreparedRow,
-) -> Result<(), Stop> {
+) -> Result<(), WorkError> {
     let list = prepared.list.as_deref();
     match &prepared.row {
-        Row::Run(row) => run(connection, lane_no, lane, row, list),
-        Row::Trace(row) => trace(connection, row, list),
-        Row::ToolResult(row) => tool_result(connection, row),
-        // It is written with its entry.
+        Row::Run(row) => write_run(connection, lane_no, lane, row, list),
+        Row::Trace(row) => write_trace(connection, row, list),
+        Row::ToolResult(row) => write_tool_result(connection, row),
+        // A checkpoint is written with its entry.
         Row::Checkpoint(_) => Ok(()),
-        Row::Event(row) => event(connection, lane_no, row),
-        Row::Raw(row) => raw(connection, lane_no, row),
+        Row::Event(row) => write_event(connection, lane_no, row),
+        Row::Raw(row) => write_raw_response(connection, lane_no, row),
     }
 }
 
-fn run(
+fn write_run(
     connection: &Connection,
     lane_no: i64,
     lane: &LaneId,
     row: &RunRow,
     also: Option<&str>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkError> {
     let usage = &row.counters.usage;
     let about = &row.description;
     let values = params![
         row.run.as_str(),
         lane_no,
-        names::state(row.state),
-        names::is_active(row.state),
-        row.cause.map(names::cause),
+        column_values::state_name(row.state),
+        column_values::is_active(row.state),
+        row.cause.map(column_values::cause_name),
         also,
         row.text.as_deref(),
         row.counters.tool_rounds,
         row.counters.model_calls,
         row.counters.tool_calls,
-        names::count(usage.input_tokens),
-        names::count(usage.output_tokens),
-        names::count(usage.cache_read_tokens),
-        names::count(usage.cache_write_tokens),
+        column_values::column_count(usage.input_tokens),
+        column_values::column_count(usage.output_tokens),
+        column_values::column_count(usage.cache_read_tokens),
+        column_values::column_count(usage.cache_write_tokens),
         row.at.0.cast_signed(),
         row.usd_micros.map(u64::cast_signed),
         about.prompt.as_deref(),
@@ -68,8 +68,8 @@ fn run(
         row.cancel_requested,
         about.resume.map(ResumePolicy::as_str),
     ];
-    // Most rows say that a run goes on: the index of active runs is not written again for them.
-    let went_on = sql(
+    // Most rows say that a run continues: they do not rewrite the index of active runs.
+    let went_on = prepare_cached(
         connection,
         "UPDATE run SET state = ?3, cause = ?5, also = ?6, text = ?7, tool_rounds = ?8,
              model_calls = ?9, tool_calls = ?10, input_tokens = ?11, output_tokens = ?12,
@@ -84,7 +84,7 @@ fn run(
     if went_on == 1 {
         return Ok(());
     }
-    let written = sql(
+    let written = prepare_cached(
         connection,
         "INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
              model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
@@ -108,15 +108,21 @@ fn run(
     )?
     .execute(values);
     match written {
-        Ok(0) => Err(Stop::Undo(refusal::foreign_run(lane, &row.run))),
+        Ok(0) => Err(WorkError::RollBack(rejection::foreign_run(lane, &row.run))),
         Ok(_) => Ok(()),
-        Err(error) if is_conflict(&error) => Err(Stop::Undo(refusal::second_active_run(lane))),
+        Err(error) if is_conflict(&error) => {
+            Err(WorkError::RollBack(rejection::second_active_run(lane)))
+        }
         Err(error) => Err(error.into()),
     }
 }
 
-fn trace(connection: &Connection, row: &TraceRow, calls: Option<&str>) -> Result<(), Stop> {
-    sql(
+fn write_trace(
+    connection: &Connection,
+    row: &TraceRow,
+    calls: Option<&str>,
+) -> Result<(), WorkError> {
+    prepare_cached(
         connection,
         "INSERT INTO agent_loop_trace (job_id, iter, stop_reason, tool_calls, input_tokens,
              output_tokens, cache_read, cache_write, ts)
@@ -129,14 +135,14 @@ fn trace(connection: &Connection, row: &TraceRow, calls: Option<&str>) -> Result
         row.iter,
         &*row.stop_reason,
         calls.unwrap_or("[]"),
-        names::trace_count(row.usage.input_tokens),
-        names::trace_count(row.usage.output_tokens),
-        names::trace_count(row.usage.cache_read_tokens),
-        names::trace_count(row.usage.cache_write_tokens),
+        column_values::trace_column_count(row.usage.input_tokens),
+        column_values::trace_column_count(row.usage.output_tokens),
+        column_values::trace_column_count(row.usage.cache_read_tokens),
+        column_values::trace_column_count(row.usage.cache_write_tokens),
         row.at.0.cast_signed(),
     ])?;
-    // The run's counters stand in its own row, as of this same transaction.
-    sql(
+    // The run's counters are in its own row, as of this same transaction.
+    prepare_cached(
         connection,
         "INSERT INTO agent_loop_iteration (trace_id, transition, tool_rounds, model_calls,
              tool_calls, model, reply_stop_reason)
@@ -153,15 +159,15 @@ fn trace(connection: &Connection, row: &TraceRow, calls: Option<&str>) -> Result
     Ok(())
 }
 
-/// A call's row replaces the one before. The occurrence tells calls apart whose provider gave them
-/// the same id; it is 0 for every other.
-fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop> {
+/// Writes a tool result. A call's row replaces the earlier one. The occurrence distinguishes calls
+/// to which the provider gave the same id; it is 0 for every other.
+fn write_tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), WorkError> {
     let run = row.run.as_str();
     let started = row.started_at.map(|at| at.0.cast_signed());
     let completed = row.completed_at.map(|at| at.0.cast_signed());
     let seq = row.result_seq.map(u64::cast_signed);
     let outcome = row.outcome.as_deref();
-    sql(
+    prepare_cached(
         connection,
         "INSERT INTO agent_tool_results (run_id, tool_call_id, call, tool, started_at, completed_at,
              outcome, result_seq, attempts, occurrence)
@@ -187,8 +193,8 @@ fn tool_result(connection: &Connection, row: &ToolResultRow) -> Result<(), Stop>
     Ok(())
 }
 
-fn event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), Stop> {
-    sql(
+fn write_event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), WorkError> {
+    prepare_cached(
         connection,
         "INSERT INTO event (lane_no, seq, run_id, at, name, fields, agent, profile)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -206,8 +212,12 @@ fn event(connection: &Connection, lane_no: i64, row: &EventRow) -> Result<(), St
     Ok(())
 }
 
-fn raw(connection: &Connection, lane_no: i64, row: &RawRow) -> Result<(), Stop> {
-    sql(
+fn write_raw_response(
+    connection: &Connection,
+    lane_no: i64,
+    row: &RawRow,
+) -> Result<(), WorkError> {
+    prepare_cached(
         connection,
         "INSERT INTO raw_response (lane_no, seq, run_id, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
@@ -221,12 +231,12 @@ fn raw(connection: &Connection, lane_no: i64, row: &RawRow) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Newest first.
-pub(super) fn runs(
+/// Returns runs, newest first.
+pub(super) fn read_runs(
     connection: &Connection,
     lane: Option<&LaneId>,
     most: usize,
-) -> Result<Vec<RunInfo>, Stop> {
+) -> Result<Vec<RunInfo>, WorkError> {
     let text = match lane {
         None => {
             "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
@@ -242,27 +252,29 @@ pub(super) fn runs(
              WHERE run.lane_no = (SELECT no FROM lane WHERE id = ?1) ORDER BY run.no DESC LIMIT ?2"
         }
     };
-    // Two statements that must see the same moment: a prompt is pending or has a row.
+    // Two statements must see the same state: a prompt is pending or has a row.
     let moment = connection.unchecked_transaction()?;
     let limit = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut statement = sql(&moment, text)?;
-    let found = statement.query_map(params![lane.map(LaneId::as_str), limit], run_info)?;
+    let mut statement = prepare_cached(&moment, text)?;
+    let found = statement.query_map(params![lane.map(LaneId::as_str), limit], parse_run_info)?;
     let found = found.collect::<rusqlite::Result<_>>()?;
-    Ok(pending::merge(found, mail::pending(&moment, lane, most)?, most))
+    Ok(pending_runs::merge_pending(found, inbox::run_messages(&moment, lane, most)?, most))
 }
 
-fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
+fn parse_run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
     let state: String = row.get(2)?;
     let cause: Option<String> = row.get(3)?;
     Ok(RunInfo {
         run: RunId::from(row.get::<_, String>(0)?),
         lane: LaneId::from(row.get::<_, String>(1)?),
-        state: names::parse_state(&state).ok_or_else(|| unknown(2, &state))?,
+        state: column_values::parse_state(&state).ok_or_else(|| unknown_name_error(2, &state))?,
         cause: cause
-            .map(|name| names::parse_cause(&name).ok_or_else(|| unknown(3, &name)))
+            .map(|name| {
+                column_values::parse_cause(&name).ok_or_else(|| unknown_name_error(3, &name))
+            })
             .transpose()?,
         text: row.get(4)?,
-        at: Millis(row.get::<_, i64>(5)?.cast_unsigned()),
+        at: UnixMillis(row.get::<_, i64>(5)?.cast_unsigned()),
         resume_available: row.get(6)?,
         cancel_requested: row.get(13)?,
         description: RunDescription {
@@ -277,15 +289,16 @@ fn run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
     })
 }
 
-/// The run's own row tells that it is over: the reason of its last iteration alone does not.
-pub(super) fn trace_ends(
+/// Returns the ends of traces. The run's own row says that it has ended: the reason of its last
+/// iteration alone does not.
+pub(super) fn read_trace_ends(
     connection: &Connection,
-    since: Millis,
+    since: UnixMillis,
     most: usize,
-) -> Result<Vec<TraceEnd>, Stop> {
+) -> Result<Vec<RunTraceEnd>, WorkError> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let since = i64::try_from(since.0).unwrap_or(i64::MAX);
-    let mut statement = sql(
+    let mut statement = prepare_cached(
         connection,
         "SELECT run_id, iter, cause, at, agent, profile, model FROM run
          JOIN agent_loop_trace AS last
@@ -293,11 +306,11 @@ pub(super) fn trace_ends(
          WHERE cause IS NOT NULL AND at >= ?1 ORDER BY run.no DESC LIMIT ?2",
     )?;
     let found = statement.query_map(params![since, most], |row| {
-        Ok(TraceEnd {
+        Ok(RunTraceEnd {
             run: RunId::from(row.get::<_, String>(0)?),
-            iter: row.get(1)?,
+            iterations: row.get(1)?,
             cause: row.get(2)?,
-            at: Millis(row.get::<_, i64>(3)?.cast_unsigned()),
+            at: UnixMillis(row.get::<_, i64>(3)?.cast_unsigned()),
             agent: row.get(4)?,
             profile: row.get(5)?,
             model: row.get(6)?,
@@ -306,16 +319,17 @@ pub(super) fn trace_ends(
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Oldest first. There is no index: rows are written at every step and looked for by people.
-pub(super) fn raw_responses(
+/// Returns raw responses, oldest first. There is no index: rows are written at every step and
+/// rarely read.
+pub(super) fn read_raw_responses(
     connection: &Connection,
     lane: &LaneId,
     after: Seq,
     most: usize,
-) -> Result<Vec<RawRow>, Stop> {
+) -> Result<Vec<RawRow>, WorkError> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut statement = sql(
+    let mut statement = prepare_cached(
         connection,
         "SELECT run_id, seq, at, body FROM raw_response
          WHERE lane_no = (SELECT no FROM lane WHERE id = ?1) AND seq > ?2 ORDER BY no LIMIT ?3",
@@ -325,15 +339,15 @@ pub(super) fn raw_responses(
         Ok(RawRow {
             run: row.get::<_, Option<String>>(0)?.map(RunId::from),
             seq: row.get::<_, i64>(1)?.cast_unsigned(),
-            at: Millis(row.get::<_, i64>(2)?.cast_unsigned()),
-            // What is damaged is shown as it stands.
-            body: Raw::parse(body.as_str()).unwrap_or_else(|_| Raw::string(&body)),
+            at: UnixMillis(row.get::<_, i64>(2)?.cast_unsigned()),
+            // A damaged body is returned as text.
+            body: RawJson::parse(body.as_str()).unwrap_or_else(|_| RawJson::string(&body)),
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-fn unknown(column: usize, name: &str) -> rusqlite::Error {
+fn unknown_name_error(column: usize, name: &str) -> rusqlite::Error {
     let reason = format!("`{name}` is no state or cause that this version knows");
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, reason.into())
 }

@@ -1,77 +1,88 @@
-//! Where work is handed over. The one connection of this process that writes takes whatever queued
-//! up while it was busy and commits it together: no timer, so a lone writer never waits for company.
+//! The single writer of a process. It commits together whatever queued up while it was busy: there
+//! is no timer, so a lone write never waits for others.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
-use windlass_core::record::Durability;
+use windlass_core::log::record::Durability;
 use windlass_runtime::ports::StoreError;
 
-use super::batch::Batches;
-use super::checkpoint::Checkpoints;
-use super::desk::{Desk, Job};
-use super::home::Home;
-use super::step::{Answer, Work};
-use super::sync::Syncer;
-use crate::hints::Hints;
+use super::commit_queue::{CommitQueue, WriteJob};
+use super::database_file::DatabaseFile;
+use super::group_commit::GroupCommitter;
+use super::wal_checkpoint::WalCheckpoints;
+use super::wal_sync::WalSyncer;
+use super::write_work::{WriteOutput, WriteWork};
+use crate::inbox_hints::InboxHints;
 
-/// Work that may wait; more of it waits outside.
-const QUEUE: usize = 1_024;
+/// Maximum amount of queued work; further callers wait until there is capacity.
+const MAX_QUEUED_WORK: usize = 1_024;
 
 #[derive(Debug)]
-pub(super) struct Writer {
-    home: Arc<Home>,
-    desk: Arc<Desk>,
-    room: Arc<Semaphore>,
+pub(super) struct SqliteWriter {
+    file: Arc<DatabaseFile>,
+    queue: Arc<CommitQueue>,
+    capacity: Arc<Semaphore>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Writer {
+impl SqliteWriter {
     pub(super) fn start(
-        home: Arc<Home>,
+        home: Arc<DatabaseFile>,
         mut connection: Connection,
-        hints: Arc<Hints>,
+        hints: Arc<InboxHints>,
     ) -> Result<Self, StoreError> {
-        let failed = |error: String| StoreError::Broken { place: home.place(), reason: error };
-        let watch = Checkpoints::watch(&mut connection);
+        let failed =
+            |error: String| StoreError::Broken { location: home.location(), reason: error };
+        let watch = WalCheckpoints::watch(&mut connection);
         let checkpoints = watch.map_err(|error| failed(error.to_string()))?;
-        let syncer = Syncer::start(Arc::clone(&home)).map_err(|error| failed(error.to_string()))?;
-        let batches = Batches::new(Arc::clone(&home), connection, hints, syncer, checkpoints);
-        let desk = Arc::new(Desk::new(batches));
+        let syncer =
+            WalSyncer::start(Arc::clone(&home)).map_err(|error| failed(error.to_string()))?;
+        let batches =
+            GroupCommitter::new(Arc::clone(&home), connection, hints, syncer, checkpoints);
+        let desk = Arc::new(CommitQueue::new(batches));
         let attended = Arc::clone(&desk);
         let thread = thread::Builder::new()
             .name("windlass-writer".to_owned())
-            .spawn(move || attended.attend())
+            .spawn(move || attended.run_writer_loop())
             .map_err(|error| failed(error.to_string()))?;
-        Ok(Self { home, desk, room: Arc::new(Semaphore::new(QUEUE)), thread: Some(thread) })
+        Ok(Self {
+            file: home,
+            queue: desk,
+            capacity: Arc::new(Semaphore::new(MAX_QUEUED_WORK)),
+            thread: Some(thread),
+        })
     }
 
-    /// Hands over work and waits until it is as durable as it must be. Work that was handed over
-    /// is done, also if nobody waits for it any more.
+    /// Enqueues work and waits until it is as durable as requested. Enqueued work is done even if
+    /// the caller stops waiting.
     pub(super) async fn submit(
         &self,
-        work: Work,
+        work: WriteWork,
         durability: Durability,
-    ) -> Result<Answer, StoreError> {
-        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| self.gone())?;
+    ) -> Result<WriteOutput, StoreError> {
+        let room = Arc::clone(&self.capacity)
+            .acquire_owned()
+            .await
+            .map_err(|_| self.writer_stopped_error())?;
         let (reply, answer) = oneshot::channel();
-        self.desk.put(Job { work, durability, reply, _room: room });
-        answer.await.map_err(|_| self.gone())?
+        self.queue.enqueue(WriteJob { work, durability, reply, _capacity: room });
+        answer.await.map_err(|_| self.writer_stopped_error())?
     }
 
-    /// Ends the thread after what it has accepted.
+    /// Ends the writer thread after the work it has accepted.
     pub(super) fn close(&mut self) {
-        self.desk.close();
+        self.queue.close();
         if let Some(thread) = self.thread.take() {
             _ = thread.join();
         }
     }
 
-    fn gone(&self) -> StoreError {
+    fn writer_stopped_error(&self) -> StoreError {
         let stopped = || "the writer has stopped".to_owned();
-        let gone = |reason| StoreError::Broken { place: self.home.place(), reason };
-        self.home.sound().err().unwrap_or_else(|| gone(stopped()))
+        let gone = |reason| StoreError::Broken { location: self.file.location(), reason };
+        self.file.check_not_broken().err().unwrap_or_else(|| gone(stopped()))
     }
 }

@@ -1,4 +1,4 @@
-//! What the tests of one engine share.
+//! Helpers that the tests of all engines share.
 
 #[cfg(feature = "faults")]
 pub(crate) mod points;
@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use windlass_core::ids::{Epoch, LaneId, Millis, RunId, Seq};
-use windlass_core::mail::MailBody;
-use windlass_core::record::Durability;
-use windlass_runtime::ports::{Append, EncodedEntry, Letter, Look, Reach, Store, StoreError};
+use windlass_core::log::ids::{Epoch, LaneId, RunId, Seq, UnixMillis};
+use windlass_core::log::inbox::InboxCommand;
+use windlass_core::log::record::Durability;
+use windlass_runtime::ports::{
+    AppendRequest, ClaimQuery, EncodedEntry, OutboxMessage, Store, StoreError, WorkerScope,
+};
 use windlass_store::SqliteStore;
 
 pub(crate) fn folder() -> TempDir {
@@ -29,20 +31,23 @@ pub(crate) fn lane(name: &str) -> LaneId {
     LaneId::from(name)
 }
 
-pub(crate) fn letter(key: &str) -> Letter {
-    Letter { key: Arc::from(key), body: MailBody::Cancel { run: Some(RunId::from(key)) } }
+pub(crate) fn message(key: &str) -> OutboxMessage {
+    OutboxMessage {
+        idempotency_key: Arc::from(key),
+        body: InboxCommand::Cancel { run: Some(RunId::from(key)) },
+    }
 }
 
-/// By worker `w`.
-pub(crate) fn step(name: &str, epoch: Epoch, head: Seq, line: &str) -> Append {
-    Append {
+/// Returns an append of one entry by worker `w`.
+pub(crate) fn append_one(name: &str, epoch: Epoch, head: Seq, line: &str) -> AppendRequest {
+    AppendRequest {
         lane: lane(name),
         owner: Arc::from("w"),
         epoch,
         head,
-        entries: vec![EncodedEntry { seq: head + 1, at: Millis(head), line: Arc::from(line) }],
-        mail_read: Vec::new(),
-        mail_out: Vec::new(),
+        entries: vec![EncodedEntry { seq: head + 1, at: UnixMillis(head), line: Arc::from(line) }],
+        messages_read: Vec::new(),
+        outbox: Vec::new(),
         rows: Vec::new(),
         wake_at: None,
         active_run: None,
@@ -51,22 +56,27 @@ pub(crate) fn step(name: &str, epoch: Epoch, head: Seq, line: &str) -> Append {
     }
 }
 
-pub(crate) fn barrier(name: &str, epoch: Epoch, head: Seq, line: &str) -> Append {
-    Append { durability: Durability::Barrier, ..step(name, epoch, head, line) }
+pub(crate) fn append_synced(name: &str, epoch: Epoch, head: Seq, line: &str) -> AppendRequest {
+    AppendRequest { durability: Durability::Barrier, ..append_one(name, epoch, head, line) }
 }
 
-pub(crate) async fn owned(store: &dyn Store, name: &str) -> Epoch {
-    store.deliver(lane(name), letter("first")).await.unwrap();
-    store.claim(lane(name), Arc::from("w"), None).await.unwrap().epoch
+pub(crate) async fn claim_new_lane(store: &dyn Store, name: &str) -> Epoch {
+    store.enqueue_message(lane(name), message("first")).await.unwrap();
+    store.claim_lane(lane(name), Arc::from("w"), None).await.unwrap().epoch
 }
 
-/// Takes the lanes `a` and `b` together, of which `a` has mail that nobody can read.
-pub(crate) async fn only_the_mail_of_a_is_unreadable(store: &impl Store) {
-    let look = Look { now: Millis(0), most: 9, reach: Reach::default(), except: Vec::new() };
-    let mut found = store.claim_wanting("w".into(), look).await.unwrap();
+/// Claims the lanes `a` and `b` together, of which `a` has a message that cannot be decoded.
+pub(crate) async fn check_only_a_unreadable(store: &impl Store) {
+    let look = ClaimQuery {
+        now: UnixMillis(0),
+        limit: 9,
+        scope: WorkerScope::default(),
+        exclude: Vec::new(),
+    };
+    let mut found = store.claim_runnable_lanes("w".into(), look).await.unwrap();
     found.sort_by(|one, other| one.0.cmp(&other.0));
-    let came: Vec<_> = found.iter().map(|(lane, claim)| (lane, claim.mail.is_some())).collect();
+    let came: Vec<_> = found.iter().map(|(lane, claim)| (lane, claim.messages.is_some())).collect();
     assert_eq!(came, [(&lane("a"), false), (&lane("b"), true)]);
-    let why = store.read_mail(lane("a"), 9).await;
+    let why = store.read_inbox(lane("a"), 9).await;
     assert!(matches!(why, Err(StoreError::Corrupt { .. })), "{why:?}");
 }

@@ -1,4 +1,4 @@
-//! The stores, each against the suite they share and against what only it can do wrong.
+//! The stores, each against the conformance suite and against faults that only it can have.
 
 #[cfg(test)]
 mod kit;

@@ -1,4 +1,4 @@
-//! The model against the suite that every store passes.
+//! The in-memory store against the conformance suite.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use windlass_runtime::ports::Store;
 use windlass_store::MemoryStore;
 
 fn fresh() -> (Arc<dyn Store>, ()) {
-    (Arc::new(MemoryStore::simulated()), ())
+    (Arc::new(MemoryStore::with_commit_history()), ())
 }
 
 // spec: STORE-01, STORE-04, LANES-01, LANES-03

@@ -1,8 +1,8 @@
-//! PostgreSQL against the suite that every store passes.
+//! The PostgreSQL store against the conformance suite.
 
 use std::sync::Arc;
 
-use windlass_runtime::ports::{Store, StoreError, Task};
+use windlass_runtime::ports::{BoxFuture, Store, StoreError};
 use windlass_store::{PostgresStore, conformance};
 
 use crate::postgres_kit::database;
@@ -19,7 +19,7 @@ windlass_store::conformance_tests!(
 mod reopen {
     use super::*;
 
-    fn again(url: &str) -> Task<'_, Result<Arc<dyn Store>, StoreError>> {
+    fn again(url: &str) -> BoxFuture<'_, Result<Arc<dyn Store>, StoreError>> {
         Box::pin(async {
             let store = PostgresStore::open(url).await?;
             Ok(Arc::new(store) as Arc<dyn Store>)

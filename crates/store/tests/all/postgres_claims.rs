@@ -1,25 +1,25 @@
-//! A claim is answered before it is on the server's disk. A server that crashes right after it may
-//! forget it and give its epoch to somebody else: never are there two who can write.
+//! A claim is acknowledged before it is on the server's disk. A server that crashes right after it
+//! may lose it and give its epoch to another worker: there are never two that can write.
 
 use std::sync::Arc;
 
-use windlass_cluster::{Cluster, Disk, Mode, Proxy, Stop};
-use windlass_runtime::ports::{Append, Store, StoreError};
+use windlass_cluster::{DiskMode, FaultProxy, PostgresCluster, ProxyMode, ShutdownMode};
+use windlass_runtime::ports::{AppendRequest, Store, StoreError};
 use windlass_store::PostgresStore;
 
-use crate::kit::{barrier, lane, letter};
+use crate::kit::{append_synced, lane, message};
 
-/// Crashes after a claim. Few of them find it on the disk by chance.
+/// Number of crashes after a claim. In few of them the claim is on the disk by chance.
 const CRASHES: u64 = 6;
 
-/// A server that does not write by itself what nobody waits for.
-fn server() -> Cluster {
-    Cluster::start_with(Disk::Trusted, "wal_writer_delay = 10s").unwrap()
+/// Starts a server that does not flush by itself what no client waits for.
+fn server() -> PostgresCluster {
+    PostgresCluster::start_with(DiskMode::Trusted, "wal_writer_delay = 10s").unwrap()
 }
 
-fn by(worker: &str, name: &str, epoch: u64) -> Append {
-    // Both say the same: the bytes do not tell one owner's append from the other's.
-    Append { owner: Arc::from(worker), ..barrier(name, epoch, 0, "x") }
+fn by(worker: &str, name: &str, epoch: u64) -> AppendRequest {
+    // Both write the same: the bytes do not distinguish one owner's append from the other's.
+    AppendRequest { owner: Arc::from(worker), ..append_synced(name, epoch, 0, "x") }
 }
 
 async fn entries(store: &PostgresStore, name: &str) -> usize {
@@ -30,7 +30,7 @@ async fn entries(store: &PostgresStore, name: &str) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_claim_that_a_crash_forgets_is_fenced() {
     let cluster = server();
-    let proxy = Proxy::to(cluster.port()).unwrap();
+    let proxy = FaultProxy::listen_for(cluster.port()).unwrap();
     let direct = cluster.url("postgres");
     let url = direct.replace(&cluster.port().to_string(), &proxy.port().to_string());
     let one = PostgresStore::open(&url).await.unwrap();
@@ -38,21 +38,21 @@ async fn a_claim_that_a_crash_forgets_is_fenced() {
     let mut forgotten = 0;
     for no in 0..CRASHES {
         let name = format!("l{no}");
-        one.deliver(lane(&name), letter("k")).await.unwrap();
-        let claim = one.claim(lane(&name), Arc::from("w"), None).await.unwrap();
-        cluster.restart(Stop::Immediate).unwrap();
-        match two.claim(lane(&name), Arc::from("v"), None).await {
+        one.enqueue_message(lane(&name), message("k")).await.unwrap();
+        let claim = one.claim_lane(lane(&name), Arc::from("w"), None).await.unwrap();
+        cluster.restart(ShutdownMode::Immediate).unwrap();
+        match two.claim_lane(lane(&name), Arc::from("v"), None).await {
             Ok(next) => {
                 forgotten += 1;
                 assert_eq!(next.epoch, claim.epoch, "the next owner is given the same epoch");
                 two.append(by("v", &name, next.epoch)).await.unwrap();
-                // In doubt, it must not take the other's entry for its own.
-                proxy.set(Mode::CutAnswer);
+                // When uncertain, it must not take the other owner's entry for its own.
+                proxy.set_mode(ProxyMode::CutAnswer);
                 let late = one.append(by("w", &name, claim.epoch)).await;
                 assert_eq!(late, Err(StoreError::Fenced { lane: lane(&name) }));
-                one.release(lane(&name), Arc::from("w"), claim.epoch).await.unwrap();
-                let known = two.lane(lane(&name)).await.unwrap().unwrap();
-                assert!(known.is_held_by(&Arc::from("v"), next.epoch), "{known:?}");
+                one.release_lane(lane(&name), Arc::from("w"), claim.epoch).await.unwrap();
+                let known = two.lane_info(lane(&name)).await.unwrap().unwrap();
+                assert!(known.is_owned_by(&Arc::from("v"), next.epoch), "{known:?}");
             }
             Err(StoreError::Busy { .. }) => {
                 one.append(by("w", &name, claim.epoch)).await.unwrap();
@@ -64,22 +64,22 @@ async fn a_claim_that_a_crash_forgets_is_fenced() {
     assert!(forgotten > 0, "no claim was forgotten: they wait for the disk");
 }
 
-/// Nobody else came: the claim is gone all the same, and what was appended is not.
+/// Without another claimant: the claim is lost all the same, and what was appended is not.
 // spec: STORE-05
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_appended_with_a_claim_keeps_it() {
     let cluster = server();
     let store = PostgresStore::open(&cluster.url("postgres")).await.unwrap();
     for name in ["kept", "gone"] {
-        store.deliver(lane(name), letter("k")).await.unwrap();
+        store.enqueue_message(lane(name), message("k")).await.unwrap();
     }
-    let kept = store.claim(lane("kept"), Arc::from("w"), None).await.unwrap();
+    let kept = store.claim_lane(lane("kept"), Arc::from("w"), None).await.unwrap();
     store.append(by("w", "kept", kept.epoch)).await.unwrap();
-    let gone = store.claim(lane("gone"), Arc::from("w"), None).await.unwrap();
-    cluster.restart(Stop::Immediate).unwrap();
-    let known = store.lane(lane("kept")).await.unwrap().unwrap();
-    assert!(known.is_held_by(&Arc::from("w"), kept.epoch), "{known:?}");
-    let survived = store.lane(lane("gone")).await.unwrap().unwrap().owner.is_some();
+    let gone = store.claim_lane(lane("gone"), Arc::from("w"), None).await.unwrap();
+    cluster.restart(ShutdownMode::Immediate).unwrap();
+    let known = store.lane_info(lane("kept")).await.unwrap().unwrap();
+    assert!(known.is_owned_by(&Arc::from("w"), kept.epoch), "{known:?}");
+    let survived = store.lane_info(lane("gone")).await.unwrap().unwrap().owner.is_some();
     let outcome = store.append(by("w", "gone", gone.epoch)).await;
     assert_eq!(outcome.is_ok(), survived, "{outcome:?}");
     assert_eq!(entries(&store, "gone").await, usize::from(survived));

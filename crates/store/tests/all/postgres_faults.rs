@@ -1,22 +1,22 @@
-//! Servers that are cut off, crash or freeze while work is under way: nothing is lost, nothing is
-//! there twice.
+//! Servers that are cut off, crash or freeze while work is in flight: nothing is lost and nothing
+//! is written twice.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_cluster::{Cluster, Disk, Mode, Proxy, Stop};
+use windlass_cluster::{DiskMode, FaultProxy, PostgresCluster, ProxyMode, ShutdownMode};
 use windlass_core::stop::RunState;
-use windlass_runtime::ports::{Append, Store, StoreError};
+use windlass_runtime::ports::{AppendRequest, Store, StoreError};
 use windlass_store::PostgresStore;
-use windlass_store::postgres::Settings;
+use windlass_store::postgres::PostgresSettings;
 
-use crate::kit::{barrier, lane, letter, owned};
+use crate::kit::{append_synced, claim_new_lane, lane, message};
 use crate::postgres_kit::strings;
 
-/// A server, a wire to it, and the address of both.
-fn wired() -> (Cluster, Proxy, String, String) {
-    let cluster = Cluster::start(Disk::Trusted).unwrap();
-    let proxy = Proxy::to(cluster.port()).unwrap();
+/// Starts a server and a proxy in front of it; returns both with their addresses.
+fn wired() -> (PostgresCluster, FaultProxy, String, String) {
+    let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
+    let proxy = FaultProxy::listen_for(cluster.port()).unwrap();
     let direct = cluster.url("postgres");
     let url = direct.replace(&cluster.port().to_string(), &proxy.port().to_string());
     (cluster, proxy, url, direct)
@@ -26,58 +26,59 @@ fn line(lane: &str, head: u64) -> String {
     format!("{lane}:{head}")
 }
 
-/// The log is exactly what was answered, each once.
+/// Checks that the log is exactly what was acknowledged, each entry once.
 async fn is_whole(store: &PostgresStore, name: &str, entries: u64) {
     let log = store.read_log(lane(name), 0, usize::MAX).await.unwrap();
     let lines: Vec<_> = log.iter().map(|entry| entry.line.to_string()).collect();
     let wanted: Vec<_> = (0..entries).map(|head| line(name, head)).collect();
     assert_eq!(lines, wanted);
-    assert_eq!(store.lane(lane(name)).await.unwrap().unwrap().head, entries);
+    assert_eq!(store.lane_info(lane(name)).await.unwrap().unwrap().head, entries);
 }
 
-/// Faults 16 and 17: cut before the server hears of the commit, and before we hear of it.
+/// Covers faults 16 and 17: cut before the server receives the commit, and before its reply
+/// arrives.
 // spec: STORE-05
 // spec: FAULT-16, FAULT-17
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cut_before_and_after_the_commit() {
     let (_cluster, proxy, url, direct) = wired();
     let store = PostgresStore::open(&url).await.unwrap();
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     for head in 0..40 {
-        proxy.set(if head % 2 == 0 { Mode::CutRequest } else { Mode::CutAnswer });
+        proxy.set_mode(if head % 2 == 0 { ProxyMode::CutRequest } else { ProxyMode::CutAnswer });
         let out = lane(&format!("child{}", head % 3));
-        let mut append = barrier("a", epoch, head, &line("a", head));
+        let mut append = append_synced("a", epoch, head, &line("a", head));
         if head % 4 > 1 {
-            append.mail_out = vec![(out, letter(&head.to_string()))];
+            append.outbox = vec![(out, message(&head.to_string()))];
         }
         store.append(append).await.unwrap();
     }
     assert!(proxy.cuts() >= 40, "{} cuts", proxy.cuts());
-    proxy.set(Mode::Pass);
+    proxy.set_mode(ProxyMode::Pass);
     is_whole(&store, "a", 40).await;
     let mails = "SELECT count(*)::text FROM mail JOIN lane ON no = lane_no WHERE id LIKE 'child%'";
     assert_eq!(strings(&direct, mails).await, ["20"]);
 }
 
-/// Rows that are not replaced by a second try are not there twice either.
+/// Rows that a retry does not replace are not duplicated either.
 #[tokio::test]
 async fn rows_of_a_lost_answer_are_there_once() {
     let (_cluster, proxy, url, direct) = wired();
     let store = PostgresStore::open(&url).await.unwrap();
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     for head in 0..6 {
-        proxy.set(Mode::CutAnswer);
-        let event = windlass_core::project::EventRow {
+        proxy.set_mode(ProxyMode::CutAnswer);
+        let event = windlass_core::projection::EventRow {
             run: None,
             agent: "".into(),
             profile: "".into(),
             seq: head + 1,
-            at: windlass_core::ids::Millis(3),
+            at: windlass_core::log::ids::UnixMillis(3),
             name: "agent_run.started",
-            fields: windlass_core::raw::Raw::parse("{}").unwrap(),
+            fields: windlass_core::message::raw_json::RawJson::parse("{}").unwrap(),
         };
-        let rows = vec![windlass_core::project::Row::Event(event)];
-        let append = Append { rows, ..barrier("a", epoch, head, &line("a", head)) };
+        let rows = vec![windlass_core::projection::Row::Event(event)];
+        let append = AppendRequest { rows, ..append_synced("a", epoch, head, &line("a", head)) };
         store.append(append).await.unwrap();
     }
     is_whole(&store, "a", 6).await;
@@ -89,59 +90,65 @@ async fn other_work_survives_cuts_too() {
     let (_cluster, proxy, url, _direct) = wired();
     let store = PostgresStore::open(&url).await.unwrap();
     for no in 0..12_u64 {
-        for mode in [Mode::CutRequest, Mode::CutAnswer] {
+        for mode in [ProxyMode::CutRequest, ProxyMode::CutAnswer] {
             let name = format!("{no}{mode:?}");
-            proxy.set(mode);
-            let first = store.deliver(lane(&name), letter("k")).await.unwrap();
-            assert_eq!(store.deliver(lane(&name), letter("k")).await.unwrap(), first);
-            proxy.set(mode);
-            let claim = store.claim(lane(&name), Arc::from("w"), None).await.unwrap();
-            proxy.set(mode);
-            store.beat(Arc::from("w")).await.unwrap();
-            proxy.set(mode);
-            store.append(barrier(&name, claim.epoch, 0, &line(&name, 0))).await.unwrap();
-            proxy.set(mode);
-            store.fork(lane(&name), 1, lane(&format!("fork of {name}"))).await.unwrap();
-            proxy.set(mode);
-            store.release(lane(&name), Arc::from("w"), claim.epoch).await.unwrap();
-            proxy.set(mode);
-            assert_eq!(store.read_mail(lane(&name), 9).await.unwrap().len(), 1);
+            proxy.set_mode(mode);
+            let first = store.enqueue_message(lane(&name), message("k")).await.unwrap();
+            assert_eq!(store.enqueue_message(lane(&name), message("k")).await.unwrap(), first);
+            proxy.set_mode(mode);
+            let claim = store.claim_lane(lane(&name), Arc::from("w"), None).await.unwrap();
+            proxy.set_mode(mode);
+            store.record_heartbeat(Arc::from("w")).await.unwrap();
+            proxy.set_mode(mode);
+            store.append(append_synced(&name, claim.epoch, 0, &line(&name, 0))).await.unwrap();
+            proxy.set_mode(mode);
+            store.fork_lane(lane(&name), 1, lane(&format!("fork of {name}"))).await.unwrap();
+            proxy.set_mode(mode);
+            store.release_lane(lane(&name), Arc::from("w"), claim.epoch).await.unwrap();
+            proxy.set_mode(mode);
+            assert_eq!(store.read_inbox(lane(&name), 9).await.unwrap().len(), 1);
         }
     }
 }
 
-/// Fault 17 with a thief: the answer is lost and another owner takes the lane meanwhile.
+/// Covers fault 17 with an owner change: the reply is lost and another owner claims the lane
+/// meanwhile.
 #[tokio::test]
 async fn a_lost_answer_is_not_mistaken_for_the_next_owner() {
     let (_cluster, proxy, url, direct) = wired();
     let store = PostgresStore::open(&url).await.unwrap();
     let thief = PostgresStore::open(&direct).await.unwrap();
-    let epoch = owned(&store, "a").await;
-    let Err(StoreError::Busy { owner, .. }) = thief.claim(lane("a"), Arc::from("v"), None).await
+    let epoch = claim_new_lane(&store, "a").await;
+    let Err(StoreError::Busy { owner, .. }) =
+        thief.claim_lane(lane("a"), Arc::from("v"), None).await
     else {
         panic!("the lane is free")
     };
-    let taken = thief.claim(lane("a"), Arc::from("v"), Some(owner)).await.unwrap();
-    let append = barrier("a", taken.epoch, 0, &line("a", 0));
-    thief.append(Append { owner: Arc::from("v"), ..append }).await.unwrap();
-    proxy.set(Mode::CutAnswer);
-    let late = store.append(barrier("a", epoch, 0, &line("a", 0))).await;
+    let taken = thief.claim_lane(lane("a"), Arc::from("v"), Some(owner)).await.unwrap();
+    let append = append_synced("a", taken.epoch, 0, &line("a", 0));
+    thief.append(AppendRequest { owner: Arc::from("v"), ..append }).await.unwrap();
+    proxy.set_mode(ProxyMode::CutAnswer);
+    let late = store.append(append_synced("a", epoch, 0, &line("a", 0))).await;
     assert_eq!(late, Err(StoreError::Fenced { lane: lane("a") }));
     is_whole(&thief, "a", 1).await;
 }
 
 async fn drive(store: Arc<PostgresStore>, name: String, entries: u64) {
-    let epoch = owned(&*store, &name).await;
+    let epoch = claim_new_lane(&*store, &name).await;
     for head in 0..entries {
-        store.append(barrier(&name, epoch, head, &line(&name, head))).await.unwrap();
+        store.append(append_synced(&name, epoch, head, &line(&name, head))).await.unwrap();
     }
 }
 
-/// Drives lanes until all are done, while `nemesis` does its worst.
-async fn under(cluster: Arc<Cluster>, nemesis: fn(&Cluster)) {
+/// Drives lanes until all are done, while `nemesis` injects faults.
+async fn under(cluster: Arc<PostgresCluster>, nemesis: fn(&PostgresCluster)) {
     // A loaded machine may take long to start a server.
     let (answer, patience) = (Duration::from_secs(1), Duration::from_secs(90));
-    let settings = Settings { answer, patience, ..Settings::default() };
+    let settings = PostgresSettings {
+        statement_timeout: answer,
+        retry_timeout: patience,
+        ..PostgresSettings::default()
+    };
     let store = PostgresStore::open_with(&cluster.url("postgres"), &settings).await.unwrap();
     let store = Arc::new(store);
     let entries = 150;
@@ -159,66 +166,67 @@ async fn under(cluster: Arc<Cluster>, nemesis: fn(&Cluster)) {
     for no in 0..6 {
         is_whole(&store, &format!("l{no}"), entries).await;
     }
-    assert_eq!(store.runs(None, 9).await.unwrap().iter().filter(is_running).count(), 0);
+    assert_eq!(store.list_runs(None, 9).await.unwrap().iter().filter(is_running).count(), 0);
 }
 
 fn is_running(run: &&windlass_runtime::ports::RunInfo) -> bool {
     run.state == RunState::Running
 }
 
-fn crash(cluster: &Cluster) {
+fn crash(cluster: &PostgresCluster) {
     std::thread::park_timeout(Duration::from_millis(40));
-    cluster.restart(Stop::Immediate).unwrap();
+    cluster.restart(ShutdownMode::Immediate).unwrap();
 }
 
-fn freeze(cluster: &Cluster) {
+fn freeze(cluster: &PostgresCluster) {
     std::thread::park_timeout(Duration::from_millis(30));
     let frozen = cluster.freeze().unwrap();
     std::thread::park_timeout(Duration::from_millis(1_500));
     drop(frozen);
 }
 
-/// Fault 18.
+/// Covers fault 18.
 // spec: STORE-05
 // spec: FAULT-18
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_crashes() {
-    under(Arc::new(Cluster::start(Disk::Trusted).unwrap()), crash).await;
+    under(Arc::new(PostgresCluster::start(DiskMode::Trusted).unwrap()), crash).await;
 }
 
 // spec: FAULT-40
-/// Longer than anybody waits for an answer, so every connection is given up while the server still
-/// has what was sent on it.
+/// Freezes for longer than the statement timeout, so every connection is dropped while the server
+/// still has what was sent on it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_freezes() {
-    under(Arc::new(Cluster::start(Disk::Trusted).unwrap()), freeze).await;
+    under(Arc::new(PostgresCluster::start(DiskMode::Trusted).unwrap()), freeze).await;
 }
 
 // spec: FAULT-21, FAULT-40
-/// Fault 21: everything is busy, and the beat is not.
+/// Covers fault 21: every other connection is busy, and the heartbeat connection is not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_beat_needs_nobodys_leave() {
     let (cluster, _proxy, _url, direct) = wired();
-    let settings = Settings { patience: Duration::from_secs(3), ..Settings::default() };
+    let settings =
+        PostgresSettings { retry_timeout: Duration::from_secs(3), ..PostgresSettings::default() };
     let store = PostgresStore::open_with(&direct, &settings).await.unwrap();
     let store = Arc::new(store);
-    let epoch = owned(&*store, "a").await;
-    // Somebody holds the lane's row, so appends and claims wait.
+    let epoch = claim_new_lane(&*store, "a").await;
+    // Another client holds the lane's row, so appends and claims wait.
     let (client, connection) =
         tokio_postgres::connect(&direct, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client.batch_execute("BEGIN; SELECT * FROM lane FOR UPDATE").await.unwrap();
     let stuck = {
         let store = Arc::clone(&store);
-        tokio::spawn(async move { store.append(barrier("a", epoch, 0, &line("a", 0))).await })
+        tokio::spawn(async move { store.append(append_synced("a", epoch, 0, &line("a", 0))).await })
     };
     let more: Vec<_> = (0..8)
         .map(|_| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.release(lane("a"), Arc::from("w"), 99).await })
+            tokio::spawn(async move { store.release_lane(lane("a"), Arc::from("w"), 99).await })
         })
         .collect();
-    tokio::time::timeout(Duration::from_secs(1), store.beat(Arc::from("w")))
+    tokio::time::timeout(Duration::from_secs(1), store.record_heartbeat(Arc::from("w")))
         .await
         .unwrap()
         .unwrap();
@@ -230,27 +238,27 @@ async fn a_beat_needs_nobodys_leave() {
     drop(cluster);
 }
 
-/// Patience ends: it is said what is not known, and a reload finds it.
+/// The retry timeout elapses: the error says that the outcome is unknown, and a reload finds it.
 #[tokio::test]
 async fn a_server_that_stays_away() {
     let (cluster, _proxy, _url, direct) = wired();
-    let settings = Settings {
-        patience: Duration::from_millis(700),
-        answer: Duration::from_millis(300),
-        ..Settings::default()
+    let settings = PostgresSettings {
+        retry_timeout: Duration::from_millis(700),
+        statement_timeout: Duration::from_millis(300),
+        ..PostgresSettings::default()
     };
     let store = PostgresStore::open_with(&direct, &settings).await.unwrap();
-    let epoch = owned(&store, "a").await;
-    store.append(barrier("a", epoch, 0, &line("a", 0))).await.unwrap();
+    let epoch = claim_new_lane(&store, "a").await;
+    store.append(append_synced("a", epoch, 0, &line("a", 0))).await.unwrap();
     let frozen = cluster.freeze().unwrap();
-    let unsure = store.append(barrier("a", epoch, 1, &line("a", 1))).await;
+    let unsure = store.append(append_synced("a", epoch, 1, &line("a", 1))).await;
     assert!(matches!(unsure, Err(StoreError::Broken { .. })), "{unsure:?}");
-    let unheard = store.lane(lane("a")).await;
+    let unheard = store.lane_info(lane("a")).await;
     assert!(matches!(unheard, Err(StoreError::Unreachable { .. })), "{unheard:?}");
     drop(frozen);
-    cluster.restart(Stop::Fast).unwrap();
-    let head = store.lane(lane("a")).await.unwrap().unwrap().head;
+    cluster.restart(ShutdownMode::Fast).unwrap();
+    let head = store.lane_info(lane("a")).await.unwrap().unwrap().head;
     assert!((1..=2).contains(&head), "{head}");
-    store.append(barrier("a", epoch, head, &line("a", head))).await.unwrap();
+    store.append(append_synced("a", epoch, head, &line("a", head))).await.unwrap();
     is_whole(&store, "a", head + 1).await;
 }

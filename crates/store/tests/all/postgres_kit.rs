@@ -1,4 +1,4 @@
-//! What the tests of PostgreSQL share.
+//! Helpers that the tests of PostgreSQL share.
 
 use windlass_store::PostgresStore;
 
@@ -10,8 +10,8 @@ pub(crate) async fn open(url: &str) -> PostgresStore {
     PostgresStore::open(url).await.unwrap()
 }
 
-/// The first column of what the database says, as text.
+/// Returns the first column of a query's result, as text.
 pub(crate) async fn strings(url: &str, sql: &str) -> Vec<String> {
-    let rows = windlass_cluster::ask(url, sql).await.unwrap();
+    let rows = windlass_cluster::run_query(url, sql).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
 }

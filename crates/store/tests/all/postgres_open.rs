@@ -1,20 +1,20 @@
-//! Servers that cannot be used: each is named, with what to do, and without the password.
+//! Servers that cannot be used: each error names the server and what to do, without the password.
 
 use std::time::Duration;
 
-use windlass_cluster::{Cluster, Disk, ask};
+use windlass_cluster::{DiskMode, PostgresCluster, run_query};
 use windlass_runtime::ports::{Store, StoreError};
 use windlass_store::PostgresStore;
-use windlass_store::postgres::Settings;
+use windlass_store::postgres::PostgresSettings;
 
-use crate::kit::{lane, letter, owned, step};
+use crate::kit::{append_one, claim_new_lane, lane, message};
 use crate::postgres_kit::{database, open, strings};
 
-fn hasty() -> Settings {
-    Settings {
-        patience: Duration::from_millis(600),
-        opening: Duration::from_millis(300),
-        ..Settings::default()
+fn hasty() -> PostgresSettings {
+    PostgresSettings {
+        retry_timeout: Duration::from_millis(600),
+        open_timeout: Duration::from_millis(300),
+        ..PostgresSettings::default()
     }
 }
 
@@ -22,12 +22,12 @@ async fn refusal(url: &str) -> StoreError {
     PostgresStore::open_with(url, &hasty()).await.err().unwrap()
 }
 
-/// The same where the server has to think before it refuses.
+/// Returns the error of opening with a longer timeout, for a server that takes time to reject us.
 async fn patient_refusal(url: &str) -> StoreError {
     PostgresStore::open(url).await.err().unwrap()
 }
 
-/// One sentence, with these words in it.
+/// Checks that the error is one sentence and contains these words.
 fn says(error: &StoreError, words: &[&str]) {
     let text = error.to_string();
     assert!(!text.contains('\n') && !text.contains("secret"), "{text}");
@@ -43,7 +43,7 @@ async fn wrong_address() {
         &refusal("postgres://me:secret@no-such-host.invalid/db").await,
         &["no-such-host.invalid", "cannot be reached", "address"],
     );
-    // A port where nobody listens.
+    // A port without a listener.
     says(
         &refusal("postgres://me:secret@127.0.0.1:1/db").await,
         &["127.0.0.1:1", "cannot be reached"],
@@ -58,15 +58,15 @@ async fn database_that_is_not_there() {
 
 #[tokio::test]
 async fn wrong_password_and_refused_tls() {
-    let cluster = Cluster::start(Disk::Trusted).unwrap();
+    let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
     let url = cluster.url("postgres");
-    ask(&url, "CREATE ROLE guarded LOGIN PASSWORD 'right'").await.unwrap();
+    run_query(&url, "CREATE ROLE guarded LOGIN PASSWORD 'right'").await.unwrap();
     let rules = cluster.folder().join("data/pg_hba.conf");
     let old = std::fs::read_to_string(&rules).unwrap();
     std::fs::write(&rules, format!("host all guarded 127.0.0.1/32 scram-sha-256\n{old}")).unwrap();
     cluster.reload("postgresql.conf", "").unwrap();
     let guarded = |password: &str| url.replace("windlass@", &format!("guarded{password}@"));
-    ask(&url, "GRANT ALL ON SCHEMA public TO guarded").await.unwrap();
+    run_query(&url, "GRANT ALL ON SCHEMA public TO guarded").await.unwrap();
     says(&patient_refusal(&guarded(":secret")).await, &["refuses us", "user and password"]);
     says(&patient_refusal(&guarded("")).await, &["password", "address"]);
     PostgresStore::open(&guarded(":right")).await.unwrap();
@@ -81,7 +81,7 @@ async fn wrong_password_and_refused_tls() {
 
 #[tokio::test]
 async fn tls_is_spoken_and_checked_when_asked_to() {
-    let cluster = Cluster::start(Disk::Trusted).unwrap();
+    let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
     let key = rcgen::KeyPair::generate().unwrap();
     let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     let certificate = params.self_signed(&key).unwrap();
@@ -99,14 +99,14 @@ async fn tls_is_spoken_and_checked_when_asked_to() {
     std::fs::write(&roots, certificate.pem()).unwrap();
     let url = cluster.url("postgres");
     let store = open(&format!("{url}?sslmode=require")).await;
-    store.deliver(lane("a"), letter("k")).await.unwrap();
+    store.enqueue_message(lane("a"), message("k")).await.unwrap();
     let encrypted = "SELECT count(*)::text FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
          WHERE ssl AND application_name = 'windlass'";
     assert_ne!(strings(&url, encrypted).await, ["0"]);
     let roots = roots.display();
     // `verify-ca` is as strict as `verify-full`.
     for mode in ["verify-full", "verify-ca"] {
-        // Nobody on this machine vouches for it; and it is not for this name.
+        // No root on this machine signs the certificate, and it is not for this name.
         says(&refusal(&format!("{url}?sslmode={mode}")).await, &["TLS", "sslrootcert"]);
         let named = url.replace("127.0.0.1", "localhost");
         says(&refusal(&format!("{named}?sslmode={mode}")).await, &["TLS", "sslrootcert"]);
@@ -114,7 +114,7 @@ async fn tls_is_spoken_and_checked_when_asked_to() {
         says(&refusal(&known).await, &["TLS", "certificate"]);
         open(&known.replace("127.0.0.1", "localhost")).await;
     }
-    // Another authority's certificates do not vouch for it.
+    // The certificates of another authority do not sign it.
     let stranger = cluster.folder().join("stranger.pem");
     let key = rcgen::KeyPair::generate().unwrap();
     let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
@@ -127,7 +127,7 @@ async fn tls_is_spoken_and_checked_when_asked_to() {
     }
 }
 
-/// A server that says of itself what an old one would say.
+/// A server that reports an old version.
 #[tokio::test]
 async fn a_server_that_is_too_old() {
     let url = database().await;
@@ -137,7 +137,7 @@ async fn a_server_that_is_too_old() {
             ELSE pg_catalog.current_setting(what) END $$";
     let first = format!("ALTER DATABASE {name} SET search_path = old, pg_catalog, public");
     for sql in ["CREATE SCHEMA old", says_14, &first] {
-        ask(&url, sql).await.unwrap();
+        run_query(&url, sql).await.unwrap();
     }
     says(&patient_refusal(&url).await, &["is PostgreSQL 14", "15 or newer", "upgrade it"]);
     let made = "SELECT count(*)::text FROM information_schema.tables WHERE table_name = 'lane'";
@@ -149,7 +149,7 @@ async fn a_server_that_only_reads() {
     let url = database().await;
     drop(open(&url).await);
     let name = url.rsplit('/').next().unwrap();
-    ask(&url, &format!("ALTER DATABASE {name} SET default_transaction_read_only = on"))
+    run_query(&url, &format!("ALTER DATABASE {name} SET default_transaction_read_only = on"))
         .await
         .unwrap();
     let error = refusal(&url).await;
@@ -157,24 +157,24 @@ async fn a_server_that_only_reads() {
     says(&error, &["read-only", "--store"]);
 }
 
-/// As after a failover to a replica: what was open finds out too, and nothing is lost.
+/// As after a failover to a replica: open connections notice it too, and nothing is lost.
 #[tokio::test]
 async fn a_server_that_becomes_read_only() {
-    let cluster = Cluster::start(Disk::Trusted).unwrap();
+    let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
     let store = open(&cluster.url("postgres")).await;
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     cluster.reload("postgresql.conf", "default_transaction_read_only = on\n").unwrap();
     let refused = loop {
-        let head = store.lane(lane("a")).await.unwrap().unwrap().head;
-        if let Err(error) = store.append(step("a", epoch, head, "x")).await {
+        let head = store.lane_info(lane("a")).await.unwrap().unwrap().head;
+        if let Err(error) = store.append(append_one("a", epoch, head, "x")).await {
             break error;
         }
     };
     assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused}");
-    let head = store.lane(lane("a")).await.unwrap().unwrap().head;
+    let head = store.lane_info(lane("a")).await.unwrap().unwrap().head;
     cluster.reload("postgresql.conf", "default_transaction_read_only = off\n").unwrap();
     let again = async {
-        while store.append(step("a", epoch, head, "x")).await.is_err() {
+        while store.append(append_one("a", epoch, head, "x")).await.is_err() {
             tokio::task::yield_now().await;
         }
     };
@@ -188,9 +188,9 @@ async fn a_newer_schema_is_left_alone() {
     let url = database().await;
     drop(open(&url).await);
     let newest = strings(&url, "SELECT version::text FROM windlass_schema").await;
-    ask(&url, "UPDATE windlass_schema SET version = 999").await.unwrap();
+    run_query(&url, "UPDATE windlass_schema SET version = 999").await.unwrap();
     let error = refusal(&url).await;
-    let StoreError::FromTheFuture { found, known, .. } = &error else { panic!("{error}") };
+    let StoreError::NewerSchema { found, known, .. } = &error else { panic!("{error}") };
     assert_eq!((*found, vec![known.to_string()]), (999, newest));
     says(&error, &["999", "upgrade windlass"]);
     assert_eq!(strings(&url, "SELECT version::text FROM windlass_schema").await, ["999"]);
@@ -200,7 +200,7 @@ async fn a_newer_schema_is_left_alone() {
 async fn a_database_of_a_development_version_is_left_alone() {
     let url = database().await;
     drop(open(&url).await);
-    ask(&url, "UPDATE windlass_schema SET version = 8").await.unwrap();
+    run_query(&url, "UPDATE windlass_schema SET version = 8").await.unwrap();
     let error = refusal(&url).await;
     assert!(matches!(error, StoreError::OlderSchema { found: 8, .. }), "{error}");
     says(&error, &["development version of windlass (schema 8)", "--store"]);
@@ -211,7 +211,7 @@ async fn a_database_of_a_development_version_is_left_alone() {
 #[tokio::test]
 async fn tables_of_another_program_stay() {
     let url = database().await;
-    ask(&url, "CREATE TABLE run (theirs INT)").await.unwrap();
+    run_query(&url, "CREATE TABLE run (theirs INT)").await.unwrap();
     says(&refusal(&url).await, &["another program", "database of its own"]);
     let ours = "SELECT count(*)::text FROM information_schema.tables WHERE table_name = 'lane'";
     assert_eq!(strings(&url, ours).await, ["0"], "half a schema was left behind");
@@ -221,7 +221,7 @@ async fn tables_of_another_program_stay() {
 async fn another_encoding_is_refused() {
     let url = database().await;
     let make = "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0";
-    ask(&url, make).await.unwrap();
+    run_query(&url, make).await.unwrap();
     let (server, _) = url.rsplit_once('/').unwrap();
     says(&refusal(&format!("{server}/latin")).await, &["LATIN1", "UTF8"]);
 }
@@ -229,7 +229,7 @@ async fn another_encoding_is_refused() {
 #[tokio::test]
 async fn a_server_that_takes_no_more_connections() {
     let limits = "max_connections = 6\nsuperuser_reserved_connections = 0\n";
-    let cluster = Cluster::start_with(Disk::Trusted, limits).unwrap();
+    let cluster = PostgresCluster::start_with(DiskMode::Trusted, limits).unwrap();
     let url = cluster.url("postgres");
     let mut holders = Vec::new();
     while let Ok((client, connection)) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await
@@ -237,7 +237,7 @@ async fn a_server_that_takes_no_more_connections() {
         holders.push((client, tokio::spawn(connection)));
     }
     says(&refusal(&url).await, &["no more connections", "max_connections"]);
-    // One place too few for the pool: work waits for it and then goes on.
+    // One connection too few for the pool: work waits for it and then continues.
     holders.truncate(3);
     let store = tokio::time::timeout(Duration::from_secs(10), async {
         loop {
@@ -247,7 +247,7 @@ async fn a_server_that_takes_no_more_connections() {
         }
     });
     let store = store.await.unwrap();
-    let waiting = tokio::spawn(async move { store.deliver(lane("a"), letter("k")).await });
+    let waiting = tokio::spawn(async move { store.enqueue_message(lane("a"), message("k")).await });
     tokio::task::yield_now().await;
     holders.clear();
     waiting.await.unwrap().unwrap();

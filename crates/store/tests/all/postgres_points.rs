@@ -1,25 +1,25 @@
-//! Dying at every write boundary. The victim is this same test binary, started again with one of
-//! the crash points armed: without the feature there is nothing to die of.
+//! Crashing at every write boundary. The victim is this same test binary, started again with one of
+//! the crash points armed: without the feature there are none.
 #![cfg(feature = "faults")]
 
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 
 use windlass_runtime::ports::Store;
-use windlass_store::fault;
+use windlass_store::crash_points;
 
-use crate::kit::points::{is_sound_after, suffer};
-use crate::kit::{lane, letter, step};
+use crate::kit::points::{check_sound_after, run_to_crash_point};
+use crate::kit::{append_one, lane, message};
 use crate::postgres_kit::{database, open};
 
 const PLACE: &str = "WINDLASS_TEST_DATABASE";
 
-/// Not a test: what the victim does.
+/// Not a test: the code of the victim.
 #[tokio::test]
 async fn victim() {
     let Ok(place) = std::env::var(PLACE) else { return };
     let store = open(&place).await;
-    suffer(&store).await;
+    run_to_crash_point(&store).await;
 }
 
 #[expect(clippy::disallowed_methods, reason = "somebody has to die")]
@@ -33,12 +33,12 @@ fn run_victim(name: &str, place: &str, variable: &str, value: &str) -> ExitStatu
 // spec: FAULT-01, FAULT-02, FAULT-03, FAULT-10
 #[tokio::test]
 async fn every_crash_point_leaves_a_sound_store() {
-    for point in fault::POINTS {
+    for point in crash_points::CRASH_POINTS {
         let url = database().await;
         let status = run_victim("victim", &url, "WINDLASS_FAULT", &format!("{point}:1"));
         assert!(!status.success(), "nobody died at {point}");
         let store = open(&url).await;
-        is_sound_after(point, &store).await;
+        check_sound_after(point, &store).await;
     }
 }
 
@@ -55,19 +55,19 @@ async fn broken_promises_are_broken() {
 async fn unfenced_victim() {
     let Ok(place) = std::env::var(PLACE) else { return };
     let store = open(&place).await;
-    store.deliver(lane("a"), letter("k")).await.unwrap();
-    store.append(step("a", 77, 0, "stale")).await.unwrap();
-    store.append(step("a", 76, 0, "staler")).await.unwrap();
+    store.enqueue_message(lane("a"), message("k")).await.unwrap();
+    store.append(append_one("a", 77, 0, "stale")).await.unwrap();
+    store.append(append_one("a", 76, 0, "staler")).await.unwrap();
     assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap().len(), 2);
 }
 
-/// Not a test: what a claimant can do that does not care whether the owner lives.
+/// Not a test: what a claimant can do that ignores whether the owner is alive.
 #[tokio::test]
 async fn unleased_victim() {
     let Ok(place) = std::env::var(PLACE) else { return };
     let store = open(&place).await;
-    store.deliver(lane("a"), letter("k")).await.unwrap();
-    store.claim(lane("a"), Arc::from("w"), None).await.unwrap();
-    store.beat(Arc::from("w")).await.unwrap();
-    store.claim(lane("a"), Arc::from("v"), None).await.unwrap();
+    store.enqueue_message(lane("a"), message("k")).await.unwrap();
+    store.claim_lane(lane("a"), Arc::from("w"), None).await.unwrap();
+    store.record_heartbeat(Arc::from("w")).await.unwrap();
+    store.claim_lane(lane("a"), Arc::from("v"), None).await.unwrap();
 }

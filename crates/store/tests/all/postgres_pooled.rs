@@ -1,4 +1,5 @@
-//! Behind pgbouncer in transaction mode, where two statements in a row may meet two servers.
+//! Behind PgBouncer in transaction mode, where two consecutive statements may run on two server
+//! connections.
 
 use std::fs;
 use std::net::TcpListener;
@@ -7,22 +8,22 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_cluster::{Cluster, Disk, ask};
+use windlass_cluster::{DiskMode, PostgresCluster, run_query};
 use windlass_runtime::ports::Store;
 use windlass_store::PostgresStore;
 
-use crate::kit::{barrier, lane, owned};
+use crate::kit::{append_synced, claim_new_lane, lane};
 
-/// A pool of two server connections, gone when dropped.
-struct Bouncer {
+/// A pool of two server connections, stopped when dropped.
+struct PgBouncer {
     process: Child,
     folder: PathBuf,
     url: String,
 }
 
-impl Bouncer {
+impl PgBouncer {
     #[expect(clippy::disallowed_methods, reason = "the pool is a program of its own")]
-    fn before(cluster: &Cluster) -> Self {
+    fn before(cluster: &PostgresCluster) -> Self {
         let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
         let folder = cluster.folder().join("pool");
         fs::create_dir(&folder).unwrap();
@@ -55,7 +56,7 @@ impl Bouncer {
 
     async fn is_up(&self) {
         let up = async {
-            while ask(&self.url, "SELECT 1").await.is_err() {
+            while run_query(&self.url, "SELECT 1").await.is_err() {
                 tokio::task::yield_now().await;
             }
         };
@@ -63,7 +64,7 @@ impl Bouncer {
     }
 }
 
-impl Drop for Bouncer {
+impl Drop for PgBouncer {
     fn drop(&mut self) {
         _ = self.process.kill();
         _ = self.process.wait();
@@ -73,8 +74,8 @@ impl Drop for Bouncer {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_of_transactions_is_noticed_and_works() {
-    let cluster = Cluster::start(Disk::Trusted).unwrap();
-    let bouncer = Bouncer::before(&cluster);
+    let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
+    let bouncer = PgBouncer::before(&cluster);
     bouncer.is_up().await;
     for url in [bouncer.url.clone(), format!("{}?prepared=off", bouncer.url)] {
         let stores = [
@@ -85,13 +86,13 @@ async fn a_pool_of_transactions_is_noticed_and_works() {
             let (store, url) = (Arc::clone(&stores[no % 2]), url.clone());
             tokio::spawn(async move {
                 let name = format!("{url} {no}");
-                let epoch = owned(&*store, &name).await;
-                store.beat(Arc::from("w")).await.unwrap();
+                let epoch = claim_new_lane(&*store, &name).await;
+                store.record_heartbeat(Arc::from("w")).await.unwrap();
                 for head in 0..15 {
-                    store.append(barrier(&name, epoch, head, "x")).await.unwrap();
+                    store.append(append_synced(&name, epoch, head, "x")).await.unwrap();
                 }
                 assert_eq!(store.read_log(lane(&name), 0, 99).await.unwrap().len(), 15);
-                store.release(lane(&name), Arc::from("w"), epoch).await.unwrap();
+                store.release_lane(lane(&name), Arc::from("w"), epoch).await.unwrap();
             })
         });
         for lane in lanes.collect::<Vec<_>>() {

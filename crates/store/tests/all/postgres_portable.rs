@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// What one of them lacks, or means differently.
+/// SQL that one of these engines lacks, or interprets differently.
 const NOT_SHARED: [&str; 12] = [
     "advisory_lock",
     "create trigger",
@@ -43,5 +43,5 @@ fn nothing_is_said_that_only_one_engine_knows() {
     }
     let notices = found.iter().filter(|(_, text)| text.contains("pg_notify"));
     let places: Vec<&str> = notices.map(|(path, _)| path.rsplit('/').next().unwrap()).collect();
-    assert_eq!(places, ["notices.rs"], "a wake-up is sent with an append");
+    assert_eq!(places, ["notifications.rs"], "a wake-up is sent with an append");
 }

@@ -1,17 +1,17 @@
-//! The tables people read.
+//! The tables that people read.
 
-use windlass_core::ids::Millis;
-use windlass_core::project::{
+use windlass_core::log::ids::UnixMillis;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::reply::TokenUsage;
+use windlass_core::projection::{
     CheckpointKind, CheckpointRow, EventRow, Row, RunDescription, RunRow, ToolResultRow, TraceCall,
     TraceRow,
 };
-use windlass_core::raw::Raw;
-use windlass_core::reply::Usage;
-use windlass_core::run::Counters;
+use windlass_core::run::active_run::RunCounters;
 use windlass_core::stop::RunState;
-use windlass_runtime::ports::{Append, Store, StoreError};
+use windlass_runtime::ports::{AppendRequest, Store, StoreError};
 
-use crate::kit::{lane, owned, step};
+use crate::kit::{append_one, claim_new_lane, lane};
 use crate::postgres_kit::{database, open, strings};
 
 const RUN: &str = "0199d1c0-7a4e-7c30-9f00-000000000001";
@@ -47,25 +47,30 @@ async fn trace_has_exactly_its_columns() {
     );
 }
 
-/// A provider may report any figure; a count that no column holds is the largest that it does.
+/// A provider may report any number; a count that is too large for its column becomes the column's
+/// maximum.
 #[tokio::test]
 async fn absurd_counts_stay_counts() {
     let url = database().await;
     let store = open(&url).await;
-    let epoch = owned(&store, "a").await;
-    let usage = Usage { input_tokens: u64::MAX, output_tokens: 1 << 40, ..Usage::default() };
+    let epoch = claim_new_lane(&store, "a").await;
+    let usage =
+        TokenUsage { input_tokens: u64::MAX, output_tokens: 1 << 40, ..TokenUsage::default() };
     let trace = match trace("Read", 1) {
         Row::Trace(row) => Row::Trace(TraceRow { usage, ..row }),
         other => other,
     };
     let run = match run(None) {
         Row::Run(row) => {
-            let counters = Counters { usage, ..row.counters };
+            let counters = RunCounters { usage, ..row.counters };
             Row::Run(RunRow { counters, ..row })
         }
         other => other,
     };
-    store.append(Append { rows: vec![run, trace], ..step("a", epoch, 0, "1") }).await.unwrap();
+    store
+        .append(AppendRequest { rows: vec![run, trace], ..append_one("a", epoch, 0, "1") })
+        .await
+        .unwrap();
     let counted = "SELECT concat_ws('|', t.input_tokens, t.output_tokens, r.input_tokens,
          r.output_tokens) FROM agent_loop_trace t JOIN run r ON r.run_id::uuid = t.job_id";
     assert_eq!(
@@ -76,7 +81,7 @@ async fn absurd_counts_stay_counts() {
 
 fn run(text: Option<&str>) -> Row {
     let counters =
-        Counters { tool_rounds: 3, model_calls: 4, tool_calls: 5, ..Counters::default() };
+        RunCounters { tool_rounds: 3, model_calls: 4, tool_calls: 5, ..RunCounters::default() };
     Row::Run(RunRow {
         run: RUN.into(),
         state: RunState::Running,
@@ -87,7 +92,7 @@ fn run(text: Option<&str>) -> Row {
         usd_micros: None,
         description: RunDescription::default(),
         cancel_requested: false,
-        at: Millis(1),
+        at: UnixMillis(1),
     })
 }
 
@@ -101,14 +106,14 @@ fn trace(name: &str, at: u64) -> Row {
         reply_stop_reason: Some("new".into()),
         model: Some("m".into()),
         tool_calls: vec![call],
-        usage: Usage {
+        usage: TokenUsage {
             input_tokens: 1,
             output_tokens: 2,
             cache_read_tokens: 3,
             cache_write_tokens: 4,
         },
         transition: "tool_results",
-        at: Millis(at),
+        at: UnixMillis(at),
     })
 }
 
@@ -118,8 +123,8 @@ fn result(id: &str, call: &str, outcome: Option<&str>) -> Row {
         tool_call_id: id.into(),
         call: call.to_owned(),
         tool: "Bash".into(),
-        started_at: outcome.is_none().then_some(Millis(7)),
-        completed_at: outcome.map(|_| Millis(9)),
+        started_at: outcome.is_none().then_some(UnixMillis(7)),
+        completed_at: outcome.map(|_| UnixMillis(9)),
         outcome: outcome.map(str::to_owned),
         attempts: if outcome.is_none() { 1 } else { 2 },
         result_seq: outcome.map(|_| 2),
@@ -140,13 +145,13 @@ fn checkpoint(kind: CheckpointKind) -> Row {
 }
 
 fn event() -> Row {
-    let fields = Raw::parse(r#"{"why":"\ud800\u0000"}"#).unwrap();
+    let fields = RawJson::parse(r#"{"why":"\ud800\u0000"}"#).unwrap();
     Row::Event(EventRow {
         run: None,
         agent: "helper".into(),
         profile: "careful".into(),
         seq: 1,
-        at: Millis(3),
+        at: UnixMillis(3),
         name: "agent.model.abandoned",
         fields,
     })
@@ -159,7 +164,7 @@ fn event() -> Row {
 async fn rows_land_with_their_entry() {
     let url = database().await;
     let store = open(&url).await;
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let rows = vec![
         run(None),
         trace("Read", 1_790_000_000_123),
@@ -167,7 +172,7 @@ async fn rows_land_with_their_entry() {
         checkpoint(CheckpointKind::ToolResult),
         event(),
     ];
-    store.append(Append { rows, ..step("a", epoch, 0, "1") }).await.unwrap();
+    store.append(AppendRequest { rows, ..append_one("a", epoch, 0, "1") }).await.unwrap();
     let trace = "SELECT concat_ws('|', job_id, iter, stop_reason, tool_calls->0->>'name',
          tool_calls->0->>'ms', input_tokens, output_tokens, cache_read, cache_write,
          to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS')) FROM agent_loop_trace";
@@ -193,15 +198,16 @@ async fn rows_land_with_their_entry() {
     );
 }
 
-/// The counters of a run whose row came earlier are found in that row.
+/// The counters of a run whose row was written earlier are read from that row.
 #[tokio::test]
 async fn an_iteration_knows_its_run() {
     let url = database().await;
     let store = open(&url).await;
-    let epoch = owned(&store, "a").await;
-    let first = Append { rows: vec![run(None)], ..step("a", epoch, 0, "1") };
+    let epoch = claim_new_lane(&store, "a").await;
+    let first = AppendRequest { rows: vec![run(None)], ..append_one("a", epoch, 0, "1") };
     store.append(first).await.unwrap();
-    let second = Append { rows: vec![trace("Read", u64::MAX)], ..step("a", epoch, 1, "2") };
+    let second =
+        AppendRequest { rows: vec![trace("Read", u64::MAX)], ..append_one("a", epoch, 1, "2") };
     store.append(second).await.unwrap();
     let iteration = "SELECT concat_ws('|', tool_rounds, model_calls) FROM agent_loop_iteration";
     assert_eq!(strings(&url, iteration).await, ["3|4"]);
@@ -214,7 +220,7 @@ async fn an_iteration_knows_its_run() {
 async fn a_fenced_append_leaves_no_rows() {
     let url = database().await;
     let store = open(&url).await;
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let rows = vec![
         run(None),
         trace("Read", 1),
@@ -223,8 +229,8 @@ async fn a_fenced_append_leaves_no_rows() {
         event(),
     ];
     let large = "x".repeat(70_000);
-    for append in [step("a", epoch + 1, 0, &large), step("a", epoch, 5, &large)] {
-        let refused = store.append(Append { rows: rows.clone(), ..append }).await;
+    for append in [append_one("a", epoch + 1, 0, &large), append_one("a", epoch, 5, &large)] {
+        let refused = store.append(AppendRequest { rows: rows.clone(), ..append }).await;
         assert!(matches!(refused, Err(StoreError::Fenced { .. })), "{refused:?}");
     }
     for table in [
@@ -247,16 +253,16 @@ async fn a_fenced_append_leaves_no_rows() {
 async fn results_are_replaced_and_repeated_ids_told_apart() {
     let url = database().await;
     let store = open(&url).await;
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let first = vec![result("t", "1.0", None), result("t", "1.1", None), result("u", "1.2", None)];
-    store.append(Append { rows: first, ..step("a", epoch, 0, "1") }).await.unwrap();
+    store.append(AppendRequest { rows: first, ..append_one("a", epoch, 0, "1") }).await.unwrap();
     let second = vec![
         result("t", "1.1", Some("done")),
         result("t", "1.0", Some("failed")),
         result("t", "2.0", None),
         result("t", "2.0", Some("done")),
     ];
-    store.append(Append { rows: second, ..step("a", epoch, 1, "2") }).await.unwrap();
+    store.append(AppendRequest { rows: second, ..append_one("a", epoch, 1, "2") }).await.unwrap();
     let results = "SELECT concat_ws('|', run_id, tool_call_id, occurrence, call, tool, started_at,
          completed_at, outcome, result_seq, attempts) FROM agent_tool_results ORDER BY 1";
     assert_eq!(
@@ -271,21 +277,21 @@ async fn results_are_replaced_and_repeated_ids_told_apart() {
     );
 }
 
-/// The log keeps NUL; rows for people show a picture of it; nothing is refused because of it.
+/// The log keeps NUL; rows for people show a symbol instead; nothing is rejected because of it.
 #[tokio::test]
 async fn nul_in_rows_costs_nothing() {
     let url = database().await;
     let store = open(&url).await;
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let rows = vec![
         run(Some("before\0after")),
         trace("Re\0ad\\u0000", 1),
         result("t\0", "1.0", Some("\0")),
     ];
-    store.append(Append { rows, ..step("a", epoch, 0, "line\0line") }).await.unwrap();
+    store.append(AppendRequest { rows, ..append_one("a", epoch, 0, "line\0line") }).await.unwrap();
     let log = store.read_log(lane("a"), 0, 9).await.unwrap();
     assert_eq!(&*log[0].line, "line\0line");
-    let text = store.runs(None, 9).await.unwrap()[0].text.clone();
+    let text = store.list_runs(None, 9).await.unwrap()[0].text.clone();
     assert_eq!(text.as_deref(), Some("before\u{2400}after"));
     let name = strings(&url, "SELECT tool_calls->0->>'name' FROM agent_loop_trace").await;
     assert_eq!(name, ["Re\u{2400}ad\\u0000"]);
@@ -303,7 +309,7 @@ async fn the_database_itself_refuses_a_second_active_run() {
              VALUES ('{run}', 1, 'running', {active}, 0, 0, 0, 0, 0, 0, 0, 0)"
         );
         let url = url.clone();
-        async move { windlass_cluster::ask(&url, &sql).await.is_ok() }
+        async move { windlass_cluster::run_query(&url, &sql).await.is_ok() }
     };
     assert!(insert("r", "true").await);
     assert!(insert("q", "false").await);
@@ -315,12 +321,12 @@ async fn the_database_itself_refuses_a_second_active_run() {
 async fn large_bodies_are_stored_once() {
     let url = database().await;
     let store = open(&url).await;
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let body = "x".repeat(65_537);
     for head in 0..3 {
-        store.append(step("a", epoch, head, &body)).await.unwrap();
+        store.append(append_one("a", epoch, head, &body)).await.unwrap();
     }
-    store.append(step("a", epoch, 3, &"x".repeat(65_536))).await.unwrap();
+    store.append(append_one("a", epoch, 3, &"x".repeat(65_536))).await.unwrap();
     let blobs = "SELECT concat_ws('|', count(*), sum(size)) FROM blob";
     assert_eq!(strings(&url, blobs).await, ["1|65537"]);
     let outside = "SELECT count(*)::text FROM entry WHERE body IS NULL";

@@ -1,9 +1,9 @@
-//! SQLite against the suite that every store passes.
+//! The SQLite store against the conformance suite.
 
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use windlass_runtime::ports::{Store, StoreError, Task};
+use windlass_runtime::ports::{BoxFuture, Store, StoreError};
 use windlass_store::{SqliteStore, conformance};
 
 use crate::kit;
@@ -21,7 +21,7 @@ windlass_store::conformance_tests!(
 mod reopen {
     use super::*;
 
-    fn again(folder: &TempDir) -> Task<'_, Result<Arc<dyn Store>, StoreError>> {
+    fn again(folder: &TempDir) -> BoxFuture<'_, Result<Arc<dyn Store>, StoreError>> {
         Box::pin(async {
             let store = SqliteStore::open(kit::file(folder))?;
             Ok(Arc::new(store) as Arc<dyn Store>)

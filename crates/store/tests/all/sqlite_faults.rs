@@ -1,5 +1,5 @@
-//! Dying at every write boundary. The victim is this same test binary, started again with one of
-//! the crash points armed: without the feature there is nothing to die of.
+//! Crashing at every write boundary. The victim is this same test binary, started again with one of
+//! the crash points armed: without the feature there are none.
 #![cfg(feature = "faults")]
 
 use std::path::Path;
@@ -7,19 +7,19 @@ use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 
 use windlass_runtime::ports::Store;
-use windlass_store::{SqliteStore, fault};
+use windlass_store::{SqliteStore, crash_points};
 
-use crate::kit::points::{is_sound_after, suffer};
-use crate::kit::{file, folder, lane, letter, open, step};
+use crate::kit::points::{check_sound_after, run_to_crash_point};
+use crate::kit::{append_one, file, folder, lane, message, open};
 
 const PLACE: &str = "WINDLASS_TEST_PLACE";
 
-/// Not a test: what the victim does.
+/// Not a test: the code of the victim.
 #[tokio::test]
 async fn victim() {
     let Some(place) = std::env::var_os(PLACE) else { return };
     let store = SqliteStore::open(place).unwrap();
-    suffer(&store).await;
+    run_to_crash_point(&store).await;
 }
 
 #[expect(clippy::disallowed_methods, reason = "somebody has to die")]
@@ -32,13 +32,13 @@ fn run_victim(place: &Path, variable: &str, value: &str) -> ExitStatus {
 // spec: FAULT-01, FAULT-02, FAULT-03, FAULT-10
 #[tokio::test]
 async fn every_crash_point_leaves_a_sound_store() {
-    for point in fault::POINTS {
+    for point in crash_points::CRASH_POINTS {
         let folder = folder();
         let status = run_victim(&file(&folder), "WINDLASS_FAULT", &format!("{point}:1"));
         assert!(!status.success(), "nobody died at {point}");
         let store = open(&folder);
         store.check().await.unwrap();
-        is_sound_after(point, &store).await;
+        check_sound_after(point, &store).await;
     }
 }
 
@@ -46,7 +46,7 @@ async fn every_crash_point_leaves_a_sound_store() {
 async fn the_second_hit_can_be_chosen() {
     let folder = folder();
     assert!(!run_victim(&file(&folder), "WINDLASS_FAULT", "append.before_commit:3").success());
-    assert_eq!(open(&folder).lane(lane("a")).await.unwrap().unwrap().head, 2);
+    assert_eq!(open(&folder).lane_info(lane("a")).await.unwrap().unwrap().head, 2);
     let folder = crate::kit::folder();
     assert!(run_victim(&file(&folder), "WINDLASS_FAULT", "append.before_commit:4").success());
 }
@@ -57,15 +57,15 @@ fn a_broken_lease_lets_anybody_claim() {
     assert!(run_broken(&file(&folder), "unleased_victim", "lease").success());
 }
 
-/// Not a test: what a claimant can do that does not care whether the owner lives.
+/// Not a test: what a claimant can do that ignores whether the owner is alive.
 #[tokio::test]
 async fn unleased_victim() {
     let Some(place) = std::env::var_os(PLACE) else { return };
     let store = SqliteStore::open(place).unwrap();
-    store.deliver(lane("a"), letter("k")).await.unwrap();
-    store.claim(lane("a"), Arc::from("w"), None).await.unwrap();
-    store.beat(Arc::from("w")).await.unwrap();
-    store.claim(lane("a"), Arc::from("v"), None).await.unwrap();
+    store.enqueue_message(lane("a"), message("k")).await.unwrap();
+    store.claim_lane(lane("a"), Arc::from("w"), None).await.unwrap();
+    store.record_heartbeat(Arc::from("w")).await.unwrap();
+    store.claim_lane(lane("a"), Arc::from("v"), None).await.unwrap();
 }
 
 #[test]
@@ -89,9 +89,9 @@ fn run_broken(place: &Path, name: &str, broken: &str) -> ExitStatus {
 async fn unfenced_victim() {
     let Some(place) = std::env::var_os(PLACE) else { return };
     let store = SqliteStore::open(place).unwrap();
-    store.deliver(lane("a"), letter("k")).await.unwrap();
-    store.append(step("a", 77, 0, "stale")).await.unwrap();
-    store.append(step("a", 76, 0, "staler")).await.unwrap();
+    store.enqueue_message(lane("a"), message("k")).await.unwrap();
+    store.append(append_one("a", 77, 0, "stale")).await.unwrap();
+    store.append(append_one("a", 76, 0, "staler")).await.unwrap();
     assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap().len(), 2);
 }
 
@@ -100,21 +100,21 @@ async fn unfenced_victim() {
 async fn a_failed_sync_is_the_end() {
     let folder = folder();
     assert!(run_broken(&file(&folder), "unsynced_victim", "sync").success());
-    // Whoever comes next finds what the disk has, and goes on.
+    // The next process finds what is on the disk, and continues.
     let store = open(&folder);
     store.check().await.unwrap();
-    store.deliver(lane("a"), letter("k2")).await.unwrap();
+    store.enqueue_message(lane("a"), message("k2")).await.unwrap();
 }
 
-/// Not a test: what a store does whose disk cannot be synced.
+/// Not a test: a store whose disk cannot be synced.
 #[tokio::test]
 async fn unsynced_victim() {
     let Some(place) = std::env::var_os(PLACE) else { return };
     let store = SqliteStore::open(place).unwrap();
     for key in ["k", "again"] {
-        let error = store.deliver(lane("a"), letter(key)).await.unwrap_err();
+        let error = store.enqueue_message(lane("a"), message(key)).await.unwrap_err();
         assert!(error.to_string().contains("sync failed"), "{error}");
     }
-    let error = store.beat(Arc::from("w")).await.unwrap_err();
+    let error = store.record_heartbeat(Arc::from("w")).await.unwrap_err();
     assert!(error.to_string().contains("sync failed"), "{error}");
 }

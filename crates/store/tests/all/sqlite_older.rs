@@ -1,4 +1,4 @@
-//! Files of versions from before the first release: refused in one sentence, and left as they are.
+//! Files of versions from before the first release: rejected with one sentence, and left unchanged.
 
 use rusqlite::Connection;
 use windlass_runtime::ports::StoreError;
@@ -18,7 +18,7 @@ fn a_file_of_a_development_version_is_left_as_it_is() {
         let before = std::fs::read(file(&folder)).unwrap();
         let refused = SqliteStore::open(file(&folder)).map(drop).unwrap_err();
         let place = file(&folder).display().to_string();
-        assert_eq!(refused, StoreError::OlderSchema { place: place.clone(), found });
+        assert_eq!(refused, StoreError::OlderSchema { location: place.clone(), found });
         assert_eq!(
             refused.to_string(),
             format!(
@@ -30,7 +30,7 @@ fn a_file_of_a_development_version_is_left_as_it_is() {
     }
 }
 
-/// The version that a new file has.
+/// Returns the version that a new file has.
 pub(crate) fn newest_schema() -> i64 {
     pragma_of_a_new_file("user_version")
 }

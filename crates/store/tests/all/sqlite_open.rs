@@ -1,4 +1,4 @@
-//! Files that cannot be opened: each is named, and none is touched.
+//! Files that cannot be opened: each is named in its error, and none is changed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,14 +8,14 @@ use rusqlite::Connection;
 use windlass_runtime::ports::{Store, StoreError};
 use windlass_store::SqliteStore;
 
-use crate::kit::{barrier, file, folder, lane, letter, open, owned};
+use crate::kit::{append_synced, claim_new_lane, file, folder, lane, message, open};
 use crate::sqlite_older::newest_schema;
 
 fn refusal(path: &Path) -> StoreError {
     SqliteStore::open(path).err().unwrap()
 }
 
-/// Opens, expects the refusal and that the bytes are as before.
+/// Opens the file, expects an error, and checks that the bytes are unchanged.
 fn refused_untouched(path: &Path) -> StoreError {
     let before = fs::read(path).unwrap();
     let error = refusal(path);
@@ -23,7 +23,8 @@ fn refused_untouched(path: &Path) -> StoreError {
     error
 }
 
-/// The same for a file of somebody else: everybody may have to read it, so that stays as it is too.
+/// Opens a file of another program, expects an error, and checks that its permissions are unchanged
+/// too: other users may have to read it.
 fn refused_as_foreign(path: &Path) -> StoreError {
     fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
     let error = refused_untouched(path);
@@ -37,7 +38,7 @@ async fn missing_folders_are_made_and_private() {
     let folder = folder();
     let path = folder.path().join("a/b/windlass.db");
     let store = SqliteStore::open(&path).unwrap();
-    store.deliver(lane("a"), letter("k")).await.unwrap();
+    store.enqueue_message(lane("a"), message("k")).await.unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
     assert_eq!(mode(&path.with_extension("db-wal")), 0o600);
@@ -49,14 +50,20 @@ fn folder_that_cannot_be_made() {
     let folder = folder();
     fs::write(folder.path().join("a"), "a file").unwrap();
     let error = refusal(&folder.path().join("a/windlass.db"));
-    assert!(matches!(&error, StoreError::Invalid { what } if what.contains("--store")), "{error}");
+    assert!(
+        matches!(&error, StoreError::Invalid { message } if message.contains("--store")),
+        "{error}"
+    );
 }
 
 #[test]
 fn folder_instead_of_a_file() {
     let folder = folder();
     let error = refusal(folder.path());
-    assert!(matches!(&error, StoreError::Invalid { what } if what.contains("--store")), "{error}");
+    assert!(
+        matches!(&error, StoreError::Invalid { message } if message.contains("--store")),
+        "{error}"
+    );
 }
 
 // spec: FAULT-26
@@ -72,11 +79,11 @@ fn garbage_is_no_store_and_stays() {
     }
 }
 
-async fn filled(path: &Path) {
+async fn create_large_store(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     for head in 0..200 {
-        store.append(barrier("a", epoch, head, &"x".repeat(1000))).await.unwrap();
+        store.append(append_synced("a", epoch, head, &"x".repeat(1000))).await.unwrap();
     }
 }
 
@@ -85,7 +92,7 @@ async fn filled(path: &Path) {
 async fn truncated_file_is_damage_and_stays() {
     for left in [1000, 4096, 20_000, 100_000] {
         let folder = folder();
-        filled(&file(&folder)).await;
+        create_large_store(&file(&folder)).await;
         let whole = fs::read(file(&folder)).unwrap();
         fs::write(file(&folder), &whole[..left]).unwrap();
         let error = refused_untouched(&file(&folder));
@@ -96,7 +103,7 @@ async fn truncated_file_is_damage_and_stays() {
 #[tokio::test]
 async fn scribbled_page_is_damage_and_stays() {
     let folder = folder();
-    filled(&file(&folder)).await;
+    create_large_store(&file(&folder)).await;
     let mut bytes = fs::read(file(&folder)).unwrap();
     let pages = bytes.len() / 4096;
     bytes[(pages / 2) * 4096..(pages / 2 + 3) * 4096].fill(0xaa);
@@ -110,18 +117,18 @@ async fn scribbled_page_is_damage_and_stays() {
 async fn torn_log_costs_only_its_tail() {
     let folder = folder();
     let store = open(&folder);
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     for head in 0..50 {
-        store.append(barrier("a", epoch, head, &"x".repeat(500))).await.unwrap();
+        store.append(append_synced("a", epoch, head, &"x".repeat(500))).await.unwrap();
     }
-    // A copy of the files as a power cut would leave them, the log cut in the middle.
+    // A copy of the files as a power cut would leave them, with the log truncated in the middle.
     let copy = crate::kit::folder();
     fs::copy(file(&folder), file(&copy)).unwrap();
     let log = fs::read(file(&folder).with_extension("db-wal")).unwrap();
     fs::write(file(&copy).with_extension("db-wal"), &log[..log.len() * 2 / 3 + 7]).unwrap();
     let survivor = open(&copy);
     let entries = survivor.read_log(lane("a"), 0, 99).await.unwrap();
-    let head = survivor.lane(lane("a")).await.unwrap().unwrap().head;
+    let head = survivor.lane_info(lane("a")).await.unwrap().unwrap().head;
     assert!(!entries.is_empty() && entries.len() < 50);
     assert_eq!(entries.len() as u64, head);
     survivor.check().await.unwrap();
@@ -136,7 +143,7 @@ fn schema_from_the_future() {
     raw.pragma_update(None, "user_version", 999).unwrap();
     drop(raw);
     let error = refusal(&file(&folder));
-    let StoreError::FromTheFuture { found, known, .. } = &error else { panic!("{error}") };
+    let StoreError::NewerSchema { found, known, .. } = &error else { panic!("{error}") };
     assert_eq!((*found, *known), (999, newest_schema()));
     assert!(error.to_string().contains("upgrade"));
 }
@@ -149,7 +156,7 @@ fn database_of_another_program() {
     drop(raw);
     let error = refused_as_foreign(&file(&folder));
     assert!(
-        matches!(&error, StoreError::Invalid { what } if what.contains("another program")),
+        matches!(&error, StoreError::Invalid { message } if message.contains("another program")),
         "{error}"
     );
 
@@ -165,7 +172,7 @@ fn database_of_another_program() {
 fn read_only_file() {
     let folder = folder();
     drop(open(&folder));
-    let Some(_thaw) = Frozen::new(&file(&folder)) else {
+    let Some(_thaw) = FrozenProcess::new(&file(&folder)) else {
         eprintln!("skipped: this user may write everything and this disk cannot freeze files");
         return;
     };
@@ -174,9 +181,9 @@ fn read_only_file() {
 }
 
 /// A file that cannot be written, also not by root.
-struct Frozen(std::path::PathBuf);
+struct FrozenProcess(std::path::PathBuf);
 
-impl Frozen {
+impl FrozenProcess {
     fn new(path: &Path) -> Option<Self> {
         fs::set_permissions(path, fs::Permissions::from_mode(0o400)).unwrap();
         let frozen = Self(path.to_owned());
@@ -193,7 +200,7 @@ impl Frozen {
     }
 }
 
-impl Drop for Frozen {
+impl Drop for FrozenProcess {
     fn drop(&mut self) {
         _ = self.flag(rustix::fs::IFlags::empty());
     }
@@ -211,22 +218,22 @@ fn empty_file_is_a_new_database() {
 async fn clean_close_leaves_one_file() {
     let folder = folder();
     let store = open(&folder);
-    let epoch = owned(&store, "a").await;
-    store.append(barrier("a", epoch, 0, "1")).await.unwrap();
+    let epoch = claim_new_lane(&store, "a").await;
+    store.append(append_synced("a", epoch, 0, "1")).await.unwrap();
     drop(store);
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["windlass.db"]);
 }
 
-/// A file that was made beforehand for everybody to read is private from the first look on.
+/// A file that was created readable for all users is private from the first opening on.
 #[tokio::test]
 async fn a_file_that_others_can_read_is_made_private() {
     let folder = folder();
     fs::write(file(&folder), "").unwrap();
     fs::set_permissions(file(&folder), fs::Permissions::from_mode(0o666)).unwrap();
     let store = open(&folder);
-    store.deliver(lane("a"), letter("k")).await.unwrap();
+    store.enqueue_message(lane("a"), message("k")).await.unwrap();
     for path in [file(&folder), file(&folder).with_extension("db-wal")] {
         if let Ok(found) = fs::metadata(&path) {
             assert_eq!(found.permissions().mode() & 0o777, 0o600, "{}", path.display());
@@ -242,15 +249,16 @@ fn a_link_and_a_file_of_another_user_are_refused() {
     std::os::unix::fs::symlink(file(&folder), &link).unwrap();
     let error = refusal(&link);
     assert!(
-        matches!(&error, StoreError::Invalid { what } if what.contains("is a link")),
+        matches!(&error, StoreError::Invalid { message } if message.contains("is a link")),
         "{error}"
     );
     let theirs = folder.path().join("theirs.db");
     fs::write(&theirs, "").unwrap();
-    // Only root can give a file away.
+    // Only root can change the owner of a file.
     if std::os::unix::fs::chown(&theirs, Some(12_345), None).is_ok() {
         let error = refusal(&theirs);
-        let told = matches!(&error, StoreError::Invalid { what } if what.contains("another user"));
+        let told =
+            matches!(&error, StoreError::Invalid { message } if message.contains("another user"));
         assert!(told, "{error}");
     }
 }
@@ -265,5 +273,8 @@ fn a_trigger_that_somebody_put_there_is_refused() {
         .unwrap();
     drop(other);
     let error = refusal(&file(&folder));
-    assert!(matches!(&error, StoreError::Invalid { what } if what.contains("evil")), "{error}");
+    assert!(
+        matches!(&error, StoreError::Invalid { message } if message.contains("evil")),
+        "{error}"
+    );
 }

@@ -1,14 +1,14 @@
-//! One file, several users.
+//! One file, several processes and stores.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use windlass_runtime::ports::{Append, Store, StoreError};
+use windlass_runtime::ports::{AppendRequest, Store, StoreError};
 use windlass_store::SqliteStore;
-use windlass_store::sqlite::Settings;
+use windlass_store::sqlite::SqliteSettings;
 
-use crate::kit::{barrier, file, folder, lane, letter, open, owned, step};
+use crate::kit::{append_one, append_synced, claim_new_lane, file, folder, lane, message, open};
 
 // spec: STORE-10
 // spec: FAULT-25
@@ -28,9 +28,9 @@ async fn two_stores_on_one_file_both_progress() {
             let store = Arc::clone(&store);
             drivers.push(tokio::spawn(async move {
                 let name = format!("{no}-{part}");
-                let epoch = owned(&*store, &name).await;
+                let epoch = claim_new_lane(&*store, &name).await;
                 for head in 0..150 {
-                    let step = if head % 10 == 0 { barrier } else { step };
+                    let step = if head % 10 == 0 { append_synced } else { append_one };
                     store.append(step(&name, epoch, head, &"x".repeat(800))).await.unwrap();
                 }
             }));
@@ -52,43 +52,46 @@ async fn two_stores_on_one_file_both_progress() {
 async fn a_lane_has_one_owner_across_stores() {
     let folder = folder();
     let (one, two) = (open(&folder), open(&folder));
-    let epoch = owned(&one, "a").await;
-    let refused = two.claim(lane("a"), Arc::from("v"), None).await;
+    let epoch = claim_new_lane(&one, "a").await;
+    let refused = two.claim_lane(lane("a"), Arc::from("v"), None).await;
     let Err(StoreError::Busy { owner, .. }) = refused else { panic!("{refused:?}") };
-    two.deliver(lane("a"), letter("from two")).await.unwrap();
-    assert_eq!(one.read_mail(lane("a"), 9).await.unwrap().len(), 2);
-    let taken = two.claim(lane("a"), Arc::from("v"), Some(owner)).await.unwrap().epoch;
-    let stale = one.append(step("a", epoch, 0, "1")).await;
+    two.enqueue_message(lane("a"), message("from two")).await.unwrap();
+    assert_eq!(one.read_inbox(lane("a"), 9).await.unwrap().len(), 2);
+    let taken = two.claim_lane(lane("a"), Arc::from("v"), Some(owner)).await.unwrap().epoch;
+    let stale = one.append(append_one("a", epoch, 0, "1")).await;
     assert_eq!(stale, Err(StoreError::Fenced { lane: lane("a") }));
-    two.append(Append { owner: Arc::from("v"), ..step("a", taken, 0, "1") }).await.unwrap();
+    two.append(AppendRequest { owner: Arc::from("v"), ..append_one("a", taken, 0, "1") })
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn held_for_too_long_is_said_and_passes() {
     let folder = folder();
-    let settings = Settings { patience: Duration::from_millis(60), ..Settings::default() };
+    let settings =
+        SqliteSettings { busy_timeout: Duration::from_millis(60), ..SqliteSettings::default() };
     let store = SqliteStore::open_with(file(&folder), &settings).unwrap();
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let holder = Connection::open(file(&folder)).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let refused = store.append(step("a", epoch, 0, "1")).await;
+    let refused = store.append(append_one("a", epoch, 0, "1")).await;
     let Err(StoreError::Locked { waited_ms, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(waited_ms, 60);
     assert_eq!(store.read_log(lane("a"), 0, 9).await.unwrap(), []);
     holder.execute_batch("ROLLBACK").unwrap();
-    store.append(step("a", epoch, 0, "1")).await.unwrap();
+    store.append(append_one("a", epoch, 0, "1")).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_reader_of_another_program_blocks_nobody() {
     let folder = folder();
     let store = open(&folder);
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let reader = Connection::open(file(&folder)).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM entry").unwrap();
-    // Enough for several checkpoints that cannot start the log over.
+    // Enough for several checkpoints that cannot restart the log.
     for head in 0..120 {
-        store.append(step("a", epoch, head, &"x".repeat(200_000))).await.unwrap();
+        store.append(append_one("a", epoch, head, &"x".repeat(200_000))).await.unwrap();
     }
     drop(reader);
     assert_eq!(store.read_log(lane("a"), 110, 99).await.unwrap().len(), 10);

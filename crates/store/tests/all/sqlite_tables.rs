@@ -1,18 +1,18 @@
-//! The tables people read.
+//! The tables that people read.
 
 use rusqlite::Connection;
-use windlass_core::ids::{Millis, Seq};
-use windlass_core::project::{
+use windlass_core::log::ids::{Seq, UnixMillis};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::reply::TokenUsage;
+use windlass_core::projection::{
     CheckpointKind, CheckpointRow, EventRow, Row, RunDescription, RunRow, ToolResultRow, TraceCall,
     TraceRow,
 };
-use windlass_core::raw::Raw;
-use windlass_core::reply::Usage;
-use windlass_core::run::Counters;
+use windlass_core::run::active_run::RunCounters;
 use windlass_core::stop::RunState;
-use windlass_runtime::ports::{Append, Store, StoreError};
+use windlass_runtime::ports::{AppendRequest, Store, StoreError};
 
-use crate::kit::{file, folder, open, owned, step};
+use crate::kit::{append_one, claim_new_lane, file, folder, open};
 
 const RUN: &str = "0199d1c0-7a4e-7c30-9f00-000000000001";
 
@@ -63,7 +63,7 @@ fn trace_has_exactly_its_columns() {
 
 fn run(state: RunState) -> Row {
     let counters =
-        Counters { tool_rounds: 3, model_calls: 4, tool_calls: 5, ..Counters::default() };
+        RunCounters { tool_rounds: 3, model_calls: 4, tool_calls: 5, ..RunCounters::default() };
     Row::Run(RunRow {
         run: RUN.into(),
         state,
@@ -74,7 +74,7 @@ fn run(state: RunState) -> Row {
         usd_micros: None,
         description: RunDescription::default(),
         cancel_requested: false,
-        at: Millis(1),
+        at: UnixMillis(1),
     })
 }
 
@@ -93,14 +93,14 @@ fn trace() -> Row {
         reply_stop_reason: Some("new".into()),
         model: Some("m".into()),
         tool_calls: vec![call],
-        usage: Usage {
+        usage: TokenUsage {
             input_tokens: 1,
             output_tokens: 2,
             cache_read_tokens: 3,
             cache_write_tokens: 4,
         },
         transition: "tool_results",
-        at: Millis(1_790_000_000_123),
+        at: UnixMillis(1_790_000_000_123),
     })
 }
 
@@ -110,8 +110,8 @@ fn result(id: &str, call: &str, outcome: Option<&str>) -> Row {
         tool_call_id: id.into(),
         call: call.to_owned(),
         tool: "Bash".into(),
-        started_at: outcome.is_none().then_some(Millis(7)),
-        completed_at: outcome.map(|_| Millis(9)),
+        started_at: outcome.is_none().then_some(UnixMillis(7)),
+        completed_at: outcome.map(|_| UnixMillis(9)),
         outcome: outcome.map(str::to_owned),
         attempts: if outcome.is_none() { 1 } else { 2 },
         result_seq: outcome.map(|_| 2),
@@ -132,13 +132,13 @@ fn checkpoint(seq: Seq) -> Row {
 }
 
 fn event() -> Row {
-    let fields = Raw::parse(r#"{"why":"\ud800"}"#).unwrap();
+    let fields = RawJson::parse(r#"{"why":"\ud800"}"#).unwrap();
     Row::Event(EventRow {
         run: None,
         agent: "helper".into(),
         profile: "careful".into(),
         seq: 1,
-        at: Millis(3),
+        at: UnixMillis(3),
         name: "agent.model.abandoned",
         fields,
     })
@@ -151,9 +151,9 @@ fn event() -> Row {
 async fn rows_land_with_their_entry() {
     let folder = folder();
     let store = open(&folder);
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let rows = vec![run(RunState::Running), trace(), checkpoint(1), event()];
-    store.append(Append { rows, ..step("a", epoch, 0, "1") }).await.unwrap();
+    store.append(AppendRequest { rows, ..append_one("a", epoch, 0, "1") }).await.unwrap();
     let raw = Connection::open(file(&folder)).unwrap();
     assert_eq!(
         strings(
@@ -196,10 +196,11 @@ async fn rows_land_with_their_entry() {
 async fn a_checkpoint_elsewhere_is_refused() {
     let folder = folder();
     let store = open(&folder);
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let rows = vec![run(RunState::Running), checkpoint(1)];
-    store.append(step("a", epoch, 0, "1")).await.unwrap();
-    let refused = store.append(Append { rows, ..step("a", epoch, 1, "2") }).await.unwrap_err();
+    store.append(append_one("a", epoch, 0, "1")).await.unwrap();
+    let refused =
+        store.append(AppendRequest { rows, ..append_one("a", epoch, 1, "2") }).await.unwrap_err();
     assert!(refused.to_string().contains("the checkpoint at 1 stands at no entry"), "{refused}");
 }
 
@@ -208,12 +209,12 @@ async fn a_checkpoint_elsewhere_is_refused() {
 async fn a_fenced_append_leaves_no_rows() {
     let folder = folder();
     let store = open(&folder);
-    let epoch = owned(&store, "a").await;
-    for append in [step("a", epoch + 1, 0, "1"), step("a", epoch, 5, "1")] {
+    let epoch = claim_new_lane(&store, "a").await;
+    for append in [append_one("a", epoch + 1, 0, "1"), append_one("a", epoch, 5, "1")] {
         let (run, result, checkpoint) =
             (run(RunState::Running), result("t", "1.0", None), checkpoint(append.head + 1));
         let rows = vec![run, trace(), result, checkpoint, event()];
-        let refused = store.append(Append { rows, ..append }).await;
+        let refused = store.append(AppendRequest { rows, ..append }).await;
         assert!(matches!(refused, Err(StoreError::Fenced { .. })), "{refused:?}");
     }
     let raw = Connection::open(file(&folder)).unwrap();
@@ -235,11 +236,11 @@ async fn a_fenced_append_leaves_no_rows() {
 async fn results_are_replaced_and_repeated_ids_told_apart() {
     let folder = folder();
     let store = open(&folder);
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let first = vec![result("t", "1.0", None), result("t", "1.1", None), result("u", "1.2", None)];
-    store.append(Append { rows: first, ..step("a", epoch, 0, "1") }).await.unwrap();
+    store.append(AppendRequest { rows: first, ..append_one("a", epoch, 0, "1") }).await.unwrap();
     let second = vec![result("t", "1.1", Some("done")), result("t", "1.0", Some("failed"))];
-    store.append(Append { rows: second, ..step("a", epoch, 1, "2") }).await.unwrap();
+    store.append(AppendRequest { rows: second, ..append_one("a", epoch, 1, "2") }).await.unwrap();
     let raw = Connection::open(file(&folder)).unwrap();
     assert_eq!(
         strings(
@@ -278,12 +279,12 @@ fn the_database_itself_refuses_a_second_active_run() {
 async fn large_bodies_are_stored_once() {
     let folder = folder();
     let store = open(&folder);
-    let epoch = owned(&store, "a").await;
+    let epoch = claim_new_lane(&store, "a").await;
     let body = "x".repeat(65_537);
     for head in 0..3 {
-        store.append(step("a", epoch, head, &body)).await.unwrap();
+        store.append(append_one("a", epoch, head, &body)).await.unwrap();
     }
-    store.append(step("a", epoch, 3, &"x".repeat(65_536))).await.unwrap();
+    store.append(append_one("a", epoch, 3, &"x".repeat(65_536))).await.unwrap();
     let raw = Connection::open(file(&folder)).unwrap();
     assert_eq!(strings(&raw, "SELECT count(*) || '|' || sum(size) FROM blob"), ["1|65537"]);
     assert_eq!(strings(&raw, "SELECT count(*) || '' FROM entry WHERE body IS NULL"), ["3"]);

@@ -1,5 +1,5 @@
-//! Who writes: the caller's own thread where there is only one, the store's thread otherwise. Nobody
-//! who waits is to notice the difference.
+//! Which thread writes: the caller's own where there is only one, the store's writer thread
+//! otherwise. Callers must not notice the difference.
 
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -7,22 +7,24 @@ use std::task::{Context, Waker};
 use rusqlite::Connection;
 use windlass_runtime::ports::Store;
 
-use crate::kit::{file, folder, lane, letter, open, owned, step};
+use crate::kit::{append_one, claim_new_lane, file, folder, lane, message, open};
 
-/// Lanes that append at once.
+/// Number of lanes that append concurrently.
 const LANES: usize = 20;
 
 async fn all_at_once(store: &Arc<windlass_store::SqliteStore>) -> u64 {
     let mut epochs = Vec::new();
     for no in 0..LANES {
-        epochs.push(owned(store.as_ref(), &no.to_string()).await);
+        epochs.push(claim_new_lane(store.as_ref(), &no.to_string()).await);
     }
     let before = store.commits();
     let appends: Vec<_> = (0..LANES)
         .zip(epochs)
         .map(|(no, epoch)| {
             let store = Arc::clone(store);
-            tokio::spawn(async move { store.append(step(&no.to_string(), epoch, 0, "{}")).await })
+            tokio::spawn(
+                async move { store.append(append_one(&no.to_string(), epoch, 0, "{}")).await },
+            )
         })
         .collect();
     for append in appends {
@@ -44,7 +46,7 @@ async fn many_threads_share_the_one_that_writes() {
     let store = Arc::new(open(&folder));
     assert!((1..=LANES as u64).contains(&all_at_once(&store).await));
     for no in 0..LANES {
-        assert_eq!(store.lane(lane(&no.to_string())).await.unwrap().unwrap().head, 1);
+        assert_eq!(store.lane_info(lane(&no.to_string())).await.unwrap().unwrap().head, 1);
     }
 }
 
@@ -52,11 +54,12 @@ async fn many_threads_share_the_one_that_writes() {
 async fn a_file_that_somebody_holds_is_waited_for() {
     let folder = folder();
     let store = Arc::new(open(&folder));
-    let epoch = owned(store.as_ref(), "a").await;
+    let epoch = claim_new_lane(store.as_ref(), "a").await;
     let other = Connection::open(file(&folder)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let appending = Arc::clone(&store);
-    let append = tokio::spawn(async move { appending.append(step("a", epoch, 0, "{}")).await });
+    let append =
+        tokio::spawn(async move { appending.append(append_one("a", epoch, 0, "{}")).await });
     for _ in 0..9 {
         tokio::task::yield_now().await;
     }
@@ -72,14 +75,14 @@ fn what_was_handed_over_is_done_although_its_runtime_ended() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     {
         let _inside = runtime.enter();
-        let mut deliver = store.deliver(lane("a"), letter("k"));
+        let mut deliver = store.enqueue_message(lane("a"), message("k"));
         let mut nobody = Context::from_waker(Waker::noop());
         assert!(deliver.as_mut().poll(&mut nobody).is_pending());
     }
     drop(runtime);
     drop(store);
     let again = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let waiting = again.block_on(async { open(&folder).read_mail(lane("a"), 9).await.unwrap() });
+    let waiting = again.block_on(async { open(&folder).read_inbox(lane("a"), 9).await.unwrap() });
     assert_eq!(waiting.len(), 1);
 }
 
@@ -89,12 +92,12 @@ fn another_runtime_goes_on_after_the_first_ended() {
     let store = open(&folder);
     for key in ["one", "two", "three"] {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(async { store.deliver(lane("a"), letter(key)).await.unwrap() });
+        runtime.block_on(async { store.enqueue_message(lane("a"), message(key)).await.unwrap() });
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     let waiting = runtime.block_on(async {
-        store.deliver(lane("a"), letter("four")).await.unwrap();
-        store.read_mail(lane("a"), 9).await.unwrap()
+        store.enqueue_message(lane("a"), message("four")).await.unwrap();
+        store.read_inbox(lane("a"), 9).await.unwrap()
     });
     assert_eq!(waiting.len(), 4);
 }

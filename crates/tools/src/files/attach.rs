@@ -1,65 +1,72 @@
-//! What a person puts before the model along with a prompt: a file as `Read` shows it, or the names
-//! in a folder. Nothing that the model could not read without asking.
+//! Attachments: a file or folder that the user adds to a prompt; a file as `ReadTool` returns it,
+//! or the names in a folder. They are read with the permissions of `ReadTool`, so nothing is
+//! attached that the model could not read without approval.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{Dir, FileType, OFlags};
-use windlass_core::ids::LaneId;
-use windlass_core::outcome::ToolError;
-use windlass_core::permission::Ruling;
-use windlass_core::raw::Raw;
+use windlass_core::call::outcome::ToolError;
+use windlass_core::log::ids::LaneId;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::RuleDecision;
 
-use super::open::refused;
-use super::page;
-use super::place::Place;
-use super::{kind, read};
-use crate::input::path_problem;
-use crate::limits::{MAX_LISTED, PAGE_LINES};
-use crate::workplace::Workplace;
+use super::file_errors::file_error;
+use super::resolved_path::ResolvedPath;
+use super::text_page;
+use super::{file_kind, read};
+use crate::limits::{DEFAULT_PAGE_LINES, MAX_LISTED_NAMES};
+use crate::tool_context::ToolContext;
+use crate::tool_input::path_error;
 
-/// What a path brings.
+/// An attached file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Attached {
+pub enum Attachment {
     /// A file, as the result of reading it.
-    File(Raw),
-    /// The names in a folder, one a line.
+    File(RawJson),
+    /// The names in a folder, one per line.
     Folder(String),
 }
 
-impl Workplace {
-    /// What `path` brings to the conversation on `lane`; `None` if nothing is there. A file counts
-    /// as read. What the rules do not let `Read` have without asking is refused.
-    pub fn attach(&self, lane: &LaneId, path: &str) -> Result<Option<Attached>, ToolError> {
-        if path_problem("path", path).is_some() {
+impl ToolContext {
+    /// Returns the attachment at `path` for the conversation on `lane`; `None` if nothing is there.
+    /// A file counts as read. A path that `ReadTool` may not read without approval is rejected.
+    pub fn attach(&self, lane: &LaneId, path: &str) -> Result<Option<Attachment>, ToolError> {
+        if path_error("path", path).is_some() {
             return Ok(None);
         }
-        let place = self.zones().place(path)?;
-        if place.open(OFlags::PATH).is_err_and(|error| is_nothing(&error)) {
+        let place = self.zones().resolve(path)?;
+        if place.open_with(OFlags::PATH).is_err_and(|error| is_not_found(&error)) {
             return Ok(None);
         }
-        self.check_leave(path)?;
+        self.check_read_approval(path)?;
         if place.check_folder().is_ok() {
-            return self.names_in(&place).map(|names| Some(Attached::Folder(names)));
+            return self.list_folder(&place).map(|names| Some(Attachment::Folder(names)));
         }
-        let lines = page::Wanted { first: 1, count: PAGE_LINES };
-        let content = read::shown(&place, &self.desk(lane), kind::Wanted { lines, pages: None })?;
-        Ok(Some(Attached::File(content)))
+        let lines = text_page::LineRange { first: 1, count: DEFAULT_PAGE_LINES };
+        let content = read::read_and_record(
+            &place,
+            &self.tool_state(lane),
+            file_kind::ReadRange { lines, pages: None },
+        )?;
+        Ok(Some(Attachment::File(content)))
     }
 
-    fn check_leave(&self, path: &str) -> Result<(), ToolError> {
-        let why = match self.judged_to_read(path) {
-            Ruling::Allow(_) => return Ok(()),
-            Ruling::Deny(why) => why.to_string(),
-            Ruling::Ask(_) | Ruling::Open => "reading it requires approval".to_owned(),
+    fn check_read_approval(&self, path: &str) -> Result<(), ToolError> {
+        let why = match self.read_decision(path) {
+            RuleDecision::Allow(_) => return Ok(()),
+            RuleDecision::Deny(why) => why.to_string(),
+            RuleDecision::Ask(_) | RuleDecision::Undecided => {
+                "reading it requires approval".to_owned()
+            }
         };
         Err(ToolError::new("denied", &why, "add its folder with --add-dir, or allow it by a rule"))
     }
 
-    fn names_in(&self, place: &Place) -> Result<String, ToolError> {
-        let refused = |error: io::Error| refused(&place.shown, &error);
-        let opened = place.open(OFlags::RDONLY | OFlags::DIRECTORY).map_err(refused)?;
+    fn list_folder(&self, place: &ResolvedPath) -> Result<String, ToolError> {
+        let refused = |error: io::Error| file_error(&place.display_path, &error);
+        let opened = place.open_with(OFlags::RDONLY | OFlags::DIRECTORY).map_err(refused)?;
         let folder = Dir::new(opened).map_err(|error| refused(error.into()))?;
         let mut names: Vec<String> = Vec::new();
         for entry in folder {
@@ -67,14 +74,14 @@ impl Workplace {
             let name = Path::new(std::ffi::OsStr::from_bytes(entry.file_name().to_bytes()));
             let is_folder = entry.file_type() == FileType::Directory;
             let is_itself = name == Path::new(".") || name == Path::new("..");
-            if !is_itself && !self.hides(&place.real().join(name), is_folder) {
+            if !is_itself && !self.is_hidden(&place.real_path().join(name), is_folder) {
                 let mark = if is_folder { "/" } else { "" };
                 names.push(format!("{}{mark}", name.display()));
             }
         }
         names.sort();
-        let more = names.len().saturating_sub(MAX_LISTED);
-        names.truncate(MAX_LISTED);
+        let more = names.len().saturating_sub(MAX_LISTED_NAMES);
+        names.truncate(MAX_LISTED_NAMES);
         if more > 0 {
             names.push(format!("… and {more} more"));
         }
@@ -82,7 +89,7 @@ impl Workplace {
     }
 }
 
-fn is_nothing(error: &io::Error) -> bool {
+fn is_not_found(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename

@@ -1,33 +1,33 @@
-//! `Edit`: one text in a file for another.
+//! `EditTool`: replaces a text in a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::Facts;
-use windlass_core::input::Finding;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::ports::{CallContext, Task, Tool};
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::input::ProbeResult;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::blocking::blocking;
-use super::encoding::{Encoding, Endings};
-use super::place::Place;
-use super::substitute::{self, Wish};
-use super::{change, open, patch, target};
-use crate::input::{self, Input, unfit};
+use super::blocking_task::run_blocking;
+use super::encoding::{LineEndings, TextEncoding};
+use super::resolved_path::ResolvedPath;
+use super::text_replacement::{self, TextReplacement};
+use super::{file_errors, patch, write_intent, write_target};
 use crate::limits::MAX_EDIT_BYTES;
-use crate::offer::offer;
-use crate::workplace::Workplace;
+use crate::tool_context::ToolContext;
+use crate::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_spec::tool_spec;
 
 /// Edits files.
 #[derive(Debug, Clone)]
-pub struct Edit {
-    workplace: Workplace,
+pub struct EditTool {
+    workplace: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct EditInput {
     /// The file: absolute, or relative to the workspace
     #[schemars(length(min = 1))]
     file_path: String,
@@ -41,79 +41,90 @@ struct Asked {
     replace_all: bool,
 }
 
-impl Input for Asked {
-    fn problem(&self) -> Option<String> {
+impl ToolInput for EditInput {
+    fn validation_error(&self) -> Option<String> {
         match self.old_string == self.new_string {
             _ if self.old_string.is_empty() => {
                 Some("the old_string is empty; use Write for a new file".to_owned())
             }
             true => Some("old_string and new_string are the same".to_owned()),
-            false => input::path_problem("file_path", &self.file_path),
+            false => tool_input::path_error("file_path", &self.file_path),
         }
     }
 }
 
-impl Edit {
-    /// Edits files in `workplace`, where paths that are not absolute begin.
+impl EditTool {
+    /// Returns a tool that edits files in `workplace`; relative paths begin in its workspace.
     #[must_use]
-    pub fn new(workplace: impl Into<Workplace>) -> Self {
+    pub fn new(workplace: impl Into<ToolContext>) -> Self {
         Self { workplace: workplace.into() }
     }
 }
 
-fn edit(workplace: &Workplace, context: &CallContext, asked: &Asked) -> Result<Outcome, ToolError> {
-    let place = target::place(workplace.zones(), &asked.file_path)?;
-    let desk = workplace.desk(&context.lane);
-    let before = target::before(&place)?.ok_or_else(|| open::missing(&place.shown))?;
-    target::check_seen(&desk, &place, &before)?;
-    let (bytes, said) = edited(&place, &before.bytes, asked)?;
-    change::carry_out(context, &desk, &place, Some(&before), &bytes)?;
-    let detail = patch::detail(&before.bytes, &bytes);
-    Ok(Outcome::Detailed { content: Raw::string(&said), detail })
+fn run_edit(
+    workplace: &ToolContext,
+    context: &CallContext,
+    asked: &EditInput,
+) -> Result<ToolOutcome, ToolError> {
+    let place = write_target::resolve_writable(workplace.zones(), &asked.file_path)?;
+    let desk = workplace.tool_state(&context.lane);
+    let before = write_target::read_snapshot(&place)?
+        .ok_or_else(|| file_errors::not_found_error(&place.display_path))?;
+    write_target::check_was_read(&desk, &place, &before)?;
+    let (bytes, said) = edited_contents(&place, &before.bytes, asked)?;
+    write_intent::write_with_intent(context, &desk, &place, Some(&before), &bytes)?;
+    let detail = patch::encode_patch(&before.bytes, &bytes);
+    Ok(ToolOutcome::DoneWithDetail { content: RawJson::string(&said), detail })
 }
 
-/// The new contents, spelled and ended as the old ones, and what to say about them.
-fn edited(place: &Place, bytes: &[u8], asked: &Asked) -> Result<(Vec<u8>, String), ToolError> {
-    let encoding = Encoding::of(bytes);
-    let text = encoding.decode(bytes).ok_or_else(|| super::write::not_spelled(place))?;
-    let endings = Endings::of(&text);
-    let wish = Wish {
-        old: &endings.plain(asked.old_string.as_bytes()),
-        new: &endings.plain(asked.new_string.as_bytes()),
-        everywhere: asked.replace_all,
+/// Returns the new contents in the encoding and with the line endings of the old ones, and the
+/// report for the model.
+fn edited_contents(
+    place: &ResolvedPath,
+    bytes: &[u8],
+    asked: &EditInput,
+) -> Result<(Vec<u8>, String), ToolError> {
+    let encoding = TextEncoding::detect(bytes);
+    let text = encoding.decode(bytes).ok_or_else(|| super::write::encoding_error(place))?;
+    let endings = LineEndings::detect(&text);
+    let wish = TextReplacement {
+        old: &endings.to_lf(asked.old_string.as_bytes()),
+        new: &endings.to_lf(asked.new_string.as_bytes()),
+        replace_all: asked.replace_all,
     };
-    let done = substitute::substitute(&endings.plain(&text), wish)
-        .map_err(|found| found.problem(&place.shown, endings))?;
+    let done = text_replacement::replace_text(&endings.to_lf(&text), wish)
+        .map_err(|found| found.to_tool_error(&place.display_path, endings))?;
     let bytes = encoding.encode(&endings.apply(&done.text));
-    let bytes = bytes.ok_or_else(|| super::write::not_spelled(place))?;
+    let bytes = bytes.ok_or_else(|| super::write::encoding_error(place))?;
     match bytes.len() as u64 > MAX_EDIT_BYTES {
-        true => Err(super::kind::too_large(&place.shown, MAX_EDIT_BYTES)),
-        false => Ok((bytes, done.report(&place.shown))),
+        true => Err(super::file_kind::too_large_error(&place.display_path, MAX_EDIT_BYTES)),
+        false => Ok((bytes, done.report(&place.display_path))),
     }
 }
 
-impl Tool for Edit {
+impl Tool for EditTool {
     fn spec(&self) -> ToolSpec {
-        offer::<Asked>(
+        tool_spec::<EditInput>(
             "Edit",
             "Replaces a text in a file by another. The file must have been read before. The old \
              text must stand there exactly, and once unless replace_all is set.",
         )
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        let facts = |asked: Asked| change::facts(&self.workplace, &asked.file_path);
-        input::read(input).map_or_else(unfit, facts)
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        let facts =
+            |asked: EditInput| write_intent::write_call_facts(&self.workplace, &asked.file_path);
+        tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let workplace = self.workplace.clone();
-        blocking(move || edit(&workplace, &context, &input::read(&input)?))
+        run_blocking(move || run_edit(&workplace, &context, &tool_input::read_input(&input)?))
     }
 
-    fn verify(&self, context: CallContext, input: Raw) -> Task<'_, Finding> {
-        let path = input::read(&input).map(|asked: Asked| asked.file_path);
-        let found = path.map(|path| change::find_out(&self.workplace, &context, &path));
-        Box::pin(std::future::ready(found.unwrap_or(Finding::Unknown {})))
+    fn probe(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ProbeResult> {
+        let path = tool_input::read_input(&input).map(|asked: EditInput| asked.file_path);
+        let found = path.map(|path| write_intent::probe_change(&self.workplace, &context, &path));
+        Box::pin(std::future::ready(found.unwrap_or(ProbeResult::Unknown {})))
     }
 }

@@ -1,61 +1,62 @@
-//! How a text file spells its characters and ends its lines. An edit keeps both.
+//! Text encoding and line endings of a file; an edit keeps both.
 
-/// How characters are spelled.
+/// The encoding of a text file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Encoding {
-    /// UTF-8, or anything else in which ASCII is ASCII: the bytes are left alone.
+pub(super) enum TextEncoding {
+    /// UTF-8, or any other encoding that contains ASCII: the bytes are left unchanged.
     Plain,
-    /// UTF-8 that says so with a mark at its beginning.
-    Utf8Marked,
-    /// Two bytes each, the lower first.
-    Utf16Little,
-    /// Two bytes each, the higher first.
-    Utf16Big,
+    /// UTF-8 with a byte order mark.
+    Utf8WithBom,
+    /// UTF-16, little endian.
+    Utf16Le,
+    /// UTF-16, big endian.
+    Utf16Be,
 }
 
-const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
-const LITTLE_MARK: &[u8] = b"\xff\xfe";
-const BIG_MARK: &[u8] = b"\xfe\xff";
+const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";
+const UTF16_LE_BOM: &[u8] = b"\xff\xfe";
+const UTF16_BE_BOM: &[u8] = b"\xfe\xff";
 
-impl Encoding {
-    /// What the first bytes of a file say.
-    pub(super) fn of(bytes: &[u8]) -> Self {
+impl TextEncoding {
+    /// Detects the encoding from the first bytes of a file.
+    pub(super) fn detect(bytes: &[u8]) -> Self {
         match bytes {
-            _ if bytes.starts_with(UTF8_MARK) => Self::Utf8Marked,
-            _ if bytes.starts_with(LITTLE_MARK) => Self::Utf16Little,
-            _ if bytes.starts_with(BIG_MARK) => Self::Utf16Big,
+            _ if bytes.starts_with(UTF8_BOM) => Self::Utf8WithBom,
+            _ if bytes.starts_with(UTF16_LE_BOM) => Self::Utf16Le,
+            _ if bytes.starts_with(UTF16_BE_BOM) => Self::Utf16Be,
             _ => Self::Plain,
         }
     }
 
-    /// The text without its mark, as UTF-8 where we know how. `None` if it is not what it says.
+    /// Decodes the text without its byte order mark, to UTF-8 where the encoding is known. `None`
+    /// if it is malformed.
     pub(super) fn decode(self, bytes: &[u8]) -> Option<Vec<u8>> {
         let marked = |mark: &[u8]| bytes.strip_prefix(mark).map(<[u8]>::to_vec);
         match self {
             Self::Plain => Some(bytes.to_vec()),
-            Self::Utf8Marked => marked(UTF8_MARK),
-            Self::Utf16Little => from_utf16(bytes.strip_prefix(LITTLE_MARK)?, u16::from_le_bytes),
-            Self::Utf16Big => from_utf16(bytes.strip_prefix(BIG_MARK)?, u16::from_be_bytes),
+            Self::Utf8WithBom => marked(UTF8_BOM),
+            Self::Utf16Le => from_utf16(bytes.strip_prefix(UTF16_LE_BOM)?, u16::from_le_bytes),
+            Self::Utf16Be => from_utf16(bytes.strip_prefix(UTF16_BE_BOM)?, u16::from_be_bytes),
         }
     }
 
-    /// The reverse. `None` if the text cannot be spelled so.
+    /// Encodes a text. `None` if the text cannot be encoded so.
     pub(super) fn encode(self, text: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Plain => Some(text.to_vec()),
-            Self::Utf8Marked => Some([UTF8_MARK, text].concat()),
-            Self::Utf16Little => to_utf16(text, LITTLE_MARK, u16::to_le_bytes),
-            Self::Utf16Big => to_utf16(text, BIG_MARK, u16::to_be_bytes),
+            Self::Utf8WithBom => Some([UTF8_BOM, text].concat()),
+            Self::Utf16Le => to_utf16(text, UTF16_LE_BOM, u16::to_le_bytes),
+            Self::Utf16Be => to_utf16(text, UTF16_BE_BOM, u16::to_be_bytes),
         }
     }
 
-    /// Words for whoever reads the file.
-    pub(super) fn note(self) -> Option<&'static str> {
+    /// Returns the label shown to the model.
+    pub(super) fn label(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
-            Self::Utf8Marked => Some("[UTF-8 with a byte order mark]"),
-            Self::Utf16Little => Some("[UTF-16, little-endian]"),
-            Self::Utf16Big => Some("[UTF-16, big-endian]"),
+            Self::Utf8WithBom => Some("[UTF-8 with a byte order mark]"),
+            Self::Utf16Le => Some("[UTF-16, little-endian]"),
+            Self::Utf16Be => Some("[UTF-16, big-endian]"),
         }
     }
 }
@@ -72,46 +73,46 @@ fn to_utf16(text: &[u8], mark: &[u8], bytes: fn(u16) -> [u8; 2]) -> Option<Vec<u
     Some(mark.iter().copied().chain(text.encode_utf16().flat_map(bytes)).collect())
 }
 
-/// How lines end.
+/// The line endings of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Endings {
-    /// With a line feed, or there is only one line.
-    Feed,
-    /// All of them with a carriage return and a line feed.
-    ReturnFeed,
-    /// Some this way, some that.
+pub(super) enum LineEndings {
+    /// A line feed, or there is only one line.
+    Lf,
+    /// All lines end with a carriage return and a line feed.
+    CrLf,
+    /// Both kinds occur.
     Mixed,
 }
 
-impl Endings {
-    pub(super) fn of(text: &[u8]) -> Self {
+impl LineEndings {
+    pub(super) fn detect(text: &[u8]) -> Self {
         let feeds = memchr::memchr_iter(b'\n', text).count();
         let both = memchr::memmem::find_iter(text, b"\r\n").count();
         match both {
-            0 => Self::Feed,
-            all if all == feeds => Self::ReturnFeed,
+            0 => Self::Lf,
+            all if all == feeds => Self::CrLf,
             _ => Self::Mixed,
         }
     }
 
-    /// The text with its lines ended as here. A model writes plain line feeds.
+    /// Converts the line endings of a text that a model wrote, with plain line feeds, to these.
     pub(super) fn apply(self, text: &[u8]) -> Vec<u8> {
         match self {
-            Self::Feed | Self::Mixed => text.to_vec(),
-            Self::ReturnFeed => with_returns(&without_returns(text)),
+            Self::Lf | Self::Mixed => text.to_vec(),
+            Self::CrLf => lf_to_crlf(&crlf_to_lf(text)),
         }
     }
 
-    /// The text as it is compared with what a model wrote.
-    pub(super) fn plain(self, text: &[u8]) -> Vec<u8> {
+    /// Converts the text to plain line feeds, to be compared with what a model wrote.
+    pub(super) fn to_lf(self, text: &[u8]) -> Vec<u8> {
         match self {
-            Self::Feed | Self::Mixed => text.to_vec(),
-            Self::ReturnFeed => without_returns(text),
+            Self::Lf | Self::Mixed => text.to_vec(),
+            Self::CrLf => crlf_to_lf(text),
         }
     }
 }
 
-fn without_returns(text: &[u8]) -> Vec<u8> {
+fn crlf_to_lf(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = memchr::memmem::find(rest, b"\r\n") {
@@ -123,7 +124,7 @@ fn without_returns(text: &[u8]) -> Vec<u8> {
     plain
 }
 
-fn with_returns(text: &[u8]) -> Vec<u8> {
+fn lf_to_crlf(text: &[u8]) -> Vec<u8> {
     let mut ended = Vec::with_capacity(text.len() + text.len() / 16);
     for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
         if index > 0 {

@@ -1,4 +1,4 @@
-use super::encoding::{Encoding, Endings};
+use super::encoding::{LineEndings, TextEncoding};
 
 #[test]
 fn what_is_decoded_is_encoded_to_the_same_bytes() {
@@ -7,14 +7,14 @@ fn what_is_decoded_is_encoded_to_the_same_bytes() {
         mark.iter().copied().chain(text).collect::<Vec<u8>>()
     };
     let table = [
-        (Encoding::Plain, "a\r\n😀é".as_bytes().to_vec()),
-        (Encoding::Plain, b"caf\xe9".to_vec()),
-        (Encoding::Utf8Marked, b"\xef\xbb\xbfabc".to_vec()),
-        (Encoding::Utf16Little, utf16(b"\xff\xfe", u16::to_le_bytes)),
-        (Encoding::Utf16Big, utf16(b"\xfe\xff", u16::to_be_bytes)),
+        (TextEncoding::Plain, "a\r\n😀é".as_bytes().to_vec()),
+        (TextEncoding::Plain, b"caf\xe9".to_vec()),
+        (TextEncoding::Utf8WithBom, b"\xef\xbb\xbfabc".to_vec()),
+        (TextEncoding::Utf16Le, utf16(b"\xff\xfe", u16::to_le_bytes)),
+        (TextEncoding::Utf16Be, utf16(b"\xfe\xff", u16::to_be_bytes)),
     ];
     for (encoding, bytes) in table {
-        assert_eq!(Encoding::of(&bytes), encoding);
+        assert_eq!(TextEncoding::detect(&bytes), encoding);
         let text = encoding.decode(&bytes).unwrap();
         assert_eq!(encoding.encode(&text).unwrap(), bytes, "{encoding:?}");
     }
@@ -22,23 +22,23 @@ fn what_is_decoded_is_encoded_to_the_same_bytes() {
 
 #[test]
 fn half_a_character_is_no_text() {
-    assert_eq!(Encoding::Utf16Little.decode(b"\xff\xfea"), None);
-    assert_eq!(Encoding::Utf16Little.decode(b"\xff\xfe\x00\xd8"), None);
-    assert_eq!(Encoding::Utf16Big.encode(b"\xff"), None);
+    assert_eq!(TextEncoding::Utf16Le.decode(b"\xff\xfea"), None);
+    assert_eq!(TextEncoding::Utf16Le.decode(b"\xff\xfe\x00\xd8"), None);
+    assert_eq!(TextEncoding::Utf16Be.encode(b"\xff"), None);
 }
 
 #[test]
 fn endings_are_known_and_kept() {
-    let table: [(&[u8], Endings); 5] = [
-        (b"", Endings::Feed),
-        (b"a\nb", Endings::Feed),
-        (b"a\r\nb\r\n", Endings::ReturnFeed),
-        (b"a\r\nb\n", Endings::Mixed),
-        (b"a\rb", Endings::Feed),
+    let table: [(&[u8], LineEndings); 5] = [
+        (b"", LineEndings::Lf),
+        (b"a\nb", LineEndings::Lf),
+        (b"a\r\nb\r\n", LineEndings::CrLf),
+        (b"a\r\nb\n", LineEndings::Mixed),
+        (b"a\rb", LineEndings::Lf),
     ];
     for (text, endings) in table {
-        assert_eq!(Endings::of(text), endings, "{text:?}");
-        assert_eq!(endings.apply(&endings.plain(text)), text);
+        assert_eq!(LineEndings::detect(text), endings, "{text:?}");
+        assert_eq!(endings.apply(&endings.to_lf(text)), text);
     }
-    assert_eq!(Endings::ReturnFeed.apply(b"a\nb\r\nc"), b"a\r\nb\r\nc");
+    assert_eq!(LineEndings::CrLf.apply(b"a\nb\r\nc"), b"a\r\nb\r\nc");
 }

@@ -1,25 +1,25 @@
-//! Notebooks: cells with their sources and what came of them, as text.
+//! Notebooks: cells with their sources and outputs, as text.
 
 use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
-use windlass_core::cut;
-use windlass_core::outcome::ToolError;
-use windlass_core::raw::Raw;
+use windlass_core::call::outcome::ToolError;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::truncate;
 
-use super::kind::whole;
-use super::page::Wanted;
+use super::file_kind::read_whole;
+use super::text_page::LineRange;
 use crate::limits::{MAX_CELL_OUTPUT_BYTES, MAX_NOTEBOOK_BYTES, MAX_PAGE_BYTES};
 
 #[derive(Deserialize)]
-struct Notebook {
-    cells: Vec<Cell>,
+struct NotebookFile {
+    cells: Vec<NotebookCell>,
 }
 
 #[derive(Deserialize)]
-struct Cell {
+struct NotebookCell {
     cell_type: String,
     #[serde(default)]
     source: Value,
@@ -27,11 +27,15 @@ struct Cell {
     outputs: Vec<Value>,
 }
 
-/// The cells wanted, numbered from 1.
-pub(super) fn read(file: impl Read, path: &Path, wanted: Wanted) -> Result<Raw, ToolError> {
-    let bytes = whole(file, path, MAX_NOTEBOOK_BYTES)?;
-    let notebook: Notebook =
-        serde_json::from_slice(&bytes).map_err(|error| unreadable(path, &error))?;
+/// Returns the requested cells, numbered from 1.
+pub(super) fn read_notebook(
+    file: impl Read,
+    path: &Path,
+    wanted: LineRange,
+) -> Result<RawJson, ToolError> {
+    let bytes = read_whole(file, path, MAX_NOTEBOOK_BYTES)?;
+    let notebook: NotebookFile =
+        serde_json::from_slice(&bytes).map_err(|error| unreadable_error(path, &error))?;
     let total = notebook.cells.len();
     let first = usize::try_from(wanted.first.saturating_sub(1)).unwrap_or(usize::MAX);
     let count = usize::try_from(wanted.count).unwrap_or(usize::MAX);
@@ -39,27 +43,29 @@ pub(super) fn read(file: impl Read, path: &Path, wanted: Wanted) -> Result<Raw, 
     for (index, cell) in notebook.cells.iter().enumerate().skip(first).take(count) {
         if text.len() >= MAX_PAGE_BYTES {
             text.push_str(&format!("[the notebook goes on: read it with offset {}]\n", index + 1));
-            return Ok(Raw::string(&text));
+            return Ok(RawJson::string(&text));
         }
-        text.push_str(&cell.text(index + 1, total));
+        text.push_str(&cell.to_text(index + 1, total));
     }
-    if text.is_empty() { Err(past_the_end(path, total)) } else { Ok(Raw::string(&text)) }
+    if text.is_empty() { Err(past_end_error(path, total)) } else { Ok(RawJson::string(&text)) }
 }
 
-impl Cell {
-    fn text(&self, number: usize, total: usize) -> String {
-        let source = cut::text(&joined(&self.source), MAX_PAGE_BYTES as u64 / 2).into_owned();
+impl NotebookCell {
+    fn to_text(&self, number: usize, total: usize) -> String {
+        let source = truncate::truncate_text(&join_lines(&self.source), MAX_PAGE_BYTES as u64 / 2)
+            .into_owned();
         let mut text = format!("[cell {number} of {total}: {}]\n{source}\n", self.cell_type);
         for output in &self.outputs {
-            let said = cut::text(&said(output), MAX_CELL_OUTPUT_BYTES as u64).into_owned();
+            let said = truncate::truncate_text(&output_text(output), MAX_CELL_OUTPUT_BYTES as u64)
+                .into_owned();
             text.push_str(&format!("[output]\n{said}\n"));
         }
         text
     }
 }
 
-/// A notebook writes text as one string or as a list of lines.
-fn joined(text: &Value) -> String {
+/// Returns a text that a notebook stores as one string or as a list of lines.
+fn join_lines(text: &Value) -> String {
     match text {
         Value::String(text) => text.clone(),
         Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
@@ -67,12 +73,12 @@ fn joined(text: &Value) -> String {
     }
 }
 
-/// What an output says: its text, the error, or only which kind it is.
-fn said(output: &Value) -> String {
+/// Returns the text of an output: its text, the error, or only its kind.
+fn output_text(output: &Value) -> String {
     let data = output.get("data");
     let plain = data.and_then(|data| data.get("text/plain"));
     if let Some(text) = output.get("text").or(plain) {
-        return joined(text);
+        return join_lines(text);
     }
     let word = |key: &str| output.get(key).and_then(Value::as_str).unwrap_or_default();
     match data.and_then(Value::as_object) {
@@ -81,7 +87,7 @@ fn said(output: &Value) -> String {
     }
 }
 
-fn unreadable(path: &Path, error: &serde_json::Error) -> ToolError {
+fn unreadable_error(path: &Path, error: &serde_json::Error) -> ToolError {
     ToolError::new(
         "notebook_unreadable",
         &format!("{} is not a notebook: {error}", path.display()),
@@ -89,7 +95,7 @@ fn unreadable(path: &Path, error: &serde_json::Error) -> ToolError {
     )
 }
 
-fn past_the_end(path: &Path, total: usize) -> ToolError {
+fn past_end_error(path: &Path, total: usize) -> ToolError {
     ToolError::new(
         "offset_past_end",
         &format!("{} has {total} cells, and none of those asked for", path.display()),

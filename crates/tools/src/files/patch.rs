@@ -1,80 +1,82 @@
-//! What a change of a file takes and brings, line by line, for whoever watches: hunks as `diff -u`
-//! shows them.
+//! Unified diff hunks of a change, as `diff -u` shows them, for display and SDK results.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, DiffOp, TextDiff};
-use windlass_core::raw::Raw;
+use windlass_core::message::raw_json::RawJson;
 
-use super::encoding::{Encoding, Endings};
-use crate::limits::{MAX_PATCH_BYTES, PATCH_CONTEXT_LINES, PATCH_MS};
+use super::encoding::{LineEndings, TextEncoding};
+use crate::limits::{DIFF_TIMEOUT_MS, MAX_PATCH_BYTES, PATCH_CONTEXT_LINES};
 
-/// What stands behind the last line of a text that does not end it.
-const UNENDED: &str = "\\ No newline at end of file";
+/// The line after a last line without a newline.
+const NO_FINAL_NEWLINE: &str = "\\ No newline at end of file";
 
-/// Lines that change, with some around them. Lines are counted from 1.
+/// A diff hunk: changed lines with some context. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Hunk {
-    /// Where it begins in the old text.
+pub struct DiffHunk {
+    /// The first line in the old text.
     pub old_start: usize,
-    /// How many lines of the old text it covers.
+    /// The number of lines in the old text.
     pub old_lines: usize,
-    /// Where it begins in the new text.
+    /// The first line in the new text.
     pub new_start: usize,
-    /// How many lines of the new text it covers.
+    /// The number of lines in the new text.
     pub new_lines: usize,
-    /// The lines, each behind a blank, `-` or `+`.
+    /// The lines, each after a space, `-` or `+`.
     pub lines: Vec<String>,
 }
 
-impl Hunk {
-    fn bytes(&self) -> usize {
+impl DiffHunk {
+    fn byte_count(&self) -> usize {
         self.lines.iter().map(String::len).sum()
     }
 }
 
-/// The patch from one content of a file to the other, as it is recorded. What would make it too
-/// long is left out by whole hunks, so that what stands there is true.
-pub(super) fn detail(before: &[u8], after: &[u8]) -> Raw {
+/// Returns the patch from one content of a file to the other, as it is recorded. If it is too long,
+/// whole hunks are left out, so that the rest is correct.
+pub(super) fn encode_patch(before: &[u8], after: &[u8]) -> RawJson {
     let mut room = MAX_PATCH_BYTES;
-    let fits = |hunk: &Hunk| {
-        let left = room.checked_sub(hunk.bytes());
+    let fits = |hunk: &DiffHunk| {
+        let left = room.checked_sub(hunk.byte_count());
         room = left.unwrap_or_default();
         left.is_some()
     };
-    let hunks: Vec<Hunk> =
-        hunks(&text(before), &text(after)).into_iter().take_while(fits).collect();
-    Raw::encode(&hunks)
+    let hunks: Vec<DiffHunk> = diff_hunks(&decode_text(before), &decode_text(after))
+        .into_iter()
+        .take_while(fits)
+        .collect();
+    RawJson::encode(&hunks)
 }
 
-/// The text as people see it: how it is spelled and how its lines end is not theirs to care about.
-fn text(bytes: &[u8]) -> String {
-    let text = Encoding::of(bytes).decode(bytes).unwrap_or_else(|| bytes.to_vec());
-    String::from_utf8_lossy(&Endings::of(&text).plain(&text)).into_owned()
+/// Decodes the text for display, regardless of its encoding and line endings.
+fn decode_text(bytes: &[u8]) -> String {
+    let text = TextEncoding::detect(bytes).decode(bytes).unwrap_or_else(|| bytes.to_vec());
+    String::from_utf8_lossy(&LineEndings::detect(&text).to_lf(&text)).into_owned()
 }
 
-/// The lines that change between two texts, with some around them.
+/// Returns the lines that change between two texts, with some context.
 ///
-/// Most changes are small and most files are not: only what lies between the lines that both texts
-/// begin and end with is compared.
+/// Most changes are small and most files are not: only what lies between the common first and last
+/// lines of both texts is compared.
 #[must_use]
-pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
-    let start = same_beginning(before, after);
+pub fn diff_hunks(before: &str, after: &str) -> Vec<DiffHunk> {
+    let start = common_prefix_bytes(before, after);
     let (old, new) = (before.get(start..).unwrap_or(before), after.get(start..).unwrap_or(after));
-    let end = same_end(old, new);
+    let end = common_suffix_bytes(old, new);
     let old = old.get(..old.len() - end).unwrap_or(old);
     let new = new.get(..new.len() - end).unwrap_or(new);
     let above = before.get(..start).unwrap_or_default().matches('\n').count();
-    let diff = TextDiff::configure().timeout(Duration::from_millis(PATCH_MS)).diff_lines(old, new);
+    let diff =
+        TextDiff::configure().timeout(Duration::from_millis(DIFF_TIMEOUT_MS)).diff_lines(old, new);
     let groups = diff.grouped_ops(PATCH_CONTEXT_LINES);
-    groups.iter().map(|ops| hunk(&diff, ops, above)).collect()
+    groups.iter().map(|ops| build_hunk(&diff, ops, above)).collect()
 }
 
-fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], above: usize) -> Hunk {
+fn build_hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], above: usize) -> DiffHunk {
     let start = |range: Option<std::ops::Range<usize>>| range.map_or(0, |range| range.start);
-    let mut hunk = Hunk {
+    let mut hunk = DiffHunk {
         old_start: above + start(ops.first().map(DiffOp::old_range)) + 1,
         old_lines: ops.iter().map(|op| op.old_range().len()).sum(),
         new_start: above + start(ops.first().map(DiffOp::new_range)) + 1,
@@ -90,27 +92,27 @@ fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], above: usize) -> Hunk {
         let line = change.value();
         hunk.lines.push(format!("{sign}{}", line.strip_suffix('\n').unwrap_or(line)));
         if !line.ends_with('\n') {
-            hunk.lines.push(UNENDED.to_owned());
+            hunk.lines.push(NO_FINAL_NEWLINE.to_owned());
         }
     }
     hunk
 }
 
-/// Bytes of the lines that both begin with, but for those that stand around the change.
-fn same_beginning(before: &str, after: &str) -> usize {
+/// Returns the bytes of the common first lines, except for the context of the change.
+fn common_prefix_bytes(before: &str, after: &str) -> usize {
     let same = before.bytes().zip(after.bytes()).take_while(|(old, new)| old == new).count();
     let same = before.as_bytes().get(..same).unwrap_or_default();
     let mut ends = memchr::memrchr_iter(b'\n', same);
     ends.nth(PATCH_CONTEXT_LINES).map_or(0, |end| end + 1)
 }
 
-/// Bytes of the lines that both end with, but for those that stand around the change.
-fn same_end(before: &str, after: &str) -> usize {
+/// Returns the bytes of the common last lines, except for the context of the change.
+fn common_suffix_bytes(before: &str, after: &str) -> usize {
     let both = before.bytes().rev().zip(after.bytes().rev());
     let same = both.take_while(|(old, new)| old == new).count();
     let from = before.len() - same;
     let same = before.as_bytes().get(from..).unwrap_or_default();
     let mut ends = memchr::memchr_iter(b'\n', same);
-    // The first line end may end a line whose beginning differs.
+    // The first newline may end a line whose beginning differs.
     ends.nth(PATCH_CONTEXT_LINES + 1).map_or(0, |end| same.len() - end - 1)
 }

@@ -1,35 +1,35 @@
-//! `Read`: a page of a file, of whatever kind.
+//! `ReadTool`: reads a page of a file, of whatever kind.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::Facts;
-use windlass_core::ids::LaneId;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::{Access, Subject};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::ports::{CallContext, Task, Tool};
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::LaneId;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::{CallSubject, PathAccess};
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::blocking::blocking;
-use super::page::Wanted;
-use super::pages::Pages;
-use super::place::Place;
-use super::{digest, kind};
-use crate::desk::Desk;
-use crate::input::{self, Input, unfit};
-use crate::limits::PAGE_LINES;
-use crate::offer::offer;
-use crate::workplace::Workplace;
+use super::blocking_task::run_blocking;
+use super::page_range::PageRange;
+use super::resolved_path::ResolvedPath;
+use super::text_page::LineRange;
+use super::{content_hash, file_kind};
+use crate::limits::DEFAULT_PAGE_LINES;
+use crate::tool_context::ToolContext;
+use crate::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_spec::tool_spec;
+use crate::tool_state::ToolState;
 
-/// Reads files: text a page at a time, pictures, pages of PDFs, notebooks.
+/// Reads files: text a page at a time, images, pages of PDFs, notebooks.
 #[derive(Debug, Clone)]
-pub struct Read {
-    workplace: Workplace,
+pub struct ReadTool {
+    workplace: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct ReadInput {
     /// The file: absolute, or relative to the workspace
     #[schemars(length(min = 1))]
     file_path: String,
@@ -40,88 +40,100 @@ struct Asked {
     #[schemars(range(min = 1))]
     limit: Option<u64>,
     /// Which pages of a PDF, such as "3" or "1-5"; at most 20
-    pages: Option<Pages>,
+    pages: Option<PageRange>,
     /// Taken for the sake of older callers: a long file always comes in pages
     #[serde(rename = "allow_large")]
     _allow_large: Option<bool>,
 }
 
-impl Input for Asked {
-    fn problem(&self) -> Option<String> {
+impl ToolInput for ReadInput {
+    fn validation_error(&self) -> Option<String> {
         match (self.offset, self.limit) {
             (Some(0), _) => Some("the offset is 0, and lines are counted from 1".to_owned()),
             (_, Some(0)) => Some("the limit is 0".to_owned()),
-            _ => input::path_problem("file_path", &self.file_path),
+            _ => tool_input::path_error("file_path", &self.file_path),
         }
     }
 }
 
-impl Asked {
-    fn wanted(&self) -> kind::Wanted {
-        let lines =
-            Wanted { first: self.offset.unwrap_or(1), count: self.limit.unwrap_or(PAGE_LINES) };
-        kind::Wanted { lines, pages: self.pages }
+impl ReadInput {
+    fn read_range(&self) -> file_kind::ReadRange {
+        let lines = LineRange {
+            first: self.offset.unwrap_or(1),
+            count: self.limit.unwrap_or(DEFAULT_PAGE_LINES),
+        };
+        file_kind::ReadRange { lines, pages: self.pages }
     }
 }
 
-impl Read {
-    /// Reads files in `workplace`, where paths that are not absolute begin.
+impl ReadTool {
+    /// Returns a tool that reads files in `workplace`; relative paths begin in its workspace.
     #[must_use]
-    pub fn new(workplace: impl Into<Workplace>) -> Self {
+    pub fn new(workplace: impl Into<ToolContext>) -> Self {
         Self { workplace: workplace.into() }
     }
 
-    fn desk(&self, lane: &LaneId) -> Desk {
-        self.workplace.desk(lane)
+    fn tool_state(&self, lane: &LaneId) -> ToolState {
+        self.workplace.tool_state(lane)
     }
 
-    fn facts(&self, asked: &Asked) -> Facts {
-        // Links are followed once, for what it touches and for what it is about.
-        let uses = self.workplace.zones().uses(&asked.file_path, Access::Read);
+    fn call_facts(&self, asked: &ReadInput) -> CallFacts {
+        // Links are resolved once, for the resource keys and for the permission subject.
+        let uses = self.workplace.zones().path_uses(&asked.file_path, PathAccess::Read);
         let keys = uses.iter().rev().map(|used| used.path.clone()).collect();
-        input::looks(keys, &asked.file_path).about(Subject::Paths(uses))
+        tool_input::read_only_facts(keys, &asked.file_path).with_subject(CallSubject::Paths(uses))
     }
 }
 
-fn look(workplace: &Workplace, desk: &Desk, asked: &Asked) -> Result<Raw, ToolError> {
-    let place = workplace.place_to_read(desk, &asked.file_path)?;
-    shown(&place, desk, asked.wanted())
+fn run_read(
+    workplace: &ToolContext,
+    desk: &ToolState,
+    asked: &ReadInput,
+) -> Result<RawJson, ToolError> {
+    let place = workplace.resolve_to_read(desk, &asked.file_path)?;
+    read_and_record(&place, desk, asked.read_range())
 }
 
-/// Reads, and remembers as what the file was seen.
-pub(super) fn shown(place: &Place, desk: &Desk, wanted: kind::Wanted) -> Result<Raw, ToolError> {
+/// Reads a file and records the hash of its contents.
+pub(super) fn read_and_record(
+    place: &ResolvedPath,
+    desk: &ToolState,
+    wanted: file_kind::ReadRange,
+) -> Result<RawJson, ToolError> {
     let mut file = place.open_file()?;
-    let refused = |error: std::io::Error| super::open::refused(&place.shown, &error);
-    // The hash comes first: should the file change now, the page is newer than what is remembered,
-    // and an edit is refused that need not have been. The other way round one would go through.
-    let hash = digest::of_file(&mut file).map_err(refused)?;
-    let content = kind::read(file, &place.shown, wanted)?;
+    let refused =
+        |error: std::io::Error| super::file_errors::file_error(&place.display_path, &error);
+    // The hash is computed first: should the file change now, the page is newer than the recorded
+    // hash, and an edit is rejected needlessly. The other way round an edit of an unread version
+    // would be accepted.
+    let hash = content_hash::hash_file(&mut file).map_err(refused)?;
+    let content = file_kind::read_file(file, &place.display_path, wanted)?;
     if let Some(hash) = hash {
-        // Without a note the file counts as not read, which an edit will say.
-        desk.note_seen(&place.real(), &hash).unwrap_or_default();
+        // Without the record the file counts as not read, which an edit will report.
+        desk.record_read(&place.real_path(), &hash).unwrap_or_default();
     }
     Ok(content)
 }
 
-impl Tool for Read {
+impl Tool for ReadTool {
     fn spec(&self) -> ToolSpec {
-        offer::<Asked>(
+        tool_spec::<ReadInput>(
             "Read",
             "Reads a file. Text comes as numbered lines, a long file in pages: go on with offset. \
              Pictures are shown, PDFs come by page, notebooks by cell.",
         )
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        input::read(input).map_or_else(unfit, |asked| self.facts(&asked))
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        tool_input::read_input(input).map_or_else(problem_facts, |asked| self.call_facts(&asked))
     }
 
-    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
-        self.workplace.with_outputs(lane, self.assess(input))
+    fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
+        self.workplace.allow_own_outputs(lane, self.assess(input))
     }
 
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
-        let (workplace, desk) = (self.workplace.clone(), self.desk(&context.lane));
-        blocking(move || look(&workplace, &desk, &input::read(&input)?))
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+        let (workplace, desk) = (self.workplace.clone(), self.tool_state(&context.lane));
+        run_blocking(move || run_read(&workplace, &desk, &tool_input::read_input(&input)?))
     }
 }

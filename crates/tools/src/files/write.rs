@@ -1,33 +1,33 @@
-//! `Write`: the whole contents of a file.
+//! `WriteTool`: writes the whole contents of a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::Facts;
-use windlass_core::input::Finding;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::ports::{CallContext, Task, Tool};
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::input::ProbeResult;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::blocking::blocking;
-use super::encoding::{Encoding, Endings};
-use super::place::Place;
-use super::target::Before;
-use super::{change, patch, target};
-use crate::input::{self, Input, unfit};
+use super::blocking_task::run_blocking;
+use super::encoding::{LineEndings, TextEncoding};
+use super::resolved_path::ResolvedPath;
+use super::write_target::FileSnapshot;
+use super::{patch, write_intent, write_target};
 use crate::limits::MAX_EDIT_BYTES;
-use crate::offer::offer;
-use crate::workplace::Workplace;
+use crate::tool_context::ToolContext;
+use crate::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_spec::tool_spec;
 
 /// Writes files.
 #[derive(Debug, Clone)]
-pub struct Write {
-    workplace: Workplace,
+pub struct WriteTool {
+    workplace: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct WriteInput {
     /// The file: absolute, or relative to the workspace
     #[schemars(length(min = 1))]
     file_path: String,
@@ -35,90 +35,101 @@ struct Asked {
     content: String,
 }
 
-impl Input for Asked {
-    fn problem(&self) -> Option<String> {
+impl ToolInput for WriteInput {
+    fn validation_error(&self) -> Option<String> {
         if self.content.len() as u64 > MAX_EDIT_BYTES {
             return Some(format!("the content has more than {MAX_EDIT_BYTES} bytes"));
         }
-        input::path_problem("file_path", &self.file_path)
+        tool_input::path_error("file_path", &self.file_path)
     }
 }
 
-impl Write {
-    /// Writes files in `workplace`, where paths that are not absolute begin.
+impl WriteTool {
+    /// Returns a tool that writes files in `workplace`; relative paths begin in its workspace.
     #[must_use]
-    pub fn new(workplace: impl Into<Workplace>) -> Self {
+    pub fn new(workplace: impl Into<ToolContext>) -> Self {
         Self { workplace: workplace.into() }
     }
 }
 
-fn write(
-    workplace: &Workplace,
+fn run_write(
+    workplace: &ToolContext,
     context: &CallContext,
-    asked: &Asked,
-) -> Result<Outcome, ToolError> {
-    let place = target::place(workplace.zones(), &asked.file_path)?;
-    let desk = workplace.desk(&context.lane);
-    let before = target::before(&place)?;
+    asked: &WriteInput,
+) -> Result<ToolOutcome, ToolError> {
+    let place = write_target::resolve_writable(workplace.zones(), &asked.file_path)?;
+    let desk = workplace.tool_state(&context.lane);
+    let before = write_target::read_snapshot(&place)?;
     if let Some(before) = &before {
-        target::check_seen(&desk, &place, before)?;
+        write_target::check_was_read(&desk, &place, before)?;
     }
-    let bytes = bytes(&place, before.as_ref(), asked.content.as_bytes())?;
-    change::carry_out(context, &desk, &place, before.as_ref(), &bytes)?;
+    let bytes = encode_content(&place, before.as_ref(), asked.content.as_bytes())?;
+    write_intent::write_with_intent(context, &desk, &place, before.as_ref(), &bytes)?;
     let done = if before.is_some() { "updated" } else { "created" };
     let lines = match asked.content.lines().count() {
         1 => "1 line".to_owned(),
         lines => format!("{lines} lines"),
     };
-    let content = Raw::string(&format!("{done} {} ({lines})", place.shown.display()));
+    let content = RawJson::string(&format!("{done} {} ({lines})", place.display_path.display()));
     Ok(match before {
-        Some(before) => Outcome::Detailed { content, detail: patch::detail(&before.bytes, &bytes) },
-        None => Outcome::Done(content),
+        Some(before) => ToolOutcome::DoneWithDetail {
+            content,
+            detail: patch::encode_patch(&before.bytes, &bytes),
+        },
+        None => ToolOutcome::Done(content),
     })
 }
 
-/// The content spelled as the file was.
-fn bytes(place: &Place, before: Option<&Before>, content: &[u8]) -> Result<Vec<u8>, ToolError> {
+/// Encodes the content as the file was encoded.
+fn encode_content(
+    place: &ResolvedPath,
+    before: Option<&FileSnapshot>,
+    content: &[u8],
+) -> Result<Vec<u8>, ToolError> {
     let Some(before) = before else { return Ok(content.to_vec()) };
-    let encoding = Encoding::of(&before.bytes);
-    let text = encoding.decode(&before.bytes).ok_or_else(|| not_spelled(place))?;
-    let ended = Endings::of(&text).apply(content);
-    // A mark that the model writes itself must not stand there twice.
+    let encoding = TextEncoding::detect(&before.bytes);
+    let text = encoding.decode(&before.bytes).ok_or_else(|| encoding_error(place))?;
+    let ended = LineEndings::detect(&text).apply(content);
+    // A byte order mark that the model writes itself must not be duplicated.
     let own_mark = ended.strip_prefix("\u{feff}".as_bytes());
-    let unmarked = own_mark.filter(|_| encoding != Encoding::Plain).unwrap_or(&ended);
-    encoding.encode(unmarked).ok_or_else(|| not_spelled(place))
+    let unmarked = own_mark.filter(|_| encoding != TextEncoding::Plain).unwrap_or(&ended);
+    encoding.encode(unmarked).ok_or_else(|| encoding_error(place))
 }
 
-pub(super) fn not_spelled(place: &Place) -> ToolError {
+pub(super) fn encoding_error(place: &ResolvedPath) -> ToolError {
     ToolError::new(
         "encoding",
-        &format!("{} is in UTF-16 and this text cannot be spelled so", place.shown.display()),
+        &format!(
+            "{} is in UTF-16 and this text cannot be spelled so",
+            place.display_path.display()
+        ),
         "send plain Unicode text",
     )
 }
 
-impl Tool for Write {
+impl Tool for WriteTool {
     fn spec(&self) -> ToolSpec {
-        offer::<Asked>(
+        tool_spec::<WriteInput>(
             "Write",
             "Writes a file, making the folders on the way. A file that exists must have been read \
              before and is replaced as a whole; to change a part of it use Edit.",
         )
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        let facts = |asked: Asked| change::facts(&self.workplace, &asked.file_path);
-        input::read(input).map_or_else(unfit, facts)
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        let facts =
+            |asked: WriteInput| write_intent::write_call_facts(&self.workplace, &asked.file_path);
+        tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let workplace = self.workplace.clone();
-        blocking(move || write(&workplace, &context, &input::read(&input)?))
+        run_blocking(move || run_write(&workplace, &context, &tool_input::read_input(&input)?))
     }
 
-    fn verify(&self, context: CallContext, input: Raw) -> Task<'_, Finding> {
-        let path = input::read(&input).map(|asked: Asked| asked.file_path);
-        let found = path.map(|path| change::find_out(&self.workplace, &context, &path));
-        Box::pin(std::future::ready(found.unwrap_or(Finding::Unknown {})))
+    fn probe(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ProbeResult> {
+        let path = tool_input::read_input(&input).map(|asked: WriteInput| asked.file_path);
+        let found = path.map(|path| write_intent::probe_change(&self.workplace, &context, &path));
+        Box::pin(std::future::ready(found.unwrap_or(ProbeResult::Unknown {})))
     }
 }

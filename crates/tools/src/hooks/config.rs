@@ -1,37 +1,37 @@
-//! Which command runs when, as `.claude/settings.json` says.
+//! Hook configuration: which command runs at which event, as in `.claude/settings.json`.
 
 use std::collections::BTreeMap;
 
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use windlass_core::raw::sha256_hex;
-use windlass_core::settings::{HookPoints, Listening};
+use windlass_core::message::raw_json::sha256_hex;
+use windlass_core::settings::conversation_settings::{HookPoints, HookPresence};
 
-use crate::nearest::nearest_name;
+use crate::name_suggestion::nearest_name;
 
-/// How long a hook may take unless it says otherwise.
-pub(super) const TIMEOUT_MS: u64 = 60_000;
+/// Default timeout of a hook.
+pub(super) const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 
-/// The longest time a hook may ask for.
+/// Maximum timeout of a hook.
 const MAX_TIMEOUT_MS: u64 = 600_000;
 
-/// The same for hooks that a process waits for before it exits.
+/// Default and maximum timeout of hooks that a process waits for before it exits.
 const EXIT_TIMEOUT_MS: u64 = 1_500;
 const MAX_EXIT_TIMEOUT_MS: u64 = 60_000;
 
-/// Bytes of a configuration.
-const MAX_BYTES: usize = 1024 * 1024;
+/// Maximum size of a configuration in bytes.
+const MAX_CONFIG_BYTES: usize = 1024 * 1024;
 
-/// Hooks of one configuration.
+/// Maximum number of hooks in one configuration.
 const MAX_HOOKS: usize = 256;
 
-/// Bytes a matcher may take when it is made ready: one that needs more is not a matcher.
-const MATCHER_BYTES: usize = 256 * 1024;
+/// Maximum size of a compiled matcher in bytes; a larger one is rejected.
+const MAX_MATCHER_BYTES: usize = 256 * 1024;
 
-/// What happens that a hook can be about.
+/// An event that hooks can be configured for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Event {
+pub(crate) enum HookEvent {
     SessionStart,
     SessionEnd,
     UserPromptSubmit,
@@ -46,32 +46,32 @@ pub(crate) enum Event {
     Notification,
 }
 
-const EVENTS: [(Event, &str); 12] = [
-    (Event::SessionStart, "SessionStart"),
-    (Event::SessionEnd, "SessionEnd"),
-    (Event::UserPromptSubmit, "UserPromptSubmit"),
-    (Event::PreToolUse, "PreToolUse"),
-    (Event::PostToolUse, "PostToolUse"),
-    (Event::PostToolUseFailure, "PostToolUseFailure"),
-    (Event::PostSampling, "PostSampling"),
-    (Event::Stop, "Stop"),
-    (Event::SubagentStart, "SubagentStart"),
-    (Event::SubagentStop, "SubagentStop"),
-    (Event::PreCompact, "PreCompact"),
-    (Event::Notification, "Notification"),
+const EVENTS: [(HookEvent, &str); 12] = [
+    (HookEvent::SessionStart, "SessionStart"),
+    (HookEvent::SessionEnd, "SessionEnd"),
+    (HookEvent::UserPromptSubmit, "UserPromptSubmit"),
+    (HookEvent::PreToolUse, "PreToolUse"),
+    (HookEvent::PostToolUse, "PostToolUse"),
+    (HookEvent::PostToolUseFailure, "PostToolUseFailure"),
+    (HookEvent::PostSampling, "PostSampling"),
+    (HookEvent::Stop, "Stop"),
+    (HookEvent::SubagentStart, "SubagentStart"),
+    (HookEvent::SubagentStop, "SubagentStop"),
+    (HookEvent::PreCompact, "PreCompact"),
+    (HookEvent::Notification, "Notification"),
 ];
 
-impl Event {
+impl HookEvent {
     pub(super) fn name(self) -> &'static str {
         EVENTS.iter().find(|(event, _)| *event == self).map_or("", |(_, name)| name)
     }
 
-    fn named(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         EVENTS.iter().find(|(_, known)| *known == name).map(|(event, _)| *event)
     }
 
-    /// Whether exit code 2 or a decision holds something back. What other hooks say against the event
-    /// is for the user to read.
+    /// Returns whether exit code 2 or a decision blocks the event. Objections to the other events
+    /// are shown to the user.
     pub(super) fn can_block(self) -> bool {
         match self {
             Self::UserPromptSubmit
@@ -89,17 +89,17 @@ impl Event {
         }
     }
 
-    /// How long a hook may take that does not say so, and the longest time it may ask for.
+    /// Returns the default and the maximum timeout of a hook.
     fn timeouts_ms(self) -> (u64, u64) {
         match self {
             Self::SessionEnd => (EXIT_TIMEOUT_MS, MAX_EXIT_TIMEOUT_MS),
-            _ => (TIMEOUT_MS, MAX_TIMEOUT_MS),
+            _ => (DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS),
         }
     }
 
-    /// What a matcher of the event can name: what happens here, and what Claude Code has besides.
-    /// `None` where that is not known.
-    fn subjects(self) -> Option<(&'static [&'static str], &'static [&'static str])> {
+    /// Returns the subjects that a matcher of the event can name: those that occur here, and those
+    /// that only Claude Code has. `None` where they are not known.
+    fn matcher_subjects(self) -> Option<(&'static [&'static str], &'static [&'static str])> {
         match self {
             Self::SessionStart => Some((&["startup", "resume"], &["clear", "compact"])),
             Self::SessionEnd => Some((
@@ -115,38 +115,38 @@ impl Event {
         }
     }
 
-    /// Whether the event is about a call of a tool.
-    fn is_of_tool(self) -> bool {
+    /// Returns whether the event is about a tool call.
+    fn is_tool_event(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PostToolUse | Self::PostToolUseFailure)
     }
 
-    /// Whether the event is about something a matcher can be about.
+    /// Returns whether the event has a subject that a matcher can match.
     fn has_subject(self) -> bool {
         !matches!(self, Self::UserPromptSubmit | Self::Stop | Self::PostSampling)
     }
 }
 
-/// Which hooks run when. Read once; it does not change with its file.
+/// The hook configuration. It is read once; later changes of its file have no effect.
 #[derive(Debug, Clone, Default)]
 pub struct HookConfig {
-    hooks: BTreeMap<Event, Vec<Hook>>,
+    hooks: BTreeMap<HookEvent, Vec<CommandHook>>,
     ignored: Vec<IgnoredHook>,
     /// Tools that matchers name.
     tools: Vec<String>,
     hash: String,
 }
 
-/// Something in a configuration that has no effect.
+/// An entry of a configuration that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IgnoredHook {
-    /// Claude Code knows it, and this program does not yet.
-    Elsewhere(String),
-    /// Nobody knows it.
+    /// An entry that Claude Code supports, and this program does not yet.
+    Unsupported(String),
+    /// An unknown name.
     Unknown(String),
 }
 
-/// Events that Claude Code has besides.
-const EVENTS_ELSEWHERE: &[&str] = &[
+/// Events that only Claude Code has.
+const UNSUPPORTED_EVENTS: &[&str] = &[
     "ConfigChange",
     "CwdChanged",
     "DirectoryAdded",
@@ -171,16 +171,16 @@ const EVENTS_ELSEWHERE: &[&str] = &[
     "WorktreeRemove",
 ];
 
-/// Kinds of hooks: the one that runs here, and those of Claude Code.
-const KINDS: [&str; 1] = ["command"];
-const KINDS_ELSEWHERE: &[&str] = &["agent", "http", "mcp_tool", "prompt"];
+/// Types of hooks: the one that is supported here, and those of Claude Code.
+const HOOK_TYPES: [&str; 1] = ["command"];
+const UNSUPPORTED_HOOK_TYPES: &[&str] = &["agent", "http", "mcp_tool", "prompt"];
 
 /// Keys of a group of hooks.
 const GROUP_KEYS: [&str; 3] = ["matcher", "hooks", "onFailure"];
 
-/// Keys of a hook: those that count here, and those of Claude Code.
+/// Keys of a hook: those that are supported here, and those of Claude Code.
 const HOOK_KEYS: [&str; 3] = ["type", "command", "timeout"];
-const HOOK_KEYS_ELSEWHERE: &[&str] = &[
+const UNSUPPORTED_HOOK_KEYS: &[&str] = &[
     "allowedEnvVars",
     "args",
     "async",
@@ -198,38 +198,38 @@ const HOOK_KEYS_ELSEWHERE: &[&str] = &[
     "url",
 ];
 
-/// One command.
+/// One configured command.
 #[derive(Debug, Clone)]
-pub(super) struct Hook {
-    matcher: Matcher,
+pub(super) struct CommandHook {
+    matcher: HookMatcher,
     pub(super) command: String,
     pub(super) timeout_ms: u64,
-    pub(super) on_failure: OnFailure,
+    pub(super) on_failure: FailurePolicy,
 }
 
-/// What it means that a hook could not be run, took too long, or failed.
+/// What happens if a hook could not be started, timed out, or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OnFailure {
-    /// It counts as exit code 2.
+pub(super) enum FailurePolicy {
+    /// A failure counts as exit code 2.
     Block,
-    /// The user is told, and nothing is held back.
+    /// The user is told, and nothing is blocked.
     Ignore,
 }
 
 #[derive(Debug, Clone)]
-enum Matcher {
+enum HookMatcher {
     Everything,
     Names(Vec<String>),
     Pattern(Regex),
 }
 
-/// A configuration that cannot be read.
+/// The error for an invalid configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the hooks cannot be read: {0}")]
-pub struct BadHooks(String);
+pub struct InvalidHooks(String);
 
 #[derive(Deserialize)]
-struct Group {
+struct HookGroup {
     matcher: Option<String>,
     hooks: Vec<Value>,
     #[serde(rename = "onFailure")]
@@ -237,157 +237,172 @@ struct Group {
 }
 
 #[derive(Deserialize)]
-struct Command {
+struct HookEntry {
     command: String,
     timeout: Option<f64>,
 }
 
 impl HookConfig {
-    /// Reads a settings file, or the object under its `hooks`.
-    pub fn parse(text: &str) -> Result<Self, BadHooks> {
-        if text.len() > MAX_BYTES {
-            return Err(BadHooks(format!("they have more than {MAX_BYTES} bytes")));
+    /// Parses a settings file, or the object under its `hooks`.
+    pub fn parse(text: &str) -> Result<Self, InvalidHooks> {
+        if text.len() > MAX_CONFIG_BYTES {
+            return Err(InvalidHooks(format!("they have more than {MAX_CONFIG_BYTES} bytes")));
         }
         let whole: Value =
-            serde_json::from_str(text).map_err(|error| BadHooks(format!("{error}")))?;
+            serde_json::from_str(text).map_err(|error| InvalidHooks(format!("{error}")))?;
         let hooks = whole.get("hooks").unwrap_or(&whole);
         let Some(events) = hooks.as_object() else {
-            return Err(BadHooks("they are an object of events, such as PreToolUse".to_owned()));
+            return Err(InvalidHooks(
+                "they are an object of events, such as PreToolUse".to_owned(),
+            ));
         };
         let mut config = Self { hash: sha256_hex(text.as_bytes()), ..Self::default() };
         for (name, groups) in events {
-            match Event::named(name) {
-                Some(event) => config.take(event, groups)?,
+            match HookEvent::from_name(name) {
+                Some(event) => config.add_groups(event, groups)?,
                 None => {
                     let events = EVENTS.map(|(_, event)| event);
-                    config.pass_over("hook event", name, &events, EVENTS_ELSEWHERE)?;
+                    config.record_ignored("hook event", name, &events, UNSUPPORTED_EVENTS)?;
                 }
             }
         }
         Ok(config)
     }
 
-    fn take(&mut self, event: Event, groups: &Value) -> Result<(), BadHooks> {
-        let at = |why: String| BadHooks(format!("{}: {why}", event.name()));
+    fn add_groups(&mut self, event: HookEvent, groups: &Value) -> Result<(), InvalidHooks> {
+        let at = |why: String| InvalidHooks(format!("{}: {why}", event.name()));
         let keys = |of: &Value| of.as_object().into_iter().flat_map(Map::keys).cloned().collect();
         for group in groups.as_array().into_iter().flatten() {
             let keys: Vec<String> = keys(group);
             for key in keys.iter().filter(|key| !GROUP_KEYS.contains(&key.as_str())) {
-                self.pass_over("key of a group of hooks", key, &GROUP_KEYS, &[])?;
+                self.record_ignored("key of a group of hooks", key, &GROUP_KEYS, &[])?;
             }
         }
-        let groups: Vec<Group> =
+        let groups: Vec<HookGroup> =
             Deserialize::deserialize(groups).map_err(|error| at(format!("{error}")))?;
         for group in groups {
-            let matcher = Matcher::parse(event, group.matcher.as_deref()).map_err(&at)?;
+            let matcher = HookMatcher::parse(event, group.matcher.as_deref()).map_err(&at)?;
             self.check_names(event, &matcher)?;
-            let on_failure = OnFailure::parse(group.on_failure.as_deref()).map_err(&at)?;
+            let on_failure = FailurePolicy::parse(group.on_failure.as_deref()).map_err(&at)?;
             for hook in &group.hooks {
                 let kind = hook.get("type").and_then(Value::as_str);
                 let kind = kind.ok_or_else(|| at("a hook has no `type`".to_owned()))?;
                 if kind != "command" {
-                    self.pass_over("type of hook", kind, &KINDS, KINDS_ELSEWHERE)?;
+                    self.record_ignored("type of hook", kind, &HOOK_TYPES, UNSUPPORTED_HOOK_TYPES)?;
                     continue;
                 }
                 let keys: Vec<String> = keys(hook);
                 for key in keys.iter().filter(|key| !HOOK_KEYS.contains(&key.as_str())) {
-                    self.pass_over("key of a hook", key, &HOOK_KEYS, HOOK_KEYS_ELSEWHERE)?;
+                    self.record_ignored("key of a hook", key, &HOOK_KEYS, UNSUPPORTED_HOOK_KEYS)?;
                 }
-                let hook: Command =
+                let hook: HookEntry =
                     Deserialize::deserialize(hook).map_err(|error| at(format!("{error}")))?;
-                let hook = Hook::new(event, matcher.clone(), hook, on_failure).map_err(&at)?;
+                let hook =
+                    CommandHook::new(event, matcher.clone(), hook, on_failure).map_err(&at)?;
                 self.hooks.entry(event).or_default().push(hook);
             }
         }
         if self.hooks.values().map(Vec::len).sum::<usize>() > MAX_HOOKS {
-            return Err(BadHooks(format!("there are more than {MAX_HOOKS} of them")));
+            return Err(InvalidHooks(format!("there are more than {MAX_HOOKS} of them")));
         }
         Ok(())
     }
 
-    /// A matcher that names nothing which happens would be a hook that never runs.
-    fn check_names(&mut self, event: Event, matcher: &Matcher) -> Result<(), BadHooks> {
-        let Matcher::Names(names) = matcher else { return Ok(()) };
-        if event.is_of_tool() {
+    /// Checks the names in a matcher: one that names no known subject would make a hook that never
+    /// runs.
+    fn check_names(&mut self, event: HookEvent, matcher: &HookMatcher) -> Result<(), InvalidHooks> {
+        let HookMatcher::Names(names) = matcher else { return Ok(()) };
+        if event.is_tool_event() {
             self.tools.extend(names.iter().cloned());
         }
-        let Some((known, elsewhere)) = event.subjects() else { return Ok(()) };
+        let Some((known, elsewhere)) = event.matcher_subjects() else { return Ok(()) };
         for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
             let what = format!("matcher of {}", event.name());
-            self.pass_over(&what, name, known, elsewhere)?;
+            self.record_ignored(&what, name, known, elsewhere)?;
         }
         Ok(())
     }
 
-    /// The tools that matchers name, in the order of the configuration. Patterns name none.
+    /// Returns the tools that matchers name, in the order of the configuration. Patterns name none.
     #[must_use]
-    pub fn tools(&self) -> &[String] {
+    pub fn matched_tools(&self) -> &[String] {
         &self.tools
     }
 
-    /// Remembers a name that has no effect. One that is almost a known one was meant to have one.
-    fn pass_over(
+    /// Records a name that has no effect. One that is similar to a known name is an error, because
+    /// it is probably misspelled.
+    fn record_ignored(
         &mut self,
         what: &str,
         name: &str,
         known: &[&str],
         elsewhere: &[&str],
-    ) -> Result<(), BadHooks> {
+    ) -> Result<(), InvalidHooks> {
         let named = format!("{what} `{name}`");
         if elsewhere.contains(&name) {
-            self.ignored.push(IgnoredHook::Elsewhere(named));
+            self.ignored.push(IgnoredHook::Unsupported(named));
         } else if let Some(near) = nearest_name(name, known.iter().chain(elsewhere).copied()) {
-            return Err(BadHooks(format!("unknown {named}; did you mean `{near}`?")));
+            return Err(InvalidHooks(format!("unknown {named}; did you mean `{near}`?")));
         } else {
             self.ignored.push(IgnoredHook::Unknown(named));
         }
         Ok(())
     }
 
-    /// What has no effect here.
+    /// Returns the entries that have no effect here.
     #[must_use]
-    pub fn ignored(&self) -> &[IgnoredHook] {
+    pub fn ignored_entries(&self) -> &[IgnoredHook] {
         &self.ignored
     }
 
-    /// The SHA-256 of what was read.
+    /// Returns the SHA-256 hash of the configuration that was read.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    pub(super) fn fitting(&self, event: Event, subject: &str) -> impl Iterator<Item = &Hook> {
+    pub(super) fn matching_hooks(
+        &self,
+        event: HookEvent,
+        subject: &str,
+    ) -> impl Iterator<Item = &CommandHook> {
         let hooks = self.hooks.get(&event).map(Vec::as_slice).unwrap_or_default();
-        hooks.iter().filter(move |hook| hook.matcher.fits(subject))
+        hooks.iter().filter(move |hook| hook.matcher.matches_subject(subject))
     }
 
-    pub(super) fn longest_ms(&self) -> u64 {
+    pub(super) fn max_timeout_ms(&self) -> u64 {
         self.hooks.values().flatten().map(|hook| hook.timeout_ms).max().unwrap_or(0)
     }
 
-    /// Where somebody listens.
-    pub(super) fn points(&self) -> HookPoints {
-        let at = |events: &[Event]| match events.iter().any(|event| self.hooks.contains_key(event))
+    /// Returns the hook points that have hooks.
+    pub(super) fn hook_points(&self) -> HookPoints {
+        let at = |events: &[HookEvent]| match events
+            .iter()
+            .any(|event| self.hooks.contains_key(event))
         {
-            true => Listening::Hooked,
-            false => Listening::Nobody,
+            true => HookPresence::Present,
+            false => HookPresence::Absent,
         };
         HookPoints {
-            before_tool: at(&[Event::PreToolUse]),
-            after_tool: at(&[Event::PostToolUse, Event::PostToolUseFailure]),
-            prompt: at(&[Event::UserPromptSubmit, Event::SessionStart, Event::SubagentStart]),
-            answer: at(&[Event::Stop, Event::SubagentStop, Event::PostSampling]),
-            compaction: at(&[Event::PreCompact]),
+            before_tool: at(&[HookEvent::PreToolUse]),
+            after_tool: at(&[HookEvent::PostToolUse, HookEvent::PostToolUseFailure]),
+            prompt: at(&[
+                HookEvent::UserPromptSubmit,
+                HookEvent::SessionStart,
+                HookEvent::SubagentStart,
+            ]),
+            answer: at(&[HookEvent::Stop, HookEvent::SubagentStop, HookEvent::PostSampling]),
+            compaction: at(&[HookEvent::PreCompact]),
         }
     }
 }
 
-impl Hook {
+impl CommandHook {
     fn new(
-        event: Event,
-        matcher: Matcher,
-        hook: Command,
-        on_failure: OnFailure,
+        event: HookEvent,
+        matcher: HookMatcher,
+        hook: HookEntry,
+        on_failure: FailurePolicy,
     ) -> Result<Self, String> {
         if hook.command.trim().is_empty() || hook.command.contains('\0') {
             return Err("a command is empty or holds a NUL byte".to_owned());
@@ -396,7 +411,7 @@ impl Hook {
         let timeout_ms = match hook.timeout {
             None => usual_ms,
             Some(seconds) if seconds > 0.0 && seconds.is_finite() => {
-                // Seconds as people write them; anything larger is cut by the bound.
+                // Seconds as people write them; larger values are capped.
                 let ms = (seconds * 1_000.0).min(most_ms as f64);
                 (ms as u64).max(1)
             }
@@ -410,7 +425,7 @@ impl Hook {
     }
 }
 
-impl OnFailure {
+impl FailurePolicy {
     fn parse(text: Option<&str>) -> Result<Self, String> {
         match text {
             Some("block") => Ok(Self::Block),
@@ -420,8 +435,8 @@ impl OnFailure {
     }
 }
 
-impl Matcher {
-    fn parse(event: Event, text: Option<&str>) -> Result<Self, String> {
+impl HookMatcher {
+    fn parse(event: HookEvent, text: Option<&str>) -> Result<Self, String> {
         let text = text.unwrap_or_default();
         if text.is_empty() || text == "*" || !event.has_subject() {
             return Ok(Self::Everything);
@@ -431,8 +446,8 @@ impl Matcher {
             let names = text.split(['|', ',']).map(|name| name.trim().to_owned());
             return Ok(Self::Names(names.collect()));
         }
-        // As Claude Code has it, a pattern may match a part of the name: `^Notebook`.
-        let pattern = RegexBuilder::new(text).size_limit(MATCHER_BYTES).build();
+        // As in Claude Code, a pattern may match a part of the name: `^Notebook`.
+        let pattern = RegexBuilder::new(text).size_limit(MAX_MATCHER_BYTES).build();
         pattern.map(Self::Pattern).map_err(|_| {
             format!(
                 "the matcher {text} is not a regular expression, or too large a one; write for example \
@@ -441,8 +456,8 @@ impl Matcher {
         })
     }
 
-    /// A tool that others know by another name is matched by both.
-    fn fits(&self, subject: &str) -> bool {
+    /// Returns whether the matcher matches; a tool with an alias is matched by both names.
+    fn matches_subject(&self, subject: &str) -> bool {
         let alias = (subject == "Agent").then_some("Task");
         [Some(subject), alias].into_iter().flatten().any(|subject| match self {
             Self::Everything => true,

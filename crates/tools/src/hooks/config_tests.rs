@@ -1,11 +1,11 @@
-//! Configurations as people write them, and what is said of the others.
+//! Valid hook configurations, and the errors about invalid ones.
 
-use windlass_core::settings::Listening;
+use windlass_core::settings::conversation_settings::HookPresence;
 
-use super::config::{Event, HookConfig, IgnoredHook};
+use super::config::{HookConfig, HookEvent, IgnoredHook};
 
-fn fitting(config: &HookConfig, event: Event, subject: &str) -> Vec<String> {
-    config.fitting(event, subject).map(|hook| hook.command.clone()).collect()
+fn matching_commands(config: &HookConfig, event: HookEvent, subject: &str) -> Vec<String> {
+    config.matching_hooks(event, subject).map(|hook| hook.command.clone()).collect()
 }
 
 const SETTINGS: &str = r#"{
@@ -24,14 +24,17 @@ const SETTINGS: &str = r#"{
 #[test]
 fn matchers_are_names_patterns_or_nothing() {
     let config = HookConfig::parse(SETTINGS).unwrap();
-    assert_eq!(fitting(&config, Event::PreToolUse, "Bash"), ["a", "c"]);
-    assert_eq!(fitting(&config, Event::PreToolUse, "BashOutput"), ["c"]);
-    assert_eq!(fitting(&config, Event::PreToolUse, "mcp__git__log"), ["b", "c"]);
-    assert_eq!(fitting(&config, Event::Stop, ""), ["d"]);
-    assert_eq!(config.fitting(Event::PreToolUse, "Edit").next().unwrap().timeout_ms, 2_000);
-    let elsewhere = |what: &str| IgnoredHook::Elsewhere(what.to_owned());
+    assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "Bash"), ["a", "c"]);
+    assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "BashOutput"), ["c"]);
+    assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "mcp__git__log"), ["b", "c"]);
+    assert_eq!(matching_commands(&config, HookEvent::Stop, ""), ["d"]);
+    assert_eq!(
+        config.matching_hooks(HookEvent::PreToolUse, "Edit").next().unwrap().timeout_ms,
+        2_000
+    );
+    let elsewhere = |what: &str| IgnoredHook::Unsupported(what.to_owned());
     let ignored = [elsewhere("type of hook `prompt`"), elsewhere("hook event `WorktreeCreate`")];
-    assert_eq!(config.ignored(), ignored);
+    assert_eq!(config.ignored_entries(), ignored);
 }
 
 #[test]
@@ -39,7 +42,8 @@ fn a_pattern_matches_a_part_of_a_name_and_names_match_whole() {
     let fits = |matcher: &str, tool: &str| {
         let hook = r#"{"type": "command", "command": "a"}"#;
         let text = format!(r#"{{"PreToolUse": [{{"matcher": "{matcher}", "hooks": [{hook}]}}]}}"#);
-        !fitting(&HookConfig::parse(&text).unwrap(), Event::PreToolUse, tool).is_empty()
+        !matching_commands(&HookConfig::parse(&text).unwrap(), HookEvent::PreToolUse, tool)
+            .is_empty()
     };
     assert!(fits("^Notebook", "NotebookEdit") && fits("Edit$", "NotebookEdit"));
     assert!(fits("mcp__.*__write", "mcp__fs__write_file"));
@@ -48,17 +52,17 @@ fn a_pattern_matches_a_part_of_a_name_and_names_match_whole() {
 
 #[test]
 fn the_end_of_a_session_waits_for_hooks_a_moment_only() {
-    let timeout = |event: Event, timeout: &str| {
+    let timeout = |event: HookEvent, timeout: &str| {
         let hook = format!(r#"{{"type": "command", "command": "a"{timeout}}}"#);
         let text = format!(r#"{{"{}": [{{"hooks": [{hook}]}}]}}"#, event.name());
         let config = HookConfig::parse(&text).unwrap();
-        config.fitting(event, "other").next().unwrap().timeout_ms
+        config.matching_hooks(event, "other").next().unwrap().timeout_ms
     };
-    assert_eq!(timeout(Event::SessionEnd, ""), 1_500);
-    assert_eq!(timeout(Event::SessionEnd, r#", "timeout": 5"#), 5_000);
-    assert_eq!(timeout(Event::SessionEnd, r#", "timeout": 9000"#), 60_000);
-    assert_eq!(timeout(Event::Stop, ""), 60_000);
-    assert_eq!(timeout(Event::Stop, r#", "timeout": 9000"#), 600_000);
+    assert_eq!(timeout(HookEvent::SessionEnd, ""), 1_500);
+    assert_eq!(timeout(HookEvent::SessionEnd, r#", "timeout": 5"#), 5_000);
+    assert_eq!(timeout(HookEvent::SessionEnd, r#", "timeout": 9000"#), 60_000);
+    assert_eq!(timeout(HookEvent::Stop, ""), 60_000);
+    assert_eq!(timeout(HookEvent::Stop, r#", "timeout": 9000"#), 600_000);
 }
 
 #[test]
@@ -66,16 +70,16 @@ fn the_sub_agent_tool_is_known_by_both_its_names() {
     let text =
         r#"{"PreToolUse": [{"matcher": "Task", "hooks": [{"type": "command", "command": "a"}]}]}"#;
     let config = HookConfig::parse(text).unwrap();
-    assert_eq!(fitting(&config, Event::PreToolUse, "Agent"), ["a"]);
+    assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "Agent"), ["a"]);
 }
 
 #[test]
 fn only_where_somebody_listens_is_anybody_asked() {
-    let points = HookConfig::parse(SETTINGS).unwrap().points();
-    assert_eq!(points.before_tool, Listening::Hooked);
-    assert_eq!(points.answer, Listening::Hooked);
-    assert_eq!(points.after_tool, Listening::Nobody);
-    assert_eq!(points.prompt, Listening::Nobody);
+    let points = HookConfig::parse(SETTINGS).unwrap().hook_points();
+    assert_eq!(points.before_tool, HookPresence::Present);
+    assert_eq!(points.answer, HookPresence::Present);
+    assert_eq!(points.after_tool, HookPresence::Absent);
+    assert_eq!(points.prompt, HookPresence::Absent);
 }
 
 #[test]

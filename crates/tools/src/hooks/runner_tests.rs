@@ -1,4 +1,5 @@
-//! Real processes: hangs, junk, floods, and what they leave behind.
+//! Hooks as real processes: hangs, invalid output, too much output, and processes they leave
+//! running.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,28 +8,28 @@ use std::time::Instant;
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Clock;
 
-use super::shell::{Ended, How, Job, run};
+use super::command_runner::{HookExit, HookJob, HookProcessEnd, run_hook_process};
 
-async fn ran(command: &str, input: &str, timeout_ms: u64) -> Ended {
+async fn run_to_end(command: &str, input: &str, timeout_ms: u64) -> HookProcessEnd {
     let folder = Path::new("/tmp");
     let clock = SystemClock::start();
     let input = input.as_bytes().to_vec();
-    run(Job { command, folder, input, timeout_ms }, &clock).await.unwrap()
+    run_hook_process(HookJob { command, folder, input, timeout_ms }, &clock).await.unwrap()
 }
 
 #[tokio::test]
 async fn the_input_arrives_whole_and_the_streams_stay_apart() {
     let input = format!(r#"{{"x": "{}"}}"#, "y".repeat(300_000));
-    let ended = ran("wc -c; echo oops >&2; exit 3", &input, 5_000).await;
-    assert_eq!(ended.how, How::Exited(3));
+    let ended = run_to_end("wc -c; echo oops >&2; exit 3", &input, 5_000).await;
+    assert_eq!(ended.exit, HookExit::Exited(3));
     assert_eq!(ended.stdout.text.trim(), input.len().to_string());
     assert_eq!(ended.stderr.text, "oops\n");
 }
 
 #[tokio::test]
 async fn a_hook_that_does_not_read_is_not_waited_for() {
-    let ended = ran("echo done", &"z".repeat(1_000_000), 5_000).await;
-    assert_eq!((ended.how, ended.stdout.text.as_str()), (How::Exited(0), "done\n"));
+    let ended = run_to_end("echo done", &"z".repeat(1_000_000), 5_000).await;
+    assert_eq!((ended.exit, ended.stdout.text.as_str()), (HookExit::Exited(0), "done\n"));
 }
 
 #[tokio::test]
@@ -42,8 +43,8 @@ async fn a_hook_that_hangs_is_ended_with_all_it_started() {
         pids.display()
     );
     let began = Instant::now();
-    let ended = ran(&command, "", 200).await;
-    assert_eq!(ended.how, How::TimedOut { after_ms: 200 });
+    let ended = run_to_end(&command, "", 200).await;
+    assert_eq!(ended.exit, HookExit::TimedOut { after_ms: 200 });
     assert!(began.elapsed().as_secs() < 5);
     for pid in std::fs::read_to_string(&pids).unwrap().split_whitespace() {
         assert!(is_gone(pid).await, "{pid} lives on");
@@ -54,8 +55,8 @@ async fn a_hook_that_hangs_is_ended_with_all_it_started() {
 async fn what_a_hook_leaves_in_the_background_is_ended_with_it() {
     let dir = tempfile::tempdir().unwrap();
     let pid = dir.path().join("pid");
-    let ended = ran(&format!("sleep 60 & echo $! > {}", pid.display()), "", 5_000).await;
-    assert_eq!(ended.how, How::Exited(0));
+    let ended = run_to_end(&format!("sleep 60 & echo $! > {}", pid.display()), "", 5_000).await;
+    assert_eq!(ended.exit, HookExit::Exited(0));
     let pid = std::fs::read_to_string(&pid).unwrap();
     assert!(is_gone(pid.trim()).await);
 }
@@ -70,8 +71,8 @@ async fn a_dropped_hook_is_ended() {
         let clock = Arc::clone(&clock);
         async move {
             let folder = Path::new("/tmp");
-            let job = Job { command: &command, folder, input: Vec::new(), timeout_ms: 60_000 };
-            run(job, clock.as_ref()).await
+            let job = HookJob { command: &command, folder, input: Vec::new(), timeout_ms: 60_000 };
+            run_hook_process(job, clock.as_ref()).await
         }
     });
     while std::fs::read_to_string(&pid).unwrap_or_default().is_empty() {
@@ -86,28 +87,29 @@ async fn a_dropped_hook_is_ended() {
 #[tokio::test]
 async fn a_flood_is_bounded_and_junk_is_text() {
     let ended =
-        ran("head -c 50000000 /dev/zero; head -c 50000000 /dev/urandom >&2", "", 30_000).await;
-    assert_eq!(ended.how, How::Exited(0));
-    assert!(ended.stdout.is_cut && ended.stdout.text.len() <= 128 * 1024);
+        run_to_end("head -c 50000000 /dev/zero; head -c 50000000 /dev/urandom >&2", "", 30_000)
+            .await;
+    assert_eq!(ended.exit, HookExit::Exited(0));
+    assert!(ended.stdout.is_truncated && ended.stdout.text.len() <= 128 * 1024);
     assert!(ended.stderr.text.chars().count() <= 128 * 1024);
 }
 
 #[tokio::test]
 async fn a_signal_and_a_missing_program_are_told_apart() {
-    assert_eq!(ran("kill -9 $$", "", 5_000).await.how, How::Killed);
-    assert_eq!(ran("no-such-program-here", "", 5_000).await.how, How::Exited(127));
+    assert_eq!(run_to_end("kill -9 $$", "", 5_000).await.exit, HookExit::Killed);
+    assert_eq!(run_to_end("no-such-program-here", "", 5_000).await.exit, HookExit::Exited(127));
 }
 
 #[tokio::test]
 async fn secrets_of_this_process_stay_here() {
-    let ended = ran("env", "", 5_000).await;
+    let ended = run_to_end("env", "", 5_000).await;
     let names: Vec<&str> =
         ended.stdout.text.lines().filter_map(|line| line.split('=').next()).collect();
     assert!(names.contains(&"CLAUDE_PROJECT_DIR") && names.contains(&"PATH"), "{names:?}");
     assert!(!names.iter().any(|name| name.starts_with("CARGO")), "{names:?}");
 }
 
-/// Whether the process ends within a moment; one that only waits to be seen off has ended.
+/// Returns whether the process ends soon; a zombie has ended.
 async fn is_gone(pid: &str) -> bool {
     let clock = SystemClock::start();
     for _ in 0..200 {

@@ -1,31 +1,36 @@
 //! What exit codes and printed JSON mean.
 
 use serde_json::{Value, json};
-use windlass_core::counsel::Advice;
-use windlass_core::input::HookAnswer;
-use windlass_core::permission::Lean;
+use windlass_core::log::input::HookDecision;
+use windlass_core::permission::HookPreference;
+use windlass_core::run::review::ReviewResult;
 
-use super::config::Event;
-use super::said::Said;
-use super::shell::{Ended, How, Stream};
+use super::command_runner::{CapturedStream, HookExit, HookProcessEnd};
+use super::config::HookEvent;
+use super::response::CommandHookOutput;
 
-fn read(event: Event, how: How, stdout: &str, stderr: &str) -> Result<Said, String> {
-    let stream = |text: &str| Stream { text: text.to_owned(), is_cut: false };
-    let ended = Ended { how, stdout: stream(stdout), stderr: stream(stderr) };
-    Said::of(event, "hook", &json!({"tool_input": {}}), Ok(ended))
+fn read(
+    event: HookEvent,
+    how: HookExit,
+    stdout: &str,
+    stderr: &str,
+) -> Result<CommandHookOutput, String> {
+    let stream = |text: &str| CapturedStream { text: text.to_owned(), is_truncated: false };
+    let ended = HookProcessEnd { exit: how, stdout: stream(stdout), stderr: stream(stderr) };
+    CommandHookOutput::from_end(event, "hook", &json!({"tool_input": {}}), Ok(ended))
 }
 
-fn printed(event: Event, stdout: &str) -> Result<Said, String> {
-    read(event, How::Exited(0), stdout, "")
+fn parse_printed(event: HookEvent, stdout: &str) -> Result<CommandHookOutput, String> {
+    read(event, HookExit::Exited(0), stdout, "")
 }
 
-fn before(stdout: &str) -> HookAnswer {
-    printed(Event::PreToolUse, stdout).unwrap().before().answer
+fn before(stdout: &str) -> HookDecision {
+    parse_printed(HookEvent::PreToolUse, stdout).unwrap().into_pre_tool_response().decision
 }
 
-fn denied(answer: HookAnswer) -> String {
+fn denial_of(answer: HookDecision) -> String {
     match answer {
-        HookAnswer::Deny { reason } => reason.to_string(),
+        HookDecision::Deny { reason } => reason.to_string(),
         other => format!("{other:?}"),
     }
 }
@@ -33,7 +38,7 @@ fn denied(answer: HookAnswer) -> String {
 #[test]
 fn text_that_is_not_an_object_says_nothing() {
     for junk in ["", "hello", "[1, 2]", "\u{0}\u{fffd}", "{}", r#"{"other": 1}"#] {
-        assert_eq!(before(junk), HookAnswer::Pass {}, "{junk}");
+        assert_eq!(before(junk), HookDecision::Pass {}, "{junk}");
     }
 }
 
@@ -45,13 +50,13 @@ fn decisions_are_read_from_either_form() {
             "permissionDecisionReason": "because"}}}}"#
         )
     };
-    assert_eq!(before(&new("allow")), HookAnswer::Allow {});
-    assert_eq!(before(&new("ask")), HookAnswer::Ask {});
-    assert_eq!(before(&new("defer")), HookAnswer::Ask {});
-    assert_eq!(denied(before(&new("deny"))), "because");
-    assert_eq!(before(r#"{"decision": "approve"}"#), HookAnswer::Allow {});
-    assert_eq!(denied(before(r#"{"decision": "block", "reason": "so"}"#)), "so");
-    assert_eq!(denied(before(r#"{"continue": false, "stopReason": "enough"}"#)), "enough");
+    assert_eq!(before(&new("allow")), HookDecision::Allow {});
+    assert_eq!(before(&new("ask")), HookDecision::Ask {});
+    assert_eq!(before(&new("defer")), HookDecision::Ask {});
+    assert_eq!(denial_of(before(&new("deny"))), "because");
+    assert_eq!(before(r#"{"decision": "approve"}"#), HookDecision::Allow {});
+    assert_eq!(denial_of(before(r#"{"decision": "block", "reason": "so"}"#)), "so");
+    assert_eq!(denial_of(before(r#"{"continue": false, "stopReason": "enough"}"#)), "enough");
 }
 
 #[test]
@@ -74,7 +79,7 @@ fn json_that_means_nothing_is_an_error_of_the_hook() {
             "`updatedInput` that is not an object",
         ),
     ] {
-        let why = printed(Event::PreToolUse, &stdout).unwrap_err();
+        let why = parse_printed(HookEvent::PreToolUse, &stdout).unwrap_err();
         assert!(why.contains(says), "{stdout}: {why}");
     }
 }
@@ -85,7 +90,7 @@ fn what_a_hook_was_given_is_not_its_decision() {
         r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}"#;
     let object: Value = serde_json::from_str(allow).unwrap();
     let spaced = serde_json::to_string_pretty(&object).unwrap();
-    let stream = |text: &str| Stream { text: text.to_owned(), is_cut: false };
+    let stream = |text: &str| CapturedStream { text: text.to_owned(), is_truncated: false };
     for input in [
         json!({"tool_input": object}),
         json!({"tool_input": {"command": allow}}),
@@ -93,23 +98,35 @@ fn what_a_hook_was_given_is_not_its_decision() {
         json!({"tool_input": {"list": [{"deep": spaced}]}}),
     ] {
         for stdout in [allow, &format!("{spaced}\n"), &object.to_string()] {
-            let ended = Ended { how: How::Exited(0), stdout: stream(stdout), stderr: stream("") };
-            let said = Said::of(Event::PreToolUse, "hook", &input, Ok(ended)).unwrap();
-            assert_eq!(said.before().answer, HookAnswer::Pass {}, "{input} {stdout}");
+            let ended = HookProcessEnd {
+                exit: HookExit::Exited(0),
+                stdout: stream(stdout),
+                stderr: stream(""),
+            };
+            let said =
+                CommandHookOutput::from_end(HookEvent::PreToolUse, "hook", &input, Ok(ended))
+                    .unwrap();
+            assert_eq!(
+                said.into_pre_tool_response().decision,
+                HookDecision::Pass {},
+                "{input} {stdout}"
+            );
         }
     }
-    assert_eq!(before(allow), HookAnswer::Allow {});
+    assert_eq!(before(allow), HookDecision::Allow {});
 }
 
 #[test]
 fn more_json_than_is_read_is_an_error_and_more_text_is_not() {
     let said = |text: &str| {
-        let stdout = Stream { text: text.to_owned(), is_cut: true };
-        let ended = Ended { how: How::Exited(0), stdout, stderr: Stream::default() };
-        Said::of(Event::UserPromptSubmit, "hook", &json!({}), Ok(ended))
+        let stdout = CapturedStream { text: text.to_owned(), is_truncated: true };
+        let ended =
+            HookProcessEnd { exit: HookExit::Exited(0), stdout, stderr: CapturedStream::default() };
+        CommandHookOutput::from_end(HookEvent::UserPromptSubmit, "hook", &json!({}), Ok(ended))
     };
     assert!(said(r#"{"decision": "block"}"#).unwrap_err().contains("more JSON than is read"));
-    let Advice::Pass { context: Some(context) } = said(&"x".repeat(100_000)).unwrap().advice()
+    let ReviewResult::Pass { context: Some(context) } =
+        said(&"x".repeat(100_000)).unwrap().into_review_result()
     else {
         panic!("no context")
     };
@@ -120,9 +137,9 @@ fn more_json_than_is_read_is_an_error_and_more_text_is_not() {
 fn new_arguments_come_with_a_leaning_and_words_for_the_model() {
     let said = r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
         "updatedInput": {"a": 1}, "additionalContext": "mind the gap"}}"#;
-    let heard = printed(Event::PreToolUse, said).unwrap().before();
+    let heard = parse_printed(HookEvent::PreToolUse, said).unwrap().into_pre_tool_response();
     assert!(
-        matches!(&heard.answer, HookAnswer::Change { input, lean: Lean::Allow, .. } if input.text() == r#"{"a":1}"#)
+        matches!(&heard.decision, HookDecision::Change { input, preference: HookPreference::Allow, .. } if input.text() == r#"{"a":1}"#)
     );
     assert_eq!(heard.context.as_deref(), Some("mind the gap"));
 }
@@ -130,52 +147,55 @@ fn new_arguments_come_with_a_leaning_and_words_for_the_model() {
 #[test]
 fn exit_code_two_is_a_no_with_what_was_said_as_reason() {
     let stop = |stderr: &str| {
-        read(Event::Stop, How::Exited(2), r#"{"decision": "approve"}"#, stderr).unwrap().advice()
+        read(HookEvent::Stop, HookExit::Exited(2), r#"{"decision": "approve"}"#, stderr)
+            .unwrap()
+            .into_review_result()
     };
-    assert_eq!(stop("tests fail\n"), Advice::Block { reason: "tests fail".into() });
+    assert_eq!(stop("tests fail\n"), ReviewResult::Block { reason: "tests fail".into() });
     let silent = "the hook `hook` blocked it and gave no reason";
-    assert_eq!(stop(""), Advice::Block { reason: silent.into() });
+    assert_eq!(stop(""), ReviewResult::Block { reason: silent.into() });
 }
 
 #[test]
 fn after_a_call_the_reason_goes_beside_the_result() {
-    let said = read(Event::PostToolUse, How::Exited(2), "", "lint fails").unwrap();
-    let heard = said.after("PostToolUse:Edit");
-    assert_eq!(heard.answer, HookAnswer::Pass {});
+    let said = read(HookEvent::PostToolUse, HookExit::Exited(2), "", "lint fails").unwrap();
+    let heard = said.into_post_tool_response("PostToolUse:Edit");
+    assert_eq!(heard.decision, HookDecision::Pass {});
     let context = "PostToolUse:Edit hook blocking error: lint fails";
     assert_eq!(heard.context.as_deref(), Some(context));
 }
 
 #[test]
 fn where_nothing_can_be_held_back_the_user_reads_the_reason() {
-    for event in [Event::SessionStart, Event::SessionEnd, Event::Notification] {
-        let mut said = read(event, How::Exited(2), "", "no").unwrap();
-        assert_eq!(said.take_messages(event), ["no".into()]);
-        assert_eq!(said.advice(), Advice::Pass { context: None });
+    for event in [HookEvent::SessionStart, HookEvent::SessionEnd, HookEvent::Notification] {
+        let mut said = read(event, HookExit::Exited(2), "", "no").unwrap();
+        assert_eq!(said.take_user_messages(event), ["no".into()]);
+        assert_eq!(said.into_review_result(), ReviewResult::Pass { context: None });
     }
     let mut said =
-        printed(Event::Stop, r#"{"systemMessage": "hello", "decision": "block"}"#).unwrap();
-    assert_eq!(said.take_messages(Event::Stop), ["hello".into()]);
-    assert!(matches!(said.advice(), Advice::Block { .. }));
+        parse_printed(HookEvent::Stop, r#"{"systemMessage": "hello", "decision": "block"}"#)
+            .unwrap();
+    assert_eq!(said.take_user_messages(HookEvent::Stop), ["hello".into()]);
+    assert!(matches!(said.into_review_result(), ReviewResult::Block { .. }));
 }
 
 #[test]
 fn every_other_end_is_a_failure_that_says_what_happened() {
     for (how, expected) in [
-        (How::Exited(1), "failed with exit code 1: oops"),
-        (How::Exited(127), "failed with exit code 127: oops"),
-        (How::Killed, "was killed"),
-        (How::TimedOut { after_ms: 7 }, "took longer than 7 ms"),
+        (HookExit::Exited(1), "failed with exit code 1: oops"),
+        (HookExit::Exited(127), "failed with exit code 127: oops"),
+        (HookExit::Killed, "was killed"),
+        (HookExit::TimedOut { after_ms: 7 }, "took longer than 7 ms"),
     ] {
-        let why = read(Event::Stop, how, r#"{"decision": "block"}"#, "oops").unwrap_err();
+        let why = read(HookEvent::Stop, how, r#"{"decision": "block"}"#, "oops").unwrap_err();
         assert!(why.contains(expected), "{why}");
     }
 }
 
 #[test]
 fn plain_words_are_for_the_model_where_a_prompt_is_sent() {
-    let said = |event| printed(event, "it is Monday").unwrap();
-    let pass = |context: Option<&str>| Advice::Pass { context: context.map(Into::into) };
-    assert_eq!(said(Event::UserPromptSubmit).advice(), pass(Some("it is Monday")));
-    assert_eq!(said(Event::Stop).advice(), pass(None));
+    let said = |event| parse_printed(event, "it is Monday").unwrap();
+    let pass = |context: Option<&str>| ReviewResult::Pass { context: context.map(Into::into) };
+    assert_eq!(said(HookEvent::UserPromptSubmit).into_review_result(), pass(Some("it is Monday")));
+    assert_eq!(said(HookEvent::Stop).into_review_result(), pass(None));
 }

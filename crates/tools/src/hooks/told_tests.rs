@@ -1,26 +1,26 @@
-//! What a hook that hears of a compaction finds on its standard input.
+//! The payload of a hook for compactions.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_core::Conversation;
-use windlass_core::block::{Block, ErrorFlag};
-use windlass_core::counsel::{Advice, Counsel, Goal};
-use windlass_core::ids::LaneId;
-use windlass_core::raw::Raw;
-use windlass_core::record::Transition;
+use windlass_core::log::ids::LaneId;
+use windlass_core::log::record::Transition;
+use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::run::review::{PruneGoal, Review, ReviewResult};
 use windlass_runtime::SystemClock;
-use windlass_runtime::ports::{Hooks, Scene};
+use windlass_runtime::ports::{HookContext, Hooks};
 
 use super::{CommandHooks, HookConfig};
 
-fn scene(result: &str) -> Scene {
+fn hook_context(result: &str) -> HookContext {
     let mut conversation = Conversation::default();
-    conversation.transcript.push_prompt(&[Block::text("look")]);
-    let call = Block::tool_use("t1", "Read", &Raw::parse("{}").unwrap());
-    let found = Block::tool_result("t1", &Raw::string(result), ErrorFlag::Fine);
+    conversation.transcript.push_prompt(&[ContentBlock::text("look")]);
+    let call = ContentBlock::tool_use("t1", "Read", &RawJson::parse("{}").unwrap());
+    let found = ContentBlock::tool_result("t1", &RawJson::string(result), ErrorFlag::Success);
     conversation.transcript.push_round(&[call], vec![found]).unwrap();
-    Scene { lane: LaneId::from("conversation:1"), conversation }
+    HookContext { lane: LaneId::from("conversation:1"), conversation }
 }
 
 // spec: HOOKS-06
@@ -32,9 +32,12 @@ async fn a_compaction_is_told_with_every_message_in_full() {
     let config = HookConfig::parse(&config).unwrap();
     let hooks = CommandHooks::new(config, folder.path(), Arc::new(SystemClock::start()));
     let long = "x".repeat(200_000);
-    let about = Counsel::Pruning { goal: Goal::Gain, then: Transition::ToolResults };
-    let advice = hooks.counsel(scene(&long), about).await;
-    assert_eq!(advice, Advice::Pass { context: None });
+    let about = Review::Pruning {
+        goal: PruneGoal::CompactionTarget,
+        next_transition: Transition::ToolResults,
+    };
+    let advice = hooks.review(hook_context(&long), about).await;
+    assert_eq!(advice, ReviewResult::Pass { context: None });
     let heard = std::fs::read_to_string(folder.path().join("heard.json")).unwrap();
     let heard: Value = serde_json::from_str(&heard).unwrap();
     assert_eq!(

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use crate::limits::{HEAD_BYTES, TAIL_BYTES};
 
 #[derive(Debug, Default)]
-pub(super) struct Capture {
+pub(super) struct HeadTailCapture {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     omitted: u64,
 }
 
-impl Capture {
+impl HeadTailCapture {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let room = HEAD_BYTES.saturating_sub(self.head.len());
         let (head, rest) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
@@ -28,13 +28,14 @@ impl Capture {
         self.omitted = self.omitted.saturating_add((skipped + excess) as u64);
     }
 
-    /// What was kept as text, saying what was not. What is no UTF-8 becomes the sign for it.
-    pub(super) fn text(&self) -> String {
+    /// Returns the kept bytes as text, with a note about what was omitted. Bytes that are not UTF-8
+    /// become the replacement character.
+    pub(super) fn to_text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.omitted == 0 {
             return String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned();
         }
-        let (head, tail) = (whole_end(&self.head), whole_start(&tail));
+        let (head, tail) = (without_torn_end(&self.head), without_torn_start(&tail));
         let torn = self.head.len() - head.len() + self.tail.len() - tail.len();
         let omitted = self.omitted.saturating_add(torn as u64);
         let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
@@ -42,8 +43,8 @@ impl Capture {
     }
 }
 
-/// Without a character that the cut tore at the end.
-fn whole_end(bytes: &[u8]) -> &[u8] {
+/// Removes an incomplete character at the end of the head.
+fn without_torn_end(bytes: &[u8]) -> &[u8] {
     match bytes.utf8_chunks().last() {
         Some(last) if is_torn(last.invalid()) => {
             bytes.get(..bytes.len() - last.invalid().len()).unwrap_or(bytes)
@@ -52,13 +53,13 @@ fn whole_end(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether the bytes begin a character that needs more of them.
+/// Returns whether the bytes begin a character that needs more of them.
 fn is_torn(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
-/// Without a character that the cut tore at the start: at most three bytes that continue one.
-fn whole_start(bytes: &[u8]) -> &[u8] {
+/// Removes an incomplete character at the start of the tail: at most three continuation bytes.
+fn without_torn_start(bytes: &[u8]) -> &[u8] {
     let torn = bytes.iter().take(3).take_while(|byte| (0x80..0xc0).contains(*byte)).count();
     bytes.get(torn..).unwrap_or_default()
 }

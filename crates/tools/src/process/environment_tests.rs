@@ -1,10 +1,10 @@
 use std::ffi::OsString;
 
-use super::environment::Environment;
+use super::environment::CommandEnvironment;
 
-fn allowed(names: &[&str]) -> Vec<String> {
+fn allowed_names(names: &[&str]) -> Vec<String> {
     let variables = names.iter().map(|name| (OsString::from(name), OsString::from("value")));
-    let environment = Environment::allowed_of(variables);
+    let environment = CommandEnvironment::from_allowed(variables);
     environment.iter().map(|(n, v)| format!("{}={}", n.display(), v.display())).collect()
 }
 
@@ -31,20 +31,20 @@ fn only_what_is_allowed_goes_through() {
         "path",
         "TERM",
     ];
-    assert_eq!(allowed(&hostile), ["TERM=dumb", "PATH=/usr/local/bin:/usr/bin:/bin"]);
+    assert_eq!(allowed_names(&hostile), ["TERM=dumb", "PATH=/usr/local/bin:/usr/bin:/bin"]);
 }
 
 #[test]
 fn what_programs_need_is_there() {
     let needed = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "USER", "TMPDIR"];
-    let through = allowed(&needed);
+    let through = allowed_names(&needed);
     assert!(needed.iter().all(|name| through.contains(&format!("{name}=value"))), "{through:?}");
     assert_eq!(through.len(), needed.len() + 2);
 }
 
 #[test]
 fn a_nul_in_a_value_does_not_stop_the_command() {
-    let environment = Environment::default().with("WINDLASS_CALL", "run:\0id");
+    let environment = CommandEnvironment::default().with("WINDLASS_CALL", "run:\0id");
     assert_eq!(environment.get("WINDLASS_CALL").unwrap(), "run:\u{fffd}id");
 }
 
@@ -53,7 +53,7 @@ fn a_nul_in_a_value_does_not_stop_the_command() {
 fn only_absolute_folders_are_searched_for_programs() {
     let path = |value: &str| {
         let variables = [(OsString::from("PATH"), OsString::from(value))].into_iter();
-        Environment::allowed_of(variables).get("PATH").unwrap().to_owned()
+        CommandEnvironment::from_allowed(variables).get("PATH").unwrap().to_owned()
     };
     let rows = [
         ("/a:/b", "/a:/b"),
@@ -68,7 +68,7 @@ fn only_absolute_folders_are_searched_for_programs() {
     ];
     for (value, expected) in rows {
         assert_eq!(path(value), expected, "{value:?}");
-        let set = Environment::default().with("PATH", value);
+        let set = CommandEnvironment::default().with("PATH", value);
         assert_eq!(set.get("PATH").unwrap(), expected, "{value:?}");
     }
 }

@@ -1,34 +1,34 @@
-//! `Glob`: files by name, the newest first.
+//! `GlobTool`: finds files by name, the newest first.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::Facts;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::ports::{CallContext, Task, Tool};
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::found::{Found, shown};
-use super::pattern;
-use super::stop::{Stop, within};
-use super::walk::{Filters, Onward, walk};
-use crate::input::{self, Input, unfit};
-use crate::limits::{GLOB_FILES, MAX_NAMES};
-use crate::offer::offer;
-use crate::workplace::Workplace;
+use super::file_walk::{WalkControl, WalkFilters, walk_files};
+use super::patterns;
+use super::result_lines::{ResultLines, display_path};
+use super::search_timeout::{StopFlag, run_search_with_timeout};
+use crate::limits::{MAX_GLOB_RESULTS, MAX_SEARCH_CANDIDATES};
+use crate::tool_context::ToolContext;
+use crate::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_spec::tool_spec;
 
 /// Finds files by name.
 #[derive(Debug, Clone)]
-pub struct Glob {
-    workplace: Workplace,
+pub struct GlobTool {
+    workplace: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct GlobInput {
     /// The pattern for paths below the folder, such as "src/**/*.rs" or "*.toml"
     #[schemars(length(min = 1))]
     pattern: String,
@@ -36,78 +36,83 @@ struct Asked {
     path: Option<String>,
 }
 
-impl Input for Asked {
-    fn problem(&self) -> Option<String> {
+impl ToolInput for GlobInput {
+    fn validation_error(&self) -> Option<String> {
         let leads_away = |part: &str| part == "..";
         match Path::new(&self.pattern) {
             pattern if pattern.is_absolute() || self.pattern.split('/').any(leads_away) => {
                 Some("the pattern leaves the folder; give the folder as path".to_owned())
             }
-            _ => {
-                pattern::problem(&self.pattern).or_else(|| input::path_problem("path", self.path()))
-            }
+            _ => patterns::pattern_error(&self.pattern)
+                .or_else(|| tool_input::path_error("path", self.folder_path())),
         }
     }
 }
 
-impl Asked {
-    fn path(&self) -> &str {
+impl GlobInput {
+    fn folder_path(&self) -> &str {
         self.path.as_deref().unwrap_or(".")
     }
 }
 
-impl Glob {
-    /// Searches in `workplace`.
+impl GlobTool {
+    /// Returns a tool that searches in `workplace`.
     #[must_use]
-    pub fn new(workplace: impl Into<Workplace>) -> Self {
+    pub fn new(workplace: impl Into<ToolContext>) -> Self {
         Self { workplace: workplace.into() }
     }
 }
 
-fn search(workplace: &Workplace, asked: &Asked, stop: &Stop) -> Result<Raw, ToolError> {
-    let names = pattern::names(&asked.pattern)?;
-    let place = workplace.folder_to_search(asked.path())?;
-    let root = place.real();
+fn run_glob(
+    workplace: &ToolContext,
+    asked: &GlobInput,
+    stop: &StopFlag,
+) -> Result<RawJson, ToolError> {
+    let names = patterns::path_glob(&asked.pattern)?;
+    let place = workplace.resolve_search_folder(asked.folder_path())?;
+    let root = place.real_path();
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
-    let left_out = walk(workplace, &place, Filters::default(), stop, |entry| {
+    let left_out = walk_files(workplace, &place, WalkFilters::default(), stop, |entry| {
         let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
         if names.is_match(below) {
             let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
             files.push((changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path().to_owned()));
         }
-        if files.len() < MAX_NAMES { Onward::Go } else { Onward::Enough }
+        if files.len() < MAX_SEARCH_CANDIDATES { WalkControl::Continue } else { WalkControl::Stop }
     });
     files.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.cmp(y)));
-    let mut found = Found::new(0, GLOB_FILES);
+    let mut found = ResultLines::new(0, MAX_GLOB_RESULTS);
     for (_, path) in &files {
-        if !found.push(&shown(path)) {
+        if !found.push(&display_path(path)) {
             break;
         }
     }
-    Ok(Raw::string(&found.finish("no file has such a name", &left_out.note())))
+    Ok(RawJson::string(&found.finish("no file has such a name", &left_out.to_note())))
 }
 
-impl Tool for Glob {
+impl Tool for GlobTool {
     fn spec(&self) -> ToolSpec {
-        offer::<Asked>(
+        tool_spec::<GlobInput>(
             "Glob",
             "Finds files whose path fits a pattern, the newest first. What .gitignore names is \
              passed over.",
         )
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        let facts = |asked: Asked| {
-            let said = format!("{} in {}", asked.pattern, asked.path());
-            let subject = self.workplace.looking(asked.path());
-            input::looks(self.workplace.keys(asked.path()), &said).about(subject)
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        let facts = |asked: GlobInput| {
+            let said = format!("{} in {}", asked.pattern, asked.folder_path());
+            let subject = self.workplace.read_subject(asked.folder_path());
+            tool_input::read_only_facts(self.workplace.resource_keys(asked.folder_path()), &said)
+                .with_subject(subject)
         };
-        input::read(input).map_or_else(unfit, facts)
+        tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let workplace = self.workplace.of_run(&context);
-        let search = move |stop: &Stop| search(&workplace, &input::read(&input)?, stop);
-        Box::pin(within(self.workplace.clock().as_ref(), search))
+        let search =
+            move |stop: &StopFlag| run_glob(&workplace, &tool_input::read_input(&input)?, stop);
+        Box::pin(run_search_with_timeout(self.workplace.clock().as_ref(), search))
     }
 }

@@ -1,35 +1,35 @@
-//! `Grep`: files by what is in them.
+//! `GrepTool`: finds files by content.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::Facts;
-use windlass_core::ids::LaneId;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::ports::{CallContext, Task, Tool};
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::LaneId;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::found::Found;
-use super::matches::{Matches, Shape};
-use super::pattern::{self, Manner};
-use super::stop::{Stop, within};
-use super::walk::{Filters, Onward, walk};
-use crate::desk::Desk;
-use crate::files::Place;
-use crate::input::{self, Input, unfit};
-use crate::limits::{GREP_LINES, MAX_CONTEXT_LINES};
-use crate::offer::offer;
-use crate::workplace::Workplace;
+use super::file_walk::{WalkControl, WalkFilters, walk_files};
+use super::grep_search::{GrepOutput, GrepSearch};
+use super::patterns::{self, MatchOptions};
+use super::result_lines::ResultLines;
+use super::search_timeout::{StopFlag, run_search_with_timeout};
+use crate::files::ResolvedPath;
+use crate::limits::{DEFAULT_GREP_LINES, MAX_CONTEXT_LINES};
+use crate::tool_context::ToolContext;
+use crate::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_spec::tool_spec;
+use crate::tool_state::ToolState;
 
-/// Finds files by what is in them.
+/// Finds files by content.
 #[derive(Debug, Clone)]
-pub struct Grep {
-    workplace: Workplace,
+pub struct GrepTool {
+    workplace: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct GrepInput {
     /// The regular expression to look for
     #[schemars(length(min = 1))]
     pattern: String,
@@ -41,7 +41,7 @@ pub(super) struct Asked {
     #[serde(rename = "type")]
     kind: Option<String>,
     /// What to bring: the paths of files (if left out), their lines, or how many lines match
-    output_mode: Option<Mode>,
+    output_mode: Option<GrepOutputMode>,
     /// Lines before each match; only with content
     #[serde(rename = "-B")]
     before: Option<u64>,
@@ -68,42 +68,42 @@ pub(super) struct Asked {
 /// What a search brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Mode {
+enum GrepOutputMode {
     Content,
     FilesWithMatches,
     Count,
 }
 
-impl Input for Asked {
-    fn problem(&self) -> Option<String> {
-        let glob = self.glob.as_deref().and_then(pattern::problem);
-        pattern::problem(&self.pattern)
-            .or_else(|| input::path_problem("path", self.path()))
+impl ToolInput for GrepInput {
+    fn validation_error(&self) -> Option<String> {
+        let glob = self.glob.as_deref().and_then(patterns::pattern_error);
+        patterns::pattern_error(&self.pattern)
+            .or_else(|| tool_input::path_error("path", self.search_path()))
             .or(glob)
     }
 }
 
-impl Asked {
-    fn path(&self) -> &str {
+impl GrepInput {
+    fn search_path(&self) -> &str {
         self.path.as_deref().unwrap_or(".")
     }
 
-    fn manner(&self) -> Manner {
-        Manner {
+    fn match_options(&self) -> MatchOptions {
+        MatchOptions {
             ignore_case: self.ignore_case == Some(true),
-            across_lines: self.multiline == Some(true),
+            multiline: self.multiline == Some(true),
         }
     }
 
-    fn shape(&self) -> Shape {
+    fn grep_output(&self) -> GrepOutput {
         let lines = |own: Option<u64>| {
             let lines = own.or(self.around).unwrap_or(0).min(MAX_CONTEXT_LINES);
             usize::try_from(lines).unwrap_or(0)
         };
-        match self.output_mode.unwrap_or(Mode::FilesWithMatches) {
-            Mode::FilesWithMatches => Shape::Files,
-            Mode::Count => Shape::Counts,
-            Mode::Content => Shape::Lines {
+        match self.output_mode.unwrap_or(GrepOutputMode::FilesWithMatches) {
+            GrepOutputMode::FilesWithMatches => GrepOutput::Files,
+            GrepOutputMode::Count => GrepOutput::Counts,
+            GrepOutputMode::Content => GrepOutput::Lines {
                 before: lines(self.before),
                 after: lines(self.after),
                 numbered: self.numbers != Some(false),
@@ -111,83 +111,88 @@ impl Asked {
         }
     }
 
-    fn found(&self) -> Found {
+    fn result_lines(&self) -> ResultLines {
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let room = match self.head_limit {
-            None => GREP_LINES,
+            None => DEFAULT_GREP_LINES,
             Some(0) => usize::MAX,
             Some(limit) => number(limit),
         };
-        Found::new(self.offset.map_or(0, number), room)
+        ResultLines::new(self.offset.map_or(0, number), room)
     }
 
-    fn filters(&self, place: &Place) -> Result<Filters, ToolError> {
-        let root = place.real();
-        let paths = self.glob.as_deref().map(|glob| pattern::filter(&root, glob)).transpose()?;
-        let types = self.kind.as_deref().map(pattern::kind).transpose()?;
-        Ok(Filters { paths, types })
+    fn walk_filters(&self, place: &ResolvedPath) -> Result<WalkFilters, ToolError> {
+        let root = place.real_path();
+        let paths =
+            self.glob.as_deref().map(|glob| patterns::path_filter(&root, glob)).transpose()?;
+        let types = self.kind.as_deref().map(patterns::type_filter).transpose()?;
+        Ok(WalkFilters { paths, types })
     }
 }
 
-impl Grep {
-    /// Searches in `workplace`.
+impl GrepTool {
+    /// Returns a tool that searches in `workplace`.
     #[must_use]
-    pub fn new(workplace: impl Into<Workplace>) -> Self {
+    pub fn new(workplace: impl Into<ToolContext>) -> Self {
         Self { workplace: workplace.into() }
     }
 }
 
-fn search(
-    workplace: &Workplace,
-    desk: &Desk,
-    asked: &Asked,
-    stop: &Stop,
-) -> Result<Raw, ToolError> {
-    let matcher = pattern::contents(&asked.pattern, asked.manner())?;
-    let place = workplace.place_to_search(desk, asked.path())?;
-    let mut matches = Matches::new(matcher, asked.shape(), asked.manner(), asked.found());
+fn run_grep(
+    workplace: &ToolContext,
+    desk: &ToolState,
+    asked: &GrepInput,
+    stop: &StopFlag,
+) -> Result<RawJson, ToolError> {
+    let matcher = patterns::content_regex(&asked.pattern, asked.match_options())?;
+    let place = workplace.resolve_to_search(desk, asked.search_path())?;
+    let mut matches =
+        GrepSearch::new(matcher, asked.grep_output(), asked.match_options(), asked.result_lines());
     let mut unreadable = 0;
-    let mut left_out = walk(workplace, &place, asked.filters(&place)?, stop, |entry| {
-        // It is opened as the place it was found at; whoever put a link there gets nothing.
-        let opened = place.below(entry.path()).and_then(|file| file.open_file().ok());
-        let searched = opened.map(|file| matches.search(stop.reading(file), entry));
+    let mut left_out = walk_files(workplace, &place, asked.walk_filters(&place)?, stop, |entry| {
+        // Opened as the path it was found at; a link swapped in is rejected.
+        let opened = place.join_beneath(entry.path()).and_then(|file| file.open_file().ok());
+        let searched = opened.map(|file| matches.search_file(stop.stoppable_reader(file), entry));
         if !matches!(searched, Some(Ok(()))) {
             unreadable += 1;
         }
-        if matches.is_full() { Onward::Enough } else { Onward::Go }
+        if matches.is_full() { WalkControl::Stop } else { WalkControl::Continue }
     });
     left_out.unreadable += unreadable;
-    // That there is more is said already.
-    left_out.cut_short &= !matches.is_full();
-    Ok(Raw::string(&matches.finish(&left_out.note())))
+    // The result already says that there is more.
+    left_out.is_incomplete &= !matches.is_full();
+    Ok(RawJson::string(&matches.finish(&left_out.to_note())))
 }
 
-impl Tool for Grep {
+impl Tool for GrepTool {
     fn spec(&self) -> ToolSpec {
-        offer::<Asked>(
+        tool_spec::<GrepInput>(
             "Grep",
             "Searches the contents of files with a regular expression (Rust syntax). What \
              .gitignore names and binary files are passed over.",
         )
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        let facts = |asked: Asked| {
-            let said = format!("{} in {}", asked.pattern, asked.path());
-            let subject = self.workplace.looking(asked.path());
-            input::looks(self.workplace.keys(asked.path()), &said).about(subject)
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        let facts = |asked: GrepInput| {
+            let said = format!("{} in {}", asked.pattern, asked.search_path());
+            let subject = self.workplace.read_subject(asked.search_path());
+            tool_input::read_only_facts(self.workplace.resource_keys(asked.search_path()), &said)
+                .with_subject(subject)
         };
-        input::read(input).map_or_else(unfit, facts)
+        tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
-    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
-        self.workplace.with_outputs(lane, self.assess(input))
+    fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
+        self.workplace.allow_own_outputs(lane, self.assess(input))
     }
 
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let workplace = self.workplace.of_run(&context);
-        let desk = workplace.desk(&context.lane);
-        let search = move |stop: &Stop| search(&workplace, &desk, &input::read(&input)?, stop);
-        Box::pin(within(self.workplace.clock().as_ref(), search))
+        let desk = workplace.tool_state(&context.lane);
+        let search = move |stop: &StopFlag| {
+            run_grep(&workplace, &desk, &tool_input::read_input(&input)?, stop)
+        };
+        Box::pin(run_search_with_timeout(self.workplace.clock().as_ref(), search))
     }
 }

@@ -1,48 +1,49 @@
-//! `Bash`: a command in the workspace.
+//! `BashTool`: runs a command in the workspace.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_core::facts::{Facts, Repeat};
-use windlass_core::ids::LaneId;
-use windlass_core::order::Touches;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::permission::{Shell, Subject};
-use windlass_core::raw::Raw;
-use windlass_core::settings::ToolSpec;
-use windlass_runtime::ports::{CallContext, Clock, Task, Tool};
+use windlass_core::call::call_facts::{CallFacts, Repeatability};
+use windlass_core::call::call_order::TouchedResources;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::LaneId;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::{CallSubject, ShellCommand};
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Clock, Tool};
 
-use super::parse::{Circumstances, Company, take_apart_in};
-use super::under_way::{CommandsUnderWay, RunsIn, UnderWay, leaves_files_alone};
-use super::{Programs, folder, rejudge, report};
-use crate::desk::Desk;
-use crate::input::{self, Input, unfit};
+use super::command_analysis::{ConcurrentCommands, ShellContext, analyze_command_in};
+use super::running_commands::{RunMode, RunningCommands, RunningGuard, changes_no_files};
+use super::{ProgramLookup, path_recheck, report, working_folder};
 use crate::limits::{
-    BACKGROUND_MS, ENDING_MS, MAX_COMMAND_BYTES, MAX_TIMEOUT_MS, SPILL_BYTES, TIMEOUT_MS,
+    DEFAULT_BACKGROUND_TIMEOUT_MS, DEFAULT_TIMEOUT_MS, MAX_COMMAND_BYTES, MAX_TERMINATION_MS,
+    MAX_TIMEOUT_MS, OUTPUT_FILE_THRESHOLD_BYTES,
 };
-use crate::offer::offer;
-use crate::process::{self, Environment, Job, Rations, Spill};
-use crate::shell::background::Started;
-use crate::workplace::Workplace;
+use crate::process::{self, CommandEnvironment, CommandJob, ResourceLimits, SpillTarget};
+use crate::shell::background_commands::BackgroundStart;
+use crate::tool_context::ToolContext;
+use crate::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_spec::tool_spec;
+use crate::tool_state::ToolState;
 
 /// Runs commands with `bash`, or with `sh` where there is no bash.
 ///
-/// Every call is a shell of its own with the same environment; what lasts is the folder. What a
-/// command leaves running is ended with the call, unless it was started in the background.
-pub struct Bash {
-    workplace: Workplace,
+/// Every call is a new shell with the same environment; only the working folder is kept. Processes
+/// that a command leaves running are ended with the call, unless it was started in the background.
+pub struct BashTool {
+    workplace: ToolContext,
     shell: PathBuf,
-    environment: Environment,
-    programs: Programs,
-    rations: Rations,
+    environment: CommandEnvironment,
+    programs: ProgramLookup,
+    limits: ResourceLimits,
     clock: Arc<dyn Clock>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct BashInput {
     /// The command to run
     #[schemars(length(min = 1))]
     command: String,
@@ -58,10 +59,10 @@ struct Asked {
     _sandbox: Option<bool>,
 }
 
-impl Input for Asked {
-    fn problem(&self) -> Option<String> {
+impl ToolInput for BashInput {
+    fn validation_error(&self) -> Option<String> {
         let bytes = self.command.len();
-        match self.timeout.unwrap_or(TIMEOUT_MS) {
+        match self.timeout.unwrap_or(DEFAULT_TIMEOUT_MS) {
             _ if self.command.trim().is_empty() => Some("the command is empty".to_owned()),
             _ if self.command.contains('\0') => Some("the command holds a NUL byte".to_owned()),
             _ if bytes > MAX_COMMAND_BYTES => Some(format!(
@@ -74,164 +75,199 @@ impl Input for Asked {
     }
 }
 
-impl Asked {
+impl BashInput {
     fn is_in_background(&self) -> bool {
         self.run_in_background == Some(true)
     }
 
     fn timeout_ms(&self) -> u64 {
-        let otherwise = if self.is_in_background() { BACKGROUND_MS } else { TIMEOUT_MS };
+        let otherwise = if self.is_in_background() {
+            DEFAULT_BACKGROUND_TIMEOUT_MS
+        } else {
+            DEFAULT_TIMEOUT_MS
+        };
         self.timeout.unwrap_or(otherwise)
     }
 
-    fn facts(&self) -> Facts {
-        let own_ms = if self.is_in_background() { TIMEOUT_MS } else { self.timeout_ms() };
-        Facts {
-            touches: Touches::Exclusive,
-            repeat: Repeat::OnceOnly,
-            // The command's own time, and then what it takes to end it properly.
-            timeout_ms: own_ms.saturating_add(ENDING_MS),
+    fn input_facts(&self) -> CallFacts {
+        let own_ms = if self.is_in_background() { DEFAULT_TIMEOUT_MS } else { self.timeout_ms() };
+        CallFacts {
+            touches: TouchedResources::Exclusive,
+            repeat: Repeatability::OnceOnly,
+            // The command's own timeout, and then the time it takes to end it properly.
+            timeout_ms: own_ms.saturating_add(MAX_TERMINATION_MS),
             summary: Some(self.summary()),
-            ..input::looks(Vec::new(), "")
+            ..tool_input::read_only_facts(Vec::new(), "")
         }
     }
 
-    /// The command itself comes first: a description is only what the model says of it.
+    /// Returns the summary, with the command itself first: the description is only what the model
+    /// says of it.
     fn summary(&self) -> Arc<str> {
         match &self.description {
-            Some(description) => input::summary(&format!("{}  # {description}", self.command)),
-            None => input::summary(&self.command),
+            Some(description) => {
+                tool_input::one_line_summary(&format!("{}  # {description}", self.command))
+            }
+            None => tool_input::one_line_summary(&self.command),
         }
     }
 }
 
-impl Bash {
-    /// A shell that works in `workplace` and keeps time by `clock`.
+impl BashTool {
+    /// Returns a shell tool that works in `workplace` and uses `clock`.
     #[must_use]
-    pub fn new(workplace: impl Into<Workplace>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(workplace: impl Into<ToolContext>, clock: Arc<dyn Clock>) -> Self {
         let workplace = workplace.into();
-        let with = |known: Environment, (name, value): &(String, String)| known.with(name, value);
-        let environment = workplace.variables().iter().fold(Environment::inherited(), with);
+        let with =
+            |known: CommandEnvironment, (name, value): &(String, String)| known.with(name, value);
+        let environment =
+            workplace.command_variables().iter().fold(CommandEnvironment::from_process(), with);
         Self {
             workplace,
-            shell: shell(&environment),
-            programs: Programs::of(environment.get("PATH").unwrap_or_default()),
+            shell: find_shell(&environment),
+            programs: ProgramLookup::from_path(environment.get("PATH").unwrap_or_default()),
             environment,
-            rations: Rations::of_this_machine(),
+            limits: ResourceLimits::for_this_machine(),
             clock,
         }
     }
 
-    /// The facts of a call that begins in `folder`.
-    fn facts(&self, input: &Raw, folder: &Path, company: Company) -> Facts {
-        let facts = |asked: Asked| {
-            let shell = self.taken_apart(&asked.command, folder, company);
-            asked.facts().about(Subject::Shell(shell))
+    /// Returns the facts of a call that begins in `folder`.
+    fn call_facts(&self, input: &RawJson, folder: &Path, company: ConcurrentCommands) -> CallFacts {
+        let facts = |asked: BashInput| {
+            let shell = self.analyze(&asked.command, folder, company);
+            asked.input_facts().with_subject(CallSubject::from(shell))
         };
-        input::read(input).map_or_else(unfit, facts)
+        tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
-    fn taken_apart(&self, command: &str, folder: &Path, company: Company) -> Shell {
+    fn analyze(&self, command: &str, folder: &Path, company: ConcurrentCommands) -> ShellCommand {
         let (zones, programs) = (self.workplace.zones(), &self.programs);
-        take_apart_in(command, &Circumstances { zones, programs, folder, company })
+        analyze_command_in(command, &ShellContext { zones, programs, folder, concurrency: company })
     }
 
-    /// Notes that the command runs, unless it leaves all files alone.
-    fn under_way(&self, context: &CallContext, shell: &Shell, place: RunsIn) -> Option<UnderWay> {
-        let all = self.workplace.under_way();
-        let changes = !leaves_files_alone(shell);
-        changes.then(|| CommandsUnderWay::start(all, &context.lane, place))
+    /// Registers the command as running, unless it changes no files.
+    fn register_running(
+        &self,
+        context: &CallContext,
+        shell: &ShellCommand,
+        place: RunMode,
+    ) -> Option<RunningGuard> {
+        let all = self.workplace.running_commands();
+        let changes = !changes_no_files(shell);
+        changes.then(|| RunningCommands::register(all, &context.lane, place))
     }
 
-    fn job(&self, context: &CallContext, asked: &Asked, folder: PathBuf, spill: Spill) -> Job {
+    fn command_job(
+        &self,
+        context: &CallContext,
+        asked: &BashInput,
+        folder: PathBuf,
+        spill: SpillTarget,
+    ) -> CommandJob {
         let environment = self.environment.clone();
-        Job {
+        CommandJob {
             shell: self.shell.clone(),
             timeout_ms: asked.timeout_ms(),
             command: asked.command.clone(),
             folder,
             environment: environment.with("WINDLASS_CALL", &context.idempotency_key),
-            rations: self.rations,
-            spill,
-            ended_in: None,
+            limits: self.limits,
+            spill_target: spill,
+            final_folder_file: None,
         }
     }
 
-    async fn outcome(&self, context: CallContext, input: Raw) -> Outcome {
-        let asked: Asked = match input::read(&input) {
+    async fn run_bash(&self, context: CallContext, input: RawJson) -> ToolOutcome {
+        let asked: BashInput = match tool_input::read_input(&input) {
             Ok(asked) => asked,
-            Err(problem) => return Outcome::Failed(problem),
+            Err(problem) => return ToolOutcome::Failed(problem),
         };
-        let desk = self.workplace.desk(&context.lane);
-        let folder = folder::of_reply(&desk, self.workplace.zones(), context.call.ask);
-        let shell = self.taken_apart(&asked.command, &folder, Company::Alone);
-        if let Some(problem) = rejudge::problem(&context.subject, &shell) {
-            return Outcome::Failed(problem);
+        let desk = self.workplace.tool_state(&context.lane);
+        let folder = working_folder::folder_for_reply(
+            &desk,
+            self.workplace.zones(),
+            context.call.model_call,
+        );
+        let shell = self.analyze(&asked.command, &folder, ConcurrentCommands::Absent);
+        if let Some(problem) = path_recheck::changed_paths_error(&context.subject, &shell) {
+            return ToolOutcome::Failed(problem);
         }
         match asked.is_in_background() {
             true => {
-                let under_way = self.under_way(&context, &shell, RunsIn::Background);
-                self.start(&context, &asked, &desk, folder, under_way)
+                let under_way = self.register_running(&context, &shell, RunMode::Background);
+                self.run_background(&context, &asked, &desk, folder, under_way)
             }
             false => {
-                let _under_way = self.under_way(&context, &shell, RunsIn::Foreground);
-                self.wait(&context, &asked, &desk, folder).await
+                let _under_way = self.register_running(&context, &shell, RunMode::Foreground);
+                self.run_foreground(&context, &asked, &desk, folder).await
             }
         }
     }
 
-    async fn wait(
+    async fn run_foreground(
         &self,
         context: &CallContext,
-        asked: &Asked,
-        desk: &Desk,
+        asked: &BashInput,
+        desk: &ToolState,
         folder: PathBuf,
-    ) -> Outcome {
-        // Where no file can be made, head and tail must do.
-        let outputs = desk.outputs().ok();
+    ) -> ToolOutcome {
+        // Without an output file only head and tail are kept.
+        let outputs = desk.create_outputs_folder().ok();
         let path = outputs.as_deref().map(|outputs| output_file(outputs, context));
-        let mut job = self.job(context, asked, folder, Spill { path, from: SPILL_BYTES });
-        job.ended_in = outputs.and_then(|_| folder::slate(desk));
-        let ended = process::run(&job, self.clock.as_ref(), std::future::pending()).await;
-        let (zones, said) = (self.workplace.zones(), job.ended_in.as_deref());
-        let went = folder::remember(desk, zones, context.call.ask, said, &job.folder);
+        let mut job = self.command_job(
+            context,
+            asked,
+            folder,
+            SpillTarget { path, threshold_bytes: OUTPUT_FILE_THRESHOLD_BYTES },
+        );
+        job.final_folder_file = outputs.and_then(|_| working_folder::new_folder_file(desk));
+        let ended = process::run_command(&job, self.clock.as_ref(), std::future::pending()).await;
+        let (zones, said) = (self.workplace.zones(), job.final_folder_file.as_deref());
+        let went = working_folder::record_final_folder(
+            desk,
+            zones,
+            context.call.model_call,
+            said,
+            &job.folder,
+        );
         match ended {
-            Ok(ended) => report::ended(&ended, &went),
-            Err(error) => Outcome::Failed(report::not_started(&error, &job.folder)),
+            Ok(ended) => report::command_outcome(&ended, &went),
+            Err(error) => ToolOutcome::Failed(report::not_started_error(&error, &job.folder)),
         }
     }
 
-    fn start(
+    fn run_background(
         &self,
         context: &CallContext,
-        asked: &Asked,
-        desk: &Desk,
+        asked: &BashInput,
+        desk: &ToolState,
         folder: PathBuf,
-        under_way: Option<UnderWay>,
-    ) -> Outcome {
-        let output = match desk.outputs() {
+        under_way: Option<RunningGuard>,
+    ) -> ToolOutcome {
+        let output = match desk.create_outputs_folder() {
             Ok(outputs) => output_file(&outputs, context),
-            Err(error) => return Outcome::Failed(report::not_started(&error, &folder)),
+            Err(error) => return ToolOutcome::Failed(report::not_started_error(&error, &folder)),
         };
-        let spill = Spill { path: Some(output.clone()), from: 0 };
-        let job = self.job(context, asked, folder, spill);
-        let id = format!("bash_{}_{}", context.call.ask, context.call.index);
+        let spill = SpillTarget { path: Some(output.clone()), threshold_bytes: 0 };
+        let job = self.command_job(context, asked, folder, spill);
+        let id = format!("bash_{}_{}", context.call.model_call, context.call.index);
         let clock = Arc::clone(&self.clock);
-        let said = report::started(&id, &output);
-        let started = Started { job, output, under_way };
-        match self.workplace.background().start(&context.lane, &id, started, clock) {
-            Some(()) => Outcome::Done(Raw::string(&said)),
-            None => Outcome::Failed(too_many()),
+        let said = report::background_started_text(&id, &output);
+        let started = BackgroundStart { job, output, running_guard: under_way };
+        match self.workplace.background_commands().start(&context.lane, &id, started, clock) {
+            Some(()) => ToolOutcome::Done(RawJson::string(&said)),
+            None => ToolOutcome::Failed(too_many_error()),
         }
     }
 }
 
-/// Where a call's output goes. The same call again begins it anew.
+/// Returns the output file of a call. A repeated call overwrites it.
 fn output_file(outputs: &Path, context: &CallContext) -> PathBuf {
-    outputs.join(format!("bash-{}-{}.txt", context.call.ask, context.call.index))
+    outputs.join(format!("bash-{}-{}.txt", context.call.model_call, context.call.index))
 }
 
-fn too_many() -> ToolError {
+fn too_many_error() -> ToolError {
     ToolError::new(
         "too_many_shells",
         "too many commands run in the background",
@@ -239,8 +275,8 @@ fn too_many() -> ToolError {
     )
 }
 
-/// Where bash is, or else the shell that is everywhere.
-fn shell(environment: &Environment) -> PathBuf {
+/// Returns the path of bash, or of `sh` where there is no bash.
+fn find_shell(environment: &CommandEnvironment) -> PathBuf {
     let path = environment.get("PATH").unwrap_or_default();
     // A relative folder would name another program in every workspace.
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
@@ -251,9 +287,9 @@ fn shell(environment: &Environment) -> PathBuf {
         .unwrap_or_else(|| Path::new("/bin/sh").to_owned())
 }
 
-impl Tool for Bash {
+impl Tool for BashTool {
     fn spec(&self) -> ToolSpec {
-        offer::<Asked>(
+        tool_spec::<BashInput>(
             "Bash",
             "Runs a command in a new shell and returns what it printed. A change of folder within \
              the workspace lasts from the next reply on; variables do not last. Processes that a \
@@ -261,29 +297,33 @@ impl Tool for Bash {
         )
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        self.facts(input, self.workplace.zones().root(), Company::Alone)
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        self.call_facts(input, self.workplace.zones().root(), ConcurrentCommands::Absent)
     }
 
-    fn assess_on(&self, lane: &LaneId, input: &Raw) -> Facts {
-        let desk = self.workplace.desk(lane);
-        let company = match self.workplace.under_way().has_beside(lane) {
-            true => Company::BesideOthers,
-            false => Company::Alone,
+    fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
+        let desk = self.workplace.tool_state(lane);
+        let company = match self.workplace.running_commands().has_concurrent(lane) {
+            true => ConcurrentCommands::Present,
+            false => ConcurrentCommands::Absent,
         };
-        self.facts(input, &folder::now(&desk, self.workplace.zones()), company)
+        self.call_facts(
+            input,
+            &working_folder::current_folder(&desk, self.workplace.zones()),
+            company,
+        )
     }
 
-    fn run(&self, context: CallContext, input: Raw) -> Task<'_, Outcome> {
-        Box::pin(self.outcome(context, input))
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+        Box::pin(self.run_bash(context, input))
     }
 
-    fn leave(&self, lane: &LaneId) {
-        self.workplace.background().leave(lane);
+    fn on_lane_released(&self, lane: &LaneId) {
+        self.workplace.background_commands().end_all(lane);
     }
 }
 
-impl std::fmt::Debug for Bash {
+impl std::fmt::Debug for BashTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bash")
             .field("workplace", &self.workplace)

@@ -1,30 +1,34 @@
-//! A command's end, told to the model.
+//! The text of a command's result for the model.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 
-use windlass_core::cut;
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::truncate;
 
-use super::folder::Went;
-use crate::limits::FAILED_OUTPUT_CHARS;
-use crate::process::{Ended, How, Kept, Swept};
+use super::working_folder::FolderMove;
+use crate::limits::MAX_FAILED_OUTPUT_CHARS;
+use crate::process::{CleanupResult, CommandEnd, CommandExit, OutputFile};
 
-/// The outcome of a command that ran.
-pub(super) fn ended(ended: &Ended, went: &Went) -> Outcome {
-    let said = said(ended, went);
-    match &ended.how {
-        How::Exited(status) if status.success() => Outcome::Done(Raw::string(&said)),
-        How::Exited(_) => Outcome::Failed(failed("exit_status", ended, &said)),
-        How::TimedOut | How::Stopped => Outcome::Failed(failed("timed_out", ended, &said)),
+/// Returns the outcome of a command that ran.
+pub(super) fn command_outcome(ended: &CommandEnd, went: &FolderMove) -> ToolOutcome {
+    let said = result_text(ended, went);
+    match &ended.exit {
+        CommandExit::Exited(status) if status.success() => {
+            ToolOutcome::Done(RawJson::string(&said))
+        }
+        CommandExit::Exited(_) => ToolOutcome::Failed(failure_error("exit_status", ended, &said)),
+        CommandExit::TimedOut | CommandExit::Stopped => {
+            ToolOutcome::Failed(failure_error("timed_out", ended, &said))
+        }
     }
 }
 
-/// A command that goes on while the model does.
-pub(super) fn started(id: &str, output: &Path) -> String {
+/// Returns the text for a command that was started in the background.
+pub(super) fn background_started_text(id: &str, output: &Path) -> String {
     format!(
         "running in the background as {id}; look at it with BashOutput, end it with KillShell; \
          what it prints goes to {}",
@@ -32,19 +36,19 @@ pub(super) fn started(id: &str, output: &Path) -> String {
     )
 }
 
-/// How a command ended, in a few words.
-pub(super) fn state(ended: &Ended) -> String {
+/// Describes how a command ended, in a few words.
+pub(super) fn describe_end(ended: &CommandEnd) -> String {
     let seconds = ended.after_ms / 1_000;
     let tenths = ended.after_ms % 1_000 / 100;
-    match &ended.how {
-        How::Exited(status) => end_of(*status),
-        How::TimedOut => format!("timed out after {seconds}.{tenths} s; effects unknown"),
-        How::Stopped => format!("ended after {seconds}.{tenths} s because it was asked to"),
+    match &ended.exit {
+        CommandExit::Exited(status) => describe_exit(*status),
+        CommandExit::TimedOut => format!("timed out after {seconds}.{tenths} s; effects unknown"),
+        CommandExit::Stopped => format!("ended after {seconds}.{tenths} s because it was asked to"),
     }
 }
 
-/// The command could not even be started.
-pub(super) fn not_started(error: &io::Error, workspace: &Path) -> ToolError {
+/// Returns the error for a command that could not be started.
+pub(super) fn not_started_error(error: &io::Error, workspace: &Path) -> ToolError {
     let workspace = workspace.display();
     ToolError::new(
         "not_started",
@@ -53,26 +57,29 @@ pub(super) fn not_started(error: &io::Error, workspace: &Path) -> ToolError {
     )
 }
 
-/// The model needs the output of a command that failed most of all, and so does one whose time was
-/// up.
-fn failed(code: &str, ended: &Ended, said: &str) -> ToolError {
-    let message = match &ended.how {
-        How::Exited(status) if status.code().is_some() => {
-            format!("the command ended with {}", state(ended))
+/// Returns the error for a command that failed or timed out, with its output, which the model needs
+/// most in this case.
+fn failure_error(code: &str, ended: &CommandEnd, said: &str) -> ToolError {
+    let message = match &ended.exit {
+        CommandExit::Exited(status) if status.code().is_some() => {
+            format!("the command ended with {}", describe_end(ended))
         }
-        How::Exited(_) => format!("the command was {}", state(ended)),
-        How::TimedOut | How::Stopped => format!("the command {}", state(ended)),
+        CommandExit::Exited(_) => format!("the command was {}", describe_end(ended)),
+        CommandExit::TimedOut | CommandExit::Stopped => {
+            format!("the command {}", describe_end(ended))
+        }
     };
-    let hint = match &ended.how {
-        How::Exited(_) => "read the output, then correct the command or try another way",
-        How::TimedOut | How::Stopped => {
+    let hint = match &ended.exit {
+        CommandExit::Exited(_) => "read the output, then correct the command or try another way",
+        CommandExit::TimedOut | CommandExit::Stopped => {
             "check what it did before doing it again; give it more time or run it in the background"
         }
     };
-    ToolError::new(code, &message, hint).with_output(&cut::text(said, FAILED_OUTPUT_CHARS))
+    ToolError::new(code, &message, hint)
+        .with_output(&truncate::truncate_text(said, MAX_FAILED_OUTPUT_CHARS))
 }
 
-fn end_of(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("killed by signal {signal}"),
@@ -80,9 +87,13 @@ fn end_of(status: ExitStatus) -> String {
     }
 }
 
-fn said(ended: &Ended, went: &Went) -> String {
+fn result_text(ended: &CommandEnd, went: &FolderMove) -> String {
     let output = if ended.output.is_empty() { "(no output)" } else { &ended.output };
-    let notes = [note(ended.swept), moved(went), kept(ended.kept.as_ref())];
+    let notes = [
+        cleanup_note(ended.cleanup),
+        folder_note(went),
+        output_file_note(ended.output_file.as_ref()),
+    ];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     match output.ends_with('\n') || notes.is_empty() {
         true => format!("{output}{}", notes.join("\n")),
@@ -90,21 +101,23 @@ fn said(ended: &Ended, went: &Went) -> String {
     }
 }
 
-/// Where the next command begins, if that is news.
-fn moved(went: &Went) -> Option<String> {
+/// Returns a note about where the next command begins, if that has changed.
+fn folder_note(went: &FolderMove) -> Option<String> {
     match went {
-        Went::Nowhere => None,
-        Went::To(folder) => Some(format!("[commands now begin in {}]", folder.display())),
-        Went::Away(folder) => Some(format!(
+        FolderMove::Unchanged => None,
+        FolderMove::MovedTo(folder) => {
+            Some(format!("[commands now begin in {}]", folder.display()))
+        }
+        FolderMove::LeftWorkspace(folder) => Some(format!(
             "[commands begin in the workspace again: {} is outside it]",
             folder.display()
         )),
     }
 }
 
-/// Where the rest of the output is.
-fn kept(kept: Option<&Kept>) -> Option<String> {
-    let Kept { path, printed, bytes } = kept?;
+/// Returns a note about the file with the rest of the output.
+fn output_file_note(kept: Option<&OutputFile>) -> Option<String> {
+    let OutputFile { path, printed_bytes: printed, kept_bytes: bytes } = kept?;
     let path = path.display();
     Some(match bytes == printed {
         true => format!("[all {printed} bytes of output are in {path}: page through it with Read]"),
@@ -115,14 +128,15 @@ fn kept(kept: Option<&Kept>) -> Option<String> {
     })
 }
 
-/// What a command left behind is ended with it: one that meant to start a server must know.
-fn note(swept: Swept) -> Option<String> {
+/// Returns a note about processes that were ended with the command: the model must know if it meant
+/// to start a server.
+fn cleanup_note(swept: CleanupResult) -> Option<String> {
     match swept {
-        Swept { found: 0, .. } => None,
-        Swept { found, leaked: 0 } => {
+        CleanupResult { found: 0, .. } => None,
+        CleanupResult { found, leaked: 0 } => {
             Some(format!("[still running and ended with the command: {found} of its processes]"))
         }
-        Swept { found, leaked } => Some(format!(
+        CleanupResult { found, leaked } => Some(format!(
             "[still running and ended with the command: {found} of its processes; \
              {leaked} would not go]"
         )),

@@ -1,5 +1,4 @@
-//! The files that a command of a person runs, a hook for example. Whoever may write them decides what
-//! runs.
+//! The files that a command of the user runs, a hook for example. Writing them changes what runs.
 //!
 //! Not here: what such a file runs in turn.
 
@@ -7,10 +6,10 @@ use std::path::PathBuf;
 
 use windlass_core::permission::{SimpleCommand, reads_programs};
 
-use super::parse::take_apart;
-use crate::files::Zones;
+use super::command_analysis::analyze_command;
+use crate::files::PathZones;
 
-/// The variable that names the workspace for a hook, as commands spell it.
+/// The variable with the workspace of a hook, as commands write it.
 const WORKSPACE: &[&str] = &[
     "\"$CLAUDE_PROJECT_DIR\"",
     "\"${CLAUDE_PROJECT_DIR}\"",
@@ -18,19 +17,19 @@ const WORKSPACE: &[&str] = &[
     "$CLAUDE_PROJECT_DIR",
 ];
 
-/// The files of the workspace that `command` runs: programs that it names with a folder, whether they
-/// exist or not, and files that an interpreter or a shell is given.
+/// Returns the files of the workspace that `command` runs: programs that it names with a folder,
+/// whether they exist or not, and files that an interpreter or a shell is given.
 #[must_use]
-pub fn files_run_by(command: &str, zones: &Zones) -> Vec<PathBuf> {
+pub fn files_run_by(command: &str, zones: &PathZones) -> Vec<PathBuf> {
     let root = zones.root().display().to_string();
     let spelled = |text: String, name: &&str| text.replace(name, &root);
     let command = WORKSPACE.iter().fold(command.to_owned(), spelled);
-    let shell = take_apart(&command, zones);
+    let shell = analyze_command(&command, zones);
     let files = shell.commands.iter().flat_map(|command| files_of(command, zones));
     files.filter(|file| file.starts_with(zones.root()) && !file.is_dir()).collect()
 }
 
-fn files_of(command: &SimpleCommand, zones: &Zones) -> Vec<PathBuf> {
+fn files_of(command: &SimpleCommand, zones: &PathZones) -> Vec<PathBuf> {
     let place = |word: &str| zones.root().join(word.trim_matches(['"', '\'']));
     let name = command.name();
     let program = Some(place(name)).filter(|file| name.contains('/') || file.is_file());

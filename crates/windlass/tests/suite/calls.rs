@@ -1,59 +1,59 @@
-//! Calls in the real loop: inputs checked against schemas, retries of tools that declare that a repeat does
-//! no harm, and errors that stay sentences.
+//! Calls in the real loop: inputs validated against schemas, retries of tools that declare that a
+//! repeat does no harm, and errors that stay sentences.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Deserialize;
-use windlass::core::facts::{Facts, Repeat};
-use windlass::core::outcome::{Outcome, ToolError};
-use windlass::core::permission::Mode;
-use windlass::core::raw::Raw;
-use windlass::core::settings::ToolSpec;
+use windlass::core::call::call_facts::{CallFacts, Repeatability};
+use windlass::core::call::outcome::{ToolError, ToolOutcome};
+use windlass::core::message::raw_json::RawJson;
+use windlass::core::permission::PermissionMode;
+use windlass::core::settings::conversation_settings::ToolSpec;
 use windlass::memory::MemoryStore;
-use windlass::ports::{CallContext, Task, Tool};
-use windlass::tools::Custom;
+use windlass::ports::{BoxFuture, CallContext, Tool};
+use windlass::tools::FunctionTool;
 use windlass::tools::schemars::{self, JsonSchema};
-use windlass::{BuildError, Definition, End, Windlass};
+use windlass::{AgentDefinition, BuildError, RunOutcome, Windlass};
 
-use crate::kit::{Probe, builder, pause};
+use crate::kit::{ProbeTool, pause, windlass_builder};
 
 const SCHEMA: &str = r#"{"type": "object", "properties": {
     "count": {"type": "integer", "minimum": 1},
     "tags": {"type": "array", "items": {"type": "string", "minLength": 1}}
 }, "required": ["count"], "additionalProperties": false}"#;
 
-/// A tool that trusts its input, as one written against the trait may.
-struct Trusting {
+/// A tool that does not check its input, as one written against the trait may do.
+struct UncheckedTool {
     schema: &'static str,
     runs: Arc<AtomicU32>,
     assessed: Arc<AtomicU32>,
 }
 
-impl Tool for Trusting {
+impl Tool for UncheckedTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: Arc::from("Order"),
             description: Arc::from("orders things"),
-            input_schema: Raw::parse(self.schema).unwrap(),
+            input_schema: RawJson::parse(self.schema).unwrap(),
         }
     }
 
-    fn assess(&self, _input: &Raw) -> Facts {
+    fn assess(&self, _input: &RawJson) -> CallFacts {
         self.assessed.fetch_add(1, Ordering::SeqCst);
-        Facts::default()
+        CallFacts::default()
     }
 
-    fn run(&self, _context: CallContext, _input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         self.runs.fetch_add(1, Ordering::SeqCst);
-        Box::pin(std::future::ready(Outcome::Done(Raw::string("ordered"))))
+        Box::pin(std::future::ready(ToolOutcome::Done(RawJson::string("ordered"))))
     }
 }
 
-async fn answer(windlass: &Windlass) -> String {
-    match windlass.session("lane").send("go").await.unwrap().end().await.unwrap() {
-        End::Finished(ended) => ended.text.to_string(),
+async fn final_answer(windlass: &Windlass) -> String {
+    match windlass.session("lane").send("go").await.unwrap().wait_for_end().await.unwrap() {
+        RunOutcome::Finished(ended) => ended.text.to_string(),
         other => panic!("{other:?}"),
     }
 }
@@ -73,21 +73,21 @@ async fn an_input_that_does_not_fit_the_schema_reaches_no_tool() {
         (r#"{"count": 1, "tags": ["a", ""]}"#, "tags.1: "),
     ];
     let (runs, assessed) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
-    let tool = || Trusting { schema: SCHEMA, runs: runs.clone(), assessed: assessed.clone() };
+    let tool = || UncheckedTool { schema: SCHEMA, runs: runs.clone(), assessed: assessed.clone() };
     for (input, why) in rows {
-        let w = builder(&script("Order", input), MemoryStore::new(), &[]).tool(tool());
-        let said = answer(&w.start().await.unwrap()).await;
+        let w = windlass_builder(&script("Order", input), MemoryStore::new(), &[]).tool(tool());
+        let said = final_answer(&w.start().await.unwrap()).await;
         assert!(said.contains("invalid_input") && said.contains(why), "{input}: {said}");
     }
     assert_eq!((runs.load(Ordering::SeqCst), assessed.load(Ordering::SeqCst)), (0, 0));
-    // What some models write for what they leave out does not count against them.
+    // `null` for an omitted property, as some models write it, is accepted.
     for input in [r#"{"count": 2}"#, r#"{"count": 2, "tags": null}"#] {
-        let w = builder(&script("Order", input), MemoryStore::new(), &[]).tool(tool());
-        assert_eq!(answer(&w.start().await.unwrap()).await, "ordered", "{input}");
+        let w = windlass_builder(&script("Order", input), MemoryStore::new(), &[]).tool(tool());
+        assert_eq!(final_answer(&w.start().await.unwrap()).await, "ordered", "{input}");
     }
-    let broken = Trusting { schema: r#"{"type": 5}"#, runs: runs.clone(), assessed };
-    let w = builder(&script("Order", "{}"), MemoryStore::new(), &[]).tool(broken);
-    let said = answer(&w.start().await.unwrap()).await;
+    let broken = UncheckedTool { schema: r#"{"type": 5}"#, runs: runs.clone(), assessed };
+    let w = windlass_builder(&script("Order", "{}"), MemoryStore::new(), &[]).tool(broken);
+    let said = final_answer(&w.start().await.unwrap()).await;
     assert!(said.contains("invalid_schema"), "{said}");
     assert_eq!(runs.load(Ordering::SeqCst), 2);
 }
@@ -96,22 +96,26 @@ async fn an_input_that_does_not_fit_the_schema_reaches_no_tool() {
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-/// A tool that fails twice with what `fail` says and then answers.
-async fn tried(name: &str, repeat: Option<Repeat>, fail: fn() -> ToolError) -> (String, u32) {
+/// A tool that fails twice with the error of `fail` and then succeeds.
+async fn run_failing_tool(
+    name: &str,
+    repeat: Option<Repeatability>,
+    fail: fn() -> ToolError,
+) -> (String, u32) {
     let runs = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&runs);
     let run = move |_: CallContext, _: Nothing| {
         let attempt = counted.fetch_add(1, Ordering::SeqCst);
         async move { if attempt < 2 { Err(fail()) } else { Ok("found".to_owned()) } }
     };
-    let tool = Custom::new(name, "A tool.", run);
+    let tool = FunctionTool::new(name, "A tool.", run);
     let tool = match repeat {
-        Some(repeat) => tool.repeat(repeat),
+        Some(repeat) => tool.repeatability(repeat),
         None => tool,
     };
-    let w = builder(&script(name, "{}"), MemoryStore::new(), &[]).tool(tool);
+    let w = windlass_builder(&script(name, "{}"), MemoryStore::new(), &[]).tool(tool);
     let w = w.settings(|settings| settings.limits.tool_retry_ms = vec![1, 1, 1]);
-    let said = answer(&w.start().await.unwrap()).await;
+    let said = final_answer(&w.start().await.unwrap()).await;
     (said, runs.load(Ordering::SeqCst))
 }
 
@@ -122,11 +126,11 @@ async fn a_tool_that_declares_it_is_tried_again_after_a_transient_failure() {
     let busy = || ToolError::from_http_status(503, "wait");
     let limited = || ToolError::from_http_status(429, "wait");
     for fail in [refused as fn() -> ToolError, busy, limited] {
-        let (said, runs) = tried("lookup", Some(Repeat::Repeatable), fail).await;
+        let (said, runs) = run_failing_tool("lookup", Some(Repeatability::Repeatable), fail).await;
         assert_eq!((said.as_str(), runs), ("found", 3));
     }
     let gone = || ToolError::from_http_status(404, "look elsewhere");
-    let (said, runs) = tried("lookup", Some(Repeat::Repeatable), gone).await;
+    let (said, runs) = run_failing_tool("lookup", Some(Repeatability::Repeatable), gone).await;
     assert!(said.contains("http_404") && runs == 1, "{said}");
 }
 
@@ -146,9 +150,9 @@ async fn a_name_alone_makes_no_tool_repeatable() {
         "get_refund",
         "send_email",
     ] {
-        let (said, runs) = tried(name, None, busy).await;
+        let (said, runs) = run_failing_tool(name, None, busy).await;
         assert!(said.contains("http_503") && runs == 1, "{name}: {said}");
-        let (said, runs) = tried(name, Some(Repeat::OnceOnly), busy).await;
+        let (said, runs) = run_failing_tool(name, Some(Repeatability::OnceOnly), busy).await;
         assert!(said.contains("http_503") && runs == 1, "{name}: {said}");
     }
 }
@@ -156,7 +160,7 @@ async fn a_name_alone_makes_no_tool_repeatable() {
 // spec: ROUNDS-15, ROUNDS-16
 #[tokio::test]
 async fn a_lookup_that_times_out_is_tried_again() {
-    for (repeat, expected) in [(Repeat::Repeatable, 2), (Repeat::OnceOnly, 1)] {
+    for (repeat, expected) in [(Repeatability::Repeatable, 2), (Repeatability::OnceOnly, 1)] {
         let runs = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&runs);
         let run = move |_: CallContext, _: Nothing| {
@@ -168,54 +172,59 @@ async fn a_lookup_that_times_out_is_tried_again() {
                 Ok("found".to_owned())
             }
         };
-        let tool = Custom::new("lookup", "A tool.", run).repeat(repeat).timeout_ms(2_000);
-        let w = builder(&script("lookup", "{}"), MemoryStore::new(), &[]).tool(tool);
+        let tool =
+            FunctionTool::new("lookup", "A tool.", run).repeatability(repeat).timeout_ms(2_000);
+        let w = windlass_builder(&script("lookup", "{}"), MemoryStore::new(), &[]).tool(tool);
         let w = w.settings(|settings| settings.limits.tool_retry_ms = vec![1, 1, 1]);
-        let said = answer(&w.start().await.unwrap()).await;
+        let said = final_answer(&w.start().await.unwrap()).await;
         assert_eq!(said == "found", expected == 2, "{said}");
         assert_eq!(runs.load(Ordering::SeqCst), expected);
     }
 }
 
-/// A tool that puts a stack trace into its message, without anything around it that cleans it.
-struct Careless;
+/// A tool that puts a stack trace into its message, without anything around it that removes it.
+struct InvalidSchemaTool;
 
-impl Tool for Careless {
+impl Tool for InvalidSchemaTool {
     fn spec(&self) -> ToolSpec {
-        let input_schema = Raw::parse(r#"{"type": "object"}"#).unwrap();
+        let input_schema = RawJson::parse(r#"{"type": "object"}"#).unwrap();
         ToolSpec { name: Arc::from("Careless"), description: Arc::from("fails"), input_schema }
     }
 
-    fn assess(&self, _input: &Raw) -> Facts {
-        Facts::default()
+    fn assess(&self, _input: &RawJson) -> CallFacts {
+        CallFacts::default()
     }
 
-    fn run(&self, _context: CallContext, _input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let message = "the server is down\nTraceback (most recent call last):\n  File \"x.py\"\n";
         let error = ToolError::new("down", message, "wait");
-        Box::pin(std::future::ready(Outcome::Failed(error)))
+        Box::pin(std::future::ready(ToolOutcome::Failed(error)))
     }
 }
 
 // spec: ERRORS-05
 #[tokio::test]
 async fn no_tool_puts_a_stack_trace_before_the_model() {
-    let w = builder(&script("Careless", "{}"), MemoryStore::new(), &[]).tool(Careless);
-    let said = answer(&w.start().await.unwrap()).await;
+    let w = windlass_builder(&script("Careless", "{}"), MemoryStore::new(), &[])
+        .tool(InvalidSchemaTool);
+    let said = final_answer(&w.start().await.unwrap()).await;
     assert!(said.contains("the server is down") && !said.contains("Traceback"), "{said}");
 }
 
 // spec: PERMISSIONS-11
 #[tokio::test]
 async fn root_may_not_bypass_permissions_through_the_library_either() {
-    let is_refused = windlass::process_rights() == windlass::core::permission::Rights::Root;
-    let bypass = |settings: &mut windlass::core::settings::Settings| {
-        settings.rules.mode = Mode::BypassPermissions;
+    let is_refused = windlass::process_rights() == windlass::core::permission::ProcessRights::Root;
+    let bypass = |settings: &mut windlass::core::settings::conversation_settings::Settings| {
+        settings.rules.mode = PermissionMode::BypassPermissions;
     };
-    let start = || builder("when any\n  say \"x\"\n", MemoryStore::new(), &[Probe::read("Look")]);
+    let start = || {
+        windlass_builder("when any\n  say \"x\"\n", MemoryStore::new(), &[ProbeTool::read("Look")])
+    };
     let own = start().settings(bypass).start().await;
-    assert_eq!(matches!(own, Err(BuildError::Root(_))), is_refused);
-    let child = start().agent("child", Definition::new("a child").settings(bypass)).start().await;
-    assert_eq!(matches!(child, Err(BuildError::Root(_))), is_refused);
+    assert_eq!(matches!(own, Err(BuildError::RefusedForRoot(_))), is_refused);
+    let child =
+        start().sub_agent("child", AgentDefinition::new("a child").settings(bypass)).start().await;
+    assert_eq!(matches!(child, Err(BuildError::RefusedForRoot(_))), is_refused);
     assert!(start().start().await.is_ok());
 }

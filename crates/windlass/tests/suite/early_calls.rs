@@ -1,4 +1,5 @@
-//! Calls that run while the model still streams: when their results count, and when they run again.
+//! Early calls, which run while the model still streams: when their results count, and when they
+//! run again.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,42 +8,46 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tokio::sync::Notify;
-use windlass::core::block::{Block, Kind};
-use windlass::core::facts::{Facts, Repeat};
-use windlass::core::ids::Millis;
-use windlass::core::input::Failure;
-use windlass::core::order::Touches;
-use windlass::core::outcome::Outcome;
-use windlass::core::raw::Raw;
-use windlass::core::reply::{Reply, StopReason, Usage};
-use windlass::core::request::Request;
-use windlass::core::settings::ToolSpec;
-use windlass::core::transcript::Part;
+use windlass::core::call::call_facts::{CallFacts, Repeatability};
+use windlass::core::call::call_order::TouchedResources;
+use windlass::core::call::outcome::ToolOutcome;
+use windlass::core::log::ids::UnixMillis;
+use windlass::core::log::input::ModelFailure;
+use windlass::core::message::content_block::{BlockKind, ContentBlock};
+use windlass::core::message::raw_json::RawJson;
+use windlass::core::message::reply::{ModelReply, StopReason, TokenUsage};
+use windlass::core::message::request::ModelRequest;
+use windlass::core::message::transcript::SegmentKind;
+use windlass::core::settings::conversation_settings::ToolSpec;
 use windlass::memory::MemoryStore;
-use windlass::ports::{CallContext, Clock, Model, Stream, Task, Tool};
-use windlass::{Builder, End, LeaseTimes, SystemClock, Windlass};
+use windlass::ports::{BoxFuture, CallContext, Clock, Model, ReplyObserver, Tool};
+use windlass::{LeaseTimes, RunOutcome, SystemClock, Windlass, WindlassBuilder};
 
-use crate::kit::{eventually, pause};
+use crate::kit::{pause, wait_until};
 
 /// How long a run may take before it counts as stuck.
 const STUCK: Duration = Duration::from_secs(30);
 
-/// Announces calls while it streams, waits, and replies with calls that may be others.
-struct Announcing {
-    announced: Vec<Block>,
-    replied: Vec<Block>,
+/// A model that announces calls while it streams, waits, and replies with calls that may be others.
+struct AnnouncingModel {
+    announced: Vec<ContentBlock>,
+    replied: Vec<ContentBlock>,
     reply: Arc<Notify>,
 }
 
-impl Model for Announcing {
-    fn ask(&self, request: Request, stream: Arc<dyn Stream>) -> Task<'_, Result<Reply, Failure>> {
-        let answered = request.transcript.segments().iter().any(|s| s.part == Part::Reply);
+impl Model for AnnouncingModel {
+    fn call(
+        &self,
+        request: ModelRequest,
+        stream: Arc<dyn ReplyObserver>,
+    ) -> BoxFuture<'_, Result<ModelReply, ModelFailure>> {
+        let answered = request.transcript.segments().iter().any(|s| s.kind == SegmentKind::Reply);
         Box::pin(async move {
             if answered {
-                return Ok(reply(vec![Block::text("done")], "end_turn"));
+                return Ok(reply(vec![ContentBlock::text("done")], "end_turn"));
             }
             for (index, block) in (0_u16..).zip(&self.announced) {
-                stream.block(index, block);
+                stream.on_block(index, block);
             }
             self.reply.notified().await;
             Ok(reply(self.replied.clone(), "tool_use"))
@@ -50,18 +55,18 @@ impl Model for Announcing {
     }
 }
 
-fn reply(blocks: Vec<Block>, stop: &str) -> Reply {
-    Reply {
+fn reply(blocks: Vec<ContentBlock>, stop: &str) -> ModelReply {
+    ModelReply {
         blocks,
-        cut: None,
+        truncated_block: None,
         stop_reason: StopReason::from(stop),
         stop_sequence: None,
-        usage: Usage::default(),
+        usage: TokenUsage::default(),
         envelope: None,
     }
 }
 
-/// What a call says about itself.
+/// The input of a call.
 #[derive(Deserialize)]
 struct Input {
     name: String,
@@ -70,67 +75,71 @@ struct Input {
     file: String,
 }
 
-fn call(id: &str, input: &str) -> Block {
-    Block::tool_use(id, "Step", &Raw::parse(input).unwrap())
+fn call(id: &str, input: &str) -> ContentBlock {
+    ContentBlock::tool_use(id, "Step", &RawJson::parse(input).unwrap())
 }
 
-/// Writes down which calls began, and lets a call end only when its gate is open.
+/// A tool that records which calls started, and lets a call end only when its gate is open.
 #[derive(Clone, Default)]
-struct Step {
+struct StepTool {
     began: Arc<Mutex<Vec<String>>>,
     gates: Arc<BTreeMap<&'static str, Arc<Notify>>>,
 }
 
-impl Step {
+impl StepTool {
     fn gated(names: &[&'static str]) -> Self {
         let gates = names.iter().map(|name| (*name, Arc::default())).collect();
         Self { gates: Arc::new(gates), ..Self::default() }
     }
 
-    fn began(&self) -> Vec<String> {
+    fn started_calls(&self) -> Vec<String> {
         self.began.lock().unwrap().clone()
     }
 
-    fn has_begun(&self, name: &str) -> bool {
-        self.began().iter().any(|begun| begun == name)
+    fn has_started(&self, name: &str) -> bool {
+        self.started_calls().iter().any(|begun| begun == name)
     }
 
-    fn let_end(&self, name: &str) {
+    fn release_call(&self, name: &str) {
         self.gates.get(name).unwrap().notify_one();
     }
 }
 
-impl Tool for Step {
+impl Tool for StepTool {
     fn spec(&self) -> ToolSpec {
-        let input_schema = Raw::parse(r#"{"type":"object"}"#).unwrap();
+        let input_schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
         ToolSpec { name: Arc::from("Step"), description: Arc::from("a step"), input_schema }
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
+    fn assess(&self, input: &RawJson) -> CallFacts {
         let input: Input = input.read().unwrap();
         let file = vec![Arc::from(input.file)];
         let (touches, repeat) = match input.writes {
-            true => (Touches::Writes(file), Repeat::OnceOnly),
-            false => (Touches::Reads(file), Repeat::Repeatable),
+            true => (TouchedResources::Writes(file), Repeatability::OnceOnly),
+            false => (TouchedResources::Reads(file), Repeatability::Repeatable),
         };
-        Facts { touches, repeat, ..Facts::default() }
+        CallFacts { touches, repeat, ..CallFacts::default() }
     }
 
-    fn run(&self, _context: CallContext, input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, _context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let name = input.read::<Input>().unwrap().name;
         self.began.lock().unwrap().push(name.clone());
         Box::pin(async move {
             if let Some(gate) = self.gates.get(name.as_str()) {
                 gate.notified().await;
             }
-            Outcome::Done(Raw::string(&format!("result of {name}")))
+            ToolOutcome::Done(RawJson::string(&format!("result of {name}")))
         })
     }
 }
 
-fn builder(announced: &[Block], replied: &[Block], step: &Step) -> (Builder, Arc<Notify>) {
+fn builder(
+    announced: &[ContentBlock],
+    replied: &[ContentBlock],
+    step: &StepTool,
+) -> (WindlassBuilder, Arc<Notify>) {
     let reply = Arc::new(Notify::new());
-    let model = Announcing {
+    let model = AnnouncingModel {
         announced: announced.to_vec(),
         replied: replied.to_vec(),
         reply: Arc::clone(&reply),
@@ -139,25 +148,26 @@ fn builder(announced: &[Block], replied: &[Block], step: &Step) -> (Builder, Arc
         .model(model)
         .store(MemoryStore::new())
         .tool(step.clone())
-        .allow_everything_else();
+        .allow_by_default();
     (builder, reply)
 }
 
-/// The results of a run that must end within a bound, in the order in which the model reads them.
+/// The results of a run that must end within a time limit, in the order in which the model reads
+/// them.
 async fn results(windlass: &Windlass, run: windlass::RunStream) -> Vec<String> {
-    let end = tokio::time::timeout(STUCK, run.end()).await;
+    let end = tokio::time::timeout(STUCK, run.wait_for_end()).await;
     let end = end.unwrap_or_else(|_| panic!("the run is stuck")).unwrap();
-    assert!(matches!(&end, End::Finished(ended) if &*ended.text == "done"), "{end:?}");
-    let transcript = windlass.session("lane").conversation().await.unwrap().transcript;
+    assert!(matches!(&end, RunOutcome::Finished(ended) if &*ended.text == "done"), "{end:?}");
+    let transcript = windlass.session("lane").load_conversation().await.unwrap().transcript;
     let blocks = transcript.segments().iter().flat_map(|segment| segment.blocks.iter());
-    let results = blocks.filter(|block| matches!(block.kind(), Kind::ToolResult { .. }));
+    let results = blocks.filter(|block| matches!(block.kind(), BlockKind::ToolResult { .. }));
     results.map(|block| block.raw().text().to_owned()).collect()
 }
 
-/// Two calls may run at once. A writes, so it waits for the reply; B and C run ahead, and C comes
-/// back before B. With the reply A and B have the two places, and C's turn comes only when B's
-/// result counts, which is in the same step: C must be started again then, and not be taken for
-/// one that still runs.
+/// Two calls may run at once. A writes, so it waits for the reply; B and C run early, and C returns
+/// before B. With the reply A and B have the two slots, and C is started only when B's result
+/// counts, which is in the same step: C must be started again then, and not be taken for one that
+/// still runs.
 #[tokio::test]
 async fn a_call_that_came_back_before_its_turn_runs_again_when_its_turn_comes() {
     let calls = [
@@ -165,30 +175,31 @@ async fn a_call_that_came_back_before_its_turn_runs_again_when_its_turn_comes() 
         call("b", r#"{"name": "b", "file": "two"}"#),
         call("c", r#"{"name": "c", "file": "three"}"#),
     ];
-    let step = Step::gated(&["a", "b"]);
+    let step = StepTool::gated(&["a", "b"]);
     let (builder, reply) = builder(&calls, &calls, &step);
     let builder = builder.settings(|settings| settings.limits.parallel_calls = 2);
     let w = builder.start().await.unwrap();
     let run = w.session("lane").send("go").await.unwrap();
-    eventually("B and C run ahead", || step.has_begun("b") && step.has_begun("c")).await;
-    assert!(!step.has_begun("a"), "what writes waits for the reply");
-    // C has no gate: its result is there by now. B's comes together with the reply.
+    wait_until("B and C run ahead", || step.has_started("b") && step.has_started("c")).await;
+    assert!(!step.has_started("a"), "what writes waits for the reply");
+    // C has no gate: its result has arrived by now. B's arrives together with the reply.
     pause(50).await;
-    step.let_end("b");
+    step.release_call("b");
     reply.notify_one();
-    eventually("A runs", || step.has_begun("a")).await;
-    step.let_end("a");
+    wait_until("A runs", || step.has_started("a")).await;
+    step.release_call("a");
     let results = results(&w, run).await;
     assert_eq!(results.len(), 3, "{results:?}");
     for (name, result) in ["a", "b", "c"].iter().zip(&results) {
         assert!(result.contains(&format!("result of {name}")), "{results:?}");
     }
-    let times = |name: &str| step.began().iter().filter(|begun| *begun == name).count();
-    assert_eq!((times("a"), times("b"), times("c")), (1, 1, 2), "{:?}", step.began());
+    let times = |name: &str| step.started_calls().iter().filter(|begun| *begun == name).count();
+    assert_eq!((times("a"), times("b"), times("c")), (1, 1, 2), "{:?}", step.started_calls());
 }
 
-/// A call was let run ahead because nothing before it touches its file. In the reply the call before
-/// it is another one: that it writes the very file, or only looks elsewhere, makes no difference.
+/// A call was started early because nothing before it touches its file. In the reply the call
+/// before it is another one: whether it writes that file, or only reads another, makes no
+/// difference.
 #[tokio::test]
 async fn a_call_runs_again_if_a_call_before_it_is_not_the_announced_one() {
     let look = call("b", r#"{"name": "look", "file": "two"}"#);
@@ -198,14 +209,14 @@ async fn a_call_runs_again_if_a_call_before_it_is_not_the_announced_one() {
         r#"{"name": "other", "file": "three"}"#,
     ] {
         let replied = [call("a", other), look.clone()];
-        let step = Step::default();
+        let step = StepTool::default();
         let (builder, reply) = builder(&announced, &replied, &step);
         let w = builder.start().await.unwrap();
         let run = w.session("lane").send("go").await.unwrap();
-        eventually("both run ahead", || step.began().len() == 2).await;
+        wait_until("both run ahead", || step.started_calls().len() == 2).await;
         reply.notify_one();
         assert_eq!(results(&w, run).await.len(), 2);
-        assert_eq!(step.began(), ["announced", "look", "other", "look"], "{other}");
+        assert_eq!(step.started_calls(), ["announced", "look", "other", "look"], "{other}");
     }
 }
 
@@ -213,18 +224,18 @@ type Interrupt = Box<dyn FnOnce() + Send>;
 
 /// A clock that runs something while the driver waits a moment for the results of early calls.
 #[derive(Clone)]
-struct Interrupting {
+struct InterruptingClock {
     clock: Arc<SystemClock>,
-    /// Taken out by the wait that is interrupted.
+    /// Taken by the wait that is interrupted.
     interrupt: Arc<Mutex<Option<Interrupt>>>,
     armed: Arc<AtomicBool>,
 }
 
-/// How long a reply waits for early calls; nothing else of this test waits exactly so long.
+/// How long a reply waits for early calls; nothing else in this test waits for exactly this time.
 const REPLY_WAIT_MS: u64 = 2;
 
-impl Clock for Interrupting {
-    fn now(&self) -> Millis {
+impl Clock for InterruptingClock {
+    fn now(&self) -> UnixMillis {
         self.clock.now()
     }
 
@@ -232,7 +243,7 @@ impl Clock for Interrupting {
         self.clock.monotonic_ms()
     }
 
-    fn sleep(&self, ms: u64) -> Task<'_, ()> {
+    fn sleep(&self, ms: u64) -> BoxFuture<'_, ()> {
         if ms != REPLY_WAIT_MS || !self.armed.load(Ordering::SeqCst) {
             return self.clock.sleep(ms);
         }
@@ -245,41 +256,41 @@ impl Clock for Interrupting {
     }
 }
 
-/// The announced call and the one of the reply have the same place but ask for different things. The
-/// result of the first lies in the driver's inbox at the very moment it is recalled.
+/// The announced call and the one in the reply have the same index but different inputs. The result
+/// of the first is in the driver's queue at the very moment it is aborted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[expect(clippy::disallowed_methods, reason = "the test holds the driver's thread up")]
 async fn the_result_of_a_recalled_call_never_counts_for_the_call_in_its_place() {
     let announced = [call("a", r#"{"name": "announced", "file": "one"}"#)];
     let replied = [call("a", r#"{"name": "replied", "file": "one"}"#)];
-    let step = Step::gated(&["announced", "replied"]);
+    let step = StepTool::gated(&["announced", "replied"]);
     let (builder, reply) = builder(&announced, &replied, &step);
     let (done, waited) = mpsc::channel();
     let opened = step.clone();
-    // Runs on the driver's thread, after it found its inbox empty: whatever lands now is noticed
-    // only after the recall. The runtime's other thread runs the call to its end meanwhile; a task
-    // that is woken from this thread would wait for it.
+    // Runs on the driver's thread, after it found its queue empty: a result that arrives now is
+    // noticed only after the abort. The runtime's other thread runs the call to its end meanwhile;
+    // a task that is woken from this thread would wait for it.
     let interrupt = move || {
-        std::thread::spawn(move || opened.let_end("announced")).join().unwrap();
+        std::thread::spawn(move || opened.release_call("announced")).join().unwrap();
         std::thread::sleep(Duration::from_millis(300));
         done.send(()).unwrap();
     };
-    let clock = Interrupting {
+    let clock = InterruptingClock {
         clock: Arc::new(SystemClock::start()),
         interrupt: Arc::new(Mutex::new(Some(Box::new(interrupt)))),
         armed: Arc::default(),
     };
     // A blocked thread must not cost the lease.
-    let lease = LeaseTimes { beat_ms: 3_000, expiry_ms: 60_000 };
+    let lease = LeaseTimes { heartbeat_ms: 3_000, expiry_ms: 60_000 };
     let w = builder.clock(clock.clone()).lease(lease).start().await.unwrap();
     let run = w.session("lane").send("go").await.unwrap();
-    eventually("it runs ahead", || step.has_begun("announced")).await;
+    wait_until("it runs ahead", || step.has_started("announced")).await;
     clock.armed.store(true, Ordering::SeqCst);
     reply.notify_one();
-    eventually("it is called again", || step.has_begun("replied")).await;
+    wait_until("it is called again", || step.has_started("replied")).await;
     waited.try_recv().unwrap();
     pause(50).await;
-    step.let_end("replied");
+    step.release_call("replied");
     let results = results(&w, run).await;
     assert!(results.len() == 1 && results[0].contains("result of replied"), "{results:?}");
 }

@@ -1,5 +1,5 @@
-//! The examples are run, and what they print is read: each is a process of its own, this test binary
-//! with one test and its output shown.
+//! Runs the examples and checks their output: each is a process of its own, this test binary with
+//! one test and its output shown.
 
 #[path = "../../examples/custom_tool.rs"]
 mod custom_tool;

@@ -1,49 +1,49 @@
-//! A process that cannot renew its lease stops what it has in the air.
+//! A process that cannot renew its lease aborts its effects in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use windlass::core::facts::{Facts, Repeat};
-use windlass::core::outcome::Outcome;
-use windlass::core::raw::Raw;
-use windlass::core::settings::ToolSpec;
+use windlass::core::call::call_facts::{CallFacts, Repeatability};
+use windlass::core::call::outcome::ToolOutcome;
+use windlass::core::message::raw_json::RawJson;
+use windlass::core::settings::conversation_settings::ToolSpec;
 use windlass::memory::MemoryStore;
-use windlass::ports::{CallContext, Task, Tool};
+use windlass::ports::{BoxFuture, CallContext, Tool};
 
-use crate::kit::{builder, eventually, pause};
+use crate::kit::{pause, wait_until, windlass_builder};
 
-/// A tool that hangs and tells when it was dropped.
+/// A tool that hangs and reports when it was dropped.
 #[derive(Clone, Default)]
-struct Hanging {
+struct HangingTool {
     runs: Arc<AtomicBool>,
     dropped: Arc<AtomicBool>,
 }
 
-struct Flag(Arc<AtomicBool>);
+struct DropFlag(Arc<AtomicBool>);
 
-impl Drop for Flag {
+impl Drop for DropFlag {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
 }
 
-impl Tool for Hanging {
+impl Tool for HangingTool {
     fn spec(&self) -> ToolSpec {
-        let input_schema = Raw::parse(r#"{"type":"object"}"#).unwrap();
+        let input_schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
         ToolSpec { name: Arc::from("Hang"), description: Arc::from("hangs"), input_schema }
     }
 
-    fn assess(&self, _input: &Raw) -> Facts {
-        Facts { repeat: Repeat::OnceOnly, ..Facts::default() }
+    fn assess(&self, _input: &RawJson) -> CallFacts {
+        CallFacts { repeat: Repeatability::OnceOnly, ..CallFacts::default() }
     }
 
-    fn run(&self, _context: CallContext, _input: Raw) -> Task<'_, Outcome> {
-        let flag = Flag(Arc::clone(&self.dropped));
+    fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+        let flag = DropFlag(Arc::clone(&self.dropped));
         self.runs.store(true, Ordering::SeqCst);
         Box::pin(async move {
             std::future::pending::<()>().await;
             drop(flag);
-            Outcome::Done(Raw::string("never"))
+            ToolOutcome::Done(RawJson::string("never"))
         })
     }
 }
@@ -61,13 +61,16 @@ async fn effects_are_dropped_when_the_lease_cannot_be_renewed() {
             }
         })
     }));
-    let hang = Hanging::default();
-    let w =
-        builder("when any\n  call Hang {}\n", store, &[]).tool(hang.clone()).start().await.unwrap();
+    let hang = HangingTool::default();
+    let w = windlass_builder("when any\n  call Hang {}\n", store, &[])
+        .tool(hang.clone())
+        .start()
+        .await
+        .unwrap();
     w.session("lane").send("go").await.unwrap().detach();
-    eventually("the tool runs", || hang.runs.load(Ordering::SeqCst)).await;
+    wait_until("the tool runs", || hang.runs.load(Ordering::SeqCst)).await;
     pause(200).await;
     assert!(!hang.dropped.load(Ordering::SeqCst), "while beats are answered it goes on");
     stuck.store(true, Ordering::SeqCst);
-    eventually("the tool is dropped", || hang.dropped.load(Ordering::SeqCst)).await;
+    wait_until("the tool is dropped", || hang.dropped.load(Ordering::SeqCst)).await;
 }

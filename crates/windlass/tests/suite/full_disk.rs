@@ -1,11 +1,11 @@
-//! A disk that is full while a run is at work.
+//! A disk that becomes full during a run.
 
-use windlass::End;
-use windlass::sqlite::{Settings, SqliteStore};
+use windlass::RunOutcome;
+use windlass::sqlite::{SqliteSettings, SqliteStore};
 
-use crate::kit::{Probe, windlass};
+use crate::kit::{ProbeTool, start_windlass};
 
-/// Looks until its rounds are used up.
+/// A script that calls `Look` until its rounds are used up.
 const TALK: &str = "when any\n  call Look {\"n\": \"${ask}\"}\n";
 
 // spec: STORE-11
@@ -13,19 +13,20 @@ const TALK: &str = "when any\n  call Look {\"n\": \"${ask}\"}\n";
 async fn a_run_goes_on_when_there_is_room_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.db");
-    let small = Settings { most_pages: Some(48), ..Settings::default() };
-    let look = Probe::read("Look");
+    let small = SqliteSettings { max_pages: Some(48), ..SqliteSettings::default() };
+    let look = ProbeTool::read("Look");
     let store = SqliteStore::open_with(&path, &small).unwrap();
-    let w = windlass(TALK, store, std::slice::from_ref(&look)).await;
-    let full = w.session("lane").send("go").await.unwrap().end().await;
+    let w = start_windlass(TALK, store, std::slice::from_ref(&look)).await;
+    let full = w.session("lane").send("go").await.unwrap().wait_for_end().await;
     let said = full.as_ref().err().map(ToString::to_string).unwrap_or_default();
     assert!(said.contains("is full") && said.contains("nothing was lost"), "{full:?}");
-    let done = look.count();
+    let done = look.run_count();
     assert!(done > 0 && done < 50, "{done}");
     drop(w);
     let store = SqliteStore::open(&path).unwrap();
-    let w = windlass(TALK, store, std::slice::from_ref(&look)).await;
-    let End::Finished(ended) = w.session("lane").resume().await.unwrap().end().await.unwrap()
+    let w = start_windlass(TALK, store, std::slice::from_ref(&look)).await;
+    let RunOutcome::Finished(ended) =
+        w.session("lane").resume().await.unwrap().wait_for_end().await.unwrap()
     else {
         panic!("it did not end");
     };

@@ -1,34 +1,44 @@
-//! What the tests share: a Windlass around a script, and a tool that does what a test says.
+//! Helpers of the tests: a Windlass with a script, and a tool that does what a test says.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
-use windlass::core::facts::{AnsweredBy, Facts, Interrupt, Repeat, Verify};
-use windlass::core::input::Finding;
-use windlass::core::order::Touches;
-use windlass::core::outcome::Outcome;
-use windlass::core::raw::Raw;
-use windlass::core::settings::ToolSpec;
-use windlass::ports::{CallContext, Store, Task, Tool};
+use windlass::core::call::call_facts::{
+    AnsweredBy, CallFacts, Interruptibility, ProbeSupport, Repeatability,
+};
+use windlass::core::call::call_order::TouchedResources;
+use windlass::core::call::outcome::ToolOutcome;
+use windlass::core::log::input::ProbeResult;
+use windlass::core::message::raw_json::RawJson;
+use windlass::core::settings::conversation_settings::ToolSpec;
+use windlass::ports::{BoxFuture, CallContext, Store, Tool};
 use windlass::scripted::Script;
-use windlass::{Builder, LeaseTimes, Windlass};
+use windlass::{LeaseTimes, Windlass, WindlassBuilder};
 
-/// A Windlass that answers from `script`, allows everything, and has `tools`.
-pub(crate) async fn windlass(script: &str, store: impl Store, tools: &[Probe]) -> Windlass {
-    builder(script, store, tools).start().await.unwrap()
+/// Starts a Windlass that answers from `script`, allows everything, and has `tools`.
+pub(crate) async fn start_windlass(
+    script: &str,
+    store: impl Store,
+    tools: &[ProbeTool],
+) -> Windlass {
+    windlass_builder(script, store, tools).start().await.unwrap()
 }
 
-/// The same before it is started.
-pub(crate) fn builder(script: &str, store: impl Store, tools: &[Probe]) -> Builder {
+/// The builder of such a Windlass, before it is started.
+pub(crate) fn windlass_builder(
+    script: &str,
+    store: impl Store,
+    tools: &[ProbeTool],
+) -> WindlassBuilder {
     let mut builder = Windlass::builder()
-        .scripted(Script::parse(script).unwrap())
+        .scripted_model(Script::parse(script).unwrap())
         .store(store)
-        .allow_everything_else()
-        // Short, and long enough for a machine that does much else.
-        .lease(LeaseTimes { beat_ms: 50, expiry_ms: 400 });
+        .allow_by_default()
+        // Short, and long enough for a busy machine.
+        .lease(LeaseTimes { heartbeat_ms: 50, expiry_ms: 400 });
     for tool in tools {
-        // Probes do the same thing over and over; that is not what these tests are about.
+        // Probe tools repeat the same call; these tests are not about loops.
         let name = Arc::from(tool.name);
         builder = builder.tool(tool.clone()).settings(|settings| {
             settings.guards.exempt.push(name);
@@ -41,95 +51,99 @@ pub(crate) fn builder(script: &str, store: impl Store, tools: &[Probe]) -> Build
 
 /// A tool that counts its runs and waits where a test wants it to.
 #[derive(Clone)]
-pub(crate) struct Probe {
+pub(crate) struct ProbeTool {
     name: &'static str,
-    repeat: Repeat,
-    touches: Touches,
+    repeat: Repeatability,
+    touches: TouchedResources,
     gate: Option<Arc<Notify>>,
-    finding: Option<Finding>,
+    probe_result: Option<ProbeResult>,
     pub(crate) runs: Arc<AtomicU32>,
     pub(crate) keys: Arc<Mutex<Vec<String>>>,
 }
 
-impl Probe {
-    /// A tool that changes things.
+impl ProbeTool {
+    /// Creates a tool with side effects.
     pub(crate) fn once_only(name: &'static str) -> Self {
         Self {
             name,
-            repeat: Repeat::OnceOnly,
-            touches: Touches::Exclusive,
+            repeat: Repeatability::OnceOnly,
+            touches: TouchedResources::Exclusive,
             gate: None,
-            finding: None,
+            probe_result: None,
             runs: Arc::default(),
             keys: Arc::default(),
         }
     }
 
-    /// A tool that only looks.
+    /// Creates a tool that only reads.
     pub(crate) fn read(name: &'static str) -> Self {
-        let touches = Touches::Reads(vec![Arc::from(name)]);
-        Self { repeat: Repeat::Repeatable, touches, ..Self::once_only(name) }
+        let touches = TouchedResources::Reads(vec![Arc::from(name)]);
+        Self { repeat: Repeatability::Repeatable, touches, ..Self::once_only(name) }
     }
 
-    /// The same tool, which waits for `gate` before it comes back.
-    pub(crate) fn gated(mut self, gate: &Arc<Notify>) -> Self {
+    /// Makes the tool wait for `gate` before it returns.
+    pub(crate) fn with_gate(mut self, gate: &Arc<Notify>) -> Self {
         self.gate = Some(Arc::clone(gate));
         self
     }
 
-    /// The same tool, which can tell what became of a lost call.
-    pub(crate) fn verified(mut self, finding: Finding) -> Self {
-        self.finding = Some(finding);
+    /// Sets what the tool finds out about an interrupted call.
+    pub(crate) fn with_probe_result(mut self, finding: ProbeResult) -> Self {
+        self.probe_result = Some(finding);
         self
     }
 
-    pub(crate) fn count(&self) -> u32 {
+    pub(crate) fn run_count(&self) -> u32 {
         self.runs.load(Ordering::SeqCst)
     }
 }
 
-impl Tool for Probe {
+impl Tool for ProbeTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: Arc::from(self.name),
             description: Arc::from("a probe"),
-            input_schema: Raw::parse(r#"{"type":"object"}"#).unwrap(),
+            input_schema: RawJson::parse(r#"{"type":"object"}"#).unwrap(),
         }
     }
 
-    fn assess(&self, _input: &Raw) -> Facts {
-        Facts {
+    fn assess(&self, _input: &RawJson) -> CallFacts {
+        CallFacts {
             touches: self.touches.clone(),
             repeat: self.repeat,
-            interrupt: Interrupt::Interruptible,
-            verify: if self.finding.is_some() { Verify::CanTell } else { Verify::CannotTell },
+            interrupt: Interruptibility::Interruptible,
+            probe: if self.probe_result.is_some() {
+                ProbeSupport::Supported
+            } else {
+                ProbeSupport::Unsupported
+            },
             answered_by: AnsweredBy::Tool,
             timeout_ms: 60_000,
             problem: None,
             summary: None,
-            ..Facts::default()
+            ..CallFacts::default()
         }
     }
 
-    fn run(&self, context: CallContext, _input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         self.runs.fetch_add(1, Ordering::SeqCst);
         self.keys.lock().unwrap().push(context.idempotency_key.to_string());
         Box::pin(async move {
             if let Some(gate) = &self.gate {
                 gate.notified().await;
             }
-            Outcome::Done(Raw::string("probed"))
+            ToolOutcome::Done(RawJson::string("probed"))
         })
     }
 
-    fn verify(&self, _context: CallContext, _input: Raw) -> Task<'_, Finding> {
-        let finding = self.finding.clone().unwrap_or(Finding::Unknown {});
+    fn probe(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ProbeResult> {
+        let finding = self.probe_result.clone().unwrap_or(ProbeResult::Unknown {});
         Box::pin(std::future::ready(finding))
     }
 }
 
-/// Runs `work` with a subscriber of `tracing` for this thread. As long as there is only one, an event
-/// that a thread without it reaches first is switched off for all threads; so there are two.
+/// Runs `work` with a subscriber of `tracing` for this thread. As long as there is only one, an
+/// event that a thread without it reaches first is switched off for all threads; so there are two.
 pub(crate) fn with_subscriber<T>(
     subscriber: impl Into<tracing::Dispatch>,
     work: impl FnOnce() -> T,
@@ -140,7 +154,7 @@ pub(crate) fn with_subscriber<T>(
 }
 
 /// Waits until `condition` holds; fails after twenty seconds, which a loaded machine may need.
-pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) async fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     for _ in 0..4_000 {
         if condition() {
             return;

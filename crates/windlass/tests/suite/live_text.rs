@@ -1,17 +1,17 @@
 //! Live text: every word once and in order, whatever the speed of model and reader.
 
-use windlass::core::input::Input;
+use windlass::core::log::input::Input;
 use windlass::memory::MemoryStore;
-use windlass::{End, Item};
+use windlass::{RunOutcome, StreamItem};
 
-use crate::kit::{Probe, pause, windlass};
+use crate::kit::{ProbeTool, pause, start_windlass};
 
-/// So many words in one burst.
+/// This many words at once.
 fn words(of: &str, count: usize) -> String {
     (0..count).map(|n| format!("{of}{n} ")).collect::<String>().trim_end().to_owned()
 }
 
-/// What a reader put together from pieces, and what the entries of the replies say.
+/// The text that a reader joined from pieces, and the text in the entries of the replies.
 #[derive(Default)]
 struct Read {
     live: Vec<String>,
@@ -20,23 +20,23 @@ struct Read {
 }
 
 impl Read {
-    fn item(&mut self, item: &Item) {
+    fn item(&mut self, item: &StreamItem) {
         match item {
-            Item::Text { ask, piece } => {
+            StreamItem::TextDelta { model_call: ask, text: piece } => {
                 if self.open != Some(*ask) {
                     self.open = Some(*ask);
                     self.live.push(String::new());
                 }
                 self.live.last_mut().unwrap().push_str(piece);
             }
-            Item::Entry(entry) => {
-                if let Input::Replied { ask, reply, .. } = &entry.input {
+            StreamItem::Entry(entry) => {
+                if let Input::ModelReplied { model_call: ask, reply, .. } = &entry.input {
                     assert!(self.open.is_none_or(|open| open == *ask), "text after its reply");
                     self.open = None;
                     self.whole.push(reply.text().to_string());
                 }
             }
-            Item::Thinking { .. } | Item::Ended(_) => {}
+            StreamItem::ThinkingDelta { .. } | StreamItem::RunEnded(_) => {}
         }
     }
 }
@@ -49,7 +49,7 @@ async fn the_owner_reads_every_word_once_however_slowly_it_reads() {
         "when results 0\n  say \"{first}\"\n  call Look {{}}\nwhen any\n  say \"{second}\"\n"
     );
     for sleep_ms in [0, 1] {
-        let w = windlass(&script, MemoryStore::default(), &[Probe::read("Look")]).await;
+        let w = start_windlass(&script, MemoryStore::default(), &[ProbeTool::read("Look")]).await;
         let mut run = w.session("lane").send("go").await.unwrap();
         let mut read = Read::default();
         while let Some(item) = run.next().await.unwrap() {
@@ -60,7 +60,9 @@ async fn the_owner_reads_every_word_once_however_slowly_it_reads() {
         }
         assert_eq!(read.live, [first.clone(), second.clone()]);
         assert_eq!(read.whole, read.live);
-        let End::Finished(ended) = run.end().await.unwrap() else { panic!("not finished") };
+        let RunOutcome::Finished(ended) = run.wait_for_end().await.unwrap() else {
+            panic!("not finished")
+        };
         assert_eq!(*ended.text, *second);
     }
 }
@@ -70,10 +72,10 @@ async fn a_subscriber_that_lags_sees_no_gap_and_nothing_twice() {
     let text = words("w", 2_000);
     let script =
         format!("when ask 5+\n  say \"{text}\"\nwhen any\n  say \"{text}\"\n  call Look {{}}\n");
-    let w = windlass(&script, MemoryStore::default(), &[Probe::read("Look")]).await;
+    let w = start_windlass(&script, MemoryStore::default(), &[ProbeTool::read("Look")]).await;
     let session = w.session("lane");
     let mut slow = session.subscribe(0);
-    session.send("go").await.unwrap().end().await.unwrap();
+    session.send("go").await.unwrap().wait_for_end().await.unwrap();
     let mut read = Read::default();
     while read.whole.len() < 5 {
         read.item(&slow.next().await.unwrap());
@@ -89,11 +91,11 @@ async fn a_subscriber_that_lags_sees_no_gap_and_nothing_twice() {
 async fn a_subscriber_that_keeps_up_reads_every_word() {
     let text = words("w", 400);
     let script = format!("when any\n  pace 1ms\n  say \"{text}\"\n");
-    let w = windlass(&script, MemoryStore::default(), &[]).await;
+    let w = start_windlass(&script, MemoryStore::default(), &[]).await;
     let session = w.session("lane");
     let mut reader = session.subscribe(0);
     let run = session.send("go").await.unwrap();
-    let watched = tokio::spawn(run.end());
+    let watched = tokio::spawn(run.wait_for_end());
     let mut read = Read::default();
     while read.whole.is_empty() {
         read.item(&reader.next().await.unwrap());

@@ -1,73 +1,73 @@
-//! Rounds in the real loop: calls side by side, what is recorded when, and tools that break.
+//! Rounds in the real loop: parallel calls, what is recorded when, and tools that panic.
 
 use std::fs;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
-use windlass::core::block::Kind;
-use windlass::core::facts::{Facts, Repeat};
-use windlass::core::ids::CallId;
-use windlass::core::input::Input;
-use windlass::core::order::Touches;
-use windlass::core::outcome::Outcome;
-use windlass::core::raw::Raw;
-use windlass::core::record::Record;
-use windlass::core::settings::ToolSpec;
+use windlass::core::call::call_facts::{CallFacts, Repeatability};
+use windlass::core::call::call_order::TouchedResources;
+use windlass::core::call::outcome::ToolOutcome;
+use windlass::core::log::ids::CallId;
+use windlass::core::log::input::Input;
+use windlass::core::log::record::Record;
+use windlass::core::message::content_block::BlockKind;
+use windlass::core::message::raw_json::RawJson;
+use windlass::core::settings::conversation_settings::ToolSpec;
 use windlass::memory::MemoryStore;
-use windlass::ports::{CallContext, Clock, Store, Task, Tool};
+use windlass::ports::{BoxFuture, CallContext, Clock, Store, Tool};
 use windlass::scripted::Script;
 use windlass::sqlite::SqliteStore;
-use windlass::tools::{Workplace, standard};
-use windlass::{End, LeaseTimes, Session, SystemClock, Windlass};
+use windlass::tools::{ToolContext, standard_tools};
+use windlass::{LeaseTimes, RunOutcome, Session, SystemClock, Windlass};
 
-use crate::kit::{Probe, builder, eventually, pause, windlass};
+use crate::kit::{ProbeTool, pause, start_windlass, wait_until, windlass_builder};
 
 /// A read that takes two seconds.
-struct Slow;
+struct SlowTool;
 
-impl Tool for Slow {
+impl Tool for SlowTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: Arc::from("Slow"),
             description: Arc::from("takes its time"),
-            input_schema: Raw::parse(r#"{"type":"object"}"#).unwrap(),
+            input_schema: RawJson::parse(r#"{"type":"object"}"#).unwrap(),
         }
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        let touches = Touches::Reads(vec![Arc::from(input.text())]);
-        Facts { touches, repeat: Repeat::Repeatable, ..Facts::default() }
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        let touches = TouchedResources::Reads(vec![Arc::from(input.text())]);
+        CallFacts { touches, repeat: Repeatability::Repeatable, ..CallFacts::default() }
     }
 
-    fn run(&self, _context: CallContext, _input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async {
             pause(2_000).await;
-            Outcome::Done(Raw::string("read"))
+            ToolOutcome::Done(RawJson::string("read"))
         })
     }
 }
 
-/// A tool that breaks down.
-struct Broken;
+/// A tool that panics.
+struct BrokenTool;
 
-impl Tool for Broken {
+impl Tool for BrokenTool {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: Arc::from("Broken"), ..Slow.spec() }
+        ToolSpec { name: Arc::from("Broken"), ..SlowTool.spec() }
     }
 
-    fn assess(&self, input: &Raw) -> Facts {
-        Slow.assess(input)
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        SlowTool.assess(input)
     }
 
-    fn run(&self, _context: CallContext, _input: Raw) -> Task<'_, Outcome> {
+    fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async { panic!("the cog is missing") })
     }
 }
 
-async fn ended(windlass: &Windlass, prompt: &str) -> (Session, String) {
+async fn run_to_end(windlass: &Windlass, prompt: &str) -> (Session, String) {
     let session = windlass.session("lane");
-    match session.send(prompt).await.unwrap().end().await.unwrap() {
-        End::Finished(end) => (session, end.text.to_string()),
+    match session.send(prompt).await.unwrap().wait_for_end().await.unwrap() {
+        RunOutcome::Finished(end) => (session, end.text.to_string()),
         other => panic!("{other:?}"),
     }
 }
@@ -78,12 +78,12 @@ async fn a_round_that_reads_is_one_append() {
     let store = Arc::new(SqliteStore::open(folder.path().join("windlass.db")).unwrap());
     let calls: String = (1..=10).map(|n| format!("when ask {n}\n  call Look {{}}\n")).collect();
     let script = calls + "when any\n  say \"done\"\n";
-    let w = builder(&script, MemoryStore::new(), &[Probe::read("Look")])
+    let w = windlass_builder(&script, MemoryStore::new(), &[ProbeTool::read("Look")])
         .shared_store(Arc::clone(&store) as Arc<dyn Store>)
         .lease(LeaseTimes::default());
-    let (_, text) = ended(&w.start().await.unwrap(), "go").await;
+    let (_, text) = run_to_end(&w.start().await.unwrap(), "go").await;
     assert_eq!(text, "done");
-    // Eight others begin and end a run; with two appends to a round it would be 28.
+    // Eight others start and end a run; with two appends per round it would be 28.
     let commits = store.commits();
     assert!(commits < 24, "{commits}");
 }
@@ -94,27 +94,27 @@ async fn six_reads_of_two_seconds_take_about_two() {
     let calls: String = (0..6).map(|n| format!("  call Slow {{\"n\": {n}}}\n")).collect();
     let script = format!("when results 0\n{calls}when results 6\n  say \"all six\"\n");
     let w = Windlass::builder()
-        .scripted(Script::parse(&script).unwrap())
+        .scripted_model(Script::parse(&script).unwrap())
         .store(MemoryStore::default())
-        .tool(Slow)
-        .allow_everything_else()
+        .tool(SlowTool)
+        .allow_by_default()
         .start()
         .await
         .unwrap();
     let clock = SystemClock::start();
-    assert_eq!(ended(&w, "go").await.1, "all six");
+    assert_eq!(run_to_end(&w, "go").await.1, "all six");
     let took = clock.monotonic_ms();
-    // One after the other they take twelve.
+    // One after the other they would take twelve seconds.
     assert!((2_000..9_000).contains(&took), "{took} ms");
 }
 
 async fn records(session: &Session) -> Vec<Record> {
-    session.log().await.unwrap().into_iter().flat_map(|entry| entry.records).collect()
+    session.read_log().await.unwrap().into_iter().flat_map(|entry| entry.records).collect()
 }
 
-fn started(records: &[Record]) -> Vec<CallId> {
+fn started_calls(records: &[Record]) -> Vec<CallId> {
     let call = |record: &Record| match record {
-        Record::Started { call } => Some(*call),
+        Record::CallStarted { call } => Some(*call),
         _ => None,
     };
     records.iter().filter_map(call).collect()
@@ -124,28 +124,30 @@ fn started(records: &[Record]) -> Vec<CallId> {
 #[tokio::test]
 async fn a_call_with_effects_is_on_record_before_it_begins_and_its_result_after() {
     let gate = Arc::new(Notify::new());
-    let tools = [Probe::read("Look"), Probe::once_only("Send").gated(&gate)];
+    let tools = [ProbeTool::read("Look"), ProbeTool::once_only("Send").with_gate(&gate)];
     let script =
         "when results 0\n  say \"now\"\n  call Look {}\n  call Send {}\nwhen any\n  say \"ok\"\n";
-    let w = windlass(script, MemoryStore::default(), &tools).await;
+    let w = start_windlass(script, MemoryStore::default(), &tools).await;
     let session = w.session("lane");
     let run = session.send("go").await.unwrap();
-    eventually("the call is in the air", || tools[1].count() == 1).await;
-    // Lane, reply and place in the reply: the text is block 0, the look block 1.
-    let send = CallId { ask: 1, index: 2 };
-    assert_eq!(started(&records(&session).await), [send], "a read needs no such record");
-    let is = |record: &Record, call: CallId| matches!(record, Record::Completed { call: id } if *id == call);
+    wait_until("the call is in the air", || tools[1].run_count() == 1).await;
+    // Lane, reply and index in the reply: the text is block 0, the look block 1.
+    let send = CallId { model_call: 1, index: 2 };
+    assert_eq!(started_calls(&records(&session).await), [send], "a read needs no such record");
+    let is = |record: &Record, call: CallId| matches!(record, Record::CallReturned { call: id } if *id == call);
     assert!(!records(&session).await.iter().any(|record| is(record, send)));
     gate.notify_one();
-    run.end().await.unwrap();
-    let log = session.log().await.unwrap();
+    run.wait_for_end().await.unwrap();
+    let log = session.read_log().await.unwrap();
     let entry = log.iter().find(|entry| entry.records.iter().any(|record| is(record, send)));
     let entry = entry.unwrap();
-    let Input::ToolReturned { outcome: Outcome::Done(raw), .. } = &entry.input else { panic!() };
+    let Input::ToolReturned { outcome: ToolOutcome::Done(raw), .. } = &entry.input else {
+        panic!()
+    };
     assert_eq!(raw.text(), "\"probed\"", "the raw result");
     let at = |wanted: fn(&Record) -> bool| entry.records.iter().position(wanted).unwrap();
-    let completed = at(|record| matches!(record, Record::Completed { .. }));
-    assert!(completed < at(|record| matches!(record, Record::Settled { .. })));
+    let completed = at(|record| matches!(record, Record::CallReturned { .. }));
+    assert!(completed < at(|record| matches!(record, Record::ResultFinalized { .. })));
 }
 
 const BREAKING: &str = r#"
@@ -165,24 +167,24 @@ when results 6
 async fn whatever_breaks_is_the_calls_result_and_the_run_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("w")).unwrap();
-    let workplace = Workplace::new(&folder.path().join("w"));
+    let workplace = ToolContext::new(&folder.path().join("w"));
     let w = Windlass::builder()
-        .scripted(Script::parse(BREAKING).unwrap())
+        .scripted_model(Script::parse(BREAKING).unwrap())
         .store(MemoryStore::default())
-        .tools(standard(&workplace))
-        .tool(Broken)
-        .allow_everything_else()
+        .tools(standard_tools(&workplace))
+        .tool(BrokenTool)
+        .allow_by_default()
         .start()
         .await
         .unwrap();
-    let (session, text) = ended(&w, "go").await;
+    let (session, text) = run_to_end(&w, "go").await;
     assert_eq!(text, "all six came back");
-    let transcript = session.conversation().await.unwrap().transcript;
+    let transcript = session.load_conversation().await.unwrap().transcript;
     let results: Vec<String> = transcript
         .segments()
         .iter()
         .flat_map(|segment| segment.blocks.iter())
-        .filter(|block| matches!(block.kind(), Kind::ToolResult { .. }))
+        .filter(|block| matches!(block.kind(), BlockKind::ToolResult { .. }))
         .map(|block| block.raw().text().to_owned())
         .collect();
     let said =

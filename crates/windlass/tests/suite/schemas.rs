@@ -2,7 +2,7 @@
 
 use windlass::memory::MemoryStore;
 use windlass::scripted::Script;
-use windlass::{End, Windlass};
+use windlass::{RunOutcome, Windlass};
 
 const SCHEMA: &str =
     r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
@@ -19,15 +19,17 @@ when any
 #[tokio::test]
 async fn an_answer_that_does_not_fit_is_asked_for_again() {
     let windlass = Windlass::builder()
-        .scripted(Script::parse(SCRIPT).unwrap())
+        .scripted_model(Script::parse(SCRIPT).unwrap())
         .store(MemoryStore::new())
-        .answer_fits(SCHEMA)
+        .output_schema(SCHEMA)
         .start()
         .await
         .unwrap();
     let run = windlass.session("c").send("how many?").await.unwrap();
-    let End::Finished(ended) = run.end().await.unwrap() else { panic!("it did not finish") };
-    let answer: serde_json::Value = ended.structured.unwrap().read().unwrap();
+    let RunOutcome::Finished(ended) = run.wait_for_end().await.unwrap() else {
+        panic!("it did not finish")
+    };
+    let answer: serde_json::Value = ended.structured_output.unwrap().read().unwrap();
     assert_eq!(answer, serde_json::json!({ "n": 3 }));
     assert_eq!(ended.counters.output_retries, 1);
 }
@@ -36,9 +38,9 @@ async fn an_answer_that_does_not_fit_is_asked_for_again() {
 async fn a_schema_that_is_none_is_told_at_the_start() {
     for schema in ["", "{", "[1]", r#"{"type": "nonsense"}"#] {
         let builder = Windlass::builder()
-            .scripted(Script::parse(SCRIPT).unwrap())
+            .scripted_model(Script::parse(SCRIPT).unwrap())
             .store(MemoryStore::new())
-            .answer_fits(schema);
+            .output_schema(schema);
         assert!(builder.start().await.is_err(), "{schema:?} was taken for a schema");
     }
 }

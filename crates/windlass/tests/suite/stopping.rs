@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use tokio::sync::Notify;
-use windlass::core::outcome::OutcomeKind;
-use windlass::core::record::{Record, Settlement};
+use windlass::core::call::outcome::OutcomeKind;
+use windlass::core::log::record::{Record, RecordedResult};
 use windlass::memory::MemoryStore;
-use windlass::{End, StopCause};
+use windlass::{RunOutcome, StopCause};
 
-use crate::kit::{Probe, eventually, windlass};
+use crate::kit::{ProbeTool, start_windlass, wait_until};
 
-fn cause(end: &End) -> StopCause {
+fn cause(end: &RunOutcome) -> StopCause {
     match end {
-        End::Finished(ended) => ended.cause,
+        RunOutcome::Finished(ended) => ended.cause,
         other => panic!("not finished: {other:?}"),
     }
 }
@@ -21,17 +21,17 @@ fn cause(end: &End) -> StopCause {
 #[tokio::test]
 async fn a_cancel_lets_the_running_tool_finish() {
     let gate = Arc::new(Notify::new());
-    let send = Probe::once_only("Send").gated(&gate);
+    let send = ProbeTool::once_only("Send").with_gate(&gate);
     let script = "when results 0\n  call Send {}\n  call Send {}\nwhen any\n  say \"sent\"\n";
-    let w = windlass(script, MemoryStore::default(), std::slice::from_ref(&send)).await;
+    let w = start_windlass(script, MemoryStore::default(), std::slice::from_ref(&send)).await;
     let session = w.session("lane");
     let run = session.send("go").await.unwrap();
-    eventually("the first call runs", || send.count() == 1).await;
+    wait_until("the first call runs", || send.run_count() == 1).await;
     session.cancel(None).await.unwrap();
     gate.notify_one();
-    assert_eq!(cause(&run.end().await.unwrap()), StopCause::UserCancel);
-    assert_eq!(send.count(), 1, "the second call never starts");
-    let log = session.log().await.unwrap();
+    assert_eq!(cause(&run.wait_for_end().await.unwrap()), StopCause::UserCancel);
+    assert_eq!(send.run_count(), 1, "the second call never starts");
+    let log = session.read_log().await.unwrap();
     let settled: Vec<OutcomeKind> =
         log.iter().flat_map(|e| &e.records).filter_map(outcome).collect();
     assert_eq!(settled.len(), 2);
@@ -40,8 +40,10 @@ async fn a_cancel_lets_the_running_tool_finish() {
 
 fn outcome(record: &Record) -> Option<OutcomeKind> {
     match record {
-        Record::Settled { shown: Settlement::AsCompleted {}, .. } => Some(OutcomeKind::Done),
-        Record::Settled { shown: Settlement::Shown(shown), .. } => Some(shown.kind),
+        Record::ResultFinalized { result: RecordedResult::Unchanged {}, .. } => {
+            Some(OutcomeKind::Done)
+        }
+        Record::ResultFinalized { result: RecordedResult::Replaced(shown), .. } => Some(shown.kind),
         _ => None,
     }
 }
@@ -50,16 +52,19 @@ fn outcome(record: &Record) -> Option<OutcomeKind> {
 #[tokio::test]
 async fn an_abort_interrupts_a_hanging_tool_and_says_so() {
     let gate = Arc::new(Notify::new());
-    let send = Probe::once_only("Send").gated(&gate);
-    let w =
-        windlass("when any\n  call Send {}\n", MemoryStore::default(), std::slice::from_ref(&send))
-            .await;
+    let send = ProbeTool::once_only("Send").with_gate(&gate);
+    let w = start_windlass(
+        "when any\n  call Send {}\n",
+        MemoryStore::default(),
+        std::slice::from_ref(&send),
+    )
+    .await;
     let session = w.session("lane");
     let run = session.send("go").await.unwrap();
-    eventually("the call runs", || send.count() == 1).await;
+    wait_until("the call runs", || send.run_count() == 1).await;
     session.abort(None).await.unwrap();
-    assert_eq!(cause(&run.end().await.unwrap()), StopCause::UserCancel);
-    let log = session.log().await.unwrap();
+    assert_eq!(cause(&run.wait_for_end().await.unwrap()), StopCause::UserCancel);
+    let log = session.read_log().await.unwrap();
     let settled: Vec<OutcomeKind> =
         log.iter().flat_map(|e| &e.records).filter_map(outcome).collect();
     assert_eq!(settled, [OutcomeKind::Interrupted]);
@@ -67,19 +72,20 @@ async fn an_abort_interrupts_a_hanging_tool_and_says_so() {
 
 #[tokio::test]
 async fn an_abort_ends_a_hanging_model_call() {
-    let w = windlass("when any\n  delay 1m\n  say \"late\"\n", MemoryStore::default(), &[]).await;
+    let w =
+        start_windlass("when any\n  delay 1m\n  say \"late\"\n", MemoryStore::default(), &[]).await;
     let session = w.session("lane");
     let run = session.send("go").await.unwrap();
     session.abort(None).await.unwrap();
-    assert_eq!(cause(&run.end().await.unwrap()), StopCause::UserCancel);
+    assert_eq!(cause(&run.wait_for_end().await.unwrap()), StopCause::UserCancel);
 }
 
 // spec: LANES-07
 #[tokio::test]
 async fn a_cancel_between_two_model_attempts_is_seen_at_once() {
-    let w = windlass("when any\n  fail 529\n", MemoryStore::default(), &[]).await;
+    let w = start_windlass("when any\n  fail 529\n", MemoryStore::default(), &[]).await;
     let session = w.session("lane");
     let run = session.send("go").await.unwrap();
     session.cancel(None).await.unwrap();
-    assert_eq!(cause(&run.end().await.unwrap()), StopCause::UserCancel);
+    assert_eq!(cause(&run.wait_for_end().await.unwrap()), StopCause::UserCancel);
 }

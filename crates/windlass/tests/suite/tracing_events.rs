@@ -1,18 +1,18 @@
-//! Events as whoever subscribes sees them.
+//! Events as a subscriber sees them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
-use windlass::core::limits::Times;
+use windlass::core::settings::limits::RunTimeLimits;
 use windlass::memory::MemoryStore;
 
-use crate::kit::{Probe, builder, with_subscriber};
+use crate::kit::{ProbeTool, windlass_builder, with_subscriber};
 
 type Fields = BTreeMap<String, String>;
 
-/// Keeps every event of our target.
+/// Records every event of our target.
 #[derive(Clone, Default)]
 struct Caught(Arc<Mutex<Vec<Fields>>>);
 
@@ -37,7 +37,7 @@ impl<S: tracing::Subscriber> Layer<S> for Caught {
     }
 }
 
-// Both are in one test: a subscriber is for a thread, and what is enabled is remembered.
+// Both are in one test: a subscriber belongs to a thread, and the enabled state is cached.
 // spec: TRACE-10
 #[test]
 fn every_event_row_is_traced_with_its_fields_and_other_name() {
@@ -47,15 +47,16 @@ fn every_event_row_is_traced_with_its_fields_and_other_name() {
     with_subscriber(subscriber, || {
         runtime.block_on(async {
             let script = "when results 0\n  call Look {}\nwhen any\n  say \"done\"\n";
-            let look = Probe::read("Look");
-            let w = builder(script, MemoryStore::new(), &[look])
+            let look = ProbeTool::read("Look");
+            let w = windlass_builder(script, MemoryStore::new(), &[look])
                 .settings(|settings| {
-                    settings.times = Some(Times { soft_ms: 0, hard_ms: 60_000, grace_ms: 0 });
+                    settings.times =
+                        Some(RunTimeLimits { soft_ms: 0, hard_ms: 60_000, grace_ms: 0 });
                 })
                 .start()
                 .await
                 .unwrap();
-            w.session("lane").send("go").await.unwrap().end().await.unwrap();
+            w.session("lane").send("go").await.unwrap().wait_for_end().await.unwrap();
         });
     });
     let all = caught.0.lock().unwrap().clone();

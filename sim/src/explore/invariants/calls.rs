@@ -1,17 +1,17 @@
-//! The way of a call: judged, let go, brought home, answered once, and told truthfully.
+//! Invariants of tool calls: authorised, started, returned, answered once, and reported truthfully.
 
-use windlass_core::call::{Call, CallState};
-use windlass_core::facts::{AnsweredBy, Interrupt};
-use windlass_core::ids::{CallId, Millis};
-use windlass_core::outcome::{Outcome, OutcomeKind};
-use windlass_core::record::{Record, Settlement, Stop, TimeLimit};
-use windlass_core::run::Run;
+use windlass_core::call::call_facts::{AnsweredBy, Interruptibility};
+use windlass_core::call::call_state::{Call, CallState};
+use windlass_core::call::outcome::{OutcomeKind, ToolOutcome};
+use windlass_core::log::ids::{CallId, UnixMillis};
+use windlass_core::log::record::{Record, RecordedResult, StopMode, TimeLimit};
+use windlass_core::run::active_run::Run;
 use windlass_core::{Entry, Input};
 
-use super::time;
-use super::{Fact, OfFact, Verdict, ensure};
+use super::time_limits;
+use super::{InvariantResult, RecordInvariant, RecordUnderTest, ensure};
 
-pub(super) const FACTS: &[OfFact] = &[
+pub(super) const FACTS: &[RecordInvariant] = &[
     ("a round closes with every call answered", round_closes_complete),
     ("results stand in call order", results_in_order),
     ("a call is let go only when it is ready", let_go_when_ready),
@@ -25,22 +25,22 @@ pub(super) const FACTS: &[OfFact] = &[
     ("a lost once-only call is not run on its own", cleared_rightly),
 ];
 
-fn call<'a>(fact: &'a Fact<'_>, id: CallId) -> Option<&'a Call> {
+fn call<'a>(fact: &'a RecordUnderTest<'_>, id: CallId) -> Option<&'a Call> {
     fact.now.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
 }
 
-fn state<'a>(fact: &'a Fact<'_>, id: CallId) -> Option<&'a CallState> {
+fn state<'a>(fact: &'a RecordUnderTest<'_>, id: CallId) -> Option<&'a CallState> {
     call(fact, id).map(|call| &call.state)
 }
 
-fn round_closes_complete(fact: &Fact<'_>) -> Verdict {
+fn round_closes_complete(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::RoundClosed {} = fact.record else { return Ok(()) };
     let round = fact.now.run.as_ref().and_then(Run::round);
-    let done = round.is_some_and(|round| round.calls.iter().all(Call::is_settled));
+    let done = round.is_some_and(|round| round.calls.iter().all(Call::is_finished));
     ensure(done, || "a call of the round has no result".to_owned())
 }
 
-fn results_in_order(fact: &Fact<'_>) -> Verdict {
+fn results_in_order(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::RoundClosed {} = fact.record else { return Ok(()) };
     let Some(round) = fact.now.run.as_ref().and_then(Run::round) else { return Ok(()) };
     let ids = round.blocks.iter().filter_map(|block| block.as_tool_use()).map(|call| &call.id);
@@ -53,42 +53,44 @@ fn results_in_order(fact: &Fact<'_>) -> Verdict {
     })
 }
 
-fn let_go_when_ready(fact: &Fact<'_>) -> Verdict {
-    let (Record::Launched { call: id } | Record::Started { call: id }) = fact.record else {
+fn let_go_when_ready(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let (Record::RepeatableCallStarted { call: id } | Record::CallStarted { call: id }) =
+        fact.record
+    else {
         return Ok(());
     };
     let call = call(fact, *id);
     let ready = call.is_some_and(|call| call.state == CallState::Ready);
-    let stored = matches!(fact.record, Record::Started { .. });
+    let stored = matches!(fact.record, Record::CallStarted { .. });
     let fits = call.is_some_and(|call| call.facts.is_repeatable() != stored);
     ensure(ready && fits, || format!("call {id} was {:?}", call.map(|call| &call.state)))
 }
 
-fn stopping_lets_nothing_go(fact: &Fact<'_>) -> Verdict {
-    let (Record::Launched { call: id }
-    | Record::Started { call: id }
-    | Record::Spawned { call: id, .. }
+fn stopping_lets_nothing_go(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let (Record::RepeatableCallStarted { call: id }
+    | Record::CallStarted { call: id }
+    | Record::ChildrenSpawned { call: id, .. }
     | Record::JournalChanged { call: id, .. }) = fact.record
     else {
         return Ok(());
     };
-    let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop.is_some());
+    let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop_request.is_some());
     ensure(!stopping, || format!("call {id} was let go in a run that is to end"))
 }
 
-fn settled_once(fact: &Fact<'_>) -> Verdict {
-    let Record::Settled { call: id, .. } = fact.record else { return Ok(()) };
-    let open = call(fact, *id).is_some_and(|call| !call.is_settled());
+fn settled_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::ResultFinalized { call: id, .. } = fact.record else { return Ok(()) };
+    let open = call(fact, *id).is_some_and(|call| !call.is_finished());
     ensure(open, || format!("call {id} was settled already"))
 }
 
-fn result_is_earned(fact: &Fact<'_>) -> Verdict {
-    let Record::Settled { call: id, shown } = fact.record else { return Ok(()) };
+fn result_is_earned(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::ResultFinalized { call: id, result: shown } = fact.record else { return Ok(()) };
     let Some(state) = state(fact, *id) else { return Ok(()) };
-    let mail = matches!(fact.entry.input, Input::Received { .. });
-    let probe = matches!(fact.entry.input, Input::Probed { .. });
-    let back = matches!(state, CallState::AfterHook(_));
-    let waits = matches!(state, CallState::Questioned(_));
+    let mail = matches!(fact.entry.input, Input::CommandsReceived { .. });
+    let probe = matches!(fact.entry.input, Input::CallProbed { .. });
+    let back = matches!(state, CallState::AwaitingPostHook(_));
+    let waits = matches!(state, CallState::AwaitingHuman(_));
     let fits = match kind(shown) {
         OutcomeKind::Done => back || (probe && *state == CallState::Lost) || is_ours(fact, *id),
         OutcomeKind::Answered => (waits && mail) || has_no_plan_to_approve(fact, *id),
@@ -101,82 +103,85 @@ fn result_is_earned(fact: &Fact<'_>) -> Verdict {
     ensure(fits, || format!("call {id} was {state:?} and ended as {:?}", kind(shown)))
 }
 
-/// It flies, or a new owner cannot know whether it did: that is stored for once-only calls alone.
-/// The journal answered, or every child came home.
-fn is_ours(fact: &Fact<'_>, id: CallId) -> bool {
+/// Whether the result of the call may be recorded here: it is in flight, or a new owner cannot know
+/// whether it was (that is stored for once-only calls alone), or the journal answered, or every
+/// child returned.
+fn is_ours(fact: &RecordUnderTest<'_>, id: CallId) -> bool {
     let Some(call) = call(fact, id) else { return false };
     match call.facts.answered_by {
         AnsweredBy::Journal => call.state == CallState::Ready,
-        AnsweredBy::Children => call.away().is_some_and(|away| away.at_work() == 0),
+        AnsweredBy::Children => {
+            call.pending_children().is_some_and(|away| away.running_count() == 0)
+        }
         AnsweredBy::Tool | AnsweredBy::Human | AnsweredBy::PlanApproval => false,
     }
 }
 
 /// Outside of plan mode there is nothing to approve.
-fn has_no_plan_to_approve(fact: &Fact<'_>, id: CallId) -> bool {
+fn has_no_plan_to_approve(fact: &RecordUnderTest<'_>, id: CallId) -> bool {
     let ready = |call: &Call| call.state == CallState::Ready;
     call(fact, id).is_some_and(|call| {
         matches!(call.facts.answered_by, AnsweredBy::PlanApproval) && ready(call)
     })
 }
 
-fn may_have_flown(fact: &Fact<'_>, state: &CallState) -> bool {
-    let halted = fact.now.run.as_ref().and_then(Run::halt).is_some();
+fn may_have_flown(fact: &RecordUnderTest<'_>, state: &CallState) -> bool {
+    let halted = fact.now.run.as_ref().and_then(Run::human_pause).is_some();
     match state {
-        CallState::Running { .. } | CallState::Away(_) => true,
-        CallState::Ready => halted || matches!(fact.entry.input, Input::Adopted { .. }),
+        CallState::Running { .. } | CallState::AwaitingChildren(_) => true,
+        CallState::Ready => halted || matches!(fact.entry.input, Input::OwnerChanged { .. }),
         _ => false,
     }
 }
 
 fn has_not_flown(state: &CallState) -> bool {
     match state {
-        CallState::BeforeHook | CallState::Unjudged | CallState::Ready => true,
-        CallState::Resting { .. } | CallState::Referred => true,
-        CallState::Away(_) => false,
-        CallState::Questioned(_) | CallState::Running { .. } | CallState::Lost => false,
-        CallState::AfterHook(_) | CallState::Settled(_) => false,
+        CallState::AwaitingPreHook | CallState::AwaitingPermission | CallState::Ready => true,
+        CallState::AwaitingRetry { .. } | CallState::AwaitingClassifier => true,
+        CallState::AwaitingChildren(_) => false,
+        CallState::AwaitingHuman(_) | CallState::Running { .. } | CallState::Lost => false,
+        CallState::AwaitingPostHook(_) | CallState::Finished(_) => false,
     }
 }
 
-fn interrupted_rightly(fact: &Fact<'_>) -> Verdict {
-    let Record::Settled { call: id, shown } = fact.record else { return Ok(()) };
+fn interrupted_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::ResultFinalized { call: id, result: shown } = fact.record else { return Ok(()) };
     let Some(call) = call(fact, *id) else { return Ok(()) };
     if !matches!(call.state, CallState::Running { .. }) {
         return Ok(());
     }
-    let stop = fact.now.run.as_ref().and_then(|run| run.stop);
-    let aborted = stop.is_some_and(|stop| stop.how == Stop::Abort);
-    let may = call.facts.interrupt == Interrupt::Interruptible;
+    let stop = fact.now.run.as_ref().and_then(|run| run.stop_request);
+    let aborted = stop.is_some_and(|stop| stop.mode == StopMode::Abort);
+    let may = call.facts.interrupt == Interruptibility::Interruptible;
     let told = kind(shown) == OutcomeKind::Interrupted;
-    let over = time::is_up(fact, TimeLimit::Hard);
-    let late = time::is_out_of_grace(fact);
+    let over = time_limits::is_up(fact, TimeLimit::Hard);
+    let late = time_limits::is_out_of_grace(fact);
     ensure((over || (may && (aborted || late))) && told, || {
         format!("call {id} was taken out of the air")
     })
 }
 
-fn kind(shown: &Settlement) -> OutcomeKind {
+fn kind(shown: &RecordedResult) -> OutcomeKind {
     match shown {
-        Settlement::AsCompleted {} => OutcomeKind::Done,
-        Settlement::Shown(shown) => shown.kind,
+        RecordedResult::Unchanged {} => OutcomeKind::Done,
+        RecordedResult::Replaced(shown) => shown.kind,
     }
 }
 
-fn skipped_means_not_run(fact: &Fact<'_>) -> Verdict {
-    let Record::Settled { call: id, shown } = fact.record else { return Ok(()) };
+fn skipped_means_not_run(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::ResultFinalized { call: id, result: shown } = fact.record else { return Ok(()) };
     let denies = matches!(kind(shown), OutcomeKind::Skipped | OutcomeKind::Denied);
     ensure(!(denies && fact.world.ledger.stands(*id)), || format!("call {id} did take effect"))
 }
 
-fn retried_rightly(fact: &Fact<'_>) -> Verdict {
-    let Record::Retried { call: id, until } = fact.record else { return Ok(()) };
+fn retried_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::CallRetryScheduled { call: id, until } = fact.record else { return Ok(()) };
     let Some(call) = call(fact, *id) else { return Err(format!("no call {id}")) };
     let passing = match &fact.entry.input {
-        Input::ToolReturned { outcome: Outcome::Failed(error), .. } => {
+        Input::ToolReturned { outcome: ToolOutcome::Failed(error), .. } => {
             error.transient && error.recoverable
         }
-        Input::ToolReturned { outcome: Outcome::TimedOut { .. }, .. } => true,
+        Input::ToolReturned { outcome: ToolOutcome::TimedOut { .. }, .. } => true,
         _ => false,
     };
     let pauses = fact.now.settings.as_ref().map_or(0, |s| s.limits.tool_retry_ms.len());
@@ -190,28 +195,28 @@ fn retried_rightly(fact: &Fact<'_>) -> Verdict {
     ensure(right, || format!("{id} for the {}. time after {used_ms} ms", granted.len()))
 }
 
-/// Until when the entry puts another attempt at the call off, if it grants one.
-fn retried_at(entry: &Entry, id: CallId) -> Option<Millis> {
+/// Returns until when the entry postpones the retry of the call, if it grants one.
+fn retried_at(entry: &Entry, id: CallId) -> Option<UnixMillis> {
     entry.records.iter().find_map(|record| match record {
-        Record::Retried { call, until } if *call == id => Some(*until),
+        Record::CallRetryScheduled { call, until } if *call == id => Some(*until),
         _ => None,
     })
 }
 
-/// How much of the call's time an attempt and the pause after it took, as the log tells: whoever
-/// counts in memory may have forgotten. Of a first attempt that timed out only the pause counts.
+/// Returns how much of the call's time an attempt and the pause after it used, according to the
+/// log: a count in memory may be lost. Of a first attempt that timed out only the pause counts.
 fn used_ms(entry: &Entry, id: CallId, is_first: bool) -> u64 {
     let (Input::ToolReturned { started_at, outcome, .. }, Some(until)) =
         (&entry.input, retried_at(entry, id))
     else {
         return 0;
     };
-    let is_timed_out = matches!(outcome, Outcome::TimedOut { .. });
-    until.since(if is_first && is_timed_out { entry.at } else { *started_at })
+    let is_timed_out = matches!(outcome, ToolOutcome::TimedOut { .. });
+    until.ms_since(if is_first && is_timed_out { entry.at } else { *started_at })
 }
 
-fn completed_from_the_air(fact: &Fact<'_>) -> Verdict {
-    let Record::Completed { call: id } = fact.record else { return Ok(()) };
+fn completed_from_the_air(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::CallReturned { call: id } = fact.record else { return Ok(()) };
     let Input::ToolReturned { call: told, attempt, .. } = &fact.entry.input else {
         return Err(format!("call {id} completed by itself"));
     };
@@ -220,10 +225,11 @@ fn completed_from_the_air(fact: &Fact<'_>) -> Verdict {
     ensure(told == id && current && flew, || format!("{told} attempt {attempt} for {id}"))
 }
 
-/// A once-only call goes back to ready only from a question that was answered or a probe.
-fn cleared_rightly(fact: &Fact<'_>) -> Verdict {
-    let Record::CallCleared { call: id } = fact.record else { return Ok(()) };
+/// A once-only call becomes ready again only by the answer to a question or by a probe.
+fn cleared_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::CallRequeued { call: id } = fact.record else { return Ok(()) };
     let Some(call) = call(fact, *id) else { return Err(format!("no call {id}")) };
-    let told = matches!(fact.entry.input, Input::Received { .. } | Input::Probed { .. });
+    let told =
+        matches!(fact.entry.input, Input::CommandsReceived { .. } | Input::CallProbed { .. });
     ensure(call.facts.is_repeatable() || told, || format!("nobody cleared call {id}"))
 }

@@ -1,16 +1,18 @@
-//! How runs begin and end: in order, once each, for the right reason.
+//! Invariants of the start and end of runs: in order, once each, for the right reason.
 
 use windlass_core::Input;
-use windlass_core::outcome::Outcome;
-use windlass_core::record::Record;
-use windlass_core::reply::StopReason;
-use windlass_core::run::{Fatality, Run};
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::record::Record;
+use windlass_core::message::reply::StopReason;
+use windlass_core::run::active_run::{RoundFatality, Run};
 use windlass_core::stop::{RunState, StopCause};
 
-use super::spine::same_run;
-use super::{Fact, OfFact, OfStep, Step, Verdict, ensure};
+use super::state_shape::same_run;
+use super::{
+    InvariantResult, RecordInvariant, RecordUnderTest, StepInvariant, StepUnderTest, ensure,
+};
 
-pub(super) const FACTS: &[OfFact] = &[
+pub(super) const FACTS: &[RecordInvariant] = &[
     ("a run ends once", ends_once),
     ("prompts are taken in order and never supersede", started_in_order),
     ("a cancel is obeyed", cancel_is_obeyed),
@@ -22,47 +24,52 @@ pub(super) const FACTS: &[OfFact] = &[
     ("an end that looks like success has something to show", success_has_text),
 ];
 
-pub(super) const STEPS: &[OfStep] = &[
+pub(super) const STEPS: &[StepInvariant] = &[
     ("a run that goes on has not ended", ended_is_gone),
     ("a run disappears only by ending", no_run_vanishes),
     ("a fatal error is recorded", fatal_is_recorded),
 ];
 
-fn ends_once(fact: &Fact<'_>) -> Verdict {
-    let Record::Finished { run, .. } = fact.record else { return Ok(()) };
+fn ends_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::RunFinished { run, .. } = fact.record else { return Ok(()) };
     let active = fact.now.run.as_ref().is_some_and(|active| active.id == *run);
-    let queued = fact.now.queue.iter().any(|queued| queued.run == *run);
+    let queued = fact.now.prompt_queue.iter().any(|queued| queued.run == *run);
     let again = fact.world.ledger.has_ended(run);
     ensure((active || queued) && !again, || format!("run {run} ended already or never began"))
 }
 
-fn started_in_order(fact: &Fact<'_>) -> Verdict {
+fn started_in_order(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::RunStarted { run } = fact.record else { return Ok(()) };
-    let first = fact.now.queue.front().is_some_and(|front| front.run == *run);
+    let first = fact.now.prompt_queue.front().is_some_and(|front| front.run == *run);
     let free = fact.now.run.is_none();
     let fresh = !fact.world.ledger.has_ended(run);
     ensure(first && free && fresh, || format!("run {run} began out of turn"))
 }
 
-/// The active run, if this record ends it.
-fn ended<'a>(fact: &'a Fact<'_>) -> Option<(&'a Run, StopCause, &'a [StopCause])> {
-    let Record::Finished { run, cause, also, .. } = fact.record else { return None };
-    // A prompt that waited may be over as soon as it begins, for reasons of its own.
+/// Returns the active run, if this record ends it.
+fn ended_run<'a>(fact: &'a RecordUnderTest<'_>) -> Option<(&'a Run, StopCause, &'a [StopCause])> {
+    let Record::RunFinished { run, cause, other_causes: also, .. } = fact.record else {
+        return None;
+    };
+    // A queued prompt may end as soon as it starts, for reasons of its own.
     let began_before = fact.world.live.run.as_ref().is_some_and(|live| live.id == *run);
     let active = fact.now.run.as_ref().filter(|active| active.id == *run && began_before)?;
     Some((active, *cause, also))
 }
 
-fn cancel_is_obeyed(fact: &Fact<'_>) -> Verdict {
-    let Some((run, cause, also)) = ended(fact) else { return Ok(()) };
+fn cancel_is_obeyed(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Some((run, cause, also)) = ended_run(fact) else { return Ok(()) };
     let told = cause == StopCause::UserCancel || also.contains(&StopCause::UserCancel);
     let first = rank(cause) <= rank(StopCause::UserCancel);
-    let stopping = run.stop.is_some();
-    ensure(stopping == told, || format!("{cause:?} {also:?} while stop is {:?}", run.stop))?;
+    let stopping = run.stop_request.is_some();
+    ensure(stopping == told, || {
+        format!("{cause:?} {also:?} while stop is {:?}", run.stop_request)
+    })?;
     ensure(!stopping || first, || format!("a cancelled run ended as {cause:?}"))
 }
 
-/// A finished answer is never lost; then fatal, cancel, budget, time, iterations.
+/// The order of stop causes: a finished answer is never lost; then fatal, cancel, budget, time,
+/// iterations.
 fn rank(cause: StopCause) -> u8 {
     match cause {
         StopCause::EndTurn | StopCause::StopSequence => 0,
@@ -70,7 +77,7 @@ fn rank(cause: StopCause) -> u8 {
         StopCause::ToolFatal => 1,
         StopCause::UserCancel => 2,
         StopCause::BudgetUsd | StopCause::BudgetTokens | StopCause::PriceUnknown => 3,
-        // What it summed up is its answer.
+        // The text of its wrap-up is its answer.
         StopCause::SoftTime => 0,
         StopCause::HardTime => 4,
         StopCause::MaxToolRounds | StopCause::MaxModelCalls => 5,
@@ -80,14 +87,15 @@ fn rank(cause: StopCause) -> u8 {
     }
 }
 
-fn causes_in_order(fact: &Fact<'_>) -> Verdict {
-    let Some((_, cause, also)) = ended(fact) else { return Ok(()) };
+fn causes_in_order(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Some((_, cause, also)) = ended_run(fact) else { return Ok(()) };
     let all: Vec<u8> = std::iter::once(rank(cause)).chain(also.iter().map(rank_beside)).collect();
     let terminal = !matches!(cause, StopCause::ResumeUnsafe | StopCause::AskedHuman);
     ensure(all.is_sorted() && terminal, || format!("{cause:?} with {also:?}"))
 }
 
-/// Beside another cause there is no finished answer, only a reply that made no sense.
+/// The rank of a secondary cause: beside another cause there is no finished answer, only a reply
+/// that made no sense.
 fn rank_beside(cause: &StopCause) -> u8 {
     match cause {
         StopCause::Unexpected => 6,
@@ -95,18 +103,18 @@ fn rank_beside(cause: &StopCause) -> u8 {
     }
 }
 
-fn cut_is_no_answer(fact: &Fact<'_>) -> Verdict {
-    let Some((_, cause, _)) = ended(fact) else { return Ok(()) };
-    let Input::Replied { reply, .. } = &fact.entry.input else { return Ok(()) };
+fn cut_is_no_answer(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Some((_, cause, _)) = ended_run(fact) else { return Ok(()) };
+    let Input::ModelReplied { reply, .. } = &fact.entry.input else { return Ok(()) };
     let cut = reply.stop_reason == StopReason::MaxTokens;
     let answered = rank(cause) == 0 && cause != StopCause::SoftTime;
     ensure(!(cut && answered), || format!("a cut reply ended as {cause:?}"))
 }
 
-fn refusal_is_told(fact: &Fact<'_>) -> Verdict {
-    let Some((_, cause, _)) = ended(fact) else { return Ok(()) };
+fn refusal_is_told(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Some((_, cause, _)) = ended_run(fact) else { return Ok(()) };
     let refused = match &fact.entry.input {
-        Input::Replied { reply, .. } => reply.stop_reason == StopReason::Refusal,
+        Input::ModelReplied { reply, .. } => reply.stop_reason == StopReason::Refusal,
         _ => false,
     };
     let summed_up = cause == StopCause::SoftTime;
@@ -115,67 +123,68 @@ fn refusal_is_told(fact: &Fact<'_>) -> Verdict {
     })
 }
 
-fn fatal_is_told(fact: &Fact<'_>) -> Verdict {
-    let Some((_, cause, _)) = ended(fact) else { return Ok(()) };
+fn fatal_is_told(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Some((_, cause, _)) = ended_run(fact) else { return Ok(()) };
     let closed = closed_fatally(fact);
     ensure(closed == (cause == StopCause::ToolFatal), || format!("{cause:?}, fatal: {closed}"))
 }
 
 /// Whether the round that this entry closed was fatal.
-fn closed_fatally(fact: &Fact<'_>) -> bool {
+fn closed_fatally(fact: &RecordUnderTest<'_>) -> bool {
     let was = fact.world.live.run.as_ref().and_then(Run::round);
-    let turned = fact.entry.records.iter().any(|r| matches!(r, Record::TurnedFatal { .. }));
-    turned || was.is_some_and(|round| round.fatal == Fatality::Fatal)
+    let turned = fact.entry.records.iter().any(|r| matches!(r, Record::FatalToolError { .. }));
+    turned || was.is_some_and(|round| round.fatality == RoundFatality::Fatal)
 }
 
-fn ends_at_rest(fact: &Fact<'_>) -> Verdict {
-    let Some((run, cause, _)) = ended(fact) else { return Ok(()) };
+fn ends_at_rest(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Some((run, cause, _)) = ended_run(fact) else { return Ok(()) };
     ensure(run.round().is_none(), || format!("{cause:?} in an open round"))
 }
 
-fn success_has_text(fact: &Fact<'_>) -> Verdict {
-    let Record::Finished { cause, said, .. } = fact.record else { return Ok(()) };
-    let Some((run, ..)) = ended(fact) else { return Ok(()) };
-    let text = said.as_ref().map_or_else(|| run.pieces.concat(), |said| said.to_string());
-    let completed = cause.state(windlass_core::stop::Text::of(&text)) == RunState::Completed;
+fn success_has_text(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Record::RunFinished { cause, text_override: said, .. } = fact.record else { return Ok(()) };
+    let Some((run, ..)) = ended_run(fact) else { return Ok(()) };
+    let text = said.as_ref().map_or_else(|| run.answer_parts.concat(), |said| said.to_string());
+    let completed =
+        cause.run_state(windlass_core::stop::TextPresence::from_text(&text)) == RunState::Completed;
     ensure(!completed || !text.trim().is_empty(), || format!("{cause:?} with nothing to show"))
 }
 
-fn ended_is_gone(step: &Step<'_>) -> Verdict {
+fn ended_is_gone(step: &StepUnderTest<'_>) -> InvariantResult {
     let goes_on = same_run(step.before, step.after).map(|(_, after)| after.id.clone());
     let ended = step.entry.records.iter().find_map(|record| match record {
-        Record::Finished { run, .. } if Some(run) == goes_on.as_ref() => Some(run.clone()),
+        Record::RunFinished { run, .. } if Some(run) == goes_on.as_ref() => Some(run.clone()),
         _ => None,
     });
     ensure(ended.is_none(), || format!("run {ended:?} ended and goes on"))
 }
 
-fn no_run_vanishes(step: &Step<'_>) -> Verdict {
+fn no_run_vanishes(step: &StepUnderTest<'_>) -> InvariantResult {
     let active = step.before.run.iter().map(|run| &run.id);
-    let queued = step.before.queue.iter().map(|queued| &queued.run);
+    let queued = step.before.prompt_queue.iter().map(|queued| &queued.run);
     let mut gone = active.chain(queued).filter(|id| !lives_on(step, id));
     let lost = gone.find(|id| !step.entry.records.iter().any(|record| ends(record, id)));
     ensure(lost.is_none(), || format!("run {lost:?} is gone without an end"))
 }
 
-fn lives_on(step: &Step<'_>, id: &windlass_core::ids::RunId) -> bool {
+fn lives_on(step: &StepUnderTest<'_>, id: &windlass_core::log::ids::RunId) -> bool {
     step.after.run.as_ref().is_some_and(|run| run.id == *id)
-        || step.after.queue.iter().any(|queued| queued.run == *id)
+        || step.after.prompt_queue.iter().any(|queued| queued.run == *id)
 }
 
-/// A copy of a lane leaves the runs to the lane it comes from.
-fn ends(record: &Record, id: &windlass_core::ids::RunId) -> bool {
+/// A fork leaves the runs to the lane it was copied from.
+fn ends(record: &Record, id: &windlass_core::log::ids::RunId) -> bool {
     match record {
-        Record::Finished { run, .. } => run == id,
+        Record::RunFinished { run, .. } => run == id,
         Record::Forked { .. } => true,
         _ => false,
     }
 }
 
-fn fatal_is_recorded(step: &Step<'_>) -> Verdict {
-    let Input::ToolReturned { outcome: Outcome::Failed(error), .. } = &step.entry.input else {
+fn fatal_is_recorded(step: &StepUnderTest<'_>) -> InvariantResult {
+    let Input::ToolReturned { outcome: ToolOutcome::Failed(error), .. } = &step.entry.input else {
         return Ok(());
     };
-    let turned = step.entry.records.iter().any(|r| matches!(r, Record::TurnedFatal { .. }));
+    let turned = step.entry.records.iter().any(|r| matches!(r, Record::FatalToolError { .. }));
     ensure(turned != error.recoverable, || format!("recoverable: {}", error.recoverable))
 }

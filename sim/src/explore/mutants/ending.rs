@@ -1,11 +1,11 @@
-//! Bugs of ends.
+//! Planted bugs in the end of runs.
 
 use windlass_core::Input;
-use windlass_core::record::{OutputBound, Record, ToolChoice, Transition};
-use windlass_core::reply::StopReason;
+use windlass_core::log::record::{OutputBound, Record, ToolChoice, Transition};
+use windlass_core::message::reply::StopReason;
 use windlass_core::stop::StopCause;
 
-use super::{Mutant, Told, records, replace, twice, until, without};
+use super::{DecideCall, Mutant, records, replace, twice, until, without};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     records("forget a stop cause", forget_end, &["answers"]),
@@ -24,32 +24,32 @@ pub(super) const MUTANTS: &[Mutant] = &[
 ];
 
 pub(super) fn is_end(record: &Record) -> bool {
-    matches!(record, Record::Finished { .. })
+    matches!(record, Record::RunFinished { .. })
 }
 
-fn forget_end(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn forget_end(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     until(records, is_end)
 }
 
-fn end_twice(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn end_twice(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     twice(records, is_end)
 }
 
-fn end(told: &Told<'_>, cause: StopCause) -> Vec<Record> {
+fn end(told: &DecideCall<'_>, cause: StopCause) -> Vec<Record> {
     let run = told.run().map(|run| run.id.clone());
-    run.map(|run| Record::Finished { run, cause, also: Vec::new(), said: None })
+    run.map(|run| Record::RunFinished { run, cause, other_causes: Vec::new(), text_override: None })
         .into_iter()
         .collect()
 }
 
-fn stop_reason<'a>(told: &Told<'a>) -> Option<&'a StopReason> {
+fn stop_reason<'a>(told: &DecideCall<'a>) -> Option<&'a StopReason> {
     match told.input {
-        Input::Replied { reply, .. } => Some(&reply.stop_reason),
+        Input::ModelReplied { reply, .. } => Some(&reply.stop_reason),
         _ => None,
     }
 }
 
-fn cut_is_answer(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn cut_is_answer(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match (stop_reason(told), records.first()) {
         (Some(StopReason::MaxTokens), Some(first)) => {
             let start = [first.clone(), Record::ReplyKept {}];
@@ -59,61 +59,81 @@ fn cut_is_answer(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     }
 }
 
-fn refusal_runs(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn refusal_runs(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let calls = match told.input {
-        Input::Replied { reply, .. } => reply.tool_uses().count(),
+        Input::ModelReplied { reply, .. } => reply.tool_uses().count(),
         _ => 0,
     };
     match (stop_reason(told), records.first()) {
         (Some(StopReason::Refusal), Some(first)) if calls > 0 => {
             let opened = Record::RoundOpened { dropped: Vec::new(), note: None };
-            told.advanced(vec![first.clone(), opened])
+            told.advance_records(vec![first.clone(), opened])
         }
         _ => records,
     }
 }
 
-fn fatal_goes_on(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    without(records, |record| matches!(record, Record::TurnedFatal { .. }))
+fn fatal_goes_on(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    without(records, |record| matches!(record, Record::FatalToolError { .. }))
 }
 
-fn forget_cancel(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn forget_cancel(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Finished { run, cause: StopCause::UserCancel, also, said } => {
+        Record::RunFinished {
+            run,
+            cause: StopCause::UserCancel,
+            other_causes: also,
+            text_override: said,
+        } => {
             let cause = also.first().copied().unwrap_or(StopCause::ProviderFailed);
-            vec![Record::Finished { run, cause, also: Vec::new(), said }]
+            vec![Record::RunFinished { run, cause, other_causes: Vec::new(), text_override: said }]
         }
         record => vec![record],
     })
 }
 
-fn wrong_order(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn wrong_order(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Finished { run, cause, also, said } if !also.is_empty() => {
+        Record::RunFinished { run, cause, other_causes: also, text_override: said }
+            if !also.is_empty() =>
+        {
             let last = also.last().copied().unwrap_or(cause);
-            vec![Record::Finished { run, cause: last, also: vec![cause], said }]
+            vec![Record::RunFinished {
+                run,
+                cause: last,
+                other_causes: vec![cause],
+                text_override: said,
+            }]
         }
         record => vec![record],
     })
 }
 
-/// The model is asked, as if nothing stood in the way.
-pub(super) fn asked(told: &Told<'_>, before: &[Record], transition: Transition) -> Record {
+/// The model is called, as if nothing prevented it.
+pub(super) fn asked(told: &DecideCall<'_>, before: &[Record], transition: Transition) -> Record {
     let now = told.after(before);
-    let (ask, max_tokens) = (now.asks + 1, 20);
+    let (ask, max_tokens) = (now.model_call_count + 1, 20);
     let reserved_tokens = now.meter.estimate(now.request_bytes()) + max_tokens;
-    let (bound, choice) = (OutputBound::Cap, ToolChoice::Open);
-    Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice }
+    let (bound, choice) = (OutputBound::Cap, ToolChoice::Auto);
+    Record::ModelCallStarted {
+        model_call: ask,
+        max_tokens,
+        bound,
+        reserved_tokens,
+        transition,
+        choice,
+    }
 }
 
-/// Goes on where the run should end for `cause`.
+/// Continues where the run should end for `cause`.
 fn go_on(
-    told: &Told<'_>,
+    told: &DecideCall<'_>,
     records: Vec<Record>,
     cause: StopCause,
     how: impl Fn(&[Record]) -> Vec<Record>,
 ) -> Vec<Record> {
-    let ends = |record: &Record| matches!(record, Record::Finished { cause: c, .. } if *c == cause);
+    let ends =
+        |record: &Record| matches!(record, Record::RunFinished { cause: c, .. } if *c == cause);
     if told.run().is_none() || !records.iter().any(ends) {
         return records;
     }
@@ -123,21 +143,22 @@ fn go_on(
     kept
 }
 
-fn ignore_budget(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn ignore_budget(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let ask = |kept: &[Record]| vec![asked(told, kept, Transition::Retry)];
     go_on(told, records, StopCause::BudgetTokens, ask)
 }
 
-fn defer_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn defer_forever(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let failures = told.run().map_or(0, |run| run.counters.failures) + 1;
-    let pause = |_: &[Record]| vec![Record::Deferred { until: told.at.plus(1), failures }];
+    let pause =
+        |_: &[Record]| vec![Record::ModelRetryScheduled { until: told.at.plus_ms(1), failures }];
     go_on(told, records, StopCause::ProviderFailed, pause)
 }
 
-fn reprompt_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn reprompt_forever(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let drifted =
-        matches!(told.input, Input::Replied { reply, .. } if reply.stop_sequence.is_some());
-    let stops = |record: &Record| is_end(record) || matches!(record, Record::Questioned { .. });
+        matches!(told.input, Input::ModelReplied { reply, .. } if reply.stop_sequence.is_some());
+    let stops = |record: &Record| is_end(record) || matches!(record, Record::QuestionAsked { .. });
     if told.run().is_none() || !drifted || !records.iter().any(stops) {
         return records;
     }
@@ -146,33 +167,38 @@ fn reprompt_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     kept
 }
 
-fn endless_rounds(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn endless_rounds(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let ends = |record: &Record| {
-        matches!(record, Record::Finished { cause: StopCause::MaxToolRounds, .. })
+        matches!(record, Record::RunFinished { cause: StopCause::MaxToolRounds, .. })
     };
     match records.first() {
         Some(first) if records.iter().any(ends) => {
             let opened = Record::RoundOpened { dropped: Vec::new(), note: None };
-            told.advanced(vec![first.clone(), opened])
+            told.advance_records(vec![first.clone(), opened])
         }
         _ => records,
     }
 }
 
-fn end_in_round(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+fn end_in_round(told: &DecideCall<'_>, mut records: Vec<Record>) -> Vec<Record> {
     let aborted = records.iter().any(|record| matches!(record, Record::CancelRequested { .. }));
-    let acting = told.state.phase_name() == "acting";
+    let acting = told.state.phase_name() == "running_tools";
     if aborted && acting && !records.iter().any(is_end) {
         records.extend(end(told, StopCause::UserCancel));
     }
     records
 }
 
-fn empty_success(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn empty_success(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Finished { run, cause: StopCause::EndTurn, also, .. } => {
+        Record::RunFinished { run, cause: StopCause::EndTurn, other_causes: also, .. } => {
             let said = Some("".into());
-            vec![Record::Finished { run, cause: StopCause::EndTurn, also, said }]
+            vec![Record::RunFinished {
+                run,
+                cause: StopCause::EndTurn,
+                other_causes: also,
+                text_override: said,
+            }]
         }
         record => vec![record],
     })

@@ -1,18 +1,18 @@
-//! Bugs of circles, gates, times, budgets and providers.
+//! Planted bugs in loop detection, gates, time limits, budgets and provider failures.
 
-use windlass_core::call::Call;
-use windlass_core::counsel::{Advice, Counsel};
-use windlass_core::facts::Interrupt;
-use windlass_core::outcome::Shown;
-use windlass_core::question::About;
-use windlass_core::record::{Record, Settlement, TimeLimit, ToolChoice, Transition};
-use windlass_core::run::{InUse, Phase, Run, Warned};
-use windlass_core::thrash::Level;
-use windlass_core::wanted::Wanted;
+use windlass_core::call::call_facts::Interruptibility;
+use windlass_core::call::call_state::Call;
+use windlass_core::call::outcome::CallResult;
+use windlass_core::guard::loop_detection::EscalationLevel;
+use windlass_core::log::record::{Record, RecordedResult, TimeLimit, ToolChoice, Transition};
+use windlass_core::run::active_run::{ActiveModel, BudgetWarning, Run, RunPhase};
+use windlass_core::run::question::QuestionKind;
+use windlass_core::run::review::{Review, ReviewResult};
+use windlass_core::run::wanted::Wanted;
 use windlass_core::{Conversation, Input, decide};
 
 use super::ending::asked;
-use super::{Mutant, Told, records, replace, until, wants, without};
+use super::{DecideCall, Mutant, records, replace, until, wants, without};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     records("let an answer pass that nobody judged", unmarked, &["judge", "judge-unpaid"]),
@@ -46,18 +46,23 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("wait for a provider beyond its time", wait_on, &["provider-wait"]),
 ];
 
-fn two_steps(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn two_steps(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Watched { level: Level::Nudge, found } => {
-            vec![Record::Watched { level: Level::Directive, found }]
+        Record::LoopDetectionUpdated { level: EscalationLevel::Nudge, finding: found } => {
+            vec![Record::LoopDetectionUpdated { level: EscalationLevel::Directive, finding: found }]
         }
         record => vec![record],
     })
 }
 
-/// Asks the model where it should ask a human.
-fn ask_instead(told: &Told<'_>, records: Vec<Record>, which: fn(&About) -> bool) -> Vec<Record> {
-    let asks = |r: &Record| matches!(r, Record::Questioned { question } if which(&question.about));
+/// Calls the model where a human should be asked.
+fn ask_instead(
+    told: &DecideCall<'_>,
+    records: Vec<Record>,
+    which: fn(&QuestionKind) -> bool,
+) -> Vec<Record> {
+    let asks =
+        |r: &Record| matches!(r, Record::QuestionAsked { question } if which(&question.kind));
     if !records.iter().any(asks) {
         return records;
     }
@@ -67,91 +72,111 @@ fn ask_instead(told: &Told<'_>, records: Vec<Record>, which: fn(&About) -> bool)
     records
 }
 
-fn never_human(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    ask_instead(told, records, |about| matches!(about, About::Guidance { .. }))
+fn never_human(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    ask_instead(told, records, |about| matches!(about, QuestionKind::Guidance { .. }))
 }
 
-fn free_choice(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    let due = records.iter().any(|record| matches!(record, Record::QuestionDue { .. }));
+fn free_choice(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    let due = records.iter().any(|record| matches!(record, Record::QuestionRequired { .. }));
     replace(records, |record| match record {
-        Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, .. } if due => {
-            let choice = ToolChoice::Open;
-            vec![Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice }]
+        Record::ModelCallStarted {
+            model_call: ask,
+            max_tokens,
+            bound,
+            reserved_tokens,
+            transition,
+            ..
+        } if due => {
+            let choice = ToolChoice::Auto;
+            vec![Record::ModelCallStarted {
+                model_call: ask,
+                max_tokens,
+                bound,
+                reserved_tokens,
+                transition,
+                choice,
+            }]
         }
         record => vec![record],
     })
 }
 
-fn made_again(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    match told.run().is_some_and(|run| run.due_question.is_some()) {
-        true => ask_instead(told, records, |about| matches!(about, About::Guidance { .. })),
+fn made_again(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    match told.run().is_some_and(|run| run.required_question.is_some()) {
+        true => ask_instead(told, records, |about| matches!(about, QuestionKind::Guidance { .. })),
         false => records,
     }
 }
 
-/// As if there were no answer to fall back on.
-fn forget_kept(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    if told.run().and_then(Run::halt).is_none_or(|halt| halt.kept_answer().is_none()) {
+/// As if there were no suspect answer to end with.
+fn forget_kept(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    if told.run().and_then(Run::human_pause).is_none_or(|halt| halt.suspect_answer().is_none()) {
         return records;
     }
     told.decided_for(|run| {
-        if let Phase::Halted(halt) = &mut run.phase {
-            halt.question.about = About::guidance("");
+        if let RunPhase::Paused(halt) = &mut run.phase {
+            halt.question.kind = QuestionKind::guidance("");
         }
     })
 }
 
-fn loop_gate(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn loop_gate(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_for(|run| run.counters.rejections = 0)
 }
 
-fn unmarked(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    without(records, |record| matches!(record, Record::Suspected { .. }))
+fn unmarked(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    without(records, |record| matches!(record, Record::AnswerMarkedSuspect { .. }))
 }
 
-fn deaf_gate(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn deaf_gate(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match told.input {
-        Input::Counselled { counsel, advice: Advice::Block { .. } } => {
-            let advice = Advice::Pass { context: None };
-            decide(told.state, told.at, &Input::Counselled { counsel: *counsel, advice })
+        Input::ReviewReturned { id: counsel, result: ReviewResult::Block { .. } } => {
+            let advice = ReviewResult::Pass { context: None };
+            decide(told.state, told.at, &Input::ReviewReturned { id: *counsel, result: advice })
         }
         _ => records,
     }
 }
 
-fn any_shape(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn any_shape(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_with(|settings| settings.output = None)
 }
 
-fn loop_schema(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn loop_schema(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_for(|run| run.counters.output_retries = 0)
 }
 
-fn ask_judge_again(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    let about = told.run().and_then(Run::consulting).map(|sought| sought.about.clone());
-    let failed = matches!(told.input, Input::Counselled { advice: Advice::Failed { .. }, .. });
+fn ask_judge_again(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    let about = told.run().and_then(Run::pending_review).map(|sought| sought.review.clone());
+    let failed =
+        matches!(told.input, Input::ReviewReturned { result: ReviewResult::Failed { .. }, .. });
     match (about, records.first()) {
-        (Some(about @ Counsel::Ruling { .. }), Some(heard)) if failed => {
-            let counsel = told.state.counsels + 1;
-            vec![heard.clone(), Record::CounselSought { counsel, about }]
+        (Some(about @ Review::Judge { .. }), Some(heard)) if failed => {
+            let counsel = told.state.review_count + 1;
+            vec![heard.clone(), Record::ReviewRequested { id: counsel, review: about }]
         }
         _ => records,
     }
 }
 
-fn lose_answer(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    let sought = told.run().and_then(Run::consulting).map(|sought| &sought.about);
-    let looked_at = matches!(sought, Some(Counsel::Answer { .. }));
+fn lose_answer(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    let sought = told.run().and_then(Run::pending_review).map(|sought| &sought.review);
+    let looked_at = matches!(sought, Some(Review::Answer { .. }));
     replace(records, |record| match record {
-        Record::Finished { run, also, .. } if looked_at && !also.is_empty() => {
+        Record::RunFinished { run, other_causes: also, .. } if looked_at && !also.is_empty() => {
             let cause = also.first().copied().unwrap_or(windlass_core::stop::StopCause::UserCancel);
-            vec![Record::Finished { run, cause, also: Vec::new(), said: Some("".into()) }]
+            vec![Record::RunFinished {
+                run,
+                cause,
+                other_causes: Vec::new(),
+                text_override: Some("".into()),
+            }]
         }
         record => vec![record],
     })
 }
 
-fn no_soft(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn no_soft(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_with(|settings| {
         if let Some(times) = &mut settings.times {
             times.soft_ms = u64::MAX;
@@ -159,7 +184,7 @@ fn no_soft(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
     })
 }
 
-fn no_hard(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn no_hard(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_with(|settings| {
         if let Some(times) = &mut settings.times {
             times.hard_ms = u64::MAX;
@@ -167,32 +192,51 @@ fn no_hard(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
     })
 }
 
-fn tools_after_soft(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn tools_after_soft(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, .. } => {
-            let choice = ToolChoice::Open;
-            vec![Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice }]
+        Record::ModelCallStarted {
+            model_call: ask,
+            max_tokens,
+            bound,
+            reserved_tokens,
+            transition,
+            ..
+        } => {
+            let choice = ToolChoice::Auto;
+            vec![Record::ModelCallStarted {
+                model_call: ask,
+                max_tokens,
+                bound,
+                reserved_tokens,
+                transition,
+                choice,
+            }]
         }
         record => vec![record],
     })
 }
 
-fn no_grace(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
-    let soft = |r: &Record| matches!(r, Record::TimeUp { limit: TimeLimit::Soft });
+fn no_grace(told: &DecideCall<'_>, mut records: Vec<Record>) -> Vec<Record> {
+    let soft = |r: &Record| matches!(r, Record::TimeLimitReached { limit: TimeLimit::Soft });
     if records.iter().any(soft) {
         let calls = told.run().and_then(Run::round).into_iter().flat_map(|round| &round.calls);
-        let flying = calls
-            .filter(|call| call.is_running() && call.facts.interrupt == Interrupt::Interruptible);
-        let shown = |call: &Call| Settlement::Shown(Shown::interrupted(1, call.reach()));
-        records.extend(flying.map(|call| Record::Settled { call: call.id, shown: shown(call) }));
+        let flying = calls.filter(|call| {
+            call.is_running() && call.facts.interrupt == Interruptibility::Interruptible
+        });
+        let shown = |call: &Call| {
+            RecordedResult::Replaced(CallResult::from_interruption(1, call.side_effects()))
+        };
+        records.extend(
+            flying.map(|call| Record::ResultFinalized { call: call.id, result: shown(call) }),
+        );
     }
     records
 }
 
-fn runs_on(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    let hard = |r: &Record| matches!(r, Record::TimeUp { limit: TimeLimit::Hard });
+fn runs_on(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    let hard = |r: &Record| matches!(r, Record::TimeLimitReached { limit: TimeLimit::Hard });
     if records.iter().any(hard) {
-        return until(records, |record| matches!(record, Record::Settled { .. }));
+        return until(records, |record| matches!(record, Record::ResultFinalized { .. }));
     }
     records
 }
@@ -203,44 +247,54 @@ fn no_alarm(c: &Conversation, wanted: Wanted) -> Wanted {
 }
 
 fn no_grace_alarm(c: &Conversation, wanted: Wanted) -> Wanted {
-    let up = c.run.as_ref().and_then(|run| run.time_up);
-    let later = |at: windlass_core::ids::Millis| if up.is_some() { at.plus(50) } else { at };
+    let up = c.run.as_ref().and_then(|run| run.reached_time_limit);
+    let later =
+        |at: windlass_core::log::ids::UnixMillis| if up.is_some() { at.plus_ms(50) } else { at };
     Wanted { wake_at: wanted.wake_at.map(later), ..wanted }
 }
 
-fn warn_always(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
-    told.decided_for(|run| run.warned = Warned::No)
+fn warn_always(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
+    told.decided_for(|run| run.budget_warning = BudgetWarning::NotGiven)
 }
 
-fn reserve_less(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn reserve_less(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Asked { ask, max_tokens, bound, transition, choice, .. } => {
+        Record::ModelCallStarted {
+            model_call: ask, max_tokens, bound, transition, choice, ..
+        } => {
             let reserved_tokens = max_tokens;
-            vec![Record::Asked { ask, max_tokens, bound, reserved_tokens, transition, choice }]
+            vec![Record::ModelCallStarted {
+                model_call: ask,
+                max_tokens,
+                bound,
+                reserved_tokens,
+                transition,
+                choice,
+            }]
         }
         record => vec![record],
     })
 }
 
-fn free_money(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn free_money(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_with(|settings| settings.budget.run.usd_micros = None)
 }
 
-fn free_conversation(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn free_conversation(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_with(|settings| {
         settings.budget.conversation = Default::default();
         settings.budget.profile = Default::default();
     })
 }
 
-fn extend_alone(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    ask_instead(told, records, |about| matches!(about, About::Budget { .. }))
+fn extend_alone(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    ask_instead(told, records, |about| matches!(about, QuestionKind::Budget { .. }))
 }
 
-fn flip_flop(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
-    told.decided_for(|run| run.model = InUse::First)
+fn flip_flop(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
+    told.decided_for(|run| run.active_model = ActiveModel::Primary)
 }
 
-fn wait_on(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn wait_on(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_with(|settings| settings.limits.provider_wait_ms = u64::MAX)
 }

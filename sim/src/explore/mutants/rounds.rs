@@ -1,18 +1,18 @@
-//! Bugs of rounds and calls.
+//! Planted bugs in rounds and tool calls.
 
 use std::sync::Arc;
 
 use windlass_core::Input;
-use windlass_core::call::{Call, CallState};
+use windlass_core::call::call_state::{Call, CallState};
+use windlass_core::call::outcome::{CallResult, OutcomeKind, ToolOutcome};
 use windlass_core::decide;
-use windlass_core::ids::CallId;
-use windlass_core::outcome::{Outcome, OutcomeKind, Shown};
-use windlass_core::permission::Verdict;
-use windlass_core::question::About;
-use windlass_core::record::{Launch, Record, Settlement};
-use windlass_core::run::Run;
+use windlass_core::log::ids::CallId;
+use windlass_core::log::record::{EarlyStart, Record, RecordedResult};
+use windlass_core::permission::PermissionDecision;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::question::QuestionKind;
 
-use super::{Mutant, Told, records, replace, twice, without};
+use super::{DecideCall, Mutant, records, replace, twice, without};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     records("close a round with an open call", close_open, &["reads", "conflicts"]),
@@ -36,8 +36,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("run a call a human is to answer", run_asking, &["approval"]),
 ];
 
-fn close_open(_: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
-    let back = records.iter().any(|record| matches!(record, Record::Completed { .. }));
+fn close_open(_: &DecideCall<'_>, mut records: Vec<Record>) -> Vec<Record> {
+    let back = records.iter().any(|record| matches!(record, Record::CallReturned { .. }));
     let closed = records.contains(&Record::RoundClosed {});
     if back && !closed {
         records.push(Record::RoundClosed {});
@@ -46,37 +46,43 @@ fn close_open(_: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
 }
 
 fn allow(call: CallId) -> Record {
-    Record::Judged { call, verdict: Verdict::Allow { by: Arc::from("bug") } }
+    Record::PermissionDecided { call, verdict: PermissionDecision::Allow { by: Arc::from("bug") } }
 }
 
-fn no_leave(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    allow_instead(told, records, |about| matches!(about, About::Approval { .. }))
+fn no_leave(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    allow_instead(told, records, |about| matches!(about, QuestionKind::Approval { .. }))
 }
 
-fn run_asking(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    allow_instead(told, records, |about| matches!(about, About::Asking { .. }))
+fn run_asking(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    allow_instead(told, records, |about| matches!(about, QuestionKind::ModelQuestion { .. }))
 }
 
 pub(super) fn allow_instead(
-    told: &Told<'_>,
+    told: &DecideCall<'_>,
     records: Vec<Record>,
-    which: fn(&About) -> bool,
+    which: fn(&QuestionKind) -> bool,
 ) -> Vec<Record> {
-    let asks = records
-        .iter()
-        .any(|record| matches!(record, Record::Questioned { question } if which(&question.about)));
+    let asks = records.iter().any(
+        |record| matches!(record, Record::QuestionAsked { question } if which(&question.kind)),
+    );
     let records = replace(records, |record| match &record {
-        Record::Questioned { question } if which(&question.about) => {
-            question.about.call().map(allow).into_iter().collect()
+        Record::QuestionAsked { question } if which(&question.kind) => {
+            question.kind.call().map(allow).into_iter().collect()
         }
         _ => vec![record],
     });
-    if asks { told.advanced(records) } else { records }
+    if asks { told.advance_records(records) } else { records }
 }
 
-pub(super) fn run_settled(told: &Told<'_>, records: Vec<Record>, kind: OutcomeKind) -> Vec<Record> {
+pub(super) fn run_settled(
+    told: &DecideCall<'_>,
+    records: Vec<Record>,
+    kind: OutcomeKind,
+) -> Vec<Record> {
     let is_kind = |record: &Record| match record {
-        Record::Settled { shown: Settlement::Shown(shown), .. } => shown.kind == kind,
+        Record::ResultFinalized { result: RecordedResult::Replaced(shown), .. } => {
+            shown.kind == kind
+        }
         _ => false,
     };
     if !records.iter().any(is_kind) {
@@ -85,31 +91,31 @@ pub(super) fn run_settled(told: &Told<'_>, records: Vec<Record>, kind: OutcomeKi
     let open = |record: &Record| !matches!(record, Record::RoundClosed {});
     let records = records.into_iter().take_while(open).collect();
     let records = replace(records, |record| match record {
-        Record::Settled { call, .. } if is_kind(&record) => vec![allow(call)],
+        Record::ResultFinalized { call, .. } if is_kind(&record) => vec![allow(call)],
         record => vec![record],
     });
-    told.advanced(records)
+    told.advance_records(records)
 }
 
-fn run_denied(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn run_denied(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     run_settled(told, records, OutcomeKind::Denied)
 }
 
-fn run_nonsense(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn run_nonsense(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match told.input {
-        Input::Replied { .. } => run_settled(told, records, OutcomeKind::Failed),
+        Input::ModelReplied { .. } => run_settled(told, records, OutcomeKind::Failed),
         _ => records,
     }
 }
 
-fn ignore_hook(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn ignore_hook(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match told.input {
-        Input::HookAnswered { .. } => run_settled(told, records, OutcomeKind::Denied),
+        Input::HookResponded { .. } => run_settled(told, records, OutcomeKind::Denied),
         _ => records,
     }
 }
 
-fn ready(told: &Told<'_>, records: &[Record]) -> Vec<Call> {
+fn ready(told: &DecideCall<'_>, records: &[Record]) -> Vec<Call> {
     let state = told.after(records);
     let calls = state.run.as_ref().and_then(Run::round).map(|round| round.calls.clone());
     let ready = calls.unwrap_or_default().into_iter();
@@ -118,19 +124,19 @@ fn ready(told: &Told<'_>, records: &[Record]) -> Vec<Call> {
 
 fn go(call: &Call) -> Record {
     match call.facts.is_repeatable() {
-        true => Record::Launched { call: call.id },
-        false => Record::Started { call: call.id },
+        true => Record::RepeatableCallStarted { call: call.id },
+        false => Record::CallStarted { call: call.id },
     }
 }
 
-fn let_all_go(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+fn let_all_go(told: &DecideCall<'_>, mut records: Vec<Record>) -> Vec<Record> {
     if !records.is_empty() {
         records.extend(ready(told, &records).iter().map(go));
     }
     records
 }
 
-fn let_many_go(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+fn let_many_go(told: &DecideCall<'_>, mut records: Vec<Record>) -> Vec<Record> {
     if !records.is_empty() {
         let reads = ready(told, &records).into_iter().filter(|call| call.facts.touches.is_read());
         records.extend(reads.map(|call| go(&call)));
@@ -138,69 +144,73 @@ fn let_many_go(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
     records
 }
 
-fn unstored(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn unstored(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Started { call } => vec![Record::Launched { call }],
+        Record::CallStarted { call } => vec![Record::RepeatableCallStarted { call }],
         record => vec![record],
     })
 }
 
 fn is_passing(input: &Input) -> bool {
     match input {
-        Input::ToolReturned { outcome: Outcome::Failed(error), .. } => {
+        Input::ToolReturned { outcome: ToolOutcome::Failed(error), .. } => {
             error.transient && error.recoverable
         }
         _ => false,
     }
 }
 
-fn retry(told: &Told<'_>, records: Vec<Record>, which: fn(&Call) -> bool) -> Vec<Record> {
+fn retry(told: &DecideCall<'_>, records: Vec<Record>, which: fn(&Call) -> bool) -> Vec<Record> {
     let Input::ToolReturned { call: id, .. } = told.input else { return records };
     let call = told.run().and_then(Run::round).and_then(|round| round.call(*id));
     if records.is_empty() || !is_passing(told.input) || !call.is_some_and(which) {
         return records;
     }
-    vec![Record::Retried { call: *id, until: told.at.plus(1) }]
+    vec![Record::CallRetryScheduled { call: *id, until: told.at.plus_ms(1) }]
 }
 
-fn retry_once_only(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn retry_once_only(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     retry(told, records, |call| !call.facts.is_repeatable())
 }
 
-fn retry_forever(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn retry_forever(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     retry(told, records, |call| call.facts.is_repeatable())
 }
 
-fn with_calls(told: &Told<'_>, change: fn(&mut Call)) -> Vec<Record> {
+fn with_calls(told: &DecideCall<'_>, change: fn(&mut Call)) -> Vec<Record> {
     told.decided_for(|run| run.round_mut().into_iter().flat_map(|r| &mut r.calls).for_each(change))
 }
 
-fn forget_repeats(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn forget_repeats(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match told.state.epoch {
         0 => records,
-        _ => with_calls(told, |call| call.retries.granted = 0),
+        _ => with_calls(told, |call| call.retries.count = 0),
     }
 }
 
-fn no_deadline(told: &Told<'_>, _: Vec<Record>) -> Vec<Record> {
+fn no_deadline(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     with_calls(told, |call| call.retries.used_ms = 0)
 }
 
-fn interrupt(told: &Told<'_>, mut records: Vec<Record>) -> Vec<Record> {
+fn interrupt(told: &DecideCall<'_>, mut records: Vec<Record>) -> Vec<Record> {
     if records.iter().any(|record| matches!(record, Record::CancelRequested { .. })) {
         let calls = told.run().and_then(Run::round).into_iter().flat_map(|round| &round.calls);
         let flying = calls.filter(|call| matches!(call.state, CallState::Running { .. }));
-        let shown = |call: &Call| Settlement::Shown(Shown::interrupted(1, call.reach()));
-        records.extend(flying.map(|call| Record::Settled { call: call.id, shown: shown(call) }));
+        let shown = |call: &Call| {
+            RecordedResult::Replaced(CallResult::from_interruption(1, call.side_effects()))
+        };
+        records.extend(
+            flying.map(|call| Record::ResultFinalized { call: call.id, result: shown(call) }),
+        );
     }
     records
 }
 
-fn settle_twice(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    twice(records, |record| matches!(record, Record::Settled { .. }))
+fn settle_twice(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    twice(records, |record| matches!(record, Record::ResultFinalized { .. }))
 }
 
-fn stale_result(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn stale_result(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let Input::ToolReturned { call: id, started_at, outcome, .. } = told.input else {
         return records;
     };
@@ -210,30 +220,30 @@ fn stale_result(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
     decide(told.state, told.at, &Input::ToolReturned { call, attempt, started_at, outcome })
 }
 
-fn early_write(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn early_write(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::EarlyJudged { call, .. } => {
-            vec![Record::EarlyJudged { call, launch: Launch::Launched }]
+        Record::EarlyCallDecided { call, .. } => {
+            vec![Record::EarlyCallDecided { call, start: EarlyStart::Started }]
         }
         record => vec![record],
     })
 }
 
-fn lose_result(_: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
+fn lose_result(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match records.first() {
-        Some(Record::Completed { .. }) => Vec::new(),
+        Some(Record::CallReturned { .. }) => Vec::new(),
         _ => records,
     }
 }
 
-fn late_start(told: &Told<'_>, records: Vec<Record>) -> Vec<Record> {
-    let stopping = told.run().is_some_and(|run| run.stop.is_some());
+fn late_start(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    let stopping = told.run().is_some_and(|run| run.stop_request.is_some());
     let asked = records.iter().any(|record| matches!(record, Record::CancelRequested { .. }));
     if !stopping && !asked {
         return records;
     }
     let skipped = |record: &Record| match record {
-        Record::Settled { shown: Settlement::Shown(shown), .. } => {
+        Record::ResultFinalized { result: RecordedResult::Replaced(shown), .. } => {
             shown.kind == OutcomeKind::Skipped
         }
         _ => false,

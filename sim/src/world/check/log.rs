@@ -1,11 +1,11 @@
-//! The log as a whole.
+//! Checks of the log as a whole.
 
-use windlass_core::conversation::Conversation;
+use windlass_core::run::conversation::Conversation;
 
-use super::{Case, ensure};
+use super::{CheckedWorld, ensure};
 
-/// The same version decides every input again and comes to the same records.
-pub(super) fn verifies(case: &Case<'_>) -> Result<(), String> {
+/// The same version decides every input again with the same records.
+pub(super) fn verifies(case: &CheckedWorld<'_>) -> Result<(), String> {
     for history in &case.histories {
         let mut now = Conversation::default();
         for step in &history.steps {
@@ -15,7 +15,7 @@ pub(super) fn verifies(case: &Case<'_>) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn time_goes_on(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn time_goes_on(case: &CheckedWorld<'_>) -> Result<(), String> {
     for history in &case.histories {
         for step in &history.steps {
             let back = step.at() < step.before.at;

@@ -1,29 +1,29 @@
-//! Calls that conflict have the outcome of running in the order listed.
+//! Checks of the call order: calls that conflict have the outcome of running in the order listed.
 
-use windlass_core::input::Input;
+use windlass_core::log::input::Input;
 
-use super::{Case, ensure};
-use crate::world::witness::{Effect, Ending, Seen};
+use super::{CheckedWorld, ensure};
+use crate::world::observation_log::{ExecutionEnd, Observations, ToolExecution};
 
-/// Pairs of conflicting effects of one lane, the one that started first in front.
-fn conflicts(seen: &Seen) -> impl Iterator<Item = (&Effect, &Effect)> {
+/// Returns pairs of conflicting effects of one lane, the one that started first in front.
+fn conflicts(seen: &Observations) -> impl Iterator<Item = (&ToolExecution, &ToolExecution)> {
     (1..).zip(&seen.effects).flat_map(|(next, first)| {
         let later = seen.effects.iter().skip(next);
         later.filter(move |second| conflict(first, second)).map(move |second| (first, second))
     })
 }
 
-fn conflict(first: &Effect, second: &Effect) -> bool {
+fn conflict(first: &ToolExecution, second: &ToolExecution) -> bool {
     first.lane == second.lane && first.facts.touches.conflicts_with(&second.facts.touches)
 }
 
-/// What a process had in the air when it lost its lane may go on until it notices.
-fn is_left_over(seen: &Seen, first: &Effect, second: &Effect) -> bool {
-    let fenced = seen.fenced(&first.lane, first.process, first.started);
+/// Effects that a process had in flight when it lost its lane may continue until it notices.
+fn is_left_over(seen: &Observations, first: &ToolExecution, second: &ToolExecution) -> bool {
+    let fenced = seen.lost_lane_at(&first.lane, first.process, first.started);
     first.process != second.process && fenced.is_some_and(|tick| tick < second.started)
 }
 
-pub(super) fn no_overlap(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn no_overlap(case: &CheckedWorld<'_>) -> Result<(), String> {
     let seen = &case.evidence.seen;
     for (first, second) in conflicts(seen) {
         let over = first.ended.as_ref().is_some_and(|(tick, _)| *tick < second.started);
@@ -34,9 +34,9 @@ pub(super) fn no_overlap(case: &Case<'_>) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn in_call_order(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn in_call_order(case: &CheckedWorld<'_>) -> Result<(), String> {
     for (first, second) in conflicts(&case.evidence.seen) {
-        let same_reply = first.call.ask == second.call.ask;
+        let same_reply = first.call.model_call == second.call.model_call;
         let turned = same_reply && first.call.index > second.call.index;
         let apart = power_cut_between(case, first, second) || is_void(case, first);
         ensure(!turned || apart, || {
@@ -46,21 +46,26 @@ pub(super) fn in_call_order(case: &Case<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// A read that ran ahead of a reply which then came otherwise: nobody was told what it found.
-fn is_void(case: &Case<'_>, effect: &Effect) -> bool {
+/// An early call whose reply then came differently: its result was not used.
+fn is_void(case: &CheckedWorld<'_>, effect: &ToolExecution) -> bool {
     let history = case.histories.iter().find(|history| *history.lane() == effect.lane);
     let mut steps = history.into_iter().flat_map(|history| &history.steps);
     let counted = steps.any(|step| match (step.input(), &effect.ended) {
-        (Input::ToolReturned { call, outcome, .. }, Some((_, Ending::Returned(returned)))) => {
-            *call == effect.call && outcome == returned
-        }
+        (
+            Input::ToolReturned { call, outcome, .. },
+            Some((_, ExecutionEnd::Returned(returned))),
+        ) => *call == effect.call && outcome == returned,
         _ => false,
     });
     effect.facts.touches.is_read() && !counted
 }
 
-/// A reply that a power cut took back is not the one that came in its place.
-fn power_cut_between(case: &Case<'_>, first: &Effect, second: &Effect) -> bool {
+/// A reply that was lost in a power cut is not the one that came in its place.
+fn power_cut_between(
+    case: &CheckedWorld<'_>,
+    first: &ToolExecution,
+    second: &ToolExecution,
+) -> bool {
     let cuts = &case.evidence.seen.power_cuts;
     cuts.iter().any(|cut| first.started < cut.tick && cut.tick < second.started)
 }

@@ -1,25 +1,25 @@
-//! What the model was sent.
+//! Checks of the requests that the model received.
 
 use std::collections::BTreeMap;
 
-use windlass_core::audit::audit;
-use windlass_core::block::Block;
-use windlass_core::ids::LaneId;
-use windlass_core::request::Request;
+use windlass_core::log::ids::LaneId;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::request::ModelRequest;
+use windlass_core::message::request_check::check_messages;
 
-use super::{Case, ensure};
-use crate::world::witness::{SeenRequest, Tick};
+use super::{CheckedWorld, ensure};
+use crate::world::observation_log::{ObservationTick, SeenRequest};
 
-pub(super) fn acceptable(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn acceptable(case: &CheckedWorld<'_>) -> Result<(), String> {
     for SeenRequest { lane, request, .. } in &case.evidence.seen.requests {
-        audit(&request.messages())
-            .map_err(|refusal| format!("{lane:?} model call {}: {refusal}", request.ask))?;
+        check_messages(&request.messages())
+            .map_err(|refusal| format!("{lane:?} model call {}: {refusal}", request.model_call))?;
     }
     Ok(())
 }
 
-/// A power cut may take back what was sent; then the comparison begins anew.
-pub(super) fn grow(case: &Case<'_>) -> Result<(), String> {
+/// Requests grow. A power cut may undo what was sent; then the comparison starts anew.
+pub(super) fn grow(case: &CheckedWorld<'_>) -> Result<(), String> {
     let mut last: BTreeMap<&LaneId, &SeenRequest> = BTreeMap::new();
     for seen in &case.evidence.seen.requests {
         let Some(lane) = &seen.lane else { continue };
@@ -27,26 +27,26 @@ pub(super) fn grow(case: &Case<'_>) -> Result<(), String> {
             && comparable(case, before, seen)
         {
             let grown = extends(&before.request, &seen.request);
-            ensure(grown, || format!("{lane} model call {}", seen.request.ask))?;
+            ensure(grown, || format!("{lane} model call {}", seen.request.model_call))?;
         }
     }
     Ok(())
 }
 
-fn comparable(case: &Case<'_>, before: &SeenRequest, after: &SeenRequest) -> bool {
+fn comparable(case: &CheckedWorld<'_>, before: &SeenRequest, after: &SeenRequest) -> bool {
     let same = before.request.transcript.generation() == after.request.transcript.generation();
     same && !power_cut_between(case, before.tick, after.tick)
 }
 
-fn power_cut_between(case: &Case<'_>, from: Tick, to: Tick) -> bool {
+fn power_cut_between(case: &CheckedWorld<'_>, from: ObservationTick, to: ObservationTick) -> bool {
     case.evidence.seen.power_cuts.iter().any(|cut| from < cut.tick && cut.tick < to)
 }
 
-fn extends(before: &Request, after: &Request) -> bool {
+fn extends(before: &ModelRequest, after: &ModelRequest) -> bool {
     let mut grown = blocks(after);
     blocks(before).all(|block| grown.next() == Some(block))
 }
 
-fn blocks(request: &Request) -> impl Iterator<Item = &Block> {
+fn blocks(request: &ModelRequest) -> impl Iterator<Item = &ContentBlock> {
     request.transcript.segments().iter().flat_map(|segment| segment.blocks.iter())
 }

@@ -1,18 +1,18 @@
-//! Results: what the tool returned is what the log has, and what the model sees.
+//! Checks of results: what the tool returned is what the log has, and what the model sees.
 
-use windlass_core::block::{Block, ErrorFlag};
-use windlass_core::call::{Call, CallState};
-use windlass_core::ids::CallId;
-use windlass_core::input::Input;
-use windlass_core::outcome::Outcome;
-use windlass_core::record::{Record, Settlement};
-use windlass_core::transcript::{Part, Segment};
+use windlass_core::call::call_state::{Call, CallState};
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::ids::CallId;
+use windlass_core::log::input::Input;
+use windlass_core::log::record::{Record, RecordedResult};
+use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::transcript::{SegmentKind, TranscriptSegment};
 
-use super::history::{History, Step};
-use super::{Case, ensure};
-use crate::world::witness::{Effect, Ending};
+use super::history::{HistoryStep, LaneHistory};
+use super::{CheckedWorld, ensure};
+use crate::world::observation_log::{ExecutionEnd, ToolExecution};
 
-pub(super) fn as_returned(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn as_returned(case: &CheckedWorld<'_>) -> Result<(), String> {
     for history in &case.histories {
         for step in &history.steps {
             let Input::ToolReturned { call, attempt, outcome, .. } = step.input() else { continue };
@@ -20,7 +20,7 @@ pub(super) fn as_returned(case: &Case<'_>) -> Result<(), String> {
                 effect.lane == *history.lane()
                     && (effect.call, effect.attempt) == (*call, *attempt)
                     && is_of(step, effect)
-                    && brought(effect, outcome)
+                    && matches_outcome(effect, outcome)
             });
             ensure(ran, || format!("{} call {call} attempt {attempt}", history.lane()))?;
         }
@@ -29,8 +29,8 @@ pub(super) fn as_returned(case: &Case<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the ledger's line is about the call the log has.
-fn is_of(step: &Step, effect: &Effect) -> bool {
+/// Whether the ledger's line is about the call in the log.
+fn is_of(step: &HistoryStep, effect: &ToolExecution) -> bool {
     let round = step.before.run.as_ref().and_then(|run| run.round());
     let call = round.and_then(|round| round.call(effect.call));
     call.is_some_and(|call| {
@@ -38,32 +38,34 @@ fn is_of(step: &Step, effect: &Effect) -> bool {
     })
 }
 
-fn brought(effect: &Effect, outcome: &Outcome) -> bool {
+fn matches_outcome(effect: &ToolExecution, outcome: &ToolOutcome) -> bool {
     match (&effect.ended, outcome) {
-        (Some((_, Ending::Returned(returned))), outcome) => returned == outcome,
-        (Some((_, Ending::Panicked)), Outcome::Failed(error)) => &*error.code == "tool_panicked",
-        (Some((_, Ending::Dropped)), Outcome::TimedOut { .. }) => true,
-        (Some((_, Ending::Panicked | Ending::Dropped)) | None, _) => false,
+        (Some((_, ExecutionEnd::Returned(returned))), outcome) => returned == outcome,
+        (Some((_, ExecutionEnd::Panicked)), ToolOutcome::Failed(error)) => {
+            &*error.code == "tool_panicked"
+        }
+        (Some((_, ExecutionEnd::Dropped)), ToolOutcome::TimedOut { .. }) => true,
+        (Some((_, ExecutionEnd::Panicked | ExecutionEnd::Dropped)) | None, _) => false,
     }
 }
 
-fn completed_once(history: &History<'_>) -> Result<(), String> {
+fn completed_once(history: &LaneHistory<'_>) -> Result<(), String> {
     let mut seen = std::collections::BTreeSet::new();
     for (_, record) in history.records() {
-        if let Record::Completed { call } = record {
+        if let Record::CallReturned { call } = record {
             ensure(seen.insert(*call), || format!("{} call {call} twice", history.lane()))?;
         }
     }
     Ok(())
 }
 
-pub(super) fn in_transcript(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn in_transcript(case: &CheckedWorld<'_>) -> Result<(), String> {
     for history in &case.histories {
         for (step, _) in history.records().filter(|(_, record)| **record == Record::RoundClosed {})
         {
             let calls = step.before.run.as_ref().and_then(|run| run.round());
             for call in calls.into_iter().flat_map(|round| &round.calls) {
-                let expected = settled(history, step, call);
+                let expected = expected_result_block(history, step, call);
                 let there = expected.is_some_and(|block| has_once(step, &block));
                 ensure(there, || format!("{} call {}", history.lane(), call.id))?;
             }
@@ -72,34 +74,45 @@ pub(super) fn in_transcript(case: &Case<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn has_once(step: &Step, block: &Block) -> bool {
+fn has_once(step: &HistoryStep, block: &ContentBlock) -> bool {
     let segments = step.after.transcript.segments();
-    let results = |segment: &&Segment| segment.part == Part::Results;
+    let results = |segment: &&TranscriptSegment| segment.kind == SegmentKind::Results;
     let last = segments.iter().rev().find(results);
     last.is_some_and(|last| last.blocks.iter().filter(|other| *other == block).count() == 1)
 }
 
-/// The block the call's last settlement calls for.
-fn settled(history: &History<'_>, step: &Step, call: &Call) -> Option<Block> {
-    if let CallState::Settled(shown) = &call.state {
-        return Some(Block::tool_result(&call.tool_use.id, &shown.content, shown.flag));
+/// Returns the block that the final result of the call requires.
+fn expected_result_block(
+    history: &LaneHistory<'_>,
+    step: &HistoryStep,
+    call: &Call,
+) -> Option<ContentBlock> {
+    if let CallState::Finished(shown) = &call.state {
+        return Some(ContentBlock::tool_result(
+            &call.tool_use.id,
+            &shown.content,
+            shown.error_flag,
+        ));
     }
     let shown = step.entry.records.iter().rev().find_map(|record| match record {
-        Record::Settled { call: id, shown } if *id == call.id => Some(shown),
+        Record::ResultFinalized { call: id, result: shown } if *id == call.id => Some(shown),
         _ => None,
     })?;
     match shown {
-        Settlement::Shown(shown) => {
-            Some(Block::tool_result(&call.tool_use.id, &shown.content, shown.flag))
+        RecordedResult::Replaced(shown) => {
+            Some(ContentBlock::tool_result(&call.tool_use.id, &shown.content, shown.error_flag))
         }
-        Settlement::AsCompleted {} => {
-            let content = returned(history, call.id)?;
-            Some(Block::tool_result(&call.tool_use.id, &content, ErrorFlag::Fine))
+        RecordedResult::Unchanged {} => {
+            let content = returned_content(history, call.id)?;
+            Some(ContentBlock::tool_result(&call.tool_use.id, &content, ErrorFlag::Success))
         }
     }
 }
 
-fn returned(history: &History<'_>, wanted: CallId) -> Option<windlass_core::raw::Raw> {
+fn returned_content(
+    history: &LaneHistory<'_>,
+    wanted: CallId,
+) -> Option<windlass_core::message::raw_json::RawJson> {
     history.steps.iter().rev().find_map(|step| match step.input() {
         Input::ToolReturned { call, outcome, .. } if *call == wanted => outcome.content().cloned(),
         _ => None,

@@ -1,27 +1,27 @@
-//! Runs: each ends once, or waits with a question.
+//! Checks of runs: each ends once, or waits with a question.
 
 use std::collections::BTreeMap;
 
-use windlass_core::ids::RunId;
-use windlass_core::record::Record;
+use windlass_core::log::ids::RunId;
+use windlass_core::log::record::Record;
+use windlass_core::run::wanted::is_parked;
 use windlass_core::stop::{RunState, StopCause};
-use windlass_core::wanted::is_parked;
 
-use super::history::History;
-use super::{Case, ensure};
+use super::history::LaneHistory;
+use super::{CheckedWorld, ensure};
 
 #[derive(Default)]
-struct Life {
+struct RunLife {
     begun: usize,
     ends: Vec<StopCause>,
 }
 
-fn lives(history: &History<'_>) -> BTreeMap<RunId, Life> {
-    let mut lives: BTreeMap<RunId, Life> = BTreeMap::new();
+fn lives(history: &LaneHistory<'_>) -> BTreeMap<RunId, RunLife> {
+    let mut lives: BTreeMap<RunId, RunLife> = BTreeMap::new();
     for (_, record) in history.records() {
         match record {
             Record::RunStarted { run } => lives.entry(run.clone()).or_default().begun += 1,
-            Record::Finished { run, cause, .. } => {
+            Record::RunFinished { run, cause, .. } => {
                 lives.entry(run.clone()).or_default().ends.push(*cause);
             }
             _ => {}
@@ -30,7 +30,7 @@ fn lives(history: &History<'_>) -> BTreeMap<RunId, Life> {
     lives
 }
 
-pub(super) fn end_once(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn end_once(case: &CheckedWorld<'_>) -> Result<(), String> {
     for history in &case.histories {
         let end = history.end();
         for (run, life) in lives(history) {
@@ -40,7 +40,7 @@ pub(super) fn end_once(case: &Case<'_>) -> Result<(), String> {
                 format!("{run}: begun {} times, ended {:?}", life.begun, life.ends)
             })?;
         }
-        let waiting = end.queue.front().filter(|_| end.run.is_none());
+        let waiting = end.prompt_queue.front().filter(|_| end.run.is_none());
         ensure(waiting.is_none(), || {
             format!("{} has a prompt that nobody starts", history.lane())
         })?;
@@ -48,7 +48,7 @@ pub(super) fn end_once(case: &Case<'_>) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn rest(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn rest(case: &CheckedWorld<'_>) -> Result<(), String> {
     ensure(case.evidence.rested, || {
         let phases = case.histories.iter().map(|history| {
             let end = history.end();
@@ -63,7 +63,7 @@ pub(super) fn rest(case: &Case<'_>) -> Result<(), String> {
     })
 }
 
-pub(super) fn rows_agree(case: &Case<'_>) -> Result<(), String> {
+pub(super) fn rows_agree(case: &CheckedWorld<'_>) -> Result<(), String> {
     for history in &case.histories {
         let end = history.end();
         let lives = lives(history);

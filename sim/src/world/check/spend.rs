@@ -1,12 +1,12 @@
-//! Tokens.
+//! Checks of spending.
 
-use windlass_core::record::Record;
+use windlass_core::log::record::Record;
 
-use super::{Case, ensure};
+use super::{CheckedWorld, ensure};
 
-/// Holds for providers that count honestly: one that claims to have used more than was asked for
-/// cannot be bounded by asking.
-pub(super) fn within_cap(case: &Case<'_>) -> Result<(), String> {
+/// Holds for providers that count honestly: one that reports more than was requested cannot be
+/// bounded by requests.
+pub(super) fn within_cap(case: &CheckedWorld<'_>) -> Result<(), String> {
     if !case.evidence.honest_usage {
         return Ok(());
     }
@@ -15,7 +15,7 @@ pub(super) fn within_cap(case: &Case<'_>) -> Result<(), String> {
         for step in &history.steps {
             let limits = step.after.settings.as_ref().map(|settings| &settings.limits);
             let run = step.after.run.as_ref();
-            let extended = u64::from(run.map_or(0, |run| run.extensions)).saturating_add(1);
+            let extended = u64::from(run.map_or(0, |run| run.budget_extensions)).saturating_add(1);
             let cap = limits.and_then(|limits| limits.run_tokens);
             let cap = cap.map(|cap| cap.saturating_mul(extended));
             let spent = run.map_or(0, |run| run.spent.tokens);
@@ -24,16 +24,18 @@ pub(super) fn within_cap(case: &Case<'_>) -> Result<(), String> {
                     format!("{} entry {}: {spent} of {cap}", history.lane(), step.entry.seq)
                 })?;
             }
-            reserved = asked(&step.entry.records).unwrap_or(reserved);
+            reserved = reserved_tokens_in(&step.entry.records).unwrap_or(reserved);
         }
     }
     Ok(())
 }
 
-fn asked(records: &[Record]) -> Option<u64> {
+fn reserved_tokens_in(records: &[Record]) -> Option<u64> {
     records.iter().rev().find_map(|record| match record {
-        Record::Asked { reserved_tokens, .. } => Some(*reserved_tokens),
-        Record::CounselSought { about, .. } => about.in_full().map(|all| all.total()),
+        Record::ModelCallStarted { reserved_tokens, .. } => Some(*reserved_tokens),
+        Record::ReviewRequested { review: about, .. } => {
+            about.full_usage().map(|all| all.total_tokens())
+        }
         _ => None,
     })
 }

@@ -1,17 +1,17 @@
-//! Blocks of all kinds.
+//! Content blocks of all kinds.
 
-use windlass_core::raw::Raw;
+use windlass_core::message::raw_json::RawJson;
 
-use crate::world::dice::Dice;
+use crate::world::dice::SeededRng;
 use crate::world::tools::NAMES;
 
-/// Something said; it names its lane.
-pub(super) fn speech(dice: &mut Dice, lane: &str, odd: bool) -> Raw {
+/// Returns a text block; it names its lane.
+pub(super) fn speech(dice: &mut SeededRng, lane: &str, odd: bool) -> RawJson {
     let text = if odd { odd_text(dice, lane) } else { format!(r#""{lane}- said it""#) };
     raw(format!(r#"{{"type":"text","text":{text}}}"#))
 }
 
-fn odd_text(dice: &mut Dice, lane: &str) -> String {
+fn odd_text(dice: &mut SeededRng, lane: &str) -> String {
     match dice.below(6) {
         0 => r#""""#.to_owned(),
         1 => r#""   \n""#.to_owned(),
@@ -22,8 +22,8 @@ fn odd_text(dice: &mut Dice, lane: &str) -> String {
     }
 }
 
-/// Something that is neither speech nor a call of ours.
-pub(super) fn other(dice: &mut Dice, lane: &str) -> Raw {
+/// Returns a block that is neither text nor a call of ours.
+pub(super) fn other(dice: &mut SeededRng, lane: &str) -> RawJson {
     let text = match dice.below(4) {
         0 => format!(r#"{{"type":"thinking","thinking":"{lane}- hm","signature":"s=="}}"#),
         1 => r#"{"type":"redacted_thinking","data":"\ud83e"}"#.to_owned(),
@@ -33,8 +33,8 @@ pub(super) fn other(dice: &mut Dice, lane: &str) -> Raw {
     raw(text)
 }
 
-/// A call; `odd` ones name no tool, repeat ids or bring no object.
-pub(super) fn call(dice: &mut Dice, lane: &str, id: &str, odd: bool) -> Raw {
+/// Returns a call; `odd` ones name no tool, repeat ids or send no object.
+pub(super) fn call(dice: &mut SeededRng, lane: &str, id: &str, odd: bool) -> RawJson {
     let name = if odd && dice.chance(20) { "no_such_tool" } else { dice.pick(&NAMES) };
     let on = dice.pick(&["a", "a", "b", "b/c", "b/d", "c"]);
     let n = dice.below(1_000);
@@ -48,11 +48,12 @@ pub(super) fn call(dice: &mut Dice, lane: &str, id: &str, odd: bool) -> Raw {
     raw(format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{input}}}"#))
 }
 
-/// A call that was announced and never came.
-pub(super) fn other_call() -> Raw {
+/// Returns a call that was announced and never sent.
+pub(super) fn other_call() -> RawJson {
     raw(r#"{"type":"tool_use","id":"ghost","name":"read","input":{"on":"ghost"}}"#.to_owned())
 }
 
-fn raw(text: String) -> Raw {
-    Raw::parse(text).unwrap_or_else(|_| Raw::encode(&serde_json::json!({ "type": "unparsable" })))
+fn raw(text: String) -> RawJson {
+    RawJson::parse(text)
+        .unwrap_or_else(|_| RawJson::encode(&serde_json::json!({ "type": "unparsable" })))
 }

@@ -1,27 +1,32 @@
-//! Replies that mean every line of the stop table.
+//! Replies for every row of the stop table.
 
 use std::sync::Arc;
 
-use windlass_core::block::Block;
-use windlass_core::reply::{CutBlock, Reply, StopReason, Usage};
-use windlass_core::request::Request;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::reply::{ModelReply, StopReason, TokenUsage, TruncatedBlock};
+use windlass_core::message::request::ModelRequest;
 
 use super::blocks;
-use crate::world::dice::Dice;
-use crate::world::plan::ModelMood;
+use crate::world::dice::SeededRng;
+use crate::world::world_plan::ModelMood;
 
-pub(super) fn draw(dice: &mut Dice, mood: ModelMood, lane: &str, request: &Request) -> Reply {
+pub(super) fn draw(
+    dice: &mut SeededRng,
+    mood: ModelMood,
+    lane: &str,
+    request: &ModelRequest,
+) -> ModelReply {
     let odd = dice.chance(mood.odd_percent);
     let calls = if dice.chance(mood.tools_percent) { dice.within(1, 4) } else { 0 };
-    let blocks = content(dice, lane, request.ask, calls, odd);
+    let blocks = content(dice, lane, request.model_call, calls, odd);
     let stop_reason = stop_reason(dice, calls, odd);
     let stop_sequence = (stop_reason == StopReason::StopSequence)
         .then(|| Arc::from(dice.pick(&["\nUser:", "\n---END---", "unregistered"])));
     let cut = (odd && stop_reason == StopReason::MaxTokens && dice.chance(50))
-        .then(|| CutBlock { name: "put".into(), partial: r#"{"on":"a"#.into() });
-    Reply {
+        .then(|| TruncatedBlock { name: "put".into(), partial: r#"{"on":"a"#.into() });
+    ModelReply {
         blocks,
-        cut,
+        truncated_block: cut,
         stop_reason,
         stop_sequence,
         usage: usage(dice, mood, request),
@@ -29,8 +34,12 @@ pub(super) fn draw(dice: &mut Dice, mood: ModelMood, lane: &str, request: &Reque
     }
 }
 
-/// What a summariser, a classifier or a judge says.
-pub(super) fn aside(dice: &mut Dice, mood: ModelMood, request: &Request) -> Reply {
+/// Returns the reply of a summariser, a classifier or a judge.
+pub(super) fn side_reply(
+    dice: &mut SeededRng,
+    mood: ModelMood,
+    request: &ModelRequest,
+) -> ModelReply {
     let junk = "junk ".repeat(5_000);
     let text = match dice.below(11) {
         0..=2 => "allow",
@@ -42,9 +51,9 @@ pub(super) fn aside(dice: &mut Dice, mood: ModelMood, request: &Request) -> Repl
         9 => "no: something is missing",
         _ => &junk,
     };
-    Reply {
-        blocks: vec![Block::text(text)],
-        cut: None,
+    ModelReply {
+        blocks: vec![ContentBlock::text(text)],
+        truncated_block: None,
         stop_reason: StopReason::EndTurn,
         stop_sequence: None,
         usage: usage(dice, mood, request),
@@ -52,7 +61,7 @@ pub(super) fn aside(dice: &mut Dice, mood: ModelMood, request: &Request) -> Repl
     }
 }
 
-fn content(dice: &mut Dice, lane: &str, ask: u32, calls: u64, odd: bool) -> Vec<Block> {
+fn content(dice: &mut SeededRng, lane: &str, ask: u32, calls: u64, odd: bool) -> Vec<ContentBlock> {
     let mut content = Vec::new();
     if odd && dice.chance(15) && calls == 0 {
         return Vec::new();
@@ -71,10 +80,10 @@ fn content(dice: &mut Dice, lane: &str, ask: u32, calls: u64, odd: bool) -> Vec<
     if odd && dice.chance(20) {
         content.push(blocks::other(dice, lane));
     }
-    content.into_iter().map(Block::new).collect()
+    content.into_iter().map(ContentBlock::new).collect()
 }
 
-fn stop_reason(dice: &mut Dice, calls: u64, odd: bool) -> StopReason {
+fn stop_reason(dice: &mut SeededRng, calls: u64, odd: bool) -> StopReason {
     if !odd {
         return if calls > 0 { StopReason::ToolUse } else { StopReason::EndTurn };
     }
@@ -93,13 +102,13 @@ fn stop_reason(dice: &mut Dice, calls: u64, odd: bool) -> StopReason {
     StopReason::from(reason)
 }
 
-/// Honest usage is what was reserved or less.
-fn usage(dice: &mut Dice, mood: ModelMood, request: &Request) -> Usage {
+/// Returns the usage. Honest usage is what was reserved or less.
+fn usage(dice: &mut SeededRng, mood: ModelMood, request: &ModelRequest) -> TokenUsage {
     if !mood.honest_usage && dice.chance(20) {
         let absurd = dice.pick(&[u64::MAX, 1 << 40, 0]);
-        return Usage { input_tokens: absurd, output_tokens: absurd, ..Usage::default() };
+        return TokenUsage { input_tokens: absurd, output_tokens: absurd, ..TokenUsage::default() };
     }
-    let input = (request.transcript.bytes() + request.settings.prompt_bytes()) / 4;
+    let input = (request.transcript.byte_count() + request.settings.prompt_byte_count()) / 4;
     let output_tokens = dice.within(1, request.max_tokens.clamp(1, 300));
-    Usage { input_tokens: input, output_tokens, ..Usage::default() }
+    TokenUsage { input_tokens: input, output_tokens, ..TokenUsage::default() }
 }

@@ -1,5 +1,5 @@
-//! Looks after a lane for its process, as a worker would: takes it up when it has mail, when its
-//! time has come, or when it was left running.
+//! Drives a lane for its process, as a worker would: claims it when it has commands, when its timer
+//! is due, or when it was abandoned.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,34 +10,34 @@ use windlass_runtime::ports::{LaneInfo, Store, StoreError};
 
 use super::owner;
 use crate::world::clock::nap;
-use crate::world::event::Pace;
-use crate::world::shared::Shared;
+use crate::world::event::ReaderPace;
+use crate::world::observation_log::ProcessId;
+use crate::world::shared::SharedWorld;
 use crate::world::store::ProcessStore;
-use crate::world::witness::ProcessId;
 
-/// Time between two looks.
+/// Time between two polls.
 const LOOK_MS: u64 = 230;
 
-/// Looks at an unchanged lane of our own before it counts as left.
+/// Polls of an unchanged lane of our own before it counts as abandoned.
 const PATIENCE: u64 = 6;
 
-/// Runs looked at.
+/// Number of runs that are polled.
 const RUNS: usize = 64;
 
-pub(super) struct Caretaker {
+pub(super) struct LaneDriver {
     session: Session,
     store: Arc<ProcessStore>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedWorld>,
     process: ProcessId,
     head: AtomicU64,
     looks: AtomicU64,
 }
 
-impl Caretaker {
+impl LaneDriver {
     pub(super) fn new(
         session: Session,
         store: &Arc<ProcessStore>,
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedWorld>,
         process: ProcessId,
     ) -> Self {
         let (store, shared) = (Arc::clone(store), Arc::clone(shared));
@@ -66,20 +66,20 @@ impl Caretaker {
 
     async fn is_needed(&self) -> Result<bool, StoreError> {
         let lane = self.session.lane();
-        let Some(info) = self.store.lane(lane.clone()).await? else { return Ok(false) };
+        let Some(info) = self.store.lane_info(lane.clone()).await? else { return Ok(false) };
         if self.drives(&info) {
             return Ok(false);
         }
-        if !self.store.read_mail(lane.clone(), 1).await?.is_empty() || info.wake_at.is_some() {
+        if !self.store.read_inbox(lane.clone(), 1).await?.is_empty() || info.wake_at.is_some() {
             return Ok(true);
         }
-        let runs = self.store.runs(Some(lane.clone()), RUNS).await?;
+        let runs = self.store.list_runs(Some(lane.clone()), RUNS).await?;
         Ok(runs.iter().any(|run| run.state == RunState::Running))
     }
 
     async fn take_up(&self) {
         if let Ok(stream) = self.session.resume().await {
-            owner::hold(&self.shared, self.session.lane(), stream, Pace::Eager).await;
+            owner::hold(&self.shared, self.session.lane(), stream, ReaderPace::Eager).await;
         }
     }
 }

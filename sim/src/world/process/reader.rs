@@ -2,33 +2,33 @@
 
 use std::sync::Arc;
 
-use windlass_core::log::Entry;
-use windlass_core::record::Record;
+use windlass_core::log::entry::Entry;
+use windlass_core::log::record::Record;
 use windlass_runtime::Session;
-use windlass_runtime::feed::Item;
+use windlass_runtime::feed::StreamItem;
 use windlass_runtime::ports::Store;
 
 use crate::world::clock::nap;
-use crate::world::shared::{Asked, Shared};
-use crate::world::witness::ProcessId;
+use crate::world::observation_log::ProcessId;
+use crate::world::shared::{SeenQuestion, SharedWorld};
 
-pub(super) struct Reader {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct FeedReader {
+    pub(super) shared: Arc<SharedWorld>,
     pub(super) session: Session,
     pub(super) process: ProcessId,
     pub(super) pace_ms: u64,
 }
 
-impl Reader {
+impl FeedReader {
     pub(super) async fn read(self, from_start: bool) {
         let lane = self.session.lane().clone();
         let mut after = if from_start { 0 } else { self.head().await };
         let reading = self.shared.witness.reader(self.process, lane, after);
         loop {
             let mut items = self.session.subscribe(after);
-            // A store that failed is asked again from the same place.
+            // After a store failure the reader continues from the same position.
             while let Ok(item) = items.next().await {
-                if let Item::Entry(entry) = item {
+                if let StreamItem::Entry(entry) = item {
                     after = entry.seq;
                     self.report(&entry);
                     self.shared.witness.read(reading, entry);
@@ -42,15 +42,16 @@ impl Reader {
     }
 
     async fn head(&self) -> u64 {
-        let lane = self.shared.disk.lane(self.session.lane().clone()).await;
+        let lane = self.shared.disk.lane_info(self.session.lane().clone()).await;
         lane.ok().flatten().map_or(0, |lane| lane.head)
     }
 
-    /// Puts questions on the desk of whoever answers them.
+    /// Reports questions to the simulated users.
     fn report(&self, entry: &Entry) {
         for record in &entry.records {
-            if let Record::Questioned { question } = record {
-                let asked = Asked { lane: self.session.lane().clone(), question: question.clone() };
+            if let Record::QuestionAsked { question } = record {
+                let asked =
+                    SeenQuestion { lane: self.session.lane().clone(), question: question.clone() };
                 let _ = self.shared.desk.send(asked);
             }
         }

@@ -1,41 +1,50 @@
-//! A store with a safeguard taken out. A checker that does not notice is worth nothing.
+//! A store with a safeguard removed. A checker that does not notice is worthless.
 
 use std::sync::Arc;
 
-use windlass_core::log::Entry;
-use windlass_core::record::Durability;
-use windlass_runtime::ports::{Append, EncodedEntry, Store, StoreError};
+use windlass_core::log::entry::Entry;
+use windlass_core::log::record::Durability;
+use windlass_runtime::ports::{AppendRequest, EncodedEntry, Store, StoreError};
 
-use crate::world::shared::{Break, Shared};
+use crate::world::shared::{RemovedSafeguard, SharedWorld};
 
-/// The append as a broken store would take it.
-pub(super) async fn adjust(shared: &Shared, append: Append) -> Result<Append, StoreError> {
+/// Returns the append as a broken store would accept it.
+pub(super) async fn adjust(
+    shared: &SharedWorld,
+    append: AppendRequest,
+) -> Result<AppendRequest, StoreError> {
     match shared.broken {
-        Break::Nothing => Ok(append),
-        Break::Fence => without_fence(shared, append).await,
-        Break::Envelope => Ok(without_envelope(append)),
-        Break::Name => without_names(shared, append).await,
+        RemovedSafeguard::Nothing => Ok(append),
+        RemovedSafeguard::Fence => without_fence(shared, append).await,
+        RemovedSafeguard::Envelope => Ok(without_envelope(append)),
+        RemovedSafeguard::Name => without_names(shared, append).await,
     }
 }
 
-/// Whoever has the lane's epoch is taken for its owner.
-async fn without_names(shared: &Shared, append: Append) -> Result<Append, StoreError> {
-    let lane = shared.disk.lane(append.lane.clone()).await?;
+/// Every worker with the lane's epoch counts as its owner.
+async fn without_names(
+    shared: &SharedWorld,
+    append: AppendRequest,
+) -> Result<AppendRequest, StoreError> {
+    let lane = shared.disk.lane_info(append.lane.clone()).await?;
     let same = lane.filter(|lane| lane.epoch == append.epoch);
     let owner = same.and_then(|lane| lane.owner);
-    Ok(Append { owner: owner.unwrap_or(append.owner), ..append })
+    Ok(AppendRequest { owner: owner.unwrap_or(append.owner), ..append })
 }
 
-/// Whoever appends is taken for the owner, and finds its place at the end.
-async fn without_fence(shared: &Shared, mut append: Append) -> Result<Append, StoreError> {
-    let Some(lane) = shared.disk.lane(append.lane.clone()).await? else { return Ok(append) };
+/// Every worker that appends counts as the owner, and its entry goes to the end.
+async fn without_fence(
+    shared: &SharedWorld,
+    mut append: AppendRequest,
+) -> Result<AppendRequest, StoreError> {
+    let Some(lane) = shared.disk.lane_info(append.lane.clone()).await? else { return Ok(append) };
     if lane.epoch != append.epoch {
         append.owner = lane.owner.unwrap_or(append.owner);
         append.epoch = lane.epoch;
         append.head = lane.head;
         let places = lane.head.saturating_add(1)..;
         append.entries = places.zip(append.entries).map(|(seq, entry)| moved(entry, seq)).collect();
-        append.mail_read.clear();
+        append.messages_read.clear();
         append.rows.clear();
     }
     Ok(append)
@@ -50,6 +59,6 @@ fn moved(entry: EncodedEntry, seq: u64) -> EncodedEntry {
 }
 
 /// Nothing waits for the disk.
-fn without_envelope(append: Append) -> Append {
-    Append { durability: append.durability.min(Durability::Commit), ..append }
+fn without_envelope(append: AppendRequest) -> AppendRequest {
+    AppendRequest { durability: append.durability.min(Durability::Commit), ..append }
 }

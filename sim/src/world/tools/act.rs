@@ -1,18 +1,18 @@
-//! One execution: it starts, perhaps it changes the world, perhaps it comes back.
+//! One execution of a tool: it starts, possibly changes the world, possibly returns.
 
-use windlass_core::outcome::{Outcome, ToolError};
-use windlass_core::raw::Raw;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::message::raw_json::RawJson;
 use windlass_runtime::ports::CallContext;
 
 use super::SimTool;
 use crate::world::clock::nap;
-use crate::world::dice::Dice;
-use crate::world::gate::Door;
-use crate::world::witness::{EffectId, Ending, Witness};
+use crate::world::dice::SeededRng;
+use crate::world::observation_log::{EffectId, ExecutionEnd, ObservationLog};
+use crate::world::process_gate::WorldAccess;
 
-/// How an execution goes.
+/// The course of an execution.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Fate {
+enum ExecutionFate {
     #[default]
     Works,
     FailsInPassing,
@@ -22,36 +22,36 @@ enum Fate {
     Hangs,
 }
 
-/// Closes the ledger's line however the execution ends.
-struct Line<'a> {
-    witness: &'a Witness,
+/// Closes the line in the ledger however the execution ends.
+struct OpenExecution<'a> {
+    witness: &'a ObservationLog,
     effect: EffectId,
 }
 
-impl Drop for Line<'_> {
+impl Drop for OpenExecution<'_> {
     fn drop(&mut self) {
         let panicking = std::thread::panicking();
-        let ending = if panicking { Ending::Panicked } else { Ending::Dropped };
+        let ending = if panicking { ExecutionEnd::Panicked } else { ExecutionEnd::Dropped };
         self.witness.end(self.effect, ending);
     }
 }
 
-pub(super) async fn execute(tool: &SimTool, context: CallContext, input: Raw) -> Outcome {
+pub(super) async fn execute(tool: &SimTool, context: CallContext, input: RawJson) -> ToolOutcome {
     let witness = &tool.shared.witness;
     let nth = witness.executions(&context.idempotency_key);
     let effect = witness.start(|tick| tool.effect(&context, input, tick));
-    let line = Line { witness, effect };
+    let line = OpenExecution { witness, effect };
     let subject = format!("{}:{}:{nth}", context.idempotency_key, context.attempt);
-    let mut dice = Dice::about(tool.shared.plan.seed, &subject);
+    let mut dice = SeededRng::about(tool.shared.plan.seed, &subject);
     let fate = fate(tool, &mut dice);
     let slowest = tool.shared.plan.tools.slowest_ms;
     work(tool, dice.below(slowest)).await;
-    if fate != Fate::FailsInPassing {
+    if fate != ExecutionFate::FailsInPassing {
         witness.fire(effect);
     }
     work(tool, dice.below(slowest)).await;
     let outcome = outcome(tool, fate, &subject, &mut dice).await;
-    witness.end(line.effect, Ending::Returned(outcome.clone()));
+    witness.end(line.effect, ExecutionEnd::Returned(outcome.clone()));
     outcome
 }
 
@@ -59,45 +59,54 @@ async fn work(tool: &SimTool, ms: u64) {
     if ms > 0 {
         nap(ms).await;
     }
-    tool.gate.pass(Door::Work).await;
+    tool.gate.pass(WorldAccess::Work).await;
 }
 
-fn fate(tool: &SimTool, dice: &mut Dice) -> Fate {
+fn fate(tool: &SimTool, dice: &mut SeededRng) -> ExecutionFate {
     if tool.shared.is_calm() || !dice.chance(tool.shared.plan.tools.failure_percent) {
-        return Fate::Works;
+        return ExecutionFate::Works;
     }
     dice.pick(&[
-        Fate::FailsInPassing,
-        Fate::FailsInPassing,
-        Fate::FailsInPassing,
-        Fate::Fails,
-        Fate::Fails,
-        Fate::Fatal,
-        Fate::Panics,
-        Fate::Hangs,
+        ExecutionFate::FailsInPassing,
+        ExecutionFate::FailsInPassing,
+        ExecutionFate::FailsInPassing,
+        ExecutionFate::Fails,
+        ExecutionFate::Fails,
+        ExecutionFate::Fatal,
+        ExecutionFate::Panics,
+        ExecutionFate::Hangs,
     ])
 }
 
-async fn outcome(tool: &SimTool, fate: Fate, subject: &str, dice: &mut Dice) -> Outcome {
+async fn outcome(
+    tool: &SimTool,
+    fate: ExecutionFate,
+    subject: &str,
+    dice: &mut SeededRng,
+) -> ToolOutcome {
     let error = || ToolError::new("sim", subject, "try something else");
     match fate {
-        Fate::Works => Outcome::Done(content(subject, dice)),
-        Fate::FailsInPassing => Outcome::Failed(error().passing()),
-        Fate::Fails => Outcome::Failed(error()),
-        Fate::Fatal => Outcome::Failed(error().fatal()),
+        ExecutionFate::Works => ToolOutcome::Done(content(subject, dice)),
+        ExecutionFate::FailsInPassing => ToolOutcome::Failed(error().into_transient()),
+        ExecutionFate::Fails => ToolOutcome::Failed(error()),
+        ExecutionFate::Fatal => ToolOutcome::Failed(error().into_fatal()),
         // As `panic!`, without the message on the terminal.
-        Fate::Panics => std::panic::resume_unwind(Box::new(format!("{} broke", tool.name))),
-        Fate::Hangs => std::future::pending().await,
+        ExecutionFate::Panics => {
+            std::panic::resume_unwind(Box::new(format!("{} broke", tool.name)))
+        }
+        ExecutionFate::Hangs => std::future::pending().await,
     }
 }
 
-/// Results of all sizes and scripts.
-fn content(subject: &str, dice: &mut Dice) -> Raw {
+/// Returns results of all sizes and scripts.
+fn content(subject: &str, dice: &mut SeededRng) -> RawJson {
     let text = format!("done {subject}");
     match dice.below(6) {
-        0 => Raw::string(&format!("{text} שלום 🪝 {}", "x".repeat(500))),
-        1 => Raw::encode(&serde_json::json!([{ "type": "text", "text": text }])),
-        2 => Raw::parse(format!("\"{text} \\ud83d\"")).unwrap_or_else(|_| Raw::string(&text)),
-        _ => Raw::string(&text),
+        0 => RawJson::string(&format!("{text} שלום 🪝 {}", "x".repeat(500))),
+        1 => RawJson::encode(&serde_json::json!([{ "type": "text", "text": text }])),
+        2 => {
+            RawJson::parse(format!("\"{text} \\ud83d\"")).unwrap_or_else(|_| RawJson::string(&text))
+        }
+        _ => RawJson::string(&text),
     }
 }

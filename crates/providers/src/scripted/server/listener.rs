@@ -1,4 +1,4 @@
-//! Listening on loopback and taking connections.
+//! Listens on a loopback address and accepts connections.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -10,53 +10,55 @@ use tokio::task::JoinSet;
 use windlass_runtime::ports::Clock;
 
 use super::super::script::Script;
-use super::connection;
-use super::error::Error;
+use super::client_connection;
 use super::limits::{ACCEPT_RETRY_MS, MAX_CONNECTIONS, STOP_MS};
-use super::newcomers::Newcomers;
-use super::state::State;
-use super::watch::Watch;
+use super::request_observer::RequestObserver;
+use super::server_error::ServerError;
+use super::server_state::ServerState;
+use super::unused_connections::UnusedConnections;
 
-/// A server that listens, and serves once it is told to.
+/// A server that listens, and serves once [`ScriptedServer::serve`] is called.
 #[derive(Debug)]
-pub struct Server {
+pub struct ScriptedServer {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-impl Server {
+impl ScriptedServer {
     /// Listens on a loopback address; port 0 means any free one.
     ///
     /// # Errors
     ///
-    /// An address that other machines could reach is refused, as is one the system does not give.
-    pub async fn bind(address: SocketAddr) -> Result<Self, Error> {
+    /// Returns a [`ServerError`] if other machines could reach the address, or if the system does
+    /// not provide it.
+    pub async fn bind(address: SocketAddr) -> Result<Self, ServerError> {
         if !address.ip().is_loopback() {
-            return Err(Error::NotLoopback { address });
+            return Err(ServerError::NotLoopback { address });
         }
-        let refused = |source| Error::Bind { address, source };
+        let refused = |source| ServerError::Bind { address, source };
         let listener = TcpListener::bind(address).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         Ok(Self { listener, address })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers from `script` until `stop` is done. Answers under way then get a moment to finish.
+    /// Answers from `script` until `stop` completes. Answers in progress then get a moment to
+    /// finish.
     ///
-    /// `once` and `times` count over all connections. `clock` gives the pauses of the script.
+    /// `once` and `times` count over all connections. `clock` provides the pauses of the script.
     pub async fn serve(
         self,
         script: Script,
         clock: Arc<dyn Clock>,
-        watch: Arc<dyn Watch>,
+        watch: Arc<dyn RequestObserver>,
         stop: impl Future<Output = ()> + Send,
     ) {
-        let state = Arc::new(State::new(script, clock, watch));
+        let state = Arc::new(ServerState::new(script, clock, watch));
         let (stopping, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();
         tokio::select! {
@@ -65,39 +67,39 @@ impl Server {
         }
         stopping.send_replace(true);
         tokio::select! {
-            () = all_done(&mut connections) => {}
+            () = join_all_connections(&mut connections) => {}
             () = state.clock.sleep(STOP_MS) => {}
         }
         connections.shutdown().await;
     }
 
-    /// Takes connections for ever.
+    /// Accepts connections for ever.
     async fn accept_all(
         &self,
-        state: &Arc<State>,
+        state: &Arc<ServerState>,
         stopped: &watch::Receiver<bool>,
         connections: &mut JoinSet<()>,
     ) {
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        let newcomers = Arc::new(Newcomers::default());
+        let newcomers = Arc::new(UnusedConnections::default());
         loop {
-            let stream = self.accept(state).await;
+            let stream = self.accept_connection(state).await;
             if places.available_permits() == 0 {
-                newcomers.send_away_oldest();
+                newcomers.evict_oldest();
             }
             let Ok(place) = places.clone().acquire_owned().await else { return };
-            let newcomer = newcomers.welcome();
+            let newcomer = newcomers.register();
             while connections.try_join_next().is_some() {}
             let (state, stopped) = (state.clone(), stopped.clone());
             connections.spawn(async move {
-                connection::serve(stream, state, stopped, newcomer).await;
+                client_connection::serve_connection(stream, state, stopped, newcomer).await;
                 drop(place);
             });
         }
     }
 
-    /// The next connection. When the system has none to give (out of files), a little later it may.
-    async fn accept(&self, state: &State) -> TcpStream {
+    /// Accepts the next connection. When the system is out of files, it tries again a little later.
+    async fn accept_connection(&self, state: &ServerState) -> TcpStream {
         loop {
             match self.listener.accept().await {
                 Ok((stream, _)) => return stream,
@@ -107,6 +109,6 @@ impl Server {
     }
 }
 
-async fn all_done(connections: &mut JoinSet<()>) {
+async fn join_all_connections(connections: &mut JoinSet<()>) {
     while connections.join_next().await.is_some() {}
 }

@@ -21,34 +21,34 @@
 //!
 //! Not here: state. Every request brings its whole conversation; `previous_response_id` is refused.
 
+mod answer_block;
+mod answer_start;
 mod anthropic;
-mod asked;
-mod block;
-mod body;
 mod chat;
-mod connection;
+mod client_connection;
 mod content;
-mod encoder;
-mod error;
-mod handler;
-mod head;
+mod event_encoder;
 pub mod limits;
 mod listener;
-mod models;
-mod newcomers;
-mod opening;
-mod outgoing;
+mod model_list;
+mod parsed_request;
 mod pieces;
-mod refusal;
+mod rejection;
+mod request_body;
+mod request_handler;
+mod request_observer;
 mod respond;
+mod response_body;
+mod response_head;
 mod responses;
-mod route;
+mod routing;
+mod server_error;
+mod server_state;
 mod sse;
-mod state;
-mod stream;
-mod watch;
-mod whole;
+mod stream_response;
+mod unused_connections;
+mod whole_response;
 
-pub use error::Error;
-pub use listener::Server;
-pub use watch::{Outcome, Served, Watch};
+pub use listener::ScriptedServer;
+pub use request_observer::{RequestObserver, ServedOutcome, ServedRequest};
+pub use server_error::ServerError;

@@ -1,19 +1,19 @@
-//! Cutting a text into the pieces it is streamed in.
+//! Splits a text into the pieces in which it is streamed.
 
 use super::limits::MAX_PIECE_CHARS;
 
-/// Word by word, and no piece longer than [`MAX_PIECE_CHARS`].
-pub(super) fn of(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(char::is_whitespace).flat_map(short)
+/// Splits a text into words; no piece is longer than [`MAX_PIECE_CHARS`].
+pub(super) fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(char::is_whitespace).flat_map(split_long_word)
 }
 
 /// The first half of a text.
-pub(super) fn half(text: &str) -> &str {
+pub(super) fn first_half(text: &str) -> &str {
     let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
     text.get(..middle).unwrap_or_default()
 }
 
-fn short(word: &str) -> impl Iterator<Item = &str> {
+fn split_long_word(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
         let end = rest.char_indices().nth(MAX_PIECE_CHARS).map_or(rest.len(), |(at, _)| at);

@@ -1,17 +1,17 @@
 //! Anthropic Messages.
 
-mod check;
-mod count;
-mod error;
-mod events;
-mod message;
-mod request;
-mod tools;
+mod conversation_check;
+mod count_tokens;
+mod error_body;
+mod event_stream;
+mod request_parser;
+mod script_view;
+mod tool_names;
 mod usage;
-mod view;
+mod whole_message;
 
-pub(super) use count::count_tokens;
-pub(super) use error::error;
-pub(super) use events::Events;
-pub(super) use message::whole;
-pub(super) use request::{Order, read};
+pub(super) use count_tokens::count_tokens;
+pub(super) use error_body::encode_error_body;
+pub(super) use event_stream::MessagesEventEncoder;
+pub(super) use request_parser::{MessagesSpec, parse_request};
+pub(super) use whole_message::encode_message;

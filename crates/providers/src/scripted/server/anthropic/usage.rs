@@ -1,12 +1,12 @@
-//! The bill in the service's words.
+//! Usage in the format of the Messages API.
 
 use serde::Serialize;
 
-use super::super::head::Head;
+use super::super::response_head::ResponseHead;
 
-/// Usage as a message carries it.
+/// The usage that a message carries.
 #[derive(Serialize)]
-pub(super) struct Usage {
+pub(super) struct MessagesUsageBody {
     input_tokens: u64,
     cache_creation_input_tokens: u64,
     cache_read_input_tokens: u64,
@@ -21,28 +21,28 @@ struct CacheCreation {
     ephemeral_1h_input_tokens: u64,
 }
 
-/// Usage as the last event carries it.
+/// The usage that the last event carries.
 #[derive(Serialize)]
-pub(super) struct FinalUsage {
+pub(super) struct MessagesFinalUsage {
     input_tokens: u64,
     cache_creation_input_tokens: u64,
     cache_read_input_tokens: u64,
     output_tokens: u64,
-    output_tokens_details: OutputDetails,
+    output_tokens_details: MessagesOutputDetails,
 }
 
 #[derive(Serialize)]
-struct OutputDetails {
+struct MessagesOutputDetails {
     thinking_tokens: u64,
 }
 
-impl Usage {
-    /// When nothing but the beginning of the output is known.
-    pub(super) fn at_start(head: &Head) -> Self {
+impl MessagesUsageBody {
+    /// The usage at the start, when only the beginning of the output is known.
+    pub(super) fn at_start(head: &ResponseHead) -> Self {
         Self { output_tokens: head.usage.output.min(1), ..Self::at_end(head) }
     }
 
-    pub(super) fn at_end(head: &Head) -> Self {
+    pub(super) fn at_end(head: &ResponseHead) -> Self {
         let usage = head.usage;
         Self {
             input_tokens: usage.input,
@@ -58,15 +58,15 @@ impl Usage {
     }
 }
 
-impl FinalUsage {
-    pub(super) fn of(head: &Head) -> Self {
+impl MessagesFinalUsage {
+    pub(super) fn from_head(head: &ResponseHead) -> Self {
         let usage = head.usage;
         Self {
             input_tokens: usage.input,
             cache_creation_input_tokens: usage.cache_write,
             cache_read_input_tokens: usage.cache_read,
             output_tokens: usage.output,
-            output_tokens_details: OutputDetails { thinking_tokens: head.thinking_tokens },
+            output_tokens_details: MessagesOutputDetails { thinking_tokens: head.thinking_tokens },
         }
     }
 }

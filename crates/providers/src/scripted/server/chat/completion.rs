@@ -1,38 +1,38 @@
-//! An answer as one completion.
+//! An answer as one chat completion.
 
 use serde::Serialize;
 
-use super::super::super::answer::{Answer, Stop};
-use super::super::block::{Block, Call, blocks};
-use super::super::head::Head;
-use super::super::sse::json;
-use super::request::Order;
-use super::usage::Usage;
+use super::super::super::scripted_answer::{ScriptedAnswer, ScriptedStop};
+use super::super::answer_block::{AnswerBlock, AnswerCall, answer_blocks};
+use super::super::response_head::ResponseHead;
+use super::super::sse::to_json_line;
+use super::request_parser::ChatSpec;
+use super::usage::ChatUsageBody;
 
-pub(super) const FINGERPRINT: &str = "fp_scripted";
+pub(super) const SYSTEM_FINGERPRINT: &str = "fp_scripted";
 
 #[derive(Serialize)]
-struct Completion<'a> {
+struct ChatCompletion<'a> {
     id: String,
     object: &'a str,
     created: u64,
     model: &'a str,
-    choices: [Choice<'a>; 1],
-    usage: Usage,
+    choices: [CompletionChoice<'a>; 1],
+    usage: ChatUsageBody,
     service_tier: &'a str,
     system_fingerprint: &'a str,
 }
 
 #[derive(Serialize)]
-struct Choice<'a> {
+struct CompletionChoice<'a> {
     index: u32,
-    message: Message<'a>,
+    message: CompletionMessage<'a>,
     logprobs: Option<()>,
     finish_reason: &'a str,
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct CompletionMessage<'a> {
     role: &'a str,
     content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,61 +40,68 @@ struct Message<'a> {
     refusal: Option<()>,
     annotations: [(); 0],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<ToolCall<'a>>,
+    tool_calls: Vec<CompletionToolCall<'a>>,
 }
 
 #[derive(Serialize)]
-struct ToolCall<'a> {
+struct CompletionToolCall<'a> {
     id: &'a str,
     r#type: &'a str,
-    function: Function<'a>,
+    function: CompletionFunction<'a>,
 }
 
 #[derive(Serialize)]
-struct Function<'a> {
+struct CompletionFunction<'a> {
     name: &'a str,
     arguments: &'a str,
 }
 
 /// The completion of a whole answer.
-pub(in super::super) fn whole(order: &Order, head: Head, answer: &Answer) -> String {
-    let message = message(answer);
+pub(in super::super) fn encode_completion(
+    order: &ChatSpec,
+    head: ResponseHead,
+    answer: &ScriptedAnswer,
+) -> String {
+    let message = completion_message(answer);
     let finish_reason = finish_reason(&answer.stop);
-    json(&Completion {
-        id: head.id("chatcmpl-"),
+    to_json_line(&ChatCompletion {
+        id: head.id_with_prefix("chatcmpl-"),
         object: "chat.completion",
         created: head.created,
         model: &order.model,
-        choices: [Choice { index: 0, message, logprobs: None, finish_reason }],
-        usage: Usage::of(&head),
+        choices: [CompletionChoice { index: 0, message, logprobs: None, finish_reason }],
+        usage: ChatUsageBody::from_head(&head),
         service_tier: "default",
-        system_fingerprint: FINGERPRINT,
+        system_fingerprint: SYSTEM_FINGERPRINT,
     })
 }
 
-/// A message has one content: texts that follow each other run together.
-fn message(answer: &Answer) -> Message<'_> {
+/// The message of the completion. A message has one content: texts are joined.
+fn completion_message(answer: &ScriptedAnswer) -> CompletionMessage<'_> {
     let (mut content, mut reasoning_content) = (None::<String>, None::<String>);
     let mut tool_calls = Vec::new();
-    for block in blocks(&answer.steps) {
+    for block in answer_blocks(&answer.steps) {
         match block {
-            Block::Text(text) => content.get_or_insert_default().push_str(text),
-            Block::Thinking(text) => reasoning_content.get_or_insert_default().push_str(text),
-            Block::Call(call) | Block::CutCall(call) => tool_calls.push(tool_call(call)),
-            Block::Raw(_) => {}
+            AnswerBlock::Text(text) => content.get_or_insert_default().push_str(text),
+            AnswerBlock::Thinking(text) => reasoning_content.get_or_insert_default().push_str(text),
+            AnswerBlock::Call(call) | AnswerBlock::CutCall(call) => {
+                tool_calls.push(completion_tool_call(call));
+            }
+            AnswerBlock::Raw(_) => {}
         }
     }
     let (role, refusal, annotations) = ("assistant", None, []);
-    Message { role, content, reasoning_content, refusal, annotations, tool_calls }
+    CompletionMessage { role, content, reasoning_content, refusal, annotations, tool_calls }
 }
 
-fn tool_call(call: Call<'_>) -> ToolCall<'_> {
-    let function = Function { name: call.name, arguments: call.input };
-    ToolCall { id: call.id, r#type: "function", function }
+fn completion_tool_call(call: AnswerCall<'_>) -> CompletionToolCall<'_> {
+    let function = CompletionFunction { name: call.name, arguments: call.input };
+    CompletionToolCall { id: call.id, r#type: "function", function }
 }
 
-/// The service's word for a stop; a word it does not have goes out as the script wrote it.
-pub(super) fn finish_reason(stop: &Stop) -> &str {
+/// The service's name for a stop reason; a word that it does not have is sent as the script wrote
+/// it.
+pub(super) fn finish_reason(stop: &ScriptedStop) -> &str {
     match stop.reason.as_str() {
         "end_turn" | "stop_sequence" => "stop",
         "tool_use" => "tool_calls",

@@ -1,17 +1,17 @@
-//! OpenAI Chat Completions, also what most other servers speak.
+//! OpenAI Chat Completions, which most other servers support, too.
 //!
-//! Thinking goes out as `reasoning_content`, the field that DeepSeek, vLLM and llama.cpp use: the
+//! Thinking is sent as `reasoning_content`, the field that DeepSeek, vLLM and llama.cpp use: the
 //! format itself has none.
 
-mod check;
 mod completion;
-mod error;
-mod events;
-mod request;
+mod conversation_check;
+mod error_body;
+mod event_stream;
+mod request_parser;
+mod script_view;
 mod usage;
-mod view;
 
-pub(super) use completion::whole;
-pub(super) use error::{code, error, parse_error};
-pub(super) use events::Events;
-pub(super) use request::{Order, read};
+pub(super) use completion::encode_completion;
+pub(super) use error_body::{encode_error_body, error_code, rejection_for_invalid_json};
+pub(super) use event_stream::ChatEventEncoder;
+pub(super) use request_parser::{ChatSpec, parse_request};

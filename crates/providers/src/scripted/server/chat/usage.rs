@@ -1,43 +1,43 @@
-//! The bill in the service's words.
+//! Usage in the format of Chat Completions.
 
 use serde::Serialize;
 
-use super::super::head::Head;
+use super::super::response_head::ResponseHead;
 
 #[derive(Serialize)]
-pub(super) struct Usage {
+pub(super) struct ChatUsageBody {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
-    prompt_tokens_details: PromptDetails,
-    completion_tokens_details: CompletionDetails,
+    prompt_tokens_details: ChatPromptDetails,
+    completion_tokens_details: ChatCompletionDetails,
 }
 
 #[derive(Serialize)]
-struct PromptDetails {
+struct ChatPromptDetails {
     cached_tokens: u64,
     audio_tokens: u64,
 }
 
 #[derive(Serialize)]
-struct CompletionDetails {
+struct ChatCompletionDetails {
     reasoning_tokens: u64,
     audio_tokens: u64,
     accepted_prediction_tokens: u64,
     rejected_prediction_tokens: u64,
 }
 
-impl Usage {
-    pub(super) fn of(head: &Head) -> Self {
+impl ChatUsageBody {
+    pub(super) fn from_head(head: &ResponseHead) -> Self {
         Self {
-            prompt_tokens: head.all_input(),
+            prompt_tokens: head.all_input_tokens(),
             completion_tokens: head.usage.output,
-            total_tokens: head.total(),
-            prompt_tokens_details: PromptDetails {
+            total_tokens: head.total_tokens(),
+            prompt_tokens_details: ChatPromptDetails {
                 cached_tokens: head.usage.cache_read,
                 audio_tokens: 0,
             },
-            completion_tokens_details: CompletionDetails {
+            completion_tokens_details: ChatCompletionDetails {
                 reasoning_tokens: head.thinking_tokens,
                 audio_tokens: 0,
                 accepted_prediction_tokens: 0,

@@ -1,0 +1,120 @@
+//! A minimal loop: a body that only grows, on one kept connection of hyper.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use tokio::net::TcpStream;
+
+use crate::read_job::{self, PROMPT, SYSTEM};
+
+#[derive(Clone)]
+pub(crate) struct BareLoop {
+    place: String,
+    path: String,
+}
+
+#[derive(Deserialize)]
+struct SseEvent<'a> {
+    #[serde(borrow)]
+    delta: Option<SseDelta<'a>>,
+    #[serde(borrow)]
+    content_block: Option<SseBlock<'a>>,
+}
+
+#[derive(Deserialize)]
+struct SseDelta<'a> {
+    #[serde(borrow)]
+    text: Option<std::borrow::Cow<'a, str>>,
+    #[serde(borrow)]
+    partial_json: Option<std::borrow::Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct SseBlock<'a> {
+    id: Option<&'a str>,
+}
+
+#[derive(Default)]
+struct ParsedReply {
+    text: String,
+    id: String,
+    input: String,
+}
+
+impl BareLoop {
+    pub(crate) fn new(url: &str) -> Self {
+        let rest = url.trim_start_matches("http://");
+        let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let slash = if path.is_empty() { "" } else { "/" };
+        Self { place: place.to_owned(), path: format!("{slash}{path}/v1/messages") }
+    }
+
+    pub(crate) async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
+        let stream = TcpStream::connect(&self.place).await?;
+        stream.set_nodelay(true)?;
+        let (mut send, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let driver = tokio::spawn(connection);
+        let mut body = format!(
+            "{{\"model\":\"bench\",\"max_tokens\":1000,\"stream\":true,\"system\":\"{SYSTEM}\",\"tools\":[{{\"name\":\"Read\",\
+             \"description\":\"Reads a file.\",\"input_schema\":{}}}],\"messages\":[{{\"role\":\"user\",\"content\":\"{PROMPT}\"}}",
+            read_job::TOOL_SCHEMA
+        )
+        .into_bytes();
+        for _ in 0..turns {
+            let said = self.ask(&mut send, &body).await?;
+            let text = serde_json::to_string(&said.text)?;
+            let result = serde_json::to_string(&read_job::read_file(file)?)?;
+            let ParsedReply { id, input, .. } = said;
+            body.extend_from_slice(
+                format!(
+                    ",{{\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":{text}}},{{\"type\":\"tool_use\",\"id\":\"{id}\",\
+                     \"name\":\"Read\",\"input\":{input}}}]}},{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\
+                     \"tool_use_id\":\"{id}\",\"content\":{result}}}]}}"
+                )
+                .as_bytes(),
+            );
+        }
+        drop(send);
+        driver.await??;
+        Ok(())
+    }
+
+    async fn ask(&self, send: &mut SendRequest<Full<Bytes>>, body: &[u8]) -> Result<ParsedReply> {
+        let mut sent = Vec::with_capacity(body.len() + 2);
+        sent.extend_from_slice(body);
+        sent.extend_from_slice(b"]}");
+        let request = Request::post(&self.path)
+            .header("host", &self.place)
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(sent)))?;
+        let mut response = send.send_request(request).await?.into_body();
+        let mut buffer = Vec::new();
+        while let Some(frame) = response.frame().await {
+            if let Ok(data) = frame?.into_data() {
+                buffer.extend_from_slice(&data);
+            }
+        }
+        parse_reply(std::str::from_utf8(&buffer).context("no text")?)
+    }
+}
+
+fn parse_reply(text: &str) -> Result<ParsedReply> {
+    let mut said = ParsedReply::default();
+    for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
+        let event: SseEvent<'_> = serde_json::from_str(data)?;
+        if let Some(id) = event.content_block.and_then(|block| block.id) {
+            id.clone_into(&mut said.id);
+        }
+        if let Some(delta) = event.delta {
+            said.text.push_str(&delta.text.unwrap_or_default());
+            said.input.push_str(&delta.partial_json.unwrap_or_default());
+        }
+    }
+    Ok(said)
+}

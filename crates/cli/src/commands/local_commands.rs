@@ -1,0 +1,107 @@
+//! Slash commands that are answered here, without a model call.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use super::send_command::AfterSend;
+use super::{cancel, clear, compact, print};
+use crate::args::PrintArgs;
+use crate::config::model_selection;
+use crate::exit::UsageError;
+use crate::inspect::compaction_report::{CompactionReport, report_compaction};
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::style::OutputStyle;
+use crate::inspect::{action_messages, local_command_messages};
+use crate::output;
+use crate::prompt::slash_command::{LocalCommand, LocalCommandCall};
+use crate::setup::{self, ModelNeed, RunSetup};
+
+pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow::Result<ExitCode> {
+    if command.name == LocalCommand::Clear {
+        return clear::run(print).await;
+    }
+    if command.name != LocalCommand::Help && is_new_conversation(print) {
+        return Err(UsageError::wrap(anyhow::anyhow!(local_command_messages::needs_conversation(
+            command.name
+        ))));
+    }
+    let old = print::find_named_conversation(print).await?;
+    if let (LocalCommand::Cancel, Some(opened)) = (command.name, &old) {
+        return cancel::run(Some(opened.lane.as_str()), &print.agent, AfterSend::Drive).await;
+    }
+    let mut setup =
+        setup::start_for_conversation(old.clone(), &print.agent, ModelNeed::NotNeeded).await?;
+    let session = print::open_session(print, &setup, old).await?;
+    let lane = session.lane().clone();
+    // A conversation created by /clear, or one that is named for the first time, has no log yet.
+    let has_begun =
+        !is_new_conversation(print) && setup.store.lane_info(lane.clone()).await?.is_some();
+    let story = match has_begun {
+        false => ConversationHistory::empty(lane),
+        true => ConversationHistory::load(setup.store.as_ref(), lane).await?,
+    };
+    if let Some(recorded) = &story.conversation.settings {
+        setup.settings.model = recorded.model.clone();
+    }
+    let said = match command.name {
+        LocalCommand::Cancel | LocalCommand::Clear | LocalCommand::Help => {
+            local_command_messages::command_list(&setup.custom_commands)
+        }
+        LocalCommand::Cost => local_command_messages::conversation_cost(&story),
+        LocalCommand::Context => context_report(&story, &command.arguments).await?,
+        LocalCommand::Compact => {
+            request_compaction_if_useful(&story, &setup, &command.arguments).await?
+        }
+    };
+    output::print_local_answer(
+        command.name,
+        &said,
+        &story.conversation,
+        (&session, &setup),
+        &print.agent,
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether no existing conversation is named that the command could be about.
+pub(super) fn is_new_conversation(print: &PrintArgs) -> bool {
+    print.resume.is_none() && !print.continue_newest && print.conversation.is_none()
+}
+
+/// Reports how full the context is; with `--exact`, also the provider's token count.
+async fn context_report(story: &ConversationHistory, rest: &str) -> anyhow::Result<String> {
+    let mut lines = compaction_preview(story)?.to_lines(OutputStyle::plain());
+    match rest.trim() {
+        "" => {}
+        "--exact" => {
+            let tokens = Box::pin(model_selection::count_tokens(&story.conversation)).await?;
+            lines.push(action_messages::exact_token_count(tokens));
+        }
+        other => {
+            return Err(UsageError::wrap(anyhow::anyhow!(
+                action_messages::unknown_context_option(other)
+            )));
+        }
+    }
+    Ok(lines.join("\n"))
+}
+
+fn compaction_preview(story: &ConversationHistory) -> anyhow::Result<CompactionReport> {
+    report_compaction(&story.conversation).context(action_messages::EMPTY_CONVERSATION)
+}
+
+/// Requests a compaction, if it would free anything.
+async fn request_compaction_if_useful(
+    story: &ConversationHistory,
+    setup: &RunSetup,
+    wishes: &str,
+) -> anyhow::Result<String> {
+    let planned = compaction_preview(story)?;
+    if !planned.would_compact() {
+        return Ok(planned.nothing_done_message());
+    }
+    let keep = (!wishes.is_empty()).then_some(wishes);
+    compact::request_compaction(setup.store.as_ref(), story, keep).await?;
+    Ok(action_messages::compaction_queued(&story.lane))
+}

@@ -1,0 +1,111 @@
+//! Sends a command to a conversation. The process that drives the conversation reads the command;
+//! if there is none, this process drives it, unless `--detach` was given.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use serde::Serialize;
+use windlass::core::log::ids::{LaneId, QuestionId};
+use windlass::core::log::inbox::InboxCommand;
+use windlass::ports::{OutboxMessage, Store};
+use windlass_runtime::worker_identity;
+
+use crate::args::{AgentArgs, OutputArgs};
+use crate::inspect::action_messages;
+use crate::output;
+use crate::setup::{self, ModelNeed, OpenConversation};
+
+/// What happens after the command is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AfterSend {
+    /// This process drives the conversation if no other process does.
+    Drive,
+    /// The next worker drives the conversation.
+    Detach,
+}
+
+impl AfterSend {
+    pub(crate) fn from_detach_flag(detach: bool) -> Self {
+        if detach { Self::Detach } else { Self::Drive }
+    }
+}
+
+/// A command to a conversation, ready to be sent.
+pub(crate) struct PendingCommand {
+    pub(crate) lane: LaneId,
+    pub(crate) command: Option<InboxCommand>,
+    /// The report that is printed if another process drives the conversation.
+    pub(crate) report: SentReport,
+    pub(crate) model_need: ModelNeed,
+}
+
+/// A report about a command that another process will handle.
+#[derive(Serialize)]
+pub(crate) struct SentReport {
+    conversation: LaneId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<QuestionId>,
+    message: String,
+}
+
+impl SentReport {
+    /// A report about a conversation, with its message.
+    pub(crate) fn new(conversation: &LaneId, message: String) -> Self {
+        Self { conversation: conversation.clone(), question: None, message }
+    }
+
+    /// A report about the answer to a question.
+    pub(crate) fn answer(conversation: &LaneId, question: QuestionId) -> Self {
+        let left = action_messages::answer_sent(conversation, question);
+        Self { question: Some(question), ..Self::new(conversation, left) }
+    }
+
+    /// Prints the report.
+    pub(crate) fn print(&self, output: &OutputArgs) -> anyhow::Result<()> {
+        match output.is_for_programs() {
+            true => output::print_line(&serde_json::to_string(self)?),
+            false => output::print_line(&self.message),
+        }
+        Ok(())
+    }
+}
+
+impl PendingCommand {
+    /// Sends the command and drives the conversation, unless another process does.
+    pub(crate) async fn send(
+        self,
+        store: Arc<dyn Store>,
+        agent: &AgentArgs,
+        then: AfterSend,
+    ) -> anyhow::Result<ExitCode> {
+        if then == AfterSend::Detach || self.has_live_owner(store.as_ref()).await? {
+            self.enqueue(store.as_ref()).await?;
+            self.report.print(&agent.output)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        // A conversation that cannot be driven is reported before anything is sent.
+        let opened = OpenConversation { store: Arc::clone(&store), lane: self.lane.clone() };
+        let setup = setup::start_for_conversation(Some(opened), agent, self.model_need).await?;
+        self.enqueue(store.as_ref()).await?;
+        let session = setup.windlass.session(self.lane);
+        let before = session.load_conversation().await?;
+        let run = session.resume().await?;
+        output::follow_resumed_run(run, &before, (&session, &setup), agent).await
+    }
+
+    /// Returns whether a process of this machine owns the conversation and will read the command.
+    /// An owner on another machine may be dead: that is found out when the conversation is claimed.
+    async fn has_live_owner(&self, store: &dyn Store) -> anyhow::Result<bool> {
+        let owner = store.lane_info(self.lane.clone()).await?.and_then(|lane| lane.owner);
+        Ok(self.command.is_some()
+            && owner.is_some_and(|owner| worker_identity::is_process_running(&owner)))
+    }
+
+    async fn enqueue(&self, store: &dyn Store) -> anyhow::Result<()> {
+        if let Some(body) = self.command.clone() {
+            let letter = OutboxMessage { idempotency_key: Arc::from(setup::new_id()), body };
+            store.enqueue_message(self.lane.clone(), letter).await?;
+        }
+        Ok(())
+    }
+}

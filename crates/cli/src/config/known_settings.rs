@@ -1,0 +1,191 @@
+//! Known names of settings: those with an effect here, and those of Claude Code, which are accepted
+//! so that one settings file serves both.
+
+/// Settings that have an effect here.
+pub(super) const OWN_SETTINGS: [&str; 6] =
+    ["$schema", "disableAllHooks", "env", "hooks", "model", "permissions"];
+
+/// Permission settings that have an effect here.
+pub(super) const OWN_PERMISSIONS: [&str; 6] = [
+    "additionalDirectories",
+    "allow",
+    "ask",
+    "defaultMode",
+    "deny",
+    "disableBypassPermissionsMode",
+];
+
+/// Further permission settings of Claude Code.
+pub(super) const CLAUDE_CODE_PERMISSIONS: &[&str] =
+    &["disableAutoMode", "skipDangerousModePermissionPrompt"];
+
+/// Known names in the front matter of an agent file.
+pub(super) const AGENT_KEYS: [&str; 6] =
+    ["description", "disallowedTools", "effort", "model", "name", "tools"];
+
+/// Further names that Claude Code reads in an agent file.
+pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] = &[
+    "background",
+    "color",
+    "hooks",
+    "initialPrompt",
+    "isolation",
+    "maxTurns",
+    "mcpServers",
+    "memory",
+    "permissionMode",
+    "skills",
+];
+
+/// Known names in the front matter of a command page.
+pub(super) const COMMAND_KEYS: [&str; 4] =
+    ["allowed-tools", "argument-hint", "description", "model"];
+
+/// Further names that Claude Code reads in a command page.
+pub(super) const ELSEWHERE_COMMAND_KEYS: &[&str] = &[
+    "agent",
+    "arguments",
+    "context",
+    "disable-model-invocation",
+    "effort",
+    "hooks",
+    "name",
+    "paths",
+    "shell",
+    "user-invocable",
+    "version",
+    "when_to_use",
+];
+
+/// Further settings of Claude Code.
+pub(super) const CLAUDE_CODE_SETTINGS: &[&str] = &[
+    "advisorModel",
+    "agent",
+    "allowManagedHooksOnly",
+    "allowManagedMcpServersOnly",
+    "allowManagedPermissionRulesOnly",
+    "allowedChannelPlugins",
+    "allowedHttpHookUrls",
+    "allowedMcpServers",
+    "alwaysThinkingEnabled",
+    "apiKeyHelper",
+    "attribution",
+    "autoDreamEnabled",
+    "autoMemoryDirectory",
+    "autoMemoryEnabled",
+    "autoMode",
+    "autoUpdatesChannel",
+    "availableModels",
+    "awaySummaryEnabled",
+    "awsAuthRefresh",
+    "awsCredentialExport",
+    "blockedMarketplaces",
+    "channelsEnabled",
+    "claudeMdExcludes",
+    "cleanupPeriodDays",
+    "companyAnnouncements",
+    "defaultShell",
+    "deniedMcpServers",
+    "disableAutoMode",
+    "disableDeepLinkRegistration",
+    "disableSkillShellExecution",
+    "disabledMcpjsonServers",
+    "editorMode",
+    "effortLevel",
+    "enableAllProjectMcpServers",
+    "enabledMcpjsonServers",
+    "enabledPlugins",
+    "extraKnownMarketplaces",
+    "fastMode",
+    "fastModePerSessionOptIn",
+    "feedbackSurveyRate",
+    "fileSuggestion",
+    "forceLoginMethod",
+    "forceLoginOrgUUID",
+    "forceRemoteSettingsRefresh",
+    "gcpAuthRefresh",
+    "httpHookAllowedEnvVars",
+    "includeCoAuthoredBy",
+    "includeGitInstructions",
+    "language",
+    "minimumVersion",
+    "modelOverrides",
+    "otelHeadersHelper",
+    "outputStyle",
+    "plansDirectory",
+    "pluginConfigs",
+    "pluginTrustMessage",
+    "prefersReducedMotion",
+    "promptSuggestionEnabled",
+    "remote",
+    "respectGitignore",
+    "sandbox",
+    "showClearContextOnPlanAccept",
+    "showThinkingSummaries",
+    "showTurnDuration",
+    "skipAutoPermissionPrompt",
+    "skipDangerousModePermissionPrompt",
+    "skipWebFetchPreflight",
+    "skippedMarketplaces",
+    "skippedPlugins",
+    "spinnerTipsEnabled",
+    "spinnerTipsOverride",
+    "spinnerVerbs",
+    "sshConfigs",
+    "statusLine",
+    "strictKnownMarketplaces",
+    "strictPluginOnlyCustomization",
+    "subagentStatusLine",
+    "syntaxHighlightingDisabled",
+    "teammateMode",
+    "terminalProgressBarEnabled",
+    "theme",
+    "tui",
+    "useAutoModeDuringPlan",
+    "verbose",
+    "viewMode",
+    "voiceEnabled",
+    "worktree",
+];
+
+/// Further tools of Claude Code.
+pub(super) const CLAUDE_CODE_TOOLS: &[&str] = &[
+    "AgentOutput",
+    "Config",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "LS",
+    "LSP",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
+    "PushNotification",
+    "REPL",
+    "ReadMcpResourceTool",
+    "RemoteTrigger",
+    "ScheduleWakeup",
+    "SendMessage",
+    "SendUserMessage",
+    "Skill",
+    "SlashCommand",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TeamCreate",
+    "TeamDelete",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Workflow",
+];

@@ -1,0 +1,234 @@
+//! Model selection: flags, then the environment, then the configuration.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use windlass::core::context::Summariser;
+use windlass::core::log::ids::LaneId;
+use windlass::core::log::record::ToolChoice;
+use windlass::core::message::request::ModelRequest;
+use windlass::core::run::conversation::Conversation;
+use windlass::core::settings::conversation_settings::{
+    CacheLifetime, ModelSpec as ModelSettings, Settings,
+};
+use windlass::models::{
+    CacheWriteLifetime, CallOptions, CapabilityTable, CatalogStatus, HttpClient, ModelDescription,
+    ModelRegistry, ProviderTable, ProxyRules, SharedServices,
+};
+use windlass::ports::{Clock, Model, Store};
+use windlass::scripted::{Script, ScriptedModel};
+
+use super::config_toml::{self, Config, ProfileConfig};
+use super::model_controls::ModelControls;
+use super::settings_sources::SettingsSource;
+use crate::args::ModelArgs;
+use crate::inspect::history::ConversationHistory;
+use crate::{messages, output};
+
+/// The name of the scripted model.
+const SCRIPTED_MODEL: &str = "scripted";
+
+/// The configured model: from a flag, the environment, or a file.
+pub(crate) fn configured_model(
+    args: &ModelArgs,
+    (config, profile, sources): (&Config, &ProfileConfig, &[SettingsSource]),
+) -> Option<String> {
+    let by_file = || sources.iter().rev().find_map(|source| source.model.clone());
+    let variable = || std::env::var("ANTHROPIC_MODEL").ok().filter(|name| !name.is_empty());
+    args.model
+        .clone()
+        .or_else(variable)
+        .or_else(|| profile.model.clone())
+        .or_else(by_file)
+        .or_else(|| config.model.clone())
+}
+
+/// The model with which a conversation was started. A scripted model is not remembered.
+pub(crate) async fn conversation_model(
+    store: &dyn Store,
+    lane: &LaneId,
+) -> anyhow::Result<Option<String>> {
+    if store.lane_info(lane.clone()).await?.is_none() {
+        return Ok(None);
+    }
+    let story = ConversationHistory::load(store, lane.clone()).await?;
+    let name = story.conversation.settings.map(|settings| settings.model.name.to_string());
+    Ok(name.filter(|name| !name.is_empty() && name != SCRIPTED_MODEL))
+}
+
+/// Opens the model, and describes it in the settings.
+pub(crate) fn open(
+    settings: &Settings,
+    args: &ModelArgs,
+    described: Option<ModelRegistry>,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Arc<dyn Model>> {
+    if let Some(path) = &args.script {
+        return Ok(Arc::new(ScriptedModel::new(read_script(path)?, Arc::clone(clock))));
+    }
+    let Some(models) = described else { return silent_model(clock) };
+    // A missing key is reported before anything is stored.
+    let failed =
+        |failure: windlass::core::log::input::ModelFailure| anyhow::anyhow!("{}", failure.message);
+    models.get(&settings.model.name).map_err(failed)?;
+    // Controls without effect are reported now; otherwise the user would learn of them only with
+    // the first reply.
+    for notice in models.unsupported_settings(&Arc::new(settings.clone())).map_err(failed)? {
+        output::print_note(&messages::control_without_effect(notice, &settings.model.name));
+    }
+    Ok(Arc::new(models))
+}
+
+/// Describes the model controls in settings for another process, which chooses the model.
+pub(crate) fn describe_controls(
+    settings: &mut Settings,
+    args: &ModelArgs,
+    (config, profile): (&Config, &ProfileConfig),
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<()> {
+    let controls = merge_controls(args, (config, profile))?;
+    let summaries = profile.summary_model.as_deref().or(config.summary_model.as_deref());
+    if args.fallback_model.is_some() || summaries.is_some() {
+        let models = build_registry(config, controls.cache_lifetime, clock)?;
+        let known = |name: &str| models.describe(name).map(|described| described.model);
+        settings.fallback = args.fallback_model.as_deref().map(known).transpose()?;
+        // A misspelled model name is reported here, too.
+        summaries.map(known).transpose()?;
+    }
+    controls.apply_to_any_model(settings)
+}
+
+/// Describes the model in the settings, and returns all models that a name can select; `None` for
+/// the scripted model.
+pub(crate) fn describe(
+    settings: &mut Settings,
+    args: &ModelArgs,
+    (config, profile): (&Config, &ProfileConfig),
+    (name, last_resort): (Option<String>, Option<String>),
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Option<ModelRegistry>> {
+    let controls = merge_controls(args, (config, profile))?;
+    if args.script.is_some() {
+        settings.model = scripted_model(config);
+        override_window(settings, args);
+        controls.apply(settings)?;
+        return Ok(None);
+    }
+    let models = build_registry(config, controls.cache_lifetime, clock)?;
+    let name = name.or_else(|| models.default_model()).or(last_resort);
+    let Some(name) = name else { bail!(messages::NO_MODEL_CHOSEN) };
+    // The name is checked now: a misspelled one is reported before anything is stored.
+    let ModelDescription { model, summary_model, catalog_status: standing, .. } =
+        models.describe(&name)?;
+    settings.model = model;
+    if standing == CatalogStatus::Unlisted {
+        // The limit of an unlisted model is a guess; an explicit one wins.
+        let most = &mut settings.model.max_output_tokens;
+        *most = controls.max_tokens.unwrap_or_default().max(*most);
+    }
+    let known = |name: &str| models.describe(name).map(|described| described.model);
+    let fallback = args.fallback_model.as_deref().or(config.fallback_model.as_deref());
+    settings.fallback = fallback.map(known).transpose()?;
+    let summaries = profile.summary_model.as_deref().or(config.summary_model.as_deref());
+    if let Some(model) = summaries.map(known).transpose()?.or(summary_model) {
+        settings.window.summariser = Summariser::Model(model);
+    }
+    override_window(settings, args);
+    controls.apply(settings)?;
+    Ok(Some(models))
+}
+
+/// The effective model controls: flags, then the profile, then the file.
+pub(crate) fn merge_controls(
+    args: &ModelArgs,
+    (config, profile): (&Config, &ProfileConfig),
+) -> anyhow::Result<ModelControls> {
+    Ok(ModelControls::from_args(args)?.or(profile.controls()).or(config.controls()))
+}
+
+/// The description of a sub-agent's own model; `None` for the scripted model.
+pub(crate) fn agent_model(
+    name: &str,
+    args: &ModelArgs,
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Option<ModelSettings>> {
+    if args.script.is_some() {
+        return Ok(None);
+    }
+    Ok(Some(build_registry(config, None, clock)?.describe(name)?.model))
+}
+
+/// Counts the tokens of a conversation's next request with the provider's token counter.
+pub(crate) async fn count_tokens(conversation: &Conversation) -> anyhow::Result<u64> {
+    let settings = conversation.active_settings().context(messages::NO_MODEL_CHOSEN)?;
+    if &*settings.model.name == SCRIPTED_MODEL {
+        bail!(messages::NO_TOKEN_COUNTER);
+    }
+    let clock: Arc<dyn Clock> = Arc::new(windlass::SystemClock::start());
+    let models = build_registry(&config_toml::read()?, settings.cache, &clock)?;
+    let failed =
+        |failure: windlass::core::log::input::ModelFailure| anyhow::anyhow!("{}", failure.message);
+    let remote = models.get(&settings.model.name).map_err(failed)?;
+    let request = ModelRequest {
+        model_call: 0,
+        max_tokens: settings.model.max_tokens,
+        settings,
+        transcript: conversation.transcript.clone(),
+        choice: ToolChoice::Auto,
+        journal_digest: conversation.journal_digest.clone(),
+        task_remaining_tokens: None,
+    };
+    remote.count_tokens(&request).await.map_err(failed)
+}
+
+/// A model for commands that need no reply: it answers with an empty text.
+pub(crate) fn silent_model(clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Model>> {
+    let script = Script::parse("when any\n  say \"\"\n")?;
+    Ok(Arc::new(ScriptedModel::new(script, Arc::clone(clock))))
+}
+
+/// Builds the registry of all models that a name can select, with the overrides of the
+/// configuration.
+fn build_registry(
+    config: &Config,
+    cache: Option<CacheLifetime>,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<ModelRegistry> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let proxies = ProxyRules::from_variables(&variable)?;
+    let mut shared = SharedServices::new(Arc::clone(clock));
+    shared.client = Arc::new(HttpClient::new(Arc::clone(clock)).with_proxy_rules(proxies));
+    shared.capabilities = Arc::new(CapabilityTable::built_in().with_overrides(&config.models));
+    let providers = ProviderTable::built_in().with_overrides(&config.providers)?;
+    let variables = Arc::new(|name: &str| std::env::var(name).ok());
+    // Prices depend on the cache lifetime, too.
+    let options = CallOptions { cache: cache.unwrap_or_default(), ..CallOptions::default() };
+    Ok(ModelRegistry::new(shared, providers, options, variables))
+}
+
+/// The settings of the scripted model, with the overrides of the configuration: budgets and small
+/// windows are tried out with scripts, too.
+fn scripted_model(config: &Config) -> ModelSettings {
+    let mut model = ModelSettings::with_defaults(SCRIPTED_MODEL);
+    if let Some(row) = config.models.get(SCRIPTED_MODEL) {
+        model.window_tokens = row.window_tokens.unwrap_or(model.window_tokens);
+        model.max_output_tokens = row.max_output_tokens.unwrap_or(model.max_output_tokens);
+        model.price = row.prices.map(|prices| prices.to_price(CacheWriteLifetime::Minutes));
+    }
+    model
+}
+
+/// Overrides the window of the model table with the flags.
+fn override_window(settings: &mut Settings, args: &ModelArgs) {
+    if let Some(tokens) = args.window_tokens {
+        settings.model.window_tokens = tokens;
+    }
+}
+
+/// Reads a script.
+pub(crate) fn read_script(path: &std::path::Path) -> anyhow::Result<Script> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("the script {} cannot be read", path.display()))?;
+    Script::parse(&text).with_context(|| format!("the script {} is not valid", path.display()))
+}

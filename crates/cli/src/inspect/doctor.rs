@@ -1,0 +1,94 @@
+//! `windlass doctor`: checks keys, store, disk, unfinished runs, configuration and paths. Each
+//! check says that it is fine or what to do. Nothing is changed, and no network request is made,
+//! except to the server of a store.
+
+mod api_keys;
+mod config_files;
+mod doctor_messages;
+mod paths;
+mod processes;
+mod store_checks;
+mod unfinished_runs;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::args::DoctorArgs;
+use super::style::{Color, OutputStyle};
+use crate::config::config_toml;
+use crate::setup;
+
+/// The result of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CheckHealth {
+    /// No problem was found.
+    Ok,
+    /// Works, but deserves attention.
+    Note,
+    /// Does not work.
+    Broken,
+}
+
+/// One check of `windlass doctor`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct DoctorCheck {
+    /// The name of the check.
+    pub(crate) name: &'static str,
+    /// The result of the check.
+    pub(crate) health: CheckHealth,
+    /// What was found, and what to do.
+    pub(crate) message: String,
+}
+
+impl DoctorCheck {
+    fn ok(name: &'static str, says: impl Into<String>) -> Self {
+        Self { name, health: CheckHealth::Ok, message: says.into() }
+    }
+
+    fn note(name: &'static str, says: impl Into<String>) -> Self {
+        Self { name, health: CheckHealth::Note, message: says.into() }
+    }
+
+    fn broken(name: &'static str, says: impl Into<String>) -> Self {
+        Self { name, health: CheckHealth::Broken, message: says.into() }
+    }
+
+    /// Renders the check as one line.
+    pub(crate) fn to_line(&self, paper: OutputStyle) -> String {
+        let (ink, word) = match self.health {
+            CheckHealth::Ok => (Color::Green, "ok"),
+            CheckHealth::Note => (Color::Yellow, "note"),
+            CheckHealth::Broken => (Color::Red, "BROKEN"),
+        };
+        let word = paper.paint(ink, &format!("{word:<6}"));
+        format!("{word}  {:<10} {}", self.name, self.message)
+    }
+}
+
+/// Runs all checks.
+pub(crate) async fn run_checks(args: &DoctorArgs) -> Vec<DoctorCheck> {
+    let mut checks = api_keys::check();
+    let place = setup::store_path(&args.store);
+    match &place {
+        Ok(place) => checks.extend(check_store(place).await),
+        // An unreadable configuration is reported below, with its path.
+        Err(_) if config_toml::read().is_err() => {}
+        Err(error) => checks.push(DoctorCheck::broken("store", format!("{error:#}"))),
+    }
+    checks.push(processes::check().await);
+    checks.extend(processes::check_scratch_space());
+    checks.extend(config_files::check());
+    checks.extend(place.iter().flat_map(|place| paths::check(place)));
+    checks
+}
+
+async fn check_store(place: &Path) -> Vec<DoctorCheck> {
+    if let Some(url) = setup::server_address(place) {
+        return store_checks::check_server(url).await;
+    }
+    let mut checks = store_checks::check(place).await;
+    checks.push(store_checks::check_disk(place));
+    checks
+}

@@ -1,0 +1,155 @@
+//! Checks of files that people write: configuration, settings and memory. An invalid file would
+//! stop every run, so it is reported here with its path.
+
+use std::path::Path;
+
+use super::{DoctorCheck, doctor_messages};
+use crate::config::folder_trust::{FolderTrust, TrustState};
+use crate::config::settings_check::{self, SettingsFindings};
+use crate::config::settings_sources::{self, SettingsFile};
+use crate::config::{agent_files, config_toml, custom_commands, memory_files, paths};
+use crate::output::sanitize_text;
+use crate::setup;
+
+/// Checks every configuration file that applies here.
+pub(super) fn check() -> Vec<DoctorCheck> {
+    let mut checks = vec![check_config()];
+    checks.extend(check_retention());
+    checks.extend(check_settings(
+        settings_sources::user_settings().map(|text| text.into_iter().collect()),
+    ));
+    let Ok(here) = Path::new(".").canonicalize() else { return checks };
+    let folder = match FolderTrust::load(&here, |_| true) {
+        Ok(folder) => folder,
+        Err(error) => {
+            checks.push(DoctorCheck::broken("settings", format!("{error:#}")));
+            return checks;
+        }
+    };
+    checks.extend(profiles(&folder));
+    checks.extend(check_settings(Ok(folder.settings_files.clone())));
+    checks.extend(check_trust(&folder));
+    let memory = memory_files::load_memory_files(&folder);
+    for file in memory.files {
+        checks.push(DoctorCheck::ok("path", doctor_messages::path_status("memory", &file.path)));
+    }
+    checks.extend(memory.problems.into_iter().map(|why| DoctorCheck::note("memory", why)));
+    checks.extend(check_agents(&folder));
+    checks.extend(check_commands(&folder));
+    checks
+}
+
+/// Checks whether the folder is trusted, and says what that enables or would enable.
+fn check_trust(folder: &FolderTrust) -> Vec<DoctorCheck> {
+    let lines = crate::messages::grant_lines(&folder.grants);
+    let lines: String =
+        lines.iter().map(|line| format!("\n          {}", sanitize_text(line))).collect();
+    match folder.trust {
+        TrustState::Trusted => {
+            vec![DoctorCheck::ok("trust", doctor_messages::folder_trusted(&folder.folder) + &lines)]
+        }
+        TrustState::Untrusted if folder.has_ignored_grants() => {
+            vec![DoctorCheck::note("trust", doctor_messages::folder_untrusted(folder) + &lines)]
+        }
+        TrustState::Untrusted => Vec::new(),
+    }
+}
+
+/// Lists the sub-agent definitions, and invalid agent files.
+fn check_agents(folder: &FolderTrust) -> Vec<DoctorCheck> {
+    let agent_files::LoadedAgents { found, problems, findings } = agent_files::load_agents(
+        &agent_files::list_agent_files(|_| true, &folder.folder, folder.trust),
+    );
+    let names: Vec<&str> = found.iter().map(|agent| agent.name.as_str()).collect();
+    let known = (!names.is_empty())
+        .then(|| DoctorCheck::ok("agents", doctor_messages::agent_names(&names)));
+    let mut checks: Vec<DoctorCheck> = known.into_iter().collect();
+    checks.extend(findings.errors.into_iter().map(|why| DoctorCheck::broken("agents", why)));
+    checks.extend(findings.warnings.into_iter().map(|why| DoctorCheck::note("agents", why)));
+    checks.extend(problems.into_iter().map(|why| DoctorCheck::note("agents", why)));
+    checks
+}
+
+/// Lists the custom commands, and invalid command pages.
+fn check_commands(folder: &FolderTrust) -> Vec<DoctorCheck> {
+    let (mut names, mut checks) = (Vec::new(), Vec::new());
+    for custom in custom_commands::effective_commands(|_| true, &folder.folder, folder.trust) {
+        match custom.read_page() {
+            Ok(page) => {
+                let told = |why: &String| format!("{} {why}", custom.path().display());
+                checks.extend(
+                    page.warnings.iter().map(|why| DoctorCheck::note("commands", told(why))),
+                );
+                names.push(format!("/{}", custom.name));
+            }
+            Err(why) => {
+                checks.push(DoctorCheck::broken(
+                    "commands",
+                    doctor_messages::file_ignored(&custom.path(), &why),
+                ));
+            }
+        }
+    }
+    if !names.is_empty() {
+        checks.push(DoctorCheck::ok("commands", names.join(", ")));
+    }
+    checks
+}
+
+fn check_config() -> DoctorCheck {
+    match (config_toml::read(), paths::config_path()) {
+        (Err(error), _) => DoctorCheck::broken("config", format!("{error:#}")),
+        (Ok(_), Some(file)) => {
+            DoctorCheck::ok("config", doctor_messages::path_status("config", &file))
+        }
+        (Ok(_), None) => DoctorCheck::ok("config", doctor_messages::NO_CONFIG),
+    }
+}
+
+/// Reports each profile with which no run could start.
+fn profiles(folder: &FolderTrust) -> Vec<DoctorCheck> {
+    // An unreadable configuration is reported with its path.
+    let Ok(config) = config_toml::read() else { return Vec::new() };
+    let broken = |name: &str| {
+        let error = setup::check_profile(name, &config, folder).err()?;
+        Some(DoctorCheck::broken(
+            "config",
+            doctor_messages::bad_profile(name, &format!("{error:#}")),
+        ))
+    };
+    config.profile_names().iter().filter_map(|name| broken(name)).collect()
+}
+
+/// Reports how long data is kept that no conversation needs.
+fn check_retention() -> Option<DoctorCheck> {
+    let keep = config_toml::read().ok()?.keep.to_policy();
+    Some(DoctorCheck::ok("retention", doctor_messages::retention(&keep)))
+}
+
+/// Checks each existing settings file in the way a run checks it.
+fn check_settings(texts: anyhow::Result<Vec<SettingsFile>>) -> Vec<DoctorCheck> {
+    match texts {
+        Ok(texts) => texts.iter().flat_map(check_settings_file).collect(),
+        Err(error) => vec![DoctorCheck::broken("settings", format!("{error:#}"))],
+    }
+}
+
+fn check_settings_file(text: &SettingsFile) -> Vec<DoctorCheck> {
+    let file = Path::new(&text.location);
+    let SettingsFindings { errors, warnings, without_effect } =
+        settings_check::check_settings(&text.table);
+    let at = |problem: &String| doctor_messages::settings_problem(file, problem);
+    let mut checks: Vec<DoctorCheck> =
+        errors.iter().map(|error| DoctorCheck::broken("settings", at(error))).collect();
+    checks.extend(warnings.iter().map(|warning| DoctorCheck::note("settings", at(warning))));
+    if errors.is_empty() && warnings.is_empty() {
+        checks.push(DoctorCheck::ok("settings", doctor_messages::path_status("settings", file)));
+    }
+    if !without_effect.is_empty() {
+        checks.push(DoctorCheck::note(
+            "settings",
+            doctor_messages::settings_without_effect(file, &without_effect),
+        ));
+    }
+    checks
+}

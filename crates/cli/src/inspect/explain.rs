@@ -1,0 +1,255 @@
+//! `windlass explain`: why a run stopped or what it waits for, in sentences with the log entries
+//! that prove them.
+
+mod compaction_events;
+mod denied_calls;
+mod explain_messages;
+mod guard_events;
+mod model_events;
+mod run_state;
+mod run_usage;
+
+use serde::Serialize;
+use windlass::StopCause;
+use windlass::core::budget::spending::Spending;
+use windlass::core::log::ids::{LaneId, RunId, Seq};
+use windlass::core::log::record::Record;
+use windlass::core::projection::active_state;
+use windlass::core::run::active_run::Run;
+use windlass::core::run::conversation::{Conversation, RunEnd};
+use windlass::core::stop::RunState;
+use windlass::ports::LaneInfo;
+
+use super::estimate::charged_unmeasured;
+use super::history::{ConversationHistory, RecordContext};
+use super::style::{Color, OutputStyle};
+use super::worker_status::Need;
+use crate::present::QuestionView;
+
+/// Maximum number of sentences printed per section; JSON output has all of them.
+const MAX_SENTENCES: usize = 30;
+
+/// A sentence with the entries that prove it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct ExplainSentence {
+    text: String,
+    entries: Vec<Seq>,
+}
+
+/// The topic of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum SectionTopic {
+    Ending,
+    Limits,
+    Calls,
+    Context,
+    Recoveries,
+    Guards,
+    Journal,
+}
+
+/// The sentences about one topic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct ExplainSection {
+    topic: SectionTopic,
+    sentences: Vec<ExplainSentence>,
+}
+
+/// The explanation of one run.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RunExplanation {
+    conversation: LaneId,
+    run: RunId,
+    state: RunState,
+    /// The stop cause of the run.
+    cause: Option<StopCause>,
+    /// The open questions of the run, for JSON output.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    questions: Vec<QuestionView>,
+    sections: Vec<ExplainSection>,
+    /// Whether the process of the run is gone, so that the run is not in progress whatever its
+    /// state says.
+    #[serde(skip)]
+    is_interrupted: bool,
+}
+
+/// Which process drives the conversation, as far as the store knows.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Driver<'a> {
+    /// The row of the conversation in the store.
+    pub(crate) lane: Option<&'a LaneInfo>,
+    /// What is missing before a process continues the run.
+    pub(crate) need: Option<&'a Need>,
+}
+
+/// Facts about a run collected from its history.
+struct RunPast<'a> {
+    lane: &'a LaneId,
+    driver: Driver<'a>,
+    run: &'a RunId,
+    /// The state just before the run ended.
+    state_before_end: Conversation,
+    /// The current state, or the state when the run ended.
+    state_at_end: Conversation,
+    /// The entry with which the run ended.
+    end_entry: Option<Seq>,
+    /// The last entry that belongs to the run.
+    last_entry: Seq,
+    /// The largest number of consecutive truncated replies.
+    max_truncations: u32,
+    /// What was charged for model calls that never reported their usage.
+    estimated_spending: Spending,
+}
+
+impl RunPast<'_> {
+    /// The end of the run, if it has ended.
+    fn run_end(&self) -> Option<&RunEnd> {
+        self.state_at_end.last_run_end.as_ref().filter(|ended| ended.run == *self.run)
+    }
+
+    fn state(&self) -> RunState {
+        match (self.run_end(), &self.state_at_end.run) {
+            (Some(ended), _) => ended.cause.run_state(ended.text_presence()),
+            (None, Some(run)) if run.id != *self.run => RunState::Queued,
+            (None, None) => RunState::Queued,
+            (None, Some(_)) => active_state(&self.state_at_end),
+        }
+    }
+}
+
+/// Explains a run of a conversation.
+pub(crate) fn explain(
+    story: &ConversationHistory,
+    run: &RunId,
+    driver: Driver<'_>,
+) -> RunExplanation {
+    let (mut calls, mut room, mut models, mut guards) = Default::default();
+    let mut past = RunPast {
+        lane: &story.lane,
+        driver,
+        run,
+        state_before_end: story.conversation.clone(),
+        state_at_end: story.conversation.clone(),
+        end_entry: None,
+        last_entry: 0,
+        max_truncations: 0,
+        estimated_spending: Spending::default(),
+    };
+    story.for_each_record(|moment| {
+        if moment.run() == Some(run) {
+            observe_state(&mut past, moment);
+            denied_calls::observe(&mut calls, moment);
+            compaction_events::observe(&mut room, moment);
+            model_events::observe(&mut models, moment);
+            guard_events::observe(&mut guards, moment);
+        }
+    });
+    let sections = [
+        (SectionTopic::Ending, run_state::explain_state(&past)),
+        (SectionTopic::Limits, run_usage::usage_sentences(&past)),
+        (SectionTopic::Calls, calls),
+        (SectionTopic::Context, compaction_events::add_window_state(room, &past)),
+        (SectionTopic::Recoveries, model_events::add_truncation_count(models, &past)),
+        (SectionTopic::Guards, guards),
+        (SectionTopic::Journal, explain_messages::journal_sentences(&past.state_at_end.journal)),
+    ];
+    let spoken = sections.into_iter().filter(|(_, sentences)| !sentences.is_empty());
+    let sections =
+        spoken.map(|(about, sentences)| ExplainSection { topic: about, sentences }).collect();
+    let asks = past
+        .state_at_end
+        .run
+        .iter()
+        .filter(|active| active.id == *run)
+        .flat_map(Run::open_questions);
+    let questions = asks.map(|question| QuestionView::new(question, &past.state_at_end)).collect();
+    let (state, cause) = (past.state(), past.run_end().map(|ended| ended.cause));
+    let (conversation, run) = (story.lane.clone(), run.clone());
+    let is_interrupted = driver.need.is_some() && is_at_work(state);
+    RunExplanation { conversation, run, state, cause, questions, sections, is_interrupted }
+}
+
+/// Returns whether a process should drive a run in this state.
+fn is_at_work(state: RunState) -> bool {
+    matches!(state, RunState::Running | RunState::WaitingOnProvider)
+}
+
+/// What to do after a run that stopped with this cause.
+pub(crate) fn next_step(cause: StopCause, lane: &LaneId) -> String {
+    explain_messages::next_step(cause, lane)
+}
+
+/// The state of a run, in a few sentences.
+pub(crate) fn state_summary(story: &ConversationHistory, run: &RunId) -> Vec<String> {
+    let account = explain(story, run, Driver::default());
+    let title = explain_messages::run_title(&account.run, &account.conversation, account.state);
+    let wanted = |about: SectionTopic| matches!(about, SectionTopic::Ending | SectionTopic::Limits);
+    let sections = account.sections.into_iter().filter(|section| wanted(section.topic));
+    let said = sections.flat_map(|section| section.sentences).map(|said| said.text);
+    std::iter::once(title).chain(said).collect()
+}
+
+/// Records the state before and at the end of the run.
+fn observe_state(past: &mut RunPast<'_>, moment: RecordContext<'_>) {
+    past.last_entry = moment.entry.seq;
+    if let Some(run) = &moment.after.run {
+        past.max_truncations = past.max_truncations.max(run.counters.truncations);
+    }
+    past.estimated_spending.add_spending(&charged_unmeasured(moment));
+    if matches!(moment.record, Record::RunFinished { .. }) {
+        past.state_before_end = moment.before.clone();
+        past.state_at_end = moment.after.clone();
+        past.end_entry = Some(moment.entry.seq);
+    }
+}
+
+impl ExplainSentence {
+    fn new(text: impl Into<String>, entry: Seq) -> Self {
+        Self { text: text.into(), entries: vec![entry] }
+    }
+
+    /// Adds the sentence, or one more entry to the same sentence.
+    fn push_or_repeat(said: &mut Vec<Self>, text: Option<String>, entry: Seq) {
+        match (text, said.last_mut()) {
+            (Some(text), Some(last)) if last.text == text => last.entries.push(entry),
+            (Some(text), _) => said.push(Self::new(text, entry)),
+            (None, _) => {}
+        }
+    }
+
+    /// A sentence that needs no entries as proof: it is about the current state.
+    fn without_proof(text: impl Into<String>) -> Self {
+        Self { text: text.into(), entries: Vec::new() }
+    }
+
+    fn to_line(&self, paper: OutputStyle) -> String {
+        paper
+            .wrap(&format!("{}{}", self.text, explain_messages::entry_references(&self.entries)), 2)
+    }
+}
+
+impl RunExplanation {
+    /// Renders the explanation as lines of text.
+    pub(crate) fn to_lines(&self, paper: OutputStyle) -> Vec<String> {
+        let title = match self.is_interrupted {
+            true => explain_messages::interrupted(&self.run, &self.conversation),
+            false => explain_messages::run_title(&self.run, &self.conversation, self.state),
+        };
+        let mut lines = vec![paper.paint(Color::Bold, &title)];
+        for section in &self.sections {
+            lines.push(String::new());
+            let heading = match (self.is_interrupted, section.topic) {
+                (true, SectionTopic::Ending) => "What it was doing",
+                (_, about) => explain_messages::section_heading(about, self.state),
+            };
+            lines.push(paper.paint(Color::Bold, heading));
+            let hidden = section.sentences.len().saturating_sub(MAX_SENTENCES);
+            if hidden > 0 {
+                lines.push(explain_messages::hidden_sentences(hidden));
+            }
+            lines.extend(section.sentences.iter().skip(hidden).map(|said| said.to_line(paper)));
+        }
+        lines
+    }
+}

@@ -1,0 +1,101 @@
+//! A queued prompt that no process has read yet: there is no log of it, so the store's list of runs
+//! is used.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use windlass::core::log::ids::{LaneId, RunId};
+use windlass::core::stop::RunState;
+use windlass::ports::{RunInfo, Store};
+
+use super::history::ConversationHistory;
+use super::id_lookup::RunTarget;
+use super::worker_status::{Need, WorkerList};
+use crate::output;
+
+/// A queued prompt that waits.
+#[derive(Debug, Serialize)]
+pub(crate) struct PendingRun {
+    run: RunId,
+    conversation: LaneId,
+    state: RunState,
+    prompt: Option<String>,
+    folder: Option<String>,
+    cancel_requested: bool,
+    /// What is missing before the run starts; `None` if a worker is about to take it.
+    waits_for: Option<String>,
+}
+
+/// Finds the pending run that is meant: the named one, or the next one of a conversation without
+/// entries.
+pub(crate) async fn find_pending_run(
+    store: &dyn Store,
+    found: &RunTarget,
+    story: &ConversationHistory,
+) -> anyhow::Result<Option<PendingRun>> {
+    let is_told = |run: &RunId| story.run_ids().contains(run);
+    let has_begun = !story.entries.is_empty();
+    if found.run.as_ref().map_or(has_begun, is_told) {
+        return Ok(None);
+    }
+    let runs = store.list_runs(Some(found.lane.clone()), usize::MAX).await?;
+    let mut queued = runs.into_iter().rev().filter(|run| run.state == RunState::Queued);
+    let Some(run) = queued.find(|run| found.run.as_ref().is_none_or(|named| run.run == *named))
+    else {
+        return Ok(None);
+    };
+    let waits_for = waiting_reason(store, &run).await?.map(|need| need.to_string());
+    let given = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(output::sanitize_text);
+    Ok(Some(PendingRun {
+        prompt: given(&run.description.prompt),
+        folder: given(&run.description.folder),
+        state: run.state,
+        cancel_requested: run.cancel_requested,
+        run: run.run,
+        conversation: run.lane,
+        waits_for,
+    }))
+}
+
+async fn waiting_reason(store: &dyn Store, run: &RunInfo) -> anyhow::Result<Option<Need>> {
+    let lane = store.lane_info(run.lane.clone()).await?;
+    Ok(WorkerList::read(store).await?.waiting_reason(run, lane.as_ref()))
+}
+
+/// What a run waits for, if no process drives it and none is about to.
+pub(crate) async fn need_of(
+    store: &dyn Store,
+    lane: &LaneId,
+    run: &RunId,
+) -> anyhow::Result<Option<Need>> {
+    let runs = store.list_runs(Some(lane.clone()), usize::MAX).await?;
+    match runs.iter().find(|known| known.run == *run) {
+        Some(run) => waiting_reason(store, run).await,
+        None => Ok(None),
+    }
+}
+
+impl PendingRun {
+    /// Prints the pending run.
+    pub(crate) fn print(&self, json: bool) -> anyhow::Result<ExitCode> {
+        if json {
+            output::print_line(&serde_json::to_string(self)?);
+            return Ok(ExitCode::SUCCESS);
+        }
+        output::print_line(&format!("Run {} of {} is queued.", self.run, self.conversation));
+        if let Some(prompt) = &self.prompt {
+            output::print_line(&format!("Prompt: {prompt}"));
+        }
+        if let Some(folder) = &self.folder {
+            output::print_line(&format!("Folder: {folder}"));
+        }
+        if self.cancel_requested {
+            output::print_line("It was asked to end; the next worker that takes it ends it.");
+        }
+        match &self.waits_for {
+            Some(waits_for) => output::print_line(&format!("It is {waits_for}.")),
+            None => output::print_line("A worker is about to take it."),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,111 @@
+//! Raw provider responses by iteration and attempt.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use windlass::core::log::ids::{RunId, Seq};
+use windlass::core::log::input::Input;
+use windlass::core::projection::RawRow;
+
+use super::history::ConversationHistory;
+use super::time_format;
+use crate::output::sanitize_text;
+
+/// The model call to which a response belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ModelAttempt {
+    run: Option<RunId>,
+    iter: u32,
+    attempt: u32,
+    /// Why the attempt failed; `None` for a reply.
+    failed: Option<Arc<str>>,
+}
+
+#[derive(Serialize)]
+struct RawResponseJson<'a> {
+    run: Option<&'a str>,
+    iter: u32,
+    attempt: u32,
+    at_ms: u64,
+    failed: Option<&'a str>,
+    answer: &'a RawValue,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StoredResponse {
+    response: Option<String>,
+    omitted_bytes: u64,
+}
+
+/// The model calls of a conversation by the entry that has their response: all of them, or those of
+/// a run and of an iteration.
+pub(crate) fn find_attempts(
+    story: &ConversationHistory,
+    only: Option<&RunId>,
+    iter: Option<u32>,
+) -> BTreeMap<Seq, ModelAttempt> {
+    let mut found = BTreeMap::new();
+    let mut counts: BTreeMap<Option<RunId>, (u32, u32)> = BTreeMap::new();
+    let mut latest = None;
+    story.for_each_record(|moment| {
+        // An entry has several records; its response is read once.
+        if latest.replace(moment.entry.seq) == Some(moment.entry.seq) {
+            return;
+        }
+        let failed = match &moment.entry.input {
+            Input::ModelReplied { .. } => None,
+            Input::ModelFailed { failure, .. } => Some(Arc::clone(&failure.message)),
+            _ => return,
+        };
+        let run = moment.before.run.as_ref().map(|run| run.id.clone());
+        let (replies, failures) = counts.entry(run.clone()).or_default();
+        let attempt = ModelAttempt { run, iter: *replies + 1, attempt: *failures + 1, failed };
+        (*replies, *failures) = match attempt.failed {
+            None => (*replies + 1, 0),
+            Some(_) => (*replies, *failures + 1),
+        };
+        let wanted = only.is_none_or(|only| attempt.run.as_ref() == Some(only));
+        if wanted && iter.is_none_or(|iter| iter == attempt.iter) {
+            found.insert(moment.entry.seq, attempt);
+        }
+    });
+    found
+}
+
+impl ModelAttempt {
+    /// The heading above a response.
+    pub(crate) fn heading(&self, row: &RawRow) -> String {
+        let Self { run, iter, attempt, failed } = self;
+        let run = run.as_ref().map_or("", RunId::as_str);
+        let at = time_format::format_timestamp(row.at);
+        let failed = failed.as_ref().map_or(String::new(), |why| format!(", failed: {why}"));
+        sanitize_text(&format!("run {run}, iteration {iter}, attempt {attempt}, {at}{failed}"))
+    }
+
+    /// Serializes the attempt with its response as JSON.
+    pub(crate) fn to_json(&self, row: &RawRow) -> serde_json::Result<String> {
+        let answer: &RawValue = serde_json::from_str(row.body.text())?;
+        serde_json::to_string(&RawResponseJson {
+            run: self.run.as_ref().map(RunId::as_str),
+            iter: self.iter,
+            attempt: self.attempt,
+            at_ms: row.at.0,
+            failed: self.failed.as_deref(),
+            answer,
+        })
+    }
+}
+
+/// The response as people read it: the body as received, or whatever else was kept.
+pub(crate) fn response_text(row: &RawRow) -> String {
+    let answer: StoredResponse = serde_json::from_str(row.body.text()).unwrap_or_default();
+    let Some(response) = answer.response else { return sanitize_text(row.body.text()) };
+    let more = match answer.omitted_bytes {
+        0 => String::new(),
+        bytes => format!("\n[{bytes} more bytes were not kept]"),
+    };
+    format!("{}{more}", sanitize_text(response.trim_end()))
+}

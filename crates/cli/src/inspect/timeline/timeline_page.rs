@@ -1,0 +1,89 @@
+//! Renders a timeline as text.
+
+use super::{TimelineItem, TimelineItemKind};
+use crate::inspect::history::ConversationHistory;
+use crate::inspect::number_format::{count_irregular_noun, count_noun};
+use crate::inspect::style::{Color, OutputStyle, sanitize_line, truncate};
+use crate::inspect::time_format;
+use windlass::core::log::ids::UnixMillis;
+
+/// Maximum characters of a tool result.
+const MAX_RESULT_CHARS: usize = 600;
+
+/// Maximum lines of a tool result.
+const MAX_RESULT_LINES: usize = 8;
+
+/// Maximum characters of any other text.
+const MAX_TEXT_CHARS: usize = 20_000;
+
+/// Renders the items of a conversation, oldest first.
+pub(crate) fn render_timeline(
+    story: &ConversationHistory,
+    scenes: &[TimelineItem],
+    paper: OutputStyle,
+) -> Vec<String> {
+    let entries = count_irregular_noun(story.entries.len() as u64, "entry", "entries");
+    let since = story.entries.first().map_or(String::new(), |first| {
+        format!(", since {}", time_format::format_timestamp(first.at))
+    });
+    let mut lines = vec![paper.paint(Color::Bold, &format!("{} ({entries}{since})", story.lane))];
+    for scene in scenes {
+        lines.push(render_item(paper, scene));
+    }
+    lines.push(String::new());
+    lines
+}
+
+fn render_item(paper: OutputStyle, scene: &TimelineItem) -> String {
+    let clock = time_format::format_clock(UnixMillis(scene.at_ms));
+    let head = |ink, who: &str| {
+        let place = paper.paint(Color::Dim, &format!("{clock} [entry {}]", scene.entry));
+        format!("\n{} {place}", paper.paint(ink, who))
+    };
+    let tool = scene.tool.as_deref().map(sanitize_line).unwrap_or_default();
+    let said = sanitize_line(&scene.text);
+    match scene.kind {
+        TimelineItemKind::Prompt => {
+            format!("{}\n{}", head(Color::Bold, "you"), render_body(paper, &said))
+        }
+        TimelineItemKind::Reply => {
+            format!("{}\n{}", head(Color::Bold, "model"), render_body(paper, &said))
+        }
+        TimelineItemKind::Call => {
+            paper.wrap(&format!("→ {tool} {}", truncate(&said, MAX_TEXT_CHARS)), 2)
+        }
+        TimelineItemKind::Result => render_result(paper, &format!("← {tool}: {said}"), Color::Dim),
+        TimelineItemKind::Error => render_result(paper, &format!("← {tool} {said}"), Color::Red),
+        TimelineItemKind::Note => {
+            render_result(paper, &format!("· told the model: {said}"), Color::Dim)
+        }
+        TimelineItemKind::Question => {
+            format!("{}\n{}", head(Color::Yellow, "question"), render_body(paper, &said))
+        }
+        TimelineItemKind::Answer => {
+            format!("{}\n{}", head(Color::Bold, "you"), render_body(paper, &said))
+        }
+        TimelineItemKind::Event => paper.wrap(&format!("· {said}"), 2),
+        TimelineItemKind::End => {
+            format!("{}\n{}", head(Color::Bold, "end"), render_body(paper, &said))
+        }
+    }
+}
+
+fn render_body(paper: OutputStyle, text: &str) -> String {
+    paper.wrap(&truncate(text.trim_end(), MAX_TEXT_CHARS), 2)
+}
+
+/// The beginning of a tool result, and how much more there is.
+fn render_result(paper: OutputStyle, text: &str, ink: Color) -> String {
+    let shown = paper.wrap(&truncate(text.trim_end(), MAX_RESULT_CHARS), 2);
+    let lines: Vec<&str> = shown.lines().take(MAX_RESULT_LINES).collect();
+    let more = match text.lines().count().saturating_sub(MAX_RESULT_LINES) {
+        // A long line may wrap to more lines than are shown.
+        0 if shown.lines().count() > MAX_RESULT_LINES => "\n    …".to_owned(),
+        0 => String::new(),
+        more => format!("\n    … {}", count_noun(more as u64, "more line")),
+    };
+    let painted: Vec<String> = lines.iter().map(|line| paper.paint(ink, line)).collect();
+    format!("{}{more}", painted.join("\n"))
+}

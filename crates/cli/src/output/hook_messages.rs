@@ -1,0 +1,48 @@
+//! Messages of hooks to the user (not to the model). A hook may send one at any time; it is queued
+//! and printed when no line is open on the terminal.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Maximum number of queued messages; more would not be read.
+const MAX_WAITING: usize = 1_000;
+
+/// The queue of hook messages that wait to be printed.
+#[derive(Default)]
+pub(crate) struct HookMessages {
+    waiting: Mutex<VecDeque<String>>,
+    arrived: Notify,
+}
+
+impl HookMessages {
+    /// Adds a message.
+    pub(crate) fn push(&self, text: &str) {
+        let mut waiting = self.lock_queue();
+        if waiting.len() < MAX_WAITING {
+            waiting.push_back(text.to_owned());
+        }
+        drop(waiting);
+        self.arrived.notify_one();
+    }
+
+    /// Takes the next queued message, if there is one.
+    pub(crate) fn take(&self) -> Option<String> {
+        self.lock_queue().pop_front()
+    }
+
+    /// Waits for the next message.
+    pub(crate) async fn next(&self) -> String {
+        loop {
+            if let Some(text) = self.take() {
+                return text;
+            }
+            self.arrived.notified().await;
+        }
+    }
+
+    fn lock_queue(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,62 @@
+//! The agents that a folder defines, as sub-agents of its runs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use windlass::AgentDefinition;
+
+use super::ModelNeed;
+use crate::args::AgentArgs;
+use crate::config::agent_files::{self, AgentFile, LoadedAgents};
+use crate::config::config_toml::Config;
+use crate::config::folder_trust::TrustState;
+use crate::config::{model_selection, permission_settings, settings_sources};
+use crate::exit::OrUsageError;
+use crate::{messages, output};
+
+/// Reads the agent files, and reports what is wrong with them.
+pub(super) fn load_agents(
+    args: &AgentArgs,
+    workspace: &Path,
+    trust: TrustState,
+) -> anyhow::Result<LoadedAgents> {
+    let reads = |source: &str| args.permissions.reads_source(source);
+    let files = agent_files::list_agent_files(reads, workspace, trust);
+    let agents = agent_files::load_agents(&files);
+    agents.problems.iter().for_each(|problem| output::print_note(&messages::warning(problem)));
+    settings_sources::tell_of_agents(&args.permissions, &agents.findings).or_usage_error()?;
+    Ok(agents)
+}
+
+/// A sub-agent as its file describes it.
+pub(super) fn agent_definition(
+    (agent, every_tool): (&AgentFile, &[Arc<str>]),
+    args: &AgentArgs,
+    (config, asks): (&Config, ModelNeed),
+    (workspace, clock): (&Path, &Arc<dyn windlass::ports::Clock>),
+) -> anyhow::Result<AgentDefinition> {
+    let told = messages::agent_system_prompt(&agent.prompt, workspace);
+    let mut definition = AgentDefinition::new(&agent.description).system_prompt(&told);
+    let mut names: Vec<&str> = match &agent.tools {
+        Some(tools) => tools.iter().map(|tool| permission_settings::rule_tool(tool)).collect(),
+        None => every_tool.iter().map(AsRef::as_ref).collect(),
+    };
+    names.retain(|name| {
+        !agent.disallowed.iter().any(|rule| permission_settings::is_for(rule, name))
+    });
+    if agent.tools.is_some() || !agent.disallowed.is_empty() {
+        definition = definition.tools(&names);
+    }
+    let model = agent.model.as_deref().filter(|_| asks == ModelNeed::Required);
+    let model = model.map(|name| model_selection::agent_model(name, &args.model, config, clock));
+    let model =
+        model.transpose().with_context(|| messages::unknown_agent_model(&agent.name))?.flatten();
+    let effort = agent.effort;
+    Ok(definition.settings(move |settings| {
+        if let Some(model) = model {
+            settings.model = model;
+        }
+        settings.thinking.effort = effort.or(settings.thinking.effort);
+    }))
+}

@@ -1,0 +1,156 @@
+//! How commands end: invalid input, output that cannot be written, parked runs, and signals.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::terminal::TerminalSession;
+use crate::test_home::{CommandOutput, TestHome};
+
+const WORK: &str = "when user is \"first\" and results 0\n  \
+    call Bash {\"command\": \"touch begun; sleep 4; touch done\"}\n\
+    when user is \"write\" and results 0\n  call Write {\"file_path\": \"new.txt\", \"content\": \"x\"}\n\
+    when any\n  say \"R ${user}\"\n";
+
+/// Starts a prompt in a background process.
+fn begin(place: &TestHome, args: &[&str]) -> std::process::Child {
+    let store = place.path("w.db");
+    let mut command = place.command(args);
+    command.args(["--script", "a.script", "--allowedTools", "Bash", "--store"]).arg(store);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &std::process::Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+fn not_understood(ran: &CommandOutput, says: &str) {
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{says}: {}", ran.err);
+    assert!(ran.err.contains(says), "{says:?} is missing in {}", ran.err);
+}
+
+#[test]
+fn what_was_not_understood_ends_with_2_and_nothing_is_stored() {
+    let place = TestHome::new(WORK);
+    let said: &[(&[&str], &str)] = &[
+        (&["--max-turns", "0"], "give a whole number above 0"),
+        (&["--max-budget-tokens", "0"], "give a number of tokens above 0"),
+        (&["--max-call-budget-usd", "0"], "give a number of dollars above 0"),
+        (&["--temperature", "5"], "between 0 and 2"),
+        (&["--max-tokens", "0"], "--max-tokens"),
+        (&["--conversation", ""], "--conversation is empty"),
+        (&["--workspace", "nowhere"], "--workspace"),
+        (&["--settings", "{"], "not valid JSON"),
+        (&["--settings", "{\"permissionss\": 1}"], "did you mean `permissions`"),
+        (&["--log", "verbose"], "not a log level"),
+    ];
+    for (flags, says) in said {
+        not_understood(&place.run_prompt_unattended("hi", flags), says);
+    }
+    not_understood(&place.run(&["-p", ""]), "usage: `windlass -p \"PROMPT\"`");
+    not_understood(&place.run(&["-p", "/cost"]), "add --continue or --resume ID");
+    not_understood(&place.run(&["-p", "hi", "--script", "nowhere"]), "cannot be read");
+    not_understood(&place.run(&["-p", "hi", "--model", "nowhere"]), "no provider is known");
+    not_understood(&place.run_bare(&["man", "nothing"]), "there is no command");
+    place.write("home", "");
+    std::fs::remove_file(place.path("home")).unwrap();
+    std::fs::create_dir(place.path("home")).unwrap();
+    place.write("home/config.toml", "modell = 1\n");
+    not_understood(&place.run_prompt_unattended("hi", &[]), "config.toml is not valid");
+    not_understood(&place.run_bare(&["models"]), "config.toml is not valid");
+    assert!(!place.path("w.db").exists());
+}
+
+#[test]
+fn output_that_is_lost_is_told_and_ends_with_1() {
+    let place = TestHome::new(WORK);
+    place.run_prompt_unattended("hi", &["--conversation", "c"]);
+    let store = place.path("w.db");
+    let store = ["--store", store.to_str().unwrap()];
+    for args in [
+        &["--help"][..],
+        &["models"],
+        &["man"],
+        &["completions", "bash"],
+        &[&["runs"], &store[..]].concat(),
+        &[&["show", "c"], &store[..]].concat(),
+        &[&["explain", "c"], &store[..]].concat(),
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ran = CommandOutput::from(place.command(args).stdout(full).output().unwrap());
+        assert_eq!(ran.code, 1, "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("the output cannot be written"), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn sigterm_ends_with_143_and_the_run_can_be_resumed() {
+    let place = TestHome::new(WORK);
+    let child = begin(&place, &["-p", "first"]);
+    place.wait_for_file("begun");
+    signal(&child, Signal::TERM);
+    let ran = CommandOutput::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.out.as_str()), (143, ""), "{}", ran.err);
+    assert!(ran.err.contains("interrupted; continue with `windlass resume "), "{}", ran.err);
+}
+
+#[test]
+fn ctrl_d_leaves_the_question_open_and_says_how_to_answer_it() {
+    let place = TestHome::new(WORK);
+    let mut seat = TerminalSession::start(&place, &["-p", "write", "--conversation", "c"]);
+    seat.wait_for_text("[y] allow once");
+    seat.type_in("?\n");
+    seat.wait_for_text("do not run it; a reason behind it is told to the model");
+    seat.wait_for_text("run this call once");
+    seat.type_in("\u{4}");
+    let (status, seen) = seat.end();
+    assert_eq!(status.code(), Some(3), "{seen}");
+    assert!(seen.contains("windlass answer c 1 ANSWER`: allow or deny"), "{seen}");
+    assert!(!place.path("new.txt").exists());
+    assert_eq!(place.run(&["approve", "c", "--script", "a.script"]).code, 0);
+    assert!(place.path("new.txt").exists());
+}
+
+#[test]
+fn the_slash_command_cancel_ends_the_active_run() {
+    let place = TestHome::new(WORK);
+    let child = begin(&place, &["-p", "first", "--conversation", "c"]);
+    place.wait_for_file("begun");
+    let ran = place.run(&["-p", "/cancel", "--conversation", "c"]);
+    assert!(ran.code == 0 && ran.out.contains("asked run "), "{}{}", ran.out, ran.err);
+    let ended = CommandOutput::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    assert!(ended.err.contains("stopped (user_cancel)"), "{}", ended.err);
+}
+
+#[test]
+fn ctrl_c_of_a_prompt_that_waits_ends_it_alone_and_prints_no_answer_of_another() {
+    let place = TestHome::new(WORK);
+    let first = begin(&place, &["-p", "first", "--conversation", "c"]);
+    place.wait_for_file("begun");
+    let second = begin(&place, &["-p", "second", "--conversation", "c"]);
+    place.wait_until("the second prompt", || place.json(&["runs"]).len() == 2);
+    signal(&second, Signal::INT);
+    let second = CommandOutput::from(second.wait_with_output().unwrap());
+    assert_eq!((second.code, second.out.as_str()), (130, ""), "{}", second.err);
+    assert!(!place.path("done").exists(), "it left at once");
+    assert!(second.err.contains("another run is active"), "{}", second.err);
+    let first = CommandOutput::from(first.wait_with_output().unwrap());
+    assert_eq!((first.code, first.out.as_str()), (0, "R first\n"), "{}", first.err);
+}
+
+#[test]
+fn ctrl_c_while_the_prompt_of_another_runs_leaves_it_to_that_one() {
+    let place = TestHome::new(&WORK.replace("\"first\"", "\"second\""));
+    let slow = "when user is \"one\"\n  delay 2s\n  say \"R one\"\n";
+    place.write("a.script", &format!("{slow}{}", WORK.replace("\"first\"", "\"second\"")));
+    let one = begin(&place, &["-p", "one", "--conversation", "c"]);
+    place.wait_until("the prompt", || !place.json(&["runs"]).is_empty());
+    let second = begin(&place, &["-p", "second", "--conversation", "c"]);
+    place.wait_for_file("begun");
+    signal(&one, Signal::INT);
+    let one = CommandOutput::from(one.wait_with_output().unwrap());
+    assert_eq!((one.code, one.out.as_str()), (0, "R one\n"), "{}", one.err);
+    let second = CommandOutput::from(second.wait_with_output().unwrap());
+    assert!(!second.err.contains("user_cancel"), "it was not cancelled: {}", second.err);
+}

@@ -1,0 +1,65 @@
+//! Applies compaction and pruning of the context window.
+
+use crate::context::{BlockRewrite, CompactionTrigger, RecoveryStep};
+use crate::log::ids::InboxMessageId;
+use crate::log::inbox::InboxCommand;
+use crate::log::input::Input;
+use crate::log::record::Record;
+use crate::run::conversation::{CompactionRequest, Conversation};
+
+use super::prompts::{command_of, refresh_digest};
+use super::with_run;
+
+pub(super) fn apply_compacted(c: &mut Conversation, record: &Record) {
+    let Record::Compacted { keep_from, note, step: rung, kept_segments: attached, trigger, .. } =
+        record
+    else {
+        return;
+    };
+    let place = |at: &u64| usize::try_from(*at).unwrap_or(usize::MAX);
+    let attached: Vec<usize> = attached.iter().map(place).collect();
+    let journal = if rung.is_some() { c.journal_for_compaction() } else { String::new() };
+    c.end_generation();
+    c.transcript.compact(place(keep_from), note, &attached, &journal);
+    if *trigger == CompactionTrigger::Reactive {
+        with_run(c, |run| {
+            run.counters.reactive_compactions = run.counters.reactive_compactions.saturating_add(1);
+        });
+    }
+    if let Some(rung) = rung {
+        apply_recovery_step(c, *rung);
+        c.shown_journal_version = c.journal.version();
+        refresh_digest(c);
+    }
+    clear_compaction_request(c);
+}
+
+pub(super) fn apply_compaction_requested(
+    c: &mut Conversation,
+    input: &Input,
+    mail: InboxMessageId,
+) {
+    c.compaction_request = CompactionRequest::Requested;
+    if let Some(InboxCommand::Compact { instructions: Some(wishes) }) = command_of(input, mail) {
+        c.compaction_instructions = Some(wishes.clone());
+    }
+}
+
+/// Clears the compaction request.
+fn clear_compaction_request(c: &mut Conversation) {
+    c.compaction_request = CompactionRequest::NotRequested;
+    c.compaction_instructions = None;
+}
+
+pub(super) fn apply_pruned(c: &mut Conversation, rewrites: &[BlockRewrite]) {
+    c.end_generation();
+    c.transcript.rewrite(rewrites);
+}
+
+pub(super) fn apply_recovery_step(c: &mut Conversation, rung: RecoveryStep) {
+    clear_compaction_request(c);
+    with_run(c, |run| {
+        let iteration = run.counters.model_calls;
+        run.recoveries.record_step(rung, iteration);
+    });
+}

@@ -1,0 +1,81 @@
+//! Tries each means of compaction on a copy. The loop and the preview use the same result.
+
+use super::compaction_preview::CompactionCut;
+use super::prune_stages::{BlockRewrite, PruneStage};
+use super::recovery_ladder::RecoveryStep;
+use super::token_meter::{TokenMeter, UsableWindow};
+use crate::message::transcript::Transcript;
+use crate::run::conversation::Conversation;
+use crate::settings::conversation_settings::Settings;
+
+/// Messages that the pruning stages never touch: the latest turn is sent back as the model gave it.
+const LATEST_TURN_MESSAGES: u32 = 2;
+
+/// A pruning stage and what it would change, after the stages before it.
+pub(crate) struct StageTrial {
+    pub(crate) stage: PruneStage,
+    pub(crate) rewrites: Vec<BlockRewrite>,
+    pub(crate) tokens_after: u64,
+    pub(crate) percent_after: u64,
+}
+
+/// Tries the pruning stages, each after the ones before it; lazily, so only the stages that the
+/// caller looks at are tried.
+pub(crate) fn try_stages(
+    conversation: &Conversation,
+    settings: &Settings,
+) -> impl Iterator<Item = StageTrial> {
+    let mut trial = conversation.transcript.clone();
+    let keep_from = trial.cut_point(settings.limits.kept_messages.max(LATEST_TURN_MESSAGES));
+    let tail = trial.segments().len().saturating_sub(keep_from.unwrap_or(0));
+    let stages = settings.window.cheap_stages().filter(move |_| keep_from.is_some());
+    let mut meter = None;
+    stages.map(move |stage| {
+        // Counted once for all stages, and not before one is tried.
+        let meter = *meter.get_or_insert_with(|| conversation.current_meter());
+        // A stage may have taken whole segments out before the tail.
+        let from = trial.segments().len().saturating_sub(tail);
+        let rewrites = stage.propose_rewrites(&trial, from, settings.limits.sliding_messages);
+        trial.rewrite(&rewrites);
+        let tokens_after = tokens_with(conversation, meter, &trial);
+        let percent_after = usable_window(settings).percent(tokens_after);
+        StageTrial { stage, rewrites, tokens_after, percent_after }
+    })
+}
+
+/// Returns what a step of the ladder would remove; `None` if there is nothing to remove.
+pub(crate) fn find_cut(
+    conversation: &Conversation,
+    settings: &Settings,
+    rung: RecoveryStep,
+) -> Option<CompactionCut> {
+    let transcript = &conversation.transcript;
+    let keep_from = transcript.cut_point(rung.kept_messages(&settings.limits))?;
+    let prompts = conversation.run.as_ref().map_or(0, |run| run.user_message_count);
+    let attached = transcript.protected_segments(keep_from, prompts);
+    // Segments that stay word for word are not removed.
+    (attached.len() < keep_from).then_some(CompactionCut {
+        step: rung,
+        keep_from,
+        kept_segments: attached,
+    })
+}
+
+/// Returns the usable part of the window.
+pub(crate) fn usable_window(settings: &Settings) -> UsableWindow {
+    UsableWindow::new(settings.model.window_tokens, settings.model.max_tokens)
+}
+
+/// Returns the used share of the usable window with another transcript, in per cent.
+pub(crate) fn percent_with(
+    conversation: &Conversation,
+    settings: &Settings,
+    trial: &Transcript,
+) -> u64 {
+    usable_window(settings).percent(tokens_with(conversation, conversation.current_meter(), trial))
+}
+
+fn tokens_with(conversation: &Conversation, meter: TokenMeter, trial: &Transcript) -> u64 {
+    let fixed = conversation.request_bytes().saturating_sub(conversation.transcript.byte_count());
+    meter.estimate(fixed.saturating_add(trial.byte_count()))
+}

@@ -1,0 +1,396 @@
+//! Handles commands from the inbox: prompts are queued and never replace one another, steering
+//! messages wait for the end of the round, answers are matched to their question, cancels to their
+//! run. Every command leaves a record, also those that change nothing.
+
+use std::sync::Arc;
+
+use super::children;
+use super::compaction;
+use super::completion;
+use super::draft::DecisionDraft;
+use super::iteration;
+use super::plan_mode;
+use super::stopping;
+use super::tool_calls;
+use crate::call::outcome::{CallResult, SideEffects};
+use crate::log::ids::{CallId, InboxMessageId, QuestionId, RunId};
+use crate::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
+use crate::log::record::{Record, StopMode, Transition};
+use crate::message::content_block::ContentBlock;
+use crate::message::transcript::Transcript;
+use crate::permission::{Grant, MAX_RULES, PermissionDecision, PermissionRule};
+use crate::run::child_runs::{ChildResult, ChildTask};
+use crate::run::question::QuestionKind;
+
+pub(super) fn on_commands_received(draft: &mut DecisionDraft<'_>, mail: &[InboxMessage]) {
+    if draft.settings().is_none() {
+        return;
+    }
+    for (place, one) in mail.iter().enumerate() {
+        let later = mail.get(place + 1..).unwrap_or_default();
+        if let InboxCommand::Prompt { run, .. } = &one.body
+            && would_start_at_once(draft)
+            && is_cancelled(run, later)
+            && !is_known_run(draft, run)
+        {
+            cancel_unstarted_prompt(draft, one.id, run);
+        } else {
+            dispatch_command(draft, one);
+        }
+    }
+}
+
+/// Returns whether a prompt would start without waiting: a cancel finds a waiting prompt in the
+/// queue.
+fn would_start_at_once(draft: &DecisionDraft<'_>) -> bool {
+    draft.run().is_none() && draft.state().prompt_queue.is_empty()
+}
+
+/// Returns whether a later command of the same batch cancels the run of this prompt.
+fn is_cancelled(run: &RunId, later: &[InboxMessage]) -> bool {
+    later.iter().any(|mail| {
+        matches!(
+            &mail.body,
+            InboxCommand::Cancel { run: Some(target) } | InboxCommand::Abort { run: Some(target) }
+                if target == run
+        )
+    })
+}
+
+/// Ends a prompt that is cancelled in the same batch without starting it: no model call is made.
+fn cancel_unstarted_prompt(draft: &mut DecisionDraft<'_>, mail: InboxMessageId, run: &RunId) {
+    draft.record(Record::PromptQueued { message: mail });
+    let (cause, said) = (crate::stop::StopCause::UserCancel, Some(Arc::from("")));
+    draft.record(Record::RunFinished {
+        run: run.clone(),
+        cause,
+        other_causes: Vec::new(),
+        text_override: said,
+    });
+}
+
+fn dispatch_command(draft: &mut DecisionDraft<'_>, mail: &InboxMessage) {
+    match &mail.body {
+        InboxCommand::Prompt { run, blocks, .. } => on_prompt(draft, mail.id, run, blocks),
+        InboxCommand::Steer { run, blocks } => on_steer(draft, mail.id, run, blocks),
+        InboxCommand::Answer { question, answer } => on_answer(draft, mail.id, *question, answer),
+        InboxCommand::Cancel { run } => on_stop(draft, mail.id, run.as_ref(), StopMode::Cancel),
+        InboxCommand::Abort { run } => on_stop(draft, mail.id, run.as_ref(), StopMode::Abort),
+        InboxCommand::ChildFinished { result: home, .. } => {
+            on_child_finished(draft, mail.id, home.as_ref());
+        }
+        InboxCommand::Task { run, task, .. } => on_child_task(draft, mail.id, run, task),
+        InboxCommand::Compact { .. } => on_compact(draft, mail.id),
+        InboxCommand::Memory { text } => on_memory(draft, mail.id, text),
+    }
+}
+
+fn reject_command(draft: &mut DecisionDraft<'_>, mail: InboxMessageId, why: &str) {
+    draft.record(Record::CommandRejected { message: mail, why: Arc::from(why) });
+}
+
+fn on_prompt(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    run: &RunId,
+    blocks: &[ContentBlock],
+) {
+    let limits = draft.limits();
+    if !has_content(blocks) {
+        reject_command(draft, mail, "the prompt is empty; say what is to be done");
+    } else if is_known_run(draft, run) {
+        reject_command(draft, mail, "a run with this id exists already; use a new id");
+    } else if draft.state().prompt_queue.len() >= limits.queued_prompts as usize {
+        reject_command(
+            draft,
+            mail,
+            "too many prompts are waiting; send it again when some have ended",
+        );
+    } else {
+        draft.record(Record::PromptQueued { message: mail });
+        iteration::start_next_prompt(draft);
+    }
+}
+
+fn has_content(blocks: &[ContentBlock]) -> bool {
+    let mut probe = Transcript::default();
+    probe.push_prompt(blocks);
+    probe.can_be_sent()
+}
+
+fn is_known_run(draft: &DecisionDraft<'_>, run: &RunId) -> bool {
+    let now = draft.state();
+    now.run.as_ref().is_some_and(|active| active.id == *run)
+        || now.last_run_end.as_ref().is_some_and(|ended| ended.run == *run)
+        || now.prompt_queue.iter().any(|queued| queued.run == *run)
+}
+
+fn on_steer(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    run: &RunId,
+    blocks: &[ContentBlock],
+) {
+    let waiting = draft.run().map(|run| run.steers.len());
+    match waiting {
+        Some(waiting) if !draft.is_stopping() && has_content(blocks) => {
+            if waiting < draft.limits().waiting_steers as usize {
+                draft.record(Record::SteeringQueued { message: mail });
+            } else {
+                reject_command(
+                    draft,
+                    mail,
+                    "too many steers are waiting; send it again after the round",
+                );
+            }
+        }
+        Some(_) | None => on_prompt(draft, mail, run, blocks),
+    }
+}
+
+fn on_child_finished(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    home: Option<&ChildResult>,
+) {
+    let heard = match home {
+        Some(home) => children::on_child_result(draft, mail, home),
+        None if draft.run().is_some() && !draft.is_stopping() => {
+            draft.record(Record::SteeringQueued { message: mail });
+            true
+        }
+        None => false,
+    };
+    if !heard {
+        reject_command(draft, mail, "no run waits for this child any more");
+    }
+}
+
+/// Starts the one run of a child.
+fn on_child_task(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    run: &RunId,
+    task: &ChildTask,
+) {
+    if task.prompt.trim().is_empty() {
+        reject_command(draft, mail, "the task is empty; say what is to be done");
+    } else if is_known_run(draft, run) || draft.state().parent.is_some() {
+        reject_command(draft, mail, "this child has its task already");
+    } else {
+        draft.record(Record::ParentAssigned { message: mail });
+        draft.record(Record::PromptQueued { message: mail });
+        iteration::start_next_prompt(draft);
+    }
+}
+
+fn on_memory(draft: &mut DecisionDraft<'_>, mail: InboxMessageId, text: &str) {
+    let waiting = draft.run().map_or(0, |run| run.memories.len());
+    if text.trim().is_empty() {
+        reject_command(draft, mail, "the instructions are empty");
+    } else if waiting >= draft.limits().waiting_steers as usize {
+        reject_command(
+            draft,
+            mail,
+            "too many instructions are waiting; send them again after the round",
+        );
+    } else {
+        draft.record(Record::InstructionsAdded { message: mail });
+    }
+}
+
+fn on_compact(draft: &mut DecisionDraft<'_>, mail: InboxMessageId) {
+    if compaction::has_compactable_history(draft) {
+        draft.record(Record::CompactionRequested { message: mail });
+    } else {
+        reject_command(draft, mail, "there is nothing old enough to be left out");
+    }
+}
+
+fn on_stop(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    target: Option<&RunId>,
+    how: StopMode,
+) {
+    let active = draft.run().map(|run| (run.id.clone(), run.stop_request));
+    match (active, target) {
+        (Some((active, asked)), target) if target.is_none_or(|target| *target == active) => {
+            if asked.is_some_and(|asked| asked.mode >= how) {
+                reject_command(draft, mail, "the run is asked to end already");
+            } else {
+                draft.record(Record::CancelRequested { message: mail, mode: how });
+                stopping::on_stop_requested(draft, how);
+            }
+        }
+        (_, Some(target))
+            if draft.state().prompt_queue.iter().any(|queued| queued.run == *target) =>
+        {
+            let said = Some(Arc::from(""));
+            let cause = crate::stop::StopCause::UserCancel;
+            draft.record(Record::RunFinished {
+                run: target.clone(),
+                cause,
+                other_causes: Vec::new(),
+                text_override: said,
+            });
+        }
+        (Some(_) | None, _) => reject_command(draft, mail, "there is no such run to end"),
+    }
+}
+
+fn on_answer(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    id: QuestionId,
+    answer: &HumanAnswer,
+) {
+    let question = draft.run().and_then(|run| run.open_questions().find(|q| q.id == id)).cloned();
+    let Some(question) = question else {
+        return reject_command(
+            draft,
+            mail,
+            "the question is not open; it was answered or its run ended",
+        );
+    };
+    if question.is_expired(draft.at) {
+        // The timer, which is due, decides about the call.
+        return reject_command(draft, mail, "the question has expired; the call is not run");
+    }
+    let about = question.kind;
+    if !about.accepts(answer) {
+        return reject_command(
+            draft,
+            mail,
+            &format!("question {id} takes {}", about.accepted_answers()),
+        );
+    }
+    if !matches_current_input(draft, &about, answer) {
+        return reject_command(
+            draft,
+            mail,
+            "another input was approved than the call has; look at it again",
+        );
+    }
+    draft.record(Record::QuestionAnswered { message: mail });
+    match about {
+        QuestionKind::Approval { call } => on_approval_answer(draft, call, answer),
+        QuestionKind::Uncertain { call } => on_uncertain_answer(draft, call, answer),
+        QuestionKind::ModelQuestion { call } => on_model_question_answer(draft, call, answer),
+        QuestionKind::Plan { call, .. } => plan_mode::on_plan_answer(draft, call, answer),
+        QuestionKind::PromptChanged { .. } => return on_prompt_change_answer(draft, mail, answer),
+        QuestionKind::Guidance { .. } | QuestionKind::Budget { .. } => {
+            return on_pause_answer(draft, mail, &about, answer);
+        }
+    }
+    tool_calls::advance_round(draft);
+}
+
+/// Returns whether the approved input is the input that would run.
+fn matches_current_input(
+    draft: &DecisionDraft<'_>,
+    about: &QuestionKind,
+    answer: &HumanAnswer,
+) -> bool {
+    let HumanAnswer::Allow { input_hash: Some(seen), .. } = answer else { return true };
+    let call = about.call().and_then(|call| draft.call(call));
+    call.is_some_and(|call| call.tool_use.input.canonical_hash_hex() == **seen)
+}
+
+fn on_approval_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
+    if let HumanAnswer::Deny { reason } = answer {
+        let verdict = PermissionDecision::Deny { reason: reason.clone() };
+        draft.record(Record::PermissionDecided { call, verdict });
+        tool_calls::finalize_result(draft, call, CallResult::from_denial(reason));
+    } else {
+        if let HumanAnswer::Allow { rule: Some(rule), .. } = answer {
+            grant_rule(draft, call, rule);
+        }
+        let verdict = PermissionDecision::Allow { by: Arc::from("human") };
+        draft.record(Record::PermissionDecided { call, verdict });
+    }
+}
+
+/// Records a granted rule, once.
+fn grant_rule(draft: &mut DecisionDraft<'_>, call: CallId, rule: &PermissionRule) {
+    let Some(call) = draft.call(call) else { return };
+    let grant = Grant::for_call(rule.clone(), &call.facts.subject);
+    let grants = &draft.state().grants;
+    if !grants.contains(&grant) && grants.len() < MAX_RULES {
+        let Grant { rule, folder } = grant;
+        draft.record(Record::RuleGranted { rule, folder });
+    }
+}
+
+/// Handles the answer of a human who was asked how a run in a loop, or with an exhausted budget,
+/// continues.
+fn on_pause_answer(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    about: &QuestionKind,
+    answer: &HumanAnswer,
+) {
+    if *answer == (HumanAnswer::Abandon {}) {
+        if let QuestionKind::Guidance { suspect_answer: Some(kept), .. } = about {
+            return completion::finish_with_suspect_answer(draft, kept);
+        }
+        draft.record(Record::CancelRequested { message: mail, mode: StopMode::Cancel });
+        return stopping::on_stop_requested(draft, StopMode::Cancel);
+    }
+    match about {
+        QuestionKind::Budget { .. } => draft.record(Record::BudgetExtended {}),
+        QuestionKind::Guidance { .. }
+        | QuestionKind::PromptChanged { .. }
+        | QuestionKind::Approval { .. }
+        | QuestionKind::Uncertain { .. }
+        | QuestionKind::ModelQuestion { .. }
+        | QuestionKind::Plan { .. } => draft.record(Record::GuidanceGiven { message: mail }),
+    }
+    iteration::ask_model(draft, Transition::Guidance);
+}
+
+fn on_uncertain_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
+    let limit = draft.result_char_limit();
+    match answer {
+        HumanAnswer::Retry {} => draft.record(Record::CallRequeued { call }),
+        HumanAnswer::MarkDone { text } => {
+            tool_calls::finalize_result(draft, call, CallResult::from_human(text, limit));
+        }
+        HumanAnswer::Abandon {}
+        | HumanAnswer::Allow { .. }
+        | HumanAnswer::Deny { .. }
+        | HumanAnswer::Continue {}
+        | HumanAnswer::Text { .. } => tool_calls::finalize_result(
+            draft,
+            call,
+            CallResult::from_lost_call(SideEffects::Unknown),
+        ),
+    }
+}
+
+fn on_model_question_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
+    let limit = draft.result_char_limit();
+    let shown = match answer {
+        HumanAnswer::Text { text } => CallResult::from_human(text, limit),
+        HumanAnswer::Deny { reason } => CallResult::from_denial(reason),
+        HumanAnswer::Allow { .. }
+        | HumanAnswer::Retry {}
+        | HumanAnswer::MarkDone { .. }
+        | HumanAnswer::Abandon {}
+        | HumanAnswer::Continue {} => return,
+    };
+    tool_calls::finalize_result(draft, call, shown);
+}
+
+fn on_prompt_change_answer(
+    draft: &mut DecisionDraft<'_>,
+    mail: InboxMessageId,
+    answer: &HumanAnswer,
+) {
+    if *answer == (HumanAnswer::Continue {}) {
+        draft.record(Record::PromptChangeAccepted {});
+    } else {
+        draft.record(Record::CancelRequested { message: mail, mode: StopMode::Cancel });
+        stopping::on_stop_requested(draft, StopMode::Cancel);
+    }
+}

@@ -1,0 +1,71 @@
+//! Runs loop detection after every round and escalates: hint, directive, question to a human.
+
+use super::draft::DecisionDraft;
+use super::escalation;
+use super::iteration;
+use super::reviews;
+use crate::call::call_state::Call;
+use crate::guard::loop_detection::{
+    CallObservation, EscalationLevel, LoopDetection, LoopDetectorConfig,
+};
+use crate::log::record::{LoopFinding, Record, Transition};
+use crate::message::prompt_texts;
+use crate::run::active_run::RoundFatality;
+
+/// The result of loop detection for the round that is about to close.
+pub(super) struct LoopCheck {
+    level_before: EscalationLevel,
+    level: EscalationLevel,
+    detection: Option<LoopDetection>,
+}
+
+/// Runs loop detection on the open round.
+pub(super) fn check_for_loop(draft: &DecisionDraft<'_>) -> LoopCheck {
+    let mut guard = draft.run().map(|run| run.loop_guard.clone()).unwrap_or_default();
+    let before = guard.level();
+    let seen: Vec<CallObservation> =
+        draft.calls().iter().filter_map(Call::loop_observation).collect();
+    let settings = draft.settings();
+    let found =
+        settings.and_then(|own| guard.observe(&seen, LoopDetectorConfig::from_settings(&own)));
+    LoopCheck { level_before: before, level: guard.level(), detection: found }
+}
+
+/// Records the detection, and calls the model or asks a human. A run that ends here needs no hint.
+pub(super) fn continue_after_check(
+    draft: &mut DecisionDraft<'_>,
+    watch: LoopCheck,
+    fatal: RoundFatality,
+) {
+    let LoopCheck { level_before: before, level, detection: found } = watch;
+    if level != before || found.is_some() {
+        let found = found.as_ref().map(|d| LoopFinding { tier: d.tier, tool: d.tool.clone() });
+        draft.record(Record::LoopDetectionUpdated { level, finding: found });
+    }
+    let halted = draft.run().is_some_and(|run| run.human_pause().is_some());
+    let ends = fatal == RoundFatality::Fatal || halted || !iteration::can_ask_model(draft);
+    let summing_up = iteration::is_wrapping_up(draft);
+    // A level that stays or falls adds no hint: the calls returned something new.
+    let speaks = (level > before || level == EscalationLevel::Human) && !ends && !summing_up;
+    match found.filter(|_| speaks).map(|found| (found.level, found.tool)) {
+        Some((EscalationLevel::Nudge, _)) => {
+            reviews::add_note(draft, prompt_texts::LOOP_NUDGE);
+            iteration::ask_model(draft, Transition::ToolResults);
+        }
+        Some((EscalationLevel::Directive, _)) => {
+            reviews::add_note(draft, prompt_texts::LOOP_DIRECTIVE);
+            let lookup = draft.settings().and_then(|settings| settings.guards.lookup_tool.clone());
+            iteration::ask_model_forcing_tool(draft, Transition::ToolResults, lookup);
+        }
+        Some((EscalationLevel::Human, tool)) => {
+            escalation::ask_through_model(
+                draft,
+                &prompt_texts::loop_question(&tool),
+                Transition::ToolResults,
+            );
+        }
+        Some((EscalationLevel::Calm, _)) | None => {
+            iteration::ask_model_after_round(draft, Transition::ToolResults, fatal);
+        }
+    }
+}

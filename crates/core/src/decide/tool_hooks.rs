@@ -1,0 +1,76 @@
+//! Tool hooks: the response of a hook before a call is authorised, and after it returned.
+
+use super::draft::DecisionDraft;
+use super::tool_calls::{self, authorize_call, finalize_result};
+use crate::call::call_state::CallState;
+use crate::call::outcome::{CallResult, OutcomeKind, ToolError, ToolOutcome};
+use crate::log::ids::CallId;
+use crate::log::input::HookDecision;
+use crate::log::record::Record;
+use crate::permission::{HookPreference, PermissionDecision};
+
+/// Handles the response of a hook.
+pub(super) fn on_hook_responded(
+    draft: &mut DecisionDraft<'_>,
+    id: CallId,
+    answer: &HookDecision,
+    has_context: bool,
+) {
+    let Some(call) = draft.call(id) else { return };
+    match call.state {
+        CallState::AwaitingPreHook => on_pre_hook(draft, id, answer),
+        CallState::AwaitingPostHook(_) => on_post_hook(draft, id, answer),
+        CallState::AwaitingPermission
+        | CallState::AwaitingClassifier
+        | CallState::AwaitingHuman(_)
+        | CallState::AwaitingChildren(_)
+        | CallState::Ready
+        | CallState::Running { .. }
+        | CallState::AwaitingRetry { .. }
+        | CallState::Lost
+        | CallState::Finished(_) => return,
+    }
+    if has_context {
+        draft.record(Record::HookContextAdded {});
+    }
+    tool_calls::advance_round(draft);
+}
+
+fn on_pre_hook(draft: &mut DecisionDraft<'_>, id: CallId, answer: &HookDecision) {
+    match answer {
+        HookDecision::Pass {} => authorize_call(draft, id, HookPreference::Neutral),
+        HookDecision::Allow {} => authorize_call(draft, id, HookPreference::Allow),
+        HookDecision::Ask {} => authorize_call(draft, id, HookPreference::Ask),
+        HookDecision::Deny { reason } => {
+            let verdict = PermissionDecision::Deny { reason: reason.clone() };
+            draft.record(Record::PermissionDecided { call: id, verdict });
+            finalize_result(draft, id, CallResult::from_denial(reason));
+        }
+        HookDecision::Change { preference: lean, .. } => {
+            draft.record(Record::CallInputChanged { call: id });
+            authorize_call(draft, id, *lean);
+        }
+    }
+}
+
+fn on_post_hook(draft: &mut DecisionDraft<'_>, id: CallId, answer: &HookDecision) {
+    let limit = draft.result_char_limit();
+    match answer {
+        HookDecision::Pass {} | HookDecision::Allow {} | HookDecision::Ask {} => {
+            tool_calls::finalize_returned(draft, id);
+        }
+        HookDecision::Deny { reason } => {
+            let hint = "the call ran; a hook rejected its result";
+            let error = ToolError::new("hook_rejected", reason, hint);
+            finalize_result(draft, id, CallResult::from_error(OutcomeKind::Failed, &error, limit));
+        }
+        HookDecision::Change { input, .. } => {
+            let reach = tool_calls::side_effects_of(draft, id);
+            finalize_result(
+                draft,
+                id,
+                CallResult::from_outcome(&ToolOutcome::Done(input.clone()), limit, reach),
+            );
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Inputs of `decide`: everything that happens outside reaches the core as one of these, with its
+//! time. An input that yields no record leaves no trace.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::spending::Spending;
+use crate::call::call_facts::CallFacts;
+use crate::call::outcome::ToolOutcome;
+use crate::log::ids::{CallId, Epoch, LaneId, ModelCallId, Seq, UnixMillis};
+use crate::log::inbox::InboxMessage;
+use crate::message::content_block::ToolUse;
+use crate::message::raw_json::RawJson;
+use crate::message::reply::{ModelReply, TokenUsage};
+use crate::permission::HookPreference;
+use crate::run::prompt_change::PromptFingerprint;
+use crate::run::review::{ReviewId, ReviewResult};
+use crate::settings::conversation_settings::Settings;
+
+/// An input of `decide`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Input {
+    /// The settings of the conversation from here on.
+    #[serde(rename = "configured/1")]
+    Configured {
+        /// The settings.
+        settings: Arc<Settings>,
+    },
+    /// Commands were read from the inbox.
+    #[serde(rename = "commands_received/1")]
+    CommandsReceived {
+        /// The messages, in order of arrival.
+        messages: Vec<InboxMessage>,
+    },
+    /// A new owner claimed the lane.
+    #[serde(rename = "owner_changed/1")]
+    OwnerChanged {
+        /// Epoch of the new owner.
+        epoch: Epoch,
+        /// Hash of the prompt and tools of the new owner.
+        prompt_hash: Arc<str>,
+        /// Prompt and tools, part by part, if they differ from those the run started with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt_fingerprint: Option<PromptFingerprint>,
+        /// Settings of later runs, if they differ from those of the previous owner.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        settings: Option<Arc<Settings>>,
+    },
+    /// A block of the reply is complete while the model still streams.
+    #[serde(rename = "block_ready/1")]
+    BlockReady {
+        /// The model call.
+        model_call: ModelCallId,
+        /// Index of the block.
+        index: u16,
+        /// The tool use in the block.
+        tool_use: ToolUse,
+        /// The assessed facts of the call.
+        facts: CallFacts,
+    },
+    /// The model replied.
+    #[serde(rename = "model_replied/1")]
+    ModelReplied {
+        /// The model call.
+        model_call: ModelCallId,
+        /// The reply.
+        reply: Arc<ModelReply>,
+        /// Facts of its calls, in call order.
+        facts: Vec<CallFacts>,
+    },
+    /// The model call failed.
+    #[serde(rename = "model_failed/1")]
+    ModelFailed {
+        /// The model call.
+        model_call: ModelCallId,
+        /// The failure.
+        failure: ModelFailure,
+    },
+    /// A hook responded.
+    #[serde(rename = "hook_responded/1")]
+    HookResponded {
+        /// The call that the hook reviewed.
+        call: CallId,
+        /// The decision of the hook.
+        decision: HookDecision,
+        /// Context for the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<Arc<str>>,
+    },
+    /// A review returned its result.
+    #[serde(rename = "review_returned/1")]
+    ReviewReturned {
+        /// Id of the review.
+        id: ReviewId,
+        /// Result of the review.
+        result: ReviewResult,
+    },
+    /// A classifier reviewed a call.
+    #[serde(rename = "call_classified/1")]
+    CallClassified {
+        /// The call.
+        call: CallId,
+        /// The classification.
+        classification: Classification,
+        /// Tokens that the classifier used.
+        usage: TokenUsage,
+    },
+    /// A tool returned.
+    #[serde(rename = "tool_returned/1")]
+    ToolReturned {
+        /// The call.
+        call: CallId,
+        /// Number of the attempt.
+        attempt: u32,
+        /// When it was started.
+        started_at: UnixMillis,
+        /// The outcome of the call.
+        outcome: ToolOutcome,
+    },
+    /// A tool was probed for what happened to an interrupted call.
+    #[serde(rename = "call_probed/1")]
+    CallProbed {
+        /// The call.
+        call: CallId,
+        /// The result of the probe.
+        result: ProbeResult,
+    },
+    /// The spending of all conversations of the profile was looked up.
+    #[serde(rename = "shared_spending_updated/1")]
+    SharedSpendingUpdated {
+        /// Their total spending, including what is reserved for calls in progress.
+        total: Spending,
+    },
+    /// A timer of the conversation fired.
+    #[serde(rename = "timer_fired/1")]
+    TimerFired {},
+    /// The lane starts as a copy of another (fork).
+    #[serde(rename = "forked/1")]
+    Forked {
+        /// The lane it was copied from.
+        parent: LaneId,
+        /// The last entry that both share.
+        at: Seq,
+    },
+}
+
+/// How a model call failed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ModelFailure {
+    /// Class of the failure.
+    pub class: FailureClass,
+    /// Message of the provider, redacted.
+    pub message: Arc<str>,
+    /// The `retry-after` of the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The part of the answer that was received, unchanged; kept beside the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<RawJson>,
+}
+
+/// Class of a failed model call (retry classification).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// Transient, and nothing was billed: 408, 409, 425, 429, 5xx, refused connections.
+    Transient,
+    /// Connection refused on a local address: passes once the server is started.
+    ServerNotRunning,
+    /// Transient, but the reply had started: a cut or silent stream. Charged in full.
+    StreamCut,
+    /// The request does not fit the window.
+    ContextTooLong,
+    /// Permanent: wrong key, unknown model, rejected request.
+    Permanent,
+}
+
+/// The decision of a hook.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HookDecision {
+    /// The hook has no objection.
+    Pass {},
+    /// The call may run, if no rule denies it or requires approval.
+    Allow {},
+    /// A human must approve the call.
+    Ask {},
+    /// The call is denied.
+    Deny {
+        /// Reason for the model.
+        reason: Arc<str>,
+    },
+    /// Run the call with changed arguments; it is assessed again.
+    Change {
+        /// The new arguments.
+        input: RawJson,
+        /// Facts of the changed call.
+        facts: Box<CallFacts>,
+        /// Preference of the hook for the changed call.
+        #[serde(default)]
+        preference: HookPreference,
+    },
+}
+
+/// The result of a classifier.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Classification {
+    /// The call may run.
+    Allow {},
+    /// The call should not run.
+    Deny {
+        /// Reason for the denial.
+        reason: Arc<str>,
+    },
+    /// The classifier is unsure, or did not answer: a human decides.
+    Unsure {
+        /// Why the classifier is unsure.
+        why: Arc<str>,
+    },
+}
+
+/// What happened to an interrupted call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbeResult {
+    /// The call took effect.
+    Happened {
+        /// Result of the call.
+        text: Arc<str>,
+    },
+    /// The call did not take effect.
+    DidNotHappen {},
+    /// The tool cannot say.
+    Unknown {},
+}

@@ -1,0 +1,80 @@
+//! The permission decision about one call, and what happens when the rules leave it open.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// The permission decision about one call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionDecision {
+    /// The call runs.
+    Allow {
+        /// The rule that allowed it.
+        by: Arc<str>,
+    },
+    /// A human decides (approval).
+    Ask {
+        /// The rule that requires approval.
+        by: Arc<str>,
+    },
+    /// A classifier decides.
+    Classify {},
+    /// The call does not run.
+    Deny {
+        /// Reason for the model.
+        reason: Arc<str>,
+    },
+}
+
+/// The decision about a call that no rule matches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DefaultDecision {
+    /// A human decides.
+    #[default]
+    Ask,
+    /// The call runs.
+    Allow,
+    /// The call does not run.
+    Deny,
+}
+
+/// Whether a human can be asked for approval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HumanAvailability {
+    /// Questions reach a human.
+    #[default]
+    Available,
+    /// No human: calls that need approval are denied.
+    Absent,
+}
+
+/// The preference of a hook that reviewed the call first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HookPreference {
+    /// No preference: the rules decide.
+    #[default]
+    Neutral,
+    /// The hook allows the call, if no rule denies it or requires approval.
+    Allow,
+    /// The hook wants a human to approve the call.
+    Ask,
+}
+
+impl PermissionDecision {
+    /// Returns a question to a human, or a denial if no human is available.
+    #[must_use]
+    pub fn ask_or_deny(tool: &str, by: Arc<str>, human: HumanAvailability) -> Self {
+        match human {
+            HumanAvailability::Available => Self::Ask { by },
+            HumanAvailability::Absent => {
+                let reason =
+                    format!("{tool} requires approval, and no one is available to approve it");
+                Self::Deny { reason: Arc::from(reason) }
+            }
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! Evaluation order of permissions: deny, ask, mode, allow, read-only check, classifier, human. A
+//! hook is asked before; its "allow" never overrides deny or ask.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::decision::{DefaultDecision, HookPreference, HumanAvailability, PermissionDecision};
+use super::grant::Grant;
+use super::inline_programs::shows_what_it_runs;
+use super::mode::PermissionMode;
+use super::read_only::{is_bare_wrapper, is_read_only};
+use super::rule::PermissionRule;
+use super::rule_list;
+use super::scope::RuleFolders;
+use super::subject::{
+    CallSubject, ParseCoverage, PathAccess, PathUse, PathZone, ShellCommand, SimpleCommand,
+};
+
+/// The permissions of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Permissions {
+    /// Tools that are blocked whatever else applies.
+    #[serde(deserialize_with = "rule_list::deserialize_rules")]
+    pub disallowed: Vec<PermissionRule>,
+    /// Deny rules: matching calls never run.
+    #[serde(deserialize_with = "rule_list::deserialize_rules")]
+    pub deny: Vec<PermissionRule>,
+    /// Ask rules: matching calls need the approval of a human.
+    #[serde(deserialize_with = "rule_list::deserialize_rules")]
+    pub ask: Vec<PermissionRule>,
+    /// Allow rules: matching calls run without approval.
+    #[serde(deserialize_with = "rule_list::deserialize_rules")]
+    pub allow: Vec<PermissionRule>,
+    /// The permission mode.
+    pub mode: PermissionMode,
+    /// The folder that path rules are relative to, links resolved.
+    pub root: Arc<str>,
+    /// The home folder, for rules that start with `~/`.
+    pub home: Arc<str>,
+    /// What happens to a call that no rule matches.
+    pub default_decision: DefaultDecision,
+    /// Whether a human is available.
+    pub human: HumanAvailability,
+}
+
+/// A call as the rules see it.
+#[derive(Debug, Clone, Copy)]
+pub struct PermissionQuery<'a> {
+    /// Name of the tool.
+    pub tool: &'a str,
+    /// Subject of the call.
+    pub subject: &'a CallSubject,
+    /// Whether the call is read-only.
+    pub effect: CallEffect,
+    /// Preference of a hook.
+    pub preference: HookPreference,
+    /// Rules that were granted in this conversation.
+    pub grants: &'a [Grant],
+}
+
+/// Whether a call changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEffect {
+    /// Read-only according to a trusted tool; a server's own hint does not count.
+    ReadOnly,
+    /// The call may change something.
+    MayChange,
+}
+
+/// The decision of the rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RuleDecision {
+    /// The call runs.
+    Allow(Arc<str>),
+    /// A human decides, whatever a hook returned.
+    Ask(Arc<str>),
+    /// No rule matches: hook, classifier or human decide.
+    Undecided,
+    /// The call does not run.
+    Deny(Arc<str>),
+}
+
+impl Permissions {
+    /// Returns permissions that allow everything. For tests, and for users who want this.
+    #[must_use]
+    pub fn allow_all() -> Self {
+        Self { default_decision: DefaultDecision::Allow, ..Self::default() }
+    }
+
+    /// Returns the permission decision about a call: that of the rules, and where none matches that
+    /// of the hook, the classifier, or a human.
+    #[must_use]
+    pub fn decide(&self, asked: PermissionQuery<'_>) -> PermissionDecision {
+        let by_default = || Arc::from("default");
+        match (self.evaluate_rules(asked), asked.preference) {
+            (RuleDecision::Deny(reason), _) => PermissionDecision::Deny { reason },
+            (RuleDecision::Ask(by), _) => {
+                PermissionDecision::ask_or_deny(asked.tool, by, self.human)
+            }
+            (_, HookPreference::Ask) => {
+                PermissionDecision::ask_or_deny(asked.tool, Arc::from("hook"), self.human)
+            }
+            (RuleDecision::Allow(by), _) => PermissionDecision::Allow { by },
+            (RuleDecision::Undecided, HookPreference::Allow) => {
+                PermissionDecision::Allow { by: Arc::from("hook") }
+            }
+            (RuleDecision::Undecided, HookPreference::Neutral) => {
+                match (self.mode, self.default_decision) {
+                    (PermissionMode::Auto, _) => PermissionDecision::Classify {},
+                    (_, DefaultDecision::Ask) => {
+                        PermissionDecision::ask_or_deny(asked.tool, by_default(), self.human)
+                    }
+                    (_, DefaultDecision::Allow) => PermissionDecision::Allow { by: by_default() },
+                    (_, DefaultDecision::Deny) => PermissionDecision::Deny {
+                        reason: Arc::from(format!("no rule allows {}", asked.tool)),
+                    },
+                }
+            }
+        }
+    }
+
+    /// Returns the decision of the rules about a call.
+    #[must_use]
+    pub fn evaluate_rules(&self, asked: PermissionQuery<'_>) -> RuleDecision {
+        self.check_deny_and_ask(asked)
+            .or_else(|| self.check_mode(asked))
+            .or_else(|| self.require_human(asked))
+            .or_else(|| self.check_allow(asked))
+            .or_else(|| check_read_only(asked))
+            .unwrap_or_else(|| self.undecided_by_mode(asked))
+    }
+
+    /// Evaluates deny and ask rules: a match of any part of the call is enough.
+    fn check_deny_and_ask(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+        if let Some(rule) = self
+            .find_matching_rule(&self.disallowed, asked)
+            .or_else(|| self.find_matching_rule(&self.deny, asked))
+        {
+            return deny_because(&format!("the rule {rule} denies it"));
+        }
+        if let Some(path) = protected_write_path(asked.subject) {
+            return deny_because(&format!(
+                "{path} decides what may run and is not for tools to change"
+            ));
+        }
+        // A deny rule may not have seen the part it is about.
+        if is_partly_parsed(asked.subject) {
+            return deny_because(
+                "the command is too large to be looked through; split it into smaller ones",
+            );
+        }
+        self.find_matching_rule(&self.ask, asked).map(RuleDecision::Ask)
+    }
+
+    /// Requires a human for a call that may concern something restricted: no rule, hook or
+    /// classifier can allow it.
+    fn require_human(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+        let CallSubject::Shell(shell) = asked.subject else { return None };
+        let reason = match () {
+            () if reads_protected(shell) => "it may change what decides which programs run",
+            () if self.may_be_restricted(shell, asked) => "it may use what a rule holds back",
+            () => return None,
+        };
+        Some(match self.mode {
+            PermissionMode::DontAsk => {
+                RuleDecision::Deny(Arc::from(format!("{reason}, and nobody is asked")))
+            }
+            PermissionMode::Default
+            | PermissionMode::AcceptEdits
+            | PermissionMode::Plan
+            | PermissionMode::PlanNone
+            | PermissionMode::Auto
+            | PermissionMode::BypassPermissions => RuleDecision::Ask(Arc::from(reason)),
+        })
+    }
+
+    fn find_matching_rule(
+        &self,
+        rules: &[PermissionRule],
+        asked: PermissionQuery<'_>,
+    ) -> Option<Arc<str>> {
+        rules
+            .iter()
+            .find(|rule| rule.may_concern(asked.tool, asked.subject, self.rule_folders()))
+            .map(|rule| rule.text().clone())
+    }
+
+    fn check_mode(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+        match self.mode {
+            PermissionMode::PlanNone => deny_because("the mode is plan:none; no tool runs"),
+            PermissionMode::Plan if !is_read_only_call(asked) => {
+                deny_because("the mode is plan; nothing is changed")
+            }
+            PermissionMode::AcceptEdits if is_workspace_edit(asked.subject) => {
+                allow_because("acceptEdits")
+            }
+            PermissionMode::BypassPermissions => allow_because("bypassPermissions"),
+            PermissionMode::Default
+            | PermissionMode::AcceptEdits
+            | PermissionMode::Plan
+            | PermissionMode::DontAsk
+            | PermissionMode::Auto => None,
+        }
+    }
+
+    /// Evaluates allow rules: every part of the call must be covered.
+    fn check_allow(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+        let mut rules = self.allow_rules(asked).filter(|rule| rule.covers_tool(asked.tool));
+        let by = |rule: &PermissionRule| RuleDecision::Allow(rule.text().clone());
+        match asked.subject {
+            CallSubject::Shell(shell) => self.allow_shell(shell, asked),
+            CallSubject::Nothing => rules.find(|rule| rule.is_unscoped()).map(by),
+            CallSubject::Domain(host) => rules.find(|rule| rule.covers_domain(host)).map(by),
+            CallSubject::Paths(paths) => self.allow_paths(paths, asked),
+        }
+    }
+
+    fn allow_paths(&self, paths: &[PathUse], asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+        let covers = |rule: &PermissionRule, used: &PathUse| {
+            rule.covers_tool(asked.tool) && rule.covers_path(used, self.rule_folders())
+        };
+        let covered = |used: &PathUse| self.allow_rules(asked).any(|rule| covers(rule, used));
+        let all = !paths.is_empty() && paths.iter().all(covered);
+        all.then(|| RuleDecision::Allow(Arc::from("allow rules cover every path")))
+    }
+
+    fn allow_shell(
+        &self,
+        shell: &ShellCommand,
+        asked: PermissionQuery<'_>,
+    ) -> Option<RuleDecision> {
+        if let Some(rule) = self.unscoped_allow_rule(asked) {
+            return Some(RuleDecision::Allow(rule));
+        }
+        let is_clear = shell.unsupported.is_empty()
+            && !shell.commands.is_empty()
+            && all_in_workspace(&shell.writes)
+            && shell.redirects.iter().all(|used| self.is_edit_allowed(used, asked));
+        if !is_clear {
+            return None;
+        }
+        let covered = |command: &SimpleCommand| {
+            self.is_command_allowed(command, asked)
+                || is_bare_wrapper(command)
+                || self.is_harmless_command(command, shell)
+        };
+        let all = shell.commands.iter().all(covered);
+        all.then(|| RuleDecision::Allow(Arc::from("every part of the command is allowed")))
+    }
+
+    /// Returns an allow rule without a specifier: it allows every command.
+    fn unscoped_allow_rule(&self, asked: PermissionQuery<'_>) -> Option<Arc<str>> {
+        let is_whole = |rule: &&PermissionRule| rule.is_unscoped() && rule.covers_tool(asked.tool);
+        self.allow_rules(asked).find(is_whole).map(|rule| rule.text().clone())
+    }
+
+    /// Returns whether a deny or ask rule may concern something that the command does not show.
+    /// Where there is such a rule, a command must be fully understood first.
+    fn may_be_restricted(&self, shell: &ShellCommand, asked: PermissionQuery<'_>) -> bool {
+        let shows_all = shows_everything_it_runs(shell);
+        let may_touch = |rule: &PermissionRule| {
+            (!shows_all && rule.can_concern_commands(asked.tool))
+                || rule.may_concern_hidden_part(asked.tool, shell, self.rule_folders())
+        };
+        let mut rules = self.disallowed.iter().chain(&self.deny).chain(&self.ask);
+        rules.any(|rule| !rule.is_unscoped() && may_touch(rule))
+    }
+
+    /// Returns whether the file that a redirection writes to could be edited without approval.
+    fn is_edit_allowed(&self, used: &PathUse, asked: PermissionQuery<'_>) -> bool {
+        let is_accepted =
+            self.mode == PermissionMode::AcceptEdits && used.zone == PathZone::Workspace;
+        let covers = |rule: &PermissionRule| {
+            rule.is_about_edits() && rule.covers_path(used, self.rule_folders())
+        };
+        is_accepted || self.allow_rules(asked).any(covers)
+    }
+
+    fn is_command_allowed(&self, command: &SimpleCommand, asked: PermissionQuery<'_>) -> bool {
+        self.allow_rules(asked)
+            .any(|rule| rule.covers_tool(asked.tool) && rule.covers_command(command))
+    }
+
+    /// Returns the allow rules: those of the settings and those granted in the conversation.
+    fn allow_rules<'a>(
+        &'a self,
+        asked: PermissionQuery<'a>,
+    ) -> impl Iterator<Item = &'a PermissionRule> {
+        let given = asked.grants.iter().filter(move |grant| grant.holds_for(asked.subject));
+        self.allow.iter().chain(given.map(|grant| &grant.rule))
+    }
+
+    /// Returns whether the command is harmless: reading is, within the workspace; where edits are
+    /// accepted, so is arranging files.
+    fn is_harmless_command(&self, command: &SimpleCommand, shell: &ShellCommand) -> bool {
+        let accepts = self.mode == PermissionMode::AcceptEdits;
+        all_in_workspace(&shell.reads)
+            && ((accepts && arranges_files(command)) || is_read_only(command))
+    }
+
+    fn undecided_by_mode(&self, asked: PermissionQuery<'_>) -> RuleDecision {
+        match self.mode {
+            PermissionMode::DontAsk => {
+                let reason =
+                    format!("no rule allows this call of {} and nobody is asked", asked.tool);
+                RuleDecision::Deny(Arc::from(reason))
+            }
+            PermissionMode::Default
+            | PermissionMode::AcceptEdits
+            | PermissionMode::Plan
+            | PermissionMode::PlanNone
+            | PermissionMode::Auto
+            | PermissionMode::BypassPermissions => RuleDecision::Undecided,
+        }
+    }
+
+    fn rule_folders(&self) -> RuleFolders<'_> {
+        RuleFolders { root: &self.root, home: &self.home }
+    }
+}
+
+fn allow_because(why: &str) -> Option<RuleDecision> {
+    Some(RuleDecision::Allow(Arc::from(why)))
+}
+
+fn deny_because(why: &str) -> Option<RuleDecision> {
+    Some(RuleDecision::Deny(Arc::from(why)))
+}
+
+/// The read-only check: a read-only call that reads nothing outside the workspace needs no rule.
+fn check_read_only(asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+    let is_inside = match asked.subject {
+        CallSubject::Nothing => true,
+        CallSubject::Paths(paths) => !paths.is_empty() && all_in_workspace(paths),
+        // A request to a host sends it information, and commands have been decided by now.
+        CallSubject::Domain(_) | CallSubject::Shell(_) => false,
+    };
+    (is_inside && is_read_only_call(asked)).then(|| RuleDecision::Allow(Arc::from("it only looks")))
+}
+
+/// Returns whether the call is read-only. A command is decided by its parts, whatever the tool
+/// states.
+fn is_read_only_call(asked: PermissionQuery<'_>) -> bool {
+    let is_read = |used: &PathUse| used.access == PathAccess::Read;
+    match asked.subject {
+        CallSubject::Shell(shell) => {
+            shell.unsupported.is_empty()
+                && shell.writes.is_empty()
+                && shell.redirects.is_empty()
+                && !shell.commands.is_empty()
+                && shell
+                    .commands
+                    .iter()
+                    .all(|command| is_read_only(command) || is_bare_wrapper(command))
+        }
+        CallSubject::Paths(paths) => {
+            asked.effect == CallEffect::ReadOnly && paths.iter().all(is_read)
+        }
+        CallSubject::Nothing | CallSubject::Domain(_) => asked.effect == CallEffect::ReadOnly,
+    }
+}
+
+fn is_partly_parsed(subject: &CallSubject) -> bool {
+    matches!(subject, CallSubject::Shell(shell) if shell.coverage == ParseCoverage::Partial)
+}
+
+fn all_in_workspace(paths: &[PathUse]) -> bool {
+    paths.iter().all(|used| used.zone == PathZone::Workspace)
+}
+
+fn protected_write_path(subject: &CallSubject) -> Option<&Arc<str>> {
+    let (writes, more): (&[PathUse], &[PathUse]) = match subject {
+        CallSubject::Paths(paths) => (paths, &[]),
+        CallSubject::Shell(shell) => (&shell.writes, &shell.redirects),
+        CallSubject::Nothing | CallSubject::Domain(_) => (&[], &[]),
+    };
+    let is_protected =
+        |p: &&PathUse| p.access == PathAccess::Write && p.zone == PathZone::Protected;
+    writes.iter().chain(more).find(is_protected).map(|used| &used.path)
+}
+
+/// Returns whether the words of the command show what it runs and uses, as far as they can.
+fn shows_everything_it_runs(shell: &ShellCommand) -> bool {
+    shell.unsupported.is_empty()
+        && shell.hidden.is_empty()
+        && shell.commands.iter().all(shows_what_it_runs)
+}
+
+/// Returns whether a command that may write names a protected path, which decides what may run. No
+/// rule covers that.
+fn reads_protected(shell: &ShellCommand) -> bool {
+    shell.reads.iter().any(|used| used.zone == PathZone::Protected)
+}
+
+/// Returns whether the call is a file edit within the workspace.
+fn is_workspace_edit(subject: &CallSubject) -> bool {
+    matches!(subject, CallSubject::Paths(paths) if !paths.is_empty() && all_in_workspace(paths))
+}
+
+/// Returns whether the command is one of the four that arrange files.
+fn arranges_files(command: &SimpleCommand) -> bool {
+    matches!(command.name(), "mkdir" | "touch" | "mv" | "cp")
+}

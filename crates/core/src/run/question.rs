@@ -1,0 +1,159 @@
+//! Questions to a human: approval of a call, guidance, budget. A run with an open question and
+//! nothing in flight is parked: it holds no task, timer or memory, and the answer arrives in the
+//! inbox.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::log::ids::{CallId, QuestionId, UnixMillis};
+use crate::log::inbox::HumanAnswer;
+use crate::stop::StopCause;
+
+/// An open question.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Question {
+    /// Id of the question; an answer names it, so a late or second answer matches nothing.
+    pub id: QuestionId,
+    /// What the question is about.
+    pub kind: QuestionKind,
+    /// When an approval question expires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<UnixMillis>,
+}
+
+impl Question {
+    /// Creates a question that does not expire.
+    #[must_use]
+    pub fn new(id: QuestionId, kind: QuestionKind) -> Self {
+        Self { id, kind, expires_at: None }
+    }
+
+    /// Returns whether an answer at this time is too late.
+    #[must_use]
+    pub fn is_expired(&self, at: UnixMillis) -> bool {
+        self.expires_at.is_some_and(|expiry| at >= expiry)
+    }
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// Approval: may this call run?
+    Approval {
+        /// The call.
+        call: CallId,
+    },
+    /// Did this call take effect before the process died?
+    Uncertain {
+        /// The call.
+        call: CallId,
+    },
+    /// The model asks a question through a tool.
+    ModelQuestion {
+        /// The call.
+        call: CallId,
+    },
+    /// Approval of a plan: may the work start as it says?
+    Plan {
+        /// The call that presents the plan.
+        call: CallId,
+        /// The plan, in Markdown.
+        plan: Arc<str>,
+    },
+    /// The run is stuck in a loop, or loses its context: a human says how to continue.
+    Guidance {
+        /// Text of the question.
+        question: Arc<str>,
+        /// The answer that the run ends with if the human stops it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suspect_answer: Option<SuspectAnswer>,
+    },
+    /// A cap is reached: may it be spent once more?
+    Budget {
+        /// The cap that was reached.
+        cap: StopCause,
+    },
+    /// The prompt or the tools changed during the run.
+    PromptChanged {
+        /// What changed.
+        changes: Arc<str>,
+    },
+}
+
+/// A complete answer that something speaks against.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SuspectAnswer {
+    /// How the run ends with the answer.
+    pub cause: StopCause,
+    /// Why the answer is suspect.
+    pub reason: Arc<str>,
+}
+
+impl QuestionKind {
+    /// Creates a question how to continue, without a suspect answer.
+    #[must_use]
+    pub fn guidance(question: &str) -> Self {
+        Self::Guidance { question: Arc::from(question), suspect_answer: None }
+    }
+
+    /// Returns the call that the question is about, if any.
+    #[must_use]
+    pub fn call(&self) -> Option<CallId> {
+        match self {
+            Self::Approval { call }
+            | Self::Uncertain { call }
+            | Self::ModelQuestion { call }
+            | Self::Plan { call, .. } => Some(*call),
+            Self::Guidance { .. } | Self::Budget { .. } | Self::PromptChanged { .. } => None,
+        }
+    }
+
+    /// Returns whether the question accepts `answer`.
+    #[must_use]
+    pub fn accepts(&self, answer: &HumanAnswer) -> bool {
+        match self {
+            Self::Approval { .. } => {
+                matches!(answer, HumanAnswer::Allow { .. } | HumanAnswer::Deny { .. })
+            }
+            Self::Uncertain { .. } => {
+                matches!(
+                    answer,
+                    HumanAnswer::Retry {} | HumanAnswer::MarkDone { .. } | HumanAnswer::Abandon {}
+                )
+            }
+            Self::ModelQuestion { .. } => {
+                matches!(answer, HumanAnswer::Text { .. } | HumanAnswer::Deny { .. })
+            }
+            Self::Plan { .. } => {
+                matches!(
+                    answer,
+                    HumanAnswer::Allow { .. } | HumanAnswer::Continue {} | HumanAnswer::Deny { .. }
+                )
+            }
+            Self::Guidance { .. } => {
+                matches!(
+                    answer,
+                    HumanAnswer::Text { .. } | HumanAnswer::Continue {} | HumanAnswer::Abandon {}
+                )
+            }
+            Self::Budget { .. } | Self::PromptChanged { .. } => {
+                matches!(answer, HumanAnswer::Continue {} | HumanAnswer::Abandon {})
+            }
+        }
+    }
+
+    /// Returns the answers that the question accepts, for the rejection of any other.
+    #[must_use]
+    pub fn accepted_answers(&self) -> &'static str {
+        match self {
+            Self::Approval { .. } => "allow or deny",
+            Self::Uncertain { .. } => "retry, mark-done or abandon",
+            Self::ModelQuestion { .. } => "text \"…\" or deny",
+            Self::Plan { .. } => "allow, continue (edits are accepted too) or deny",
+            Self::Guidance { .. } => "text \"…\", continue or abandon",
+            Self::Budget { .. } | Self::PromptChanged { .. } => "continue or abandon",
+        }
+    }
+}

@@ -1,0 +1,49 @@
+use std::sync::Arc;
+
+use crate::log::ids::CallId;
+use crate::log::inbox::HumanAnswer;
+use crate::run::question::QuestionKind;
+
+const CALL: CallId = CallId { model_call: 1, index: 2 };
+
+fn questions() -> [(QuestionKind, &'static str); 4] {
+    [
+        (QuestionKind::Approval { call: CALL }, "allow deny"),
+        (QuestionKind::Uncertain { call: CALL }, "retry done abandon"),
+        (QuestionKind::ModelQuestion { call: CALL }, "text deny"),
+        (QuestionKind::PromptChanged { changes: Arc::from("the prompt") }, "continue abandon"),
+    ]
+}
+
+#[test]
+fn each_question_takes_its_answers_and_no_other() {
+    let text: Arc<str> = Arc::from("x");
+    let answers = [
+        ("allow", HumanAnswer::allow()),
+        ("deny", HumanAnswer::Deny { reason: text.clone() }),
+        ("retry", HumanAnswer::Retry {}),
+        ("done", HumanAnswer::MarkDone { text: text.clone() }),
+        ("abandon", HumanAnswer::Abandon {}),
+        ("continue", HumanAnswer::Continue {}),
+        ("text", HumanAnswer::Text { text }),
+    ];
+    for (about, takes) in questions() {
+        for (name, answer) in &answers {
+            assert_eq!(
+                about.accepts(answer),
+                takes.split(' ').any(|word| word == *name),
+                "{about:?} {name}"
+            );
+            let said = about.accepted_answers().replace("mark done", "done");
+            assert_eq!(about.accepts(answer), said.contains(name), "{about:?} says {said}");
+        }
+    }
+}
+
+#[test]
+fn a_question_knows_its_call() {
+    for (about, _) in questions() {
+        let expected = (!matches!(about, QuestionKind::PromptChanged { .. })).then_some(CALL);
+        assert_eq!(about.call(), expected);
+    }
+}

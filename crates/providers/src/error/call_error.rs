@@ -1,0 +1,133 @@
+//! Errors of a model call, and the failure class that each of them has for the run.
+
+use windlass_core::log::input::{FailureClass, ModelFailure};
+
+use crate::error::retry_class;
+use crate::limits::{MAX_MESSAGE_CHARS, MAX_REPLY_BYTES};
+use crate::secret::Redactor;
+use crate::wire::sse::EventTooLarge;
+
+/// An error of one model call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CallError {
+    /// The server could not be reached.
+    #[error("{0}")]
+    Unreachable(String),
+    /// Nothing listens on an address of this machine.
+    #[error("{0}")]
+    ServerNotRunning(String),
+    /// No TLS connection could be established.
+    #[error("{0}")]
+    TlsFailed(String),
+    /// The configuration cannot work.
+    #[error("{0}")]
+    Misconfigured(String),
+    /// The server rejected the request.
+    #[error("{status} {kind}: {message}{advice}")]
+    HttpStatus {
+        /// The HTTP status.
+        status: u16,
+        /// The provider's name for the error.
+        kind: String,
+        /// The provider's message.
+        message: String,
+        /// What the user can do.
+        advice: &'static str,
+        /// How long the provider asked to wait.
+        retry_after_ms: Option<u64>,
+    },
+    /// The server reported an error inside the stream.
+    #[error("{kind}: {message}")]
+    ErrorEvent {
+        /// The HTTP status that the error would have had.
+        status: u16,
+        /// The provider's name for the error.
+        kind: String,
+        /// The provider's message.
+        message: String,
+    },
+    /// The stream ended before the reply was complete.
+    #[error("the stream ended before the reply did ({0})")]
+    StreamCut(String),
+    /// The response cannot be parsed.
+    #[error("{0}; if it happens again, check that the address is a model's")]
+    Malformed(String),
+    /// Something other than a model API responded.
+    #[error("{0}")]
+    NotAModelApi(String),
+    /// An event is larger than any that a model sends.
+    #[error(transparent)]
+    EventTooLarge(#[from] EventTooLarge),
+    /// A reply is larger than any that a model sends.
+    #[error("a reply of more than {MAX_REPLY_BYTES} bytes; check that the address is a model's")]
+    ReplyTooLarge,
+    /// Nothing but pings arrived for too long.
+    #[error("nothing came for {0} ms")]
+    IdleTimeout(u64),
+    /// The whole call took too long.
+    #[error("the call took longer than {0} ms")]
+    TotalTimeout(u64),
+    /// The connection was not established in time.
+    #[error("no connection within {0} ms; check the address and the network")]
+    ConnectTimeout(u64),
+    /// The rate limiter tells the run to retry later.
+    #[error("{reason}")]
+    RateLimited {
+        /// Why the call has to wait.
+        reason: String,
+        /// How long to wait.
+        retry_after_ms: u64,
+    },
+}
+
+/// Whether the response has started: from then on it is billed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReplyStarted {
+    No,
+    Yes,
+}
+
+impl CallError {
+    /// Returns the failure that the core receives.
+    pub(crate) fn to_failure(&self, begun: ReplyStarted, redactor: &Redactor) -> ModelFailure {
+        let class = match begun {
+            ReplyStarted::No => self.failure_class(),
+            ReplyStarted::Yes => retry_class::class_once_started(self.failure_class()),
+        };
+        let text = redactor.redact(&self.to_string());
+        let message =
+            windlass_core::message::truncate::truncate_text(&text, MAX_MESSAGE_CHARS).into();
+        ModelFailure { class, message, retry_after_ms: self.retry_after_ms(), raw: None }
+    }
+
+    /// Returns the failure class before the response has started.
+    pub(crate) fn failure_class(&self) -> FailureClass {
+        match self {
+            Self::HttpStatus { status, kind, message, .. }
+            | Self::ErrorEvent { status, kind, message } => {
+                retry_class::classify_status(*status, &format!("{kind}: {message}"))
+            }
+            Self::ServerNotRunning(_) => FailureClass::ServerNotRunning,
+            Self::Unreachable(_)
+            | Self::StreamCut(_)
+            | Self::IdleTimeout(_)
+            | Self::TotalTimeout(_)
+            | Self::ConnectTimeout(_)
+            | Self::Malformed(_)
+            | Self::RateLimited { .. } => FailureClass::Transient,
+            Self::TlsFailed(_)
+            | Self::Misconfigured(_)
+            | Self::NotAModelApi(_)
+            | Self::EventTooLarge(_)
+            | Self::ReplyTooLarge => FailureClass::Permanent,
+        }
+    }
+
+    fn retry_after_ms(&self) -> Option<u64> {
+        match self {
+            Self::HttpStatus { retry_after_ms, .. } => *retry_after_ms,
+            Self::RateLimited { retry_after_ms, .. } => Some(*retry_after_ms),
+            _ => None,
+        }
+    }
+}

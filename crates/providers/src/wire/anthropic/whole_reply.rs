@@ -1,0 +1,68 @@
+//! Decodes a reply that was not streamed.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::reply::{ModelReply, StopReason, TruncatedBlock};
+
+use super::usage::MessagesUsage;
+use crate::call::call_notice::ReplyEnvelope;
+use crate::error::call_error::CallError;
+use crate::wire::decode_context::DecodeContext;
+use crate::wire::wire_protocol::DecodedReply;
+
+#[derive(Debug, Deserialize)]
+struct MessagesResponse<'a> {
+    #[serde(borrow)]
+    content: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    stop_reason: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    stop_sequence: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+/// Decodes the reply in a response body.
+pub(crate) fn decode_whole_reply(
+    body: &str,
+    asked: &DecodeContext,
+) -> Result<DecodedReply, CallError> {
+    let message: MessagesResponse<'_> = serde_json::from_str(body)
+        .map_err(|error| CallError::Malformed(format!("the answer is no message: {error}")))?;
+    let mut envelope = ReplyEnvelope::default();
+    let used = message.usage.map(|used| MessagesUsage::parse(used.get())).unwrap_or_default();
+    let usage = asked.usage_or_estimate(used.to_reported(), body.len(), &mut envelope);
+    let stop_reason = StopReason::from(message.stop_reason.as_deref().unwrap_or("end_turn"));
+    let raw = |raw: &&RawValue| RawJson::parse(raw.get()).ok().map(ContentBlock::new);
+    let mut blocks: Vec<ContentBlock> = message.content.iter().filter_map(raw).collect();
+    let cut = take_truncated_call(&mut blocks, &stop_reason);
+    let stop_sequence = message.stop_sequence.as_deref().map(Arc::from);
+    let reply = ModelReply {
+        blocks,
+        truncated_block: cut,
+        stop_reason,
+        stop_sequence,
+        usage,
+        envelope: None,
+    };
+    Ok(DecodedReply { reply, envelope })
+}
+
+/// Takes a truncated call out of the reply: at the output limit the server has closed the JSON of
+/// the call itself, and it must not be run.
+fn take_truncated_call(
+    blocks: &mut Vec<ContentBlock>,
+    stop_reason: &StopReason,
+) -> Option<TruncatedBlock> {
+    if !matches!(stop_reason, StopReason::MaxTokens | StopReason::ContextWindowExceeded) {
+        return None;
+    }
+    let last = blocks.pop_if(|last| last.as_tool_use().is_some())?;
+    let call = last.as_tool_use()?;
+    Some(TruncatedBlock { name: Arc::clone(&call.name), partial: Arc::from(call.input.text()) })
+}

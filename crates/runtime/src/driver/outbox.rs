@@ -1,0 +1,162 @@
+//! The transactional outbox: messages to other lanes that an entry causes, which are tasks for
+//! child runs, cancels, and the sub-agent result for the parent. They are written in the entry's
+//! own transaction, and their idempotency keys are derived from their subject, so that a message
+//! that is sent twice is enqueued once.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use windlass_core::call::call_state::Call;
+use windlass_core::log::entry::Entry;
+use windlass_core::log::ids::{CallId, InboxMessageId, LaneId, RunId};
+use windlass_core::log::inbox::InboxCommand;
+use windlass_core::log::input::Input;
+use windlass_core::log::record::Record;
+use windlass_core::message::truncate;
+use windlass_core::run::active_run::Run;
+use windlass_core::run::child_runs::{
+    self, ChildOutcome, ChildResult, ParentLink, PendingChildren,
+};
+use windlass_core::run::conversation::{Conversation, RunEnd};
+use windlass_core::stop::RunState;
+
+use crate::ports::OutboxMessage;
+
+/// The largest number of characters of a sub-agent result.
+const MAX_CHILD_RESULT_CHARS: u64 = 100_000;
+
+/// An entry that was applied.
+pub(super) struct AppliedEntry<'a> {
+    pub(super) lane: &'a LaneId,
+    pub(super) after: &'a Conversation,
+    pub(super) finished_runs: &'a [RunEnd],
+}
+
+/// The id of the one run of a child. It is derived from the child's lane, which names the parent's
+/// call, so that a task that is sent twice is one run.
+pub(crate) fn child_run_id(child: &LaneId) -> RunId {
+    RunId::from_name(&format!("run:{child}"))
+}
+
+/// The lanes of the child runs that a conversation waits for.
+pub(crate) fn pending_child_lanes(lane: &LaneId, conversation: &Conversation) -> Vec<LaneId> {
+    let round = conversation.run.as_ref().and_then(Run::round);
+    let calls = round.into_iter().flat_map(|round| &round.calls);
+    calls.flat_map(|call| child_lanes_of_call(lane, call)).collect()
+}
+
+fn child_lanes_of_call(lane: &LaneId, call: &Call) -> Vec<LaneId> {
+    let out = call.pending_children().into_iter().flat_map(PendingChildren::running_parts);
+    out.map(|part| child_runs::child_lane(lane, call.id, part)).collect()
+}
+
+/// Cancel messages for the child runs of a call. `before` is the state without the entry: the entry
+/// may abandon the call, and the state after it no longer shows the child runs.
+pub(super) fn cancel_messages(
+    lane: &LaneId,
+    before: &Conversation,
+    entry: &Entry,
+) -> Vec<(LaneId, OutboxMessage)> {
+    let recalled = entry.records.iter().filter_map(|record| match record {
+        Record::ChildrenCancelled { call: id } => find_call(before, *id),
+        _ => None,
+    });
+    let letter = |to: LaneId| {
+        let key = Arc::from(format!("recall:{to}"));
+        let body = InboxCommand::Cancel { run: Some(child_run_id(&to)) };
+        (to, OutboxMessage { idempotency_key: key, body })
+    };
+    recalled.flat_map(|call| child_lanes_of_call(lane, call)).map(letter).collect()
+}
+
+impl AppliedEntry<'_> {
+    /// The other outbox messages of the entry.
+    pub(super) fn outbox_messages(&self, entry: &Entry) -> Vec<(LaneId, OutboxMessage)> {
+        let of_records = entry.records.iter().flat_map(|record| match record {
+            Record::ChildrenSpawned { call, from, to, .. } => self.task_messages(*call, *from..*to),
+            Record::CommandRejected { message: mail, why } => {
+                self.rejected_task_message(entry, *mail, why)
+            }
+            _ => Vec::new(),
+        });
+        of_records
+            .chain(self.finished_runs.iter().filter_map(|ended| self.child_result_message(ended)))
+            .collect()
+    }
+
+    fn task_messages(&self, id: CallId, parts: Range<u16>) -> Vec<(LaneId, OutboxMessage)> {
+        let Some(settings) = &self.after.settings else { return Vec::new() };
+        let Some(call) = find_call(self.after, id) else { return Vec::new() };
+        let Some(caps) = call.pending_children().map(|away| away.granted) else {
+            return Vec::new();
+        };
+        let depth = settings.depth.saturating_add(1);
+        let letter = |(part, task): (u16, &child_runs::ChildTask)| {
+            let to = child_runs::child_lane(self.lane, id, part);
+            let parent = ParentLink { lane: self.lane.clone(), call: id, part, caps, depth };
+            let body = InboxCommand::Task { run: child_run_id(&to), task: task.clone(), parent };
+            let key = Arc::from(format!("task:{to}"));
+            (to, OutboxMessage { idempotency_key: key, body })
+        };
+        let tasks = (0_u16..).zip(&call.facts.children);
+        tasks.filter(|(part, _)| parts.contains(part)).map(letter).collect()
+    }
+
+    /// The sub-agent result as an outbox message: the end of the one run of a child.
+    fn child_result_message(&self, ended: &RunEnd) -> Option<(LaneId, OutboxMessage)> {
+        let parent = self.after.parent.as_ref()?;
+        if ended.run != child_run_id(self.lane) {
+            return None;
+        }
+        let ending = match ended.cause.run_state(ended.text_presence()) {
+            RunState::Completed => ChildOutcome::Answered,
+            _ => ChildOutcome::Failed,
+        };
+        let home = ChildResult { call: parent.call, part: parent.part, spent: ended.spent, ending };
+        Some(self.message_to_parent(parent, child_result_text(ended), home))
+    }
+
+    /// The outbox message that reports a rejected task to the parent, which waits for it.
+    fn rejected_task_message(
+        &self,
+        entry: &Entry,
+        id: InboxMessageId,
+        why: &str,
+    ) -> Vec<(LaneId, OutboxMessage)> {
+        let Input::CommandsReceived { messages: mail } = &entry.input else { return Vec::new() };
+        let refused = mail.iter().find(|mail| mail.id == id).map(|mail| &mail.body);
+        let Some(InboxCommand::Task { parent, .. }) = refused else { return Vec::new() };
+        if self.after.parent.is_some() {
+            return Vec::new();
+        }
+        let (call, part) = (parent.call, parent.part);
+        let home =
+            ChildResult { call, part, spent: Default::default(), ending: ChildOutcome::Failed };
+        vec![self.message_to_parent(parent, Arc::from(why), home)]
+    }
+
+    fn message_to_parent(
+        &self,
+        parent: &ParentLink,
+        text: Arc<str>,
+        home: ChildResult,
+    ) -> (LaneId, OutboxMessage) {
+        let key = Arc::from(format!("home:{}", self.lane));
+        let body =
+            InboxCommand::ChildFinished { child: self.lane.clone(), text, result: Some(home) };
+        (parent.lane.clone(), OutboxMessage { idempotency_key: key, body })
+    }
+}
+
+fn find_call(conversation: &Conversation, id: CallId) -> Option<&Call> {
+    conversation.run.as_ref().and_then(Run::round)?.call(id)
+}
+
+/// The text that the parent reads: the answer, or why there is none.
+fn child_result_text(ended: &RunEnd) -> Arc<str> {
+    if ended.text.trim().is_empty() {
+        let reason = ended.cause.as_str();
+        return Arc::from(format!("the child ended without an answer: {reason}"));
+    }
+    Arc::from(truncate::truncate_text(&ended.text, MAX_CHILD_RESULT_CHARS).as_ref())
+}

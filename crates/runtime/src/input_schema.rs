@@ -1,0 +1,164 @@
+//! Validates the input of a call against its tool's JSON Schema, before hooks, rules and the tool
+//! itself see it.
+//!
+//! A schema is parsed when its tool is first called: a process that calls no tool pays nothing. It
+//! is compiled when the fast check of `plain` does not accept a call.
+
+mod plain;
+
+use std::sync::OnceLock;
+
+use jsonschema::{Draft, ValidationError, Validator};
+use serde_json::Value;
+use windlass_core::call::outcome::ToolError;
+use windlass_core::message::raw_json::RawJson;
+
+use plain::PlainSchema;
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod schema_tests;
+
+/// The largest number of violations that are reported at once.
+const MAX_VIOLATIONS: usize = 3;
+
+/// The largest number of characters of one violation: a value that does not fit may be long.
+const MAX_VIOLATION_CHARS: usize = 300;
+
+/// The schema of one tool, parsed and compiled as far as calls needed it.
+#[derive(Default)]
+pub(crate) struct InputSchema {
+    plain: OnceLock<Option<PlainSchema>>,
+    compiled: OnceLock<Result<Validator, String>>,
+}
+
+impl InputSchema {
+    /// Returns the problem with `input` if it does not fit the schema, which `schema` returns when
+    /// it is needed.
+    pub(crate) fn validate(
+        &self,
+        schema: impl Fn() -> RawJson,
+        input: &RawJson,
+    ) -> Option<ToolError> {
+        // Whether the input is an object at all is checked by the core.
+        if !input.is_object() {
+            return None;
+        }
+        let value: Result<Value, _> = input.read();
+        let plain = self.plain.get_or_init(|| PlainSchema::read(&schema().read().ok()?));
+        if let (Some(plain), Ok(value)) = (plain, &value)
+            && (plain.surely_fits(value) || plain.surely_fits(&without_nulls(value.clone())))
+        {
+            return None;
+        }
+        let validator = match self.compiled.get_or_init(|| compile_schema(&schema())) {
+            Ok(validator) => validator,
+            Err(why) => return Some(invalid_schema_error(why)),
+        };
+        let value = match value {
+            Ok(value) => value,
+            Err(error) => {
+                return Some(invalid_input_error(&format!("the input is not JSON: {error}")));
+            }
+        };
+        if validator.is_valid(&value) || validator.is_valid(&without_nulls(value.clone())) {
+            return None;
+        }
+        let found: Vec<String> = validator
+            .iter_errors(&value)
+            .take(MAX_VIOLATIONS)
+            .map(|error| describe_violation(&error))
+            .collect();
+        Some(invalid_input_error(&found.join("; ")))
+    }
+}
+
+fn compile_schema(schema: &RawJson) -> Result<Validator, String> {
+    let value: Value = schema.read().map_err(|error| error.to_string())?;
+    // A schema is itself validated against the schema of its draft, and that of draft 7 is compiled
+    // much faster than that of 2020-12.
+    let options = match is_same_in_draft_7(&value) {
+        true => jsonschema::options().with_draft(Draft::Draft7),
+        false => jsonschema::options(),
+    };
+    options.build(&value).map_err(|error| truncate_violation(&error.to_string()))
+}
+
+/// Keywords that mean the same in every draft since 7, and contain no schema.
+const PLAIN_KEYWORDS: [&str; 19] = [
+    "type",
+    "required",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "title",
+    "description",
+    "default",
+    "examples",
+];
+
+/// Returns whether `schema` has only keywords that mean the same in draft 7 as in 2020-12.
+fn is_same_in_draft_7(schema: &Value) -> bool {
+    let Value::Object(keywords) = schema else { return schema.is_boolean() };
+    keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
+        ("properties", Value::Object(members)) => members.values().all(is_same_in_draft_7),
+        ("items" | "additionalProperties" | "not", value) => is_same_in_draft_7(value),
+        ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => {
+            choices.iter().all(is_same_in_draft_7)
+        }
+        (keyword, _) => PLAIN_KEYWORDS.contains(&keyword),
+    })
+}
+
+/// Removes properties that are `null`: some models write `null` for what they leave out.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let kept = members.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(kept.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+fn describe_violation(error: &ValidationError<'_>) -> String {
+    let path = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
+    match path.as_str() {
+        "" => truncate_violation(&error.to_string()),
+        path => format!("{}: {}", truncate_violation(path), truncate_violation(&error.to_string())),
+    }
+}
+
+fn truncate_violation(text: &str) -> String {
+    match text.chars().count() > MAX_VIOLATION_CHARS {
+        true => text.chars().take(MAX_VIOLATION_CHARS).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
+fn invalid_input_error(why: &str) -> ToolError {
+    ToolError::new(
+        "invalid_input",
+        &format!("the input does not fit the tool's schema: {why}"),
+        "correct the input so that it fits the schema, then call again",
+    )
+}
+
+fn invalid_schema_error(why: &str) -> ToolError {
+    ToolError::new(
+        "invalid_schema",
+        &format!("the tool's own schema cannot be used: {why}"),
+        "use another tool, and tell the user that this one is broken",
+    )
+}

@@ -1,0 +1,153 @@
+//! The tool registry: the tools of an agent, by name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::log::ids::LaneId;
+use windlass_core::message::content_block::ToolUse;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
+
+use crate::input_schema::InputSchema;
+use crate::ports::Tool;
+
+/// The tools of an agent, by name.
+#[derive(Clone, Default)]
+pub struct ToolRegistry {
+    tools: BTreeMap<Arc<str>, RegisteredTool>,
+}
+
+/// A tool, and its input schema once it was called.
+#[derive(Clone)]
+struct RegisteredTool {
+    tool: Arc<dyn Tool>,
+    schema: Arc<InputSchema>,
+    offer: OfferedTo,
+}
+
+/// The runs to which a tool is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OfferedTo {
+    /// The tool is offered to every run.
+    EveryRun,
+    /// The tool is offered to runs whose own settings contain its specification.
+    RunsThatBringIt,
+}
+
+impl ToolRegistry {
+    /// Adds a tool; replaces a tool of the same name.
+    #[must_use]
+    pub fn with(mut self, tool: impl Tool) -> Self {
+        self.insert(tool, OfferedTo::EveryRun);
+        self
+    }
+
+    /// Adds a tool that is only offered to runs whose own settings contain its specification. A
+    /// tool of the same name that is offered to every run is kept.
+    #[must_use]
+    pub fn with_reserve(mut self, tool: impl Tool) -> Self {
+        if self.get(&tool.spec().name).is_none() {
+            self.insert(tool, OfferedTo::RunsThatBringIt);
+        }
+        self
+    }
+
+    fn insert(&mut self, tool: impl Tool, offer: OfferedTo) {
+        let (name, tool) = (tool.spec().name, Arc::new(tool) as Arc<dyn Tool>);
+        self.tools.insert(name, RegisteredTool { tool, schema: Arc::default(), offer });
+    }
+
+    /// Adds the tools of `others`; replaces tools of the same name.
+    #[must_use]
+    pub fn merge(mut self, others: Self) -> Self {
+        self.tools.extend(others.tools);
+        self
+    }
+
+    /// Returns the tools whose name is `wanted`.
+    #[must_use]
+    pub fn filter(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let tools = self.tools.iter().filter(|(name, _)| wanted(name));
+        Self { tools: tools.map(|(name, tool)| (name.clone(), tool.clone())).collect() }
+    }
+
+    /// Returns the tool of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.tools.get(name).map(|registered| Arc::clone(&registered.tool))
+    }
+
+    /// Returns the specifications of the tools that are offered to every run, in a stable order.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        let offered = self.tools.values().filter(|tool| tool.offer == OfferedTo::EveryRun);
+        offered.map(|registered| registered.tool.spec()).collect()
+    }
+
+    /// Returns the specifications of the `wanted` tools that are offered to a run with these
+    /// settings.
+    pub(crate) fn specs_of_run(
+        &self,
+        settings: &Settings,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Vec<ToolSpec> {
+        let own = settings.tools.iter().filter(|tool| wanted(&tool.name));
+        let offered = |tool: &ToolSpec| {
+            let registered = self.tools.get(&tool.name)?;
+            Some(match registered.offer {
+                OfferedTo::EveryRun => registered.tool.spec(),
+                OfferedTo::RunsThatBringIt => tool.clone(),
+            })
+        };
+        own.filter_map(offered).collect()
+    }
+
+    /// Returns the facts of a call like `assess`, for a run with these settings: a tool that is not
+    /// offered to the run does not exist for it, and an answer must fit the schema of the run's
+    /// settings.
+    pub(crate) fn assess_in_run(&self, lane: &LaneId, call: &ToolUse, run: &Settings) -> CallFacts {
+        let Some(offered) = run.tools.iter().find(|tool| tool.name == call.name) else {
+            return CallFacts::for_unknown_tool(&call.name);
+        };
+        let is_answer = run.output.as_ref().is_some_and(|output| output.tool == call.name);
+        let facts = self.assess(lane, &call.name, &call.input);
+        if is_answer && facts.problem.is_none() {
+            let own = || offered.input_schema.clone();
+            let problem = InputSchema::default().validate(own, &call.input);
+            return CallFacts { problem, ..facts };
+        }
+        facts
+    }
+
+    /// Returns the facts of a call of the conversation on `lane` before it runs. An input that does
+    /// not fit the tool's schema is reported as a problem, without calling the tool's own
+    /// assessment.
+    #[must_use]
+    pub fn assess(&self, lane: &LaneId, name: &str, input: &RawJson) -> CallFacts {
+        let Some(RegisteredTool { tool, schema, .. }) = self.tools.get(name) else {
+            return CallFacts::for_unknown_tool(name);
+        };
+        match schema.validate(|| tool.spec().input_schema, input) {
+            Some(problem) => CallFacts { problem: Some(problem), ..CallFacts::default() },
+            None => tool.assess_in_lane(lane, input),
+        }
+    }
+
+    /// Returns whether any of the tools works in the folder of the process.
+    #[must_use]
+    pub fn needs_workspace(&self) -> bool {
+        self.tools.values().any(|registered| registered.tool.needs_workspace())
+    }
+
+    /// Returns the tools that need no workspace.
+    #[must_use]
+    pub fn without_workspace(&self) -> Self {
+        self.filter(|name| self.tools.get(name).is_some_and(|own| !own.tool.needs_workspace()))
+    }
+
+    /// Tells every tool that this process no longer drives the conversation on `lane`.
+    pub fn on_lane_released(&self, lane: &LaneId) {
+        self.tools.values().for_each(|registered| registered.tool.on_lane_released(lane));
+    }
+}

@@ -1,0 +1,40 @@
+//! Fenced appends: owner, epoch and head must match before anything is written.
+
+use windlass_core::log::ids::{InboxMessageId, LaneId};
+use windlass_runtime::ports::{AppendRequest, StoreError};
+
+use super::store_state::{LaneState, StoreState};
+use crate::validation::rejection;
+
+impl StoreState {
+    pub(super) fn append(&mut self, append: &AppendRequest) -> Result<(), StoreError> {
+        self.check_fence(append)?;
+        let lane = self.lane_mut(&append.lane)?;
+        lane.head = lane.head.saturating_add(append.entries.len() as u64);
+        lane.active_run = append.active_run.clone();
+        lane.wake_at = append.wake_at;
+        lane.log.extend(append.entries.iter().cloned());
+        append.messages_read.iter().try_for_each(|mail| take_pending(lane, &append.lane, *mail))?;
+        let whose = lane.affinity.clone();
+        append.spending.iter().for_each(|change| self.add_spending(change));
+        append.outbox.iter().for_each(|(to, letter)| _ = self.enqueue_message(to, letter, &whose));
+        self.write_rows(&append.lane, &append.rows)
+    }
+
+    /// Checks the fence: only an owner with the newest epoch that knows the last entry may write.
+    fn check_fence(&self, append: &AppendRequest) -> Result<(), StoreError> {
+        let open = |lane: &LaneState| {
+            let is_owner = lane.owner.as_ref() == Some(&append.owner);
+            is_owner && lane.epoch == append.epoch && lane.head == append.head
+        };
+        match self.lanes.get(&append.lane).is_some_and(open) {
+            true => Ok(()),
+            false => Err(StoreError::Fenced { lane: append.lane.clone() }),
+        }
+    }
+}
+
+fn take_pending(lane: &mut LaneState, id: &LaneId, mail: InboxMessageId) -> Result<(), StoreError> {
+    let was_waiting = lane.pending.remove(&mail);
+    was_waiting.map(drop).ok_or_else(|| rejection::message_not_pending(id, mail))
+}

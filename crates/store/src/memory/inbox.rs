@@ -1,0 +1,36 @@
+//! The inbox: enqueueing messages and reading unread ones.
+
+use windlass_core::log::ids::{InboxMessageId, LaneId};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_runtime::ports::{Affinity, OutboxMessage, StoreError};
+
+use super::store_state::{LaneState, StoreState};
+
+impl StoreState {
+    /// Adds a message. A new lane gets the affinity of its sender.
+    pub(super) fn enqueue_message(
+        &mut self,
+        lane: &LaneId,
+        letter: &OutboxMessage,
+        whose: &Affinity,
+    ) -> InboxMessageId {
+        let new = || LaneState { affinity: whose.clone(), ..LaneState::default() };
+        let lane = self.lanes.entry(lane.clone()).or_insert_with(new);
+        if let Some(first) = lane.message_keys.get(&letter.idempotency_key) {
+            return *first;
+        }
+        let mail = lane.message_keys.len() as InboxMessageId + 1;
+        lane.message_keys.insert(letter.idempotency_key.clone(), mail);
+        lane.pending.insert(mail, letter.body.clone());
+        mail
+    }
+
+    pub(super) fn pending_messages(
+        &self,
+        lane: &LaneId,
+        most: usize,
+    ) -> Result<Vec<InboxMessage>, StoreError> {
+        let waiting = self.lane_ref(lane)?.pending.iter().take(most);
+        Ok(waiting.map(|(id, body)| InboxMessage { id: *id, body: body.clone() }).collect())
+    }
+}

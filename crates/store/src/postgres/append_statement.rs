@@ -1,0 +1,266 @@
+//! The SQL statement that writes a batch of appends, built from one part per table.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::append_batch::{
+    AppendColumns, BlobColumns, EntryColumns, GuardMode, ReadMarkColumns, SpendingColumns,
+};
+use super::column_arrays::SqlParameters;
+use super::connection::TypedSql;
+use super::rows::{
+    CheckpointColumns, EventColumns, RawResponseColumns, RunColumns, ToolResultColumns,
+    TraceColumns,
+};
+use crate::crash_points;
+
+/// The parts that not every batch needs. Starting to write to a table costs the server as much as
+/// writing a row, so parts without rows are left out; but each combination is a plan that the
+/// server keeps, so there are only a few.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct StatementParts {
+    /// Entries whose bodies are stored as blobs.
+    pub(super) blobs: bool,
+    /// Messages that were read.
+    pub(super) marks: bool,
+    /// Model replies: traces and raw responses.
+    pub(super) replies: bool,
+    /// Tool results.
+    pub(super) results: bool,
+    /// Spending of profiles with a cap.
+    pub(super) spendings: bool,
+}
+
+/// The statements, each built once and kept: there are 64 at most, and a connection identifies them
+/// by their memory address.
+static STATEMENTS: Mutex<BTreeMap<(StatementParts, GuardMode), &'static TypedSql>> =
+    Mutex::new(BTreeMap::new());
+
+pub(super) fn append_sql(parts: StatementParts, guard: GuardMode) -> &'static TypedSql {
+    let mut made = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    made.entry((parts, guard)).or_insert_with(|| Box::leak(Box::new(build_statement(parts, guard))))
+}
+
+/// Builds the statement; the parameters are in the order of a batch's values.
+fn build_statement(parts: StatementParts, guard: GuardMode) -> TypedSql {
+    let mut places = SqlParameters::default();
+    let given =
+        format!("WITH given AS (SELECT * FROM {})", places.unnest_table::<AppendColumns<'_>>("g"));
+    let mut all = vec![given, fence_part().to_owned()];
+    all.extend(parts.blobs.then(|| blobs_part(&mut places)));
+    all.push(entries_part(&mut places));
+    all.extend(parts.marks.then(|| read_marks_part(&mut places)));
+    all.push(runs_part(&mut places));
+    all.extend(parts.replies.then(|| traces_part(&mut places)));
+    all.extend(parts.results.then(|| results_part(&mut places)));
+    all.push(checkpoints_part(&mut places));
+    all.push(events_part(&mut places));
+    all.extend(parts.replies.then(|| raw_responses_part(&mut places)));
+    all.extend(parts.spendings.then(|| spendings_part(&mut places)));
+    let text = format!("{}\n{}", all.join(",\n"), result_part(parts, guard));
+    TypedSql { text, types: places.types }
+}
+
+/// The part that checks the fence and advances heads; `base` is the head before. The owner is
+/// compared in a way that no index serves: a lane is found by its id, never by scanning all lanes
+/// of its owner.
+fn fence_part() -> &'static str {
+    if crash_points::is_fence_disabled() {
+        // The torture harness must detect this: an owner that writes although it lost the lane.
+        return "fenced AS (
+            UPDATE lane SET head = lane.head + g.entries FROM given g WHERE lane.id = g.lane
+            RETURNING lane.no, g.ord, g.epoch, lane.head - g.entries AS base, g.entries, g.mails,
+                      g.runs)";
+    }
+    "fenced AS (
+        UPDATE lane SET head = lane.head + g.entries, wake_at = g.wake_at, active_run = g.active_run
+        FROM given g
+        WHERE lane.id = g.lane AND lane.epoch = g.epoch AND lane.head = g.head
+          AND lane.owner IS NOT DISTINCT FROM g.owner
+        RETURNING lane.no, g.ord, g.epoch, g.head AS base, g.entries, g.mails, g.runs)"
+}
+
+/// The part that writes blobs. An existing blob is locked by writing its size again, so that a
+/// concurrent removal of a lane does not delete a blob that has just got a second reader.
+fn blobs_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<BlobColumns<'_>>("b");
+    format!(
+        "blobs AS (
+            INSERT INTO blob (hash, size, bytes)
+            SELECT DISTINCT ON (b.hash) b.hash, length(b.bytes), b.bytes
+            FROM {table} JOIN fenced f ON f.ord = b.ord ORDER BY b.hash
+            ON CONFLICT (hash) DO UPDATE SET size = excluded.size)"
+    )
+}
+
+fn entries_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<EntryColumns<'_>>("e");
+    format!(
+        "entries AS (
+            INSERT INTO entry (lane_no, seq, epoch, at, body, blob)
+            SELECT f.no, f.base + e.nth, f.epoch, e.happened, e.body, e.hash
+            FROM {table} JOIN fenced f ON f.ord = e.ord)"
+    )
+}
+
+fn read_marks_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<ReadMarkColumns<'_>>("m");
+    format!(
+        "marked AS (
+            UPDATE mail SET read_seq = f.base + f.entries, body = NULL
+            FROM {table} JOIN fenced f ON f.ord = m.ord
+            WHERE mail.lane_no = f.no AND mail.mail_id = m.mail_id AND mail.read_seq IS NULL
+            RETURNING mail.mail_id)"
+    )
+}
+
+fn runs_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<RunColumns<'_>>("r");
+    format!(
+        "runs AS (
+            INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
+                model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
+                usd_micros, prompt, folder, agent, profile, model, cancel_requested,
+                resume_policy)
+            SELECT r.run_id, f.no, r.state, r.active, r.cause, r.also, r.said, r.tool_rounds,
+                r.model_calls, r.tool_calls, r.input_tokens, r.output_tokens, r.cache_read,
+                r.cache_write, r.happened, r.usd_micros, r.prompt, r.folder, r.agent, r.profile,
+                r.model, r.cancel_requested, r.resume_policy
+            FROM {table} JOIN fenced f ON f.ord = r.ord ORDER BY r.pos
+            ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
+                cause = excluded.cause, also = excluded.also, text = excluded.text,
+                tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
+                tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
+                output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
+                cache_write = excluded.cache_write, at = excluded.at, resume_available = false,
+                usd_micros = excluded.usd_micros, prompt = coalesce(excluded.prompt, run.prompt),
+                folder = coalesce(excluded.folder, run.folder),
+                agent = coalesce(excluded.agent, run.agent),
+                profile = coalesce(excluded.profile, run.profile),
+                model = coalesce(excluded.model, run.model),
+                cancel_requested = run.cancel_requested OR excluded.cancel_requested,
+                resume_policy = coalesce(excluded.resume_policy, run.resume_policy)
+            WHERE run.lane_no = excluded.lane_no
+            RETURNING run.no)"
+    )
+}
+
+/// The part that writes traces. A trace's number is drawn once and used in both of its tables.
+fn traces_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<TraceColumns<'_>>("t");
+    format!(
+        "numbered AS (
+            SELECT nextval('agent_loop_trace_id_seq') AS id, t.* FROM (
+                SELECT t.* FROM {table} JOIN fenced f ON f.ord = t.ord ORDER BY t.pos) t),
+        traces AS (
+            INSERT INTO agent_loop_trace (id, job_id, iter, stop_reason, tool_calls, input_tokens,
+                output_tokens, cache_read, cache_write, ts)
+            SELECT n.id, n.job_id::uuid, n.iter::integer, n.stop_reason, n.calls::jsonb,
+                n.input_tokens::integer, n.output_tokens::integer, n.cache_read::integer,
+                n.cache_write::integer,
+                coalesce(to_timestamp(n.ms / 1000.0), now())
+            FROM numbered n),
+        iterations AS (
+            INSERT INTO agent_loop_iteration (trace_id, transition, tool_rounds, model_calls,
+                tool_calls, model, reply_stop_reason)
+            SELECT n.id, n.transition, coalesce(n.tool_rounds, run.tool_rounds),
+                coalesce(n.model_calls, run.model_calls), coalesce(n.tool_calls, run.tool_calls),
+                n.model, n.reply_stop_reason
+            FROM numbered n LEFT JOIN run ON run.run_id = n.job_id)"
+    )
+}
+
+/// The part that writes tool results. A call's row replaces the earlier one. The occurrence
+/// distinguishes calls to which the provider gave the same id; it is 0 for every other.
+fn results_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<ToolResultColumns<'_>>("r");
+    format!(
+        "results AS (
+            INSERT INTO agent_tool_results (run_id, tool_call_id, occurrence, call, tool, started_at,
+                completed_at, outcome, result_seq, attempts)
+            SELECT r.run_id, r.tool_call_id,
+                coalesce(known.occurrence,
+                    (SELECT count(*) FROM agent_tool_results c
+                     WHERE c.run_id = r.run_id AND c.tool_call_id = r.tool_call_id)
+                    + row_number() OVER (
+                        PARTITION BY r.run_id, r.tool_call_id, known.occurrence IS NULL
+                        ORDER BY r.pos) - 1),
+                r.call, r.tool, r.started_at, r.completed_at, r.outcome, r.result_seq, r.attempts
+            FROM {table} JOIN fenced f ON f.ord = r.ord
+            LEFT JOIN agent_tool_results known ON known.run_id = r.run_id
+                AND known.tool_call_id = r.tool_call_id AND known.call = r.call
+            ON CONFLICT (run_id, tool_call_id, occurrence) DO UPDATE SET
+                started_at = coalesce(excluded.started_at, agent_tool_results.started_at),
+                completed_at = excluded.completed_at, outcome = excluded.outcome,
+                result_seq = excluded.result_seq,
+                attempts = greatest(excluded.attempts, agent_tool_results.attempts))"
+    )
+}
+
+fn checkpoints_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<CheckpointColumns<'_>>("c");
+    format!(
+        "checkpoints AS (
+            INSERT INTO checkpoint (lane_no, seq, run_id, kind, iteration, message_cursor,
+                persisted_messages, prompt_hash, completed_calls)
+            SELECT f.no, c.seq, c.run_id, c.kind, c.iteration, c.message_cursor,
+                c.persisted_messages, c.prompt_hash, c.completed_calls
+            FROM {table} JOIN fenced f ON f.ord = c.ord
+            ON CONFLICT (lane_no, seq) DO UPDATE SET run_id = excluded.run_id,
+                kind = excluded.kind, iteration = excluded.iteration,
+                message_cursor = excluded.message_cursor,
+                persisted_messages = excluded.persisted_messages,
+                prompt_hash = excluded.prompt_hash, completed_calls = excluded.completed_calls)"
+    )
+}
+
+fn events_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<EventColumns<'_>>("e");
+    format!(
+        "events AS (
+            INSERT INTO event (lane_no, seq, run_id, at, name, fields, agent, profile)
+            SELECT f.no, e.seq, e.run_id, e.happened, e.name, e.fields, e.agent, e.profile
+            FROM {table} JOIN fenced f ON f.ord = e.ord ORDER BY e.pos)"
+    )
+}
+
+fn raw_responses_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<RawResponseColumns<'_>>("w");
+    format!(
+        "raws AS (
+            INSERT INTO raw_response (lane_no, seq, run_id, at, body)
+            SELECT f.no, w.seq, w.run_id, w.happened, w.body
+            FROM {table} JOIN fenced f ON f.ord = w.ord ORDER BY w.pos)"
+    )
+}
+
+/// The part that adds spending, one row for all appends of a profile: a statement may touch a row
+/// only once. Every process locks the rows in the same order, so that there are no deadlocks.
+fn spendings_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<SpendingColumns<'_>>("s");
+    format!(
+        "spendings AS (
+            INSERT INTO spending (account, period, tokens, usd_micros)
+            SELECT s.account, s.period, sum(s.tokens)::bigint, sum(s.usd_micros)::bigint
+            FROM {table} JOIN fenced f ON f.ord = s.ord
+            GROUP BY s.account, s.period ORDER BY s.account, s.period
+            ON CONFLICT (account, period) DO UPDATE SET
+                tokens = least(1::numeric * (1::bigint << 62),
+                    greatest(0, spending.tokens::numeric + excluded.tokens))::bigint,
+                usd_micros = least(1::numeric * (1::bigint << 62),
+                    greatest(0, spending.usd_micros::numeric + excluded.usd_micros))::bigint)"
+    )
+}
+
+fn result_part(parts: StatementParts, guard: GuardMode) -> String {
+    let marks = if parts.marks { "(SELECT count(*) FROM marked)" } else { "0::bigint" };
+    let runs = "(SELECT count(*) FROM runs)";
+    match guard {
+        GuardMode::ByCaller => format!("SELECT ord, {marks}, {runs} FROM fenced"),
+        GuardMode::InStatement => format!(
+            "SELECT ord, {marks}, {runs} / CASE
+                WHEN {marks} = (SELECT sum(mails) FROM fenced)
+                 AND {runs} = (SELECT sum(runs) FROM fenced) THEN 1 ELSE 0 END FROM fenced"
+        ),
+    }
+}

@@ -1,0 +1,162 @@
+//! The inbox: enqueueing messages and reading unread ones.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use windlass_core::log::ids::{InboxMessageId, LaneId, UnixMillis};
+use windlass_core::log::inbox::InboxMessage;
+use windlass_runtime::ports::StoreError;
+
+use super::connection::{PgConnection, TypedSql};
+use super::encoded_append::EncodedMessage;
+use super::error::{PgError, classify_error};
+use crate::pending_runs::{PendingMessage, RUN_MESSAGE_KINDS};
+
+/// How often a message id is retried that another sender takes at the same moment.
+const MAX_ID_ATTEMPTS: u32 = 200;
+
+/// Enqueues a message and creates the lane if it is new, with the affinity of the sender. The next
+/// id is taken without a lock: of two senders that take the same one, the second inserts nothing
+/// and retries, so senders never wait for the lane's owner. A known idempotency key inserts nothing
+/// either, and its message is then found.
+static ENQUEUE_MESSAGE: LazyLock<TypedSql> = LazyLock::new(|| {
+    let text = "WITH made AS (
+            INSERT INTO lane (id, tenant, agent, affinity, folder)
+            SELECT $1, coalesce(s.tenant, 'default'), coalesce(s.agent, ''),
+                coalesce(s.affinity, ''), coalesce(s.folder, '')
+            FROM (VALUES (1)) AS one (row) LEFT JOIN lane s ON s.id = $5
+            WHERE NOT EXISTS (SELECT 1 FROM lane WHERE id = $1)
+            ON CONFLICT DO NOTHING RETURNING no),
+        sent AS (
+            INSERT INTO mail (lane_no, mail_id, client_key, kind, body)
+            SELECT place.no, 1 + coalesce(
+                (SELECT max(m.mail_id) FROM mail m WHERE m.lane_no = place.no), 0), $2, $3, $4
+            FROM (SELECT no FROM lane WHERE id = $1 UNION ALL SELECT no FROM made) AS place
+            ON CONFLICT DO NOTHING RETURNING mail_id)
+        SELECT mail_id FROM sent
+        UNION ALL
+        SELECT mail.mail_id FROM lane JOIN mail ON mail.lane_no = lane.no
+        WHERE lane.id = $1 AND mail.client_key = $2";
+    TypedSql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BYTEA, Type::TEXT])
+});
+
+/// Reads unread messages. A lane without messages gives one row of nulls; an unknown lane gives no
+/// row.
+static PENDING_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
+    let text = "SELECT mail.mail_id, mail.body FROM lane
+         LEFT JOIN mail ON mail.lane_no = lane.no AND mail.read_seq IS NULL
+         WHERE lane.id = $1 ORDER BY mail.mail_id LIMIT $2";
+    TypedSql::new(text, &[Type::TEXT, Type::INT8])
+});
+
+static RUN_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
+    let text = "SELECT lane.id, mail.body, (extract(epoch FROM mail.at) * 1000)::bigint,
+             lane.folder, lane.agent
+         FROM mail JOIN lane ON lane.no = mail.lane_no
+         WHERE mail.read_seq IS NULL AND mail.kind = ANY($2) AND ($1 IS NULL OR lane.id = $1)
+         ORDER BY mail.at DESC, mail.mail_id DESC LIMIT $3";
+    TypedSql::new(text, &[Type::TEXT, Type::TEXT_ARRAY, Type::INT8])
+});
+
+/// Enqueues a message; a known idempotency key returns the id of its first message.
+pub(super) async fn enqueue_message(
+    link: &mut PgConnection,
+    lane: &LaneId,
+    letter: &EncodedMessage,
+    sender: Option<&LaneId>,
+) -> Result<InboxMessageId, PgError> {
+    let sender = sender.map(LaneId::as_str);
+    for _ in 0..MAX_ID_ATTEMPTS {
+        let values: [super::connection::SqlValue<'_>; 5] =
+            [&lane.as_str(), &letter.key, &letter.kind, &letter.body, &sender];
+        let rows = link.query(&ENQUEUE_MESSAGE, &values).await?;
+        if let Some(row) = rows.first() {
+            return parse_message_id(link, row);
+        }
+    }
+    let reason =
+        format!("somebody else took the next place in lane {lane} {MAX_ID_ATTEMPTS} times");
+    Err(PgError::Retry(StoreError::Broken { location: link.location().to_owned(), reason }))
+}
+
+fn parse_message_id(link: &PgConnection, row: &Row) -> Result<InboxMessageId, PgError> {
+    let id = row.try_get::<_, i64>(0).map_err(|error| classify_error(link.location(), &error))?;
+    Ok(id.cast_unsigned())
+}
+
+pub(super) async fn pending_messages(
+    link: &mut PgConnection,
+    lane: &LaneId,
+    most: usize,
+) -> Result<Vec<InboxMessage>, PgError> {
+    let limit = i64::try_from(most).unwrap_or(i64::MAX).max(1);
+    let rows = link.query(&PENDING_MESSAGES, &[&lane.as_str(), &limit]).await?;
+    if rows.is_empty() {
+        return Err(PgError::Rejected(StoreError::LaneNotFound { lane: lane.clone() }));
+    }
+    let mut found = Vec::new();
+    for row in rows.iter().take(most) {
+        found.extend(parse_message(link, row)?);
+    }
+    Ok(found)
+}
+
+fn parse_message(link: &PgConnection, row: &Row) -> Result<Option<InboxMessage>, PgError> {
+    let told = |error: tokio_postgres::Error| classify_error(link.location(), &error);
+    let Some(id) = row.try_get::<_, Option<i64>>(0).map_err(told)? else { return Ok(None) };
+    let body = row.try_get::<_, &[u8]>(1).map_err(told)?;
+    decode_message(link, id, body).map(Some)
+}
+
+/// Decodes a message from its columns.
+pub(super) fn decode_message(
+    link: &PgConnection,
+    id: i64,
+    body: &[u8],
+) -> Result<InboxMessage, PgError> {
+    let body = serde_json::from_slice(body).map_err(|error| {
+        let (place, reason) = (link.location().to_owned(), error.to_string());
+        PgError::Rejected(StoreError::Corrupt { location: place, reason })
+    })?;
+    Ok(InboxMessage { id: id.cast_unsigned(), body })
+}
+
+/// Returns unread messages about runs, newest first. One that cannot be decoded affects its own
+/// lane, not every list.
+pub(super) async fn run_messages(
+    link: &mut PgConnection,
+    lane: Option<&LaneId>,
+    most: i64,
+) -> Result<Vec<PendingMessage>, PgError> {
+    let kinds = RUN_MESSAGE_KINDS.to_vec();
+    let values: [super::connection::SqlValue<'_>; 3] = [&lane.map(LaneId::as_str), &kinds, &most];
+    let rows = link.query(&RUN_MESSAGES, &values).await?;
+    let mut found = Vec::new();
+    for row in &rows {
+        let told = |error: tokio_postgres::Error| classify_error(link.location(), &error);
+        let Ok(body) = serde_json::from_slice(row.try_get::<_, &[u8]>(1).map_err(told)?) else {
+            continue;
+        };
+        found.push(PendingMessage {
+            lane: LaneId::from(row.try_get::<_, String>(0).map_err(told)?),
+            at: UnixMillis(row.try_get::<_, i64>(2).map_err(told)?.cast_unsigned()),
+            body,
+            folder: row.try_get::<_, &str>(3).map_err(told)?.into(),
+            agent: row.try_get::<_, &str>(4).map_err(told)?.into(),
+        });
+    }
+    Ok(found)
+}
+
+/// Returns the first of these messages that is not pending, because it does not exist or was read.
+pub(super) async fn first_not_pending(
+    link: &mut PgConnection,
+    lane: &LaneId,
+    mails: &[InboxMessageId],
+) -> Result<Option<InboxMessageId>, PgError> {
+    let there = pending_messages(link, lane, usize::MAX).await?;
+    let mut there: HashSet<InboxMessageId> = there.into_iter().map(|mail| mail.id).collect();
+    Ok(mails.iter().copied().find(|mail| !there.remove(mail)))
+}

@@ -1,0 +1,132 @@
+//! The database file: its path, its identity, and whether it can still be trusted.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use windlass_runtime::ports::StoreError;
+
+use crate::crash_points;
+
+/// Device and inode, which identify a file whatever its path.
+type FileIdentity = (u64, u64);
+
+#[derive(Debug)]
+pub(super) struct DatabaseFile {
+    path: PathBuf,
+    identity: FileIdentity,
+    /// The write-ahead log, opened for syncing. SQLite's locks are on the other two files, so this
+    /// descriptor cannot release them.
+    wal: File,
+    wal_identity: FileIdentity,
+    busy_timeout: Duration,
+    broken: OnceLock<String>,
+    syncs: AtomicU64,
+    commits: AtomicU64,
+}
+
+impl DatabaseFile {
+    /// Describes a database that is open and has its write-ahead log.
+    pub(super) fn new(path: PathBuf, patience: Duration) -> Result<Self, StoreError> {
+        let found = || -> io::Result<(FileIdentity, File, FileIdentity)> {
+            let log = File::options().read(true).write(true).open(wal_path(&path))?;
+            let log_identity = file_identity(&log.metadata()?);
+            Ok((file_identity(&fs::metadata(&path)?), log, log_identity))
+        };
+        let (identity, log, log_identity) = found().map_err(|error| StoreError::Broken {
+            location: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        Ok(Self {
+            path,
+            identity,
+            wal: log,
+            wal_identity: log_identity,
+            busy_timeout: patience,
+            broken: OnceLock::new(),
+            syncs: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn location(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    pub(super) fn busy_timeout(&self) -> Duration {
+        self.busy_timeout
+    }
+
+    pub(super) fn wal(&self) -> &File {
+        &self.wal
+    }
+
+    /// Syncs all commits to the disk. A file whose sync failed once is not trusted again: the
+    /// kernel may have dropped the pages, so a second sync would succeed and mean nothing.
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        self.check_not_broken()?;
+        self.check_not_replaced()?;
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+        let synced = match crash_points::is_sync_failing() {
+            false => self.wal.sync_data(),
+            true => Err(io::Error::other("input/output error")),
+        };
+        synced.map_err(|error| self.mark_broken(&format!("sync failed: {error}")))
+    }
+
+    /// Fails if the file was deleted or replaced: writes to it would be lost.
+    pub(super) fn check_not_replaced(&self) -> Result<(), StoreError> {
+        let same = |path: &Path, known: FileIdentity| {
+            fs::metadata(path).is_ok_and(|found| file_identity(&found) == known)
+        };
+        match same(&self.path, self.identity) && same(&wal_path(&self.path), self.wal_identity) {
+            true => Ok(()),
+            false => Err(self.mark_broken("the file was deleted or replaced while in use")),
+        }
+    }
+
+    /// Marks the file as broken; every later operation is rejected.
+    pub(super) fn mark_broken(&self, reason: &str) -> StoreError {
+        let reason = self.broken.get_or_init(|| reason.to_owned()).clone();
+        StoreError::Broken { location: self.location(), reason }
+    }
+
+    pub(super) fn check_not_broken(&self) -> Result<(), StoreError> {
+        match self.broken.get() {
+            None => Ok(()),
+            Some(reason) => {
+                Err(StoreError::Broken { location: self.location(), reason: reason.clone() })
+            }
+        }
+    }
+
+    pub(super) fn count_commit(&self) {
+        self.commits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+}
+
+fn file_identity(found: &fs::Metadata) -> FileIdentity {
+    (found.dev(), found.ino())
+}
+
+fn wal_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
+}

@@ -1,0 +1,204 @@
+//! Group commit: many pieces of work in one transaction. Rejected work does not affect the others;
+//! work that fails midway makes all of the batch run in transactions of their own.
+
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use windlass_core::log::record::Durability;
+use windlass_runtime::ports::StoreError;
+
+use super::commit_queue::WriteJob;
+use super::database_file::DatabaseFile;
+use super::error::{WorkError, is_busy, is_failing_disk};
+use super::open::retry_while_busy;
+use super::wal_checkpoint::{self, WalCheckpoints};
+use super::wal_sync::WalSyncer;
+use super::write_work::{WriteOutput, WriteWork};
+use crate::inbox_hints::InboxHints;
+
+#[derive(Debug)]
+pub(super) struct GroupCommitter {
+    file: Arc<DatabaseFile>,
+    connection: Connection,
+    hints: Arc<InboxHints>,
+    syncer: WalSyncer,
+    checkpoints: WalCheckpoints,
+}
+
+type WorkOutcome = Result<WriteOutput, StoreError>;
+
+/// Why a transaction failed.
+enum TransactionError {
+    /// One piece of work failed; the others may succeed in transactions of their own.
+    OneFailed(StoreError),
+    /// The transaction failed as a whole.
+    AllFailed(StoreError),
+}
+
+impl GroupCommitter {
+    pub(super) fn new(
+        file: Arc<DatabaseFile>,
+        connection: Connection,
+        hints: Arc<InboxHints>,
+        syncer: WalSyncer,
+        checkpoints: WalCheckpoints,
+    ) -> Self {
+        Self { file, connection, hints, syncer, checkpoints }
+    }
+
+    /// Commits the batch; waits while another process holds the file.
+    pub(super) fn commit(&mut self, batch: Vec<WriteJob>) {
+        let begun = self.file.check_not_broken().and_then(|()| {
+            let begun = retry_while_busy(self.file.busy_timeout(), || self.begin());
+            begun.map_err(|error| self.explain_or_break(&error))
+        });
+        match begun {
+            Ok(()) => self.run_transaction(batch),
+            Err(error) => reject_all(batch, &error),
+        }
+    }
+
+    /// Commits the batch, or returns it if another process holds the file.
+    pub(super) fn try_commit(&mut self, batch: Vec<WriteJob>) -> Result<(), Vec<WriteJob>> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        match self.file.check_not_broken().map(|()| self.begin()) {
+            Ok(Ok(())) => self.run_transaction(batch),
+            Ok(Err(error)) if is_busy(&error) => return Err(batch),
+            Ok(Err(error)) => reject_all(batch, &self.explain_or_break(&error)),
+            Err(error) => reject_all(batch, &error),
+        }
+        Ok(())
+    }
+
+    /// Runs the batch in the transaction that has begun.
+    fn run_transaction(&mut self, batch: Vec<WriteJob>) {
+        match self.perform_all(&batch) {
+            Ok(outcomes) => self.reply_all(batch.into_iter().zip(outcomes)),
+            Err(TransactionError::OneFailed(_)) if batch.len() > 1 => {
+                batch.into_iter().for_each(|job| self.commit(vec![job]));
+            }
+            Err(TransactionError::OneFailed(error) | TransactionError::AllFailed(error)) => {
+                reject_all(batch, &error);
+            }
+        }
+    }
+
+    /// Returns whether a checkpoint of the write-ahead log is due, which takes time.
+    pub(super) fn is_checkpoint_due(&self) -> bool {
+        self.checkpoints.is_due()
+    }
+
+    pub(super) fn checkpoint_if_due(&self) {
+        self.checkpoints.run_if_due(&self.file, &self.connection);
+    }
+
+    /// Marks the file as broken after a panic of the writer: its state is uncertain from then on.
+    pub(super) fn mark_broken(&self) {
+        let _: StoreError = self.file.mark_broken("the writer broke down");
+    }
+
+    pub(super) fn close(self) {
+        self.syncer.close();
+        wal_checkpoint::checkpoint_at_close(&self.file, &self.connection);
+    }
+
+    fn perform_all(&self, batch: &[WriteJob]) -> Result<Vec<WorkOutcome>, TransactionError> {
+        let performed = batch.iter().map(|job| self.perform_work(&job.work)).collect();
+        let outcomes: Vec<WorkOutcome> = match performed {
+            Ok(outcomes) => outcomes,
+            Err(error) => return Err(TransactionError::OneFailed(self.roll_back(error))),
+        };
+        successful_work(batch, &outcomes).for_each(WriteWork::before_commit);
+        self.commit_transaction()?;
+        successful_work(batch, &outcomes).for_each(WriteWork::after_commit);
+        Ok(outcomes)
+    }
+
+    fn begin(&self) -> rusqlite::Result<()> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map(drop)
+    }
+
+    /// Returns the outcome, or the error for which the transaction must be rolled back.
+    fn perform_work(&self, work: &WriteWork) -> Result<WorkOutcome, StoreError> {
+        match work.perform(&self.connection) {
+            Ok(answer) => Ok(Ok(answer)),
+            Err(WorkError::Rejected(error)) => Ok(Err(error)),
+            Err(WorkError::RollBack(error)) => Err(error),
+            Err(WorkError::Sqlite(error)) => Err(self.explain_or_break(&error)),
+        }
+    }
+
+    fn commit_transaction(&self) -> Result<(), TransactionError> {
+        let commit = || self.connection.prepare_cached("COMMIT")?.execute([]);
+        match commit() {
+            Ok(_) => self.file.count_commit(),
+            Err(error) => {
+                return Err(TransactionError::AllFailed(
+                    self.roll_back(self.explain_or_break(&error)),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rolls the transaction back, unless SQLite has already done so.
+    fn roll_back(&self, error: StoreError) -> StoreError {
+        if self.connection.is_autocommit() {
+            return error;
+        }
+        match self.connection.execute_batch("ROLLBACK") {
+            Ok(()) => error,
+            Err(second) => self.file.mark_broken(&format!("rollback failed: {second}")),
+        }
+    }
+
+    /// Explains an error; after an I/O error the file is marked as broken, because nothing about it
+    /// is certain.
+    fn explain_or_break(&self, error: &rusqlite::Error) -> StoreError {
+        match is_failing_disk(error) {
+            true => self.file.mark_broken(&error.to_string()),
+            false => self.file.explain_error(error),
+        }
+    }
+
+    fn reply_all(&self, answers: impl Iterator<Item = (WriteJob, WorkOutcome)>) {
+        let mut waiting = Vec::new();
+        for (job, outcome) in answers {
+            if outcome.is_ok() {
+                job.work.notify_hints(&self.hints);
+            }
+            match (job.durability, outcome) {
+                (Durability::Barrier, Ok(answer)) => waiting.push((job, answer)),
+                (_, outcome) => send_reply(job, outcome),
+            }
+        }
+        if !waiting.is_empty() {
+            self.syncer.send(waiting);
+        }
+    }
+}
+
+/// Returns the work that succeeded.
+fn successful_work<'b>(
+    batch: &'b [WriteJob],
+    outcomes: &'b [WorkOutcome],
+) -> impl Iterator<Item = &'b WriteWork> {
+    let both = batch.iter().zip(outcomes);
+    both.filter(|(_, outcome)| outcome.is_ok()).map(|(job, _)| &job.work)
+}
+
+fn reject_all(batch: Vec<WriteJob>, error: &StoreError) {
+    batch.into_iter().for_each(|job| send_reply(job, Err(error.clone())));
+}
+
+/// Replies to the caller. A caller that stopped waiting is ignored; the work is committed all the
+/// same.
+pub(super) fn send_reply(job: WriteJob, outcome: WorkOutcome) {
+    let landed = outcome.is_ok();
+    _ = job.reply.send(outcome);
+    if landed {
+        job.work.after_reply();
+    }
+}

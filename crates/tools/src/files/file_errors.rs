@@ -1,0 +1,84 @@
+//! Checks of file types, and the errors about files.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::io::Errno;
+use windlass_core::call::outcome::ToolError;
+
+/// Rejects everything but a regular file.
+pub(super) fn check_regular_file(path: &Path, found: &fs::Metadata) -> Result<(), ToolError> {
+    match (found.is_file(), found.is_dir()) {
+        (true, _) => Ok(()),
+        (_, true) => Err(directory_error(path)),
+        _ => Err(special_file_error(path)),
+    }
+}
+
+/// Returns an error that says what went wrong, and what to do about it.
+pub(crate) fn file_error(path: &Path, error: &io::Error) -> ToolError {
+    match error.kind() {
+        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => link_appeared_error(path),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_found_error(path),
+        io::ErrorKind::PermissionDenied => ToolError::new(
+            "permission_denied",
+            &format!("this process has no right to {}", path.display()),
+            "use another file, or ask the user for access",
+        ),
+        _ => ToolError::new(
+            "read_failed",
+            &format!("{} cannot be read: {error}", path.display()),
+            "check the path, or try again with another file",
+        ),
+    }
+}
+
+fn link_appeared_error(path: &Path) -> ToolError {
+    ToolError::new(
+        "path_changed",
+        &format!("a link appeared on the way to {} while it was opened", path.display()),
+        "look again at what is there, and use the real path",
+    )
+}
+
+pub(super) fn not_found_error(path: &Path) -> ToolError {
+    let folder = path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+    ToolError::new(
+        "file_not_found",
+        &format!("there is no file {}", path.display()),
+        &format!("list the directory {} first and use a path found there", folder.display()),
+    )
+}
+
+fn directory_error(path: &Path) -> ToolError {
+    ToolError::new(
+        "is_a_directory",
+        &format!("{} is a directory", path.display()),
+        "list it with Bash (ls) and use one of its files",
+    )
+}
+
+pub(super) fn special_file_error(path: &Path) -> ToolError {
+    ToolError::new(
+        "special_file",
+        &format!("{} is not a regular file (a pipe, a device or the kernel's)", path.display()),
+        "use a regular file; for the kernel's own files use Bash",
+    )
+}
+
+pub(super) fn link_loop_error(path: &Path) -> ToolError {
+    ToolError::new(
+        "read_failed",
+        &format!("{} cannot be read: its links go round in a circle", path.display()),
+        "check the path, or try again with another file",
+    )
+}
+
+pub(super) fn outside_workspace_error(path: &Path, real: &Path) -> ToolError {
+    ToolError::new(
+        "outside_workspace",
+        &format!("{} is a way out of the workspace, to {}", path.display(), real.display()),
+        "name the real path if that file is meant, so that it can be judged by itself",
+    )
+}

@@ -1,0 +1,188 @@
+//! The JSON payload for hooks.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use windlass_core::call::call_state::Call;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::ids::LaneId;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::request;
+use windlass_core::message::transcript::{Role, SegmentKind};
+use windlass_core::run::active_run::Run;
+use windlass_core::run::child_runs::root_lane;
+use windlass_core::run::conversation::CompactionRequest;
+use windlass_core::run::question::{Question, QuestionKind};
+use windlass_runtime::ports::{HookContext, SessionEndReason};
+
+use super::config::HookEvent;
+use crate::sdk_result::sdk_result;
+
+/// Returns the payload for an event of a conversation.
+pub(super) fn build_payload(
+    event: HookEvent,
+    scene: &HookContext,
+    folder: &Path,
+    more: Value,
+) -> Value {
+    let is_child = scene.parent().is_some();
+    let session = if is_child { root_lane(&scene.lane) } else { scene.lane.clone() };
+    let mut all = common_fields(event, &session, folder);
+    let mut put = |name: &str, value: Value| _ = all.insert(name.to_owned(), value);
+    if let Some(settings) = &scene.conversation.settings {
+        put("permission_mode", json!(settings.rules.mode));
+        if let Some(effort) = settings.thinking.effort {
+            put("effort", json!({"level": effort}));
+        }
+    }
+    if let Some(run) = &scene.conversation.run {
+        put("prompt_id", json!(run.id.as_str()));
+    }
+    if is_child {
+        put("agent_id", json!(scene.lane.session_id()));
+        put("agent_type", json!(scene.agent()));
+    }
+    if let Value::Object(more) = more {
+        all.extend(more);
+    }
+    Value::Object(all)
+}
+
+/// Returns the payload for the end of a session, of which only the name is known.
+pub(super) fn session_end_payload(lane: &LaneId, reason: SessionEndReason, folder: &Path) -> Value {
+    let mut all = common_fields(HookEvent::SessionEnd, &root_lane(lane), folder);
+    all.insert("reason".to_owned(), json!(reason.name()));
+    Value::Object(all)
+}
+
+/// Returns the fields of every payload. There is no transcript file yet; programs expect the field.
+fn common_fields(event: HookEvent, session: &LaneId, folder: &Path) -> Map<String, Value> {
+    let mut all = Map::new();
+    let mut put = |name: &str, value: Value| _ = all.insert(name.to_owned(), value);
+    put("session_id", json!(session.session_id()));
+    put("transcript_path", json!(""));
+    put("cwd", json!(folder.to_string_lossy()));
+    put("hook_event_name", json!(event.name()));
+    all
+}
+
+pub(super) fn empty_fields() -> Value {
+    json!({})
+}
+
+pub(super) fn session_start_fields(source: &str) -> Value {
+    json!({"source": source})
+}
+
+pub(super) fn prompt_fields(scene: &HookContext) -> Value {
+    let segments = scene.conversation.transcript.segments();
+    let prompt = segments.iter().rev().find(|segment| segment.kind == SegmentKind::Prompt);
+    let texts = prompt.into_iter().flat_map(|segment| &*segment.blocks);
+    let text: Vec<&str> = texts.filter_map(|block| block.as_text()).collect();
+    json!({"prompt": text.join("\n")})
+}
+
+pub(super) fn answer_fields(scene: &HookContext) -> Value {
+    json!({
+        "stop_hook_active": scene.has_rejected_answer(),
+        "last_assistant_message": scene.answer_text(),
+    })
+}
+
+/// Returns the fields for a compaction, with the full messages, because they are about to be
+/// removed.
+pub(super) fn compaction_fields(scene: &HookContext) -> (&'static str, Value) {
+    let trigger = match scene.conversation.compaction_request {
+        CompactionRequest::Requested => "manual",
+        CompactionRequest::NotRequested => "auto",
+    };
+    let wishes = scene.conversation.compaction_instructions.as_deref().unwrap_or_default();
+    let messages = transcript_messages(scene);
+    (trigger, json!({"trigger": trigger, "custom_instructions": wishes, "messages": messages}))
+}
+
+fn transcript_messages(scene: &HookContext) -> Vec<Value> {
+    let segments = scene.conversation.transcript.segments().iter();
+    let message = |message: request::RequestMessage<'_>| {
+        let role = match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        let content: Vec<Value> =
+            message.blocks.iter().map(|block| to_value(block.raw())).collect();
+        json!({"role": role, "content": content})
+    };
+    request::join_segments(segments).into_iter().map(message).collect()
+}
+
+pub(super) fn call_fields(call: &Call) -> Value {
+    json!({
+        "tool_name": &*call.tool_use.name,
+        "tool_input": to_value(&call.tool_use.input),
+        "tool_use_id": &*call.tool_use.id,
+    })
+}
+
+pub(super) fn outcome_fields(of: &Call, outcome: &ToolOutcome) -> (HookEvent, Value) {
+    let mut more = call_fields(of);
+    let (event, name, said) = match outcome {
+        ToolOutcome::Done(content) | ToolOutcome::DoneWithDetail { content, .. } => {
+            let response = sdk_result(&of.tool_use.name, &of.tool_use.input, outcome);
+            (HookEvent::PostToolUse, "tool_response", response.unwrap_or_else(|| to_value(content)))
+        }
+        ToolOutcome::Failed(error) => {
+            (HookEvent::PostToolUseFailure, "error", json!(error.message_and_output()))
+        }
+        ToolOutcome::Interrupted { after_ms } => {
+            let stopped = format!("it was stopped after {after_ms} ms");
+            (HookEvent::PostToolUseFailure, "error", json!(stopped))
+        }
+        ToolOutcome::TimedOut { after_ms } => {
+            let late = format!("it took longer than {after_ms} ms");
+            (HookEvent::PostToolUseFailure, "error", json!(late))
+        }
+    };
+    if let Some(more) = more.as_object_mut() {
+        more.insert(name.to_owned(), said);
+        if event == HookEvent::PostToolUseFailure {
+            let is_interrupt = matches!(outcome, ToolOutcome::Interrupted { .. });
+            more.insert("is_interrupt".to_owned(), json!(is_interrupt));
+        }
+        if let Some(ran) = of.run_span {
+            more.insert("duration_ms".to_owned(), json!(ran.ended_at.ms_since(ran.started_at)));
+        }
+    }
+    (event, more)
+}
+
+pub(super) fn notification_fields(
+    scene: &HookContext,
+    question: &Question,
+) -> (&'static str, Value) {
+    let call = question.kind.call().and_then(|id| {
+        scene.conversation.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
+    });
+    let tool = call.map(|call| &*call.tool_use.name).unwrap_or_default();
+    let (kind, message) = match &question.kind {
+        QuestionKind::Approval { .. } => {
+            ("permission_prompt", format!("{tool} needs your permission"))
+        }
+        QuestionKind::Uncertain { .. } => {
+            ("permission_prompt", format!("it is not known whether {tool} took effect"))
+        }
+        QuestionKind::ModelQuestion { .. } => {
+            ("elicitation_dialog", "a question waits for you".to_owned())
+        }
+        QuestionKind::Plan { .. } => {
+            ("permission_prompt", "a plan waits for your approval".to_owned())
+        }
+        QuestionKind::Guidance { question, .. } => ("elicitation_dialog", question.to_string()),
+        QuestionKind::Budget { .. } => ("permission_prompt", "the budget is spent".to_owned()),
+        QuestionKind::PromptChanged { changes: what } => ("permission_prompt", what.to_string()),
+    };
+    (kind, json!({"message": message, "notification_type": kind, "title": "windlass"}))
+}
+
+fn to_value(raw: &RawJson) -> Value {
+    raw.read().unwrap_or_else(|_| json!(raw.text()))
+}

@@ -1,0 +1,177 @@
+//! Background commands: they continue after their call and are polled by later calls.
+//!
+//! They belong to a conversation and to this process, and end with either.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+use windlass_core::call::outcome::ToolError;
+use windlass_core::log::ids::LaneId;
+use windlass_runtime::ports::Clock;
+
+use super::running_commands::RunningGuard;
+use crate::limits::{MAX_BACKGROUND_COMMANDS, MAX_POLLED_BYTES};
+use crate::process::{self, CommandEnd, CommandJob};
+use crate::tool_context::ToolContext;
+
+/// The background commands of all conversations.
+#[derive(Debug, Default)]
+pub(crate) struct BackgroundCommands {
+    commands: Mutex<BTreeMap<(LaneId, String), Arc<BackgroundCommand>>>,
+}
+
+/// A background command.
+#[derive(Debug)]
+pub(super) struct BackgroundCommand {
+    output_file: PathBuf,
+    stop: Arc<Notify>,
+    task: AbortHandle,
+    read_offset: Mutex<u64>,
+    ended: Arc<Mutex<Option<io::Result<CommandEnd>>>>,
+}
+
+/// A command that is about to start.
+pub(super) struct BackgroundStart {
+    pub(super) job: CommandJob,
+    pub(super) output: PathBuf,
+    pub(super) running_guard: Option<RunningGuard>,
+}
+
+/// Dropping it drops the command's future, which ends the command.
+impl Drop for BackgroundCommand {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl BackgroundCommands {
+    /// Starts a command. Returns `None` if the conversation already has too many.
+    pub(super) fn start(
+        &self,
+        lane: &LaneId,
+        id: &str,
+        started: BackgroundStart,
+        clock: Arc<dyn Clock>,
+    ) -> Option<()> {
+        let BackgroundStart { job, output, running_guard: under_way } = started;
+        let mut shells = lock_ignoring_poison(&self.commands);
+        let running = shells.iter().filter(|((of, _), shell)| of == lane && shell.is_running());
+        if running.count() >= MAX_BACKGROUND_COMMANDS {
+            return None;
+        }
+        let (stop, ended) = (Arc::new(Notify::new()), Arc::new(Mutex::new(None)));
+        let (stopped, result) = (Arc::clone(&stop), Arc::clone(&ended));
+        let task = tokio::spawn(async move {
+            let end = process::run_command(&job, clock.as_ref(), stopped.notified()).await;
+            *lock_ignoring_poison(&result) = Some(end);
+            drop(under_way);
+        });
+        let shell = BackgroundCommand {
+            output_file: output,
+            stop,
+            task: task.abort_handle(),
+            read_offset: Mutex::new(0),
+            ended,
+        };
+        shells.insert((lane.clone(), id.to_owned()), Arc::new(shell));
+        Some(())
+    }
+
+    /// Returns the command with this id.
+    pub(super) fn get(&self, lane: &LaneId, id: &str) -> Option<Arc<BackgroundCommand>> {
+        lock_ignoring_poison(&self.commands).get(&(lane.clone(), id.to_owned())).cloned()
+    }
+
+    /// Returns the ids of a conversation's commands.
+    pub(super) fn ids(&self, lane: &LaneId) -> Vec<String> {
+        let shells = lock_ignoring_poison(&self.commands);
+        shells.keys().filter(|(of, _)| of == lane).map(|(_, id)| id.clone()).collect()
+    }
+
+    /// Ends all background commands of a conversation, without waiting for their grace period.
+    pub(super) fn end_all(&self, lane: &LaneId) {
+        let shells: Vec<Arc<BackgroundCommand>> = {
+            let mut all = lock_ignoring_poison(&self.commands);
+            let leaving: Vec<_> = all.keys().filter(|(of, _)| of == lane).cloned().collect();
+            leaving.iter().filter_map(|key| all.remove(key)).collect()
+        };
+        // Dropping the last handle aborts the command's task, and then its guard ends it.
+        drop(shells);
+    }
+}
+
+impl ToolContext {
+    /// Returns the background command with this id, or an error that lists the known ids.
+    pub(super) fn background_command(
+        &self,
+        lane: &LaneId,
+        id: &str,
+    ) -> Result<Arc<BackgroundCommand>, ToolError> {
+        let background = self.background_commands();
+        background.get(lane, id).ok_or_else(|| unknown_shell_error(id, &background.ids(lane)))
+    }
+}
+
+fn unknown_shell_error(id: &str, names: &[String]) -> ToolError {
+    let hint = match names {
+        [] => "there is none; commands in the background end with the process".to_owned(),
+        names => format!("there are {}", names.join(", ")),
+    };
+    ToolError::new("unknown_shell", &format!("no command in the background is {id:?}"), &hint)
+}
+
+impl BackgroundCommand {
+    pub(super) fn is_running(&self) -> bool {
+        lock_ignoring_poison(&self.ended).is_none()
+    }
+
+    /// Asks the command to end.
+    pub(super) fn stop(&self) {
+        self.stop.notify_one();
+    }
+
+    /// Reads how the command ended, if it has.
+    pub(super) fn inspect_end<T>(
+        &self,
+        look: impl FnOnce(Option<&io::Result<CommandEnd>>) -> T,
+    ) -> T {
+        look(lock_ignoring_poison(&self.ended).as_ref())
+    }
+
+    pub(super) fn output_path(&self) -> &Path {
+        &self.output_file
+    }
+
+    /// Returns new output since the last read, up to the limit of one result.
+    pub(super) fn read_new_output(&self) -> io::Result<Vec<u8>> {
+        let mut seen = lock_ignoring_poison(&self.read_offset);
+        // Checked before reading: what it printed before it ended is in the file by then.
+        let is_running = self.is_running();
+        let mut file = match File::open(&self.output_file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            opened => opened?,
+        };
+        file.seek(SeekFrom::Start(*seen))?;
+        let mut bytes = Vec::new();
+        file.take(MAX_POLLED_BYTES).read_to_end(&mut bytes)?;
+        let is_full = bytes.len() as u64 == MAX_POLLED_BYTES;
+        // An incomplete line, or one that continues beyond the limit, is returned when it is
+        // complete; one that is longer than the limit is returned in parts.
+        let torn = if is_full { bytes.len() } else { 0 };
+        if is_full || is_running {
+            bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(torn, |end| end + 1));
+        }
+        *seen = seen.saturating_add(bytes.len() as u64);
+        Ok(bytes)
+    }
+}
+
+/// Locks a mutex even if it is poisoned: the data behind it is consistent at all times.
+fn lock_ignoring_poison<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,103 @@
+//! `BashOutputTool`: returns the new output of a background command.
+
+use std::sync::Arc;
+
+use grep_matcher::Matcher;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
+
+use super::background_commands::BackgroundCommand;
+use super::report;
+use crate::tool_context::ToolContext;
+use crate::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_spec::tool_spec;
+
+/// Polls background commands.
+#[derive(Debug, Clone)]
+pub struct BashOutputTool {
+    workplace: ToolContext,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct BashOutputInput {
+    /// The name that Bash gave the command
+    #[schemars(length(min = 1))]
+    bash_id: String,
+    /// A regular expression: only lines that match are shown, the others are passed over for good
+    filter: Option<String>,
+}
+
+impl ToolInput for BashOutputInput {}
+
+impl BashOutputTool {
+    /// Returns a tool that polls the commands started in `workplace`.
+    #[must_use]
+    pub fn new(workplace: impl Into<ToolContext>) -> Self {
+        Self { workplace: workplace.into() }
+    }
+
+    fn read_output(&self, context: &CallContext, input: &RawJson) -> Result<RawJson, ToolError> {
+        let asked: BashOutputInput = tool_input::read_input(input)?;
+        let shell = self.workplace.background_command(&context.lane, &asked.bash_id)?;
+        let filter = asked.filter.as_deref().map(crate::search::line_regex).transpose()?;
+        let state = describe_state(&shell);
+        let bytes = shell.read_new_output().map_err(|error| unreadable_output_error(&error))?;
+        let text = match filter {
+            Some(filter) => bytes
+                .split_inclusive(|byte| *byte == b'\n')
+                .filter(|line| filter.is_match(line).unwrap_or(false))
+                .map(String::from_utf8_lossy)
+                .collect(),
+            None => String::from_utf8_lossy(&bytes).into_owned(),
+        };
+        let said = if text.is_empty() { "(nothing new)\n".to_owned() } else { text };
+        Ok(RawJson::string(&format!("[{state}]\n{said}")))
+    }
+}
+
+/// Describes the state of a command.
+fn describe_state(shell: &BackgroundCommand) -> String {
+    shell.inspect_end(|ended| match ended {
+        None => "running".to_owned(),
+        Some(Ok(ended)) => report::describe_end(ended),
+        Some(Err(error)) => format!("could not be started: {error}"),
+    })
+}
+
+fn unreadable_output_error(error: &std::io::Error) -> ToolError {
+    ToolError::new(
+        "read_failed",
+        &format!("the output cannot be read: {error}"),
+        "start the command again, sending its output to a file",
+    )
+}
+
+impl Tool for BashOutputTool {
+    fn spec(&self) -> ToolSpec {
+        tool_spec::<BashOutputInput>(
+            "BashOutput",
+            "Shows what a command in the background has printed since the last look, and whether \
+             it still runs.",
+        )
+    }
+
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        let facts = |asked: BashOutputInput| {
+            let key: Arc<str> = Arc::from(format!("shell:{}", asked.bash_id));
+            tool_input::read_only_facts(vec![key], &asked.bash_id)
+        };
+        tool_input::read_input(input).map_or_else(problem_facts, facts)
+    }
+
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+        let found = self.read_output(&context, &input);
+        let outcome = found.map_or_else(ToolOutcome::Failed, ToolOutcome::Done);
+        Box::pin(std::future::ready(outcome))
+    }
+}

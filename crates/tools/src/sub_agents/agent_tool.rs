@@ -1,0 +1,64 @@
+//! `AgentTool`: one task for one sub-agent.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use windlass_core::call::outcome::ToolError;
+use windlass_core::run::child_runs::ChildTask;
+use windlass_core::settings::conversation_settings::Effort;
+
+use super::agent_catalog::AgentCatalog;
+use super::delegation::{DelegationInput, DelegationTool};
+use crate::tool_input::ToolInput;
+
+/// `AgentTool`: delegates a task to a sub-agent and waits for its answer.
+pub type AgentTool = DelegationTool<AgentInput>;
+
+/// The input: one task, and which agent does it.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentInput {
+    /// The task in three to five words
+    description: String,
+    /// The task, complete in itself: the child sees nothing of this conversation
+    #[schemars(length(min = 1))]
+    prompt: String,
+    /// Which agent does it; one like you if left out
+    subagent_type: Option<String>,
+    /// How hard the child is to try: low, medium, high, xhigh or max; as its agent does if left out
+    effort: Option<String>,
+    /// Only false: the call waits for the answer
+    run_in_background: Option<bool>,
+}
+
+/// Returns the error for an unknown effort.
+pub(super) fn unknown_effort_error(word: &str) -> Option<String> {
+    let is_unknown = Effort::from_name(word).is_none();
+    is_unknown.then(|| format!("the effort is {word}; write low, medium, high, xhigh or max"))
+}
+
+impl ToolInput for AgentInput {
+    fn validation_error(&self) -> Option<String> {
+        if let Some(problem) = self.effort.as_deref().and_then(unknown_effort_error) {
+            return Some(problem);
+        }
+        let why = "a child cannot be left in the background; leave run_in_background out and the \
+                   call waits for its answer";
+        (self.run_in_background == Some(true)).then(|| why.to_owned())
+    }
+}
+
+impl DelegationInput for AgentInput {
+    const NAME: &'static str = "Agent";
+    const DESCRIPTION: &'static str = "Hands a task to another agent, which works in a conversation of its own and returns its \
+         final answer. Several calls in one turn work side by side.";
+
+    fn child_tasks(&self, known: &AgentCatalog) -> Result<Vec<ChildTask>, ToolError> {
+        let effort = self.effort.as_deref().and_then(Effort::from_name);
+        let task = known.build_task(&self.prompt, self.subagent_type.as_deref())?;
+        Ok(vec![ChildTask { effort, ..task }])
+    }
+
+    fn task_summary(&self) -> String {
+        self.description.clone()
+    }
+}

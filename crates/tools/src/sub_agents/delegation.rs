@@ -1,0 +1,91 @@
+//! Common implementation of the tools that delegate tasks to sub-agents.
+
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use windlass_core::call::call_facts::{
+    AnsweredBy, CallFacts, Interruptibility, ProbeSupport, Repeatability,
+};
+use windlass_core::call::call_order::TouchedResources;
+use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::run::child_runs;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
+
+use super::agent_catalog::AgentCatalog;
+use crate::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_spec::tool_spec;
+
+/// The input of a delegation tool, and the tool's name and description.
+pub(super) trait DelegationInput: ToolInput + JsonSchema {
+    const NAME: &'static str;
+    const DESCRIPTION: &'static str;
+
+    /// Returns the tasks of the child runs.
+    fn child_tasks(&self, known: &AgentCatalog) -> Result<Vec<child_runs::ChildTask>, ToolError>;
+
+    /// Returns a short summary of the tasks.
+    fn task_summary(&self) -> String;
+}
+
+/// A tool that delegates tasks to sub-agents.
+#[derive(Debug, Clone, Default)]
+pub struct DelegationTool<I> {
+    agents: AgentCatalog,
+    input: PhantomData<fn() -> I>,
+}
+
+impl<I> DelegationTool<I> {
+    /// Adds an agent that tasks may name.
+    #[must_use]
+    pub fn with(mut self, name: &str, about: &str) -> Self {
+        self.agents.add(name, about);
+        self
+    }
+}
+
+#[expect(private_bounds, reason = "what is handed out is for the tools of this folder to say")]
+impl<I: DelegationInput> DelegationTool<I> {
+    fn assess_input(&self, input: &RawJson) -> Result<CallFacts, ToolError> {
+        let input: I = tool_input::read_input(input)?;
+        Ok(delegation_facts(input.child_tasks(&self.agents)?, &input.task_summary()))
+    }
+}
+
+impl<I: DelegationInput + 'static> Tool for DelegationTool<I> {
+    fn needs_workspace(&self) -> bool {
+        false
+    }
+
+    fn spec(&self) -> ToolSpec {
+        let description = self.agents.description(I::DESCRIPTION);
+        ToolSpec { description, ..tool_spec::<I>(I::NAME, "") }
+    }
+
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        self.assess_input(input).unwrap_or_else(problem_facts)
+    }
+
+    /// Not called in practice: the core answers this call with the sub-agent results.
+    fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+        let nobody_began =
+            ToolError::new("no_child", "no child was begun for this call", "do the work yourself");
+        Box::pin(std::future::ready(ToolOutcome::Failed(nobody_began)))
+    }
+}
+
+/// Returns the facts of a call that waits for sub-agents: it changes nothing by itself and
+/// conflicts with no other call.
+fn delegation_facts(children: Vec<child_runs::ChildTask>, summary: &str) -> CallFacts {
+    CallFacts {
+        touches: TouchedResources::Reads(Vec::new()),
+        repeat: Repeatability::OnceOnly,
+        interrupt: Interruptibility::Interruptible,
+        probe: ProbeSupport::Unsupported,
+        answered_by: AnsweredBy::Children,
+        summary: Some(tool_input::one_line_summary(summary)),
+        children,
+        ..CallFacts::default()
+    }
+}

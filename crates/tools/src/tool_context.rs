@@ -1,0 +1,300 @@
+//! Shared tool context of an agent's tools: path zones, tool state, clock, background commands.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::ToolError;
+use windlass_core::log::ids::LaneId;
+use windlass_core::permission::{
+    CallEffect, CallSubject, HookPreference, PathAccess, PathZone, PermissionQuery, Permissions,
+    RuleDecision,
+};
+use windlass_runtime::SystemClock;
+use windlass_runtime::ports::{CallContext, Clock};
+
+use crate::files::{PathZones, ResolvedPath};
+use crate::shell::{BackgroundCommands, RunningCommands};
+use crate::tool_state::{ToolState, ToolStateStorage};
+
+/// A workspace and everything around it that tools need. Cloning it is cheap, and the clones share
+/// their tool state.
+#[derive(Clone)]
+pub struct ToolContext {
+    zones: Arc<PathZones>,
+    state_storage: Arc<ToolStateStorage>,
+    hidden_patterns: Arc<Gitignore>,
+    rules: Option<Arc<Permissions>>,
+    clock: Arc<dyn Clock>,
+    background_commands: Arc<BackgroundCommands>,
+    running_commands: Arc<RunningCommands>,
+    command_variables: Arc<Vec<(String, String)>>,
+}
+
+impl ToolContext {
+    /// Returns a tool context for `workspace`, with the folders of this user. The tool state is
+    /// lost with this process.
+    #[must_use]
+    pub fn new(workspace: &Path) -> Self {
+        Self::with_zones(PathZones::new(workspace))
+    }
+
+    /// Returns a tool context with these zones.
+    #[must_use]
+    pub fn with_zones(zones: PathZones) -> Self {
+        Self {
+            zones: Arc::new(zones),
+            state_storage: Arc::new(ToolStateStorage::temporary()),
+            hidden_patterns: Arc::new(Gitignore::empty()),
+            rules: None,
+            clock: Arc::new(SystemClock::start()),
+            background_commands: Arc::default(),
+            running_commands: Arc::default(),
+            command_variables: Arc::default(),
+        }
+    }
+
+    /// Adds environment variables for commands.
+    #[must_use]
+    pub fn with_variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        // A name that no environment can contain would keep every command from starting.
+        let fits = |(name, _): &(String, String)| !name.is_empty() && !name.contains(['=', '\0']);
+        self.command_variables = Arc::new(variables.into_iter().filter(fits).collect());
+        self
+    }
+
+    /// Keeps the tool state of conversations in `folder`, so that the next process finds it.
+    #[must_use]
+    pub fn with_state_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        // Tools must not change their own state.
+        self.zones = Arc::new(PathZones::clone(&self.zones).with_protected_folder(&folder));
+        self.state_storage = Arc::new(ToolStateStorage::Persistent(folder));
+        self
+    }
+
+    /// Deletes the tool state of the conversation on `lane`.
+    pub fn delete_state(&self, lane: &LaneId) -> std::io::Result<()> {
+        self.tool_state(lane).clear()
+    }
+
+    /// Uses `clock` to measure time.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Applies these rules: files that they deny to read are not found by searching either. Whether
+    /// a call may run at all is decided elsewhere.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Permissions) -> Self {
+        self.rules = Some(Arc::new(rules));
+        self
+    }
+
+    /// Returns the context with the rules of the run that a call belongs to: they came with its
+    /// prompt, whichever process runs it.
+    #[must_use]
+    pub(crate) fn of_run(&self, context: &CallContext) -> Self {
+        match (&self.rules, &context.settings) {
+            (Some(_), Some(settings)) => self.clone().with_rules(settings.rules.clone()),
+            (None, _) | (_, None) => self.clone(),
+        }
+    }
+
+    /// Adds paths that `GlobTool` and `GrepTool` skip, written as in a `.gitignore` and relative to
+    /// the workspace. An invalid pattern hides everything.
+    #[must_use]
+    pub fn with_hidden_patterns<'p>(mut self, patterns: impl IntoIterator<Item = &'p str>) -> Self {
+        let mut builder = GitignoreBuilder::new(self.zones.root());
+        for pattern in patterns {
+            if builder.add_line(None, pattern).is_err() {
+                drop(builder.add_line(None, "**"));
+            }
+        }
+        self.hidden_patterns = Arc::new(builder.build().unwrap_or_else(|_| Gitignore::empty()));
+        self
+    }
+
+    /// Returns the path zones.
+    #[must_use]
+    pub fn zones(&self) -> &PathZones {
+        &self.zones
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// Returns the environment variables for commands.
+    pub(crate) fn command_variables(&self) -> &[(String, String)] {
+        &self.command_variables
+    }
+
+    /// Returns the background commands.
+    pub(crate) fn background_commands(&self) -> &BackgroundCommands {
+        &self.background_commands
+    }
+
+    /// Returns the running commands.
+    pub(crate) fn running_commands(&self) -> &Arc<RunningCommands> {
+        &self.running_commands
+    }
+
+    pub(crate) fn tool_state(&self, lane: &LaneId) -> ToolState {
+        self.state_storage.for_lane(lane)
+    }
+
+    /// Returns whether a search skips `path`.
+    pub(crate) fn is_hidden(&self, path: &Path, is_folder: bool) -> bool {
+        let inside = path.starts_with(self.zones.root());
+        let is_hidden =
+            || self.hidden_patterns.matched_path_or_any_parents(path, is_folder).is_ignore();
+        // A conversation may search the output of its own commands.
+        let is_own = self.zones.is_in_own_folder(path) && !ToolState::may_be_output(path);
+        (inside && is_hidden()) || is_own || self.zones.is_private(path) || self.is_denied(path)
+    }
+
+    fn is_denied(&self, path: &Path) -> bool {
+        let Some(rules) = &self.rules else { return false };
+        matches!(self.read_decision_by(rules, &path.to_string_lossy()), RuleDecision::Deny(_))
+    }
+
+    /// Returns the permission decision about reading `path`; without rules, paths in the workspace
+    /// may be read.
+    pub(crate) fn read_decision(&self, path: &str) -> RuleDecision {
+        let rules = self.rules.as_deref().cloned().unwrap_or_default();
+        self.read_decision_by(&rules, path)
+    }
+
+    fn read_decision_by(&self, rules: &Permissions, path: &str) -> RuleDecision {
+        let subject = self.read_subject(path);
+        let (tool, effect, lean) = ("Read", CallEffect::ReadOnly, HookPreference::Neutral);
+        rules.evaluate_rules(PermissionQuery {
+            tool,
+            subject: &subject,
+            effect,
+            preference: lean,
+            grants: &[],
+        })
+    }
+
+    /// Resolves `path` for reading: in the zones, or among the output files of this conversation's
+    /// commands.
+    pub(crate) fn resolve_to_read(
+        &self,
+        desk: &ToolState,
+        path: &str,
+    ) -> Result<ResolvedPath, ToolError> {
+        let zones = self.zones.as_ref();
+        let outputs = ToolState::may_be_output(Path::new(path)).then(|| desk.real_outputs_folder());
+        match outputs.flatten() {
+            Some(outputs) => zones.resolve_with_folder(path, &outputs),
+            None => zones.resolve(path),
+        }
+    }
+
+    /// Resolves `path` as a folder to search.
+    pub(crate) fn resolve_search_folder(&self, path: &str) -> Result<ResolvedPath, ToolError> {
+        let place = self.zones.resolve(path)?;
+        place.check_folder()?;
+        self.check_not_hidden(&place)?;
+        Ok(place)
+    }
+
+    /// Resolves `path` as a file or folder for a content search.
+    pub(crate) fn resolve_to_search(
+        &self,
+        desk: &ToolState,
+        path: &str,
+    ) -> Result<ResolvedPath, ToolError> {
+        let place = self.resolve_to_read(desk, path)?;
+        place.check_readable()?;
+        self.check_not_hidden(&place)?;
+        Ok(place)
+    }
+
+    fn check_not_hidden(&self, place: &ResolvedPath) -> Result<(), ToolError> {
+        match self.is_hidden(&place.real_path(), true) {
+            true => Err(ToolError::new(
+                "hidden",
+                &format!("{} is hidden from searches", place.display_path.display()),
+                "search elsewhere, or ask the user",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the resource keys of a call about `path`.
+    pub(crate) fn resource_keys(&self, path: &str) -> Vec<Arc<str>> {
+        crate::files::resource_keys(&self.zones, path)
+    }
+
+    /// Returns the permission subject of a call that reads `path`.
+    pub(crate) fn read_subject(&self, path: &str) -> CallSubject {
+        CallSubject::Paths(self.zones.path_uses(path, PathAccess::Read))
+    }
+
+    /// Returns the facts with permission for a conversation to read the output of its own commands.
+    pub(crate) fn allow_own_outputs(&self, lane: &LaneId, mut facts: CallFacts) -> CallFacts {
+        let CallSubject::Paths(uses) = &mut facts.subject else { return facts };
+        if !uses.iter().all(|used| ToolState::may_be_output(Path::new(&*used.path))) {
+            return facts;
+        }
+        let Some(outputs) = self.tool_state(lane).real_outputs_folder() else { return facts };
+        if uses.iter().all(|used| Path::new(&*used.path).starts_with(&outputs)) {
+            uses.iter_mut().for_each(|used| used.zone = PathZone::Workspace);
+        }
+        facts
+    }
+
+    /// Returns the permission subject of a call that changes `path`.
+    pub(crate) fn write_subject(&self, path: &str) -> CallSubject {
+        CallSubject::Paths(self.zones.path_uses(path, PathAccess::Write))
+    }
+}
+
+impl From<&Path> for ToolContext {
+    fn from(workspace: &Path) -> Self {
+        Self::new(workspace)
+    }
+}
+
+impl From<&str> for ToolContext {
+    fn from(workspace: &str) -> Self {
+        Self::new(Path::new(workspace))
+    }
+}
+
+impl From<&PathBuf> for ToolContext {
+    fn from(workspace: &PathBuf) -> Self {
+        Self::new(workspace)
+    }
+}
+
+impl From<PathBuf> for ToolContext {
+    fn from(workspace: PathBuf) -> Self {
+        Self::new(&workspace)
+    }
+}
+
+impl From<OsString> for ToolContext {
+    fn from(workspace: OsString) -> Self {
+        Self::new(Path::new(&workspace))
+    }
+}
+
+impl From<&Self> for ToolContext {
+    fn from(place: &Self) -> Self {
+        place.clone()
+    }
+}
+
+impl std::fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workplace").field("zones", &self.zones).finish_non_exhaustive()
+    }
+}

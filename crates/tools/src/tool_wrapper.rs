@@ -1,0 +1,69 @@
+//! Wraps tools: code around `run`; everything else is forwarded to the tool.
+
+use std::sync::Arc;
+
+use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::log::ids::LaneId;
+use windlass_core::log::input::ProbeResult;
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::ToolRegistry;
+use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
+
+/// Code around the run of a tool.
+pub(crate) trait ToolWrapper: Send + Sync + 'static {
+    /// Runs the tool.
+    fn run_wrapped<'a>(
+        &'a self,
+        tool: &'a dyn Tool,
+        context: CallContext,
+        input: RawJson,
+    ) -> BoxFuture<'a, ToolOutcome>;
+}
+
+/// Wraps each of the tools.
+pub(crate) fn wrap_all<A: ToolWrapper + Clone>(tools: &ToolRegistry, around: &A) -> ToolRegistry {
+    let names = tools.specs().into_iter().map(|spec| spec.name);
+    let wrapped = |tool| WrappedTool { tool, wrapper: around.clone() };
+    names
+        .filter_map(|name| tools.get(&name))
+        .map(wrapped)
+        .fold(ToolRegistry::default(), ToolRegistry::with)
+}
+
+/// A wrapped tool.
+struct WrappedTool<A> {
+    tool: Arc<dyn Tool>,
+    wrapper: A,
+}
+
+impl<A: ToolWrapper> Tool for WrappedTool<A> {
+    fn spec(&self) -> ToolSpec {
+        self.tool.spec()
+    }
+
+    fn assess(&self, input: &RawJson) -> CallFacts {
+        self.tool.assess(input)
+    }
+
+    fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
+        self.tool.assess_in_lane(lane, input)
+    }
+
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+        self.wrapper.run_wrapped(self.tool.as_ref(), context, input)
+    }
+
+    fn probe(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ProbeResult> {
+        self.tool.probe(context, input)
+    }
+
+    fn needs_workspace(&self) -> bool {
+        self.tool.needs_workspace()
+    }
+
+    fn on_lane_released(&self, lane: &LaneId) {
+        self.tool.on_lane_released(lane);
+    }
+}

@@ -1,0 +1,75 @@
+//! Definition of a sub-agent: its description, system prompt, tools and settings.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use windlass_core::settings::conversation_settings::Settings;
+use windlass_runtime::ToolRegistry;
+
+/// The definition of a sub-agent, registered with
+/// [`WindlassBuilder::sub_agent`](crate::WindlassBuilder::sub_agent). Whatever it leaves unset is
+/// inherited from the parent.
+pub struct AgentDefinition {
+    pub(crate) description: Arc<str>,
+    system_prompt: Option<Arc<str>>,
+    tools: Option<BTreeSet<String>>,
+    settings_change: Option<SettingsChange>,
+}
+
+type SettingsChange = Box<dyn FnOnce(&mut Settings) + Send>;
+
+impl AgentDefinition {
+    /// Creates a definition. `about` describes what the sub-agent is for, and is shown to the model
+    /// that chooses a sub-agent.
+    #[must_use]
+    pub fn new(about: &str) -> Self {
+        Self {
+            description: Arc::from(about),
+            system_prompt: None,
+            tools: None,
+            settings_change: None,
+        }
+    }
+
+    /// Sets the system prompt; the parent's is used if this is not called.
+    #[must_use]
+    pub fn system_prompt(mut self, prompt: &str) -> Self {
+        self.system_prompt = Some(Arc::from(prompt));
+        self
+    }
+
+    /// Limits the sub-agent to the parent's tools of these names; it has all of the parent's tools
+    /// if this is not called.
+    #[must_use]
+    pub fn tools(mut self, names: &[&str]) -> Self {
+        self.tools = Some(names.iter().map(|name| (*name).to_owned()).collect());
+        self
+    }
+
+    /// Changes any other setting. `change` gets the parent's settings without output schema and
+    /// completion gate, which are not inherited.
+    #[must_use]
+    pub fn settings(mut self, change: impl FnOnce(&mut Settings) + Send + 'static) -> Self {
+        self.settings_change = Some(Box::new(change));
+        self
+    }
+
+    pub(crate) fn select_tools(&self, all: &ToolRegistry) -> ToolRegistry {
+        match &self.tools {
+            Some(names) => all.filter(|name| names.contains(name)),
+            None => all.clone(),
+        }
+    }
+
+    pub(crate) fn build_settings(self, own: &Settings) -> Settings {
+        let mut settings = Settings { output: None, ..own.clone() };
+        settings.gate = windlass_core::guard::completion_gate::CompletionGate::default();
+        if let Some(system) = self.system_prompt {
+            settings.system = system;
+        }
+        if let Some(change) = self.settings_change {
+            change(&mut settings);
+        }
+        settings
+    }
+}

@@ -1,0 +1,460 @@
+//! Performs a move: what the driver and the world around it do.
+
+use std::sync::Arc;
+
+use windlass_core::budget::spending::SpendingCaps;
+use windlass_core::call::call_state::CallState;
+use windlass_core::log::ids::{CallId, LaneId, QuestionId, RunId, UnixMillis};
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
+use windlass_core::log::input::{Input, ProbeResult};
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::reply::{ModelReply, TokenUsage};
+use windlass_core::permission::PermissionRule;
+use windlass_core::run::active_run::{PendingModelCall, Run};
+use windlass_core::run::child_runs::{ChildOutcome, ChildResult, ChildTask, ParentLink};
+use windlass_core::run::side_requests::CLASSIFICATION_RESERVED_TOKENS;
+use windlass_core::run::wanted::Effect;
+
+use super::bounds::{RemainingChoices, spend};
+use super::choices;
+use super::config::{CommandDelivery, ExplorerConfig, OwnerChoice, UsageReporting};
+use super::core_under_test::CoreUnderTest;
+use super::invariants::{self, BrokenInvariant};
+use super::ledger::Ledger;
+use super::moves::{
+    AnswerChoice, CommandChoice, ProbeChoice, TimeLapse, WorldMove, streamed_blocks,
+};
+use super::review_choices::{self, ReviewChoice};
+use super::world::ExploredState;
+
+/// How late a timer may fire.
+const LATE_MS: u64 = 1_000;
+
+/// How long the process sleeps: longer than any driver takes to notice.
+const ASLEEP_MS: u64 = 1_000_000;
+
+/// Tokens that a parent lets its child spend.
+pub(crate) const TASK_TOKENS: u64 = 60;
+
+/// A configuration with the core under test: unmodified or with a planted bug.
+#[derive(Clone, Copy)]
+pub(crate) struct ExplorerSim<'a> {
+    pub(crate) config: &'a ExplorerConfig,
+    pub(crate) eyes: CoreUnderTest<'a>,
+}
+
+impl ExplorerSim<'_> {
+    /// Returns the first state: an empty lane with its settings recorded.
+    pub(crate) fn start(&self) -> Result<ExploredState, BrokenInvariant> {
+        let mut world = ExploredState::new(self.config);
+        self.feed(&mut world, self.settings_of(OwnerChoice::First))?;
+        world.sync();
+        Ok(world)
+    }
+
+    /// Returns the state after `step`.
+    pub(crate) fn act(
+        &self,
+        before: &ExploredState,
+        step: WorldMove,
+    ) -> Result<ExploredState, BrokenInvariant> {
+        let mut world = before.clone();
+        charge(&mut world.left, before, step);
+        match step {
+            WorldMove::Fire(call) => fire(&mut world, call)?,
+            WorldMove::Post(letter) => self.post(&mut world, letter)?,
+            WorldMove::Drain => self.drain(&mut world)?,
+            WorldMove::Die { keep, owner } => self.die(&mut world, keep, owner)?,
+            WorldMove::Fork => self.fork(&mut world)?,
+            WorldMove::Tick => self.tick(&mut world)?,
+            WorldMove::Configure | WorldMove::Offer(_) => self.configure(&mut world, step)?,
+            WorldMove::Lapse(lapse) => self.lapse(&mut world, lapse),
+            WorldMove::Advise(says) => self.return_review(&mut world, says)?,
+            WorldMove::Say(_) | WorldMove::Block(_) | WorldMove::Fail(_) => {
+                self.of_model(&mut world, step)?;
+            }
+            WorldMove::Return(..)
+            | WorldMove::Hook(..)
+            | WorldMove::Probe(..)
+            | WorldMove::Think(..) => {
+                self.of_call(&mut world, step)?;
+            }
+        }
+        Ok(world)
+    }
+
+    /// Sends an input to the core, stores and applies its records, and drops effects that are no
+    /// longer wanted.
+    pub(crate) fn feed(
+        &self,
+        world: &mut ExploredState,
+        input: Input,
+    ) -> Result<(), BrokenInvariant> {
+        let Some(entry) = self.eyes.decide(&world.live, world.now, input) else { return Ok(()) };
+        let before = world.live.clone();
+        invariants::facts(world, &entry)?;
+        world.append(&entry).map_err(|error| BrokenInvariant::new("the log is dense", &error))?;
+        invariants::step(&before, &entry, &world.live)?;
+        self.clear_air(world);
+        Ok(())
+    }
+
+    fn clear_air(&self, world: &mut ExploredState) {
+        if world.fired.is_empty() && world.stream.is_none() {
+            return;
+        }
+        let effects = self.eyes.wanted(&world.live).effects;
+        let flies = |id: &CallId| effects.iter().any(|effect| is_of(effect, *id));
+        world.fired.retain(flies);
+        if !effects.iter().any(|effect| matches!(effect, Effect::CallModel(_))) {
+            world.stream = None;
+        }
+    }
+
+    fn of_model(&self, world: &mut ExploredState, step: WorldMove) -> Result<(), BrokenInvariant> {
+        let Some(asking) = world.live.run.as_ref().and_then(Run::pending_model_call).cloned()
+        else {
+            return Ok(());
+        };
+        let input = match step {
+            WorldMove::Say(line) => self.reply_input(&asking, line),
+            WorldMove::Block(line) => {
+                world.stream = Some(streamed_blocks(world, line));
+                self.block_ready(world, &asking, line)
+            }
+            WorldMove::Fail(fault) => Some(Input::ModelFailed {
+                model_call: asking.model_call,
+                failure: choices::failure(fault),
+            }),
+            _ => None,
+        };
+        if !matches!(step, WorldMove::Block(_)) {
+            world.stream = None;
+        }
+        input.map_or(Ok(()), |input| self.feed(world, input))
+    }
+
+    fn reply_input(&self, asking: &PendingModelCall, line: u8) -> Option<Input> {
+        let line = self.config.lines.get(usize::from(line))?;
+        let reply = match self.config.billing {
+            UsageReporting::Little => line.reply.clone(),
+            UsageReporting::Honest => Arc::new(with_usage(&line.reply, asking, 1)),
+            UsageReporting::Full => Arc::new(with_usage(&line.reply, asking, asking.max_tokens)),
+        };
+        Some(Input::ModelReplied {
+            model_call: asking.model_call,
+            reply,
+            facts: line.facts.clone(),
+        })
+    }
+
+    fn block_ready(
+        &self,
+        world: &ExploredState,
+        asking: &PendingModelCall,
+        line: u8,
+    ) -> Option<Input> {
+        let line = self.config.lines.get(usize::from(line))?;
+        let place = usize::from(world.stream?.calls.checked_sub(1)?);
+        let (index, call) = line.reply.tool_uses().nth(place)?;
+        let facts = line.facts.get(place)?.clone();
+        Some(Input::BlockReady {
+            model_call: asking.model_call,
+            index,
+            tool_use: call.clone(),
+            facts,
+        })
+    }
+
+    fn of_call(&self, world: &mut ExploredState, step: WorldMove) -> Result<(), BrokenInvariant> {
+        let input = match step {
+            WorldMove::Return(call, back) => tool_returned_input(world, call, back),
+            WorldMove::Hook(call, say) => {
+                let context = (say == choices::HookChoice::Tell).then(|| Arc::from("h"));
+                Some(Input::HookResponded { call, decision: choices::hook_answer(say), context })
+            }
+            WorldMove::Probe(call, find) => {
+                Some(Input::CallProbed { call, result: finding(&world.ledger, call, find) })
+            }
+            WorldMove::Think(call, think) => {
+                let input_tokens = match self.config.billing {
+                    UsageReporting::Little | UsageReporting::Honest => 2,
+                    UsageReporting::Full => CLASSIFICATION_RESERVED_TOKENS,
+                };
+                let usage = TokenUsage { input_tokens, ..TokenUsage::default() };
+                Some(Input::CallClassified {
+                    call,
+                    classification: choices::classification_of(think),
+                    usage,
+                })
+            }
+            _ => None,
+        };
+        input.map_or(Ok(()), |input| self.feed(world, input))
+    }
+
+    fn return_review(
+        &self,
+        world: &mut ExploredState,
+        says: ReviewChoice,
+    ) -> Result<(), BrokenInvariant> {
+        let Some(sought) = world.live.run.as_ref().and_then(Run::pending_review) else {
+            return Ok(());
+        };
+        let advice = review_choices::review_result(says, &sought.review, self.config.billing);
+        self.feed(world, Input::ReviewReturned { id: sought.id, result: advice })
+    }
+
+    /// No timer fires: the next input finds that it is late.
+    fn lapse(&self, world: &mut ExploredState, lapse: TimeLapse) {
+        let wake_at = self.eyes.wanted(&world.live).wake_at.unwrap_or(world.now);
+        let over_ms = match lapse {
+            TimeLapse::Late => LATE_MS,
+            TimeLapse::Asleep => ASLEEP_MS,
+        };
+        world.now = world.now.max(wake_at).plus_ms(over_ms);
+    }
+
+    fn tick(&self, world: &mut ExploredState) -> Result<(), BrokenInvariant> {
+        let wake_at = self.eyes.wanted(&world.live).wake_at.unwrap_or_default();
+        world.now = UnixMillis(world.now.0.max(wake_at.0));
+        self.feed(world, Input::TimerFired {})
+    }
+
+    fn configure(&self, world: &mut ExploredState, step: WorldMove) -> Result<(), BrokenInvariant> {
+        if let WorldMove::Offer(owner) = step {
+            world.owner = owner;
+        }
+        self.feed(world, self.settings_of(world.owner))
+    }
+
+    pub(crate) fn settings_of(&self, owner: OwnerChoice) -> Input {
+        Input::Configured { settings: self.config.settings_of(owner).clone() }
+    }
+
+    fn post(
+        &self,
+        world: &mut ExploredState,
+        letter: CommandChoice,
+    ) -> Result<(), BrokenInvariant> {
+        let body = body(world, letter);
+        world.mails += 1;
+        world.mailbox.push(InboxMessage { id: world.mails, body });
+        match self.config.mailing {
+            CommandDelivery::AtOnce => self.drain(world),
+            CommandDelivery::Boxed => Ok(()),
+        }
+    }
+
+    /// Reads the inbox. A command leaves the inbox in the transaction that stores its entry, and
+    /// only then.
+    fn drain(&self, world: &mut ExploredState) -> Result<(), BrokenInvariant> {
+        let (mail, head) = (std::mem::take(&mut world.mailbox), world.live.head);
+        self.feed(world, Input::CommandsReceived { messages: mail.clone() })?;
+        if world.live.head == head {
+            world.mailbox = mail;
+        }
+        Ok(())
+    }
+
+    fn die(
+        &self,
+        world: &mut ExploredState,
+        keep: u8,
+        owner: OwnerChoice,
+    ) -> Result<(), BrokenInvariant> {
+        world.lose_memory(usize::from(keep));
+        world.owner = owner;
+        let epoch = world.live.epoch.saturating_add(1);
+        let prompt_hash = self.config.hash_of(owner).clone();
+        self.feed(
+            world,
+            Input::OwnerChanged { epoch, prompt_hash, prompt_fingerprint: None, settings: None },
+        )
+    }
+
+    /// Forks the lane. The copy continues; the ledger of the observer was about the other lane.
+    fn fork(&self, world: &mut ExploredState) -> Result<(), BrokenInvariant> {
+        let at = world.live.head;
+        self.feed(world, Input::Forked { parent: LaneId::from("p"), at })?;
+        world.sync();
+        world.mailbox.clear();
+        world.fired.clear();
+        world.ledger = Ledger::default();
+        Ok(())
+    }
+}
+
+fn is_of(effect: &Effect, id: CallId) -> bool {
+    matches!(effect, Effect::RunTool { call, .. } if *call == id)
+}
+
+fn fire(world: &mut ExploredState, id: CallId) -> Result<(), BrokenInvariant> {
+    world.fired.push(id);
+    let deed = world.ledger.fire(id);
+    let round = world.live.run.as_ref().and_then(Run::round);
+    let once = round.and_then(|round| round.call(id)).is_none_or(|c| !c.facts.is_repeatable());
+    if once && deed.fired > deed.permits {
+        let what = format!("call {id} took effect {} times, allowed {}", deed.fired, deed.permits);
+        return Err(BrokenInvariant::new("a once-only call takes effect once", &what));
+    }
+    Ok(())
+}
+
+fn with_usage(reply: &ModelReply, asking: &PendingModelCall, output_tokens: u64) -> ModelReply {
+    let usage = TokenUsage {
+        input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
+        output_tokens,
+        ..TokenUsage::default()
+    };
+    ModelReply { usage, ..reply.clone() }
+}
+
+fn tool_returned_input(
+    world: &ExploredState,
+    call: CallId,
+    back: choices::ToolReturnChoice,
+) -> Option<Input> {
+    let of = world.live.run.as_ref()?.round()?.call(call)?;
+    let started_at = match of.state {
+        CallState::Running { since } => since,
+        _ => world.now,
+    };
+    let outcome = choices::outcome(back);
+    Some(Input::ToolReturned { call, attempt: of.attempts, started_at, outcome })
+}
+
+fn finding(ledger: &Ledger, call: CallId, find: ProbeChoice) -> ProbeResult {
+    match find {
+        ProbeChoice::Unknown => ProbeResult::Unknown {},
+        ProbeChoice::Truth if ledger.stands(call) => {
+            ProbeResult::Happened { text: Arc::from("did") }
+        }
+        ProbeChoice::Truth => ProbeResult::DidNotHappen {},
+    }
+}
+
+fn body(world: &mut ExploredState, letter: CommandChoice) -> InboxCommand {
+    match letter {
+        CommandChoice::Prompt => {
+            InboxCommand::prompt(next_run(world), vec![ContentBlock::text("p")])
+        }
+        CommandChoice::Steer => {
+            InboxCommand::Steer { run: next_run(world), blocks: vec![ContentBlock::text("s")] }
+        }
+        CommandChoice::Child => InboxCommand::ChildFinished {
+            child: LaneId::from("k"),
+            text: Arc::from("c"),
+            result: None,
+        },
+        CommandChoice::Cancel => InboxCommand::Cancel { run: None },
+        CommandChoice::Abort => InboxCommand::Abort { run: None },
+        CommandChoice::CancelQueued => InboxCommand::Cancel {
+            run: world.live.prompt_queue.back().map(|queued| queued.run.clone()),
+        },
+        CommandChoice::Memory => InboxCommand::Memory { text: Arc::from("m") },
+        CommandChoice::Compact => InboxCommand::Compact { instructions: None },
+        CommandChoice::Task => task(world),
+        CommandChoice::Home(call, part) => child_result(world, call, part),
+        CommandChoice::Answer(question, choice) => {
+            InboxCommand::Answer { question, answer: answer(world, question, choice) }
+        }
+    }
+}
+
+fn next_run(world: &mut ExploredState) -> RunId {
+    world.runs += 1;
+    RunId::from(format!("r{}", world.runs))
+}
+
+fn task(world: &mut ExploredState) -> InboxCommand {
+    let caps = SpendingCaps { tokens: Some(TASK_TOKENS), usd_micros: None };
+    let call = CallId { model_call: 1, index: 0 };
+    let parent = ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
+    let task = ChildTask::new("", "t");
+    InboxCommand::Task { run: next_run(world), task, parent }
+}
+
+fn child_result(world: &mut ExploredState, call: CallId, part: u16) -> InboxCommand {
+    let spent = world.ledger.send_home(call, part);
+    let home = Some(ChildResult { call, part, spent, ending: ChildOutcome::Answered });
+    InboxCommand::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), result: home }
+}
+
+/// Returns the rule that is shown with the question: calls of this tool.
+fn suggested_rule(world: &ExploredState, question: QuestionId) -> Option<PermissionRule> {
+    let run = world.live.run.as_ref()?;
+    let id = run.open_questions().find(|open| open.id == question)?.kind.call()?;
+    PermissionRule::parse(&run.round()?.call(id)?.tool_use.name).ok()
+}
+
+fn answer(world: &ExploredState, question: QuestionId, choice: AnswerChoice) -> HumanAnswer {
+    match choice {
+        AnswerChoice::Grant => suggested_rule(world, question)
+            .map_or_else(HumanAnswer::allow, HumanAnswer::allow_with_rule),
+        AnswerChoice::Allow => HumanAnswer::allow(),
+        AnswerChoice::Deny => HumanAnswer::Deny { reason: Arc::from("n") },
+        AnswerChoice::Retry => HumanAnswer::Retry {},
+        AnswerChoice::MarkDone => HumanAnswer::MarkDone { text: Arc::from("d") },
+        AnswerChoice::Abandon => HumanAnswer::Abandon {},
+        AnswerChoice::Continue => HumanAnswer::Continue {},
+        AnswerChoice::Text => HumanAnswer::Text { text: Arc::from("w") },
+    }
+}
+
+/// Takes from the bounds what the move uses up.
+fn charge(left: &mut RemainingChoices, before: &ExploredState, step: WorldMove) {
+    let newest = before.disk.len().saturating_sub(1);
+    let used = match step {
+        WorldMove::Block(_) => &mut left.blocks,
+        WorldMove::Fail(_) => &mut left.failures,
+        WorldMove::Return(_, choices::ToolReturnChoice::Done | choices::ToolReturnChoice::Big) => {
+            return;
+        }
+        WorldMove::Return(..) => &mut left.mishaps,
+        WorldMove::Lapse(_) => &mut left.lapses,
+        WorldMove::Post(CommandChoice::Home(call, part)) if is_out(before, call, part) => return,
+        WorldMove::Offer(_) => &mut left.offers,
+        WorldMove::Post(letter) => of_letter(left, letter),
+        WorldMove::Die { owner, .. } if owner != before.owner && spend(&mut left.drifts) => {
+            return charge(left, before, with_owner(step, before.owner));
+        }
+        WorldMove::Die { keep, .. } if usize::from(keep) == newest => &mut left.crashes,
+        WorldMove::Die { .. } => &mut left.outages,
+        WorldMove::Fork => &mut left.forks,
+        WorldMove::Say(_) | WorldMove::Fire(_) | WorldMove::Hook(..) => return,
+        WorldMove::Think(..) | WorldMove::Advise(_) => return,
+        WorldMove::Probe(..) | WorldMove::Tick | WorldMove::Configure | WorldMove::Drain => return,
+    };
+    spend(used);
+}
+
+fn is_out(before: &ExploredState, call: CallId, part: u16) -> bool {
+    before
+        .ledger
+        .started_children()
+        .iter()
+        .any(|kid| (kid.call, kid.part) == (call, part) && kid.is_out())
+}
+
+fn with_owner(step: WorldMove, owner: OwnerChoice) -> WorldMove {
+    match step {
+        WorldMove::Die { keep, .. } => WorldMove::Die { keep, owner },
+        step => step,
+    }
+}
+
+fn of_letter(left: &mut RemainingChoices, letter: CommandChoice) -> &mut u8 {
+    match letter {
+        CommandChoice::Prompt => &mut left.prompts,
+        CommandChoice::Steer => &mut left.steers,
+        CommandChoice::Child => &mut left.children,
+        CommandChoice::Cancel | CommandChoice::CancelQueued => &mut left.cancels,
+        CommandChoice::Abort => &mut left.aborts,
+        CommandChoice::Memory => &mut left.memories,
+        CommandChoice::Compact => &mut left.compactions,
+        CommandChoice::Task => &mut left.tasks,
+        CommandChoice::Home(..) => &mut left.strays,
+        CommandChoice::Answer(..) => &mut left.answers,
+    }
+}

