@@ -16,7 +16,7 @@ fn plan() -> ConversationPlan {
 }
 
 fn call(index: u64) -> Value {
-    json!({ "ask": 1, "index": index })
+    json!({ "model_call": 1, "index": index })
 }
 
 fn block(line: &str) -> Value {
@@ -26,7 +26,7 @@ fn block(line: &str) -> Value {
 
 /// A log of entries, with one list of records each; the first has the reply with both calls.
 fn lane(records: &[Vec<Value>]) -> StoredLane {
-    let replied = json!({ "model_replied/1": { "ask": 1, "reply": {
+    let replied = json!({ "model_replied/1": { "model_call": 1, "reply": {
         "blocks": [block("c 1.1"), block("c 1.10")] } } });
     let entries: Vec<StoredEntry> = (1_i64..)
         .zip(records)
@@ -53,7 +53,7 @@ fn whole() -> Vec<Vec<Value>> {
 }
 
 fn questioned(about: Value) -> Value {
-    json!({ "question_asked/1": { "question": { "id": 1, "about": about } } })
+    json!({ "question_asked/1": { "question": { "id": 1, "kind": about } } })
 }
 
 fn ledger(lines: &[&str]) -> Vec<String> {

@@ -86,14 +86,14 @@ impl StoredLane {
     fn answered_ids(&self) -> Vec<u64> {
         let taken = self.with_tag("question_answered/1");
         taken
-            .filter_map(|(row, _, value)| answered_question(row, value.get("mail")?.as_u64()?))
+            .filter_map(|(row, _, value)| answered_question(row, value.get("message")?.as_u64()?))
             .collect()
     }
 
     /// The block of the reply that made the call, as JSON.
     pub(crate) fn find_call(&self, id: LoggedCallId) -> Option<&Value> {
         let mut replies = self.entries.iter().filter_map(|row| find_input(row, "model_replied/1"));
-        let reply = replies.find(|reply| read_number(reply, "ask") == Some(id.ask))?;
+        let reply = replies.find(|reply| read_number(reply, "model_call") == Some(id.ask))?;
         reply.get("reply")?.get("blocks")?.get(usize::try_from(id.index).ok()?)
     }
 }
@@ -101,7 +101,7 @@ impl StoredLane {
 /// The call that a record is about.
 pub(crate) fn call_id_of(value: &Value) -> Option<LoggedCallId> {
     let call = value.get("call")?;
-    Some(LoggedCallId { ask: read_number(call, "ask")?, index: read_number(call, "index")? })
+    Some(LoggedCallId { ask: read_number(call, "model_call")?, index: read_number(call, "index")? })
 }
 
 pub(crate) fn read_number(value: &Value, name: &str) -> Option<u64> {
@@ -118,7 +118,7 @@ fn split_tag(value: &Value) -> Option<(&str, &Value)> {
 
 fn parse_question(value: &Value) -> Option<LoggedQuestion> {
     let id = read_number(value, "id")?;
-    let (name, what) = split_tag(value.get("about")?)?;
+    let (name, what) = split_tag(value.get("kind")?)?;
     let about = match (name, call_id_of(what)) {
         ("uncertain", Some(call)) => LoggedQuestionKind::Uncertain(call),
         (name, _) => LoggedQuestionKind::Other(name.to_owned()),
@@ -128,7 +128,7 @@ fn parse_question(value: &Value) -> Option<LoggedQuestion> {
 
 /// The question that the inbox message read with this entry answers.
 fn answered_question(row: &StoredEntry, mail: u64) -> Option<u64> {
-    let read = find_input(row, "commands_received/1")?.get("mail")?.as_array()?;
+    let read = find_input(row, "commands_received/1")?.get("messages")?.as_array()?;
     let mail = read.iter().find(|read| read_number(read, "id") == Some(mail))?;
     read_number(mail.get("body")?.get("answer/1")?, "question")
 }

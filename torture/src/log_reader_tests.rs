@@ -12,15 +12,15 @@ fn lane(bodies: Vec<Value>) -> StoredLane {
 }
 
 fn asking() -> Value {
-    let about = json!({ "uncertain": { "call": { "ask": 2, "index": 1 } } });
+    let about = json!({ "uncertain": { "call": { "model_call": 2, "index": 1 } } });
     json!({ "seq": 1, "input": { "owner_changed/1": {} },
-            "records": [{ "owner_changed/1": {} }, { "question_asked/1": { "question": { "id": 7, "about": about } } }] })
+            "records": [{ "owner_changed/1": {} }, { "question_asked/1": { "question": { "id": 7, "kind": about } } }] })
 }
 
 fn answering(question: u64) -> Value {
     let body = json!({ "answer/1": { "question": question, "answer": { "retry": {} } } });
-    json!({ "seq": 2, "input": { "commands_received/1": { "mail": [{ "id": 4, "body": body }] } },
-            "records": [{ "question_answered/1": { "mail": 4 } }] })
+    json!({ "seq": 2, "input": { "commands_received/1": { "messages": [{ "id": 4, "body": body }] } },
+            "records": [{ "question_answered/1": { "message": 4 } }] })
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_terminal_record_ends_it() {
 #[test]
 fn a_call_is_found_by_reply_and_block() {
     let reply = json!({ "seq": 1, "records": [],
-        "input": { "model_replied/1": { "ask": 2, "reply": { "blocks": ["text", "the call"] } } } });
+        "input": { "model_replied/1": { "model_call": 2, "reply": { "blocks": ["text", "the call"] } } } });
     let lane = lane(vec![reply]);
     assert_eq!(lane.find_call(LoggedCallId { ask: 2, index: 1 }), Some(&json!("the call")));
     assert_eq!(lane.find_call(LoggedCallId { ask: 1, index: 1 }), None);
@@ -64,7 +64,7 @@ fn a_call_is_found_by_reply_and_block() {
 fn a_lane_that_was_only_made_and_looked_at_was_not_spoken_to() {
     let configured = json!({ "seq": 1, "input": {}, "records": [{ "configured/1": {} }] });
     let queued =
-        json!({ "seq": 2, "input": {}, "records": [{ "prompt_queued/1": { "mail": 1 } }] });
+        json!({ "seq": 2, "input": {}, "records": [{ "prompt_queued/1": { "message": 1 } }] });
     assert!(!lane(vec![configured.clone()]).has_prompt());
     assert!(StoredLane { waiting_mail: 1, ..lane(vec![configured.clone()]) }.has_prompt());
     assert!(lane(vec![configured, queued]).has_prompt());
