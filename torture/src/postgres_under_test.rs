@@ -48,12 +48,12 @@ impl<'b> TorturedServer<'b> {
             Ok((pid, (pid, process)))
         })?;
         let hear = process.stdout.take().context("the server says nothing")?;
-        let say = process.stdin.take();
+        let stdin = process.stdin.take();
         let mut server = Self {
             process,
             pid,
             brood,
-            stdin: say,
+            stdin,
             stdout: BufReader::new(hear),
             proxied_url: String::new(),
             direct_url: String::new(),

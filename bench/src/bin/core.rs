@@ -192,8 +192,8 @@ fn journal_note() -> (ContentBlock, CallFacts) {
 /// The inputs of one step: a reply with a call and a note for the journal, the responses of hooks,
 /// and the result of the tool. Each step reads another file, so that loop detection does not stop
 /// the run.
-fn step_inputs(ask: u32) -> Vec<Input> {
-    let path = format!("src/{ask}.rs");
+fn step_inputs(model_call: u32) -> Vec<Input> {
+    let path = format!("src/{model_call}.rs");
     let arguments = RawJson::encode(&std::collections::BTreeMap::from([("path", &path)]));
     let facts = CallFacts {
         touches: TouchedResources::Reads(vec![Arc::from(path.as_str())]),
@@ -215,15 +215,15 @@ fn step_inputs(ask: u32) -> Vec<Input> {
         usage: TokenUsage { input_tokens: 900, output_tokens: 60, ..TokenUsage::default() },
         envelope: None,
     };
-    let call = CallId { model_call: ask, index: 1 };
+    let call = CallId { model_call, index: 1 };
     let outcome = ToolOutcome::Done(RawJson::string(&format!("a line of {path}\n").repeat(100)));
     let passes = |index| Input::HookResponded {
-        call: CallId { model_call: ask, index },
+        call: CallId { model_call, index },
         decision: HookDecision::Pass {},
         context: None,
     };
     vec![
-        Input::ModelReplied { model_call: ask, reply: Arc::new(reply), facts: vec![facts, noting] },
+        Input::ModelReplied { model_call, reply: Arc::new(reply), facts: vec![facts, noting] },
         passes(1),
         passes(2),
         Input::ToolReturned { call, attempt: 1, started_at: UnixMillis(1), outcome },

@@ -188,13 +188,13 @@ async fn start_with(
     let builder = parts.add_to(builder.shared_model(chosen).command_hooks(commands), &tools)?;
     let builder = builder.retention(config.keep.to_policy());
     let windlass = builder.settings(|mine| *mine = owner).start().await?;
-    let customs = custom_commands::load_commands(&args.permissions, &workspace, trust);
+    let custom_commands = custom_commands::load_commands(&args.permissions, &workspace, trust);
     Ok(RunSetup {
         windlass,
         store,
         settings,
         agents: own_names,
-        custom_commands: customs,
+        custom_commands,
         workspace,
         workplace,
         trust,

@@ -27,32 +27,32 @@ use crate::run::conversation::{Conversation, SharedSpending};
 pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Record) {
     match record {
         Record::Configured {} => apply_configured(c, input),
-        Record::PromptQueued { message: mail } => prompts::apply_prompt_queued(c, input, *mail),
+        Record::PromptQueued { message } => prompts::apply_prompt_queued(c, input, *message),
         Record::CommandRejected { .. }
         | Record::AnomalyDetected { .. }
         | Record::ReplyDropped { .. }
         | Record::SleepDetected {}
         | Record::QuestionAnswered { .. } => {}
-        Record::SteeringQueued { message: mail } => prompts::apply_steering_queued(c, input, *mail),
-        Record::InstructionsAdded { message: mail } => {
-            prompts::apply_instructions_added(c, input, *mail);
+        Record::SteeringQueued { message } => prompts::apply_steering_queued(c, input, *message),
+        Record::InstructionsAdded { message } => {
+            prompts::apply_instructions_added(c, input, *message);
         }
-        Record::ParentAssigned { message: mail } => {
-            children::apply_parent_assigned(c, input, *mail);
+        Record::ParentAssigned { message } => {
+            children::apply_parent_assigned(c, input, *message);
         }
         Record::RunStarted { run } => prompts::apply_run_started(c, run),
         Record::PromptWithdrawn {} => c.transcript.withdraw_prompt(),
         Record::JournalShown {} => prompts::apply_journal_shown(c),
-        Record::RunFinished { run, cause, other_causes: also, text_override: said } => {
-            prompts::apply_run_finished(c, run, *cause, also, said.as_ref());
+        Record::RunFinished { run, cause, other_causes, text_override } => {
+            prompts::apply_run_finished(c, run, *cause, other_causes, text_override.as_ref());
             if let Some(ended) = &mut c.last_run_end {
                 ended.ended_by_timer = matches!(input, Input::TimerFired {});
             }
         }
         Record::Forked { .. } => prompts::apply_forked(c),
         Record::ModelCallStarted { .. } => model_calls::apply_model_call_started(c, record),
-        Record::EarlyCallDecided { call, start: launch } => {
-            model_calls::apply_early_call_decided(c, input, *call, *launch);
+        Record::EarlyCallDecided { call, start } => {
+            model_calls::apply_early_call_decided(c, input, *call, *start);
         }
         Record::ModelReplied { truncation, .. } => {
             model_calls::apply_model_replied(c, input, *truncation);
@@ -82,8 +82,8 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
             tool_calls::apply_call_retry(c, at, input, *call, *until);
         }
         Record::CallReturned { call } => tool_calls::apply_call_returned(c, at, input, *call),
-        Record::ResultFinalized { call, result: shown } => {
-            tool_calls::apply_result_finalized(c, at, *call, shown);
+        Record::ResultFinalized { call, result } => {
+            tool_calls::apply_result_finalized(c, at, *call, result);
         }
         Record::CallLost { call } => tool_calls::apply_call_lost(c, at, *call),
         Record::CallRequeued { call } => set_call_state(c, *call, CallState::Ready),
@@ -98,17 +98,17 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::StructuredOutputGiven { call } => tool_calls::apply_structured_output(c, *call),
         Record::RoundClosed {} => tool_calls::apply_round_closed(c),
         Record::FatalToolError { .. } => tool_calls::apply_fatal_tool_error(c, input),
-        Record::CancelRequested { mode: how, .. } => {
-            with_run(c, |run| run.stop_request = Some(StopRequest { mode: *how, at }));
+        Record::CancelRequested { mode, .. } => {
+            with_run(c, |run| run.stop_request = Some(StopRequest { mode: *mode, at }));
         }
         Record::Compacted { .. } => compaction::apply_compacted(c, record),
         Record::CompactionRequested { message: mail } => {
             compaction::apply_compaction_requested(c, input, *mail);
         }
         Record::Pruned { rewrites, .. } => compaction::apply_pruned(c, rewrites),
-        Record::RecoveryStepUsed { step: rung } => compaction::apply_recovery_step(c, *rung),
-        Record::ReviewRequested { id: counsel, review: about } => {
-            pauses::apply_review_requested(c, *counsel, about);
+        Record::RecoveryStepUsed { step } => compaction::apply_recovery_step(c, *step),
+        Record::ReviewRequested { id, review } => {
+            pauses::apply_review_requested(c, *id, review);
         }
         Record::ReviewCompleted { charged, .. } => {
             pauses::apply_review_completed(c, charged.as_ref());

@@ -39,35 +39,35 @@ pub fn decide(conversation: &Conversation, at: UnixMillis, input: &Input) -> Vec
     let mut draft = DecisionDraft::new(conversation, at, input);
     match input {
         Input::Configured { settings } => configure::on_configured(&mut draft, settings),
-        Input::CommandsReceived { messages: mail } => {
-            commands::on_commands_received(&mut draft, mail);
+        Input::CommandsReceived { messages } => {
+            commands::on_commands_received(&mut draft, messages);
         }
-        Input::OwnerChanged { epoch, prompt_hash, prompt_fingerprint: offer, .. } => {
-            resume::on_owner_changed(&mut draft, *epoch, prompt_hash, offer.as_ref());
+        Input::OwnerChanged { epoch, prompt_hash, prompt_fingerprint, .. } => {
+            resume::on_owner_changed(&mut draft, *epoch, prompt_hash, prompt_fingerprint.as_ref());
         }
-        Input::BlockReady { model_call: ask, index, tool_use, facts } => {
-            early_calls::on_block_ready(&mut draft, *ask, *index, tool_use, facts);
+        Input::BlockReady { model_call, index, tool_use, facts } => {
+            early_calls::on_block_ready(&mut draft, *model_call, *index, tool_use, facts);
         }
-        Input::ModelReplied { model_call: ask, reply, .. } => {
-            model_reply::on_model_replied(&mut draft, *ask, reply);
+        Input::ModelReplied { model_call, reply, .. } => {
+            model_reply::on_model_replied(&mut draft, *model_call, reply);
         }
-        Input::ModelFailed { model_call: ask, failure } => {
-            model_failure::on_model_failed(&mut draft, *ask, failure);
+        Input::ModelFailed { model_call, failure } => {
+            model_failure::on_model_failed(&mut draft, *model_call, failure);
         }
-        Input::HookResponded { call, decision: answer, context } => {
-            tool_hooks::on_hook_responded(&mut draft, *call, answer, context.is_some());
+        Input::HookResponded { call, decision, context } => {
+            tool_hooks::on_hook_responded(&mut draft, *call, decision, context.is_some());
         }
-        Input::ReviewReturned { id: counsel, result: advice } => {
-            reviews::on_review_returned(&mut draft, *counsel, advice);
+        Input::ReviewReturned { id, result } => {
+            reviews::on_review_returned(&mut draft, *id, result);
         }
-        Input::CallClassified { call, classification: opinion, .. } => {
-            tool_calls::on_call_classified(&mut draft, *call, opinion);
+        Input::CallClassified { call, classification, .. } => {
+            tool_calls::on_call_classified(&mut draft, *call, classification);
         }
         Input::ToolReturned { call, attempt, started_at, outcome } => {
             tool_calls::on_tool_returned(&mut draft, *call, *attempt, *started_at, outcome);
         }
-        Input::CallProbed { call, result: finding } => {
-            resume::on_call_probed(&mut draft, *call, finding);
+        Input::CallProbed { call, result } => {
+            resume::on_call_probed(&mut draft, *call, result);
         }
         Input::SharedSpendingUpdated { total } => {
             budget::on_shared_spending_updated(&mut draft, *total);

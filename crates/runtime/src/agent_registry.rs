@@ -32,9 +32,9 @@ pub struct AgentRegistry {
 }
 
 impl From<Agent> for AgentRegistry {
-    fn from(own: Agent) -> Self {
+    fn from(default_agent: Agent) -> Self {
         Self {
-            default_agent: own,
+            default_agent,
             named_agents: BTreeMap::new(),
             workspace: None,
             retention: Arc::default(),
@@ -89,18 +89,18 @@ impl AgentRegistry {
     pub(crate) fn new_lane_affinity(&self) -> Affinity {
         let agent = self.default_agent.settings.agent.clone();
         let place = self.required_workspace();
-        let affinity = place.map_or_else(|| Arc::from(""), |place| place.id().clone());
+        let workspace = place.map_or_else(|| Arc::from(""), |place| place.id().clone());
         let folder = self.workspace.as_ref().map(|place| place.path().to_string_lossy());
         let folder = Arc::from(folder.as_deref().unwrap_or_default());
-        Affinity { tenant: Arc::from(""), agent, workspace: affinity, folder }
+        Affinity { tenant: Arc::from(""), agent, workspace, folder }
     }
 
     /// Which conversations can be driven here.
     pub(crate) fn worker_scope(&self) -> WorkerScope {
         let own = self.default_agent.settings.agent.clone();
         let agents = self.named_agents.keys().cloned().chain([own]).collect();
-        let affinities = self.required_workspace().map_or_else(Vec::new, Workspace::ids);
-        WorkerScope { agents, workspaces: affinities }
+        let workspaces = self.required_workspace().map_or_else(Vec::new, Workspace::ids);
+        WorkerScope { agents, workspaces }
     }
 
     /// The workspaces that this process announces.

@@ -147,9 +147,8 @@ impl Driver {
         owner: Option<OwnerFeed>,
     ) -> Result<Self, DriveError> {
         let conversation = load_conversation(&agent.ports, &lane).await?;
-        let mail = read_initial_messages(&agent.ports, &lane, claim.messages.clone()).await?;
-        let claimed =
-            LoadedLane { lane, claim, lease_lapses: u64::MAX, conversation, messages: mail };
+        let messages = read_initial_messages(&agent.ports, &lane, claim.messages.clone()).await?;
+        let claimed = LoadedLane { lane, claim, lease_lapses: u64::MAX, conversation, messages };
         Ok(Self::from_loaded_lane(agent, claimed, lease, feed, owner))
     }
 
@@ -161,8 +160,7 @@ impl Driver {
         feed: LaneFeed,
         owner: Option<OwnerFeed>,
     ) -> Self {
-        let LoadedLane { lane, claim, lease_lapses: lapses, conversation, messages: mail } =
-            claimed;
+        let LoadedLane { lane, claim, lease_lapses, conversation, messages } = claimed;
         let Agent { ports, settings } = agent.clone();
         let (effects, landed) = EffectRunner::new(lane.clone(), agent, feed.clone(), owner.clone());
         // A fork without entries of its own shows the spending of its parent.
@@ -184,8 +182,8 @@ impl Driver {
             owner,
             owner_presence: StreamOwnerPresence::Present,
             clock_behind_ms: 0,
-            owned_since_lapse: lapses,
-            initial_messages: mail,
+            owned_since_lapse: lease_lapses,
+            initial_messages: messages,
             lane_notifier: None,
             raw_retention: RawRetention::Keep,
             watchdog_slot: WatchdogSlot::default(),
@@ -364,20 +362,15 @@ impl Driver {
         let input = if self.conversation.run.is_some() {
             let prompt_hash = self.settings.prompt_hash();
             let same = self.conversation.prompt_hash.as_ref() == Some(&prompt_hash);
-            let offer = (!same).then(|| self.settings.prompt_fingerprint());
+            let prompt_fingerprint = (!same).then(|| self.settings.prompt_fingerprint());
             let known = self.conversation.owner_settings.as_ref() == Some(&self.settings);
             let settings = (!known).then(|| Arc::clone(&self.settings));
-            Input::OwnerChanged {
-                epoch: self.epoch,
-                prompt_hash,
-                prompt_fingerprint: offer,
-                settings,
-            }
+            Input::OwnerChanged { epoch: self.epoch, prompt_hash, prompt_fingerprint, settings }
         } else {
             Input::Configured { settings: Arc::clone(&self.settings) }
         };
-        let mail = std::mem::take(&mut self.initial_messages);
-        let received = (!mail.is_empty()).then_some(Input::CommandsReceived { messages: mail });
+        let messages = std::mem::take(&mut self.initial_messages);
+        let received = (!messages.is_empty()).then_some(Input::CommandsReceived { messages });
         self.run_step([input].into_iter().chain(received).collect()).await
     }
 

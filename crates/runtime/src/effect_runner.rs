@@ -63,16 +63,16 @@ impl EffectRunner {
         feed: LaneFeed,
         owner: Option<OwnerFeed>,
     ) -> (Self, mpsc::Receiver<EffectResult>) {
-        let (inbox, landed) = mpsc::channel(MAX_QUEUED_RESULTS);
-        let in_the_air = BTreeMap::new();
+        let (results, landed) = mpsc::channel(MAX_QUEUED_RESULTS);
+        let in_flight = BTreeMap::new();
         (
             Self {
                 lane,
                 agent,
                 feed,
                 owner,
-                results: inbox,
-                in_flight: in_the_air,
+                results,
+                in_flight,
                 last_task_id: 0,
                 tool_semaphore: None,
             },
@@ -155,8 +155,8 @@ impl EffectRunner {
             Effect::RequestReview(_) => self.request_review(conversation),
             Effect::RecordSettings => self.record_settings(),
         };
-        if let Some(task) = task {
-            self.in_flight.insert(effect, EffectTask { id: self.last_task_id, abort_handle: task });
+        if let Some(abort_handle) = task {
+            self.in_flight.insert(effect, EffectTask { id: self.last_task_id, abort_handle });
         }
     }
 

@@ -140,9 +140,9 @@ impl Hooks for HookChain {
 #[must_use]
 pub fn combine_responses(all: Vec<HookResponse>) -> HookResponse {
     let context = join_texts(all.iter().filter_map(|heard| heard.context.as_deref()));
-    let answer =
+    let decision =
         all.into_iter().map(|heard| heard.decision).fold(HookDecision::Pass {}, stronger_decision);
-    HookResponse { decision: answer, context }
+    HookResponse { decision, context }
 }
 
 /// Returns the decision that applies when `later` comes after `earlier`.
@@ -151,16 +151,16 @@ fn stronger_decision(earlier: HookDecision, later: HookDecision) -> HookDecision
         (deny @ HookDecision::Deny { .. }, _) | (_, deny @ HookDecision::Deny { .. }) => deny,
         (
             HookDecision::Change { preference: one, .. },
-            HookDecision::Change { input, facts, preference: lean },
-        ) => HookDecision::Change { input, facts, preference: stricter_preference(one, lean) },
-        (HookDecision::Change { input, facts, preference: lean }, other)
-        | (other, HookDecision::Change { input, facts, preference: lean }) => {
-            HookDecision::Change {
-                input,
-                facts,
-                preference: stricter_preference(lean, preference_of(&other)),
-            }
+            HookDecision::Change { input, facts, preference },
+        ) => {
+            HookDecision::Change { input, facts, preference: stricter_preference(one, preference) }
         }
+        (HookDecision::Change { input, facts, preference }, other)
+        | (other, HookDecision::Change { input, facts, preference }) => HookDecision::Change {
+            input,
+            facts,
+            preference: stricter_preference(preference, preference_of(&other)),
+        },
         (HookDecision::Ask {}, _) | (_, HookDecision::Ask {}) => HookDecision::Ask {},
         (HookDecision::Allow {}, _) | (_, HookDecision::Allow {}) => HookDecision::Allow {},
         (HookDecision::Pass {}, HookDecision::Pass {}) => HookDecision::Pass {},
@@ -171,7 +171,7 @@ fn preference_of(answer: &HookDecision) -> HookPreference {
     match answer {
         HookDecision::Allow {} => HookPreference::Allow,
         HookDecision::Ask {} => HookPreference::Ask,
-        HookDecision::Change { preference: lean, .. } => *lean,
+        HookDecision::Change { preference, .. } => *preference,
         HookDecision::Pass {} | HookDecision::Deny { .. } => HookPreference::Neutral,
     }
 }

@@ -15,9 +15,9 @@ fn deny(reason: &str) -> HookDecision {
     HookDecision::Deny { reason: Arc::from(reason) }
 }
 
-fn change(input: &str, lean: HookPreference) -> HookDecision {
+fn change(input: &str, preference: HookPreference) -> HookDecision {
     let input = RawJson::parse(input).unwrap();
-    HookDecision::Change { input, facts: Box::new(CallFacts::default()), preference: lean }
+    HookDecision::Change { input, facts: Box::new(CallFacts::default()), preference }
 }
 
 fn combine_decisions(answers: &[HookDecision]) -> HookDecision {

@@ -111,8 +111,9 @@ impl LaneHost {
         let lease =
             WorkerLease::new(worker_identity::new_worker_id(), times, Arc::clone(&ports.clock));
         lease.send_heartbeat(ports.store.as_ref()).await?;
-        let beating = tokio::spawn(lease.clone().run_heartbeat_loop(Arc::clone(&ports.store)));
-        let turns = FairSemaphore::new(agents.tools_at_once());
+        let heartbeat_task =
+            tokio::spawn(lease.clone().run_heartbeat_loop(Arc::clone(&ports.store)));
+        let tool_semaphore = FairSemaphore::new(agents.tools_at_once());
         let host = Arc::new(Self {
             agents,
             lease,
@@ -121,14 +122,14 @@ impl LaneHost {
             lane_rested: Notify::new(),
             unreleased: Mutex::default(),
             backing_off: Mutex::default(),
-            tool_semaphore: turns,
+            tool_semaphore,
             reconcile_tally: Mutex::default(),
             fatal_store_error: OnceLock::new(),
             hand_over: CancellationToken::new(),
             grace_ms: Arc::default(),
             notifications: HookNotifications::default(),
             is_worker: AtomicBool::new(false),
-            heartbeat_task: beating,
+            heartbeat_task,
         });
         tokio::spawn(housekeeping::run_housekeeping(Arc::downgrade(&host)));
         tokio::spawn(watchdog::run_watchdog(Arc::downgrade(&host)));
@@ -279,21 +280,21 @@ impl LaneHost {
     /// Claims runnable lanes, except those in backoff here.
     pub(crate) async fn claim_runnable_lanes(
         &self,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<(LaneId, HeldClaim)>, StoreError> {
         let now = self.agent().ports.clock.now();
         let look = ClaimQuery {
             now,
-            limit: most,
+            limit,
             scope: self.worker_scope(),
             exclude: self.backing_off_lanes(),
         };
-        let lapses = self.lease.lapse_count();
+        let lease_lapses = self.lease.lapse_count();
         let claims =
             self.store().claim_runnable_lanes(Arc::clone(&self.lease.worker), look).await?;
         Ok(claims
             .into_iter()
-            .map(|(lane, claim)| (lane, HeldClaim { claim, lease_lapses: lapses }))
+            .map(|(lane, claim)| (lane, HeldClaim { claim, lease_lapses }))
             .collect())
     }
 
@@ -302,9 +303,9 @@ impl LaneHost {
         lane: &LaneId,
         dead: Option<ObservedHeartbeat>,
     ) -> Result<HeldClaim, StoreError> {
-        let lapses = self.lease.lapse_count();
+        let lease_lapses = self.lease.lapse_count();
         let claim = self.store().claim_lane(lane.clone(), self.lease.worker.clone(), dead).await?;
-        Ok(HeldClaim { claim, lease_lapses: lapses })
+        Ok(HeldClaim { claim, lease_lapses })
     }
 }
 

@@ -92,8 +92,8 @@ impl Session {
         blocks: Vec<ContentBlock>,
     ) -> Result<RunStream, DriveError> {
         if !run.is_uuid() {
-            let what = format!("the run id `{run}` is not a UUID; mint one for every prompt");
-            return Err(StoreError::Invalid { message: what }.into());
+            let message = format!("the run id `{run}` is not a UUID; mint one for every prompt");
+            return Err(StoreError::Invalid { message }.into());
         }
         let head = self.enqueue_prompt(&run, blocks, Some(self.default_run_settings())).await?;
         self.open_stream(Some(run), head).await
@@ -431,10 +431,10 @@ impl Session {
 
     async fn enqueue_command_with_key(
         &self,
-        key: Arc<str>,
+        idempotency_key: Arc<str>,
         body: InboxCommand,
     ) -> Result<(), StoreError> {
-        let letter = OutboxMessage { idempotency_key: key, body };
+        let letter = OutboxMessage { idempotency_key, body };
         self.host.agent().ports.store.enqueue_message(self.lane.clone(), letter).await?;
         self.host.notify_lane(&self.lane);
         Ok(())

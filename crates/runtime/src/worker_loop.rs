@@ -123,8 +123,8 @@ impl LaneHost {
                     return found.map(PassResult::from_claimed);
                 }
                 owners_at = now.saturating_add(times.busy_poll_ms);
-                let left = self.reconcile_dead_workers(&mut watch, now, times.resume).await?;
-                found.map(|lanes| PassResult { claimed: lanes, abandoned: left })
+                let abandoned = self.reconcile_dead_workers(&mut watch, now, times.resume).await?;
+                found.map(|claimed| PassResult { claimed, abandoned })
             };
             let passed = self.report_if_late(pass, || outage.report_slow()).await;
             outage.report_result(&passed);

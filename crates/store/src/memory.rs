@@ -135,9 +135,9 @@ impl Store for MemoryStore {
             let change = |world: &mut StoreState| {
                 Ok(world.enqueue_message(&lane, &letter, &Affinity::default()))
             };
-            let mail = self.lock_disk().commit(Durability::Barrier, change)?;
+            let message = self.lock_disk().commit(Durability::Barrier, change)?;
             self.hints.notify_lane(&lane);
-            Ok(EnqueuedMessage { message: mail })
+            Ok(EnqueuedMessage { message })
         })
     }
 

@@ -124,18 +124,22 @@ impl PostgresStore {
     pub async fn open_with(url: &str, settings: &PostgresSettings) -> Result<Self, StoreError> {
         let address = ServerAddress::parse(url)?;
         let tls = PgTls::new(&address.trust)?;
-        let home = Arc::new(ServerConfig::new(address, tls, settings.clone()));
-        let OpenConnections { append_connection: appends, heartbeat_connection: beats } =
-            open::open_database(&home).await?;
+        let config = Arc::new(ServerConfig::new(address, tls, settings.clone()));
+        let OpenConnections { append_connection, heartbeat_connection } =
+            open::open_database(&config).await?;
         let hints = Arc::new(InboxHints::default());
-        let notices = Arc::new(InboxNotifier::start(Arc::clone(&home), Arc::clone(&hints)));
+        let notifier = Arc::new(InboxNotifier::start(Arc::clone(&config), Arc::clone(&hints)));
         Ok(Self {
-            pool: PgPool::new(Arc::clone(&home)),
-            heartbeat: HeartbeatConnection::new(Arc::clone(&home), beats),
-            writer: AppendQueue::start(Arc::clone(&home), appends, Arc::clone(&notices)),
-            config: home,
+            pool: PgPool::new(Arc::clone(&config)),
+            heartbeat: HeartbeatConnection::new(Arc::clone(&config), heartbeat_connection),
+            writer: AppendQueue::start(
+                Arc::clone(&config),
+                append_connection,
+                Arc::clone(&notifier),
+            ),
+            config,
             hints,
-            notifier: notices,
+            notifier,
         })
     }
 

@@ -82,11 +82,11 @@ impl SqliteStore {
         settings: &SqliteSettings,
     ) -> Result<Self, StoreError> {
         let (home, connection) = open::open_database(path.as_ref(), settings)?;
-        let home = Arc::new(home);
+        let file = Arc::new(home);
         let hints = Arc::new(InboxHints::default());
-        let readers = Arc::new(ReaderPool::new(Arc::clone(&home)));
-        let writer = SqliteWriter::start(Arc::clone(&home), connection, Arc::clone(&hints))?;
-        Ok(Self { file: home, hints, readers, writer })
+        let readers = Arc::new(ReaderPool::new(Arc::clone(&file)));
+        let writer = SqliteWriter::start(Arc::clone(&file), connection, Arc::clone(&hints))?;
+        Ok(Self { file, hints, readers, writer })
     }
 
     /// Reads the whole file and checks its integrity; slow for a large file.

@@ -81,8 +81,8 @@ fn validate_name(what: &str, text: &str) -> Result<(), StoreError> {
     }
 }
 
-pub(crate) fn invalid_argument(what: String) -> StoreError {
-    StoreError::Invalid { message: what }
+pub(crate) fn invalid_argument(message: String) -> StoreError {
+    StoreError::Invalid { message }
 }
 
 /// Rejections that every store words alike.

@@ -67,7 +67,7 @@ pub enum ImportPolicy {
 #[must_use]
 pub fn read_memory_files(
     folder: &Path,
-    user: Option<&Path>,
+    user_folder: Option<&Path>,
     imports: impl Fn() -> ImportPolicy,
 ) -> FolderMemory {
     let mut found = FolderMemory::default();
@@ -75,7 +75,7 @@ pub fn read_memory_files(
         let path = folder.join(name);
         match read_beneath(folder, Path::new(name), MAX_MEMORY_BYTES) {
             Ok(Some(begun)) => {
-                let place = imports::ImportScope { base_folder: folder, user_folder: user };
+                let place = imports::ImportScope { base_folder: folder, user_folder };
                 found.add_with_imports(&path, begun, &place, &imports);
             }
             Ok(None) => {}

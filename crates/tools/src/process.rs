@@ -121,11 +121,11 @@ pub(crate) async fn run_command(
 ) -> io::Result<CommandEnd> {
     let started = clock.monotonic_ms();
     let mut running = command_process::CommandProcess::start(job)?;
-    let how = running.wait(job.timeout_ms, clock, stop).await?;
-    let swept = running.end_group(clock).await;
+    let exit = running.wait(job.timeout_ms, clock, stop).await?;
+    let cleanup = running.end_group(clock).await;
     let after_ms = clock.monotonic_ms().saturating_sub(started);
-    let (output, kept) = running.into_output();
-    Ok(CommandEnd { exit: how, output, output_file: kept, cleanup: swept, after_ms })
+    let (output, output_file) = running.into_output();
+    Ok(CommandEnd { exit, output, output_file, cleanup, after_ms })
 }
 
 /// Creates every process of this module: it inherits nothing that is not named.

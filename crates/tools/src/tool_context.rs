@@ -172,12 +172,12 @@ impl ToolContext {
 
     fn read_decision_by(&self, rules: &Permissions, path: &str) -> RuleDecision {
         let subject = self.read_subject(path);
-        let (tool, effect, lean) = ("Read", CallEffect::ReadOnly, HookPreference::Neutral);
+        let (tool, effect, preference) = ("Read", CallEffect::ReadOnly, HookPreference::Neutral);
         rules.evaluate_rules(PermissionQuery {
             tool,
             subject: &subject,
             effect,
-            preference: lean,
+            preference,
             grants: &[],
         })
     }

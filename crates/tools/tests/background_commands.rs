@@ -15,8 +15,8 @@ use crate::fixture::{
     TestWorkspace, call_context, failure_of, input, is_alive, json, success_text,
 };
 
-fn reply(ask: ModelCallId) -> CallContext {
-    CallContext { call: CallId { model_call: ask, index: 0 }, ..call_context() }
+fn reply(model_call: ModelCallId) -> CallContext {
+    CallContext { call: CallId { model_call, index: 0 }, ..call_context() }
 }
 
 async fn command(workspace: &TestWorkspace, ask: ModelCallId, command: &str) -> String {

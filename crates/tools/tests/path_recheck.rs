@@ -26,8 +26,8 @@ fn is_allowed(workspace: &TestWorkspace, lane: &LaneId, command: &str) -> bool {
         root: root.into(),
         ..Permissions::default()
     };
-    let (tool, effect, lean) = ("Bash", CallEffect::MayChange, HookPreference::Neutral);
-    let asked = PermissionQuery { tool, subject: &subject, effect, preference: lean, grants: &[] };
+    let (tool, effect, preference) = ("Bash", CallEffect::MayChange, HookPreference::Neutral);
+    let asked = PermissionQuery { tool, subject: &subject, effect, preference, grants: &[] };
     matches!(permissions.evaluate_rules(asked), RuleDecision::Allow(_))
 }
 

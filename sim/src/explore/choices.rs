@@ -31,18 +31,12 @@ pub(crate) fn line(name: &'static str) -> ReplyChoice {
     let facts =
         blocks.iter().filter_map(ContentBlock::as_tool_use).map(|call| tools::facts(&call.name));
     let facts = facts.collect();
-    let cut = parts.contains(&"cut").then(cut_block);
+    let truncated_block = parts.contains(&"cut").then(cut_block);
     let stop_sequence = parts.iter().find_map(|part| part.strip_prefix('#')).map(stop_string);
     let usage = TokenUsage { input_tokens: 1, output_tokens: 1, ..TokenUsage::default() };
     let stop_reason = StopReason::from(stop);
-    let reply = ModelReply {
-        blocks,
-        truncated_block: cut,
-        stop_reason,
-        stop_sequence,
-        usage,
-        envelope: None,
-    };
+    let reply =
+        ModelReply { blocks, truncated_block, stop_reason, stop_sequence, usage, envelope: None };
     ReplyChoice { name, reply: Arc::new(reply), facts }
 }
 

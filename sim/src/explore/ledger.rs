@@ -131,17 +131,17 @@ impl Ledger {
         let round = now.run.as_ref().and_then(Run::round);
         let state = |call: &CallId| round.and_then(|r| r.call(*call)).map(|call| &call.state);
         match input {
-            Input::HookResponded { call, decision: answer, .. }
+            Input::HookResponded { call, decision, .. }
                 if state(call) == Some(&CallState::AwaitingPreHook) =>
             {
                 self.leans.retain(|(id, _)| id != call);
-                self.leans.extend(preference_in(answer).map(|lean| (*call, lean)));
+                self.leans.extend(preference_in(decision).map(|lean| (*call, lean)));
             }
-            Input::CallClassified { call, classification: opinion, .. }
+            Input::CallClassified { call, classification, .. }
                 if state(call) == Some(&CallState::AwaitingClassifier) =>
             {
                 self.vouched.retain(|id| id != call);
-                self.vouched.extend((*opinion == Classification::Allow {}).then_some(*call));
+                self.vouched.extend((*classification == Classification::Allow {}).then_some(*call));
             }
             _ => {}
         }
@@ -167,8 +167,8 @@ impl Ledger {
                 let run = now.run.as_ref().map(|run| &run.id);
                 self.summed_up.retain(|summed_up| Some(summed_up) != run);
             }
-            Record::QuestionAnswered { message: mail } => {
-                self.record_answer(now, &entry.input, *mail);
+            Record::QuestionAnswered { message } => {
+                self.record_answer(now, &entry.input, *message);
             }
             Record::CallRequeued { call } if is_cleared_by_probe(&entry.input) => self.clear(*call),
             Record::RunFinished { run, .. } => self.ended.push(run.clone()),
@@ -219,16 +219,16 @@ fn preference_in(answer: &HookDecision) -> Option<HookPreference> {
     match answer {
         HookDecision::Allow {} => Some(HookPreference::Allow),
         HookDecision::Ask {} => Some(HookPreference::Ask),
-        HookDecision::Change { preference: lean, .. } => Some(*lean),
+        HookDecision::Change { preference, .. } => Some(*preference),
         HookDecision::Pass {} | HookDecision::Deny { .. } => None,
     }
 }
 
 /// Returns the sub-agent result in the inbox message `id`.
 pub(crate) fn home_in(input: &Input, id: InboxMessageId) -> Option<&ChildResult> {
-    let Input::CommandsReceived { messages: mail } = input else { return None };
-    match &mail.iter().find(|mail| mail.id == id)?.body {
-        InboxCommand::ChildFinished { result: home, .. } => home.as_ref(),
+    let Input::CommandsReceived { messages } = input else { return None };
+    match &messages.iter().find(|mail| mail.id == id)?.body {
+        InboxCommand::ChildFinished { result, .. } => result.as_ref(),
         _ => None,
     }
 }
@@ -239,8 +239,8 @@ pub(crate) fn answer_in<'a>(
     input: &'a Input,
     id: InboxMessageId,
 ) -> Option<(&'a Question, &'a HumanAnswer)> {
-    let Input::CommandsReceived { messages: mail } = input else { return None };
-    let InboxMessage { body, .. } = mail.iter().find(|mail| mail.id == id)?;
+    let Input::CommandsReceived { messages } = input else { return None };
+    let InboxMessage { body, .. } = messages.iter().find(|mail| mail.id == id)?;
     let InboxCommand::Answer { question, answer } = body else { return None };
     let open = now.run.as_ref()?.open_questions().find(|open| open.id == *question)?;
     Some((open, answer))

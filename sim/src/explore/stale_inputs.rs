@@ -109,19 +109,12 @@ fn of_model(sim: &ExplorerSim<'_>, world: &ExploredState) -> Vec<Input> {
     asks.into_iter().flat_map(|ask| of_ask(ask, line)).collect()
 }
 
-fn of_ask(ask: u32, line: &choices::ReplyChoice) -> [Input; 3] {
+fn of_ask(model_call: u32, line: &choices::ReplyChoice) -> [Input; 3] {
     let facts = super::tools::facts("read");
     [
-        Input::ModelReplied {
-            model_call: ask,
-            reply: line.reply.clone(),
-            facts: line.facts.clone(),
-        },
-        Input::BlockReady { model_call: ask, index: 7, tool_use: read_use(), facts },
-        Input::ModelFailed {
-            model_call: ask,
-            failure: choices::failure(ModelFaultChoice::Lasting),
-        },
+        Input::ModelReplied { model_call, reply: line.reply.clone(), facts: line.facts.clone() },
+        Input::BlockReady { model_call, index: 7, tool_use: read_use(), facts },
+        Input::ModelFailed { model_call, failure: choices::failure(ModelFaultChoice::Lasting) },
     ]
 }
 
@@ -189,7 +182,7 @@ fn of_counsels(world: &ExploredState) -> Vec<Input> {
     let last = world.live.review_count;
     let ids = if open { [last.saturating_sub(1), last + 7] } else { [last, last + 1] };
     let advice = ReviewResult::Stop { reason: Arc::from("late") };
-    ids.map(|counsel| Input::ReviewReturned { id: counsel, result: advice.clone() }).into()
+    ids.map(|id| Input::ReviewReturned { id, result: advice.clone() }).into()
 }
 
 fn early_tick(sim: &ExplorerSim<'_>, world: &ExploredState) -> Option<Input> {

@@ -201,8 +201,8 @@ impl ExplorerSim<'_> {
         let Some(sought) = world.live.run.as_ref().and_then(Run::pending_review) else {
             return Ok(());
         };
-        let advice = review_choices::review_result(says, &sought.review, self.config.billing);
-        self.feed(world, Input::ReviewReturned { id: sought.id, result: advice })
+        let result = review_choices::review_result(says, &sought.review, self.config.billing);
+        self.feed(world, Input::ReviewReturned { id: sought.id, result })
     }
 
     /// No timer fires: the next input finds that it is late.
@@ -377,8 +377,8 @@ fn task(world: &mut ExploredState) -> InboxCommand {
 
 fn child_result(world: &mut ExploredState, call: CallId, part: u16) -> InboxCommand {
     let spent = world.ledger.send_home(call, part);
-    let home = Some(ChildResult { call, part, spent, ending: ChildOutcome::Answered });
-    InboxCommand::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), result: home }
+    let result = Some(ChildResult { call, part, spent, ending: ChildOutcome::Answered });
+    InboxCommand::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), result }
 }
 
 /// Returns the rule that is shown with the question: calls of this tool.

@@ -127,7 +127,7 @@ impl ExploredState {
         conversation.fold(&entry)?;
         let hash = fingerprint(&conversation);
         let mail = match &entry.input {
-            Input::CommandsReceived { messages: mail } => mail.clone(),
+            Input::CommandsReceived { messages } => messages.clone(),
             _ => Vec::new(),
         };
         let before = before.and_then(|stored| stored.log.clone());

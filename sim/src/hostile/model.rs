@@ -30,28 +30,22 @@ pub(super) fn answer(
     bytes: u64,
     bill: HostileUsage,
 ) -> Input {
-    let ask = asking.model_call;
+    let model_call = asking.model_call;
     if dice.chance(8) {
-        return Input::ModelFailed { model_call: ask, failure: failure(dice) };
+        return Input::ModelFailed { model_call, failure: failure(dice) };
     }
     let stop_reason = StopReason::from(dice.pick(&REASONS));
-    let blocks = blocks(dice, ask, &stop_reason);
-    let cut = (stop_reason == StopReason::MaxTokens && dice.chance(50))
+    let blocks = blocks(dice, model_call, &stop_reason);
+    let truncated_block = (stop_reason == StopReason::MaxTokens && dice.chance(50))
         .then(|| TruncatedBlock { name: "put".into(), partial: "{".into() });
     let stop_sequence = (stop_reason == StopReason::StopSequence)
         .then(|| Arc::from(dice.pick(&["\nUser:", "\n---END---", "new"])));
     let usage = usage(dice, asking, bytes, bill);
-    let reply = ModelReply {
-        blocks,
-        truncated_block: cut,
-        stop_reason,
-        stop_sequence,
-        usage,
-        envelope: None,
-    };
+    let reply =
+        ModelReply { blocks, truncated_block, stop_reason, stop_sequence, usage, envelope: None };
     let facts: Vec<CallFacts> =
         reply.tool_uses().map(|(_, call)| tools::facts(&call.name)).collect();
-    Input::ModelReplied { model_call: ask, reply: Arc::new(reply), facts }
+    Input::ModelReplied { model_call, reply: Arc::new(reply), facts }
 }
 
 const REASONS: [&str; 12] = [

@@ -163,10 +163,10 @@ impl HostileRun {
                 let outcome = tools::outcome(&mut self.dice);
                 Input::ToolReturned { call, attempt, started_at: self.now, outcome }
             }
-            Effect::RequestReview(counsel) => match run.and_then(Run::pending_review).cloned() {
+            Effect::RequestReview(id) => match run.and_then(Run::pending_review).cloned() {
                 Some(sought) => {
-                    let advice = model::summary(&mut self.dice, &sought.review, self.bill);
-                    Input::ReviewReturned { id: counsel, result: advice }
+                    let result = model::summary(&mut self.dice, &sought.review, self.bill);
+                    Input::ReviewReturned { id, result }
                 }
                 None => Input::TimerFired {},
             },

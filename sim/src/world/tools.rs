@@ -126,8 +126,8 @@ fn lane_of(context: &CallContext) -> LaneId {
 
 impl Tool for SimTool {
     fn spec(&self) -> ToolSpec {
-        let schema = RawJson::encode(&serde_json::json!({ "type": "object" }));
-        ToolSpec { name: self.name.into(), description: "a tool".into(), input_schema: schema }
+        let input_schema = RawJson::encode(&serde_json::json!({ "type": "object" }));
+        ToolSpec { name: self.name.into(), description: "a tool".into(), input_schema }
     }
 
     fn assess(&self, input: &RawJson) -> CallFacts {

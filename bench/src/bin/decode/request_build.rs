@@ -99,14 +99,14 @@ fn build_request() -> ModelRequest {
     let mut transcript = Transcript::default();
     transcript.push_prompt(&[ContentBlock::text("Read the files.")]);
     let settings = Arc::new(Settings::new(ModelSpec::with_defaults("bench")));
-    let (choice, digest) = (ToolChoice::Auto, Arc::from(""));
+    let (choice, journal_digest) = (ToolChoice::Auto, Arc::from(""));
     ModelRequest {
         model_call: 1,
         settings,
         transcript,
         max_tokens: 1_000,
         choice,
-        journal_digest: digest,
+        journal_digest,
         task_remaining_tokens: None,
     }
 }

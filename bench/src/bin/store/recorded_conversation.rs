@@ -165,8 +165,8 @@ impl ConversationRecorder {
             envelope: None,
         };
         let facts = reply.tool_uses().map(|_| read_facts()).collect();
-        let ask = self.live.model_call_count;
-        self.record_input(Input::ModelReplied { model_call: ask, reply: Arc::new(reply), facts })
+        let model_call = self.live.model_call_count;
+        self.record_input(Input::ModelReplied { model_call, reply: Arc::new(reply), facts })
     }
 
     fn record_input(&mut self, input: Input) -> Result<()> {

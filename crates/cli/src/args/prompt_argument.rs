@@ -27,7 +27,7 @@ impl CommandLine {
         let word = words.get(at).and_then(|word| word.to_str()).map(str::to_owned);
         let meaning = word.as_deref().map_or(PrintArgumentKind::Other, PrintArgumentKind::classify);
         let has_separator = words.iter().skip(at).any(|word| word == "--");
-        let unclear = match (meaning, word) {
+        let ambiguous_option = match (meaning, word) {
             (PrintArgumentKind::Prompt, Some(_)) if !has_separator => {
                 let prompt = words.remove(at);
                 words.extend([OsString::from("--"), prompt]);
@@ -36,7 +36,7 @@ impl CommandLine {
             (PrintArgumentKind::Ambiguous, word) => word,
             (PrintArgumentKind::Prompt | PrintArgumentKind::Other, _) => None,
         };
-        Self { words, ambiguous_option: unclear }
+        Self { words, ambiguous_option }
     }
 
     /// Rejects an option in the position of a prompt, if there is no other prompt.

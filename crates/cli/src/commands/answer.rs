@@ -29,9 +29,9 @@ pub(crate) async fn run(
         id_lookup::find_target(store.as_ref(), Some(id), &agent.permissions.workspace).await?.lane;
     let story = ConversationHistory::load(store.as_ref(), lane.clone()).await?;
     let answer = validate_answer(&story, question, answer, agent)?;
-    let left = SentReport::answer(&lane, question);
-    let mail = Some(InboxCommand::Answer { question, answer });
-    PendingCommand { lane, command: mail, report: left, model_need: ModelNeed::Required }
+    let report = SentReport::answer(&lane, question);
+    let command = Some(InboxCommand::Answer { question, answer });
+    PendingCommand { lane, command, report, model_need: ModelNeed::Required }
         .send(store, agent, then)
         .await
 }

@@ -41,14 +41,10 @@ pub(crate) async fn run(args: ApproveArgs) -> anyhow::Result<ExitCode> {
         Some(hash) => yes.for_input_hash(&hash),
         None => yes,
     };
-    let left = SentReport::answer(&found.lane, question.id);
-    let mail = Some(InboxCommand::Answer { question: question.id, answer });
-    let sending = PendingCommand {
-        lane: found.lane,
-        command: mail,
-        report: left,
-        model_need: ModelNeed::Required,
-    };
+    let report = SentReport::answer(&found.lane, question.id);
+    let command = Some(InboxCommand::Answer { question: question.id, answer });
+    let sending =
+        PendingCommand { lane: found.lane, command, report, model_need: ModelNeed::Required };
     sending.send(store, &args.agent, AfterSend::from_detach_flag(args.detach)).await
 }
 
@@ -97,11 +93,11 @@ fn suggest_rule_for(now: &Conversation, id: CallId) -> anyhow::Result<Permission
     let suggested = call.zip(settings).and_then(|(call, settings)| {
         let effect =
             if call.facts.is_read_only() { CallEffect::ReadOnly } else { CallEffect::MayChange };
-        let (tool, subject, lean) =
+        let (tool, subject, preference) =
             (&*call.tool_use.name, &call.facts.subject, HookPreference::Neutral);
         suggest_rule(
             &settings.rules,
-            PermissionQuery { tool, subject, effect, preference: lean, grants: &now.grants },
+            PermissionQuery { tool, subject, effect, preference, grants: &now.grants },
         )
     });
     suggested.context(action_messages::NO_RULE_SUGGESTED)

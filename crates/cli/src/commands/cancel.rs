@@ -33,11 +33,10 @@ pub(crate) async fn run(
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let left = SentReport::new(&lane, action_messages::cancel_requested(&lane, &run));
+    let report = SentReport::new(&lane, action_messages::cancel_requested(&lane, &run));
     // A cancelled run makes no model call.
-    let mail = Some(InboxCommand::Cancel { run: Some(run) });
-    let ended =
-        PendingCommand { lane, command: mail, report: left, model_need: ModelNeed::NotNeeded };
+    let command = Some(InboxCommand::Cancel { run: Some(run) });
+    let ended = PendingCommand { lane, command, report, model_need: ModelNeed::NotNeeded };
     ended.send(store, agent, then).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -24,14 +24,13 @@ pub(crate) async fn run(
     if !has_prompt(store.as_ref(), &lane).await? {
         bail!(action_messages::no_prompt_yet(&lane));
     }
-    let mail = continuation_prompt(store.as_ref(), &lane).await?;
-    if mail.is_none() && then == AfterSend::Detach {
+    let command = continuation_prompt(store.as_ref(), &lane).await?;
+    if command.is_none() && then == AfterSend::Detach {
         // Makes the lane due, so that workers find it.
         store.wake_lane(lane.clone()).await?;
     }
-    let left = SentReport::new(&lane, action_messages::queued_for_worker(&lane));
-    let sending =
-        PendingCommand { lane, command: mail, report: left, model_need: ModelNeed::Required };
+    let report = SentReport::new(&lane, action_messages::queued_for_worker(&lane));
+    let sending = PendingCommand { lane, command, report, model_need: ModelNeed::Required };
     sending.send(store, agent, then).await
 }
 

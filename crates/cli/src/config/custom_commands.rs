@@ -155,7 +155,7 @@ impl CustomCommand {
         let asked = [("allowed-tools", field("allowed-tools")), ("model", field("model"))];
         let trusted = self.trust == TrustState::Trusted;
         let ignored = asked.iter().filter(|(_, value)| !trusted && value.is_some());
-        let ignored = ignored.map(|(name, _)| *name).collect();
+        let ignored_fields = ignored.map(|(name, _)| *name).collect();
         let [rules, model] = asked.map(|(_, value)| value.filter(|_| trusted));
         Ok(CommandPage {
             description: field("description").unwrap_or_else(|| first_line(&page.body)),
@@ -163,7 +163,7 @@ impl CustomCommand {
             rules: rules.map(|list| permission_settings::split_list(&list).join(", ")),
             model: model.filter(|model| model != "inherit"),
             prompt: page.body,
-            ignored_fields: ignored,
+            ignored_fields,
             warnings: findings.warnings,
         })
     }

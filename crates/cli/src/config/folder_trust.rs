@@ -39,10 +39,10 @@ impl FolderTrust {
     /// Loads the trust state of a folder. Unreadable settings are an error if their source is in
     /// use.
     pub(crate) fn load(folder: &Path, reads: impl Fn(&str) -> bool) -> anyhow::Result<Self> {
-        let texts = settings_sources::project_settings(folder, reads)?;
+        let settings_files = settings_sources::project_settings(folder, reads)?;
         let grants = match is_user_folder(folder) {
             true => ProjectGrants::default(),
-            false => ProjectGrants::read(folder, &texts),
+            false => ProjectGrants::read(folder, &settings_files),
         };
         let entry = trust_file::find_entry(folder)?;
         let decided = entry.as_ref().map(|entry| (entry.decision, &entry.grants));
@@ -60,14 +60,7 @@ impl FolderTrust {
             Some((TrustDecision::Trusted, _)) => changed,
             Some((TrustDecision::Declined, _)) | None => Vec::new(),
         };
-        Ok(Self {
-            folder: folder.to_owned(),
-            trust,
-            grants,
-            changed,
-            is_declined,
-            settings_files: texts,
-        })
+        Ok(Self { folder: folder.to_owned(), trust, grants, changed, is_declined, settings_files })
     }
 
     /// Returns whether something of the folder is ignored because it is not trusted.

@@ -239,11 +239,17 @@ fn settings_from_flag(given: &str) -> anyhow::Result<SettingsFile> {
     }
 }
 
-fn parse_settings(source: &'static str, text: &str, place: String) -> anyhow::Result<SettingsFile> {
+fn parse_settings(
+    source: &'static str,
+    text: &str,
+    location: String,
+) -> anyhow::Result<SettingsFile> {
     match unique_keys::parse(text) {
-        Ok(Value::Object(table)) => Ok(SettingsFile { source, location: place, table }),
-        Ok(_) => bail!("the settings {place} are not valid: they must be a JSON object; fix them"),
-        Err(error) => bail!("the settings {place} are not valid JSON ({error}); fix them"),
+        Ok(Value::Object(table)) => Ok(SettingsFile { source, location, table }),
+        Ok(_) => {
+            bail!("the settings {location} are not valid: they must be a JSON object; fix them")
+        }
+        Err(error) => bail!("the settings {location} are not valid JSON ({error}); fix them"),
     }
 }
 

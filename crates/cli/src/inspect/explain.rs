@@ -155,8 +155,7 @@ pub(crate) fn explain(
         (SectionTopic::Journal, explain_messages::journal_sentences(&past.state_at_end.journal)),
     ];
     let spoken = sections.into_iter().filter(|(_, sentences)| !sentences.is_empty());
-    let sections =
-        spoken.map(|(about, sentences)| ExplainSection { topic: about, sentences }).collect();
+    let sections = spoken.map(|(topic, sentences)| ExplainSection { topic, sentences }).collect();
     let asks = past
         .state_at_end
         .run

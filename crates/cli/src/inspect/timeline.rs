@@ -93,8 +93,8 @@ fn items_of_record(moment: RecordContext<'_>) -> Vec<TimelineItem> {
     match moment.record {
         Record::PromptQueued { .. } => prompt_items(moment),
         Record::SteeringQueued { .. } => one(TimelineItemKind::Prompt, steering_text(moment.after)),
-        Record::QuestionAnswered { message: mail } => {
-            one(TimelineItemKind::Answer, answer_text(&moment.entry.input, *mail))
+        Record::QuestionAnswered { message } => {
+            one(TimelineItemKind::Answer, answer_text(&moment.entry.input, *message))
         }
         Record::ModelReplied { .. } => reply_items(moment),
         Record::RoundOpened { .. } => call_items(moment),
@@ -154,8 +154,8 @@ fn reply_of_input(input: &Input) -> Option<&ModelReply> {
 }
 
 fn answer_text(input: &Input, id: InboxMessageId) -> Option<String> {
-    let Input::CommandsReceived { messages: mail } = input else { return None };
-    match &mail.iter().find(|mail| mail.id == id)?.body {
+    let Input::CommandsReceived { messages } = input else { return None };
+    match &messages.iter().find(|mail| mail.id == id)?.body {
         InboxCommand::Answer { question, answer } => {
             Some(format!("answer to question {question}: {}", common::answer_phrase(answer)))
         }

@@ -103,8 +103,8 @@ impl WorkerList {
 
 /// Returns whether this machine has the folder that the tools of a conversation need.
 fn is_here(lane: &LaneInfo) -> bool {
-    let Affinity { workspace: affinity, folder, .. } = &lane.affinity;
-    affinity.is_empty() || Path::new(&**folder).is_dir()
+    let Affinity { workspace, folder, .. } = &lane.affinity;
+    workspace.is_empty() || Path::new(&**folder).is_dir()
 }
 
 /// What is needed before a run continues.
@@ -126,8 +126,8 @@ impl std::fmt::Display for Need {
                 "interrupted, its process is gone; continue it with `windlass resume {}`",
                 shell_word(lane)
             ),
-            Self::Worker(lane, Affinity { folder, workspace: affinity, .. }) => {
-                let workspace = match affinity.is_empty() {
+            Self::Worker(lane, Affinity { folder, workspace, .. }) => {
+                let workspace = match workspace.is_empty() {
                     true => String::new(),
                     false => format!(" --workspace {}", shell_word(folder)),
                 };
@@ -138,9 +138,9 @@ impl std::fmt::Display for Need {
                     shell_word(lane)
                 )
             }
-            Self::Workspace(Affinity { folder, workspace: affinity, .. }) => write!(
+            Self::Workspace(Affinity { folder, workspace, .. }) => write!(
                 f,
-                "waiting for a worker with the workspace {folder} (id {affinity}), and none is \
+                "waiting for a worker with the workspace {folder} (id {workspace}), and none is \
                  running; start one where that folder is: `windlass worker --workspace DIR`"
             ),
         }

@@ -317,15 +317,15 @@ impl RunView {
         (session, setup): (&Session, &RunSetup),
         args: &AgentArgs,
     ) -> anyhow::Result<Self> {
-        let patience = RetryTimeout::new(&setup.settings);
+        let retry_timeout = RetryTimeout::new(&setup.settings);
         if !args.output.is_for_programs() {
             let live = TextOutput::new(args.output.verbose).with_open_calls(before);
-            return Ok(Self { mode: ViewMode::Text(Box::new(live)), retry_timeout: patience });
+            return Ok(Self { mode: ViewMode::Text(Box::new(live)), retry_timeout });
         }
         let before = run.conversation_before().await?;
         let frames = JsonOutput::new(session.lane(), before, &setup.settings, &args.output);
         frames.write_init(setup);
-        Ok(Self { mode: ViewMode::Json(Box::new(frames)), retry_timeout: patience })
+        Ok(Self { mode: ViewMode::Json(Box::new(frames)), retry_timeout })
     }
 
     /// The output of a queued prompt; a program that has its result gets nothing more.

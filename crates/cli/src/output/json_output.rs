@@ -115,11 +115,11 @@ impl JsonOutput {
 
     pub(super) fn on_item(&mut self, item: &StreamItem) -> io::Result<()> {
         match item {
-            StreamItem::TextDelta { text: piece, .. } => {
-                self.on_piece(partial_message::PieceKind::Text, piece);
+            StreamItem::TextDelta { text, .. } => {
+                self.on_piece(partial_message::PieceKind::Text, text);
             }
-            StreamItem::ThinkingDelta { text: piece, .. } => {
-                self.on_piece(partial_message::PieceKind::Thinking, piece);
+            StreamItem::ThinkingDelta { text, .. } => {
+                self.on_piece(partial_message::PieceKind::Thinking, text);
             }
             StreamItem::RunEnded(_) => {}
             StreamItem::Entry(entry) => self.on_entry(entry),

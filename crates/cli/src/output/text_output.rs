@@ -136,12 +136,12 @@ impl TextOutput {
 
     pub(super) fn on_item(&mut self, item: &StreamItem, patience: &RetryTimeout) -> io::Result<()> {
         match item {
-            StreamItem::TextDelta { model_call: ask, text: piece } => {
+            StreamItem::TextDelta { model_call, text } => {
                 self.clear_spinner();
                 self.end_thinking()?;
-                self.answer.push_piece(*ask, piece)
+                self.answer.push_piece(*model_call, text)
             }
-            StreamItem::ThinkingDelta { text: piece, .. } => self.print_thinking(piece),
+            StreamItem::ThinkingDelta { text, .. } => self.print_thinking(text),
             StreamItem::Entry(entry) => self.print_entry(entry, patience),
             StreamItem::RunEnded(_) => Ok(()),
         }
@@ -213,9 +213,9 @@ impl TextOutput {
             _ => return Ok(()),
         };
         match &entry.input {
-            Input::ModelReplied { model_call: ask, reply, .. } => {
+            Input::ModelReplied { model_call, reply, .. } => {
                 self.end_thinking()?;
-                self.answer.keep_reply(*ask, &reply.text(), kept)
+                self.answer.keep_reply(*model_call, &reply.text(), kept)
             }
             _ => Ok(()),
         }
@@ -255,8 +255,8 @@ impl TextOutput {
             {
                 return None;
             }
-            Record::ResultFinalized { call, result: shown } => {
-                return self.calls.finish_call(*call, shown);
+            Record::ResultFinalized { call, result } => {
+                return self.calls.finish_call(*call, result);
             }
             _ => self.calls.observe(record),
         }
@@ -264,12 +264,12 @@ impl TextOutput {
     }
 
     fn track_reply(&mut self, entry: &Entry) {
-        if let Input::ModelReplied { model_call: ask, reply, .. } = &entry.input {
+        if let Input::ModelReplied { model_call, reply, .. } = &entry.input {
             if let Some(spinner) = &mut self.spinner {
                 spinner.add_tokens(reply.usage.total_tokens());
             }
             for (index, call) in reply.tool_uses() {
-                let id = CallId { model_call: *ask, index };
+                let id = CallId { model_call: *model_call, index };
                 self.calls.names.insert(id, messages::call_line(call));
                 if &*call.name == "TodoWrite" {
                     self.calls.tasks.insert(id, present::task_lines(&call.input));

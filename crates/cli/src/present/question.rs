@@ -97,8 +97,8 @@ pub(crate) fn question_text(about: &QuestionKind, now: &Conversation) -> String 
         QuestionKind::Budget { cap } => {
             format!("{}. Double the budget?", capitalize(stop_phrase(*cap)))
         }
-        QuestionKind::PromptChanged { changes: what } => {
-            format!("{}; go on?", escape_invisible(what))
+        QuestionKind::PromptChanged { changes } => {
+            format!("{}; go on?", escape_invisible(changes))
         }
     }
 }

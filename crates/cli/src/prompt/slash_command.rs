@@ -83,12 +83,12 @@ pub(crate) fn parse_slash(
     customs: &[CustomCommand],
 ) -> anyhow::Result<Option<SlashCommand>> {
     let Some((word, rest)) = split_command(prompt) else { return Ok(None) };
-    let rest = rest.trim().to_owned();
+    let arguments = rest.trim().to_owned();
     if let Some(name) = LocalCommand::ALL.into_iter().find(|name| name.as_str() == word) {
-        return Ok(Some(SlashCommand::Local(LocalCommandCall { name, arguments: rest })));
+        return Ok(Some(SlashCommand::Local(LocalCommandCall { name, arguments })));
     }
     match customs.iter().find(|custom| custom.name == word) {
-        Some(custom) => Ok(Some(SlashCommand::Custom(custom.clone(), rest))),
+        Some(custom) => Ok(Some(SlashCommand::Custom(custom.clone(), arguments))),
         None if Path::new("/").join(word).exists() => Ok(None),
         None => {
             let names = command_names(customs)

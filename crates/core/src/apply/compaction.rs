@@ -11,14 +11,12 @@ use super::prompts::{command_of, refresh_digest};
 use super::with_run;
 
 pub(super) fn apply_compacted(c: &mut Conversation, record: &Record) {
-    let Record::Compacted { keep_from, note, step: rung, kept_segments: attached, trigger, .. } =
-        record
-    else {
+    let Record::Compacted { keep_from, note, step, kept_segments, trigger, .. } = record else {
         return;
     };
     let place = |at: &u64| usize::try_from(*at).unwrap_or(usize::MAX);
-    let attached: Vec<usize> = attached.iter().map(place).collect();
-    let journal = if rung.is_some() { c.journal_for_compaction() } else { String::new() };
+    let attached: Vec<usize> = kept_segments.iter().map(place).collect();
+    let journal = if step.is_some() { c.journal_for_compaction() } else { String::new() };
     c.end_generation();
     c.transcript.compact(place(keep_from), note, &attached, &journal);
     if *trigger == CompactionTrigger::Reactive {
@@ -26,7 +24,7 @@ pub(super) fn apply_compacted(c: &mut Conversation, record: &Record) {
             run.counters.reactive_compactions = run.counters.reactive_compactions.saturating_add(1);
         });
     }
-    if let Some(rung) = rung {
+    if let Some(rung) = step {
         apply_recovery_step(c, *rung);
         c.shown_journal_version = c.journal.version();
         refresh_digest(c);

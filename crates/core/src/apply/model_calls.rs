@@ -15,7 +15,7 @@ use crate::run::conversation::Conversation;
 
 pub(super) fn apply_model_call_started(c: &mut Conversation, record: &Record) {
     let Record::ModelCallStarted {
-        model_call: ask,
+        model_call,
         max_tokens,
         bound,
         reserved_tokens,
@@ -25,7 +25,7 @@ pub(super) fn apply_model_call_started(c: &mut Conversation, record: &Record) {
     else {
         return;
     };
-    c.model_call_count = *ask;
+    c.model_call_count = *model_call;
     strip_foreign_thinking(c);
     if *transition == Transition::Steer || !c.transcript.ends_in_reply() {
         read_steers(c);
@@ -47,7 +47,7 @@ pub(super) fn apply_model_call_started(c: &mut Conversation, record: &Record) {
             run.counters.iterations = run.counters.iterations.saturating_add(1);
         }
         run.phase = RunPhase::CallingModel(PendingModelCall {
-            model_call: *ask,
+            model_call: *model_call,
             max_tokens: *max_tokens,
             bound: *bound,
             reserved_tokens: *reserved_tokens,
@@ -82,7 +82,7 @@ pub(super) fn apply_early_call_decided(
     c: &mut Conversation,
     input: &Input,
     id: CallId,
-    launch: EarlyStart,
+    start: EarlyStart,
 ) {
     let Input::BlockReady { tool_use, facts, .. } = input else { return };
     with_run(c, |run| {
@@ -90,7 +90,7 @@ pub(super) fn apply_early_call_decided(
             asking.early_calls.push(EarlyCall {
                 id,
                 tool_use: tool_use.clone(),
-                start: launch,
+                start,
                 facts: Arc::new(facts.clone()),
             });
         }

@@ -15,8 +15,8 @@ use crate::settings::run_settings::RunSettings;
 use crate::stop::StopCause;
 
 pub(super) fn command_of(input: &Input, id: InboxMessageId) -> Option<&InboxCommand> {
-    let Input::CommandsReceived { messages: mail } = input else { return None };
-    mail.iter().find(|mail| mail.id == id).map(|mail| &mail.body)
+    let Input::CommandsReceived { messages } = input else { return None };
+    messages.iter().find(|mail| mail.id == id).map(|mail| &mail.body)
 }
 
 pub(super) fn apply_prompt_queued(c: &mut Conversation, input: &Input, id: InboxMessageId) {

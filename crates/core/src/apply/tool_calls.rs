@@ -25,7 +25,7 @@ pub(super) fn apply_round_opened(
     note: Option<&Arc<str>>,
 ) {
     let Some((reply, facts)) = reply_of(input) else { return };
-    let Some(ask) = c.last_reply.as_ref().map(|last| last.model_call) else { return };
+    let Some(model_call) = c.last_reply.as_ref().map(|last| last.model_call) else { return };
     let hooked = c.settings.as_ref().map(|settings| settings.hooks.before_tool);
     let facts = facts.iter().map(Some).chain(std::iter::repeat(None));
     let calls: Vec<Call> = reply
@@ -35,8 +35,7 @@ pub(super) fn apply_round_opened(
         .map(|((index, tool_use), facts)| {
             let facts =
                 facts.cloned().unwrap_or_else(|| CallFacts::for_unknown_tool(&tool_use.name));
-            let call =
-                Call::new(CallId { model_call: ask, index }, tool_use.clone(), Arc::new(facts));
+            let call = Call::new(CallId { model_call, index }, tool_use.clone(), Arc::new(facts));
             if hooked == Some(HookPresence::Present) { call.with_pre_hook() } else { call }
         })
         .collect();
@@ -46,7 +45,7 @@ pub(super) fn apply_round_opened(
         let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
         run.counters.tool_calls = run.counters.tool_calls.saturating_add(count);
         run.phase = RunPhase::RunningTools(Round {
-            model_call: ask,
+            model_call,
             blocks,
             calls,
             note: note.cloned(),
@@ -102,11 +101,11 @@ pub(super) fn apply_call_retry(
     let Input::ToolReturned { started_at, outcome, .. } = input else { return };
     with_call(c, id, |call| {
         let spent_ms = call.retry_cost_ms(*started_at, at, until, outcome);
-        let CallRetries { count: granted, used_ms } = &mut call.retries;
-        *granted = granted.saturating_add(1);
+        let CallRetries { count, used_ms } = &mut call.retries;
+        *count = count.saturating_add(1);
         *used_ms = used_ms.saturating_add(spent_ms);
         // The start of a repeatable call is not stored; its return is.
-        call.attempts = call.attempts.max(*granted);
+        call.attempts = call.attempts.max(*count);
         call.state = CallState::AwaitingRetry { until };
     });
 }

@@ -83,7 +83,7 @@ pub fn preview_compaction(
     let rung = next_recovery_step(conversation, &settings);
     let cut = rung.and_then(|rung| compaction_trial::find_cut(conversation, &settings, rung));
     let enough = stages.iter().position(|stage| stage.percent_after <= thresholds.gain);
-    let acts = match (pressure, asked, enough) {
+    let next_action = match (pressure, asked, enough) {
         (WindowPressure::Fine, CompactionRequest::NotRequested, _) => PreviewedAction::Nothing,
         (WindowPressure::Tight | WindowPressure::Full, _, Some(last)) => {
             PreviewedAction::Stages(last + 1)
@@ -101,7 +101,7 @@ pub fn preview_compaction(
         pressure,
         stages,
         cut,
-        next_action: acts,
+        next_action,
     })
 }
 

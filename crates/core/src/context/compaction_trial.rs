@@ -47,18 +47,14 @@ pub(crate) fn try_stages(
 pub(crate) fn find_cut(
     conversation: &Conversation,
     settings: &Settings,
-    rung: RecoveryStep,
+    step: RecoveryStep,
 ) -> Option<CompactionCut> {
     let transcript = &conversation.transcript;
-    let keep_from = transcript.cut_point(rung.kept_messages(&settings.limits))?;
+    let keep_from = transcript.cut_point(step.kept_messages(&settings.limits))?;
     let prompts = conversation.run.as_ref().map_or(0, |run| run.user_message_count);
-    let attached = transcript.protected_segments(keep_from, prompts);
+    let kept_segments = transcript.protected_segments(keep_from, prompts);
     // Segments that stay word for word are not removed.
-    (attached.len() < keep_from).then_some(CompactionCut {
-        step: rung,
-        keep_from,
-        kept_segments: attached,
-    })
+    (kept_segments.len() < keep_from).then_some(CompactionCut { step, keep_from, kept_segments })
 }
 
 /// Returns the usable part of the window.

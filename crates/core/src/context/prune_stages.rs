@@ -91,8 +91,8 @@ fn rewrite_blocks(
     let mut rewrites = Vec::new();
     for (at, segment) in (0u32..).zip(transcript.segments().iter().take(keep_from)) {
         for (block_at, block) in (0u32..).zip(segment.blocks.iter()) {
-            if let Some(to) = stage(at as usize, block) {
-                rewrites.push(BlockRewrite { segment: at, block: block_at, replacement: to });
+            if let Some(replacement) = stage(at as usize, block) {
+                rewrites.push(BlockRewrite { segment: at, block: block_at, replacement });
             }
         }
     }

@@ -112,7 +112,7 @@ fn too_deep_error(depth: u8) -> ToolError {
 /// an orphan is only charged.
 pub(super) fn on_child_result(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     home: &ChildResult,
 ) -> bool {
     // The result counts whichever owner started the child.
@@ -126,7 +126,7 @@ pub(super) fn on_child_result(
     {
         return false;
     }
-    draft.record(Record::ChildResultReceived { message: mail });
+    draft.record(Record::ChildResultReceived { message });
     if waited_for {
         finalize_if_all_returned(draft, home.call);
         tool_calls::advance_round(draft);

@@ -58,14 +58,14 @@ fn is_cancelled(run: &RunId, later: &[InboxMessage]) -> bool {
 }
 
 /// Ends a prompt that is cancelled in the same batch without starting it: no model call is made.
-fn cancel_unstarted_prompt(draft: &mut DecisionDraft<'_>, mail: InboxMessageId, run: &RunId) {
-    draft.record(Record::PromptQueued { message: mail });
-    let (cause, said) = (crate::stop::StopCause::UserCancel, Some(Arc::from("")));
+fn cancel_unstarted_prompt(draft: &mut DecisionDraft<'_>, message: InboxMessageId, run: &RunId) {
+    draft.record(Record::PromptQueued { message });
+    let (cause, text_override) = (crate::stop::StopCause::UserCancel, Some(Arc::from("")));
     draft.record(Record::RunFinished {
         run: run.clone(),
         cause,
         other_causes: Vec::new(),
-        text_override: said,
+        text_override,
     });
 }
 
@@ -76,8 +76,8 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, mail: &InboxMessage) {
         InboxCommand::Answer { question, answer } => on_answer(draft, mail.id, *question, answer),
         InboxCommand::Cancel { run } => on_stop(draft, mail.id, run.as_ref(), StopMode::Cancel),
         InboxCommand::Abort { run } => on_stop(draft, mail.id, run.as_ref(), StopMode::Abort),
-        InboxCommand::ChildFinished { result: home, .. } => {
-            on_child_finished(draft, mail.id, home.as_ref());
+        InboxCommand::ChildFinished { result, .. } => {
+            on_child_finished(draft, mail.id, result.as_ref());
         }
         InboxCommand::Task { run, task, .. } => on_child_task(draft, mail.id, run, task),
         InboxCommand::Compact { .. } => on_compact(draft, mail.id),
@@ -85,29 +85,29 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, mail: &InboxMessage) {
     }
 }
 
-fn reject_command(draft: &mut DecisionDraft<'_>, mail: InboxMessageId, why: &str) {
-    draft.record(Record::CommandRejected { message: mail, why: Arc::from(why) });
+fn reject_command(draft: &mut DecisionDraft<'_>, message: InboxMessageId, why: &str) {
+    draft.record(Record::CommandRejected { message, why: Arc::from(why) });
 }
 
 fn on_prompt(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     run: &RunId,
     blocks: &[ContentBlock],
 ) {
     let limits = draft.limits();
     if !has_content(blocks) {
-        reject_command(draft, mail, "the prompt is empty; say what is to be done");
+        reject_command(draft, message, "the prompt is empty; say what is to be done");
     } else if is_known_run(draft, run) {
-        reject_command(draft, mail, "a run with this id exists already; use a new id");
+        reject_command(draft, message, "a run with this id exists already; use a new id");
     } else if draft.state().prompt_queue.len() >= limits.queued_prompts as usize {
         reject_command(
             draft,
-            mail,
+            message,
             "too many prompts are waiting; send it again when some have ended",
         );
     } else {
-        draft.record(Record::PromptQueued { message: mail });
+        draft.record(Record::PromptQueued { message });
         iteration::start_next_prompt(draft);
     }
 }
@@ -127,7 +127,7 @@ fn is_known_run(draft: &DecisionDraft<'_>, run: &RunId) -> bool {
 
 fn on_steer(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     run: &RunId,
     blocks: &[ContentBlock],
 ) {
@@ -135,113 +135,113 @@ fn on_steer(
     match waiting {
         Some(waiting) if !draft.is_stopping() && has_content(blocks) => {
             if waiting < draft.limits().waiting_steers as usize {
-                draft.record(Record::SteeringQueued { message: mail });
+                draft.record(Record::SteeringQueued { message });
             } else {
                 reject_command(
                     draft,
-                    mail,
+                    message,
                     "too many steers are waiting; send it again after the round",
                 );
             }
         }
-        Some(_) | None => on_prompt(draft, mail, run, blocks),
+        Some(_) | None => on_prompt(draft, message, run, blocks),
     }
 }
 
 fn on_child_finished(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     home: Option<&ChildResult>,
 ) {
     let heard = match home {
-        Some(home) => children::on_child_result(draft, mail, home),
+        Some(home) => children::on_child_result(draft, message, home),
         None if draft.run().is_some() && !draft.is_stopping() => {
-            draft.record(Record::SteeringQueued { message: mail });
+            draft.record(Record::SteeringQueued { message });
             true
         }
         None => false,
     };
     if !heard {
-        reject_command(draft, mail, "no run waits for this child any more");
+        reject_command(draft, message, "no run waits for this child any more");
     }
 }
 
 /// Starts the one run of a child.
 fn on_child_task(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     run: &RunId,
     task: &ChildTask,
 ) {
     if task.prompt.trim().is_empty() {
-        reject_command(draft, mail, "the task is empty; say what is to be done");
+        reject_command(draft, message, "the task is empty; say what is to be done");
     } else if is_known_run(draft, run) || draft.state().parent.is_some() {
-        reject_command(draft, mail, "this child has its task already");
+        reject_command(draft, message, "this child has its task already");
     } else {
-        draft.record(Record::ParentAssigned { message: mail });
-        draft.record(Record::PromptQueued { message: mail });
+        draft.record(Record::ParentAssigned { message });
+        draft.record(Record::PromptQueued { message });
         iteration::start_next_prompt(draft);
     }
 }
 
-fn on_memory(draft: &mut DecisionDraft<'_>, mail: InboxMessageId, text: &str) {
+fn on_memory(draft: &mut DecisionDraft<'_>, message: InboxMessageId, text: &str) {
     let waiting = draft.run().map_or(0, |run| run.memories.len());
     if text.trim().is_empty() {
-        reject_command(draft, mail, "the instructions are empty");
+        reject_command(draft, message, "the instructions are empty");
     } else if waiting >= draft.limits().waiting_steers as usize {
         reject_command(
             draft,
-            mail,
+            message,
             "too many instructions are waiting; send them again after the round",
         );
     } else {
-        draft.record(Record::InstructionsAdded { message: mail });
+        draft.record(Record::InstructionsAdded { message });
     }
 }
 
-fn on_compact(draft: &mut DecisionDraft<'_>, mail: InboxMessageId) {
+fn on_compact(draft: &mut DecisionDraft<'_>, message: InboxMessageId) {
     if compaction::has_compactable_history(draft) {
-        draft.record(Record::CompactionRequested { message: mail });
+        draft.record(Record::CompactionRequested { message });
     } else {
-        reject_command(draft, mail, "there is nothing old enough to be left out");
+        reject_command(draft, message, "there is nothing old enough to be left out");
     }
 }
 
 fn on_stop(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     target: Option<&RunId>,
-    how: StopMode,
+    mode: StopMode,
 ) {
     let active = draft.run().map(|run| (run.id.clone(), run.stop_request));
     match (active, target) {
         (Some((active, asked)), target) if target.is_none_or(|target| *target == active) => {
-            if asked.is_some_and(|asked| asked.mode >= how) {
-                reject_command(draft, mail, "the run is asked to end already");
+            if asked.is_some_and(|asked| asked.mode >= mode) {
+                reject_command(draft, message, "the run is asked to end already");
             } else {
-                draft.record(Record::CancelRequested { message: mail, mode: how });
-                stopping::on_stop_requested(draft, how);
+                draft.record(Record::CancelRequested { message, mode });
+                stopping::on_stop_requested(draft, mode);
             }
         }
         (_, Some(target))
             if draft.state().prompt_queue.iter().any(|queued| queued.run == *target) =>
         {
-            let said = Some(Arc::from(""));
+            let text_override = Some(Arc::from(""));
             let cause = crate::stop::StopCause::UserCancel;
             draft.record(Record::RunFinished {
                 run: target.clone(),
                 cause,
                 other_causes: Vec::new(),
-                text_override: said,
+                text_override,
             });
         }
-        (Some(_) | None, _) => reject_command(draft, mail, "there is no such run to end"),
+        (Some(_) | None, _) => reject_command(draft, message, "there is no such run to end"),
     }
 }
 
 fn on_answer(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     id: QuestionId,
     answer: &HumanAnswer,
 ) {
@@ -249,38 +249,40 @@ fn on_answer(
     let Some(question) = question else {
         return reject_command(
             draft,
-            mail,
+            message,
             "the question is not open; it was answered or its run ended",
         );
     };
     if question.is_expired(draft.at) {
         // The timer, which is due, decides about the call.
-        return reject_command(draft, mail, "the question has expired; the call is not run");
+        return reject_command(draft, message, "the question has expired; the call is not run");
     }
     let about = question.kind;
     if !about.accepts(answer) {
         return reject_command(
             draft,
-            mail,
+            message,
             &format!("question {id} takes {}", about.accepted_answers()),
         );
     }
     if !matches_current_input(draft, &about, answer) {
         return reject_command(
             draft,
-            mail,
+            message,
             "another input was approved than the call has; look at it again",
         );
     }
-    draft.record(Record::QuestionAnswered { message: mail });
+    draft.record(Record::QuestionAnswered { message });
     match about {
         QuestionKind::Approval { call } => on_approval_answer(draft, call, answer),
         QuestionKind::Uncertain { call } => on_uncertain_answer(draft, call, answer),
         QuestionKind::ModelQuestion { call } => on_model_question_answer(draft, call, answer),
         QuestionKind::Plan { call, .. } => plan_mode::on_plan_answer(draft, call, answer),
-        QuestionKind::PromptChanged { .. } => return on_prompt_change_answer(draft, mail, answer),
+        QuestionKind::PromptChanged { .. } => {
+            return on_prompt_change_answer(draft, message, answer);
+        }
         QuestionKind::Guidance { .. } | QuestionKind::Budget { .. } => {
-            return on_pause_answer(draft, mail, &about, answer);
+            return on_pause_answer(draft, message, &about, answer);
         }
     }
     tool_calls::advance_round(draft);
@@ -326,7 +328,7 @@ fn grant_rule(draft: &mut DecisionDraft<'_>, call: CallId, rule: &PermissionRule
 /// continues.
 fn on_pause_answer(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     about: &QuestionKind,
     answer: &HumanAnswer,
 ) {
@@ -334,7 +336,7 @@ fn on_pause_answer(
         if let QuestionKind::Guidance { suspect_answer: Some(kept), .. } = about {
             return completion::finish_with_suspect_answer(draft, kept);
         }
-        draft.record(Record::CancelRequested { message: mail, mode: StopMode::Cancel });
+        draft.record(Record::CancelRequested { message, mode: StopMode::Cancel });
         return stopping::on_stop_requested(draft, StopMode::Cancel);
     }
     match about {
@@ -344,7 +346,7 @@ fn on_pause_answer(
         | QuestionKind::Approval { .. }
         | QuestionKind::Uncertain { .. }
         | QuestionKind::ModelQuestion { .. }
-        | QuestionKind::Plan { .. } => draft.record(Record::GuidanceGiven { message: mail }),
+        | QuestionKind::Plan { .. } => draft.record(Record::GuidanceGiven { message }),
     }
     iteration::ask_model(draft, Transition::Guidance);
 }
@@ -384,13 +386,13 @@ fn on_model_question_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer:
 
 fn on_prompt_change_answer(
     draft: &mut DecisionDraft<'_>,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     answer: &HumanAnswer,
 ) {
     if *answer == (HumanAnswer::Continue {}) {
         draft.record(Record::PromptChangeAccepted {});
     } else {
-        draft.record(Record::CancelRequested { message: mail, mode: StopMode::Cancel });
+        draft.record(Record::CancelRequested { message, mode: StopMode::Cancel });
         stopping::on_stop_requested(draft, StopMode::Cancel);
     }
 }

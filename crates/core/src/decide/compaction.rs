@@ -173,32 +173,32 @@ fn take_next_step(draft: &mut DecisionDraft<'_>, need: CompactionNeed) {
 
 fn take_step(draft: &mut DecisionDraft<'_>, rung: Option<RecoveryStep>, need: CompactionNeed) {
     let Some(settings) = draft.settings() else { return };
-    let CompactionNeed { next_transition: then, stop_cause: otherwise, trigger } = need;
-    let rung = rung.map(|rung| or_deep_prune(draft, &settings, rung, otherwise));
+    let CompactionNeed { next_transition, stop_cause, trigger } = need;
+    let rung = rung.map(|rung| or_deep_prune(draft, &settings, rung, stop_cause));
     match rung.map(|rung| (rung, cut_position(draft, &settings, rung))) {
         // A run past its soft time limit asks no more questions.
         Some((RecoveryStep::AskHuman, _)) if !is_wrapping_up_now(draft) => {
             draft.record(Record::RecoveryStepUsed { step: RecoveryStep::AskHuman });
-            match otherwise {
-                None => escalation::ask_through_model(draft, prompt_texts::CONTEXT_QUESTION, then),
+            match stop_cause {
+                None => escalation::ask_through_model(
+                    draft,
+                    prompt_texts::CONTEXT_QUESTION,
+                    next_transition,
+                ),
                 // A request that does not fit the window cannot make the model ask the question.
                 Some(_) => escalation::ask_human(draft, prompt_texts::CONTEXT_QUESTION),
             }
         }
-        Some((rung @ (RecoveryStep::Compact | RecoveryStep::DeepPrune), Some(keep_from))) => {
-            let cut = PlannedCompaction {
-                step: rung,
-                keep_from: keep_from as u64,
-                next_transition: then,
-                trigger,
-            };
+        Some((step @ (RecoveryStep::Compact | RecoveryStep::DeepPrune), Some(keep_from))) => {
+            let compaction =
+                PlannedCompaction { step, keep_from: keep_from as u64, next_transition, trigger };
             if settings.hooks.compaction == HookPresence::Present {
-                reviews::request_review(draft, Review::Compaction { compaction: cut });
+                reviews::request_review(draft, Review::Compaction { compaction });
             } else {
-                request_summary(draft, cut, None);
+                request_summary(draft, compaction, None);
             }
         }
-        Some(_) | None => on_no_step_left(draft, then, otherwise, HookNotice::NotSent),
+        Some(_) | None => on_no_step_left(draft, next_transition, stop_cause, HookNotice::NotSent),
     }
 }
 
@@ -286,14 +286,14 @@ fn user_message_count(draft: &DecisionDraft<'_>) -> u32 {
 /// covers it. Hooks have responded, or there are none.
 pub(super) fn request_summary(
     draft: &mut DecisionDraft<'_>,
-    cut: PlannedCompaction,
+    compaction: PlannedCompaction,
     wishes: Option<Arc<str>>,
 ) {
     let Some(settings) = draft.state().active_settings() else { return };
-    let wishes = join_instructions(draft, wishes);
+    let instructions = join_instructions(draft, wishes);
     let model = side_requests::side_model(&settings);
     if settings.window.summariser == Summariser::Off || budget::lacks_required_price(draft, model) {
-        return record_compaction(draft, &cut, None);
+        return record_compaction(draft, &compaction, None);
     }
     let planned = PlannedCall {
         input_tokens: budget::estimate_input_tokens(draft).min(model.window_tokens),
@@ -301,17 +301,12 @@ pub(super) fn request_summary(
         least_tokens: settings.limits.least_output_tokens.min(settings.limits.summary_tokens),
     };
     match budget::side_request_output(draft, planned, model.price.as_ref()) {
-        Err(_) => record_compaction(draft, &cut, None),
+        Err(_) => record_compaction(draft, &compaction, None),
         Ok(max_tokens) => {
             let reserved_tokens = planned.input_tokens.saturating_add(max_tokens);
             reviews::request_review(
                 draft,
-                Review::Summary {
-                    compaction: cut,
-                    instructions: wishes,
-                    max_tokens,
-                    reserved_tokens,
-                },
+                Review::Summary { compaction, instructions, max_tokens, reserved_tokens },
             );
         }
     }
@@ -336,24 +331,24 @@ pub(super) fn record_compaction(
     let Ok(keep_from) = usize::try_from(cut.keep_from) else { return };
     let transcript = &draft.state().transcript;
     let attached = transcript.protected_segments(keep_from, user_message_count(draft));
-    let kept = Some(Arc::from(transcript.hash_segments(&attached)));
+    let kept_hash = Some(Arc::from(transcript.hash_segments(&attached)));
     let note = choose_note(draft, &settings, cut, &attached, summary);
-    let attached = attached.into_iter().map(|at| at as u64).collect();
+    let kept_segments = attached.into_iter().map(|at| at as u64).collect();
     draft.record(Record::Compacted {
         keep_from: cut.keep_from,
         note,
         step: Some(cut.step),
         trigger: cut.trigger,
-        kept_segments: attached,
-        kept_hash: kept,
+        kept_segments,
+        kept_hash,
     });
     let share = compaction_trial::percent_with(draft.state(), &settings, &draft.state().transcript);
     if cut.step == RecoveryStep::Compact && share > settings.window.thresholds.gain {
-        let (otherwise, trigger) =
+        let (stop_cause, trigger) =
             (stop_cause_if_blocked(share, &settings), CompactionTrigger::Threshold);
         return take_next_step(
             draft,
-            CompactionNeed { next_transition: cut.next_transition, stop_cause: otherwise, trigger },
+            CompactionNeed { next_transition: cut.next_transition, stop_cause, trigger },
         );
     }
     iteration::ask_model(draft, cut.next_transition);

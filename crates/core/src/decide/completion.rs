@@ -50,20 +50,20 @@ pub(super) fn complete_answer(draft: &mut DecisionDraft<'_>, cause: StopCause) {
 /// question whose answer the model can no longer be sent is not asked; then the answer counts and
 /// is marked suspect.
 fn ask_in_place_of_model(draft: &mut DecisionDraft<'_>, cause: StopCause, question: &str) {
-    let suspect = Arc::from(prompt_texts::ANSWERED_INSTEAD_OF_ASKING);
+    let reason = Arc::from(prompt_texts::ANSWERED_INSTEAD_OF_ASKING);
     // Text is not an answer where a structured answer is required.
     let wordy = draft.settings().is_some_and(|settings| lacks_structured_output(draft, &settings));
     if !iteration::can_ask_model(draft) {
         return match wordy {
             true => finish_without_result(draft, &[StopCause::StructuredOutputRetries]),
-            false => finish_with_suspect_answer(draft, &SuspectAnswer { cause, reason: suspect }),
+            false => finish_with_suspect_answer(draft, &SuspectAnswer { cause, reason }),
         };
     }
     reviews::add_note(draft, prompt_texts::QUESTION_ASKED_FOR_MODEL);
     if wordy {
         return escalation::ask_human(draft, question);
     }
-    escalation::ask_human_about_answer(draft, question, SuspectAnswer { cause, reason: suspect });
+    escalation::ask_human_about_answer(draft, question, SuspectAnswer { cause, reason });
 }
 
 fn has_pending_steers(draft: &DecisionDraft<'_>) -> bool {

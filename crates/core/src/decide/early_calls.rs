@@ -12,23 +12,20 @@ use crate::settings::conversation_settings::HookPresence;
 
 pub(super) fn on_block_ready(
     draft: &mut DecisionDraft<'_>,
-    ask: ModelCallId,
+    model_call: ModelCallId,
     index: u16,
     tool_use: &ToolUse,
     facts: &CallFacts,
 ) {
     let Some(asking) = draft.run().and_then(Run::pending_model_call) else { return };
     let seen = asking.early_calls.iter().any(|early| early.id.index >= index);
-    if asking.model_call != ask || seen {
+    if asking.model_call != model_call || seen {
         return;
     }
     let may =
         is_safe_to_start_early(draft, tool_use, facts) && has_early_slot(draft, asking, facts);
-    let launch = if may { EarlyStart::Started } else { EarlyStart::Held };
-    draft.record(Record::EarlyCallDecided {
-        call: CallId { model_call: ask, index },
-        start: launch,
-    });
+    let start = if may { EarlyStart::Started } else { EarlyStart::Held };
+    draft.record(Record::EarlyCallDecided { call: CallId { model_call, index }, start });
 }
 
 fn is_safe_to_start_early(

@@ -121,10 +121,10 @@ pub(super) fn start_model_call(
         Err(cap) => budget::on_cap_reached(draft, cap),
         Ok((max_tokens, bound)) => {
             budget::warn_if_near_cap(draft);
-            let ask = draft.state().model_call_count.saturating_add(1);
+            let model_call = draft.state().model_call_count.saturating_add(1);
             let reserved_tokens = budget::estimate_input_tokens(draft).saturating_add(max_tokens);
             draft.record(Record::ModelCallStarted {
-                model_call: ask,
+                model_call,
                 max_tokens,
                 bound,
                 reserved_tokens,
@@ -217,7 +217,7 @@ fn include_cancel(draft: &DecisionDraft<'_>, causes: &[StopCause]) -> Vec<StopCa
 pub(super) fn finish_run(
     draft: &mut DecisionDraft<'_>,
     causes: &[StopCause],
-    said: Option<Arc<str>>,
+    text_override: Option<Arc<str>>,
 ) {
     let (Some(run), Some((cause, also))) = (draft.run(), causes.split_first()) else { return };
     let run = run.id.clone();
@@ -225,7 +225,7 @@ pub(super) fn finish_run(
         run,
         cause: *cause,
         other_causes: also.to_vec(),
-        text_override: said,
+        text_override,
     });
     start_next_prompt(draft);
 }

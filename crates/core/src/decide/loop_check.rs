@@ -22,13 +22,13 @@ pub(super) struct LoopCheck {
 /// Runs loop detection on the open round.
 pub(super) fn check_for_loop(draft: &DecisionDraft<'_>) -> LoopCheck {
     let mut guard = draft.run().map(|run| run.loop_guard.clone()).unwrap_or_default();
-    let before = guard.level();
+    let level_before = guard.level();
     let seen: Vec<CallObservation> =
         draft.calls().iter().filter_map(Call::loop_observation).collect();
     let settings = draft.settings();
-    let found =
+    let detection =
         settings.and_then(|own| guard.observe(&seen, LoopDetectorConfig::from_settings(&own)));
-    LoopCheck { level_before: before, level: guard.level(), detection: found }
+    LoopCheck { level_before, level: guard.level(), detection }
 }
 
 /// Records the detection, and calls the model or asks a human. A run that ends here needs no hint.
@@ -37,17 +37,18 @@ pub(super) fn continue_after_check(
     watch: LoopCheck,
     fatal: RoundFatality,
 ) {
-    let LoopCheck { level_before: before, level, detection: found } = watch;
-    if level != before || found.is_some() {
-        let found = found.as_ref().map(|d| LoopFinding { tier: d.tier, tool: d.tool.clone() });
-        draft.record(Record::LoopDetectionUpdated { level, finding: found });
+    let LoopCheck { level_before, level, detection } = watch;
+    if level != level_before || detection.is_some() {
+        let finding =
+            detection.as_ref().map(|d| LoopFinding { tier: d.tier, tool: d.tool.clone() });
+        draft.record(Record::LoopDetectionUpdated { level, finding });
     }
     let halted = draft.run().is_some_and(|run| run.human_pause().is_some());
     let ends = fatal == RoundFatality::Fatal || halted || !iteration::can_ask_model(draft);
     let summing_up = iteration::is_wrapping_up(draft);
     // A level that stays or falls adds no hint: the calls returned something new.
-    let speaks = (level > before || level == EscalationLevel::Human) && !ends && !summing_up;
-    match found.filter(|_| speaks).map(|found| (found.level, found.tool)) {
+    let speaks = (level > level_before || level == EscalationLevel::Human) && !ends && !summing_up;
+    match detection.filter(|_| speaks).map(|found| (found.level, found.tool)) {
         Some((EscalationLevel::Nudge, _)) => {
             reviews::add_note(draft, prompt_texts::LOOP_NUDGE);
             iteration::ask_model(draft, Transition::ToolResults);

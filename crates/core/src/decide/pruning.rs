@@ -13,12 +13,12 @@ use crate::settings::conversation_settings::HookPresence;
 pub(super) fn request_pruning_review(
     draft: &mut DecisionDraft<'_>,
     goal: PruneGoal,
-    then: Transition,
+    next_transition: Transition,
 ) -> bool {
     let listening = draft.settings().map(|settings| settings.hooks.compaction);
     let tells = listening == Some(HookPresence::Present) && plan_pruning(draft, goal).is_some();
     if tells {
-        reviews::request_review(draft, Review::Pruning { goal, next_transition: then });
+        reviews::request_review(draft, Review::Pruning { goal, next_transition });
     }
     tells
 }

@@ -63,7 +63,7 @@ fn ask_about_prompt_change(draft: &mut DecisionDraft<'_>, offer: Option<&PromptF
     {
         return;
     }
-    let what = match (draft.state().run_owner.as_ref(), offer) {
+    let changes = match (draft.state().run_owner.as_ref(), offer) {
         (Some(owner), Some(offer)) => {
             prompt_change::describe_changes(&owner.prompt_fingerprint(), offer)
         }
@@ -71,7 +71,7 @@ fn ask_about_prompt_change(draft: &mut DecisionDraft<'_>, offer: Option<&PromptF
             Arc::from("the system prompt or the tools changed since the run began")
         }
     };
-    tool_calls::ask_question(draft, QuestionKind::PromptChanged { changes: what });
+    tool_calls::ask_question(draft, QuestionKind::PromptChanged { changes });
 }
 
 /// Returns whether a run that is paused because of a prompt change may continue.

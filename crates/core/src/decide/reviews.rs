@@ -13,9 +13,9 @@ use crate::run::review::{PlannedCompaction, PruneGoal, Review, ReviewId, ReviewR
 use crate::stop::StopCause;
 
 /// Requests a review.
-pub(super) fn request_review(draft: &mut DecisionDraft<'_>, about: Review) {
-    let counsel = draft.state().review_count.saturating_add(1);
-    draft.record(Record::ReviewRequested { id: counsel, review: about });
+pub(super) fn request_review(draft: &mut DecisionDraft<'_>, review: Review) {
+    let id = draft.state().review_count.saturating_add(1);
+    draft.record(Record::ReviewRequested { id, review });
 }
 
 /// Returns the pending review.
@@ -30,24 +30,24 @@ pub(super) fn on_review_returned(
     id: ReviewId,
     advice: &ReviewResult,
 ) {
-    let Some((counsel, about)) = pending_review(draft).filter(|(sought, _)| *sought == id) else {
+    let Some((id, about)) = pending_review(draft).filter(|(sought, _)| *sought == id) else {
         return;
     };
     let charged = match advice {
         ReviewResult::ModelText { usage, .. } | ReviewResult::Failed { usage, .. } => Some(*usage),
         ReviewResult::Pass { .. } | ReviewResult::Block { .. } | ReviewResult::Stop { .. } => None,
     };
-    draft.record(Record::ReviewCompleted { id: counsel, charged });
+    draft.record(Record::ReviewCompleted { id, charged });
     match about {
         Review::Prompt {} => on_prompt_reviewed(draft, advice),
         Review::Answer { cause } => completion::on_answer_reviewed(draft, cause, advice),
         Review::Judge { cause, .. } => judge::on_judge_answered(draft, cause, advice),
-        Review::Pruning { goal, next_transition: then } => {
-            on_pruning_reviewed(draft, goal, then, advice);
+        Review::Pruning { goal, next_transition } => {
+            on_pruning_reviewed(draft, goal, next_transition, advice);
         }
-        Review::Compaction { compaction: cut } => on_compaction_reviewed(draft, cut, advice),
-        Review::Summary { compaction: cut, .. } => {
-            compaction::record_compaction(draft, &cut, summary_text(advice));
+        Review::Compaction { compaction } => on_compaction_reviewed(draft, compaction, advice),
+        Review::Summary { compaction, .. } => {
+            compaction::record_compaction(draft, &compaction, summary_text(advice));
         }
     }
 }
@@ -120,8 +120,8 @@ fn on_pruning_reviewed(
 /// Abandons the pending review because of an owner change or a stop: a summary that was being
 /// written is charged in full.
 pub(super) fn abandon_review(draft: &mut DecisionDraft<'_>) -> Option<Review> {
-    let (counsel, about) = pending_review(draft)?;
-    draft.record(Record::ReviewCompleted { id: counsel, charged: about.full_usage() });
+    let (id, about) = pending_review(draft)?;
+    draft.record(Record::ReviewCompleted { id, charged: about.full_usage() });
     Some(about)
 }
 
@@ -137,9 +137,9 @@ pub(super) fn stop_during_review(draft: &mut DecisionDraft<'_>, cause: StopCause
 /// skipped.
 pub(super) fn resume_review(draft: &mut DecisionDraft<'_>) {
     match pending_review(draft) {
-        Some((_, Review::Summary { compaction: cut, .. })) => {
+        Some((_, Review::Summary { compaction, .. })) => {
             abandon_review(draft);
-            compaction::record_compaction(draft, &cut, None);
+            compaction::record_compaction(draft, &compaction, None);
         }
         Some((_, Review::Judge { cause, .. })) => {
             abandon_review(draft);

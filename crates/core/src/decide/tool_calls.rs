@@ -101,7 +101,7 @@ fn follow_decision(
 pub(super) fn permission_query<'a>(
     call: &'a Call,
     grants: &'a [Grant],
-    lean: HookPreference,
+    preference: HookPreference,
 ) -> PermissionQuery<'a> {
     let ours = match call.facts.answered_by {
         AnsweredBy::Journal | AnsweredBy::Children | AnsweredBy::PlanApproval => true,
@@ -113,7 +113,7 @@ pub(super) fn permission_query<'a>(
         CallEffect::MayChange
     };
     let (tool, subject) = (&*call.tool_use.name, &call.facts.subject);
-    PermissionQuery { tool, subject, effect, preference: lean, grants }
+    PermissionQuery { tool, subject, effect, preference, grants }
 }
 
 /// Handles the result of a classifier. If the classifier is unsure, a human decides.
@@ -142,11 +142,11 @@ pub(super) fn on_call_classified(
 }
 
 /// Asks a human.
-pub(super) fn ask_question(draft: &mut DecisionDraft<'_>, about: QuestionKind) {
+pub(super) fn ask_question(draft: &mut DecisionDraft<'_>, kind: QuestionKind) {
     let id = draft.state().question_count.saturating_add(1);
-    let leave = matches!(about, QuestionKind::Approval { .. });
+    let leave = matches!(kind, QuestionKind::Approval { .. });
     let expires_at = draft.limits().approval_ms.filter(|_| leave).map(|ms| draft.at.plus_ms(ms));
-    draft.record(Record::QuestionAsked { question: Question { id, kind: about, expires_at } });
+    draft.record(Record::QuestionAsked { question: Question { id, kind, expires_at } });
 }
 
 /// Denies calls whose approval question has expired.
@@ -316,9 +316,9 @@ pub(super) fn finalize_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
     let CallState::AwaitingPostHook(outcome) = &call.state else { return };
     let shown = CallResult::from_outcome(outcome, limit, call.side_effects());
     let unchanged = outcome.content() == Some(&shown.content);
-    let shown =
+    let result =
         if unchanged { RecordedResult::Unchanged {} } else { RecordedResult::Replaced(shown) };
-    draft.record(Record::ResultFinalized { call: id, result: shown });
+    draft.record(Record::ResultFinalized { call: id, result });
 }
 
 pub(super) fn side_effects_of(

@@ -46,9 +46,9 @@ fn on_pre_hook(draft: &mut DecisionDraft<'_>, id: CallId, answer: &HookDecision)
             draft.record(Record::PermissionDecided { call: id, verdict });
             finalize_result(draft, id, CallResult::from_denial(reason));
         }
-        HookDecision::Change { preference: lean, .. } => {
+        HookDecision::Change { preference, .. } => {
             draft.record(Record::CallInputChanged { call: id });
-            authorize_call(draft, id, *lean);
+            authorize_call(draft, id, *preference);
         }
     }
 }

@@ -124,11 +124,11 @@ impl Transcript {
         Ok(())
     }
 
-    fn push(&mut self, role: Role, part: SegmentKind, blocks: Vec<ContentBlock>) {
+    fn push(&mut self, role: Role, kind: SegmentKind, blocks: Vec<ContentBlock>) {
         if blocks.is_empty() || (role == Role::Assistant && self.segments.is_empty()) {
             return;
         }
-        let segment = TranscriptSegment { role, kind: part, blocks: Arc::from(blocks) };
+        let segment = TranscriptSegment { role, kind, blocks: Arc::from(blocks) };
         self.bytes = self.bytes.saturating_add(segment.byte_count());
         self.segments.push_back(segment);
         self.messages = self.messages.saturating_add(1);

@@ -43,7 +43,7 @@ fn a_hook_decides_only_what_the_rules_leave_open() {
         ("allow", "Mail", HookPreference::Ask, "ask"),
         ("deny", "Mail", HookPreference::Ask, "deny"),
     ];
-    for (list, rule, lean, expected) in cases {
+    for (list, rule, preference, expected) in cases {
         let mut permissions = Permissions::default();
         match list {
             "deny" => permissions.deny = rules(rule),
@@ -51,9 +51,9 @@ fn a_hook_decides_only_what_the_rules_leave_open() {
             "allow" => permissions.allow = rules(rule),
             _ => {}
         }
-        let call = PermissionQuery { preference: lean, ..asked("Mail", &CallSubject::Nothing) };
+        let call = PermissionQuery { preference, ..asked("Mail", &CallSubject::Nothing) };
         let verdict = permissions.decide(call);
-        assert_eq!(name(&verdict), expected, "{list} {rule} {lean:?}: {verdict:?}");
+        assert_eq!(name(&verdict), expected, "{list} {rule} {preference:?}: {verdict:?}");
     }
 }
 
@@ -79,7 +79,7 @@ fn in_auto_a_classifier_decides_what_is_open() {
 #[test]
 fn the_default_is_a_setting() {
     let call = asked("Mail", &CallSubject::Nothing);
-    let with = |otherwise| Permissions { default_decision: otherwise, ..Permissions::default() };
+    let with = |default_decision| Permissions { default_decision, ..Permissions::default() };
     assert_eq!(name(&with(DefaultDecision::Allow).decide(call)), "allow");
     assert_eq!(name(&with(DefaultDecision::Deny).decide(call)), "deny");
 }

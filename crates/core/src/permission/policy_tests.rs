@@ -372,7 +372,7 @@ fn neither_hook_nor_classifier_lets_go_what_may_be_held_back() {
     let doubted =
         CallSubject::from(ShellCommand { unsupported: vec![Arc::from("?")], ..shell(&["ls"]) });
     for subject in [&hidden, &protected, &doubted] {
-        for (mode, lean) in [
+        for (mode, preference) in [
             (PermissionMode::Auto, HookPreference::Neutral),
             (PermissionMode::Default, HookPreference::Allow),
         ] {
@@ -380,7 +380,7 @@ fn neither_hook_nor_classifier_lets_go_what_may_be_held_back() {
             p.allow = rules(&["Bash"]);
             let (tool, effect) = ("Bash", CallEffect::MayChange);
             let verdict =
-                p.decide(PermissionQuery { tool, subject, effect, preference: lean, grants: &[] });
+                p.decide(PermissionQuery { tool, subject, effect, preference, grants: &[] });
             assert!(
                 matches!(verdict, PermissionDecision::Ask { .. }),
                 "{mode:?} {verdict:?} {subject:?}"

@@ -411,8 +411,8 @@ fn run_event(
             Some(("agent.mail.refused", RawJson::encode(&ReasonFields { why })))
         }
         Record::QuestionAsked { question } => Some(question_event(&question.kind)),
-        Record::RunFinished { cause, other_causes: also, .. } => {
-            let also = also.iter().map(|cause| cause.as_str()).collect();
+        Record::RunFinished { cause, other_causes, .. } => {
+            let also = other_causes.iter().map(|cause| cause.as_str()).collect();
             let suspect = now.last_run_end.as_ref().and_then(|end| end.suspect_reason.as_deref());
             let error = error_text(before, now, record);
             let resumable = cause.is_resumable();
@@ -436,12 +436,13 @@ fn error_text(
     now: &Conversation,
     record: &Record,
 ) -> Option<String> {
-    let Record::RunFinished { cause, text_override: said, .. } = record else { return None };
+    let Record::RunFinished { cause, text_override, .. } = record else { return None };
     if run_end_event_name(now) != "agent_run.failed" {
         return None;
     }
     let last = before.and_then(|before| before.run.as_ref()?.last_error.clone());
-    let said = said.as_deref().filter(|said| !said.trim().is_empty()).map(ToOwned::to_owned);
+    let said =
+        text_override.as_deref().filter(|said| !said.trim().is_empty()).map(ToOwned::to_owned);
     let told = match cause {
         StopCause::ProviderFailed
         | StopCause::ToolFatal

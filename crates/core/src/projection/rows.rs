@@ -405,8 +405,8 @@ pub(super) fn tool_result_row(
         Record::CallStarted { call } => (call, None, None),
         // Flaky tools are visible while they are retried.
         Record::CallRetryScheduled { call, .. } => (call, None, None),
-        Record::ResultFinalized { call, result: shown } => {
-            (call, Some(entry.at), Some(shown.outcome_name()))
+        Record::ResultFinalized { call, result } => {
+            (call, Some(entry.at), Some(result.outcome_name()))
         }
         _ => return None,
     };

@@ -418,7 +418,7 @@ impl HumanPause {
     #[must_use]
     pub fn suspect_answer(&self) -> Option<&SuspectAnswer> {
         match &self.question.kind {
-            QuestionKind::Guidance { suspect_answer: answer, .. } => answer.as_ref(),
+            QuestionKind::Guidance { suspect_answer, .. } => suspect_answer.as_ref(),
             QuestionKind::Approval { .. }
             | QuestionKind::Uncertain { .. }
             | QuestionKind::ModelQuestion { .. }

@@ -38,7 +38,7 @@ fn all_failed_is_a_failure() {
 fn a_child_has_a_lane_of_its_own() {
     let lane = LaneId::from("conversation:1");
     let of =
-        |ask, index, part| child_lane(&lane, CallId { model_call: ask, index }, part).to_string();
+        |model_call, index, part| child_lane(&lane, CallId { model_call, index }, part).to_string();
     assert_eq!(of(3, 1, 2), "conversation:1/3.1-2");
     assert_ne!(of(3, 1, 2), of(3, 12, 0));
 }

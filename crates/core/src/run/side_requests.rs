@@ -101,13 +101,12 @@ impl Conversation {
     pub fn summary_request(&self) -> Option<ModelRequest> {
         let settings = &*self.active_settings()?;
         let consulting = self.run.as_ref().and_then(Run::pending_review)?;
-        let Review::Summary { compaction: cut, instructions: wishes, max_tokens, .. } =
-            &consulting.review
+        let Review::Summary { compaction, instructions, max_tokens, .. } = &consulting.review
         else {
             return None;
         };
         let model = side_model(settings);
-        let left_out = usize::try_from(cut.keep_from).unwrap_or(usize::MAX);
+        let left_out = usize::try_from(compaction.keep_from).unwrap_or(usize::MAX);
         let room = model.window_tokens.saturating_sub(*max_tokens) / 2;
         let old = self.transcript.segments().iter().take(left_out);
         let mut text =
@@ -117,7 +116,7 @@ impl Conversation {
             let context = crate::message::truncate::truncate_text(&settings.user_context, most);
             text = format!("{text}\n\n{}\n{context}", prompt_texts::STANDING_INSTRUCTIONS);
         }
-        for wish in settings.window.preserve.iter().chain(wishes) {
+        for wish in settings.window.preserve.iter().chain(instructions) {
             let wish = crate::message::truncate::truncate_text(
                 wish,
                 crate::message::truncate::MAX_SENTENCE_CHARS,

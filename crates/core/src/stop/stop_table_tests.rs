@@ -22,7 +22,7 @@ use Holds::{Calls, CallsAndCut, CutCall, Nothing, Text};
 fn reply(reason: &str, holds: Holds) -> ModelReply {
     let call = || ContentBlock::tool_use("t1", "read", &RawJson::parse("{}").unwrap());
     let cut = || TruncatedBlock { name: Arc::from("read"), partial: Arc::from("{\"a") };
-    let (blocks, cut) = match holds {
+    let (blocks, truncated_block) = match holds {
         Nothing => (vec![], None),
         Text => (vec![ContentBlock::text("so")], None),
         Calls => (vec![ContentBlock::text("so"), call()], None),
@@ -31,7 +31,7 @@ fn reply(reason: &str, holds: Holds) -> ModelReply {
     };
     ModelReply {
         blocks,
-        truncated_block: cut,
+        truncated_block,
         stop_reason: StopReason::from(reason),
         stop_sequence: None,
         usage: TokenUsage::default(),

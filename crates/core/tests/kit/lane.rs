@@ -101,10 +101,10 @@ impl Lane {
     /// Several commands in one delivery.
     pub(crate) fn send_commands(mut self, bodies: Vec<InboxCommand>) -> Self {
         let first = self.mails;
-        let mail: Vec<InboxMessage> =
+        let messages: Vec<InboxMessage> =
             (first + 1..).zip(bodies).map(|(id, body)| InboxMessage { id, body }).collect();
-        self.mails = first + mail.len() as u64;
-        self.input(Input::CommandsReceived { messages: mail })
+        self.mails = first + messages.len() as u64;
+        self.input(Input::CommandsReceived { messages })
     }
 
     pub(crate) fn send_command(self, body: InboxCommand) -> Self {
@@ -176,22 +176,22 @@ impl Lane {
         self.reply_to(ask, answer)
     }
 
-    pub(crate) fn reply_to(self, ask: u32, answer: ReplyBuilder) -> Self {
+    pub(crate) fn reply_to(self, model_call: u32, answer: ReplyBuilder) -> Self {
         let facts = answer.0.tool_uses().map(|(_, call)| facts_for(call)).collect();
-        self.input(Input::ModelReplied { model_call: ask, reply: Arc::new(answer.0), facts })
+        self.input(Input::ModelReplied { model_call, reply: Arc::new(answer.0), facts })
     }
 
     /// A block of the reply is complete while the model still streams.
     pub(crate) fn streams(self, index: u16, block: &ContentBlock) -> Self {
         let tool_use = block.as_tool_use().unwrap().clone();
         let facts = facts_for(&tool_use);
-        let ask = self.live.model_call_count;
-        self.input(Input::BlockReady { model_call: ask, index, tool_use, facts })
+        let model_call = self.live.model_call_count;
+        self.input(Input::BlockReady { model_call, index, tool_use, facts })
     }
 
     pub(crate) fn fails(self, failure: ModelFailure) -> Self {
-        let ask = self.live.model_call_count;
-        self.input(Input::ModelFailed { model_call: ask, failure })
+        let model_call = self.live.model_call_count;
+        self.input(Input::ModelFailed { model_call, failure })
     }
 
     /// Returns the id of the call at this index of the open round.
@@ -229,25 +229,21 @@ impl Lane {
         self.input(Input::ToolReturned { call, attempt, started_at, outcome })
     }
 
-    pub(crate) fn hook(self, place: usize, answer: HookDecision) -> Self {
+    pub(crate) fn hook(self, place: usize, decision: HookDecision) -> Self {
         let call = self.call(place);
-        self.input(Input::HookResponded { call, decision: answer, context: None })
+        self.input(Input::HookResponded { call, decision, context: None })
     }
 
     /// A hook responds with context for the model.
-    pub(crate) fn hook_saying(self, place: usize, answer: HookDecision, context: &str) -> Self {
+    pub(crate) fn hook_saying(self, place: usize, decision: HookDecision, context: &str) -> Self {
         let call = self.call(place);
-        self.input(Input::HookResponded {
-            call,
-            decision: answer,
-            context: Some(Arc::from(context)),
-        })
+        self.input(Input::HookResponded { call, decision, context: Some(Arc::from(context)) })
     }
 
     /// The pending review returns.
-    pub(crate) fn review_returned(self, advice: ReviewResult) -> Self {
-        let counsel = self.live.review_count;
-        self.input(Input::ReviewReturned { id: counsel, result: advice })
+    pub(crate) fn review_returned(self, result: ReviewResult) -> Self {
+        let id = self.live.review_count;
+        self.input(Input::ReviewReturned { id, result })
     }
 
     /// The pending summary returns.
@@ -257,10 +253,10 @@ impl Lane {
     }
 
     /// A classifier returns its result for a call.
-    pub(crate) fn classify(self, place: usize, opinion: Classification) -> Self {
+    pub(crate) fn classify(self, place: usize, classification: Classification) -> Self {
         let call = self.call(place);
         let usage = TokenUsage { input_tokens: 50, output_tokens: 1, ..TokenUsage::default() };
-        self.input(Input::CallClassified { call, classification: opinion, usage })
+        self.input(Input::CallClassified { call, classification, usage })
     }
 
     /// A child of the call at this index returns.
@@ -291,9 +287,9 @@ impl Lane {
         self.send_command(InboxCommand::Memory { text: Arc::from(text) })
     }
 
-    pub(crate) fn probe(self, place: usize, finding: ProbeResult) -> Self {
+    pub(crate) fn probe(self, place: usize, result: ProbeResult) -> Self {
         let call = self.call(place);
-        self.input(Input::CallProbed { call, result: finding })
+        self.input(Input::CallProbed { call, result })
     }
 
     /// Time passes without a timer.
@@ -342,11 +338,11 @@ impl Lane {
     /// The process dies and a new owner with these settings claims the lane.
     pub(crate) fn owner_changes_with_settings(mut self, settings: &Settings) -> Self {
         self.epoch += 1;
-        let (epoch, offer) = (self.epoch, Some(settings.prompt_fingerprint()));
+        let (epoch, prompt_fingerprint) = (self.epoch, Some(settings.prompt_fingerprint()));
         self.crash().input(Input::OwnerChanged {
             epoch,
             prompt_hash: settings.prompt_hash(),
-            prompt_fingerprint: offer,
+            prompt_fingerprint,
             settings: None,
         })
     }

@@ -55,7 +55,7 @@ fn rules_survive(
     prop_assert!(new.starts_with(&old), "instructions are gone after entry {}", entry.seq);
     let compactions = entry.records.iter().filter(|r| matches!(r, Record::Compacted { .. }));
     if compactions.count() == 1
-        && let Some(Record::Compacted { kept_segments: attached, kept_hash: Some(kept), .. }) =
+        && let Some(Record::Compacted { kept_segments, kept_hash: Some(kept), .. }) =
             entry.records.iter().find(|r| matches!(r, Record::Compacted { .. }))
     {
         let is_attached = |segment: &TranscriptSegment| {
@@ -63,7 +63,7 @@ fn rules_survive(
         };
         let places = after.transcript.segments().iter().enumerate();
         let places = places.filter(|(_, segment)| is_attached(segment)).map(|(at, _)| at);
-        let places: Vec<usize> = places.take(attached.len()).collect();
+        let places: Vec<usize> = places.take(kept_segments.len()).collect();
         prop_assert_eq!(&after.transcript.hash_segments(&places), &**kept);
     }
     Ok(())

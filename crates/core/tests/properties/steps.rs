@@ -282,7 +282,7 @@ fn target(lane: &Lane, aim: Aim) -> (CallId, u32) {
             (call.id, call.attempts)
         }
         Aim::At(_) => (CallId { model_call: lane.live.model_call_count, index: 0 }, 1),
-        Aim::Past(ask, index) => (CallId { model_call: ask, index }, ask),
+        Aim::Past(model_call, index) => (CallId { model_call, index }, model_call),
     }
 }
 
@@ -348,9 +348,9 @@ fn go(mut lane: Lane, pick: usize, world: World) -> Lane {
 fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
     let started_at = lane.now;
     let input = match effect {
-        Effect::CallModel(ask) => {
+        Effect::CallModel(model_call) => {
             let facts = world.reply.tool_uses().map(|(_, call)| facts_for(call)).collect();
-            Input::ModelReplied { model_call: ask, reply: Arc::new(world.reply), facts }
+            Input::ModelReplied { model_call, reply: Arc::new(world.reply), facts }
         }
         Effect::RunTool { call, attempt } => {
             Input::ToolReturned { call, attempt, started_at, outcome: world.outcome }
@@ -365,9 +365,7 @@ fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
             classification: world.opinion,
             usage: TokenUsage::default(),
         },
-        Effect::RequestReview(counsel) => {
-            Input::ReviewReturned { id: counsel, result: world.advice }
-        }
+        Effect::RequestReview(id) => Input::ReviewReturned { id, result: world.advice },
         Effect::RecordSettings => Input::Configured { settings: Arc::new(settings()) },
     };
     lane.input(input)
@@ -414,39 +412,35 @@ pub(crate) fn happen(mut lane: Lane, step: Step) -> Lane {
             lane.answer_to(question, answer)
         }
         Step::Reply(aim, reply) => {
-            let ask = ask(&lane, aim);
+            let model_call = ask(&lane, aim);
             let facts = reply.tool_uses().map(|(_, call)| facts_for(call)).collect();
-            lane.input(Input::ModelReplied { model_call: ask, reply: Arc::new(reply), facts })
+            lane.input(Input::ModelReplied { model_call, reply: Arc::new(reply), facts })
         }
         Step::Fails(aim, failure) => {
-            let ask = ask(&lane, aim);
-            lane.input(Input::ModelFailed { model_call: ask, failure })
+            let model_call = ask(&lane, aim);
+            lane.input(Input::ModelFailed { model_call, failure })
         }
         Step::Returns(aim, outcome) => {
             let (call, attempt) = target(&lane, aim);
             let started_at = lane.now;
             lane.input(Input::ToolReturned { call, attempt, started_at, outcome })
         }
-        Step::Hook(aim, answer) => {
+        Step::Hook(aim, decision) => {
             let (call, _) = target(&lane, aim);
-            lane.input(Input::HookResponded { call, decision: answer, context: None })
+            lane.input(Input::HookResponded { call, decision, context: None })
         }
         Step::Advice(advice) => lane.review_returned(advice),
-        Step::Opinion(aim, opinion) => {
+        Step::Opinion(aim, classification) => {
             let (call, _) = target(&lane, aim);
-            lane.input(Input::CallClassified {
-                call,
-                classification: opinion,
-                usage: TokenUsage::default(),
-            })
+            lane.input(Input::CallClassified { call, classification, usage: TokenUsage::default() })
         }
         Step::Home(aim, part, ending) => {
             let (call, _) = target(&lane, aim);
             lane.deliver_child_result(child_result(call, part, ending), "home")
         }
-        Step::Probe(aim, finding) => {
+        Step::Probe(aim, result) => {
             let (call, _) = target(&lane, aim);
-            lane.input(Input::CallProbed { call, result: finding })
+            lane.input(Input::CallProbed { call, result })
         }
         Step::Streams(index, block) if block.as_tool_use().is_some() => lane.streams(index, &block),
         Step::Streams(..) => lane,

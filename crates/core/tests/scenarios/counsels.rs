@@ -87,10 +87,10 @@ fn hooked() -> Lane {
     .prompt("hi")
 }
 
-fn change(tool: &str, lean: HookPreference) -> HookDecision {
+fn change(tool: &str, preference: HookPreference) -> HookDecision {
     let input = RawJson::parse(r#"{"on":"/b"}"#).unwrap();
     let changed = ToolUse { id: "t1".into(), name: tool.into(), input: input.clone() };
-    HookDecision::Change { input, facts: Box::new(facts_for(&changed)), preference: lean }
+    HookDecision::Change { input, facts: Box::new(facts_for(&changed)), preference }
 }
 
 // spec: PERMISSIONS-01, PERMISSIONS-02, HOOKS-03

@@ -8,7 +8,7 @@ use crate::kit::{Lane, call, calls, passing, rule};
 
 fn launches(lane: &Lane) -> Option<EarlyStart> {
     lane.last.iter().find_map(|record| match record {
-        Record::EarlyCallDecided { start: launch, .. } => Some(*launch),
+        Record::EarlyCallDecided { start, .. } => Some(*start),
         _ => None,
     })
 }

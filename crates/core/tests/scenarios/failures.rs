@@ -104,8 +104,8 @@ fn a_request_too_long_makes_room_once_and_ends() {
 #[test]
 fn a_failure_of_another_call_changes_nothing() {
     let lane = Lane::new().prompt("hi");
-    let input = |ask| windlass_core::Input::ModelFailed {
-        model_call: ask,
+    let input = |model_call| windlass_core::Input::ModelFailed {
+        model_call,
         failure: passing(FailureClass::Permanent),
     };
     lane.clone().input(input(0)).records_nothing();

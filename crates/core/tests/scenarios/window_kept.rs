@@ -14,8 +14,8 @@ fn parts(lane: &Lane, part: SegmentKind) -> Vec<TranscriptSegment> {
 /// Returns the segments and the hash that the last compaction recorded.
 fn kept(lane: &Lane) -> (Vec<u64>, String) {
     let found = lane.last.iter().find_map(|record| match record {
-        Record::Compacted { kept_segments: attached, kept_hash: kept, .. } => {
-            Some((attached.clone(), kept.as_ref().unwrap().to_string()))
+        Record::Compacted { kept_segments, kept_hash, .. } => {
+            Some((kept_segments.clone(), kept_hash.as_ref().unwrap().to_string()))
         }
         _ => None,
     });

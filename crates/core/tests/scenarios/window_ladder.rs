@@ -36,7 +36,7 @@ fn lost() -> Lane {
 /// Returns the recovery step of the last compaction.
 fn rung(lane: &Lane) -> Option<RecoveryStep> {
     let found = lane.last.iter().find_map(|record| match record {
-        Record::Compacted { step: rung, .. } => Some(*rung),
+        Record::Compacted { step, .. } => Some(*step),
         _ => None,
     });
     found.flatten()

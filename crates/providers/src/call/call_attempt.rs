@@ -63,15 +63,13 @@ impl CallAttempt<'_> {
     ) -> Result<CompletedAttempt, FailedAttempt> {
         let pass = self.gate.acquire(asked.estimate_usage(0).input_tokens).await?;
         let mut watch = CallTimer::new(self.clock, self.deadlines);
-        let mut received = RawResponse::default();
-        let reading = BodyReader { timer: &mut watch, raw_response: &mut received };
+        let mut raw_response = RawResponse::default();
+        let reading = BodyReader { timer: &mut watch, raw_response: &mut raw_response };
         let closed = self.read_reply(body, asked, delivery, (&pass, reading), stream).await;
         pass.record_outcome(rate_limit_outcome(&closed));
         match closed {
-            Ok(closed) => Ok(CompletedAttempt { decoded: closed, raw_response: received }),
-            Err((fault, begun)) => {
-                Err(FailedAttempt { fault, started: begun, raw_response: received })
-            }
+            Ok(decoded) => Ok(CompletedAttempt { decoded, raw_response }),
+            Err((fault, started)) => Err(FailedAttempt { fault, started, raw_response }),
         }
     }
 

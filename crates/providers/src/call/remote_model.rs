@@ -264,11 +264,9 @@ impl RemoteModel {
     }
 
     fn finish_reply(&self, answered: CompletedAttempt, plan: &RequestPlan<'_>) -> ModelReply {
-        let CompletedAttempt {
-            decoded: DecodedReply { mut reply, mut envelope },
-            raw_response: received,
-        } = answered;
-        received.keep_in(&mut envelope, &self.redactor);
+        let CompletedAttempt { decoded: DecodedReply { mut reply, mut envelope }, raw_response } =
+            answered;
+        raw_response.keep_in(&mut envelope, &self.redactor);
         // A setting that is left out is left out of every call: one notice is enough.
         let news =
             |notice: &&CallNotice| self.conversations.mark_notice_sent(plan.request, **notice);

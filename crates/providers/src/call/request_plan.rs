@@ -105,17 +105,14 @@ impl<'a> RequestPlan<'a> {
     ) -> Self {
         let mut notices = Vec::new();
         let wanted = &request.settings.thinking;
-        let abilities = &profile.capabilities;
-        let effort = thinking_plan::supported_effort(wanted.effort, abilities, &mut notices);
-        let thinker = ThinkingPlanner {
-            capabilities: abilities,
-            is_listed: profile.is_listed,
-            format: profile.format,
-        };
+        let capabilities = &profile.capabilities;
+        let effort = thinking_plan::supported_effort(wanted.effort, capabilities, &mut notices);
+        let thinker =
+            ThinkingPlanner { capabilities, is_listed: profile.is_listed, format: profile.format };
         let thinking = thinker.plan(wanted.budget_tokens, effort, attempt.max_tokens, &mut notices);
         let tool_choice = effective_tool_choice(profile, request, thinking, &mut notices);
         let is_messages = profile.format == WireFormat::AnthropicMessages;
-        let can_budget = is_messages && abilities.task_budget;
+        let can_budget = is_messages && capabilities.task_budget;
         let task_budget_tokens = wanted.task_tokens.filter(|_| can_budget);
         if task_budget_tokens != wanted.task_tokens {
             notices.push(CallNotice::TaskBudgetIgnored);

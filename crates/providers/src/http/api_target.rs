@@ -33,7 +33,7 @@ impl ApiTarget {
     /// Parses a base URL such as `https://api.example.com/v1`.
     pub(crate) fn parse(address: &str) -> Result<Self, CallError> {
         let uri: Uri = address.trim().parse().map_err(|_| invalid_address(address))?;
-        let security = match uri.scheme_str() {
+        let scheme = match uri.scheme_str() {
             Some("https") => HttpScheme::Https,
             Some("http") => HttpScheme::Http,
             _ => return Err(invalid_address(address)),
@@ -44,12 +44,12 @@ impl ApiTarget {
             return Err(invalid_address(address));
         }
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        let default = if security == HttpScheme::Https { 443 } else { 80 };
+        let default = if scheme == HttpScheme::Https { 443 } else { 80 };
         let port = uri.port_u16().unwrap_or(default);
         let host_header =
             HeaderValue::from_str(authority.as_str()).map_err(|_| invalid_address(address))?;
         let path = uri.path().trim_end_matches('/').to_owned();
-        let origin = Origin { scheme: security, host: Arc::from(host), port };
+        let origin = Origin { scheme, host: Arc::from(host), port };
         Ok(Self { origin, host_header, path })
     }
 }

@@ -116,11 +116,11 @@ impl<E: SegmentEncoder> BodyCache<E> {
             Vec::with_capacity(new().map(|(_, segment)| estimate_encoded_len(segment)).sum());
         let (start, mut open) = (entry.buffer.len(), entry.open_state());
         let mut done = Vec::new();
-        for (place, segment) in new() {
+        for (index, segment) in new() {
             let written = self.encoder.encode_segment(open, segment, &mut out);
             open = written.open;
             done.push(EncodedSegment {
-                index: place,
+                index,
                 blocks: Arc::clone(&segment.blocks),
                 end: start + out.len(),
                 open,

@@ -109,12 +109,12 @@ pub(crate) fn read_tool_result(block: &ContentBlock) -> ToolResultContent<'_> {
 }
 
 fn result_from_blocks<'a>(blocks: &[ContentBlock]) -> ToolResultContent<'a> {
-    let (texts, others): (Vec<ContentPart>, Vec<ContentPart>) = blocks
+    let (texts, attachments): (Vec<ContentPart>, Vec<ContentPart>) = blocks
         .iter()
         .filter_map(to_content_part)
         .partition(|piece| matches!(piece, ContentPart::Text(_)));
     let texts: Vec<&str> = texts.iter().filter_map(ContentPart::as_text).collect();
-    ToolResultContent { attachments: others, ..text_only_result(&texts.join("\n")) }
+    ToolResultContent { attachments, ..text_only_result(&texts.join("\n")) }
 }
 
 fn text_only_result<'a>(text: &str) -> ToolResultContent<'a> {

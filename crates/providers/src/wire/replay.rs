@@ -36,8 +36,8 @@ pub fn replay_stream<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
     stream: &dyn ReplyObserver,
 ) -> Result<ModelReply, ModelFailure> {
-    let RecordedCall { model, model_call: ask, stop_strings: stops } = recorded.clone();
-    let asked = DecodeContext { model, model_call: ask, body_bytes: 0, stop_strings: stops };
+    let RecordedCall { model, model_call, stop_strings } = recorded.clone();
+    let asked = DecodeContext { model, model_call, body_bytes: 0, stop_strings };
     let mut decoding = ReplyStreamDecoder::new(wire_formats::new_decoder(format, asked));
     let redactor = Redactor::default();
     let failure = |fault: &CallError, begun: ReplyStarted| fault.to_failure(begun, &redactor);

@@ -33,8 +33,8 @@ struct DecodeResult {
 }
 
 fn decode<'a>(format: WireFormat, pieces: impl IntoIterator<Item = &'a [u8]>) -> DecodeResult {
-    let stops = vec![Arc::from("\n---END---")];
-    let recorded = RecordedCall { model: Arc::from("m"), model_call: 1, stop_strings: stops };
+    let stop_strings = vec![Arc::from("\n---END---")];
+    let recorded = RecordedCall { model: Arc::from("m"), model_call: 1, stop_strings };
     let heard = RecordingStream::new();
     let reply = replay_stream(format, &recorded, pieces, &*heard);
     let (blocks, text) = (heard.blocks.lock().unwrap().clone(), heard.text());

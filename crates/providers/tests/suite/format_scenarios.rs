@@ -69,10 +69,10 @@ fn scenario(
     stop_reason: StopReason,
     (input_tokens, cache_read_tokens, output_tokens): (u64, u64, u64),
 ) -> Scenario {
-    let told = ExpectedReply { parts, cut: None, stop_reason, stop_sequence: None };
+    let expected = ExpectedReply { parts, cut: None, stop_reason, stop_sequence: None };
     let usage =
         TokenUsage { input_tokens, output_tokens, cache_read_tokens, ..TokenUsage::default() };
-    Scenario { name, expected: told, usage: Some(usage) }
+    Scenario { name, expected, usage: Some(usage) }
 }
 
 fn with_cut(mut scenario: Scenario) -> Scenario {

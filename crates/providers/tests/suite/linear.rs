@@ -120,8 +120,8 @@ fn time_on_cpu() -> Duration {
 }
 
 fn decoded(format: WireFormat, bytes: &[u8], stops: &[&str]) -> ModelReply {
-    let stops = stops.iter().map(|stop| Arc::from(*stop)).collect();
-    let recorded = RecordedCall { stop_strings: stops, ..RecordedCall::default() };
+    let stop_strings = stops.iter().map(|stop| Arc::from(*stop)).collect();
+    let recorded = RecordedCall { stop_strings, ..RecordedCall::default() };
     // As they come from a socket.
     replay_stream(format, &recorded, bytes.chunks(8_192), &*RecordingStream::new()).unwrap()
 }

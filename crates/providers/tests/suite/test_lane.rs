@@ -78,14 +78,12 @@ impl TestLane {
         let runs_tools = |effect: &Effect| matches!(effect, Effect::RunTool { .. });
         assert!(!wanted.effects.iter().any(runs_tools), "nobody has tools here");
         if let Some(request) = self.now.model_request() {
-            let ask = request.model_call;
+            let model_call = request.model_call;
             self.tell(match self.models().call(request, RecordingStream::new()).await {
-                Ok(reply) => Input::ModelReplied {
-                    model_call: ask,
-                    reply: Arc::new(reply),
-                    facts: Vec::new(),
-                },
-                Err(failure) => Input::ModelFailed { model_call: ask, failure },
+                Ok(reply) => {
+                    Input::ModelReplied { model_call, reply: Arc::new(reply), facts: Vec::new() }
+                }
+                Err(failure) => Input::ModelFailed { model_call, failure },
             });
             return true;
         }

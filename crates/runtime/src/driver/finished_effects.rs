@@ -101,7 +101,7 @@ fn invalidated_early_calls(conversation: &Conversation, inputs: &[Input]) -> Vec
         return Vec::new();
     };
     let reply = inputs.iter().find_map(|input| match input {
-        Input::ModelReplied { model_call: ask, reply, .. } if *ask == asking.model_call => {
+        Input::ModelReplied { model_call, reply, .. } if *model_call == asking.model_call => {
             Some(reply)
         }
         _ => None,

@@ -62,9 +62,9 @@ pub(super) fn cancel_messages(
         _ => None,
     });
     let letter = |to: LaneId| {
-        let key = Arc::from(format!("recall:{to}"));
+        let idempotency_key = Arc::from(format!("recall:{to}"));
         let body = InboxCommand::Cancel { run: Some(child_run_id(&to)) };
-        (to, OutboxMessage { idempotency_key: key, body })
+        (to, OutboxMessage { idempotency_key, body })
     };
     recalled.flat_map(|call| child_lanes_of_call(lane, call)).map(letter).collect()
 }
@@ -74,8 +74,8 @@ impl AppliedEntry<'_> {
     pub(super) fn outbox_messages(&self, entry: &Entry) -> Vec<(LaneId, OutboxMessage)> {
         let of_records = entry.records.iter().flat_map(|record| match record {
             Record::ChildrenSpawned { call, from, to, .. } => self.task_messages(*call, *from..*to),
-            Record::CommandRejected { message: mail, why } => {
-                self.rejected_task_message(entry, *mail, why)
+            Record::CommandRejected { message, why } => {
+                self.rejected_task_message(entry, *message, why)
             }
             _ => Vec::new(),
         });
@@ -95,8 +95,8 @@ impl AppliedEntry<'_> {
             let to = child_runs::child_lane(self.lane, id, part);
             let parent = ParentLink { lane: self.lane.clone(), call: id, part, caps, depth };
             let body = InboxCommand::Task { run: child_run_id(&to), task: task.clone(), parent };
-            let key = Arc::from(format!("task:{to}"));
-            (to, OutboxMessage { idempotency_key: key, body })
+            let idempotency_key = Arc::from(format!("task:{to}"));
+            (to, OutboxMessage { idempotency_key, body })
         };
         let tasks = (0_u16..).zip(&call.facts.children);
         tasks.filter(|(part, _)| parts.contains(part)).map(letter).collect()
@@ -123,8 +123,8 @@ impl AppliedEntry<'_> {
         id: InboxMessageId,
         why: &str,
     ) -> Vec<(LaneId, OutboxMessage)> {
-        let Input::CommandsReceived { messages: mail } = &entry.input else { return Vec::new() };
-        let refused = mail.iter().find(|mail| mail.id == id).map(|mail| &mail.body);
+        let Input::CommandsReceived { messages } = &entry.input else { return Vec::new() };
+        let refused = messages.iter().find(|mail| mail.id == id).map(|mail| &mail.body);
         let Some(InboxCommand::Task { parent, .. }) = refused else { return Vec::new() };
         if self.after.parent.is_some() {
             return Vec::new();
@@ -141,10 +141,10 @@ impl AppliedEntry<'_> {
         text: Arc<str>,
         home: ChildResult,
     ) -> (LaneId, OutboxMessage) {
-        let key = Arc::from(format!("home:{}", self.lane));
+        let idempotency_key = Arc::from(format!("home:{}", self.lane));
         let body =
             InboxCommand::ChildFinished { child: self.lane.clone(), text, result: Some(home) };
-        (parent.lane.clone(), OutboxMessage { idempotency_key: key, body })
+        (parent.lane.clone(), OutboxMessage { idempotency_key, body })
     }
 }
 

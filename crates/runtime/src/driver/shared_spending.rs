@@ -67,7 +67,7 @@ fn next_prompt<'a>(now: &'a Conversation, inputs: &'a [Input]) -> Option<&'a Run
         return waiting.settings.as_deref();
     }
     let received = inputs.iter().filter_map(|input| match input {
-        Input::CommandsReceived { messages: mail } => Some(mail),
+        Input::CommandsReceived { messages } => Some(messages),
         _ => None,
     });
     received.flatten().find_map(|mail| match &mail.body {

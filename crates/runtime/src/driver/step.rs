@@ -179,8 +179,8 @@ impl StepDraft {
             return Ok(());
         };
         let ends = durable.finished_runs(&self.conversation);
-        if let Input::CommandsReceived { messages: mail } = &entry.input {
-            self.messages_read.extend(mail.iter().map(|mail| mail.id));
+        if let Input::CommandsReceived { messages } = &entry.input {
+            self.messages_read.extend(messages.iter().map(|mail| mail.id));
         }
         self.outbox.extend(cancel_messages(lane, &self.conversation, &durable));
         // Rows also show effects in flight, so they are projected with the volatile records.

@@ -22,26 +22,24 @@ use crate::tool_registry::ToolRegistry;
 impl EffectRunner {
     pub(super) fn call_model(&self, conversation: &Conversation) -> Option<AbortHandle> {
         let request = conversation.model_request()?;
-        let ask = request.model_call;
+        let model_call = request.model_call;
         let model = Arc::clone(&self.agent.ports.model);
         let stream = Arc::new(ModelCallObserver {
             lane: self.lane.clone(),
-            model_call: ask,
+            model_call,
             task_id: self.last_task_id,
             tools: self.agent.ports.tools.clone(),
             settings: Arc::clone(&request.settings),
             results: self.results.clone(),
-            text: LiveTextPublisher::new(ask, self.feed.clone(), self.owner.clone()),
+            text: LiveTextPublisher::new(model_call, self.feed.clone(), self.owner.clone()),
             assessed: Mutex::default(),
         });
         let heard = Arc::clone(&stream);
         self.spawn_effect(async move {
             match catch_panic(model.call(request, stream)).await {
                 Ok(Ok(reply)) => heard.to_reply_input(reply),
-                Ok(Err(failure)) => Input::ModelFailed { model_call: ask, failure },
-                Err(panic) => {
-                    Input::ModelFailed { model_call: ask, failure: panic_failure(&panic) }
-                }
+                Ok(Err(failure)) => Input::ModelFailed { model_call, failure },
+                Err(panic) => Input::ModelFailed { model_call, failure: panic_failure(&panic) },
             }
         })
     }

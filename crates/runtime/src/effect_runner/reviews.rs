@@ -27,11 +27,11 @@ impl EffectRunner {
     pub(super) fn request_review(&self, conversation: &Conversation) -> Option<AbortHandle> {
         let consulting = conversation.run.as_ref().and_then(Run::pending_review)?.clone();
         let clock = Arc::clone(&self.agent.ports.clock);
-        let counsel = consulting.id;
+        let id = consulting.id;
         if let Some(request) = conversation.review_request() {
             let model = Arc::clone(&self.agent.ports.model);
             return self.spawn_effect(async move {
-                let advice = match call_side_model(model, request, clock.as_ref()).await {
+                let result = match call_side_model(model, request, clock.as_ref()).await {
                     Ok(reply) => {
                         ReviewResult::ModelText { text: reply.text().into(), usage: reply.usage }
                     }
@@ -39,16 +39,16 @@ impl EffectRunner {
                         ReviewResult::Failed { why: why.into(), usage: TokenUsage::default() }
                     }
                 };
-                Input::ReviewReturned { id: counsel, result: advice }
+                Input::ReviewReturned { id, result }
             });
         }
         let (hooks, limit) = (Arc::clone(&self.agent.ports.hooks), self.hook_timeout_ms());
         let (about, scene) = (consulting.review, self.hook_context(conversation));
         self.spawn_effect(async move {
             let heard = catch_panic(run_review_hooks(hooks.as_ref(), scene, about));
-            let advice =
+            let result =
                 with_timeout(clock.as_ref(), limit, heard).await.unwrap_or_else(failed_review);
-            Input::ReviewReturned { id: counsel, result: advice }
+            Input::ReviewReturned { id, result }
         })
     }
 
@@ -61,11 +61,12 @@ impl EffectRunner {
         let model = Arc::clone(&self.agent.ports.model);
         let clock = Arc::clone(&self.agent.ports.clock);
         self.spawn_effect(async move {
-            let (opinion, usage) = match call_side_model(model, request, clock.as_ref()).await {
-                Ok(reply) => (side_requests::parse_classification(&reply.text()), reply.usage),
-                Err(why) => (Classification::Unsure { why: why.into() }, TokenUsage::default()),
-            };
-            Input::CallClassified { call, classification: opinion, usage }
+            let (classification, usage) =
+                match call_side_model(model, request, clock.as_ref()).await {
+                    Ok(reply) => (side_requests::parse_classification(&reply.text()), reply.usage),
+                    Err(why) => (Classification::Unsure { why: why.into() }, TokenUsage::default()),
+                };
+            Input::CallClassified { call, classification, usage }
         })
     }
 }

@@ -68,18 +68,11 @@ impl EffectRunner {
         let tool = self.agent.ports.tools.get(&tool_use.name)?;
         let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
         let idempotency_key = idempotency_key(run, id, &tool_use);
-        let (lane, heart) = (self.lane.clone(), CallHeartbeat::default());
+        let (lane, heartbeat) = (self.lane.clone(), CallHeartbeat::default());
         let subject = authorized_subject(conversation, id);
         let settings = conversation.settings.clone();
-        let context = CallContext {
-            lane,
-            call: id,
-            idempotency_key,
-            attempt,
-            subject,
-            settings,
-            heartbeat: heart,
-        };
+        let context =
+            CallContext { lane, call: id, idempotency_key, attempt, subject, settings, heartbeat };
         Some(PreparedCall { tool, context, tool_use, timeout_ms })
     }
 
@@ -93,11 +86,11 @@ impl EffectRunner {
         let ready = self.prepare_call(conversation, id, call.attempts, tool_use, timeout_ms);
         let clock = Arc::clone(&self.agent.ports.clock);
         self.spawn_effect(async move {
-            let finding = match ready {
+            let result = match ready {
                 Some(ready) => probe_with_timeout(ready, clock.as_ref()).await,
                 None => ProbeResult::Unknown {},
             };
-            Input::CallProbed { call: id, result: finding }
+            Input::CallProbed { call: id, result }
         })
     }
 

@@ -114,20 +114,21 @@ impl OwnerFeed {
     }
 
     /// Sends a piece of text to the owner. Never waits and never loses text.
-    pub fn send_text(&self, ask: ModelCallId, kind: TextKind, piece: &str) {
+    pub fn send_text(&self, model_call: ModelCallId, kind: TextKind, piece: &str) {
         let mut pending = self.pending.lock();
         if self.items.is_closed() {
             // No one will read text for an owner that is gone.
             return pending.clear();
         }
         if pending.is_empty() {
-            match self.items.try_send(StreamItem::from_delta(ask, kind, piece)) {
+            match self.items.try_send(StreamItem::from_delta(model_call, kind, piece)) {
                 Ok(()) | Err(TrySendError::Closed(_)) => return,
                 Err(TrySendError::Full(_)) => {}
             }
         }
         let is_full = pending.len() >= OWNER_QUEUE_ITEMS;
-        let fits = |waiting: &&mut PendingDelta| waiting.model_call == ask && waiting.kind == kind;
+        let fits =
+            |waiting: &&mut PendingDelta| waiting.model_call == model_call && waiting.kind == kind;
         // A model that alternates between text and thinking with every piece must not make a slow
         // owner slower: beyond a bound, text is joined with text of its kind, whatever came in
         // between.
@@ -138,7 +139,7 @@ impl OwnerFeed {
         match joined {
             Some(last) => last.text.push_str(piece),
             None => {
-                pending.push_back(PendingDelta { model_call: ask, kind, text: piece.to_owned() });
+                pending.push_back(PendingDelta { model_call, kind, text: piece.to_owned() });
             }
         }
     }

@@ -33,11 +33,11 @@ pub enum StreamItem {
 
 impl StreamItem {
     /// Creates the item for a piece of text or thinking.
-    pub(super) fn from_delta(ask: ModelCallId, kind: TextKind, piece: &str) -> Self {
-        let piece = Arc::from(piece);
+    pub(super) fn from_delta(model_call: ModelCallId, kind: TextKind, piece: &str) -> Self {
+        let text = Arc::from(piece);
         match kind {
-            TextKind::Answer => Self::TextDelta { model_call: ask, text: piece },
-            TextKind::Thinking => Self::ThinkingDelta { model_call: ask, text: piece },
+            TextKind::Answer => Self::TextDelta { model_call, text },
+            TextKind::Thinking => Self::ThinkingDelta { model_call, text },
         }
     }
 }

@@ -115,9 +115,9 @@ impl Subscription {
                 (entry.seq > self.last_seq).then(|| self.deliver_entry(entry))
             }
             Ok(
-                StreamItem::TextDelta { model_call: ask, .. }
-                | StreamItem::ThinkingDelta { model_call: ask, .. },
-            ) if self.streaming_call != Some(ask) => None,
+                StreamItem::TextDelta { model_call, .. }
+                | StreamItem::ThinkingDelta { model_call, .. },
+            ) if self.streaming_call != Some(model_call) => None,
             Ok(
                 piece @ (StreamItem::RunEnded(_)
                 | StreamItem::TextDelta { .. }
@@ -134,10 +134,10 @@ impl Subscription {
     /// Notes the model call whose start came through the live feed: all of its text follows there.
     fn track_streaming_call(&mut self, entry: &Entry) {
         for record in &entry.records {
-            if let Record::ModelCallStarted { model_call: ask, .. } = record
-                && self.last_finished_call.is_none_or(|done| done < *ask)
+            if let Record::ModelCallStarted { model_call, .. } = record
+                && self.last_finished_call.is_none_or(|done| done < *model_call)
             {
-                self.streaming_call = Some(*ask);
+                self.streaming_call = Some(*model_call);
             }
         }
     }
@@ -147,11 +147,12 @@ impl Subscription {
     fn deliver_entry(&mut self, entry: Arc<Entry>) -> StreamItem {
         self.last_seq = entry.seq;
         for record in &entry.records {
-            if let Record::ModelReplied { model_call: ask, .. }
-            | Record::ModelCallAbandoned { model_call: ask, .. } = record
+            if let Record::ModelReplied { model_call, .. }
+            | Record::ModelCallAbandoned { model_call, .. } = record
             {
-                self.last_finished_call = self.last_finished_call.max(Some(*ask));
-                self.streaming_call = self.streaming_call.filter(|streaming| streaming > ask);
+                self.last_finished_call = self.last_finished_call.max(Some(*model_call));
+                self.streaming_call =
+                    self.streaming_call.filter(|streaming| streaming > model_call);
             }
         }
         StreamItem::Entry(entry)

@@ -130,7 +130,7 @@ impl LaneReservation {
         owner: Option<OwnerFeed>,
     ) -> Result<Box<Driver>, DriveError> {
         let (host, lane) = (&self.host, self.lane.clone());
-        let HeldClaim { mut claim, lease_lapses: lapses } = taken;
+        let HeldClaim { mut claim, lease_lapses } = taken;
         let affinity = Arc::clone(&claim.workspace);
         let turns = host.tool_semaphore.for_tenant(&claim.tenant);
         let keep_raw = host.agents.retention().raw_retention_of(&claim.tenant);
@@ -138,12 +138,12 @@ impl LaneReservation {
             0 => Conversation::default(),
             _ => driver::load_conversation(&host.agent().ports, &lane).await?,
         };
-        let mail = driver::read_initial_messages(&host.agent().ports, &lane, claim.messages.take())
-            .await?;
-        let agent = host.agent_for_lane(&lane, &conversation, &mail).await?;
+        let messages =
+            driver::read_initial_messages(&host.agent().ports, &lane, claim.messages.take())
+                .await?;
+        let agent = host.agent_for_lane(&lane, &conversation, &messages).await?;
         let agent = host.agents.adapt_to_workspace(agent, &affinity);
-        let claimed =
-            LoadedLane { lane, claim, lease_lapses: lapses, conversation, messages: mail };
+        let claimed = LoadedLane { lane, claim, lease_lapses, conversation, messages };
         let driver =
             Driver::from_loaded_lane(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
         let driver = driver

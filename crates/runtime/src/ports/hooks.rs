@@ -134,8 +134,8 @@ pub struct HookResponse {
 }
 
 impl From<HookDecision> for HookResponse {
-    fn from(answer: HookDecision) -> Self {
-        Self { decision: answer, context: None }
+    fn from(decision: HookDecision) -> Self {
+        Self { decision, context: None }
     }
 }
 

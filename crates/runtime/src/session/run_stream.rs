@@ -278,13 +278,13 @@ impl RunStream {
 
     /// The reason why the prompt of this run was rejected, if the entry rejects it.
     fn rejection_reason(&self, entry: &Entry) -> Option<Arc<str>> {
-        let Input::CommandsReceived { messages: mail } = &entry.input else { return None };
-        let mine = mail.iter().find(|mail| match &mail.body {
+        let Input::CommandsReceived { messages } = &entry.input else { return None };
+        let mine = messages.iter().find(|mail| match &mail.body {
             InboxCommand::Prompt { run, .. } => Some(run) == self.run.as_ref(),
             _ => false,
         })?;
         entry.records.iter().find_map(|record| match record {
-            Record::CommandRejected { message: mail, why } if *mail == mine.id => Some(why.clone()),
+            Record::CommandRejected { message, why } if *message == mine.id => Some(why.clone()),
             _ => None,
         })
     }

@@ -6,8 +6,8 @@ use super::LivenessMonitor;
 use crate::lease::LeaseTimes;
 use crate::ports::ObservedHeartbeat;
 
-fn heartbeat_of(worker: &str, beats: u64) -> ObservedHeartbeat {
-    ObservedHeartbeat { worker: Arc::from(worker), heartbeats: beats }
+fn heartbeat_of(worker: &str, heartbeats: u64) -> ObservedHeartbeat {
+    ObservedHeartbeat { worker: Arc::from(worker), heartbeats }
 }
 
 // spec: SCALE-01

@@ -27,9 +27,9 @@ pub async fn raises_the_epoch(store: TestStore) -> CaseResult {
 pub async fn living_owner_is_busy(store: TestStore) -> CaseResult {
     let a = lane("a");
     claim_new_lane(&store, &a).await?;
-    let busy = |beats| StoreError::Busy {
+    let busy = |heartbeats| StoreError::Busy {
         lane: lane("a"),
-        owner: ObservedHeartbeat { worker: worker("w"), heartbeats: beats },
+        owner: ObservedHeartbeat { worker: worker("w"), heartbeats },
     };
     assert_eq!(store.claim_lane(a.clone(), worker("v"), None).await, Err(busy(0)));
     store.record_heartbeat(worker("w")).await?;
@@ -62,10 +62,13 @@ pub async fn beat_that_moved_is_not_dead(store: TestStore) -> CaseResult {
     store.record_heartbeat(worker("w")).await?;
     let epoch = claim_new_lane(&store, &a).await?;
     store.record_heartbeat(worker("w")).await?;
-    for (name, beats) in [("w", 1), ("w", 3), ("x", 2)] {
-        let dead = ObservedHeartbeat { worker: worker(name), heartbeats: beats };
+    for (name, heartbeats) in [("w", 1), ("w", 3), ("x", 2)] {
+        let dead = ObservedHeartbeat { worker: worker(name), heartbeats };
         let refused = store.claim_lane(a.clone(), worker("v"), Some(dead)).await;
-        assert!(matches!(refused, Err(StoreError::Busy { .. })), "{name} {beats}: {refused:?}");
+        assert!(
+            matches!(refused, Err(StoreError::Busy { .. })),
+            "{name} {heartbeats}: {refused:?}"
+        );
     }
     store.append(append(&a, epoch, 0, entries("a", 1, 1))).await
 }

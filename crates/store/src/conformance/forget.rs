@@ -40,8 +40,8 @@ fn round(epoch: u64, head: u64, run: &str, at: u64) -> AppendRequest {
     AppendRequest { rows, ..append(&lane("a"), epoch, head, entries("a", head + 1, head + 1)) }
 }
 
-fn before(raw: u64, trace: u64, most: usize) -> RetentionCutoffs {
-    RetentionCutoffs { raw_before: UnixMillis(raw), trace_before: UnixMillis(trace), limit: most }
+fn before(raw: u64, trace: u64, limit: usize) -> RetentionCutoffs {
+    RetentionCutoffs { raw_before: UnixMillis(raw), trace_before: UnixMillis(trace), limit }
 }
 
 async fn traced_runs(store: &TestStore) -> Result<Vec<RunId>, StoreError> {

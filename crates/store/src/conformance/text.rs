@@ -36,12 +36,9 @@ pub async fn comes_back_byte_for_byte(store: TestStore) -> CaseResult {
         let name = lane(&format!("{no}{}", text.replace('\0', "")));
         let mail =
             InboxCommand::ChildFinished { child: "c".into(), text: text.into(), result: None };
-        let key = Arc::from(format!("k{}", text.replace('\0', "")));
+        let idempotency_key = Arc::from(format!("k{}", text.replace('\0', "")));
         store
-            .enqueue_message(
-                name.clone(),
-                OutboxMessage { idempotency_key: key, body: mail.clone() },
-            )
+            .enqueue_message(name.clone(), OutboxMessage { idempotency_key, body: mail.clone() })
             .await?;
         let read = store.read_inbox(name, 9).await?;
         assert!(read.iter().any(|read| read.body == mail), "{text:?}");

@@ -23,8 +23,8 @@ async fn claim_by_query(store: &TestStore, look: ClaimQuery) -> Result<Vec<LaneI
     Ok(lanes)
 }
 
-fn claim_query(most: usize) -> ClaimQuery {
-    ClaimQuery { now: NOW, limit: most, scope: WorkerScope::default(), exclude: Vec::new() }
+fn claim_query(limit: usize) -> ClaimQuery {
+    ClaimQuery { now: NOW, limit, scope: WorkerScope::default(), exclude: Vec::new() }
 }
 
 /// A lane with unread messages is runnable until it has an owner.
@@ -90,9 +90,9 @@ pub async fn families_stay_together(store: TestStore) -> CaseResult {
     store.fork_lane(lane("parent"), 1, lane("copy")).await?;
     store.enqueue_message(lane("copy"), message("k")).await?;
     assert_eq!(claim_runnable_lanes(&store).await?, [], "a stranger finds none of them");
-    let reach = WorkerScope { agents: vec![whose.agent], workspaces: vec![whose.workspace] };
+    let scope = WorkerScope { agents: vec![whose.agent], workspaces: vec![whose.workspace] };
     let found = store
-        .claim_runnable_lanes(worker("looks"), ClaimQuery { scope: reach, ..claim_query(10) })
+        .claim_runnable_lanes(worker("looks"), ClaimQuery { scope, ..claim_query(10) })
         .await?;
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found.iter().all(|(_, claim)| *claim.tenant == *whose.tenant), "{found:?}");
@@ -141,8 +141,8 @@ pub async fn only_within_reach(store: TestStore) -> CaseResult {
         store.register_lane(lane(name), whose).await?;
         store.enqueue_message(lane(name), message("k")).await?;
     }
-    let reach = WorkerScope { agents: vec!["a".into()], workspaces: vec!["here".into()] };
-    let found = claim_by_query(&store, ClaimQuery { scope: reach, ..claim_query(10) }).await?;
+    let scope = WorkerScope { agents: vec!["a".into()], workspaces: vec!["here".into()] };
+    let found = claim_by_query(&store, ClaimQuery { scope, ..claim_query(10) }).await?;
     assert_eq!(found, [lane("anybody"), lane("ours")]);
     Ok(())
 }

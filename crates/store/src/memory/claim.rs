@@ -23,10 +23,10 @@ impl StoreState {
         taken.epoch = taken.epoch.saturating_add(1);
         taken.owner = Some(worker.clone());
         let (fork_of, tenant) = (taken.parent.clone(), taken.tenant());
-        let affinity = taken.affinity.workspace.clone();
+        let workspace = taken.affinity.workspace.clone();
         let (epoch, head) = (taken.epoch, taken.head);
-        let mail = Some(self.pending_messages(lane, INBOX_PAGE_MESSAGES)?);
-        Ok(LaneClaim { epoch, head, fork_of, tenant, workspace: affinity, messages: mail })
+        let messages = Some(self.pending_messages(lane, INBOX_PAGE_MESSAGES)?);
+        Ok(LaneClaim { epoch, head, fork_of, tenant, workspace, messages })
     }
 
     pub(super) fn claim_runnable(

@@ -13,7 +13,8 @@ impl StoreState {
         at: Seq,
         child: &LaneId,
     ) -> Result<(), StoreError> {
-        let (head, whose) = (self.lane_ref(parent)?.head, self.lane_ref(parent)?.affinity.clone());
+        let (head, affinity) =
+            (self.lane_ref(parent)?.head, self.lane_ref(parent)?.affinity.clone());
         if at > head {
             return Err(rejection::fork_beyond_head(parent, at, head));
         }
@@ -22,8 +23,7 @@ impl StoreState {
             Some(there) if there.parent == origin => Ok(()),
             Some(_) => Err(rejection::fork_exists(child)),
             None => {
-                let lane =
-                    LaneState { affinity: whose, parent: origin, head: at, ..LaneState::default() };
+                let lane = LaneState { affinity, parent: origin, head: at, ..LaneState::default() };
                 self.lanes.insert(child.clone(), lane);
                 Ok(())
             }

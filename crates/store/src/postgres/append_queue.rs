@@ -53,12 +53,12 @@ impl AppendQueue {
     pub(super) async fn submit(
         &self,
         home: &ServerConfig,
-        prepared: EncodedAppend,
+        encoded: EncodedAppend,
     ) -> Result<(), StoreError> {
         let gone =
             || unreachable_error(home.location(), "the writer has stopped".to_owned()).into_error();
         let (reply, answer) = oneshot::channel();
-        let job = AppendJob { encoded: prepared, attempt: AttemptState::Fresh, reply };
+        let job = AppendJob { encoded, attempt: AttemptState::Fresh, reply };
         self.queue.send(job).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }

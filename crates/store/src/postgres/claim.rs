@@ -210,8 +210,8 @@ async fn read_owner(
     };
     let told = |error: Error| classify_error(link.location(), &error);
     let worker = row.try_get::<_, Option<String>>(0).map_err(told)?;
-    let beats = row.try_get::<_, i64>(1).map_err(told)?.cast_unsigned();
-    Ok(worker.map(|worker| ObservedHeartbeat { worker: WorkerId::from(worker), heartbeats: beats }))
+    let heartbeats = row.try_get::<_, i64>(1).map_err(told)?.cast_unsigned();
+    Ok(worker.map(|worker| ObservedHeartbeat { worker: WorkerId::from(worker), heartbeats }))
 }
 
 /// Claims runnable lanes. Whether an earlier attempt claimed any cannot be known here: the caller
@@ -224,8 +224,8 @@ pub(super) async fn claim_runnable_lanes(
 ) -> Result<Vec<(LaneId, LaneClaim)>, PgError> {
     if doubt == AttemptState::MayHaveLanded {
         let reason = "the connection was lost while lanes were claimed".to_owned();
-        let place = link.location().to_owned();
-        return Err(PgError::Rejected(StoreError::Unreachable { location: place, reason }));
+        let location = link.location().to_owned();
+        return Err(PgError::Rejected(StoreError::Unreachable { location, reason }));
     }
     let most = i64::try_from(look.limit).unwrap_or(i64::MAX);
     let now = i64::try_from(look.now.0).unwrap_or(i64::MAX);

@@ -30,13 +30,13 @@ pub(super) struct EncodedAppend {
 impl EncodedAppend {
     pub(super) fn new(append: AppendRequest) -> Result<Self, StoreError> {
         let letters = append.outbox.iter();
-        let letters = letters
+        let messages = letters
             .map(|(to, letter)| Ok((to.clone(), EncodedMessage::new(letter)?)))
             .collect::<Result<_, StoreError>>()?;
         Ok(Self {
             hashes: append.entries.iter().map(|entry| hash_if_large(&entry.line)).collect(),
             lists: append.rows.iter().map(encode_row_list).collect::<Result<_, _>>()?,
-            messages: letters,
+            messages,
             append,
         })
     }

@@ -129,8 +129,8 @@ fn classify_client_error(place: &str, error: &Error) -> PgError {
             format!("{place} cannot be used as it is written ({reason}); correct the address"),
         )),
         kind if is_unexpected_shape(kind) => {
-            let place = place.to_owned();
-            PgError::Rejected(StoreError::Corrupt { location: place, reason })
+            let location = place.to_owned();
+            PgError::Rejected(StoreError::Corrupt { location, reason })
         }
         kind if kind.starts_with("error serializing parameter") => PgError::Rejected(
             invalid_argument(format!("{place}: a value cannot be sent ({reason})")),

@@ -117,8 +117,8 @@ pub(super) fn decode_message(
     body: &[u8],
 ) -> Result<InboxMessage, PgError> {
     let body = serde_json::from_slice(body).map_err(|error| {
-        let (place, reason) = (link.location().to_owned(), error.to_string());
-        PgError::Rejected(StoreError::Corrupt { location: place, reason })
+        let (location, reason) = (link.location().to_owned(), error.to_string());
+        PgError::Rejected(StoreError::Corrupt { location, reason })
     })?;
     Ok(InboxMessage { id: id.cast_unsigned(), body })
 }

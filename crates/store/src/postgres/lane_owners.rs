@@ -68,7 +68,7 @@ fn parse_lane_ids(link: &PgConnection, rows: &[Row]) -> Result<Vec<LaneId>, PgEr
 }
 
 fn parse_heartbeat(row: &Row, at: usize) -> Result<Option<ObservedHeartbeat>, Error> {
-    let beats = row.try_get::<_, i64>(at + 1)?.cast_unsigned();
+    let heartbeats = row.try_get::<_, i64>(at + 1)?.cast_unsigned();
     let worker: Option<WorkerId> = row.try_get::<_, Option<String>>(at)?.map(Arc::from);
-    Ok(worker.map(|worker| ObservedHeartbeat { worker, heartbeats: beats }))
+    Ok(worker.map(|worker| ObservedHeartbeat { worker, heartbeats }))
 }

@@ -177,8 +177,8 @@ fn parse_entry(link: &PgConnection, row: &Row) -> Result<EncodedEntry, PgError> 
     let told = |error: Error| classify_error(link.location(), &error);
     let bytes = row.try_get::<_, &[u8]>(2).map_err(told)?;
     let line = std::str::from_utf8(bytes).map_err(|error| {
-        let (place, reason) = (link.location().to_owned(), error.to_string());
-        PgError::Rejected(StoreError::Corrupt { location: place, reason })
+        let (location, reason) = (link.location().to_owned(), error.to_string());
+        PgError::Rejected(StoreError::Corrupt { location, reason })
     })?;
     Ok(EncodedEntry {
         seq: row.try_get::<_, i64>(0).map_err(told)?.cast_unsigned(),

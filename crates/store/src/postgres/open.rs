@@ -52,18 +52,19 @@ async fn open_within(
 }
 
 async fn try_open(home: &Arc<ServerConfig>) -> Result<OpenConnections, PgError> {
-    let mut appends = PgConnection::connect_without_settings(home).await?;
-    let mut beats = PgConnection::connect_without_settings(home).await?;
+    let mut append_connection = PgConnection::connect_without_settings(home).await?;
+    let mut heartbeat_connection = PgConnection::connect_without_settings(home).await?;
     // Two connections that a pooler maps to one session would see each other's prepared statements,
     // so nothing is prepared until this is known.
     home.disable_prepared_statements();
-    server_check::check_server(&mut appends).await?;
-    let is_pooled = server_check::is_pooled(&mut appends, &mut beats).await?;
+    server_check::check_server(&mut append_connection).await?;
+    let is_pooled =
+        server_check::is_pooled(&mut append_connection, &mut heartbeat_connection).await?;
     if home.address.statements == StatementMode::Prepared && !is_pooled {
         home.enable_prepared_statements();
     }
-    schema_migration::migrate_schema(&mut appends).await?;
-    appends.apply_session_settings().await?;
-    beats.apply_session_settings().await?;
-    Ok(OpenConnections { append_connection: appends, heartbeat_connection: beats })
+    schema_migration::migrate_schema(&mut append_connection).await?;
+    append_connection.apply_session_settings().await?;
+    heartbeat_connection.apply_session_settings().await?;
+    Ok(OpenConnections { append_connection, heartbeat_connection })
 }

@@ -76,9 +76,9 @@ impl ServerAddress {
             config.password(password.as_encoded_bytes());
         }
         config.ssl_mode(ours.encryption()?).application_name("windlass");
-        let place = location_without_password(&config);
+        let location = location_without_password(&config);
         let UrlOptions { trust, statements, connections, .. } = ours;
-        Ok(Self { config, trust, statements, connections, location: place })
+        Ok(Self { config, trust, statements, connections, location })
     }
 }
 

@@ -84,10 +84,9 @@ fn find_claimable_lane(connection: &Connection, lane: &LaneId) -> Result<Claimab
 }
 
 fn parse_claimable_lane(row: &Row<'_>) -> rusqlite::Result<ClaimableLane> {
-    let beats = row.get::<_, i64>(3)?.cast_unsigned();
-    let owner = row
-        .get::<_, Option<WorkerId>>(2)?
-        .map(|worker| ObservedHeartbeat { worker, heartbeats: beats });
+    let heartbeats = row.get::<_, i64>(3)?.cast_unsigned();
+    let owner =
+        row.get::<_, Option<WorkerId>>(2)?.map(|worker| ObservedHeartbeat { worker, heartbeats });
     let parent = row.get::<_, Option<String>>(4)?.map(LaneId::from);
     let parent_at = row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned);
     let claim = LaneClaim {

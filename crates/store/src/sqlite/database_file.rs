@@ -31,22 +31,22 @@ pub(super) struct DatabaseFile {
 
 impl DatabaseFile {
     /// Describes a database that is open and has its write-ahead log.
-    pub(super) fn new(path: PathBuf, patience: Duration) -> Result<Self, StoreError> {
+    pub(super) fn new(path: PathBuf, busy_timeout: Duration) -> Result<Self, StoreError> {
         let found = || -> io::Result<(FileIdentity, File, FileIdentity)> {
             let log = File::options().read(true).write(true).open(wal_path(&path))?;
             let log_identity = file_identity(&log.metadata()?);
             Ok((file_identity(&fs::metadata(&path)?), log, log_identity))
         };
-        let (identity, log, log_identity) = found().map_err(|error| StoreError::Broken {
+        let (identity, wal, wal_identity) = found().map_err(|error| StoreError::Broken {
             location: path.display().to_string(),
             reason: error.to_string(),
         })?;
         Ok(Self {
             path,
             identity,
-            wal: log,
-            wal_identity: log_identity,
-            busy_timeout: patience,
+            wal,
+            wal_identity,
+            busy_timeout,
             broken: OnceLock::new(),
             syncs: AtomicU64::new(0),
             commits: AtomicU64::new(0),

@@ -48,32 +48,33 @@ pub(super) fn explain_sqlite_error(
     patience: std::time::Duration,
     error: &rusqlite::Error,
 ) -> StoreError {
-    let place = place.to_owned();
+    let location = place.to_owned();
     let reason = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => StoreError::DiskFull { location: place },
-        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { location: place },
+        Some(ErrorCode::DiskFull) => StoreError::DiskFull { location },
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { location },
         _ if is_busy(error) => {
             let waited_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-            StoreError::Locked { location: place, waited_ms }
+            StoreError::Locked { location, waited_ms }
         }
-        Some(ErrorCode::NotADatabase) if !has_sqlite_header(&place) => {
-            let what = format!("{place} is not a Windlass store; choose another file with --store");
-            StoreError::Invalid { message: what }
+        Some(ErrorCode::NotADatabase) if !has_sqlite_header(&location) => {
+            let message =
+                format!("{location} is not a Windlass store; choose another file with --store");
+            StoreError::Invalid { message }
         }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            StoreError::Corrupt { location: place, reason }
+            StoreError::Corrupt { location, reason }
         }
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => StoreError::Invalid {
-            message: format!("{place} cannot be opened ({reason}); choose another with --store"),
+            message: format!("{location} cannot be opened ({reason}); choose another with --store"),
         },
         Some(ErrorCode::TooBig) => StoreError::Invalid {
             message: format!(
-                "{place}: a value is too large to be stored ({reason}); make it smaller"
+                "{location}: a value is too large to be stored ({reason}); make it smaller"
             ),
         },
-        _ if is_unexpected_shape(error) => StoreError::Corrupt { location: place, reason },
-        _ => StoreError::Broken { location: place, reason },
+        _ if is_unexpected_shape(error) => StoreError::Corrupt { location, reason },
+        _ => StoreError::Broken { location, reason },
     }
 }
 

@@ -72,20 +72,20 @@ fn release_dead_lane(
     found: DeadOwnerLane,
     pass: &ReconcileRequest,
 ) -> Result<AbandonedLane, WorkError> {
-    let DeadOwnerLane { no, lane, interrupted_run: at_work, policy } = found;
-    let resume_available = at_work
+    let DeadOwnerLane { no, lane, interrupted_run, policy } = found;
+    let resume_available = interrupted_run
         .as_ref()
         .and_then(|(_, kind)| kind.as_deref())
         .is_some_and(column_values::is_resumable_checkpoint);
     // A run that cannot be resumed automatically waits for a human, whatever the policy is.
-    let stays = at_work.is_some() && (pass.resume.is_offered(policy) || !resume_available);
+    let stays = interrupted_run.is_some() && (pass.resume.is_offered(policy) || !resume_available);
     prepare_cached(
         connection,
         "UPDATE lane SET owner = NULL, epoch = epoch + 1, wake_at = iif(?2, NULL, wake_at)
          WHERE no = ?1",
     )?
     .execute(params![no, stays])?;
-    let Some((run, _)) = at_work else {
+    let Some((run, _)) = interrupted_run else {
         return Ok(AbandonedLane { lane, timed_out: None, resume_available: false });
     };
     prepare_cached(

@@ -89,8 +89,6 @@ fn to_json_list(names: &impl serde::Serialize) -> String {
 }
 
 fn parse_heartbeat(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<ObservedHeartbeat>> {
-    let beats = row.get::<_, i64>(at + 1)?.cast_unsigned();
-    Ok(row
-        .get::<_, Option<WorkerId>>(at)?
-        .map(|worker| ObservedHeartbeat { worker, heartbeats: beats }))
+    let heartbeats = row.get::<_, i64>(at + 1)?.cast_unsigned();
+    Ok(row.get::<_, Option<WorkerId>>(at)?.map(|worker| ObservedHeartbeat { worker, heartbeats }))
 }

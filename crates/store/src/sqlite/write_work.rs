@@ -46,7 +46,7 @@ pub(super) enum WriteOutput {
 impl WriteOutput {
     pub(super) fn into_delivered(self) -> Result<EnqueuedMessage, StoreError> {
         match self {
-            Self::Delivered(mail) => Ok(EnqueuedMessage { message: mail }),
+            Self::Delivered(message) => Ok(EnqueuedMessage { message }),
             _ => Err(unexpected_output()),
         }
     }

@@ -30,27 +30,27 @@ pub(super) struct SqliteWriter {
 
 impl SqliteWriter {
     pub(super) fn start(
-        home: Arc<DatabaseFile>,
+        file: Arc<DatabaseFile>,
         mut connection: Connection,
         hints: Arc<InboxHints>,
     ) -> Result<Self, StoreError> {
         let failed =
-            |error: String| StoreError::Broken { location: home.location(), reason: error };
+            |error: String| StoreError::Broken { location: file.location(), reason: error };
         let watch = WalCheckpoints::watch(&mut connection);
         let checkpoints = watch.map_err(|error| failed(error.to_string()))?;
         let syncer =
-            WalSyncer::start(Arc::clone(&home)).map_err(|error| failed(error.to_string()))?;
+            WalSyncer::start(Arc::clone(&file)).map_err(|error| failed(error.to_string()))?;
         let batches =
-            GroupCommitter::new(Arc::clone(&home), connection, hints, syncer, checkpoints);
-        let desk = Arc::new(CommitQueue::new(batches));
-        let attended = Arc::clone(&desk);
+            GroupCommitter::new(Arc::clone(&file), connection, hints, syncer, checkpoints);
+        let queue = Arc::new(CommitQueue::new(batches));
+        let attended = Arc::clone(&queue);
         let thread = thread::Builder::new()
             .name("windlass-writer".to_owned())
             .spawn(move || attended.run_writer_loop())
             .map_err(|error| failed(error.to_string()))?;
         Ok(Self {
-            file: home,
-            queue: desk,
+            file,
+            queue,
             capacity: Arc::new(Semaphore::new(MAX_QUEUED_WORK)),
             thread: Some(thread),
         })

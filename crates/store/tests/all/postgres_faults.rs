@@ -143,12 +143,9 @@ async fn drive(store: Arc<PostgresStore>, name: String, entries: u64) {
 /// Drives lanes until all are done, while `nemesis` injects faults.
 async fn under(cluster: Arc<PostgresCluster>, nemesis: fn(&PostgresCluster)) {
     // A loaded machine may take long to start a server.
-    let (answer, patience) = (Duration::from_secs(1), Duration::from_secs(90));
-    let settings = PostgresSettings {
-        statement_timeout: answer,
-        retry_timeout: patience,
-        ..PostgresSettings::default()
-    };
+    let (statement_timeout, retry_timeout) = (Duration::from_secs(1), Duration::from_secs(90));
+    let settings =
+        PostgresSettings { statement_timeout, retry_timeout, ..PostgresSettings::default() };
     let store = PostgresStore::open_with(&cluster.url("postgres"), &settings).await.unwrap();
     let store = Arc::new(store);
     let entries = 150;

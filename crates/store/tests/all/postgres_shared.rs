@@ -150,9 +150,8 @@ async fn lanes_that_mail_each_other_do_not_lock() {
         drivers.push(tokio::spawn(async move {
             let epoch = claim_new_lane(&store, name).await;
             for head in 0..25 {
-                let mail_out = vec![(lane(other), message(&format!("{name}{head}")))];
-                let append =
-                    AppendRequest { outbox: mail_out, ..append_one(name, epoch, head, "x") };
+                let outbox = vec![(lane(other), message(&format!("{name}{head}")))];
+                let append = AppendRequest { outbox, ..append_one(name, epoch, head, "x") };
                 store.append(append).await.unwrap();
             }
         }));
@@ -166,13 +165,8 @@ async fn lanes_that_mail_each_other_do_not_lock() {
     }
 }
 
-fn looking(now: u64, most: usize) -> ClaimQuery {
-    ClaimQuery {
-        now: UnixMillis(now),
-        limit: most,
-        scope: WorkerScope::default(),
-        exclude: Vec::new(),
-    }
+fn looking(now: u64, limit: usize) -> ClaimQuery {
+    ClaimQuery { now: UnixMillis(now), limit, scope: WorkerScope::default(), exclude: Vec::new() }
 }
 
 #[tokio::test]

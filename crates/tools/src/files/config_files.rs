@@ -137,7 +137,7 @@ fn check_kind_and_owner(found: &Metadata) -> Result<(), ConfigFileError> {
 fn read_prefix(file: &File, limit: u64) -> Result<FilePrefix, ConfigFileError> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    let is_cut = bytes.len() as u64 > limit;
+    let is_truncated = bytes.len() as u64 > limit;
     bytes.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(FilePrefix { bytes, is_truncated: is_cut })
+    Ok(FilePrefix { bytes, is_truncated })
 }

@@ -47,24 +47,24 @@ impl PathZones {
 
     fn resolve_among(&self, path: &str, more: Option<&Path>) -> Result<ResolvedPath, ToolError> {
         let whole = self.absolute_in_workspace(path);
-        let shown = lexical_absolute(Path::new("/"), &whole);
+        let display_path = lexical_absolute(Path::new("/"), &whole);
         let LinkResolution::Path(real) = resolve_links(&whole) else {
-            return Err(link_loop_error(&shown));
+            return Err(link_loop_error(&display_path));
         };
-        if is_kernel_path(&shown) || is_kernel_path(&real) {
-            return Err(special_file_error(&shown));
+        if is_kernel_path(&display_path) || is_kernel_path(&real) {
+            return Err(special_file_error(&display_path));
         }
         let root_of = |path: &Path| {
             let more = more.filter(|folder| path.starts_with(folder));
             self.root_containing(path).or(more).map(Path::to_owned)
         };
-        let root = match (root_of(&real), root_of(&shown)) {
+        let root = match (root_of(&real), root_of(&display_path)) {
             (Some(root), _) => root,
             (None, None) => PathBuf::from("/"),
-            (None, Some(_)) => return Err(outside_workspace_error(&shown, &real)),
+            (None, Some(_)) => return Err(outside_workspace_error(&display_path, &real)),
         };
-        let rest = real.strip_prefix(&root).unwrap_or(&real).to_owned();
-        Ok(ResolvedPath { root, relative: rest, display_path: shown })
+        let relative = real.strip_prefix(&root).unwrap_or(&real).to_owned();
+        Ok(ResolvedPath { root, relative, display_path })
     }
 }
 
@@ -81,15 +81,15 @@ impl ResolvedPath {
 
     /// Returns the folder that contains it.
     pub(crate) fn parent(&self) -> Option<Self> {
-        let rest = self.relative.parent()?.to_owned();
-        let shown = self.display_path.parent().unwrap_or(&self.display_path).to_owned();
-        Some(Self { root: self.root.clone(), relative: rest, display_path: shown })
+        let relative = self.relative.parent()?.to_owned();
+        let display_path = self.display_path.parent().unwrap_or(&self.display_path).to_owned();
+        Some(Self { root: self.root.clone(), relative, display_path })
     }
 
     /// Returns a path below this one; `path` must come from a walk through it.
     pub(crate) fn join_beneath(&self, path: &Path) -> Option<Self> {
-        let rest = path.strip_prefix(&self.root).ok()?.to_owned();
-        Some(Self { root: self.root.clone(), relative: rest, display_path: path.to_owned() })
+        let relative = path.strip_prefix(&self.root).ok()?.to_owned();
+        Some(Self { root: self.root.clone(), relative, display_path: path.to_owned() })
     }
 
     /// Opens the path.

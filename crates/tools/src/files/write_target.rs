@@ -38,16 +38,16 @@ pub(super) fn read_snapshot(place: &ResolvedPath) -> Result<Option<FileSnapshot>
         Err(error) if &*error.code == "file_not_found" => return Ok(None),
         opened => opened?,
     };
-    let found = file.metadata().map_err(|error| file_error(&place.display_path, &error))?;
-    if found.nlink() > 1 {
+    let metadata = file.metadata().map_err(|error| file_error(&place.display_path, &error))?;
+    if metadata.nlink() > 1 {
         return Err(hard_link_error(&place.display_path));
     }
     // A rename would replace it despite its permissions, so they are checked here.
-    if found.permissions().readonly() {
+    if metadata.permissions().readonly() {
         return Err(read_only_error(&place.display_path));
     }
     let bytes = read_whole(&file as &File, &place.display_path, MAX_EDIT_BYTES)?;
-    Ok(Some(FileSnapshot { hash: content_hash::hash_bytes(&bytes), bytes, metadata: found }))
+    Ok(Some(FileSnapshot { hash: content_hash::hash_bytes(&bytes), bytes, metadata }))
 }
 
 /// Checks that the file was read and has not changed since: only then it may be overwritten.

@@ -71,7 +71,7 @@ pub(super) async fn run_hook_process(
     let group = ProcessGroup::from_child(&child);
     let (mut stdout, mut stderr) = (BoundedBuffer::default(), BoundedBuffer::default());
     let (feeding, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let how = {
+    let exit = {
         let talk = async {
             tokio::join!(
                 write_stdin(feeding, &job.input),
@@ -106,7 +106,7 @@ pub(super) async fn run_hook_process(
     };
     drop(group);
     let _ = child.wait().await;
-    Ok(HookProcessEnd { exit: how, stdout: stdout.into_stream(), stderr: stderr.into_stream() })
+    Ok(HookProcessEnd { exit, stdout: stdout.into_stream(), stderr: stderr.into_stream() })
 }
 
 #[expect(clippy::disallowed_methods, reason = "a hook is a process, and this is where it is made")]

@@ -178,7 +178,7 @@ pub(super) fn notification_fields(
         }
         QuestionKind::Guidance { question, .. } => ("elicitation_dialog", question.to_string()),
         QuestionKind::Budget { .. } => ("permission_prompt", "the budget is spent".to_owned()),
-        QuestionKind::PromptChanged { changes: what } => ("permission_prompt", what.to_string()),
+        QuestionKind::PromptChanged { changes } => ("permission_prompt", changes.to_string()),
     };
     (kind, json!({"message": message, "notification_type": kind, "title": "windlass"}))
 }

@@ -101,27 +101,23 @@ impl CommandHookOutput {
 
     /// Converts to a response about a call that is about to run.
     pub(super) fn into_pre_tool_response(self) -> HookResponse {
-        let answer = match (self.stop, self.decision, self.replacement) {
+        let decision = match (self.stop, self.decision, self.replacement) {
             (Some(reason), _, _) | (_, Some(CommandHookDecision::Deny(reason)), _) => {
                 HookDecision::Deny { reason }
             }
             (_, verdict, Some(input)) => {
-                let lean = match verdict {
+                let preference = match verdict {
                     Some(CommandHookDecision::Allow) => HookPreference::Allow,
                     Some(CommandHookDecision::Ask) => HookPreference::Ask,
                     Some(CommandHookDecision::Deny(_)) | None => HookPreference::Neutral,
                 };
-                HookDecision::Change {
-                    input,
-                    facts: Box::new(CallFacts::default()),
-                    preference: lean,
-                }
+                HookDecision::Change { input, facts: Box::new(CallFacts::default()), preference }
             }
             (_, Some(CommandHookDecision::Allow), None) => HookDecision::Allow {},
             (_, Some(CommandHookDecision::Ask), None) => HookDecision::Ask {},
             (_, None, None) => HookDecision::Pass {},
         };
-        HookResponse { decision: answer, context: self.context }
+        HookResponse { decision, context: self.context }
     }
 
     /// Converts to a response about a call that has returned. It has run: an objection goes to the
@@ -138,14 +134,14 @@ impl CommandHookOutput {
             (Some(against), None) => Some(Arc::from(against)),
             (None, context) => context,
         };
-        let answer = match self.replacement {
+        let decision = match self.replacement {
             Some(input) => {
-                let (facts, lean) = (Box::new(CallFacts::default()), HookPreference::Neutral);
-                HookDecision::Change { input, facts, preference: lean }
+                let (facts, preference) = (Box::new(CallFacts::default()), HookPreference::Neutral);
+                HookDecision::Change { input, facts, preference }
             }
             None => HookDecision::Pass {},
         };
-        HookResponse { decision: answer, context }
+        HookResponse { decision, context }
     }
 
     /// Converts to a review result.

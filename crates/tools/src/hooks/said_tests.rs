@@ -11,12 +11,12 @@ use super::response::CommandHookOutput;
 
 fn read(
     event: HookEvent,
-    how: HookExit,
+    exit: HookExit,
     stdout: &str,
     stderr: &str,
 ) -> Result<CommandHookOutput, String> {
     let stream = |text: &str| CapturedStream { text: text.to_owned(), is_truncated: false };
-    let ended = HookProcessEnd { exit: how, stdout: stream(stdout), stderr: stream(stderr) };
+    let ended = HookProcessEnd { exit, stdout: stream(stdout), stderr: stream(stderr) };
     CommandHookOutput::from_end(event, "hook", &json!({"tool_input": {}}), Ok(ended))
 }
 

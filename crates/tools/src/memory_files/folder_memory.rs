@@ -106,9 +106,9 @@ impl FolderMemoryFinder {
     /// Delivers a file. Failing to deliver it does not fail a call that succeeded. The idempotency
     /// key makes it once for every process that ever drives the conversation.
     async fn deliver_memory(&self, lane: &LaneId, file: &MemoryFile) {
-        let key = Arc::from(format!("memory:{}", file.path.display()));
+        let idempotency_key = Arc::from(format!("memory:{}", file.path.display()));
         let letter = OutboxMessage {
-            idempotency_key: key,
+            idempotency_key,
             body: InboxCommand::Memory { text: Arc::from(framed_memory(file)) },
         };
         if let Ok(delivered) = self.store.enqueue_message(lane.clone(), letter).await {

@@ -75,7 +75,7 @@ pub(super) fn parse_stat(bytes: &[u8]) -> Option<ProcessStat> {
     let end = bytes.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(bytes.get(end.checked_add(1)?..)?).ok()?;
     let mut words = rest.split_ascii_whitespace();
-    let life = match words.next()? {
+    let state = match words.next()? {
         "Z" | "X" | "x" => ProcessState::Ended,
         _ => ProcessState::Running,
     };
@@ -83,6 +83,6 @@ pub(super) fn parse_stat(bytes: &[u8]) -> Option<ProcessStat> {
     let group = parse_pid(words.next()?)?;
     let session = words.next()?.parse().ok()?;
     // Field 22 of the file; the session is field 6.
-    let started = words.nth(15).and_then(|word| word.parse().ok()).unwrap_or_default();
-    Some(ProcessStat { state: life, parent, group, session, start_ticks: started })
+    let start_ticks = words.nth(15).and_then(|word| word.parse().ok()).unwrap_or_default();
+    Some(ProcessStat { state, parent, group, session, start_ticks })
 }

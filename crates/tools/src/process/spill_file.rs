@@ -29,10 +29,13 @@ enum SpillState {
 }
 
 impl SpillFile {
-    pub(super) fn new(to: SpillTarget) -> Self {
-        let state =
-            if to.path.is_some() { SpillState::Buffering(Vec::new()) } else { SpillState::Closed };
-        let mut file = Self { target: to, state, printed_bytes: 0, written_bytes: 0 };
+    pub(super) fn new(target: SpillTarget) -> Self {
+        let state = if target.path.is_some() {
+            SpillState::Buffering(Vec::new())
+        } else {
+            SpillState::Closed
+        };
+        let mut file = Self { target, state, printed_bytes: 0, written_bytes: 0 };
         // With a threshold of zero the file exists before the first byte.
         file.push(&[]);
         file

@@ -25,8 +25,8 @@ impl StopFlag {
     }
 
     /// Returns a reader of `from` that ends when the flag is set.
-    pub(super) fn stoppable_reader<R: Read>(&self, from: R) -> StoppableReader<'_, R> {
-        StoppableReader { stop: self, reader: from }
+    pub(super) fn stoppable_reader<R: Read>(&self, reader: R) -> StoppableReader<'_, R> {
+        StoppableReader { stop: self, reader }
     }
 }
 

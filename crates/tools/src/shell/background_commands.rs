@@ -58,7 +58,7 @@ impl BackgroundCommands {
         started: BackgroundStart,
         clock: Arc<dyn Clock>,
     ) -> Option<()> {
-        let BackgroundStart { job, output, running_guard: under_way } = started;
+        let BackgroundStart { job, output: output_file, running_guard } = started;
         let mut shells = lock_ignoring_poison(&self.commands);
         let running = shells.iter().filter(|((of, _), shell)| of == lane && shell.is_running());
         if running.count() >= MAX_BACKGROUND_COMMANDS {
@@ -69,10 +69,10 @@ impl BackgroundCommands {
         let task = tokio::spawn(async move {
             let end = process::run_command(&job, clock.as_ref(), stopped.notified()).await;
             *lock_ignoring_poison(&result) = Some(end);
-            drop(under_way);
+            drop(running_guard);
         });
         let shell = BackgroundCommand {
-            output_file: output,
+            output_file,
             stop,
             task: task.abort_handle(),
             read_offset: Mutex::new(0),

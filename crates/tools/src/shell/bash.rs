@@ -141,9 +141,14 @@ impl BashTool {
         tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
-    fn analyze(&self, command: &str, folder: &Path, company: ConcurrentCommands) -> ShellCommand {
+    fn analyze(
+        &self,
+        command: &str,
+        folder: &Path,
+        concurrency: ConcurrentCommands,
+    ) -> ShellCommand {
         let (zones, programs) = (self.workplace.zones(), &self.programs);
-        analyze_command_in(command, &ShellContext { zones, programs, folder, concurrency: company })
+        analyze_command_in(command, &ShellContext { zones, programs, folder, concurrency })
     }
 
     /// Registers the command as running, unless it changes no files.
@@ -163,7 +168,7 @@ impl BashTool {
         context: &CallContext,
         asked: &BashInput,
         folder: PathBuf,
-        spill: SpillTarget,
+        spill_target: SpillTarget,
     ) -> CommandJob {
         let environment = self.environment.clone();
         CommandJob {
@@ -173,7 +178,7 @@ impl BashTool {
             folder,
             environment: environment.with("WINDLASS_CALL", &context.idempotency_key),
             limits: self.limits,
-            spill_target: spill,
+            spill_target,
             final_folder_file: None,
         }
     }
@@ -243,7 +248,7 @@ impl BashTool {
         asked: &BashInput,
         desk: &ToolState,
         folder: PathBuf,
-        under_way: Option<RunningGuard>,
+        running_guard: Option<RunningGuard>,
     ) -> ToolOutcome {
         let output = match desk.create_outputs_folder() {
             Ok(outputs) => output_file(&outputs, context),
@@ -254,7 +259,7 @@ impl BashTool {
         let id = format!("bash_{}_{}", context.call.model_call, context.call.index);
         let clock = Arc::clone(&self.clock);
         let said = report::background_started_text(&id, &output);
-        let started = BackgroundStart { job, output, running_guard: under_way };
+        let started = BackgroundStart { job, output, running_guard };
         match self.workplace.background_commands().start(&context.lane, &id, started, clock) {
             Some(()) => ToolOutcome::Done(RawJson::string(&said)),
             None => ToolOutcome::Failed(too_many_error()),

@@ -117,12 +117,14 @@ fn folder_note(went: &FolderMove) -> Option<String> {
 
 /// Returns a note about the file with the rest of the output.
 fn output_file_note(kept: Option<&OutputFile>) -> Option<String> {
-    let OutputFile { path, printed_bytes: printed, kept_bytes: bytes } = kept?;
+    let OutputFile { path, printed_bytes, kept_bytes } = kept?;
     let path = path.display();
-    Some(match bytes == printed {
-        true => format!("[all {printed} bytes of output are in {path}: page through it with Read]"),
+    Some(match kept_bytes == printed_bytes {
+        true => format!(
+            "[all {printed_bytes} bytes of output are in {path}: page through it with Read]"
+        ),
         false => format!(
-            "[the first {bytes} of {printed} bytes of output are in {path}: page through it with \
+            "[the first {kept_bytes} of {printed_bytes} bytes of output are in {path}: page through it with \
              Read]"
         ),
     })

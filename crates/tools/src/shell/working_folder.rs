@@ -67,7 +67,7 @@ pub(super) fn new_folder_file(desk: &ToolState) -> Option<PathBuf> {
 pub(super) fn record_final_folder(
     desk: &ToolState,
     zones: &PathZones,
-    ask: ModelCallId,
+    model_call: ModelCallId,
     said: Option<&Path>,
     from: &Path,
 ) -> FolderMove {
@@ -84,7 +84,7 @@ pub(super) fn record_final_folder(
         FolderMove::LeftWorkspace(_) => zones.root().to_owned(),
     };
     // Without the note the next command begins where this one did.
-    desk.write_note(FOLDER_NOTE, &FolderChange { model_call: ask, to, from: from.to_owned() })
+    desk.write_note(FOLDER_NOTE, &FolderChange { model_call, to, from: from.to_owned() })
         .unwrap_or_default();
     went
 }

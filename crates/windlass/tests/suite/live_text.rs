@@ -22,16 +22,19 @@ struct Read {
 impl Read {
     fn item(&mut self, item: &StreamItem) {
         match item {
-            StreamItem::TextDelta { model_call: ask, text: piece } => {
-                if self.open != Some(*ask) {
-                    self.open = Some(*ask);
+            StreamItem::TextDelta { model_call, text } => {
+                if self.open != Some(*model_call) {
+                    self.open = Some(*model_call);
                     self.live.push(String::new());
                 }
-                self.live.last_mut().unwrap().push_str(piece);
+                self.live.last_mut().unwrap().push_str(text);
             }
             StreamItem::Entry(entry) => {
-                if let Input::ModelReplied { model_call: ask, reply, .. } = &entry.input {
-                    assert!(self.open.is_none_or(|open| open == *ask), "text after its reply");
+                if let Input::ModelReplied { model_call, reply, .. } = &entry.input {
+                    assert!(
+                        self.open.is_none_or(|open| open == *model_call),
+                        "text after its reply"
+                    );
                     self.open = None;
                     self.whole.push(reply.text().to_string());
                 }

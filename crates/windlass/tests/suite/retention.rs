@@ -135,9 +135,8 @@ async fn no_row_holds_a_secret_and_the_log_is_exact() {
 async fn raw_responses_lie_beside_the_log_unless_a_tenant_wants_none() {
     for (no_raw_of, kept) in [("another", 2), ("default", 0)] {
         let store = Arc::new(MemoryStore::new());
-        let no_raw_of = BTreeSet::from([Arc::from(no_raw_of)]);
-        let keeping =
-            RetentionPolicy { tenants_without_raw: no_raw_of, ..RetentionPolicy::default() };
+        let tenants_without_raw = BTreeSet::from([Arc::from(no_raw_of)]);
+        let keeping = RetentionPolicy { tenants_without_raw, ..RetentionPolicy::default() };
         let log = run(&builder(&store).retention(keeping).start().await.unwrap()).await;
         let rows = store.rows(&LaneId::from(LANE));
         assert_eq!(rows.iter().filter(|row| matches!(row, Row::Raw(_))).count(), kept);

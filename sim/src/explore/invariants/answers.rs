@@ -170,8 +170,8 @@ fn answer_is_kept(step: &StepUnderTest<'_>) -> InvariantResult {
 fn blocked_is_not_sent(step: &StepUnderTest<'_>) -> InvariantResult {
     let Some(run) = &step.before.run else { return Ok(()) };
     let sought = run.pending_review().map(|sought| &sought.review);
-    let Input::ReviewReturned { result: advice, .. } = &step.entry.input else { return Ok(()) };
-    let refused = matches!(advice, ReviewResult::Block { .. } | ReviewResult::Stop { .. });
+    let Input::ReviewReturned { result, .. } = &step.entry.input else { return Ok(()) };
+    let refused = matches!(result, ReviewResult::Block { .. } | ReviewResult::Stop { .. });
     let prompt = matches!(sought, Some(Review::Prompt {}));
     let ended = step.entry.records.iter().any(
         |r| matches!(r, Record::RunFinished { run: id, cause: StopCause::HookStopped, .. } if *id == run.id),

@@ -85,13 +85,13 @@ fn settled_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
 }
 
 fn result_is_earned(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ResultFinalized { call: id, result: shown } = fact.record else { return Ok(()) };
+    let Record::ResultFinalized { call: id, result } = fact.record else { return Ok(()) };
     let Some(state) = state(fact, *id) else { return Ok(()) };
     let mail = matches!(fact.entry.input, Input::CommandsReceived { .. });
     let probe = matches!(fact.entry.input, Input::CallProbed { .. });
     let back = matches!(state, CallState::AwaitingPostHook(_));
     let waits = matches!(state, CallState::AwaitingHuman(_));
-    let fits = match kind(shown) {
+    let fits = match kind(result) {
         OutcomeKind::Done => back || (probe && *state == CallState::Lost) || is_ours(fact, *id),
         OutcomeKind::Answered => (waits && mail) || has_no_plan_to_approve(fact, *id),
         OutcomeKind::TimedOut => back,
@@ -100,7 +100,7 @@ fn result_is_earned(fact: &RecordUnderTest<'_>) -> InvariantResult {
         OutcomeKind::Denied => has_not_flown(state) || (waits && mail),
         OutcomeKind::Skipped => has_not_flown(state) || waits,
     };
-    ensure(fits, || format!("call {id} was {state:?} and ended as {:?}", kind(shown)))
+    ensure(fits, || format!("call {id} was {state:?} and ended as {:?}", kind(result)))
 }
 
 /// Whether the result of the call may be recorded here: it is in flight, or a new owner cannot know
@@ -145,7 +145,7 @@ fn has_not_flown(state: &CallState) -> bool {
 }
 
 fn interrupted_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ResultFinalized { call: id, result: shown } = fact.record else { return Ok(()) };
+    let Record::ResultFinalized { call: id, result } = fact.record else { return Ok(()) };
     let Some(call) = call(fact, *id) else { return Ok(()) };
     if !matches!(call.state, CallState::Running { .. }) {
         return Ok(());
@@ -153,7 +153,7 @@ fn interrupted_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let stop = fact.now.run.as_ref().and_then(|run| run.stop_request);
     let aborted = stop.is_some_and(|stop| stop.mode == StopMode::Abort);
     let may = call.facts.interrupt == Interruptibility::Interruptible;
-    let told = kind(shown) == OutcomeKind::Interrupted;
+    let told = kind(result) == OutcomeKind::Interrupted;
     let over = time_limits::is_up(fact, TimeLimit::Hard);
     let late = time_limits::is_out_of_grace(fact);
     ensure((over || (may && (aborted || late))) && told, || {
@@ -169,8 +169,8 @@ fn kind(shown: &RecordedResult) -> OutcomeKind {
 }
 
 fn skipped_means_not_run(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ResultFinalized { call: id, result: shown } = fact.record else { return Ok(()) };
-    let denies = matches!(kind(shown), OutcomeKind::Skipped | OutcomeKind::Denied);
+    let Record::ResultFinalized { call: id, result } = fact.record else { return Ok(()) };
+    let denies = matches!(kind(result), OutcomeKind::Skipped | OutcomeKind::Denied);
     ensure(!(denies && fact.world.ledger.stands(*id)), || format!("call {id} did take effect"))
 }
 

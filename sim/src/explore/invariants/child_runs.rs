@@ -85,9 +85,9 @@ fn spawned_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
 }
 
 fn taken_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ChildResultReceived { message: mail } = fact.record else { return Ok(()) };
-    let Some(home) = home_in(&fact.entry.input, *mail) else {
-        return Err(format!("mail {mail} brings no child home"));
+    let Record::ChildResultReceived { message } = fact.record else { return Ok(()) };
+    let Some(home) = home_in(&fact.entry.input, *message) else {
+        return Err(format!("mail {message} brings no child home"));
     };
     let waits = fact
         .world
@@ -110,7 +110,7 @@ pub(super) fn is_awaited(c: &Conversation, kid: &StartedChild) -> bool {
 }
 
 fn given_up_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ResultFinalized { call: id, result: shown } = fact.record else { return Ok(()) };
+    let Record::ResultFinalized { call: id, result } = fact.record else { return Ok(()) };
     let Some(away) = call(fact, *id).and_then(Call::pending_children) else { return Ok(()) };
     if away.running_count() == 0 {
         return Ok(());
@@ -121,7 +121,7 @@ fn given_up_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let waited = since.is_some_and(|since| fact.entry.at >= since.plus_ms(wait_ms));
     let aborted = run.stop_request.is_some_and(|stop| stop.mode == StopMode::Abort);
     let over = run.reached_time_limit.is_some_and(|up| up.limit == TimeLimit::Hard);
-    let told = matches!(shown, RecordedResult::Replaced(s) if s.kind == OutcomeKind::Interrupted);
+    let told = matches!(result, RecordedResult::Replaced(s) if s.kind == OutcomeKind::Interrupted);
     let recalled = fact
         .world
         .ledger
@@ -209,11 +209,10 @@ fn calls_of(step: &StepUnderTest<'_>) -> Vec<(CallId, usize)> {
     let open = round.into_iter().flat_map(|round| &round.calls);
     let open = open.filter_map(|call| Some((call.id, wishes(&call.facts.journal)?)));
     let mut calls: Vec<(CallId, usize)> = open.collect();
-    if let windlass_core::Input::ModelReplied { model_call: ask, reply, facts } = &step.entry.input
-    {
+    if let windlass_core::Input::ModelReplied { model_call, reply, facts } = &step.entry.input {
         let new = reply.tool_uses().zip(facts);
         calls.extend(new.filter_map(|((index, _), facts)| {
-            Some((CallId { model_call: *ask, index }, wishes(&facts.journal)?))
+            Some((CallId { model_call: *model_call, index }, wishes(&facts.journal)?))
         }));
     }
     calls

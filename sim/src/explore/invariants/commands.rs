@@ -23,8 +23,8 @@ pub(super) const FACTS: &[RecordInvariant] = &[
 ];
 
 fn mail_leaves_one_record(step: &StepUnderTest<'_>) -> InvariantResult {
-    let Input::CommandsReceived { messages: mail } = &step.entry.input else { return Ok(()) };
-    for mail in mail {
+    let Input::CommandsReceived { messages } = &step.entry.input else { return Ok(()) };
+    for mail in messages {
         let count = |which: fn(&Record, &InboxMessage) -> bool| {
             step.entry.records.iter().filter(|record| which(record, mail)).count()
         };
@@ -58,11 +58,11 @@ fn names(record: &Record, mail: &InboxMessage) -> bool {
         }
         (InboxCommand::Memory { .. }, Record::InstructionsAdded { message: id }) => *id == mail.id,
         (InboxCommand::Answer { .. }, Record::QuestionAnswered { message: id }) => *id == mail.id,
-        (InboxCommand::Cancel { .. }, Record::CancelRequested { message: id, mode: how }) => {
-            *id == mail.id && *how == StopMode::Cancel
+        (InboxCommand::Cancel { .. }, Record::CancelRequested { message: id, mode }) => {
+            *id == mail.id && *mode == StopMode::Cancel
         }
-        (InboxCommand::Abort { .. }, Record::CancelRequested { message: id, mode: how }) => {
-            *id == mail.id && *how == StopMode::Abort
+        (InboxCommand::Abort { .. }, Record::CancelRequested { message: id, mode }) => {
+            *id == mail.id && *mode == StopMode::Abort
         }
         _ => false,
     }
@@ -81,8 +81,8 @@ fn ends_unbegun(record: &Record, mail: &InboxMessage) -> bool {
 
 fn refused_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::CommandRejected { message: id, .. } = fact.record else { return Ok(()) };
-    let Input::CommandsReceived { messages: mail } = &fact.entry.input else { return Ok(()) };
-    let Some(mail) = mail.iter().find(|mail| mail.id == *id) else { return Ok(()) };
+    let Input::CommandsReceived { messages } = &fact.entry.input else { return Ok(()) };
+    let Some(mail) = messages.iter().find(|mail| mail.id == *id) else { return Ok(()) };
     let now = fact.now;
     let useful = match &mail.body {
         InboxCommand::Prompt { run, .. } => has_room(now, run),

@@ -48,13 +48,13 @@ fn started_in_order(fact: &RecordUnderTest<'_>) -> InvariantResult {
 
 /// Returns the active run, if this record ends it.
 fn ended_run<'a>(fact: &'a RecordUnderTest<'_>) -> Option<(&'a Run, StopCause, &'a [StopCause])> {
-    let Record::RunFinished { run, cause, other_causes: also, .. } = fact.record else {
+    let Record::RunFinished { run, cause, other_causes, .. } = fact.record else {
         return None;
     };
     // A queued prompt may end as soon as it starts, for reasons of its own.
     let began_before = fact.world.live.run.as_ref().is_some_and(|live| live.id == *run);
     let active = fact.now.run.as_ref().filter(|active| active.id == *run && began_before)?;
-    Some((active, *cause, also))
+    Some((active, *cause, other_causes))
 }
 
 fn cancel_is_obeyed(fact: &RecordUnderTest<'_>) -> InvariantResult {
@@ -142,9 +142,10 @@ fn ends_at_rest(fact: &RecordUnderTest<'_>) -> InvariantResult {
 }
 
 fn success_has_text(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::RunFinished { cause, text_override: said, .. } = fact.record else { return Ok(()) };
+    let Record::RunFinished { cause, text_override, .. } = fact.record else { return Ok(()) };
     let Some((run, ..)) = ended_run(fact) else { return Ok(()) };
-    let text = said.as_ref().map_or_else(|| run.answer_parts.concat(), |said| said.to_string());
+    let text =
+        text_override.as_ref().map_or_else(|| run.answer_parts.concat(), |said| said.to_string());
     let completed =
         cause.run_state(windlass_core::stop::TextPresence::from_text(&text)) == RunState::Completed;
     ensure(!completed || !text.trim().is_empty(), || format!("{cause:?} with nothing to show"))

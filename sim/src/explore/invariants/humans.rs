@@ -60,10 +60,10 @@ fn asked_only_when_needed(fact: &RecordUnderTest<'_>) -> InvariantResult {
 
 fn mode_changes_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::ModeChanged { mode } = fact.record else { return Ok(()) };
-    let Input::CommandsReceived { messages: mail } = &fact.entry.input else {
+    let Input::CommandsReceived { messages } = &fact.entry.input else {
         return Err("nobody said so".to_owned());
     };
-    let approved = mail.iter().any(|mail| match &mail.body {
+    let approved = messages.iter().any(|mail| match &mail.body {
         InboxCommand::Answer { answer, .. } => match answer {
             HumanAnswer::Allow { .. } => *mode == PermissionMode::Default,
             HumanAnswer::Continue {} => *mode == PermissionMode::AcceptEdits,
@@ -112,7 +112,7 @@ fn needs_leave(fact: &RecordUnderTest<'_>, id: CallId) -> bool {
 fn is_uncertain(fact: &RecordUnderTest<'_>, id: CallId) -> bool {
     let Some(call) = call_of(fact, id) else { return false };
     let unknown = match &fact.entry.input {
-        Input::CallProbed { result: finding, .. } => *finding == ProbeResult::Unknown {},
+        Input::CallProbed { result, .. } => *result == ProbeResult::Unknown {},
         Input::OwnerChanged { .. } => call.facts.probe == ProbeSupport::Unsupported,
         _ => false,
     };
@@ -134,12 +134,12 @@ fn questions_are_numbered(fact: &RecordUnderTest<'_>) -> InvariantResult {
 }
 
 fn answers_fit(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::QuestionAnswered { message: mail } = fact.record else { return Ok(()) };
-    let open = answer_in(fact.now, &fact.entry.input, *mail);
+    let Record::QuestionAnswered { message } = fact.record else { return Ok(()) };
+    let open = answer_in(fact.now, &fact.entry.input, *message);
     let at = fact.entry.at;
     let fits =
         open.is_some_and(|(question, answer)| commands::is_good(fact.now, question, answer, at));
-    ensure(fits, || format!("mail {mail} answers {:?}", open.map(|(question, _)| question)))
+    ensure(fits, || format!("mail {message} answers {:?}", open.map(|(question, _)| question)))
 }
 
 /// The prompt change is accepted by a human, or there is none any more.
@@ -164,7 +164,7 @@ fn is_lost(fact: &RecordUnderTest<'_>) -> bool {
         Record::LoopDetectionUpdated { level, .. } | Record::AnswerRejected { level, .. } => {
             *level == EscalationLevel::Human
         }
-        Record::RecoveryStepUsed { step: rung } => *rung == RecoveryStep::AskHuman,
+        Record::RecoveryStepUsed { step } => *step == RecoveryStep::AskHuman,
         _ => false,
     })
 }

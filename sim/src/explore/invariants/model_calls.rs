@@ -43,9 +43,9 @@ fn asked_from_between(fact: &RecordUnderTest<'_>) -> InvariantResult {
 }
 
 fn asks_are_numbered(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ModelCallStarted { model_call: ask, .. } = fact.record else { return Ok(()) };
-    ensure(*ask == fact.now.model_call_count + 1, || {
-        format!("{ask} after {}", fact.now.model_call_count)
+    let Record::ModelCallStarted { model_call, .. } = fact.record else { return Ok(()) };
+    ensure(*model_call == fact.now.model_call_count + 1, || {
+        format!("{model_call} after {}", fact.now.model_call_count)
     })
 }
 
@@ -64,12 +64,12 @@ fn request_ends_with_user(fact: &RecordUnderTest<'_>) -> InvariantResult {
 }
 
 fn reply_fits(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ModelReplied { model_call: ask, .. } = fact.record else { return Ok(()) };
+    let Record::ModelReplied { model_call, .. } = fact.record else { return Ok(()) };
     let Input::ModelReplied { model_call: told, .. } = &fact.entry.input else {
         return Err("a reply out of nowhere".to_owned());
     };
     let open = asking(fact.now).map(|asking| asking.model_call);
-    ensure(open == Some(*ask) && ask == told, || format!("{told} taken for {open:?}"))
+    ensure(open == Some(*model_call) && model_call == told, || format!("{told} taken for {open:?}"))
 }
 
 fn pause_is_bounded(fact: &RecordUnderTest<'_>) -> InvariantResult {
@@ -93,11 +93,11 @@ fn is_waited_for(fact: &RecordUnderTest<'_>, most_ms: u64) -> bool {
 }
 
 fn early_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::EarlyCallDecided { call, start: launch } = fact.record else { return Ok(()) };
+    let Record::EarlyCallDecided { call, start } = fact.record else { return Ok(()) };
     let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop_request.is_some());
     let again =
         asking(fact.now).is_none_or(|a| a.early_calls.iter().any(|early| early.id == *call));
-    let late = stopping && *launch == EarlyStart::Started;
+    let late = stopping && *start == EarlyStart::Started;
     ensure(!again && !late, || format!("call {call} ran ahead wrongly"))
 }
 
@@ -121,8 +121,8 @@ fn steers_are_heard(step: &StepUnderTest<'_>) -> InvariantResult {
 /// Whether a human answered with text: it is user input, like a prompt.
 fn says_words(step: &StepUnderTest<'_>, record: &Record) -> bool {
     let Record::GuidanceGiven { message: id } = record else { return false };
-    let Input::CommandsReceived { messages: mail } = &step.entry.input else { return false };
-    let answer = mail.iter().find(|mail| mail.id == *id).map(|mail| &mail.body);
+    let Input::CommandsReceived { messages } = &step.entry.input else { return false };
+    let answer = messages.iter().find(|mail| mail.id == *id).map(|mail| &mail.body);
     matches!(answer, Some(InboxCommand::Answer { answer: HumanAnswer::Text { .. }, .. }))
 }
 

@@ -18,19 +18,19 @@ pub(super) const STEPS: &[StepInvariant] =
     &[("who goes in circles is put before a human", human_is_asked)];
 
 fn sought_between(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ReviewRequested { id: counsel, .. } = fact.record else { return Ok(()) };
+    let Record::ReviewRequested { id, .. } = fact.record else { return Ok(()) };
     let free = fact.now.run.as_ref().is_some_and(|run| {
         matches!(run.phase, RunPhase::Deciding | RunPhase::AwaitingRetry { .. })
             && run.stop_request.is_none()
     });
-    let next = *counsel == fact.now.review_count + 1;
-    ensure(free && next, || format!("{counsel} while {}", fact.now.phase_name()))
+    let next = *id == fact.now.review_count + 1;
+    ensure(free && next, || format!("{id} while {}", fact.now.phase_name()))
 }
 
 fn heard_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::ReviewCompleted { id: counsel, .. } = fact.record else { return Ok(()) };
+    let Record::ReviewCompleted { id, .. } = fact.record else { return Ok(()) };
     let open = fact.now.run.as_ref().and_then(Run::pending_review).map(|sought| sought.id);
-    ensure(open == Some(*counsel), || format!("{counsel} while {open:?} is open"))
+    ensure(open == Some(*id), || format!("{id} while {open:?} is open"))
 }
 
 fn height(level: EscalationLevel) -> u8 {
@@ -43,10 +43,10 @@ fn height(level: EscalationLevel) -> u8 {
 }
 
 fn one_step(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::LoopDetectionUpdated { level, finding: found } = fact.record else { return Ok(()) };
+    let Record::LoopDetectionUpdated { level, finding } = fact.record else { return Ok(()) };
     let before = fact.now.run.as_ref().map_or(EscalationLevel::Calm, |run| run.loop_guard.level());
     let rises = height(*level) > height(before);
-    let fits = height(*level) <= height(before) + 1 && (!rises || found.is_some());
+    let fits = height(*level) <= height(before) + 1 && (!rises || finding.is_some());
     ensure(fits, || format!("{before:?} to {level:?}"))
 }
 

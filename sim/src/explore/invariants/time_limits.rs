@@ -87,7 +87,7 @@ fn nothing_starts(fact: &RecordUnderTest<'_>) -> InvariantResult {
         | Record::CallStarted { .. }
         | Record::ChildrenSpawned { .. } => true,
         Record::RoundOpened { .. } | Record::JournalChanged { .. } => true,
-        Record::EarlyCallDecided { start: launch, .. } => *launch == EarlyStart::Started,
+        Record::EarlyCallDecided { start, .. } => *start == EarlyStart::Started,
         _ => false,
     };
     let up = time_up(fact.now);

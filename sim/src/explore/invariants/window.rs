@@ -38,8 +38,8 @@ pub(super) const STEPS: &[StepInvariant] = &[
 
 fn recovery_step_of(record: &Record) -> Option<RecoveryStep> {
     match record {
-        Record::Compacted { step: rung, .. } => *rung,
-        Record::RecoveryStepUsed { step: rung } => Some(*rung),
+        Record::Compacted { step, .. } => *step,
+        Record::RecoveryStepUsed { step } => Some(*step),
         _ => None,
     }
 }
@@ -82,9 +82,9 @@ fn reaction_is_told(step: &StepUnderTest<'_>) -> InvariantResult {
     };
     let trigger = step.entry.records.iter().find_map(|record| match record {
         Record::Compacted { trigger, .. } => Some(*trigger),
-        Record::ReviewRequested { review: Review::Summary { compaction: cut, .. }, .. }
-        | Record::ReviewRequested { review: Review::Compaction { compaction: cut }, .. } => {
-            Some(cut.trigger)
+        Record::ReviewRequested { review: Review::Summary { compaction, .. }, .. }
+        | Record::ReviewRequested { review: Review::Compaction { compaction }, .. } => {
+            Some(compaction.trigger)
         }
         _ => None,
     });
@@ -132,12 +132,13 @@ fn protected_stays(fact: &RecordUnderTest<'_>) -> InvariantResult {
 }
 
 fn hash_is_true(fact: &RecordUnderTest<'_>) -> InvariantResult {
-    let Record::Compacted { kept_segments: attached, kept_hash: kept, .. } = fact.record else {
+    let Record::Compacted { kept_segments, kept_hash, .. } = fact.record else {
         return Ok(());
     };
-    let places: Vec<usize> = attached.iter().filter_map(|at| usize::try_from(*at).ok()).collect();
+    let places: Vec<usize> =
+        kept_segments.iter().filter_map(|at| usize::try_from(*at).ok()).collect();
     let hash = fact.now.transcript.hash_segments(&places);
-    ensure(kept.as_deref() == Some(hash.as_str()), || format!("{kept:?} for {places:?}"))
+    ensure(kept_hash.as_deref() == Some(hash.as_str()), || format!("{kept_hash:?} for {places:?}"))
 }
 
 fn pruned_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
@@ -228,8 +229,8 @@ fn goes_further(record: &Record) -> bool {
         Record::Compacted { .. } | Record::RecoveryStepUsed { .. } | Record::RunFinished { .. } => {
             true
         }
-        Record::ReviewRequested { review: about, .. } => matches!(
-            about,
+        Record::ReviewRequested { review, .. } => matches!(
+            review,
             Review::Summary {
                 compaction: PlannedCompaction { step: RecoveryStep::DeepPrune, .. },
                 ..
@@ -258,11 +259,11 @@ fn seen_before_left_out(step: &StepUnderTest<'_>) -> InvariantResult {
 }
 
 fn block_uses_a_rung(step: &StepUnderTest<'_>) -> InvariantResult {
-    let Input::ReviewReturned { result: advice, .. } = &step.entry.input else { return Ok(()) };
+    let Input::ReviewReturned { result, .. } = &step.entry.input else { return Ok(()) };
     let sought =
         step.before.run.as_ref().and_then(windlass_core::run::active_run::Run::pending_review);
     let compaction = sought.is_some_and(|s| matches!(s.review, Review::Compaction { .. }));
-    let blocked = matches!(advice, windlass_core::run::review::ReviewResult::Block { .. });
+    let blocked = matches!(result, windlass_core::run::review::ReviewResult::Block { .. });
     let climbed = step.entry.records.iter().any(|r| matches!(r, Record::RecoveryStepUsed { .. }));
     ensure(!(compaction && blocked) || climbed, || "it costs nothing to say no".to_owned())
 }

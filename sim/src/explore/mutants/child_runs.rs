@@ -58,8 +58,8 @@ fn comes_home(told: &DecideCall<'_>) -> bool {
 fn take_stray(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let home = comes_home(told);
     replace(records, |record| match record {
-        Record::CommandRejected { message: mail, .. } if home => {
-            vec![Record::ChildResultReceived { message: mail }]
+        Record::CommandRejected { message, .. } if home => {
+            vec![Record::ChildResultReceived { message }]
         }
         record => vec![record],
     })
@@ -67,11 +67,11 @@ fn take_stray(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn lose_child(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let back = records.iter().find_map(|record| match record {
-        Record::ChildResultReceived { message: mail } => Some(*mail),
+        Record::ChildResultReceived { message } => Some(*message),
         _ => None,
     });
     match back.filter(|_| comes_home(told)) {
-        Some(mail) => vec![Record::CommandRejected { message: mail, why: "bug".into() }],
+        Some(message) => vec![Record::CommandRejected { message, why: "bug".into() }],
         None => records,
     }
 }
@@ -159,11 +159,11 @@ fn outspend(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
 fn send_blocked(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match told.input {
         Input::ReviewReturned {
-            id: counsel,
+            id,
             result: ReviewResult::Block { .. } | ReviewResult::Stop { .. },
         } => {
-            let advice = ReviewResult::Pass { context: None };
-            decide(told.state, told.at, &Input::ReviewReturned { id: *counsel, result: advice })
+            let result = ReviewResult::Pass { context: None };
+            decide(told.state, told.at, &Input::ReviewReturned { id: *id, result })
         }
         _ => records,
     }

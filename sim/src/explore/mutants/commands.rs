@@ -31,8 +31,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("ask the same question under the same number", same_number, &["approval"]),
 ];
 
-fn refused(mail: InboxMessageId) -> Vec<Record> {
-    vec![Record::CommandRejected { message: mail, why: Arc::from("bug") }]
+fn refused(message: InboxMessageId) -> Vec<Record> {
+    vec![Record::CommandRejected { message, why: Arc::from("bug") }]
 }
 
 fn is_queued(record: &Record) -> bool {
@@ -49,7 +49,7 @@ fn refuse_prompt(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
         return records;
     }
     replace(records, |record| match record {
-        Record::PromptQueued { message: mail } => refused(mail),
+        Record::PromptQueued { message } => refused(message),
         record => vec![record],
     })
 }
@@ -83,7 +83,7 @@ fn supersede(told: &DecideCall<'_>, mut records: Vec<Record>) -> Vec<Record> {
 
 fn lose_steer(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::SteeringQueued { message: mail } => refused(mail),
+        Record::SteeringQueued { message } => refused(message),
         record => vec![record],
     })
 }
@@ -98,15 +98,15 @@ fn lose_cancel(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn refuse_cancel(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match records.first() {
-        Some(Record::CancelRequested { message: mail, .. }) => refused(*mail),
+        Some(Record::CancelRequested { message, .. }) => refused(*message),
         _ => records,
     }
 }
 
 fn soften(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::CancelRequested { message: mail, .. } => {
-            vec![Record::CancelRequested { message: mail, mode: StopMode::Cancel }]
+        Record::CancelRequested { message, .. } => {
+            vec![Record::CancelRequested { message, mode: StopMode::Cancel }]
         }
         record => vec![record],
     })
@@ -114,14 +114,14 @@ fn soften(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn stale_answer(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let answers = match told.input {
-        Input::CommandsReceived { messages: mail } => {
-            mail.iter().any(|mail| matches!(mail.body, InboxCommand::Answer { .. }))
+        Input::CommandsReceived { messages } => {
+            messages.iter().any(|mail| matches!(mail.body, InboxCommand::Answer { .. }))
         }
         _ => false,
     };
     replace(records, |record| match record {
-        Record::CommandRejected { message: mail, .. } if answers => {
-            vec![Record::QuestionAnswered { message: mail }]
+        Record::CommandRejected { message, .. } if answers => {
+            vec![Record::QuestionAnswered { message }]
         }
         record => vec![record],
     })
@@ -129,7 +129,7 @@ fn stale_answer(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn refuse_answer(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match records.first() {
-        Some(Record::QuestionAnswered { message: mail }) => refused(*mail),
+        Some(Record::QuestionAnswered { message }) => refused(*message),
         _ => records,
     }
 }
@@ -164,31 +164,33 @@ fn never_expires(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 }
 
 fn other_input(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
-    let Input::CommandsReceived { messages: mail } = told.input else { return records };
-    let mut mail = mail.clone();
-    for body in mail.iter_mut().map(|mail| &mut mail.body) {
+    let Input::CommandsReceived { messages } = told.input else { return records };
+    let mut messages = messages.clone();
+    for body in messages.iter_mut().map(|mail| &mut mail.body) {
         if let InboxCommand::Answer { answer: HumanAnswer::Allow { input_hash, .. }, .. } = body {
             *input_hash = None;
         }
     }
-    decide(told.state, told.at, &Input::CommandsReceived { messages: mail })
+    decide(told.state, told.at, &Input::CommandsReceived { messages })
 }
 
 fn refuse_room(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::CompactionRequested { message: mail } => refused(mail),
+        Record::CompactionRequested { message } => refused(message),
         record => vec![record],
     })
 }
 
 fn promise_room(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
-    let Input::CommandsReceived { messages: mail } = told.input else { return records };
+    let Input::CommandsReceived { messages } = told.input else { return records };
     let wants = |id: &InboxMessageId| {
-        mail.iter().any(|mail| mail.id == *id && matches!(mail.body, InboxCommand::Compact { .. }))
+        messages
+            .iter()
+            .any(|mail| mail.id == *id && matches!(mail.body, InboxCommand::Compact { .. }))
     };
     replace(records, |record| match record {
-        Record::CommandRejected { message: mail, .. } if wants(&mail) => {
-            vec![Record::CompactionRequested { message: mail }]
+        Record::CommandRejected { message, .. } if wants(&message) => {
+            vec![Record::CompactionRequested { message }]
         }
         record => vec![record],
     })

@@ -40,18 +40,11 @@ fn with_rung(records: Vec<Record>, change: impl Fn(RecoveryStep) -> RecoveryStep
             note,
             step: Some(rung),
             trigger,
-            kept_segments: attached,
-            kept_hash: kept,
+            kept_segments,
+            kept_hash,
         } => {
-            let rung = Some(change(rung));
-            vec![Record::Compacted {
-                keep_from,
-                note,
-                step: rung,
-                trigger,
-                kept_segments: attached,
-                kept_hash: kept,
-            }]
+            let step = Some(change(rung));
+            vec![Record::Compacted { keep_from, note, step, trigger, kept_segments, kept_hash }]
         }
         record => vec![record],
     })
@@ -76,36 +69,23 @@ fn react_again(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
 fn untold_reaction(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let threshold = CompactionTrigger::Threshold;
     replace(records, |record| match record {
-        Record::Compacted {
-            keep_from,
-            note,
-            step: rung,
-            kept_segments: attached,
-            kept_hash: kept,
-            ..
-        } => {
+        Record::Compacted { keep_from, note, step, kept_segments, kept_hash, .. } => {
             vec![Record::Compacted {
                 keep_from,
                 note,
-                step: rung,
+                step,
                 trigger: threshold,
-                kept_segments: attached,
-                kept_hash: kept,
+                kept_segments,
+                kept_hash,
             }]
         }
         Record::ReviewRequested {
-            id: counsel,
-            review:
-                Review::Summary { compaction: cut, instructions: wishes, max_tokens, reserved_tokens },
+            id,
+            review: Review::Summary { compaction, instructions, max_tokens, reserved_tokens },
         } => {
-            let cut = PlannedCompaction { trigger: threshold, ..cut };
-            let about = Review::Summary {
-                compaction: cut,
-                instructions: wishes,
-                max_tokens,
-                reserved_tokens,
-            };
-            vec![Record::ReviewRequested { id: counsel, review: about }]
+            let compaction = PlannedCompaction { trigger: threshold, ..compaction };
+            let review = Review::Summary { compaction, instructions, max_tokens, reserved_tokens };
+            vec![Record::ReviewRequested { id, review }]
         }
         record => vec![record],
     })
@@ -125,22 +105,15 @@ fn compacted(
     let mut changed = Vec::new();
     for record in records {
         changed.push(match record {
-            Record::Compacted {
-                keep_from,
-                note,
-                step: rung,
-                trigger,
-                kept_segments: attached,
-                ..
-            } => {
+            Record::Compacted { keep_from, note, step, trigger, kept_segments, .. } => {
                 let now = told.after(&changed).transcript;
-                let (keep_from, attached, kept) = change(&now, keep_from, attached);
+                let (keep_from, kept_segments, kept) = change(&now, keep_from, kept_segments);
                 Record::Compacted {
                     keep_from,
                     note,
-                    step: rung,
+                    step,
                     trigger,
-                    kept_segments: attached,
+                    kept_segments,
                     kept_hash: Some(kept),
                 }
             }
@@ -222,23 +195,9 @@ fn send_full(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
 
 fn long_summary(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::Compacted {
-            keep_from,
-            note,
-            step: rung,
-            trigger,
-            kept_segments: attached,
-            kept_hash: kept,
-        } => {
+        Record::Compacted { keep_from, note, step, trigger, kept_segments, kept_hash } => {
             let note = format!("{note}{}", "x".repeat(40_000)).into();
-            vec![Record::Compacted {
-                keep_from,
-                note,
-                step: rung,
-                trigger,
-                kept_segments: attached,
-                kept_hash: kept,
-            }]
+            vec![Record::Compacted { keep_from, note, step, trigger, kept_segments, kept_hash }]
         }
         record => vec![record],
     })
@@ -254,8 +213,8 @@ fn unseen(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
 
 fn unpaid(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::ReviewCompleted { id: counsel, .. } => {
-            vec![Record::ReviewCompleted { id: counsel, charged: None }]
+        Record::ReviewCompleted { id, .. } => {
+            vec![Record::ReviewCompleted { id, charged: None }]
         }
         record => vec![record],
     })
@@ -264,9 +223,8 @@ fn unpaid(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 fn stale_counsel(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let open = told.run().and_then(|run| run.pending_review()).map(|sought| sought.id);
     match (told.input, open) {
-        (windlass_core::Input::ReviewReturned { result: advice, .. }, Some(counsel)) => {
-            let input =
-                windlass_core::Input::ReviewReturned { id: counsel, result: advice.clone() };
+        (windlass_core::Input::ReviewReturned { result, .. }, Some(id)) => {
+            let input = windlass_core::Input::ReviewReturned { id, result: result.clone() };
             windlass_core::decide(told.state, told.at, &input)
         }
         _ => records,

@@ -79,14 +79,9 @@ fn fatal_goes_on(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn forget_cancel(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::RunFinished {
-            run,
-            cause: StopCause::UserCancel,
-            other_causes: also,
-            text_override: said,
-        } => {
-            let cause = also.first().copied().unwrap_or(StopCause::ProviderFailed);
-            vec![Record::RunFinished { run, cause, other_causes: Vec::new(), text_override: said }]
+        Record::RunFinished { run, cause: StopCause::UserCancel, other_causes, text_override } => {
+            let cause = other_causes.first().copied().unwrap_or(StopCause::ProviderFailed);
+            vec![Record::RunFinished { run, cause, other_causes: Vec::new(), text_override }]
         }
         record => vec![record],
     })
@@ -94,16 +89,11 @@ fn forget_cancel(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn wrong_order(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::RunFinished { run, cause, other_causes: also, text_override: said }
-            if !also.is_empty() =>
+        Record::RunFinished { run, cause, other_causes, text_override }
+            if !other_causes.is_empty() =>
         {
-            let last = also.last().copied().unwrap_or(cause);
-            vec![Record::RunFinished {
-                run,
-                cause: last,
-                other_causes: vec![cause],
-                text_override: said,
-            }]
+            let last = other_causes.last().copied().unwrap_or(cause);
+            vec![Record::RunFinished { run, cause: last, other_causes: vec![cause], text_override }]
         }
         record => vec![record],
     })
@@ -112,17 +102,10 @@ fn wrong_order(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 /// The model is called, as if nothing prevented it.
 pub(super) fn asked(told: &DecideCall<'_>, before: &[Record], transition: Transition) -> Record {
     let now = told.after(before);
-    let (ask, max_tokens) = (now.model_call_count + 1, 20);
+    let (model_call, max_tokens) = (now.model_call_count + 1, 20);
     let reserved_tokens = now.meter.estimate(now.request_bytes()) + max_tokens;
     let (bound, choice) = (OutputBound::Cap, ToolChoice::Auto);
-    Record::ModelCallStarted {
-        model_call: ask,
-        max_tokens,
-        bound,
-        reserved_tokens,
-        transition,
-        choice,
-    }
+    Record::ModelCallStarted { model_call, max_tokens, bound, reserved_tokens, transition, choice }
 }
 
 /// Continues where the run should end for `cause`.
@@ -191,13 +174,13 @@ fn end_in_round(told: &DecideCall<'_>, mut records: Vec<Record>) -> Vec<Record> 
 
 fn empty_success(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::RunFinished { run, cause: StopCause::EndTurn, other_causes: also, .. } => {
-            let said = Some("".into());
+        Record::RunFinished { run, cause: StopCause::EndTurn, other_causes, .. } => {
+            let text_override = Some("".into());
             vec![Record::RunFinished {
                 run,
                 cause: StopCause::EndTurn,
-                other_causes: also,
-                text_override: said,
+                other_causes,
+                text_override,
             }]
         }
         record => vec![record],

@@ -48,8 +48,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
 
 fn two_steps(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::LoopDetectionUpdated { level: EscalationLevel::Nudge, finding: found } => {
-            vec![Record::LoopDetectionUpdated { level: EscalationLevel::Directive, finding: found }]
+        Record::LoopDetectionUpdated { level: EscalationLevel::Nudge, finding } => {
+            vec![Record::LoopDetectionUpdated { level: EscalationLevel::Directive, finding }]
         }
         record => vec![record],
     })
@@ -80,7 +80,7 @@ fn free_choice(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let due = records.iter().any(|record| matches!(record, Record::QuestionRequired { .. }));
     replace(records, |record| match record {
         Record::ModelCallStarted {
-            model_call: ask,
+            model_call,
             max_tokens,
             bound,
             reserved_tokens,
@@ -89,7 +89,7 @@ fn free_choice(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
         } if due => {
             let choice = ToolChoice::Auto;
             vec![Record::ModelCallStarted {
-                model_call: ask,
+                model_call,
                 max_tokens,
                 bound,
                 reserved_tokens,
@@ -130,9 +130,9 @@ fn unmarked(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn deaf_gate(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     match told.input {
-        Input::ReviewReturned { id: counsel, result: ReviewResult::Block { .. } } => {
-            let advice = ReviewResult::Pass { context: None };
-            decide(told.state, told.at, &Input::ReviewReturned { id: *counsel, result: advice })
+        Input::ReviewReturned { id, result: ReviewResult::Block { .. } } => {
+            let result = ReviewResult::Pass { context: None };
+            decide(told.state, told.at, &Input::ReviewReturned { id: *id, result })
         }
         _ => records,
     }
@@ -151,9 +151,9 @@ fn ask_judge_again(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let failed =
         matches!(told.input, Input::ReviewReturned { result: ReviewResult::Failed { .. }, .. });
     match (about, records.first()) {
-        (Some(about @ Review::Judge { .. }), Some(heard)) if failed => {
-            let counsel = told.state.review_count + 1;
-            vec![heard.clone(), Record::ReviewRequested { id: counsel, review: about }]
+        (Some(review @ Review::Judge { .. }), Some(heard)) if failed => {
+            let id = told.state.review_count + 1;
+            vec![heard.clone(), Record::ReviewRequested { id, review }]
         }
         _ => records,
     }
@@ -163,8 +163,9 @@ fn lose_answer(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let sought = told.run().and_then(Run::pending_review).map(|sought| &sought.review);
     let looked_at = matches!(sought, Some(Review::Answer { .. }));
     replace(records, |record| match record {
-        Record::RunFinished { run, other_causes: also, .. } if looked_at && !also.is_empty() => {
-            let cause = also.first().copied().unwrap_or(windlass_core::stop::StopCause::UserCancel);
+        Record::RunFinished { run, other_causes, .. } if looked_at && !other_causes.is_empty() => {
+            let cause =
+                other_causes.first().copied().unwrap_or(windlass_core::stop::StopCause::UserCancel);
             vec![Record::RunFinished {
                 run,
                 cause,
@@ -195,7 +196,7 @@ fn no_hard(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
 fn tools_after_soft(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
         Record::ModelCallStarted {
-            model_call: ask,
+            model_call,
             max_tokens,
             bound,
             reserved_tokens,
@@ -204,7 +205,7 @@ fn tools_after_soft(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
         } => {
             let choice = ToolChoice::Auto;
             vec![Record::ModelCallStarted {
-                model_call: ask,
+                model_call,
                 max_tokens,
                 bound,
                 reserved_tokens,
@@ -259,12 +260,10 @@ fn warn_always(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
 
 fn reserve_less(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::ModelCallStarted {
-            model_call: ask, max_tokens, bound, transition, choice, ..
-        } => {
+        Record::ModelCallStarted { model_call, max_tokens, bound, transition, choice, .. } => {
             let reserved_tokens = max_tokens;
             vec![Record::ModelCallStarted {
-                model_call: ask,
+                model_call,
                 max_tokens,
                 bound,
                 reserved_tokens,

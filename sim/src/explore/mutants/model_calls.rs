@@ -22,9 +22,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
 fn foreign_reply(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let open = told.run().and_then(Run::pending_model_call).map(|asking| asking.model_call);
     match (told.input, open) {
-        (Input::ModelReplied { reply, facts, .. }, Some(ask)) => {
+        (Input::ModelReplied { reply, facts, .. }, Some(model_call)) => {
             let (reply, facts) = (reply.clone(), facts.clone());
-            decide(told.state, told.at, &Input::ModelReplied { model_call: ask, reply, facts })
+            decide(told.state, told.at, &Input::ModelReplied { model_call, reply, facts })
         }
         _ => records,
     }
@@ -41,17 +41,20 @@ fn keep_twice(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 fn reuse_number(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
         Record::ModelCallStarted {
-            model_call: ask,
+            model_call,
             max_tokens,
             bound,
             reserved_tokens,
             transition,
             choice,
         } => {
-            let ask =
-                if told.state.model_call_count > 0 { told.state.model_call_count } else { ask };
+            let model_call = if told.state.model_call_count > 0 {
+                told.state.model_call_count
+            } else {
+                model_call
+            };
             vec![Record::ModelCallStarted {
-                model_call: ask,
+                model_call,
                 max_tokens,
                 bound,
                 reserved_tokens,
@@ -78,12 +81,12 @@ fn ask_halted(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     });
     match told.input {
         Input::OwnerChanged { .. } if halts => {
-            let ask = told.state.model_call_count + 1;
+            let model_call = told.state.model_call_count + 1;
             let bound = windlass_core::log::record::OutputBound::Cap;
             let transition = Transition::OwnerChanged;
             let choice = ToolChoice::Auto;
             let asked = Record::ModelCallStarted {
-                model_call: ask,
+                model_call,
                 max_tokens: 9,
                 bound,
                 reserved_tokens: 10,

@@ -55,13 +55,8 @@ fn settle_instead(told: &DecideCall<'_>, records: Vec<Record>, shown: &CallResul
 }
 
 fn settled(question: &Question, shown: &CallResult) -> Vec<Record> {
-    let shown = RecordedResult::Replaced(shown.clone());
-    question
-        .kind
-        .call()
-        .map(|call| Record::ResultFinalized { call, result: shown })
-        .into_iter()
-        .collect()
+    let result = RecordedResult::Replaced(shown.clone());
+    question.kind.call().map(|call| Record::ResultFinalized { call, result }).into_iter().collect()
 }
 
 fn guess(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
@@ -128,12 +123,8 @@ fn invent_drift(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn uncharged(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::ModelCallAbandoned { model_call: ask, why, .. } => {
-            vec![Record::ModelCallAbandoned {
-                model_call: ask,
-                why,
-                charged: TokenUsage::default(),
-            }]
+        Record::ModelCallAbandoned { model_call, why, .. } => {
+            vec![Record::ModelCallAbandoned { model_call, why, charged: TokenUsage::default() }]
         }
         record => vec![record],
     })

@@ -37,7 +37,7 @@ fn received_commands<'a>(
 ) -> impl Iterator<Item = (&'a HistoryStep, &'a InboxMessage)> {
     history.steps.iter().flat_map(|step| {
         let mail = match step.input() {
-            Input::CommandsReceived { messages: mail } => mail.as_slice(),
+            Input::CommandsReceived { messages } => messages.as_slice(),
             _ => &[],
         };
         mail.iter().map(move |mail| (step, mail))

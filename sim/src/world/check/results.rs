@@ -95,7 +95,7 @@ fn expected_result_block(
         ));
     }
     let shown = step.entry.records.iter().rev().find_map(|record| match record {
-        Record::ResultFinalized { call: id, result: shown } if *id == call.id => Some(shown),
+        Record::ResultFinalized { call: id, result } if *id == call.id => Some(result),
         _ => None,
     })?;
     match shown {

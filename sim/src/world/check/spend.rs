@@ -33,9 +33,7 @@ pub(super) fn within_cap(case: &CheckedWorld<'_>) -> Result<(), String> {
 fn reserved_tokens_in(records: &[Record]) -> Option<u64> {
     records.iter().rev().find_map(|record| match record {
         Record::ModelCallStarted { reserved_tokens, .. } => Some(*reserved_tokens),
-        Record::ReviewRequested { review: about, .. } => {
-            about.full_usage().map(|all| all.total_tokens())
-        }
+        Record::ReviewRequested { review, .. } => review.full_usage().map(|all| all.total_tokens()),
         _ => None,
     })
 }

@@ -22,11 +22,11 @@ pub(super) fn draw(
     let stop_reason = stop_reason(dice, calls, odd);
     let stop_sequence = (stop_reason == StopReason::StopSequence)
         .then(|| Arc::from(dice.pick(&["\nUser:", "\n---END---", "unregistered"])));
-    let cut = (odd && stop_reason == StopReason::MaxTokens && dice.chance(50))
+    let truncated_block = (odd && stop_reason == StopReason::MaxTokens && dice.chance(50))
         .then(|| TruncatedBlock { name: "put".into(), partial: r#"{"on":"a"#.into() });
     ModelReply {
         blocks,
-        truncated_block: cut,
+        truncated_block,
         stop_reason,
         stop_sequence,
         usage: usage(dice, mood, request),

@@ -54,8 +54,8 @@ impl DemoProcess {
             .kill_on_drop(true)
             .spawn()
             .context("the demo cannot start another process of this program")?;
-        let said = tokio::task::spawn_blocking(move || print_output(said, paper));
-        Ok(Self { child, output_task: said, deployments })
+        let output_task = tokio::task::spawn_blocking(move || print_output(said, paper));
+        Ok(Self { child, output_task, deployments })
     }
 
     /// Waits until the side effect (the deployment) has started.

@@ -17,11 +17,9 @@ pub(super) fn request_line(served: &ServedRequest) -> String {
 
 fn outcome_text(outcome: &ServedOutcome) -> String {
     match outcome {
-        ServedOutcome::Answered { status, reason: because } if because.is_empty() => {
-            status.to_string()
-        }
-        ServedOutcome::Answered { status, reason: because } => {
-            format!("{status} {}", first_visible_line(because))
+        ServedOutcome::Answered { status, reason } if reason.is_empty() => status.to_string(),
+        ServedOutcome::Answered { status, reason } => {
+            format!("{status} {}", first_visible_line(reason))
         }
         ServedOutcome::Cut => "200 cut".to_owned(),
         ServedOutcome::Failed { status } => format!("200 failed with {status}"),

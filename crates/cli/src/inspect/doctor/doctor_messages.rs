@@ -53,11 +53,11 @@ pub(super) fn no_key(missing: &[String]) -> String {
 }
 
 pub(super) fn retention(keep: &RetentionPolicy) -> String {
-    let RetentionPolicy { raw_days, trace_days, tenants_without_raw: no_raw_of } = keep;
-    let but = match no_raw_of.is_empty() {
+    let RetentionPolicy { raw_days, trace_days, tenants_without_raw } = keep;
+    let but = match tenants_without_raw.is_empty() {
         true => String::new(),
         false => {
-            let tenants: Vec<&str> = no_raw_of.iter().map(|tenant| &**tenant).collect();
+            let tenants: Vec<&str> = tenants_without_raw.iter().map(|tenant| &**tenant).collect();
             format!(", except of {}", tenants.join(", "))
         }
     };

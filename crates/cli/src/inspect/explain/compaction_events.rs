@@ -19,12 +19,12 @@ pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>
         Record::Pruned { stage, rewrites } => {
             Some(explain_messages::pruning_done(*stage, rewrites.len(), &measure_freed(moment)))
         }
-        Record::Compacted { step: rung, kept_segments: attached, .. } => {
-            Some(explain_messages::compaction_done(*rung, attached.len(), &measure_freed(moment)))
-        }
-        Record::RecoveryStepUsed { step: rung } => {
-            Some(explain_messages::recovery_step_used(*rung))
-        }
+        Record::Compacted { step, kept_segments, .. } => Some(explain_messages::compaction_done(
+            *step,
+            kept_segments.len(),
+            &measure_freed(moment),
+        )),
+        Record::RecoveryStepUsed { step } => Some(explain_messages::recovery_step_used(*step)),
         _ => None,
     };
     ExplainSentence::push_or_repeat(said, text, moment.entry.seq);

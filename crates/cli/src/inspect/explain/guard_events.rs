@@ -28,8 +28,8 @@ pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>
         Record::BudgetExtended {} => Some(explain_messages::BUDGET_EXTENDED.to_owned()),
         Record::GuidanceGiven { .. } => Some(explain_messages::GUIDANCE_GIVEN.to_owned()),
         Record::RuleGranted { rule, folder } => Some(explain_messages::rule_granted(rule, folder)),
-        Record::CancelRequested { mode: how, .. } => {
-            Some(explain_messages::stop_requested(*how).to_owned())
+        Record::CancelRequested { mode, .. } => {
+            Some(explain_messages::stop_requested(*mode).to_owned())
         }
         Record::CommandRejected { why, .. } => Some(explain_messages::command_rejected(why)),
         _ => None,

@@ -102,11 +102,11 @@ pub(crate) fn format_table(
 }
 
 fn build_columns(runs: &[ListedRun], around: &TableContext<'_>) -> Vec<TableColumn> {
-    let column = |name, rank, aligned, cell: &dyn Fn(&ListedRun) -> (String, Color)| TableColumn {
+    let column = |name, rank, align, cell: &dyn Fn(&ListedRun) -> (String, Color)| TableColumn {
         name,
         cells: runs.iter().map(cell).collect(),
         rank,
-        align: aligned,
+        align,
     };
     let faint = |text: String| (text, Color::Dim);
     let mut columns = vec![

@@ -55,8 +55,9 @@ impl RateLimitHeaders {
     pub(crate) fn parse(headers: &HeaderMap, now: UnixMillis) -> Self {
         let pair = |remaining: &HeaderName, reset: &HeaderName| {
             let count = header_text(headers, remaining)?.parse().ok()?;
-            let reset = parse_reset_ms(header_text(headers, reset)?, now)?.min(MAX_RETRY_AFTER_MS);
-            Some(RemainingQuota { remaining: count, reset_ms: reset })
+            let reset_ms =
+                parse_reset_ms(header_text(headers, reset)?, now)?.min(MAX_RETRY_AFTER_MS);
+            Some(RemainingQuota { remaining: count, reset_ms })
         };
         let either = |names: &[(HeaderName, HeaderName)]| {
             names.iter().find_map(|(remaining, reset)| pair(remaining, reset))

@@ -63,7 +63,7 @@ fn an_absurd_wait_is_not_believed() {
 #[test]
 fn what_is_left_is_spent_and_filled_up_again() {
     let mut state = RateGateState::default();
-    let left = |count| Some(RemainingQuota { remaining: count, reset_ms: 1_000 });
+    let left = |remaining| Some(RemainingQuota { remaining, reset_ms: 1_000 });
     state.record_headers(&RateLimitHeaders { requests: left(2), tokens: left(100) }, 0);
     assert_eq!(state.try_admit(60, 0), Admission::Admitted);
     assert_eq!(state.try_admit(60, 0), Admission::WaitMs(1_000), "tokens");

@@ -144,8 +144,8 @@ impl RequestContext {
 
     pub(super) fn reject(self, refusal: &RequestRejection) -> Response<ResponseBody> {
         let response = respond::rejection_response(self.format, refusal, &self.request_id());
-        let (status, because) = (refusal.status, refusal.message.clone());
-        self.ticket.finish(ServedOutcome::Answered { status, reason: because });
+        let (status, reason) = (refusal.status, refusal.message.clone());
+        self.ticket.finish(ServedOutcome::Answered { status, reason });
         response
     }
 

@@ -29,13 +29,13 @@ pub(super) struct UnusedConnection {
 impl UnusedConnections {
     /// Registers a new connection.
     pub(super) fn register(self: &Arc<Self>) -> UnusedConnection {
-        let told_to_leave = Arc::new(Notify::new());
+        let eviction = Arc::new(Notify::new());
         let mut waiting = self.lock_queue();
         waiting.latest += 1;
         let number = waiting.latest;
-        waiting.by_age.insert(number, Arc::clone(&told_to_leave));
+        waiting.by_age.insert(number, Arc::clone(&eviction));
         drop(waiting);
-        UnusedConnection { number, eviction: told_to_leave, registry: Arc::clone(self) }
+        UnusedConnection { number, eviction, registry: Arc::clone(self) }
     }
 
     /// Tells the oldest connection to close.

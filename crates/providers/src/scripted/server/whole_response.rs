@@ -35,8 +35,8 @@ pub(super) async fn respond_whole(
             Some(respond::json_response(200, ResponseBody::half(&json())))
         }
         WholeAnswerEnd::Stop => {
-            let because = answer.stop.reason.clone();
-            errand.ticket.finish(ServedOutcome::Answered { status: 200, reason: because });
+            let reason = answer.stop.reason.clone();
+            errand.ticket.finish(ServedOutcome::Answered { status: 200, reason });
             Some(respond::json_response(200, ResponseBody::whole(json())))
         }
     }

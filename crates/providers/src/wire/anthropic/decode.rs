@@ -202,8 +202,8 @@ impl MessagesDecoder {
         };
         let usage =
             self.context.usage_or_estimate(self.usage, self.reply.bytes(), &mut self.envelope);
-        let (blocks, cut) = self.reply.finish(ending);
-        let stop_reason = match (stop_reason, &cut) {
+        let (blocks, truncated_block) = self.reply.finish(ending);
+        let stop_reason = match (stop_reason, &truncated_block) {
             // A truncated call means that the reply is not finished, whatever the server reports.
             (StopReason::EndTurn, Some(_)) => StopReason::ToolUse,
             (said, _) => said,
@@ -211,7 +211,7 @@ impl MessagesDecoder {
         let stop_sequence = self.stop_sequence;
         let reply = ModelReply {
             blocks,
-            truncated_block: cut,
+            truncated_block,
             stop_reason,
             stop_sequence,
             usage,

@@ -147,14 +147,14 @@ fn parse_string(quoted: &str) -> Option<DeltaText<'_>> {
     let escaped = quoted.strip_prefix('"')?.strip_suffix('"')?;
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     // Without an early exit the compiler vectorises the loop.
-    let said = if escaped.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
+    let escaping = if escaped.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
         StringEscaping::Plain
     } else if has_only_simple_escapes(escaped) {
         StringEscaping::SimpleEscapes
     } else {
         StringEscaping::Decoded(serde_json::from_str(quoted).ok()?)
     };
-    Some(DeltaText { escaped, escaping: said })
+    Some(DeltaText { escaped, escaping })
 }
 
 /// Returns whether everything that needs an escape has one of two characters.

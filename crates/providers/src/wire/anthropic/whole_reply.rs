@@ -40,16 +40,10 @@ pub(crate) fn decode_whole_reply(
     let stop_reason = StopReason::from(message.stop_reason.as_deref().unwrap_or("end_turn"));
     let raw = |raw: &&RawValue| RawJson::parse(raw.get()).ok().map(ContentBlock::new);
     let mut blocks: Vec<ContentBlock> = message.content.iter().filter_map(raw).collect();
-    let cut = take_truncated_call(&mut blocks, &stop_reason);
+    let truncated_block = take_truncated_call(&mut blocks, &stop_reason);
     let stop_sequence = message.stop_sequence.as_deref().map(Arc::from);
-    let reply = ModelReply {
-        blocks,
-        truncated_block: cut,
-        stop_reason,
-        stop_sequence,
-        usage,
-        envelope: None,
-    };
+    let reply =
+        ModelReply { blocks, truncated_block, stop_reason, stop_sequence, usage, envelope: None };
     Ok(DecodedReply { reply, envelope })
 }
 

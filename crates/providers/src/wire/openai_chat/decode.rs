@@ -168,7 +168,7 @@ impl ChatDecoder {
         let bytes = self.parts.bytes();
         let draft = self.parts.finish(stream)?;
         let has_calls = draft.has_calls();
-        let (blocks, cut) = draft.finish(ending);
+        let (blocks, truncated_block) = draft.finish(ending);
         let stop_sequence = stopped.or(self.stop_sequence);
         let usage = self.context.usage_or_estimate(self.usage, bytes, &mut self.envelope);
         let stop_reason = match (self.has_refusal, &stop_sequence, has_calls) {
@@ -179,7 +179,7 @@ impl ChatDecoder {
         };
         let reply = ModelReply {
             blocks,
-            truncated_block: cut,
+            truncated_block,
             stop_reason,
             stop_sequence,
             usage,

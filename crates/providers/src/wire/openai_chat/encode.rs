@@ -99,15 +99,14 @@ impl ChatWriter<'_> {
 
     /// Writes the text of a result; the rest of its content can only be sent in a user message.
     fn write_tool_result(&mut self, id: &str, block: &ContentBlock) -> Vec<ContentPart> {
-        let ToolResultContent { text_json: words, attachments: others } =
-            content::read_tool_result(block);
+        let ToolResultContent { text_json, attachments } = content::read_tool_result(block);
         self.begin_message();
         let mut message = JsonObjectWriter::open(self.out);
         message.string("role", "tool");
         message.string("tool_call_id", id);
-        message.raw("content", &words);
+        message.raw("content", &text_json);
         message.close();
-        others
+        attachments
     }
 
     fn write_user_text(&mut self, piece: &ContentPart) {
@@ -198,11 +197,11 @@ fn write_part(out: &mut Vec<u8>, piece: &ContentPart) {
             image.string("url", address);
             image.close();
         }
-        ContentPart::File { name, url: address } => {
+        ContentPart::File { name, url } => {
             part.string("type", "file");
             let mut file = JsonObjectWriter::open(part.key("file"));
             file.string("filename", name);
-            file.string("file_data", address);
+            file.string("file_data", url);
             file.close();
         }
     }

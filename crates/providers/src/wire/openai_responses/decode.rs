@@ -199,13 +199,13 @@ impl ResponsesDecoder {
             matches!(end, ResponseEnd::Incomplete(reason) if reason == "max_output_tokens");
         let ending = if limited { OutputEnd::OutputLimit } else { OutputEnd::Other };
         let (has_calls, bytes) = (self.reply.has_calls(), self.reply.bytes());
-        let (blocks, cut) = self.reply.finish(ending);
+        let (blocks, truncated_block) = self.reply.finish(ending);
         let stop_reason = stop_reason_for(end, has_calls, &self.findings);
         let usage = self.context.usage_or_estimate(self.usage, bytes, &mut self.envelope);
         let stop_sequence = self.findings.stop_string;
         let reply = ModelReply {
             blocks,
-            truncated_block: cut,
+            truncated_block,
             stop_reason,
             stop_sequence,
             usage,

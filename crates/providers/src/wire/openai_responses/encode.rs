@@ -158,22 +158,21 @@ fn write_call(out: &mut Vec<u8>, call: &ToolUse) {
 
 /// Writes the output of a call: text alone as a string, other content as a list.
 fn write_output(out: &mut Vec<u8>, id: &str, block: &ContentBlock) {
-    let ToolResultContent { text_json: words, attachments: others } =
-        content::read_tool_result(block);
+    let ToolResultContent { text_json, attachments } = content::read_tool_result(block);
     let mut item = JsonObjectWriter::open(out);
     item.string("type", "function_call_output");
     item.string("call_id", id);
-    if others.is_empty() {
-        item.raw("output", &words);
+    if attachments.is_empty() {
+        item.raw("output", &text_json);
     } else {
         let mut list = JsonListWriter::open(item.key("output"));
-        if words != "\"\"" {
+        if text_json != "\"\"" {
             let mut part = JsonObjectWriter::open(list.item());
             part.string("type", "input_text");
-            part.raw("text", &words);
+            part.raw("text", &text_json);
             part.close();
         }
-        others.iter().for_each(|piece| write_piece(list.item(), piece));
+        attachments.iter().for_each(|piece| write_piece(list.item(), piece));
         list.close();
     }
     item.close();
@@ -196,10 +195,10 @@ fn write_piece(out: &mut Vec<u8>, piece: &ContentPart) {
             part.string("type", "input_image");
             part.string("image_url", address);
         }
-        ContentPart::File { name, url: address } => {
+        ContentPart::File { name, url } => {
             part.string("type", "input_file");
             part.string("filename", name);
-            part.string("file_data", address);
+            part.string("file_data", url);
         }
     }
     part.close();

@@ -97,16 +97,16 @@ impl EventEncoder for MessagesEventEncoder {
         }
     }
 
-    fn write_piece(&mut self, out: &mut String, block: &AnswerBlock<'_>, piece: &str) {
+    fn write_piece(&mut self, out: &mut String, block: &AnswerBlock<'_>, text: &str) {
         match block {
             AnswerBlock::Text(_) => {
-                self.write_delta(out, ContentBlockDelta::TextDelta { text: piece });
+                self.write_delta(out, ContentBlockDelta::TextDelta { text });
             }
             AnswerBlock::Thinking(_) => {
-                self.write_delta(out, ContentBlockDelta::ThinkingDelta { thinking: piece });
+                self.write_delta(out, ContentBlockDelta::ThinkingDelta { thinking: text });
             }
             AnswerBlock::Call(_) | AnswerBlock::CutCall(_) => {
-                self.write_delta(out, ContentBlockDelta::InputJsonDelta { partial_json: piece });
+                self.write_delta(out, ContentBlockDelta::InputJsonDelta { partial_json: text });
             }
             AnswerBlock::Raw(_) => {}
         }

@@ -75,11 +75,11 @@ pub(in super::super) fn parse_request(body: &str) -> Result<ParsedRequest, Reque
     let tools = tool_names::check_tool_names(body.tools.as_deref().unwrap_or_default())?;
     let messages = parse_messages(&body)?;
     conversation_check::check_messages(&messages)?;
-    let order = parsed_request::ResponseSpec::Messages(MessagesSpec { model });
+    let response_spec = parsed_request::ResponseSpec::Messages(MessagesSpec { model });
     Ok(ParsedRequest {
         view: script_view::view_of_messages(&messages, tools),
         delivery: ResponseDelivery::from_stream_flag(body.stream),
-        response_spec: order,
+        response_spec,
     })
 }
 

@@ -92,15 +92,15 @@ pub(in super::super) fn parse_request(body: &str) -> Result<ParsedRequest, Reque
     let messages = parse_messages(body.messages)?;
     conversation_check::check_messages(&messages)?;
     let tools = body.tools.into_iter().flatten().filter_map(tool_name).collect();
-    let usage = match body.stream_options.and_then(|options| options.include_usage) {
+    let usage_chunk = match body.stream_options.and_then(|options| options.include_usage) {
         Some(true) => UsageChunk::Wanted,
         Some(false) | None => UsageChunk::NotWanted,
     };
-    let order = parsed_request::ResponseSpec::Chat(ChatSpec { model, usage_chunk: usage });
+    let response_spec = parsed_request::ResponseSpec::Chat(ChatSpec { model, usage_chunk });
     Ok(ParsedRequest {
         view: script_view::view_of_messages(&messages, tools),
         delivery: ResponseDelivery::from_stream_flag(body.stream),
-        response_spec: order,
+        response_spec,
     })
 }
 

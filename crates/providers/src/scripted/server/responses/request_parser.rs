@@ -89,7 +89,7 @@ pub(in super::super) fn parse_request(body: &str) -> Result<ParsedRequest, Reque
         true => ReasoningForm::Encrypted,
         false => ReasoningForm::Plain,
     };
-    let order = parsed_request::ResponseSpec::Responses(ResponsesSpec {
+    let response_spec = parsed_request::ResponseSpec::Responses(ResponsesSpec {
         model,
         instructions: body.instructions,
         max_output_tokens: body.max_output_tokens,
@@ -101,7 +101,7 @@ pub(in super::super) fn parse_request(body: &str) -> Result<ParsedRequest, Reque
     Ok(ParsedRequest {
         view: script_view::view_of_items(&items, tools),
         delivery: ResponseDelivery::from_stream_flag(body.stream),
-        response_spec: order,
+        response_spec,
     })
 }
 
