@@ -16,7 +16,7 @@ pub(crate) fn validate_worker(worker: &str) -> Result<(), StoreError> {
 }
 
 pub(crate) fn validate_message(letter: &OutboxMessage) -> Result<(), StoreError> {
-    validate_name("a mail key", &letter.idempotency_key)
+    validate_name("a message key", &letter.idempotency_key)
 }
 
 pub(crate) fn validate_affinity(whose: &Affinity) -> Result<(), StoreError> {
@@ -91,9 +91,9 @@ pub(crate) mod rejection {
     use windlass_core::log::ids::{InboxMessageId, LaneId, RunId, Seq};
     use windlass_runtime::ports::StoreError;
 
-    pub(crate) fn message_not_pending(lane: &LaneId, mail: InboxMessageId) -> StoreError {
+    pub(crate) fn message_not_pending(lane: &LaneId, message: InboxMessageId) -> StoreError {
         invalid_argument(format!(
-            "lane {lane}: mail {mail} is not waiting to be read; reload the lane"
+            "lane {lane}: message {message} is not waiting to be read; reload the lane"
         ))
     }
 

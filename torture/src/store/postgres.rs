@@ -60,7 +60,7 @@ pub(super) fn list_conversations(url: &str) -> Result<Vec<String>> {
 /// Reads the lane with one statement, which sees a consistent state.
 async fn query_lane(client: &Client, conversation: &str) -> Result<Option<StoredLane>> {
     client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ").await?;
-    let sql = "SELECT no, epoch, head, (SELECT count(*) FROM mail
+    let sql = "SELECT no, epoch, head, (SELECT count(*) FROM inbox
                  WHERE lane_no = lane.no AND read_seq IS NULL) FROM lane WHERE id = $1";
     let found = client.query_typed(sql, &[(&conversation, Type::TEXT)]).await?;
     let Some(lane) = found.first() else { return Ok(None) };

@@ -70,7 +70,7 @@ fn open(store: &Path, patience: Duration) -> Result<Option<Connection>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(store, flags)?;
     connection.busy_timeout(patience)?;
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'mail'";
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'inbox'";
     let made: i64 = connection.query_row(tables, [], |row| row.get(0))?;
     Ok((made > 0).then_some(connection))
 }
@@ -86,7 +86,7 @@ fn query_lane(connection: &Connection, conversation: &str) -> Result<Option<Stor
     let Some((no, epoch, head)) = found else { return Ok(None) };
     let entries = query_entries(&moment, no)?;
     let waiting_mail = moment.query_row(
-        "SELECT count(*) FROM mail WHERE lane_no = ?1 AND read_seq IS NULL",
+        "SELECT count(*) FROM inbox WHERE lane_no = ?1 AND read_seq IS NULL",
         params![no],
         |row| row.get(0),
     )?;

@@ -104,7 +104,7 @@ pub struct RunRow {
     /// Why the run ended.
     pub cause: Option<StopCause>,
     /// Other stop causes that applied.
-    pub also: Vec<StopCause>,
+    pub other_causes: Vec<StopCause>,
     /// Text of the result; only a run that ended has one.
     pub text: Option<Arc<str>>,
     /// Counters of the run.
@@ -305,7 +305,7 @@ fn queued_row(now: &Conversation, entry: &Entry, queued: &QueuedPrompt) -> RunRo
         run: queued.run.clone(),
         state: RunState::Queued,
         cause: None,
-        also: Vec::new(),
+        other_causes: Vec::new(),
         text: None,
         counters: RunCounters::default(),
         usd_micros: None,
@@ -327,7 +327,7 @@ fn ended_row(now: &Conversation, entry: &Entry) -> Option<RunRow> {
         run: ended.run.clone(),
         state: ended.cause.run_state(ended.text_presence()),
         cause: Some(ended.cause),
-        also: ended.other_causes.clone(),
+        other_causes: ended.other_causes.clone(),
         text: Some(ended.text.clone()),
         counters: ended.counters.clone(),
         usd_micros: cost_usd_micros(now, ended.spent),
@@ -378,7 +378,7 @@ pub(super) fn active_run_row(
         run: run.id.clone(),
         state: active_state(now),
         cause: None,
-        also: Vec::new(),
+        other_causes: Vec::new(),
         text: None,
         counters: run.counters.clone(),
         usd_micros: cost_usd_micros(now, run.spent),

@@ -76,7 +76,7 @@ pub(super) fn run_row(run: &str, state: RunState, at: u64) -> Row {
         run: RunId::from_name(run),
         state,
         cause: None,
-        also: Vec::new(),
+        other_causes: Vec::new(),
         text: None,
         counters: RunCounters::default(),
         usd_micros: None,

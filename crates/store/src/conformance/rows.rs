@@ -19,7 +19,7 @@ fn ended_run_row(run: &str, at: u64) -> Row {
     match run_row(run, RunState::Completed, at) {
         Row::Run(mut row) => {
             row.cause = Some(StopCause::EndTurn);
-            row.also = vec![StopCause::SoftTime];
+            row.other_causes = vec![StopCause::SoftTime];
             row.text = Some("שלום 👋".into());
             Row::Run(row)
         }

@@ -58,7 +58,7 @@ impl StoreState {
     }
 
     pub(super) fn record_heartbeat(&mut self, worker: &WorkerId) {
-        let beats = self.heartbeat_count(worker).saturating_add(1);
-        self.heartbeats.insert(worker.clone(), beats);
+        let heartbeats = self.heartbeat_count(worker).saturating_add(1);
+        self.heartbeats.insert(worker.clone(), heartbeats);
     }
 }

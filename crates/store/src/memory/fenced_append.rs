@@ -14,7 +14,10 @@ impl StoreState {
         lane.active_run = append.active_run.clone();
         lane.wake_at = append.wake_at;
         lane.log.extend(append.entries.iter().cloned());
-        append.messages_read.iter().try_for_each(|mail| take_pending(lane, &append.lane, *mail))?;
+        append
+            .messages_read
+            .iter()
+            .try_for_each(|message| take_pending(lane, &append.lane, *message))?;
         let whose = lane.affinity.clone();
         append.spending.iter().for_each(|change| self.add_spending(change));
         append.outbox.iter().for_each(|(to, letter)| _ = self.enqueue_message(to, letter, &whose));
@@ -34,7 +37,11 @@ impl StoreState {
     }
 }
 
-fn take_pending(lane: &mut LaneState, id: &LaneId, mail: InboxMessageId) -> Result<(), StoreError> {
-    let was_waiting = lane.pending.remove(&mail);
-    was_waiting.map(drop).ok_or_else(|| rejection::message_not_pending(id, mail))
+fn take_pending(
+    lane: &mut LaneState,
+    id: &LaneId,
+    message: InboxMessageId,
+) -> Result<(), StoreError> {
+    let was_waiting = lane.pending.remove(&message);
+    was_waiting.map(drop).ok_or_else(|| rejection::message_not_pending(id, message))
 }

@@ -19,10 +19,10 @@ impl StoreState {
         if let Some(first) = lane.message_keys.get(&letter.idempotency_key) {
             return *first;
         }
-        let mail = lane.message_keys.len() as InboxMessageId + 1;
-        lane.message_keys.insert(letter.idempotency_key.clone(), mail);
-        lane.pending.insert(mail, letter.body.clone());
-        mail
+        let message = lane.message_keys.len() as InboxMessageId + 1;
+        lane.message_keys.insert(letter.idempotency_key.clone(), message);
+        lane.pending.insert(message, letter.body.clone());
+        message
     }
 
     pub(super) fn pending_messages(

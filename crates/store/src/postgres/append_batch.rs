@@ -29,7 +29,7 @@ columns!(
         entries: i64,
         wake_at: Option<i64>,
         active_run: Option<Cow<'r, str>>,
-        mails: i64,
+        read_messages: i64,
         runs: i64,
     }
 );
@@ -38,8 +38,8 @@ columns!(
     /// Columns of the table `entry`.
     EntryColumns {
         ord: i64,
-        nth: i64,
-        happened: i64,
+        offset_in_append: i64,
+        at_ms: i64,
         body: Option<&'r [u8]>,
         hash: Option<&'r [u8]>,
     }
@@ -52,7 +52,7 @@ columns!(
 
 columns!(
     /// Columns of the messages that were read.
-    ReadMarkColumns { ord: i64, mail_id: i64 }
+    ReadMarkColumns { ord: i64, message_id: i64 }
 );
 
 columns!(
@@ -127,11 +127,11 @@ impl<'r> AppendBatch<'r> {
         given.entries.push(append.entries.len().cast_signed() as i64);
         given.wake_at.push(append.wake_at.map(to_i64));
         given.active_run.push(append.active_run.as_ref().map(RunId::as_str).map(replace_nul));
-        given.mails.push(append.messages_read.len().cast_signed() as i64);
+        given.read_messages.push(append.messages_read.len().cast_signed() as i64);
         given.runs.push(prepared.run_count());
-        for mail in &append.messages_read {
+        for message in &append.messages_read {
             self.marks.ord.push(ord);
-            self.marks.mail_id.push(mail.cast_signed());
+            self.marks.message_id.push(message.cast_signed());
         }
         if let Some(change) = &append.spending {
             self.spendings.ord.push(ord);
@@ -145,11 +145,11 @@ impl<'r> AppendBatch<'r> {
 
     fn add_entries(&mut self, ord: i64, prepared: &'r EncodedAppend) {
         let entries = prepared.append.entries.iter().zip(&prepared.hashes);
-        for (nth, (entry, hash)) in (1..).zip(entries) {
+        for (offset, (entry, hash)) in (1..).zip(entries) {
             let bytes = entry.line.as_bytes();
             self.entries.ord.push(ord);
-            self.entries.nth.push(nth);
-            self.entries.happened.push(to_i64(entry.at));
+            self.entries.offset_in_append.push(offset);
+            self.entries.at_ms.push(to_i64(entry.at));
             self.entries.body.push(hash.is_none().then_some(bytes));
             self.entries.hash.push(hash.as_ref().map(<[u8; 32]>::as_slice));
             if let Some(hash) = hash {

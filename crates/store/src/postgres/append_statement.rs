@@ -69,7 +69,8 @@ fn fence_part() -> &'static str {
         // The torture harness must detect this: an owner that writes although it lost the lane.
         return "fenced AS (
             UPDATE lane SET head = lane.head + g.entries FROM given g WHERE lane.id = g.lane
-            RETURNING lane.no, g.ord, g.epoch, lane.head - g.entries AS base, g.entries, g.mails,
+            RETURNING lane.no, g.ord, g.epoch, lane.head - g.entries AS base, g.entries,
+                g.read_messages,
                       g.runs)";
     }
     "fenced AS (
@@ -77,7 +78,8 @@ fn fence_part() -> &'static str {
         FROM given g
         WHERE lane.id = g.lane AND lane.epoch = g.epoch AND lane.head = g.head
           AND lane.owner IS NOT DISTINCT FROM g.owner
-        RETURNING lane.no, g.ord, g.epoch, g.head AS base, g.entries, g.mails, g.runs)"
+        RETURNING lane.no, g.ord, g.epoch, g.head AS base, g.entries,
+                g.read_messages, g.runs)"
 }
 
 /// The part that writes blobs. An existing blob is locked by writing its size again, so that a
@@ -98,7 +100,7 @@ fn entries_part(places: &mut SqlParameters) -> String {
     format!(
         "entries AS (
             INSERT INTO entry (lane_no, seq, epoch, at, body, blob)
-            SELECT f.no, f.base + e.nth, f.epoch, e.happened, e.body, e.hash
+            SELECT f.no, f.base + e.offset_in_append, f.epoch, e.at_ms, e.body, e.hash
             FROM {table} JOIN fenced f ON f.ord = e.ord)"
     )
 }
@@ -107,10 +109,11 @@ fn read_marks_part(places: &mut SqlParameters) -> String {
     let table = places.unnest_table::<ReadMarkColumns<'_>>("m");
     format!(
         "marked AS (
-            UPDATE mail SET read_seq = f.base + f.entries, body = NULL
+            UPDATE inbox SET read_seq = f.base + f.entries, body = NULL
             FROM {table} JOIN fenced f ON f.ord = m.ord
-            WHERE mail.lane_no = f.no AND mail.mail_id = m.mail_id AND mail.read_seq IS NULL
-            RETURNING mail.mail_id)"
+            WHERE inbox.lane_no = f.no AND inbox.message_id = m.message_id
+                AND inbox.read_seq IS NULL
+            RETURNING inbox.message_id)"
     )
 }
 
@@ -118,17 +121,18 @@ fn runs_part(places: &mut SqlParameters) -> String {
     let table = places.unnest_table::<RunColumns<'_>>("r");
     format!(
         "runs AS (
-            INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
+            INSERT INTO run (run_id, lane_no, state, active, cause, other_causes, text, tool_rounds,
                 model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
                 usd_micros, prompt, folder, agent, profile, model, cancel_requested,
                 resume_policy)
-            SELECT r.run_id, f.no, r.state, r.active, r.cause, r.also, r.said, r.tool_rounds,
+            SELECT r.run_id, f.no, r.state, r.active, r.cause, r.other_causes, r.answer_text,
+                r.tool_rounds,
                 r.model_calls, r.tool_calls, r.input_tokens, r.output_tokens, r.cache_read,
-                r.cache_write, r.happened, r.usd_micros, r.prompt, r.folder, r.agent, r.profile,
+                r.cache_write, r.at_ms, r.usd_micros, r.prompt, r.folder, r.agent, r.profile,
                 r.model, r.cancel_requested, r.resume_policy
             FROM {table} JOIN fenced f ON f.ord = r.ord ORDER BY r.pos
             ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
-                cause = excluded.cause, also = excluded.also, text = excluded.text,
+                cause = excluded.cause, other_causes = excluded.other_causes, text = excluded.text,
                 tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
                 tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
                 output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
@@ -219,7 +223,7 @@ fn events_part(places: &mut SqlParameters) -> String {
     format!(
         "events AS (
             INSERT INTO event (lane_no, seq, run_id, at, name, fields, agent, profile)
-            SELECT f.no, e.seq, e.run_id, e.happened, e.name, e.fields, e.agent, e.profile
+            SELECT f.no, e.seq, e.run_id, e.at_ms, e.name, e.fields, e.agent, e.profile
             FROM {table} JOIN fenced f ON f.ord = e.ord ORDER BY e.pos)"
     )
 }
@@ -229,7 +233,7 @@ fn raw_responses_part(places: &mut SqlParameters) -> String {
     format!(
         "raws AS (
             INSERT INTO raw_response (lane_no, seq, run_id, at, body)
-            SELECT f.no, w.seq, w.run_id, w.happened, w.body
+            SELECT f.no, w.seq, w.run_id, w.at_ms, w.body
             FROM {table} JOIN fenced f ON f.ord = w.ord ORDER BY w.pos)"
     )
 }
@@ -259,7 +263,7 @@ fn result_part(parts: StatementParts, guard: GuardMode) -> String {
         GuardMode::ByCaller => format!("SELECT ord, {marks}, {runs} FROM fenced"),
         GuardMode::InStatement => format!(
             "SELECT ord, {marks}, {runs} / CASE
-                WHEN {marks} = (SELECT sum(mails) FROM fenced)
+                WHEN {marks} = (SELECT sum(read_messages) FROM fenced)
                  AND {runs} = (SELECT sum(runs) FROM fenced) THEN 1 ELSE 0 END FROM fenced"
         ),
     }

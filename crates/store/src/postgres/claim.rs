@@ -28,15 +28,16 @@ const ASYNC_COMMIT: &str = "set_config('synchronous_commit', 'off', true)";
 static CLAIM_COLUMNS: LazyLock<String> = LazyLock::new(|| {
     let waiting = |column: &str| {
         format!(
-            "ARRAY(SELECT mail.{column} FROM mail
-                 WHERE mail.lane_no = lane.no AND mail.read_seq IS NULL
-                 ORDER BY mail.mail_id LIMIT {INBOX_PAGE_MESSAGES})"
+            "ARRAY(SELECT inbox.{column} FROM inbox
+                 WHERE inbox.lane_no = lane.no AND inbox.read_seq IS NULL
+                 ORDER BY inbox.message_id LIMIT {INBOX_PAGE_MESSAGES})"
         )
     };
     format!(
-        "lane.epoch, lane.head, (SELECT p.id FROM lane p WHERE p.no = lane.parent), lane.parent_at,
+        "lane.epoch, lane.head, (SELECT p.id FROM lane p WHERE p.no = lane.fork_parent),
+            lane.fork_seq,
          lane.tenant, lane.id, {}, {}, lane.affinity, {ASYNC_COMMIT}",
-        waiting("mail_id"),
+        waiting("message_id"),
         waiting("body"),
     )
 });
@@ -50,7 +51,7 @@ static CLAIM_LANE: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = format!(
         "UPDATE lane SET epoch = epoch + 1, owner = $2
          WHERE id = $1 AND (owner IS NULL OR {anyway} OR ($5 AND owner = $2) OR (owner = $3
-             AND $4 = coalesce((SELECT beats FROM worker WHERE worker_id = $3), 0)))
+             AND $4 = coalesce((SELECT heartbeats FROM worker WHERE worker_id = $3), 0)))
          RETURNING {}",
         *CLAIM_COLUMNS
     );
@@ -58,7 +59,7 @@ static CLAIM_LANE: LazyLock<TypedSql> = LazyLock::new(|| {
 });
 
 static READ_OWNER: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "SELECT lane.owner, coalesce(worker.beats, 0) FROM lane
+    let text = "SELECT lane.owner, coalesce(worker.heartbeats, 0) FROM lane
          LEFT JOIN worker ON worker.worker_id = lane.owner WHERE lane.id = $1";
     TypedSql::new(text, &[Type::TEXT])
 });
@@ -68,13 +69,14 @@ static READ_OWNER: LazyLock<TypedSql> = LazyLock::new(|| {
 static RELEASE_LANE: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "UPDATE lane SET owner = NULL WHERE id = $1 AND epoch = $2 AND owner = $3
          RETURNING coalesce(wake_at = 0, false) OR EXISTS (
-             SELECT 1 FROM mail WHERE mail.lane_no = lane.no AND mail.read_seq IS NULL)";
+             SELECT 1 FROM inbox WHERE inbox.lane_no = lane.no AND inbox.read_seq IS NULL)";
     TypedSql::new(text, &[Type::TEXT, Type::INT8, Type::TEXT])
 });
 
 static RECORD_HEARTBEAT: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "INSERT INTO worker (worker_id, beats, pid) VALUES ($1, 1, $2)
-         ON CONFLICT (worker_id) DO UPDATE SET beats = worker.beats + 1, beat_at = now()";
+    let text = "INSERT INTO worker (worker_id, heartbeats, pid) VALUES ($1, 1, $2)
+         ON CONFLICT (worker_id) DO UPDATE SET
+             heartbeats = worker.heartbeats + 1, heartbeat_at = now()";
     TypedSql::new(text, &[Type::TEXT, Type::INT8])
 });
 
@@ -83,7 +85,7 @@ static RECORD_HEARTBEAT: LazyLock<TypedSql> = LazyLock::new(|| {
 pub(super) static CLAIM_RUNNABLE: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = format!(
         "WITH wants (no) AS (
-            SELECT lane_no FROM mail WHERE read_seq IS NULL
+            SELECT lane_no FROM inbox WHERE read_seq IS NULL
             UNION
             SELECT no FROM lane WHERE owner IS NULL AND wake_at <= $2),
         fair AS (
@@ -115,8 +117,9 @@ static ANNOUNCE_WORKSPACES: LazyLock<TypedSql> = LazyLock::new(|| {
 /// table.
 static RECENT_WORKERS: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "SELECT worker_id,
-             greatest(0, extract(epoch FROM clock_timestamp() - beat_at) * 1000)::bigint, workspaces
-         FROM worker WHERE workspaces IS NOT NULL AND beat_at > now() - INTERVAL '5 minutes'
+             greatest(0, extract(epoch FROM clock_timestamp() - heartbeat_at) * 1000)::bigint,
+             workspaces
+         FROM worker WHERE workspaces IS NOT NULL AND heartbeat_at > now() - INTERVAL '5 minutes'
          ORDER BY worker_id";
     TypedSql::new(text, &[])
 });
@@ -150,13 +153,13 @@ pub(super) async fn claim_lane(
     dead: Option<&ObservedHeartbeat>,
     doubt: AttemptState,
 ) -> Result<LaneClaim, PgError> {
-    let (who, beats) = dead.map_or((None, 0), |dead| (Some(&*dead.worker), dead.heartbeats));
+    let (who, heartbeats) = dead.map_or((None, 0), |dead| (Some(&*dead.worker), dead.heartbeats));
     let mut seen = None;
     for _ in 0..MAX_CLAIM_ATTEMPTS {
         // A claim whose reply was lost may have landed: then this worker is the owner.
         let ours = doubt == AttemptState::MayHaveLanded;
         let values: [super::connection::SqlValue<'_>; 5] =
-            [&lane.as_str(), &&**worker, &who, &beats.cast_signed(), &ours];
+            [&lane.as_str(), &&**worker, &who, &heartbeats.cast_signed(), &ours];
         if let Some(row) = link.query(&CLAIM_LANE, &values).await?.first() {
             return parse_claim(link, row).map(|(_, claim)| claim);
         }
@@ -181,18 +184,19 @@ fn parse_claim(link: &PgConnection, row: &Row) -> Result<(LaneId, LaneClaim), Pg
     let (lane, claim) = parse_claim_without_messages(row).map_err(told)?;
     let ids = row.try_get::<_, Vec<i64>>(6).map_err(told)?;
     let bodies = row.try_get::<_, Vec<&[u8]>>(7).map_err(told)?;
-    let mail = ids.into_iter().zip(bodies).map(|(id, body)| inbox::decode_message(link, id, body));
+    let messages =
+        ids.into_iter().zip(bodies).map(|(id, body)| inbox::decode_message(link, id, body));
     // A message that cannot be decoded affects its own lane, not all that are claimed together.
-    Ok((lane, LaneClaim { messages: mail.collect::<Result<_, _>>().ok(), ..claim }))
+    Ok((lane, LaneClaim { messages: messages.collect::<Result<_, _>>().ok(), ..claim }))
 }
 
 fn parse_claim_without_messages(row: &Row) -> Result<(LaneId, LaneClaim), Error> {
     let parent = row.try_get::<_, Option<String>>(2)?.map(LaneId::from);
-    let parent_at = row.try_get::<_, Option<i64>>(3)?.map(i64::cast_unsigned);
+    let fork_seq = row.try_get::<_, Option<i64>>(3)?.map(i64::cast_unsigned);
     let claim = LaneClaim {
         epoch: row.try_get::<_, i64>(0)?.cast_unsigned(),
         head: row.try_get::<_, i64>(1)?.cast_unsigned(),
-        fork_of: parent.zip(parent_at),
+        fork_of: parent.zip(fork_seq),
         tenant: row.try_get::<_, &str>(4)?.into(),
         workspace: row.try_get::<_, &str>(8)?.into(),
         messages: None,

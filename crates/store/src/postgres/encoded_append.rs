@@ -68,7 +68,7 @@ pub(super) struct EncodedMessage {
 
 impl EncodedMessage {
     pub(super) fn new(letter: &OutboxMessage) -> Result<Self, StoreError> {
-        let body = encode_json("the mail", &letter.body)?.into_bytes();
+        let body = encode_json("the message", &letter.body)?.into_bytes();
         Ok(Self { key: letter.idempotency_key.to_string(), kind: letter.body.kind(), body })
     }
 }
@@ -80,8 +80,9 @@ fn encode_row_list(row: &Row) -> Result<Option<String>, StoreError> {
         }
         Row::Checkpoint(checkpoint) => encode_list("the checkpoint", &checkpoint.completed_calls),
         Row::Run(run) => {
-            let also: Vec<_> = run.also.iter().copied().map(column_values::cause_name).collect();
-            encode_list("the run", &also)
+            let other_causes: Vec<_> =
+                run.other_causes.iter().copied().map(column_values::cause_name).collect();
+            encode_list("the run", &other_causes)
         }
         Row::ToolResult(_) | Row::Event(_) | Row::Raw(_) => Ok(None),
     }

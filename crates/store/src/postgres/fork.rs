@@ -17,14 +17,14 @@ static FIND_LANE_HEAD: LazyLock<TypedSql> =
 
 static INSERT_FORK: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "WITH origin AS (SELECT * FROM lane WHERE no = $2 FOR UPDATE)
-         INSERT INTO lane (id, tenant, agent, affinity, folder, parent, parent_at, head)
+         INSERT INTO lane (id, tenant, agent, affinity, folder, fork_parent, fork_seq, head)
          SELECT $1, tenant, agent, affinity, folder, no, $3, $3 FROM origin
          ON CONFLICT DO NOTHING RETURNING no";
     TypedSql::new(text, &[Type::TEXT, Type::INT8, Type::INT8])
 });
 
 static FIND_FORK_ORIGIN: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "SELECT no FROM lane WHERE id = $1 AND parent = $2 AND parent_at = $3";
+    let text = "SELECT no FROM lane WHERE id = $1 AND fork_parent = $2 AND fork_seq = $3";
     TypedSql::new(text, &[Type::TEXT, Type::INT8, Type::INT8])
 });
 

@@ -30,33 +30,33 @@ static ENQUEUE_MESSAGE: LazyLock<TypedSql> = LazyLock::new(|| {
             WHERE NOT EXISTS (SELECT 1 FROM lane WHERE id = $1)
             ON CONFLICT DO NOTHING RETURNING no),
         sent AS (
-            INSERT INTO mail (lane_no, mail_id, client_key, kind, body)
+            INSERT INTO inbox (lane_no, message_id, idempotency_key, kind, body)
             SELECT place.no, 1 + coalesce(
-                (SELECT max(m.mail_id) FROM mail m WHERE m.lane_no = place.no), 0), $2, $3, $4
+                (SELECT max(m.message_id) FROM inbox m WHERE m.lane_no = place.no), 0), $2, $3, $4
             FROM (SELECT no FROM lane WHERE id = $1 UNION ALL SELECT no FROM made) AS place
-            ON CONFLICT DO NOTHING RETURNING mail_id)
-        SELECT mail_id FROM sent
+            ON CONFLICT DO NOTHING RETURNING message_id)
+        SELECT message_id FROM sent
         UNION ALL
-        SELECT mail.mail_id FROM lane JOIN mail ON mail.lane_no = lane.no
-        WHERE lane.id = $1 AND mail.client_key = $2";
+        SELECT inbox.message_id FROM lane JOIN inbox ON inbox.lane_no = lane.no
+        WHERE lane.id = $1 AND inbox.idempotency_key = $2";
     TypedSql::new(text, &[Type::TEXT, Type::TEXT, Type::TEXT, Type::BYTEA, Type::TEXT])
 });
 
 /// Reads unread messages. A lane without messages gives one row of nulls; an unknown lane gives no
 /// row.
 static PENDING_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "SELECT mail.mail_id, mail.body FROM lane
-         LEFT JOIN mail ON mail.lane_no = lane.no AND mail.read_seq IS NULL
-         WHERE lane.id = $1 ORDER BY mail.mail_id LIMIT $2";
+    let text = "SELECT inbox.message_id, inbox.body FROM lane
+         LEFT JOIN inbox ON inbox.lane_no = lane.no AND inbox.read_seq IS NULL
+         WHERE lane.id = $1 ORDER BY inbox.message_id LIMIT $2";
     TypedSql::new(text, &[Type::TEXT, Type::INT8])
 });
 
 static RUN_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "SELECT lane.id, mail.body, (extract(epoch FROM mail.at) * 1000)::bigint,
+    let text = "SELECT lane.id, inbox.body, (extract(epoch FROM inbox.at) * 1000)::bigint,
              lane.folder, lane.agent
-         FROM mail JOIN lane ON lane.no = mail.lane_no
-         WHERE mail.read_seq IS NULL AND mail.kind = ANY($2) AND ($1 IS NULL OR lane.id = $1)
-         ORDER BY mail.at DESC, mail.mail_id DESC LIMIT $3";
+         FROM inbox JOIN lane ON lane.no = inbox.lane_no
+         WHERE inbox.read_seq IS NULL AND inbox.kind = ANY($2) AND ($1 IS NULL OR lane.id = $1)
+         ORDER BY inbox.at DESC, inbox.message_id DESC LIMIT $3";
     TypedSql::new(text, &[Type::TEXT, Type::TEXT_ARRAY, Type::INT8])
 });
 
@@ -154,9 +154,9 @@ pub(super) async fn run_messages(
 pub(super) async fn first_not_pending(
     link: &mut PgConnection,
     lane: &LaneId,
-    mails: &[InboxMessageId],
+    messages: &[InboxMessageId],
 ) -> Result<Option<InboxMessageId>, PgError> {
     let there = pending_messages(link, lane, usize::MAX).await?;
-    let mut there: HashSet<InboxMessageId> = there.into_iter().map(|mail| mail.id).collect();
-    Ok(mails.iter().copied().find(|mail| !there.remove(mail)))
+    let mut there: HashSet<InboxMessageId> = there.into_iter().map(|message| message.id).collect();
+    Ok(messages.iter().copied().find(|message| !there.remove(message)))
 }

@@ -21,14 +21,14 @@ static OWNER_HEARTBEATS: LazyLock<TypedSql> = LazyLock::new(|| {
              UNION ALL
              SELECT (SELECT min(lane.owner) FROM lane WHERE lane.owner > o.owner)
              FROM o WHERE o.owner IS NOT NULL)
-         SELECT o.owner, coalesce(worker.beats, 0) FROM o
+         SELECT o.owner, coalesce(worker.heartbeats, 0) FROM o
          LEFT JOIN worker ON worker.worker_id = o.owner WHERE o.owner IS NOT NULL";
     TypedSql::new(text, &[])
 });
 
 static LANES_WITH_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "SELECT lane.id FROM lane WHERE lane.owner = $1 AND EXISTS (
-             SELECT 1 FROM mail WHERE mail.lane_no = lane.no AND mail.read_seq IS NULL)";
+             SELECT 1 FROM inbox WHERE inbox.lane_no = lane.no AND inbox.read_seq IS NULL)";
     TypedSql::new(text, &[Type::TEXT])
 });
 

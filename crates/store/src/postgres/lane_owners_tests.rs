@@ -10,7 +10,7 @@ use super::{LANES_WITH_MESSAGES, OWNER_HEARTBEATS};
 /// Parked lanes, with messages that were read long ago. Scanning them takes hundreds of pages.
 const PARKED_LANES: &str = "INSERT INTO lane (id, epoch, head, active_run)
         SELECT 'parked:' || n, 1, 1, 'run' FROM generate_series(1, 20000) n;
-    INSERT INTO mail (lane_no, mail_id, client_key, kind, read_seq)
+    INSERT INTO inbox (lane_no, message_id, idempotency_key, kind, read_seq)
         SELECT no, 1, 'k', 'prompt', 1 FROM lane";
 
 /// Maximum number of pages that a statement may read: a few for each index that is probed.
@@ -45,7 +45,7 @@ async fn looking_for_work_walks_no_lane_that_is_parked() {
     let store = store.unwrap();
     let mut link = PgConnection::connect(&store.config).await.unwrap();
     link.execute_batch(PARKED_LANES).await.unwrap();
-    for (name, analyse) in [("before", "SELECT 1"), ("after", "ANALYZE lane; ANALYZE mail")] {
+    for (name, analyse) in [("before", "SELECT 1"), ("after", "ANALYZE lane; ANALYZE inbox")] {
         link.execute_batch(analyse).await.unwrap();
         let statements = [
             ("claim", &*CLAIM_RUNNABLE),

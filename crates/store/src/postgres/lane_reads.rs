@@ -25,11 +25,11 @@ static READ_LANE: LazyLock<TypedSql> = LazyLock::new(|| {
 
 /// Reads the lane and its ancestors; stops once all older entries lie before what is asked for.
 static LOG_SEGMENTS: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "WITH RECURSIVE line (no, upto, parent, parent_at) AS (
-            SELECT no, 9223372036854775807, parent, parent_at FROM lane WHERE id = $1
+    let text = "WITH RECURSIVE line (no, upto, fork_parent, fork_seq) AS (
+            SELECT no, 9223372036854775807, fork_parent, fork_seq FROM lane WHERE id = $1
             UNION ALL
-            SELECT p.no, least(line.upto, line.parent_at), p.parent, p.parent_at
-            FROM line JOIN lane p ON p.no = line.parent WHERE line.parent_at > $2)
+            SELECT p.no, least(line.upto, line.fork_seq), p.fork_parent, p.fork_seq
+            FROM line JOIN lane p ON p.no = line.fork_parent WHERE line.fork_seq > $2)
         SELECT no, upto FROM line ORDER BY upto";
     TypedSql::new(text, &[Type::TEXT, Type::INT8])
 });

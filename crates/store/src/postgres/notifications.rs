@@ -38,13 +38,13 @@ const PRESENCE_INTERVAL: Duration = Duration::from_secs(3);
 /// How long a worker waits that is not the first choice for a lane.
 const FOLLOWER_DELAY: Duration = Duration::from_millis(4);
 
-const LISTEN_SQL: &str = "LISTEN windlass_mail";
+const LISTEN_SQL: &str = "LISTEN windlass_inbox";
 
 /// Sends notifications. They write nothing, so they do not wait for the disk; this is set for this
 /// transaction only, because behind a pooler the next one belongs to another client.
 static NOTIFY_SQL: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "SELECT set_config('synchronous_commit', 'off', true),
-             pg_notify('windlass_mail', notice)
+             pg_notify('windlass_inbox', notice)
          FROM unnest($1::text[]) AS n (notice)";
     TypedSql::new(text, &[Type::TEXT_ARRAY])
 });

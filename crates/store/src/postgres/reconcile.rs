@@ -21,7 +21,7 @@ use super::nul_text;
 static RECONCILE_OWNER: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "WITH left_lanes AS (
             SELECT no, id FROM lane WHERE owner = $1
-                AND $2 = coalesce((SELECT beats FROM worker WHERE worker_id = $1), 0)
+                AND $2 = coalesce((SELECT heartbeats FROM worker WHERE worker_id = $1), 0)
             ORDER BY no LIMIT $3 FOR UPDATE SKIP LOCKED),
         stood AS (
             SELECT l.no, l.id, run.run_id, coalesce(

@@ -14,15 +14,15 @@ use crate::validation::rejection;
 /// Locks the lane and its sub-agents' lanes, whose names begin with its own, against owners and
 /// forks.
 static LOCK_LANE_TREE: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "SELECT no, id, owner, (SELECT beats FROM worker WHERE worker_id = lane.owner),
-             active_run IS NOT NULL OR EXISTS (SELECT 1 FROM mail
-                 WHERE mail.lane_no = lane.no AND read_seq IS NULL AND kind = 'prompt')
+    let text = "SELECT no, id, owner, (SELECT heartbeats FROM worker WHERE worker_id = lane.owner),
+             active_run IS NOT NULL OR EXISTS (SELECT 1 FROM inbox
+                 WHERE inbox.lane_no = lane.no AND read_seq IS NULL AND kind = 'prompt')
          FROM lane WHERE id = $1 OR left(id, length($2)) = $2 ORDER BY no DESC FOR UPDATE";
     TypedSql::new(text, &[Type::TEXT, Type::TEXT])
 });
 
 static FIND_FORK: LazyLock<TypedSql> = LazyLock::new(|| {
-    TypedSql::new("SELECT id FROM lane WHERE parent = $1 ORDER BY no LIMIT 1", &[Type::INT8])
+    TypedSql::new("SELECT id FROM lane WHERE fork_parent = $1 ORDER BY no LIMIT 1", &[Type::INT8])
 });
 
 /// Locks blobs that other lanes may share against concurrent writers.
@@ -46,7 +46,7 @@ static DELETE_LANE_ROWS: LazyLock<TypedSql> = LazyLock::new(|| {
         checkpoints AS (DELETE FROM checkpoint WHERE lane_no = $1),
         events AS (DELETE FROM event WHERE lane_no = $1),
         raws AS (DELETE FROM raw_response WHERE lane_no = $1),
-        mails AS (DELETE FROM mail WHERE lane_no = $1),
+        messages AS (DELETE FROM inbox WHERE lane_no = $1),
         lanes AS (DELETE FROM lane WHERE no = $1),
         entries AS (DELETE FROM entry WHERE lane_no = $1 RETURNING seq)
         SELECT count(*) FROM entries";
@@ -108,10 +108,10 @@ async fn lock_lane_tree(
             continue;
         }
         if let Some(owner) = row.try_get::<_, Option<String>>(2).map_err(told)? {
-            let beats = row.try_get::<_, Option<i64>>(3).map_err(told)?.unwrap_or_default();
+            let heartbeats = row.try_get::<_, Option<i64>>(3).map_err(told)?.unwrap_or_default();
             let owner = ObservedHeartbeat {
                 worker: WorkerId::from(owner),
-                heartbeats: beats.cast_unsigned(),
+                heartbeats: heartbeats.cast_unsigned(),
             };
             return Err(PgError::Rejected(StoreError::Busy { lane: other, owner }));
         }

@@ -25,8 +25,8 @@ columns!(
         state: Cow<'r, str>,
         active: bool,
         cause: Option<Cow<'r, str>>,
-        also: Option<Cow<'r, str>>,
-        said: Option<Cow<'r, str>>,
+        other_causes: Option<Cow<'r, str>>,
+        answer_text: Option<Cow<'r, str>>,
         tool_rounds: i64,
         model_calls: i64,
         tool_calls: i64,
@@ -34,7 +34,7 @@ columns!(
         output_tokens: i64,
         cache_read: i64,
         cache_write: i64,
-        happened: i64,
+        at_ms: i64,
         usd_micros: Option<i64>,
         prompt: Option<Cow<'r, str>>,
         folder: Option<Cow<'r, str>>,
@@ -108,7 +108,7 @@ columns!(
         pos: i64,
         seq: i64,
         run_id: Option<Cow<'r, str>>,
-        happened: i64,
+        at_ms: i64,
         name: Cow<'r, str>,
         fields: Cow<'r, str>,
         agent: Cow<'r, str>,
@@ -123,7 +123,7 @@ columns!(
         pos: i64,
         seq: i64,
         run_id: Option<Cow<'r, str>>,
-        happened: i64,
+        at_ms: i64,
         body: Cow<'r, str>,
     }
 );
@@ -143,7 +143,7 @@ pub(super) struct RowColumns<'r> {
 /// The latest row of a run, merged with the description that its earlier rows gave.
 struct LatestRun<'r> {
     row: &'r RunRow,
-    also: Option<&'r str>,
+    other_causes: Option<&'r str>,
     description: RunDescription,
 }
 
@@ -183,7 +183,7 @@ impl<'r> RowColumns<'r> {
     }
 
     fn push_run(&mut self, ord: i64, run: LatestRun<'r>) {
-        let LatestRun { row, also, description } = run;
+        let LatestRun { row, other_causes, description } = run;
         let pos = self.next_position();
         let (runs, counters) = (&mut self.runs, &row.counters);
         runs.ord.push(ord);
@@ -192,8 +192,8 @@ impl<'r> RowColumns<'r> {
         runs.state.push(Cow::Borrowed(column_values::state_name(row.state)));
         runs.active.push(column_values::is_active(row.state));
         runs.cause.push(row.cause.map(|cause| Cow::Owned(column_values::cause_name(cause))));
-        runs.also.push(also.map(replace_nul));
-        runs.said.push(row.text.as_deref().map(replace_nul));
+        runs.other_causes.push(other_causes.map(replace_nul));
+        runs.answer_text.push(row.text.as_deref().map(replace_nul));
         runs.tool_rounds.push(counters.tool_rounds.into());
         runs.model_calls.push(counters.model_calls.into());
         runs.tool_calls.push(counters.tool_calls.into());
@@ -201,7 +201,7 @@ impl<'r> RowColumns<'r> {
         runs.output_tokens.push(column_values::column_count(counters.usage.output_tokens));
         runs.cache_read.push(column_values::column_count(counters.usage.cache_read_tokens));
         runs.cache_write.push(column_values::column_count(counters.usage.cache_write_tokens));
-        runs.happened.push(to_i64(row.at));
+        runs.at_ms.push(to_i64(row.at));
         runs.usd_micros.push(row.usd_micros.map(u64::cast_signed));
         runs.prompt.push(description.prompt.as_deref().map(owned_without_nul));
         runs.folder.push(description.folder.as_deref().map(owned_without_nul));
@@ -280,7 +280,7 @@ impl<'r> RowColumns<'r> {
         events.pos.push(pos);
         events.seq.push(row.seq.cast_signed());
         events.run_id.push(row.run.as_ref().map(|run| replace_nul(run.as_str())));
-        events.happened.push(to_i64(row.at));
+        events.at_ms.push(to_i64(row.at));
         events.name.push(replace_nul(row.name));
         events.fields.push(replace_nul(row.fields.text()));
         events.agent.push(replace_nul(&row.agent));
@@ -294,7 +294,7 @@ impl<'r> RowColumns<'r> {
         raws.pos.push(pos);
         raws.seq.push(row.seq.cast_signed());
         raws.run_id.push(row.run.as_ref().map(|run| replace_nul(run.as_str())));
-        raws.happened.push(to_i64(row.at));
+        raws.at_ms.push(to_i64(row.at));
         raws.body.push(replace_nul(row.body.text()));
     }
 }
@@ -302,14 +302,14 @@ impl<'r> RowColumns<'r> {
 impl<'r> LatestRows<'r> {
     /// Merges a row into its run, which keeps the position of its first row and takes the latest
     /// values.
-    fn merge_run(&mut self, row: &'r RunRow, also: Option<&'r str>) {
+    fn merge_run(&mut self, row: &'r RunRow, other_causes: Option<&'r str>) {
         let description = row.description.clone();
         match self.runs.iter_mut().find(|known| known.row.run == row.run) {
             Some(known) => {
                 let description = description.with_defaults_from(&known.description);
-                *known = LatestRun { row, also, description };
+                *known = LatestRun { row, other_causes, description };
             }
-            None => self.runs.push(LatestRun { row, also, description }),
+            None => self.runs.push(LatestRun { row, other_causes, description }),
         }
     }
 

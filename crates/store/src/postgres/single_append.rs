@@ -71,8 +71,8 @@ async fn message_not_pending_error(
 ) -> Result<StoreError, PgError> {
     let append = &prepared.append;
     link.execute_batch("ROLLBACK; BEGIN").await?;
-    let mail = inbox::first_not_pending(link, &append.lane, &append.messages_read).await?;
-    Ok(rejection::message_not_pending(&append.lane, mail.unwrap_or_default()))
+    let message = inbox::first_not_pending(link, &append.lane, &append.messages_read).await?;
+    Ok(rejection::message_not_pending(&append.lane, message.unwrap_or_default()))
 }
 
 fn foreign_run_error(prepared: &EncodedAppend) -> StoreError {

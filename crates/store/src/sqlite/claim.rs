@@ -71,11 +71,12 @@ pub(super) fn claim_free_lanes(
 fn find_claimable_lane(connection: &Connection, lane: &LaneId) -> Result<ClaimableLane, WorkError> {
     let found = prepare_cached(
         connection,
-        "SELECT lane.epoch, lane.head, lane.owner, coalesce(worker.beats, 0), parent.id, lane.parent_at,
+        "SELECT lane.epoch, lane.head, lane.owner, coalesce(worker.heartbeats, 0), parent.id,
+             lane.fork_seq,
              lane.tenant, lane.affinity
          FROM lane
          LEFT JOIN worker ON worker.worker_id = lane.owner
-         LEFT JOIN lane AS parent ON parent.no = lane.parent
+         LEFT JOIN lane AS parent ON parent.no = lane.fork_parent
          WHERE lane.id = ?1",
     )?
     .query_row(params![lane.as_str()], parse_claimable_lane)
@@ -88,11 +89,11 @@ fn parse_claimable_lane(row: &Row<'_>) -> rusqlite::Result<ClaimableLane> {
     let owner =
         row.get::<_, Option<WorkerId>>(2)?.map(|worker| ObservedHeartbeat { worker, heartbeats });
     let parent = row.get::<_, Option<String>>(4)?.map(LaneId::from);
-    let parent_at = row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned);
+    let fork_seq = row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned);
     let claim = LaneClaim {
         epoch: row.get::<_, i64>(0)?.cast_unsigned(),
         head: row.get::<_, i64>(1)?.cast_unsigned(),
-        fork_of: parent.zip(parent_at),
+        fork_of: parent.zip(fork_seq),
         tenant: row.get(6)?,
         workspace: row.get(7)?,
         messages: None,
@@ -120,8 +121,9 @@ pub(super) fn record_heartbeat(
 ) -> Result<(), WorkError> {
     prepare_cached(
         connection,
-        "INSERT INTO worker (worker_id, beats, beat_at, pid) VALUES (?1, 1, ?2, ?3)
-         ON CONFLICT (worker_id) DO UPDATE SET beats = beats + 1, beat_at = excluded.beat_at",
+        "INSERT INTO worker (worker_id, heartbeats, heartbeat_at, pid) VALUES (?1, 1, ?2, ?3)
+         ON CONFLICT (worker_id) DO UPDATE SET
+             heartbeats = heartbeats + 1, heartbeat_at = excluded.heartbeat_at",
     )?
     .execute(params![&**worker, wall_clock::wall_ms(), std::process::id()])?;
     Ok(())
@@ -142,8 +144,8 @@ pub(super) fn announce_workspaces(
 pub(super) fn recent_workers(connection: &Connection) -> Result<Vec<WorkerInfo>, WorkError> {
     let mut statement = prepare_cached(
         connection,
-        "SELECT worker_id, max(0, ?1 - beat_at), workspaces FROM worker
-         WHERE workspaces IS NOT NULL AND beat_at > ?1 - ?2 ORDER BY worker_id",
+        "SELECT worker_id, max(0, ?1 - heartbeat_at), workspaces FROM worker
+         WHERE workspaces IS NOT NULL AND heartbeat_at > ?1 - ?2 ORDER BY worker_id",
     )?;
     let found = statement.query_map(params![wall_clock::wall_ms(), LISTED_WORKER_MS], |row| {
         let workspaces: String = row.get(2)?;

@@ -42,7 +42,7 @@ fn find_fork_origin(
     connection: &Connection,
     lane: &LaneId,
 ) -> Result<Option<ForkOrigin>, WorkError> {
-    let found = prepare_cached(connection, "SELECT parent, parent_at FROM lane WHERE id = ?1")?
+    let found = prepare_cached(connection, "SELECT fork_parent, fork_seq FROM lane WHERE id = ?1")?
         .query_row(params![lane.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     Ok(found)
@@ -56,7 +56,7 @@ fn insert_fork(
 ) -> Result<(), WorkError> {
     prepare_cached(
         connection,
-        "INSERT INTO lane (id, tenant, agent, affinity, folder, parent, parent_at, head)
+        "INSERT INTO lane (id, tenant, agent, affinity, folder, fork_parent, fork_seq, head)
          SELECT ?1, tenant, agent, affinity, folder, no, ?3, ?3 FROM lane WHERE no = ?2",
     )?
     .execute(params![child.as_str(), parent, at.cast_signed()])?;

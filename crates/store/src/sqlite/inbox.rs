@@ -55,7 +55,7 @@ fn find_by_key(
 ) -> Result<Option<InboxMessageId>, WorkError> {
     let found = prepare_cached(
         connection,
-        "SELECT mail_id FROM mail WHERE lane_no = ?1 AND client_key = ?2",
+        "SELECT message_id FROM inbox WHERE lane_no = ?1 AND idempotency_key = ?2",
     )?
     .query_row(params![lane_no, key], |row| row.get::<_, i64>(0))
     .optional()?;
@@ -69,9 +69,9 @@ fn insert_message(
 ) -> Result<InboxMessageId, WorkError> {
     let id: i64 = prepare_cached(
         connection,
-        "INSERT INTO mail (lane_no, mail_id, client_key, kind, body, at)
-         SELECT ?1, coalesce(max(mail_id), 0) + 1, ?2, ?3, ?4, ?5 FROM mail WHERE lane_no = ?1
-         RETURNING mail_id",
+        "INSERT INTO inbox (lane_no, message_id, idempotency_key, kind, body, at)
+         SELECT ?1, coalesce(max(message_id), 0) + 1, ?2, ?3, ?4, ?5 FROM inbox WHERE lane_no = ?1
+         RETURNING message_id",
     )?
     .query_row(
         params![lane_no, &*letter.key, letter.kind, letter.body, wall_clock::wall_ms()],
@@ -85,15 +85,15 @@ fn insert_message(
 pub(super) fn mark_read(
     connection: &Connection,
     lane_no: i64,
-    mail: InboxMessageId,
+    message: InboxMessageId,
     seq: Seq,
 ) -> Result<bool, WorkError> {
     let changed = prepare_cached(
         connection,
-        "UPDATE mail SET read_seq = ?3, body = NULL
-         WHERE lane_no = ?1 AND mail_id = ?2 AND read_seq IS NULL",
+        "UPDATE inbox SET read_seq = ?3, body = NULL
+         WHERE lane_no = ?1 AND message_id = ?2 AND read_seq IS NULL",
     )?
-    .execute(params![lane_no, mail.cast_signed(), seq.cast_signed()])?;
+    .execute(params![lane_no, message.cast_signed(), seq.cast_signed()])?;
     Ok(changed == 1)
 }
 
@@ -107,8 +107,8 @@ pub(super) fn pending_messages(
         no.ok_or_else(|| WorkError::Rejected(StoreError::LaneNotFound { lane: lane.clone() }))?;
     let mut statement = prepare_cached(
         connection,
-        "SELECT mail_id, body FROM mail WHERE lane_no = ?1 AND read_seq IS NULL
-         ORDER BY mail_id LIMIT ?2",
+        "SELECT message_id, body FROM inbox WHERE lane_no = ?1 AND read_seq IS NULL
+         ORDER BY message_id LIMIT ?2",
     )?;
     let mut rows = statement.query(params![no, i64::try_from(most).unwrap_or(i64::MAX)])?;
     let mut found = Vec::new();
@@ -128,11 +128,11 @@ pub(super) fn run_messages(
 ) -> Result<Vec<PendingMessage>, WorkError> {
     let mut statement = prepare_cached(
         connection,
-        "SELECT lane.id, mail.body, mail.at, lane.folder, lane.agent
-         FROM mail JOIN lane ON lane.no = mail.lane_no
-         WHERE mail.read_seq IS NULL AND mail.kind IN (SELECT value FROM json_each(?2))
+        "SELECT lane.id, inbox.body, inbox.at, lane.folder, lane.agent
+         FROM inbox JOIN lane ON lane.no = inbox.lane_no
+         WHERE inbox.read_seq IS NULL AND inbox.kind IN (SELECT value FROM json_each(?2))
            AND (?1 IS NULL OR lane.id = ?1)
-         ORDER BY mail.at DESC, mail.mail_id DESC LIMIT ?3",
+         ORDER BY inbox.at DESC, inbox.message_id DESC LIMIT ?3",
     )?;
     let kinds = serde_json::to_string(&RUN_MESSAGE_KINDS).unwrap_or_default();
     let most = i64::try_from(most).unwrap_or(i64::MAX);

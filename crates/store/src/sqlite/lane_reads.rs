@@ -97,7 +97,7 @@ fn log_segments(
 
 fn find_parent(connection: &Connection, no: i64) -> Result<Option<(i64, i64)>, WorkError> {
     let (parent, at): (Option<i64>, Option<i64>) =
-        prepare_cached(connection, "SELECT parent, parent_at FROM lane WHERE no = ?1")?
+        prepare_cached(connection, "SELECT fork_parent, fork_seq FROM lane WHERE no = ?1")?
             .query_row(params![no], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(parent.zip(at))
 }

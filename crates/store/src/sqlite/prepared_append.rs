@@ -21,7 +21,7 @@ pub(super) struct PreparedMessage {
 
 impl PreparedMessage {
     pub(super) fn new(letter: &OutboxMessage) -> Result<Self, StoreError> {
-        let body = encode_json("the mail", &letter.body)?;
+        let body = encode_json("the message", &letter.body)?;
         Ok(Self { key: letter.idempotency_key.clone(), kind: letter.body.kind(), body })
     }
 }
@@ -115,9 +115,9 @@ impl PreparedRow {
         let list = match &row {
             Row::Trace(trace) => Some(encode_json("the trace", &trace.tool_calls)?),
             Row::Run(run) => {
-                let also: Vec<_> =
-                    run.also.iter().copied().map(column_values::cause_name).collect();
-                encode_list("the run", &also)?
+                let other_causes: Vec<_> =
+                    run.other_causes.iter().copied().map(column_values::cause_name).collect();
+                encode_list("the run", &other_causes)?
             }
             Row::ToolResult(_) | Row::Event(_) | Row::Checkpoint(_) | Row::Raw(_) => None,
         };

@@ -47,7 +47,7 @@ fn lanes_of_dead_owner(
          FROM lane LEFT JOIN run
              ON run.lane_no = lane.no AND run.active = 1 AND run.state = 'running'
          WHERE lane.owner = ?1
-           AND ?2 = coalesce((SELECT beats FROM worker WHERE worker_id = ?1), 0)
+           AND ?2 = coalesce((SELECT heartbeats FROM worker WHERE worker_id = ?1), 0)
          ORDER BY lane.no LIMIT ?3",
     )?;
     let most = i64::try_from(most).unwrap_or(i64::MAX);

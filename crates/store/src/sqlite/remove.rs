@@ -18,7 +18,7 @@ const DELETE_STATEMENTS: [&str; 8] = [
     "DELETE FROM event WHERE lane_no = ?1",
     "DELETE FROM raw_response WHERE lane_no = ?1",
     "DELETE FROM run WHERE lane_no = ?1",
-    "DELETE FROM mail WHERE lane_no = ?1",
+    "DELETE FROM inbox WHERE lane_no = ?1",
     "DELETE FROM entry WHERE lane_no = ?1",
 ];
 
@@ -57,9 +57,9 @@ fn remove_family(connection: &Connection, lane: &LaneId) -> Result<RemovedLanes,
 fn find_lane_tree(connection: &Connection, lane: &LaneId) -> Result<Vec<RemovableLane>, WorkError> {
     let mut statement = prepare_cached(
         connection,
-        "SELECT lane.no, lane.id, lane.owner, coalesce(worker.beats, 0),
-             active_run IS NOT NULL OR EXISTS (SELECT 1 FROM mail
-                 WHERE mail.lane_no = lane.no AND read_seq IS NULL AND kind = 'prompt')
+        "SELECT lane.no, lane.id, lane.owner, coalesce(worker.heartbeats, 0),
+             active_run IS NOT NULL OR EXISTS (SELECT 1 FROM inbox
+                 WHERE inbox.lane_no = lane.no AND read_seq IS NULL AND kind = 'prompt')
          FROM lane LEFT JOIN worker ON worker.worker_id = lane.owner
          WHERE lane.id = ?1 OR (lane.id > ?2 AND lane.id < ?3) ORDER BY lane.no DESC",
     )?;
@@ -88,7 +88,7 @@ fn find_lane_tree(connection: &Connection, lane: &LaneId) -> Result<Vec<Removabl
 
 fn check_forks(connection: &Connection, no: i64, lane: &LaneId) -> Result<(), WorkError> {
     let fork: Option<String> =
-        prepare_cached(connection, "SELECT id FROM lane WHERE parent = ?1 LIMIT 1")?
+        prepare_cached(connection, "SELECT id FROM lane WHERE fork_parent = ?1 LIMIT 1")?
             .query_row([no], |row| row.get(0))
             .optional()?;
     match fork {

@@ -39,7 +39,7 @@ fn write_run(
     lane_no: i64,
     lane: &LaneId,
     row: &RunRow,
-    also: Option<&str>,
+    other_causes: Option<&str>,
 ) -> Result<(), WorkError> {
     let usage = &row.counters.usage;
     let about = &row.description;
@@ -49,7 +49,7 @@ fn write_run(
         column_values::state_name(row.state),
         column_values::is_active(row.state),
         row.cause.map(column_values::cause_name),
-        also,
+        other_causes,
         row.text.as_deref(),
         row.counters.tool_rounds,
         row.counters.model_calls,
@@ -71,7 +71,7 @@ fn write_run(
     // Most rows say that a run continues: they do not rewrite the index of active runs.
     let went_on = prepare_cached(
         connection,
-        "UPDATE run SET state = ?3, cause = ?5, also = ?6, text = ?7, tool_rounds = ?8,
+        "UPDATE run SET state = ?3, cause = ?5, other_causes = ?6, text = ?7, tool_rounds = ?8,
              model_calls = ?9, tool_calls = ?10, input_tokens = ?11, output_tokens = ?12,
              cache_read = ?13, cache_write = ?14, at = ?15, resume_available = 0,
              usd_micros = ?16, prompt = coalesce(?17, prompt), folder = coalesce(?18, folder),
@@ -86,13 +86,13 @@ fn write_run(
     }
     let written = prepare_cached(
         connection,
-        "INSERT INTO run (run_id, lane_no, state, active, cause, also, text, tool_rounds,
+        "INSERT INTO run (run_id, lane_no, state, active, cause, other_causes, text, tool_rounds,
              model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
              usd_micros, prompt, folder, agent, profile, model, cancel_requested, resume_policy)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
              ?19, ?20, ?21, ?22, ?23)
          ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
-             cause = excluded.cause, also = excluded.also, text = excluded.text,
+             cause = excluded.cause, other_causes = excluded.other_causes, text = excluded.text,
              tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
              tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
              output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,

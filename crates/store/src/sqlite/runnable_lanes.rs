@@ -18,13 +18,13 @@ const OWNERS_SQL: &str = "WITH RECURSIVE o (owner) AS (
              UNION ALL
              SELECT (SELECT min(lane.owner) FROM lane WHERE lane.owner > o.owner)
              FROM o WHERE o.owner IS NOT NULL)
-         SELECT owner, coalesce((SELECT beats FROM worker WHERE worker_id = owner), 0)
+         SELECT owner, coalesce((SELECT heartbeats FROM worker WHERE worker_id = owner), 0)
          FROM o WHERE owner IS NOT NULL";
 
 /// Without help SQLite scans all lanes in their order, to merge those that are due with those that
 /// have messages. The named indexes and the order of the join prevent that.
 const RUNNABLE_LANES_SQL: &str = "WITH wants (no) AS (
-             SELECT lane_no FROM mail WHERE read_seq IS NULL
+             SELECT lane_no FROM inbox WHERE read_seq IS NULL
              UNION
              SELECT no FROM lane INDEXED BY lane_due
              WHERE owner IS NULL AND wake_at <= ?1)
@@ -37,8 +37,8 @@ const RUNNABLE_LANES_SQL: &str = "WITH wants (no) AS (
          LIMIT ?2";
 
 const LANES_WITH_MESSAGES_SQL: &str = "SELECT lane.id FROM lane WHERE lane.owner = ?1 AND EXISTS (
-             SELECT 1 FROM mail INDEXED BY mail_waiting
-             WHERE mail.lane_no = lane.no AND mail.read_seq IS NULL)";
+             SELECT 1 FROM inbox INDEXED BY inbox_unread
+             WHERE inbox.lane_no = lane.no AND inbox.read_seq IS NULL)";
 
 pub(super) fn owner_heartbeats(
     connection: &Connection,

@@ -19,8 +19,8 @@ fn query_plan(statement: &str) -> Vec<String> {
 /// nothing of parked lanes.
 fn table_scans(statement: &str) -> Vec<String> {
     let is_walk = |step: &String| {
-        let walks = step.starts_with("SCAN lane") || step.starts_with("SCAN mail");
-        walks && step != "SCAN mail USING INDEX mail_waiting"
+        let walks = step.starts_with("SCAN lane") || step.starts_with("SCAN inbox");
+        walks && step != "SCAN inbox USING INDEX inbox_unread"
     };
     query_plan(statement).into_iter().filter(is_walk).collect()
 }
@@ -37,6 +37,6 @@ fn looking_for_work_walks_no_lane_that_is_parked() {
 #[test]
 fn mail_that_was_read_is_not_walked_either() {
     let probes = query_plan(LANES_WITH_MESSAGES_SQL);
-    let probe = "USING INDEX mail_waiting (lane_no=?)";
+    let probe = "USING INDEX inbox_unread (lane_no=?)";
     assert!(probes.iter().any(|step| step.ends_with(probe)), "{probes:?}");
 }

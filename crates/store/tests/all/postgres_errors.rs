@@ -58,7 +58,7 @@ async fn conflicts_are_tried_again() {
         run_query(&url, "CREATE SEQUENCE tries").await.unwrap();
         let often = "nextval('tries') % 4 <> 0";
         fails(&url, "entry", code, often).await;
-        fails(&url, "mail", code, often).await;
+        fails(&url, "inbox", code, often).await;
         for head in 0..5 {
             store.append(append_synced("a", epoch, head, "x")).await.unwrap();
             store.enqueue_message(lane("a"), message(&format!("k{head}"))).await.unwrap();
@@ -93,7 +93,7 @@ async fn clocks_that_jump_change_nothing() {
     let epoch = claim_new_lane(&store, "a").await;
     for time in ["1970-01-01", "now() + interval '1 hour'", "now() - interval '1 hour'"] {
         let quoted = if time.starts_with("now") { time.to_owned() } else { format!("'{time}'") };
-        run_query(&url, &format!("UPDATE worker SET beat_at = {quoted}")).await.unwrap();
+        run_query(&url, &format!("UPDATE worker SET heartbeat_at = {quoted}")).await.unwrap();
         let refused = store.claim_lane(lane("a"), Arc::from("v"), None).await;
         assert!(matches!(refused, Err(StoreError::Busy { .. })), "{time}: {refused:?}");
     }
@@ -106,10 +106,10 @@ async fn damage_found_while_reading_is_said() {
     let store = open(&url).await;
     let epoch = claim_new_lane(&store, "a").await;
     store.append(append_one("a", epoch, 0, &"x".repeat(100_000))).await.unwrap();
-    run_query(&url, "UPDATE mail SET body = '{\"unknown/9\":{}}'").await.unwrap();
+    run_query(&url, "UPDATE inbox SET body = '{\"unknown/9\":{}}'").await.unwrap();
     run_query(&url, "UPDATE blob SET bytes = '\\xff'").await.unwrap();
-    let mail = store.read_inbox(lane("a"), 9).await;
-    let Err(StoreError::Corrupt { reason, .. }) = &mail else { panic!("{mail:?}") };
+    let message = store.read_inbox(lane("a"), 9).await;
+    let Err(StoreError::Corrupt { reason, .. }) = &message else { panic!("{message:?}") };
     assert!(reason.contains("unknown/9"));
     let log = store.read_log(lane("a"), 0, 9).await;
     assert!(matches!(log, Err(StoreError::Corrupt { .. })), "{log:?}");
@@ -122,7 +122,7 @@ async fn mail_that_cannot_be_read_keeps_no_other_lane_from_being_claimed() {
     for name in ["a", "b"] {
         store.enqueue_message(lane(name), message("k")).await.unwrap();
     }
-    let damaged = "UPDATE mail SET body = '{\"unknown/9\":{}}'
+    let damaged = "UPDATE inbox SET body = '{\"unknown/9\":{}}'
          WHERE lane_no = (SELECT no FROM lane WHERE id = 'a')";
     run_query(&url, damaged).await.unwrap();
     check_only_a_unreadable(&store).await;

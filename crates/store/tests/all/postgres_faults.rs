@@ -56,8 +56,9 @@ async fn cut_before_and_after_the_commit() {
     assert!(proxy.cuts() >= 40, "{} cuts", proxy.cuts());
     proxy.set_mode(ProxyMode::Pass);
     is_whole(&store, "a", 40).await;
-    let mails = "SELECT count(*)::text FROM mail JOIN lane ON no = lane_no WHERE id LIKE 'child%'";
-    assert_eq!(strings(&direct, mails).await, ["20"]);
+    let messages =
+        "SELECT count(*)::text FROM inbox JOIN lane ON no = lane_no WHERE id LIKE 'child%'";
+    assert_eq!(strings(&direct, messages).await, ["20"]);
 }
 
 /// Rows that a retry does not replace are not duplicated either.

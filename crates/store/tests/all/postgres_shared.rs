@@ -243,8 +243,8 @@ async fn mail_of_which_nobody_was_told_is_found_by_looking() {
     store.enqueue_message(lane("told"), message("k")).await.unwrap();
     // As if the notification had been lost: no store is notified of this message.
     let silent = "WITH made AS (INSERT INTO lane (id) VALUES ('silent') RETURNING no)
-        INSERT INTO mail (lane_no, mail_id, client_key, kind, body)
-        SELECT made.no, 1, 'k', mail.kind, mail.body FROM made, mail";
+        INSERT INTO inbox (lane_no, message_id, idempotency_key, kind, body)
+        SELECT made.no, 1, 'k', inbox.kind, inbox.body FROM made, inbox";
     windlass_cluster::run_query(&url, silent).await.unwrap();
     let found = store.claim_runnable_lanes(Arc::from("w"), looking(0, 9)).await.unwrap();
     assert!(found.iter().any(|(found, _)| *found == lane("silent")), "{found:?}");

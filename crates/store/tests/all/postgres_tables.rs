@@ -86,7 +86,7 @@ fn run(text: Option<&str>) -> Row {
         run: RUN.into(),
         state: RunState::Running,
         cause: None,
-        also: Vec::new(),
+        other_causes: Vec::new(),
         text: text.map(Into::into),
         counters,
         usd_micros: None,

@@ -76,12 +76,14 @@ async fn damage_found_while_reading_is_said() {
     store.append(append_synced("a", epoch, 0, &"x".repeat(100_000))).await.unwrap();
     drop(store);
     let raw = Connection::open(file(&folder)).unwrap();
-    raw.execute_batch("UPDATE mail SET body = '{\"unknown/9\":{}}'; UPDATE blob SET bytes = x'ff'")
-        .unwrap();
+    raw.execute_batch(
+        "UPDATE inbox SET body = '{\"unknown/9\":{}}'; UPDATE blob SET bytes = x'ff'",
+    )
+    .unwrap();
     drop(raw);
     let store = open(&folder);
-    let mail = store.read_inbox(lane("a"), 9).await;
-    let Err(StoreError::Corrupt { reason, .. }) = &mail else { panic!("{mail:?}") };
+    let message = store.read_inbox(lane("a"), 9).await;
+    let Err(StoreError::Corrupt { reason, .. }) = &message else { panic!("{message:?}") };
     assert!(reason.contains("unknown/9"));
     let log = store.read_log(lane("a"), 0, 9).await;
     assert!(matches!(log, Err(StoreError::Corrupt { .. })), "{log:?}");
@@ -95,7 +97,7 @@ async fn mail_that_cannot_be_read_keeps_no_other_lane_from_being_claimed() {
         store.enqueue_message(lane(name), message("k")).await.unwrap();
     }
     let raw = Connection::open(file(&folder)).unwrap();
-    let damaged = "UPDATE mail SET body = '{\"unknown/9\":{}}'
+    let damaged = "UPDATE inbox SET body = '{\"unknown/9\":{}}'
          WHERE lane_no = (SELECT no FROM lane WHERE id = 'a')";
     raw.execute_batch(damaged).unwrap();
     check_only_a_unreadable(&store).await;

@@ -68,7 +68,7 @@ fn run(state: RunState) -> Row {
         run: RUN.into(),
         state,
         cause: None,
-        also: Vec::new(),
+        other_causes: Vec::new(),
         text: None,
         counters,
         usd_micros: None,

@@ -6,26 +6,26 @@
 -- `affinity` is the id of the workspace that it needs; `folder` is where it was begun, for people to
 -- read.
 CREATE TABLE lane (
-    no         INTEGER PRIMARY KEY,
-    id         TEXT NOT NULL UNIQUE CHECK (length(id) > 0),
-    tenant     TEXT NOT NULL DEFAULT 'default',
-    agent      TEXT NOT NULL DEFAULT '',
-    affinity   TEXT NOT NULL DEFAULT '',
-    folder     TEXT NOT NULL DEFAULT '',
-    epoch      INTEGER NOT NULL DEFAULT 0,
-    owner      TEXT,
-    head       INTEGER NOT NULL DEFAULT 0,
-    active_run TEXT,
-    wake_at    INTEGER,
-    parent     INTEGER REFERENCES lane (no),
-    parent_at  INTEGER,
-    CHECK ((parent IS NULL) = (parent_at IS NULL))
+    no          INTEGER PRIMARY KEY,
+    id          TEXT NOT NULL UNIQUE CHECK (length(id) > 0),
+    tenant      TEXT NOT NULL DEFAULT 'default',
+    agent       TEXT NOT NULL DEFAULT '',
+    affinity    TEXT NOT NULL DEFAULT '',
+    folder      TEXT NOT NULL DEFAULT '',
+    epoch       INTEGER NOT NULL DEFAULT 0,
+    owner       TEXT,
+    head        INTEGER NOT NULL DEFAULT 0,
+    active_run  TEXT,
+    wake_at     INTEGER,
+    fork_parent INTEGER REFERENCES lane (no),
+    fork_seq    INTEGER,
+    CHECK ((fork_parent IS NULL) = (fork_seq IS NULL))
 ) STRICT;
 -- Lanes to drive are found without walking all of them. A step touches neither index: an owned lane
 -- is not in the first, and its owner does not change.
 CREATE INDEX lane_due ON lane (wake_at) WHERE owner IS NULL AND wake_at IS NOT NULL;
 CREATE INDEX lane_owned ON lane (owner) WHERE owner IS NOT NULL;
-CREATE INDEX lane_forks ON lane (parent) WHERE parent IS NOT NULL;
+CREATE INDEX lane_forks ON lane (fork_parent) WHERE fork_parent IS NOT NULL;
 
 -- Append only. Rows of all lanes lie in the order they were written, so that a batch of many
 -- lanes fills few pages. A checkpoint belongs to the entry it stands at, so it lies with it: a table
@@ -58,30 +58,30 @@ CREATE TABLE blob (
     bytes BLOB NOT NULL
 ) STRICT;
 
--- Rows stay after they were read, so that a key still means the same mail; only the body goes. `at` is
--- when it was accepted: a prompt that is still unread is listed as a queued run.
-CREATE TABLE mail (
-    lane_no    INTEGER NOT NULL REFERENCES lane (no),
-    mail_id    INTEGER NOT NULL,
-    client_key TEXT NOT NULL CHECK (length(client_key) > 0),
-    kind       TEXT NOT NULL,
-    body       TEXT,
-    read_seq   INTEGER,
-    at         INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (lane_no, mail_id),
-    UNIQUE (lane_no, client_key),
+-- Rows stay after they were read, so that a key still means the same message; only the body goes.
+-- `at` is when it was accepted: a prompt that is still unread is listed as a queued run.
+CREATE TABLE inbox (
+    lane_no         INTEGER NOT NULL REFERENCES lane (no),
+    message_id      INTEGER NOT NULL,
+    idempotency_key TEXT NOT NULL CHECK (length(idempotency_key) > 0),
+    kind            TEXT NOT NULL,
+    body            TEXT,
+    read_seq        INTEGER,
+    at              INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (lane_no, message_id),
+    UNIQUE (lane_no, idempotency_key),
     CHECK ((body IS NULL) = (read_seq IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX mail_waiting ON mail (lane_no, mail_id) WHERE read_seq IS NULL;
+CREATE INDEX inbox_unread ON inbox (lane_no, message_id) WHERE read_seq IS NULL;
 
--- One row per process. The count of beats is what takeovers compare; the time is for people.
+-- One row per process. The count of heartbeats is what takeovers compare; the time is for people.
 -- `workspaces` is what a worker serves, as JSON; nothing for a process that is none.
 CREATE TABLE worker (
-    worker_id  TEXT PRIMARY KEY CHECK (length(worker_id) > 0),
-    beats      INTEGER NOT NULL,
-    beat_at    INTEGER NOT NULL,
-    pid        INTEGER NOT NULL,
-    workspaces TEXT
+    worker_id    TEXT PRIMARY KEY CHECK (length(worker_id) > 0),
+    heartbeats   INTEGER NOT NULL,
+    heartbeat_at INTEGER NOT NULL,
+    pid          INTEGER NOT NULL,
+    workspaces   TEXT
 ) STRICT, WITHOUT ROWID;
 
 -- `resume_available`: a run whose owner died can be resumed, or a human must step in; every new row of
@@ -94,7 +94,7 @@ CREATE TABLE run (
     state            TEXT NOT NULL,
     active           INTEGER NOT NULL CHECK (active IN (0, 1)),
     cause            TEXT,
-    also             TEXT,
+    other_causes     TEXT,
     text             TEXT,
     tool_rounds      INTEGER NOT NULL,
     model_calls      INTEGER NOT NULL,
