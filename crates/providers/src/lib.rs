@@ -1,6 +1,5 @@
 //! Model providers: adapters for the Anthropic Messages, OpenAI Chat Completions and OpenAI
-//! Responses wire formats, a catalog of providers and models, the HTTP client they share, and the
-//! scripted model, which answers offline from a text file.
+//! Responses wire formats, a catalog of providers and models, and the HTTP client they share.
 //!
 //! An adapter encodes a `ModelRequest` in its wire format and decodes the response into a
 //! `ModelReply` or a `ModelFailure`. The failure classes of HTTP errors are the same for all
@@ -19,7 +18,6 @@ mod json;
 pub mod limits;
 mod race;
 mod request_cache;
-pub mod scripted;
 mod secret;
 pub mod wire;
 
@@ -34,6 +32,8 @@ pub use call::endpoint::{Endpoint, SharedServices};
 pub use call::rate_limiter::{RateGateSnapshot, RateLimiter};
 pub use call::remote_model::RemoteModel;
 pub use catalog::model_registry::{EnvLookup, ModelRegistry};
+pub use error::retry_after::parse_retry_after_ms;
+pub use error::retry_class::{class_once_started, classify_status};
 pub use http::{ConnectionStats, HttpClient, InvalidProxy, ProxyRules};
 pub use secret::{Redactor, Secret};
 pub use windlass_core::settings::conversation_settings::CacheLifetime;

@@ -13,7 +13,6 @@ use windlass_core::settings::conversation_settings::{
 use windlass_core::settings::settings_validation::InvalidSettings;
 use windlass_providers::ModelRegistry;
 use windlass_providers::catalog::provider_table::ProviderError as NameError;
-use windlass_providers::scripted::{Script, ScriptedModel};
 use windlass_runtime::fair_semaphore::{MAX_PARALLEL_TOOLS, MOST_TOOLS_AT_ONCE};
 use windlass_runtime::lease::LeaseTimes;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, StoreError, Tool};
@@ -21,6 +20,7 @@ use windlass_runtime::retention::RetentionPolicy;
 use windlass_runtime::worker_identity::process_rights;
 use windlass_runtime::workspace::Workspace;
 use windlass_runtime::{Agent, AgentRegistry, HookChain, LaneHost, SystemClock, ToolRegistry};
+use windlass_scripted::{Script, ScriptedModel};
 use windlass_tools::{
     CommandHooks, HookConfig, InvalidOutputSchema, SpawnChildRunsTool, StructuredOutput,
 };

@@ -16,7 +16,7 @@ pub use windlass_core as core;
 pub use windlass_core::log::inbox::HumanAnswer;
 pub use windlass_core::settings::conversation_settings::{ModelSpec as ModelSettings, Settings};
 pub use windlass_core::stop::StopCause;
-pub use windlass_providers::scripted;
+pub use windlass_scripted as scripted;
 
 /// Models over HTTP, chosen by name: the model registry, the provider table, prices and
 /// capabilities.

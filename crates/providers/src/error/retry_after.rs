@@ -10,7 +10,7 @@ pub(crate) const DAY_SECONDS: u64 = 86_400;
 
 /// Parses how long to wait from `now`. A date that has passed means no wait; a value that is
 /// neither a number nor a date is ignored.
-pub(crate) fn parse_retry_after_ms(header: &str, now: UnixMillis) -> Option<u64> {
+pub fn parse_retry_after_ms(header: &str, now: UnixMillis) -> Option<u64> {
     let header = header.trim();
     match parse_digits(header) {
         Some(seconds) => Some(seconds.saturating_mul(1_000)),

@@ -18,7 +18,7 @@ const CONTEXT_TOO_LONG_PHRASES: &[&str] = &[
 const QUOTA_EXHAUSTED_PHRASES: &[&str] = &["insufficient_quota", "credit balance"];
 
 /// The failure class of a rejected request, before the response has started.
-pub(crate) fn classify_status(status: u16, message: &str) -> FailureClass {
+pub fn classify_status(status: u16, message: &str) -> FailureClass {
     match status {
         413 => FailureClass::ContextTooLong,
         400 if contains_any(message, CONTEXT_TOO_LONG_PHRASES) => FailureClass::ContextTooLong,
@@ -30,7 +30,7 @@ pub(crate) fn classify_status(status: u16, message: &str) -> FailureClass {
 
 /// The failure class of the same error once the response has started: what was sent is billed, so a
 /// transient error counts as a cut.
-pub(crate) fn class_once_started(class: FailureClass) -> FailureClass {
+pub fn class_once_started(class: FailureClass) -> FailureClass {
     match class {
         FailureClass::Transient | FailureClass::ServerNotRunning | FailureClass::StreamCut => {
             FailureClass::StreamCut

@@ -9,11 +9,11 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::ModelReply;
 use windlass_core::message::transcript::Transcript;
 use windlass_providers::catalog::provider_table::WireFormat;
-use windlass_providers::scripted::server::{RequestObserver, ScriptedServer, ServedRequest};
-use windlass_providers::scripted::{Script, ScriptedModel};
 use windlass_providers::{CallOptions, RemoteModel, ReplyDelivery};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Model;
+use windlass_scripted::server::{RequestObserver, ScriptedServer, ServedRequest};
+use windlass_scripted::{Script, ScriptedModel};
 
 use crate::adapter::{endpoint, prompt, request, shared};
 use crate::format_scenarios::{ExpectedPart, ExpectedReply, FORMATS, to_expected};

@@ -1,0 +1,229 @@
+//! Plays an answer: its steps in order, at their pace, as a stream and then as a reply.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use windlass_core::log::input::{FailureClass, ModelFailure};
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::raw_json::{RawJson, sha256_hex};
+use windlass_core::message::reply::{self, ModelReply, StopReason, TruncatedBlock};
+use windlass_providers::{class_once_started, classify_status, parse_retry_after_ms};
+use windlass_runtime::ports::{Clock, ReplyObserver};
+
+use crate::scripted_answer::{AnswerStep, ScriptedAnswer, ScriptedFault, ScriptedUsage};
+
+/// Plays `answer` and returns the reply.
+pub(super) async fn play_answer(
+    answer: ScriptedAnswer,
+    clock: &dyn Clock,
+    stream: &dyn ReplyObserver,
+) -> Result<ModelReply, ModelFailure> {
+    let mut performance = AnswerPlayer::new(clock, stream);
+    let mut steps = answer.steps.iter().peekable();
+    while let Some(step) = steps.next() {
+        match steps.peek() {
+            Some(AnswerStep::CutInside) => return Err(performance.play_half_block(step).await),
+            Some(_) | None => performance.play_step(step).await?,
+        }
+    }
+    Ok(ModelReply {
+        blocks: performance.blocks,
+        truncated_block: performance.cut,
+        stop_reason: StopReason::from(answer.stop.reason.as_str()),
+        stop_sequence: answer.stop.sequence.map(Arc::from),
+        usage: to_reply_usage(answer.usage),
+        envelope: None,
+    })
+}
+
+struct AnswerPlayer<'a> {
+    clock: &'a dyn Clock,
+    stream: &'a dyn ReplyObserver,
+    pace_ms: u64,
+    progress: AnswerProgress,
+    blocks: Vec<ContentBlock>,
+    cut: Option<TruncatedBlock>,
+}
+
+/// Whether anything of the answer has been sent: from then on it is billed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AnswerProgress {
+    NotStarted,
+    Started,
+}
+
+/// The channel on which the pieces of a block are shown. Arguments of calls are not shown, but take
+/// their time.
+#[derive(Clone, Copy)]
+enum StreamChannel {
+    Text,
+    Thinking,
+    Hidden,
+}
+
+impl<'a> AnswerPlayer<'a> {
+    fn new(clock: &'a dyn Clock, stream: &'a dyn ReplyObserver) -> Self {
+        let (blocks, cut) = (Vec::new(), None);
+        Self { clock, stream, pace_ms: 0, progress: AnswerProgress::NotStarted, blocks, cut }
+    }
+
+    async fn play_step(&mut self, step: &AnswerStep) -> Result<(), ModelFailure> {
+        match step {
+            AnswerStep::Delay(ms) => self.clock.sleep(*ms).await,
+            AnswerStep::Pace(ms) => self.pace_ms = *ms,
+            AnswerStep::Cut | AnswerStep::CutInside => return Err(connection_dropped()),
+            AnswerStep::Fail(fault) => return Err(self.fault_to_failure(fault)),
+            AnswerStep::Say(_)
+            | AnswerStep::Think(_)
+            | AnswerStep::Call { .. }
+            | AnswerStep::Raw(_) => {
+                self.play_block(step).await;
+            }
+            AnswerStep::TruncatedCall { name, partial_json, .. } => {
+                self.play_truncated_call(name, partial_json).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn play_block(&mut self, step: &AnswerStep) {
+        let (shown, text) = streamed_text(step);
+        self.stream_pieces(shown, text).await;
+        if let Some(block) = step_block(step) {
+            let index = u16::try_from(self.blocks.len()).unwrap_or(u16::MAX);
+            self.progress = AnswerProgress::Started;
+            self.stream.on_block(index, &block);
+            self.blocks.push(block);
+        }
+    }
+
+    async fn play_half_block(&mut self, step: &AnswerStep) -> ModelFailure {
+        let (shown, text) = streamed_text(step);
+        let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
+        self.stream_pieces(shown, text.get(..middle).unwrap_or_default()).await;
+        connection_dropped()
+    }
+
+    async fn play_truncated_call(&mut self, name: &str, partial: &str) {
+        self.stream_pieces(StreamChannel::Hidden, partial).await;
+        self.progress = AnswerProgress::Started;
+        self.cut = Some(TruncatedBlock { name: Arc::from(name), partial: Arc::from(partial) });
+    }
+
+    /// Streams a text word by word.
+    async fn stream_pieces(&mut self, shown: StreamChannel, text: &str) {
+        for piece in text.split_inclusive(char::is_whitespace) {
+            self.wait_pace().await;
+            match shown {
+                StreamChannel::Text => self.stream.on_text(piece),
+                StreamChannel::Thinking => self.stream.on_thinking(piece),
+                StreamChannel::Hidden => {}
+            }
+        }
+    }
+
+    /// Waits between two pieces; the first one is sent at once.
+    async fn wait_pace(&mut self) {
+        if self.progress == AnswerProgress::Started && self.pace_ms > 0 {
+            self.clock.sleep(self.pace_ms).await;
+        }
+        self.progress = AnswerProgress::Started;
+    }
+
+    fn fault_to_failure(&self, fault: &ScriptedFault) -> ModelFailure {
+        let refused = rejection_failure(fault, self.clock);
+        match self.progress {
+            AnswerProgress::NotStarted => refused,
+            AnswerProgress::Started => {
+                ModelFailure { class: class_once_started(refused.class), ..refused }
+            }
+        }
+    }
+}
+
+fn rejection_failure(fault: &ScriptedFault, clock: &dyn Clock) -> ModelFailure {
+    match fault {
+        ScriptedFault::Status { code, retry_after, message } => ModelFailure {
+            class: classify_status(*code, message),
+            message: Arc::from(format!("{code}: {message}")),
+            retry_after_ms: retry_after
+                .as_deref()
+                .and_then(|header| parse_retry_after_ms(header, clock.now())),
+            raw: None,
+        },
+        ScriptedFault::Timeout => {
+            new_failure(FailureClass::Transient, "the provider stopped answering")
+        }
+        ScriptedFault::Connect => {
+            new_failure(FailureClass::Transient, "the provider cannot be reached")
+        }
+    }
+}
+
+fn connection_dropped() -> ModelFailure {
+    new_failure(FailureClass::StreamCut, "the connection dropped before the reply was complete")
+}
+
+fn new_failure(class: FailureClass, message: &str) -> ModelFailure {
+    ModelFailure { class, message: Arc::from(message), retry_after_ms: None, raw: None }
+}
+
+fn streamed_text(step: &AnswerStep) -> (StreamChannel, &str) {
+    match step {
+        AnswerStep::Say(text) => (StreamChannel::Text, text),
+        AnswerStep::Think(text) => (StreamChannel::Thinking, text),
+        AnswerStep::Raw(json) | AnswerStep::Call { input_json: json, .. } => {
+            (StreamChannel::Hidden, json)
+        }
+        AnswerStep::TruncatedCall { partial_json, .. } => (StreamChannel::Hidden, partial_json),
+        AnswerStep::Delay(_)
+        | AnswerStep::Pace(_)
+        | AnswerStep::Cut
+        | AnswerStep::CutInside
+        | AnswerStep::Fail(_) => (StreamChannel::Hidden, ""),
+    }
+}
+
+fn step_block(step: &AnswerStep) -> Option<ContentBlock> {
+    match step {
+        AnswerStep::Say(text) => Some(ContentBlock::text(text)),
+        AnswerStep::Think(text) => Some(thinking_block(text)),
+        AnswerStep::Call { id, name, input_json } => {
+            Some(ContentBlock::tool_use(id, name, &to_raw_json(input_json)))
+        }
+        AnswerStep::Raw(block) => Some(ContentBlock::new(to_raw_json(block))),
+        AnswerStep::TruncatedCall { .. } | AnswerStep::Delay(_) | AnswerStep::Pace(_) => None,
+        AnswerStep::Cut | AnswerStep::CutInside | AnswerStep::Fail(_) => None,
+    }
+}
+
+/// Creates a thinking block with a signature, as a provider would: equal thinking has an equal
+/// signature.
+fn thinking_block(thought: &str) -> ContentBlock {
+    #[derive(Serialize)]
+    struct ThinkingBlockJson<'a> {
+        r#type: &'a str,
+        thinking: &'a str,
+        signature: &'a str,
+    }
+    let signature = sha256_hex(thought.as_bytes());
+    let thinking =
+        ThinkingBlockJson { r#type: "thinking", thinking: thought, signature: &signature };
+    ContentBlock::new(RawJson::encode(&thinking))
+}
+
+/// Parses JSON of the script. The script's parser accepts nothing but JSON, so the fallback to a
+/// text is never used.
+fn to_raw_json(text: &str) -> RawJson {
+    RawJson::parse(text).unwrap_or_else(|_| RawJson::string(text))
+}
+
+fn to_reply_usage(usage: ScriptedUsage) -> reply::TokenUsage {
+    reply::TokenUsage {
+        input_tokens: usage.input,
+        output_tokens: usage.output,
+        cache_read_tokens: usage.cache_read,
+        cache_write_tokens: usage.cache_write,
+    }
+}
