@@ -226,7 +226,13 @@ fn step_inputs(model_call: u32) -> Vec<Input> {
         Input::ModelReplied { model_call, reply: Arc::new(reply), facts: vec![facts, noting] },
         passes(1),
         passes(2),
-        Input::ToolReturned { call, attempt: 1, started_at: UnixMillis(1), outcome },
+        Input::ToolReturned {
+            call,
+            attempt: 1,
+            started_at: UnixMillis(1),
+            outcome,
+            context: Vec::new(),
+        },
         passes(1),
     ]
 }

@@ -320,7 +320,9 @@ pub(crate) fn record_line(
         Record::BudgetWarned { percent } => Some(format!("  ! {percent} % of the budget is spent")),
         Record::TimeLimitReached { .. } => Some("  ! the time for the run is up".to_owned()),
         Record::FallbackModelSelected { why } => Some(format!("  ! another model is asked: {why}")),
-        Record::InstructionsAdded { .. } => Some("  instructions were found and read".to_owned()),
+        Record::InstructionsAdded { .. } | Record::ToolContextAdded { .. } => {
+            Some("  instructions were found and read".to_owned())
+        }
         Record::ModelCallStarted { transition: Transition::RaiseCap, .. } => {
             Some("  the reply was cut; asking again with more room".to_owned())
         }

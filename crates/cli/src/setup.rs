@@ -219,8 +219,8 @@ impl RunParts<'_> {
     ) -> anyhow::Result<WindlassBuilder> {
         let Self { args, folder, workplace, store } = self;
         let (workspace, trust) = (&folder.folder, folder.trust);
-        let memory = memory_of_folders(trust);
-        let tools = windlass::tools::with_folder_memory(tools, workplace, store, memory);
+        let (imports, notes) = memory_of_folders(trust);
+        let tools = windlass::tools::with_folder_memory(tools, workplace, imports, notes);
         let given = &args.permissions.workspace;
         let lease = LeaseTimes { heartbeat_ms: args.beat_ms, expiry_ms: args.lease_ms };
         Ok(builder

@@ -34,6 +34,7 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         | Record::SleepDetected {}
         | Record::QuestionAnswered { .. } => {}
         Record::SteeringQueued { message } => prompts::apply_steering_queued(c, input, *message),
+        Record::ToolContextAdded { index } => prompts::apply_tool_context(c, input, *index),
         Record::InstructionsAdded { message } => {
             prompts::apply_instructions_added(c, input, *message);
         }

@@ -63,8 +63,9 @@ pub fn decide(conversation: &Conversation, at: UnixMillis, input: &Input) -> Vec
         Input::CallClassified { call, classification, .. } => {
             tool_calls::on_call_classified(&mut draft, *call, classification);
         }
-        Input::ToolReturned { call, attempt, started_at, outcome } => {
-            tool_calls::on_tool_returned(&mut draft, *call, *attempt, *started_at, outcome);
+        Input::ToolReturned { call, attempt, started_at, outcome, context } => {
+            let attempt = (*call, *attempt);
+            tool_calls::on_tool_returned(&mut draft, attempt, *started_at, outcome, context);
         }
         Input::CallProbed { call, result } => {
             resume::on_call_probed(&mut draft, *call, result);

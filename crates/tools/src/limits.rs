@@ -166,8 +166,5 @@ pub const MAX_SUMMARY_CHARS: usize = 200;
 pub const MAX_MEMORY_BYTES: u64 = 64 * 1024;
 /// Maximum number of folders of one call in which memory files are looked for.
 pub const MAX_MEMORY_FOLDERS: usize = 64;
-/// Maximum number of memory files that this process records as delivered; for more the store is
-/// asked.
-pub const MAX_MEMORY_FILES: usize = 10_000;
-/// How long a call waits until its conversation has read a memory file that it found.
-pub const MEMORY_READ_TIMEOUT_MS: u64 = 1_000;
+/// Maximum number of problems with memory files that this process remembers having reported.
+pub const MAX_REPORTED_PROBLEMS: usize = 10_000;

@@ -1,9 +1,8 @@
 //! Memory files (`CLAUDE.md`, `AGENTS.md`): instructions for work in a folder.
 //!
-//! Those of the workspace and above are part of the system prompt. One in a deeper folder is
-//! delivered when a tool first touches its folder: it is sent to the conversation as an inbox
-//! message, so it is delivered once however often it is found, it comes after the results of the
-//! call, and it is kept by every compaction.
+//! Those of the workspace and above are part of the system prompt. One in a deeper folder is context
+//! of the result of the first call that touches its folder: the conversation records it once, the
+//! model sees it after the results of the round, and every compaction keeps it.
 //!
 //! A memory file is a regular file of the user or of root and is never reached through a link: its
 //! text goes to the model's provider. A file of a trusted folder may import others with `@path`.

@@ -1,17 +1,17 @@
-//! Wraps tools: code around `run`; everything else is forwarded to the tool.
+//! Wraps tools: code around `run` and `context_after`; everything else is forwarded to the tool.
 
 use std::sync::Arc;
 
 use windlass_core::call::call_facts::CallFacts;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
-use windlass_core::log::input::ProbeResult;
+use windlass_core::log::input::{ContextNote, ProbeResult};
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ToolRegistry;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-/// Code around the run of a tool.
+/// Code around the calls of a tool.
 pub(crate) trait ToolWrapper: Send + Sync + 'static {
     /// Runs the tool.
     fn run_wrapped<'a>(
@@ -19,7 +19,19 @@ pub(crate) trait ToolWrapper: Send + Sync + 'static {
         tool: &'a dyn Tool,
         context: CallContext,
         input: RawJson,
-    ) -> BoxFuture<'a, ToolOutcome>;
+    ) -> BoxFuture<'a, ToolOutcome> {
+        tool.run(context, input)
+    }
+
+    /// Returns the context that belongs to what a call touched.
+    fn context_wrapped(
+        &self,
+        tool: &dyn Tool,
+        context: &CallContext,
+        input: &RawJson,
+    ) -> Vec<ContextNote> {
+        tool.context_after(context, input)
+    }
 }
 
 /// Wraps each of the tools.
@@ -53,6 +65,10 @@ impl<A: ToolWrapper> Tool for WrappedTool<A> {
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         self.wrapper.run_wrapped(self.tool.as_ref(), context, input)
+    }
+
+    fn context_after(&self, context: &CallContext, input: &RawJson) -> Vec<ContextNote> {
+        self.wrapper.context_wrapped(self.tool.as_ref(), context, input)
     }
 
     fn probe(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ProbeResult> {

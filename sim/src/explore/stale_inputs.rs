@@ -157,7 +157,13 @@ fn of_call(call: &Call) -> Vec<Input> {
 
 fn stale_tool_returns(call: CallId, attempt: u32) -> Input {
     let outcome = choices::outcome(ToolReturnChoice::Done);
-    Input::ToolReturned { call, attempt, started_at: Default::default(), outcome }
+    Input::ToolReturned {
+        call,
+        attempt,
+        started_at: Default::default(),
+        outcome,
+        context: Vec::new(),
+    }
 }
 
 fn stale_hook_responses(call: CallId) -> Input {

@@ -321,7 +321,13 @@ fn tool_returned_input(
         _ => world.now,
     };
     let outcome = choices::outcome(back);
-    Some(Input::ToolReturned { call, attempt: of.attempts, started_at, outcome })
+    Some(Input::ToolReturned {
+        call,
+        attempt: of.attempts,
+        started_at,
+        outcome,
+        context: Vec::new(),
+    })
 }
 
 fn finding(ledger: &Ledger, call: CallId, find: ProbeChoice) -> ProbeResult {

@@ -161,7 +161,13 @@ impl HostileRun {
             },
             Effect::RunTool { call, attempt } => {
                 let outcome = tools::outcome(&mut self.dice);
-                Input::ToolReturned { call, attempt, started_at: self.now, outcome }
+                Input::ToolReturned {
+                    call,
+                    attempt,
+                    started_at: self.now,
+                    outcome,
+                    context: Vec::new(),
+                }
             }
             Effect::RequestReview(id) => match run.and_then(Run::pending_review).cloned() {
                 Some(sought) => {

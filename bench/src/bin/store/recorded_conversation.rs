@@ -145,6 +145,7 @@ impl ConversationRecorder {
                 "// {round}\n{}",
                 source_text(bytes)
             ))),
+            context: Vec::new(),
         };
         self.record_input(returned)
     }

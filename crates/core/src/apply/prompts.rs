@@ -121,6 +121,18 @@ pub(super) fn apply_journal_shown(c: &mut Conversation) {
 /// like steering messages.
 pub(super) fn apply_instructions_added(c: &mut Conversation, input: &Input, id: InboxMessageId) {
     let Some(InboxCommand::Memory { text }) = command_of(input, id) else { return };
+    add_instructions(c, text);
+}
+
+/// Applies context that a tool found, as instructions.
+pub(super) fn apply_tool_context(c: &mut Conversation, input: &Input, index: u16) {
+    let Input::ToolReturned { context, .. } = input else { return };
+    let Some(note) = context.get(usize::from(index)) else { return };
+    c.context_sources.insert(note.source.clone());
+    add_instructions(c, &note.text);
+}
+
+fn add_instructions(c: &mut Conversation, text: &Arc<str>) {
     match &mut c.run {
         Some(run) => run.memories.push(text.clone()),
         None => c.transcript.push_memory(text),

@@ -15,7 +15,7 @@ use crate::call::call_state::{Call, CallState};
 use crate::call::jitter;
 use crate::call::outcome::{CallResult, OutcomeKind, ToolOutcome};
 use crate::log::ids::{CallId, UnixMillis};
-use crate::log::input::Classification;
+use crate::log::input::{Classification, ContextNote};
 use crate::log::record::{Record, RecordedResult};
 use crate::message::prompt_texts;
 use crate::permission::{CallEffect, Grant, HookPreference, PermissionDecision, PermissionQuery};
@@ -251,21 +251,35 @@ fn close_complete_round(draft: &mut DecisionDraft<'_>) {
 /// Handles the return of a tool.
 pub(super) fn on_tool_returned(
     draft: &mut DecisionDraft<'_>,
-    id: CallId,
-    attempt: u32,
+    (id, attempt): (CallId, u32),
     started_at: UnixMillis,
     outcome: &ToolOutcome,
+    context: &[ContextNote],
 ) {
-    let Some(call) = draft.call(id) else { return };
-    if !call.is_running() || call.attempts != attempt {
+    let is_current = |call: &Call| call.is_running() && call.attempts == attempt;
+    if !draft.call(id).is_some_and(is_current) {
         return;
     }
+    add_context(draft, context);
+    let Some(call) = draft.call(id) else { return };
     if let Some(until) = next_retry_at(draft, call, started_at, outcome) {
         draft.record(Record::CallRetryScheduled { call: id, until });
     } else {
         complete_call(draft, id, outcome);
     }
     advance_round(draft);
+}
+
+/// Adds context that the conversation does not have yet. It waits for the end of the round, so there
+/// may be as much of it as of other instructions; what is left out is found again by a later call.
+fn add_context(draft: &mut DecisionDraft<'_>, context: &[ContextNote]) {
+    for (index, note) in (0..).zip(context) {
+        let waiting = draft.run().map_or(0, |run| run.memories.len());
+        let is_free = waiting < draft.limits().waiting_steers as usize;
+        if is_free && !note.text.trim().is_empty() && draft.state().can_add_context(&note.source) {
+            draft.record(Record::ToolContextAdded { index });
+        }
+    }
 }
 
 fn complete_call(draft: &mut DecisionDraft<'_>, id: CallId, outcome: &ToolOutcome) {

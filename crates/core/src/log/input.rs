@@ -117,6 +117,9 @@ pub enum Input {
         started_at: UnixMillis,
         /// The outcome of the call.
         outcome: ToolOutcome,
+        /// Context for the model that was found beside what the call touched.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        context: Vec<ContextNote>,
     },
     /// A tool was probed for what happened to an interrupted call.
     #[serde(rename = "call_probed/1")]
@@ -143,6 +146,16 @@ pub enum Input {
         /// The last entry that both share.
         at: Seq,
     },
+}
+
+/// Context that a tool found during a call, such as the memory file of a folder. The model sees the
+/// text of each source once per conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ContextNote {
+    /// Where the text is from, such as the path of a file: a source is added once.
+    pub source: Arc<str>,
+    /// Text of the context.
+    pub text: Arc<str>,
 }
 
 /// How a model call failed.

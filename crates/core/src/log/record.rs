@@ -405,6 +405,12 @@ pub enum Record {
         /// The inbox message with the instructions.
         message: InboxMessageId,
     },
+    /// Context that a tool returned beside its outcome was added to the conversation.
+    #[serde(rename = "tool_context_added/1")]
+    ToolContextAdded {
+        /// Index of the note in the context of the input.
+        index: u16,
+    },
     /// Child runs were started for a call. Their tasks are sent by the outbox with this entry.
     #[serde(rename = "children_spawned/1")]
     ChildrenSpawned {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use imbl::Vector;
+use imbl::{OrdSet, Vector};
 
 use crate::budget::spending::{ModelPrice, Spending};
 use crate::context::{Summariser, TokenMeter, WindowPressure, compaction_trial, count_tokens};
@@ -22,6 +22,9 @@ use crate::run::review::ReviewId;
 use crate::settings::conversation_settings::{ModelSpec, Settings};
 use crate::settings::run_settings::RunSettings;
 use crate::stop::{ResultSubtype, StopCause, TextPresence};
+
+/// Maximum number of sources of context that tools may add to a conversation.
+const MAX_CONTEXT_SOURCES: usize = 1_000;
 
 /// How late a time limit may be noticed before the machine counts as having slept.
 const SLEEP_TOLERANCE_MS: u64 = 60_000;
@@ -43,6 +46,8 @@ pub struct Conversation {
     pub run_settings: Option<Arc<RunSettings>>,
     /// The user context as it was last shown to the model.
     pub shown_user_context: Arc<str>,
+    /// Sources of the context that tools found: each is added once.
+    pub context_sources: OrdSet<Arc<str>>,
     /// Hash of the owner's prompt and tools when the run started.
     pub prompt_hash: Option<Arc<str>>,
     /// The transcript: what the model sees.
@@ -177,6 +182,12 @@ impl RunEnd {
 }
 
 impl Conversation {
+    /// Returns whether context from this source may be added: it was not yet, and there is room.
+    #[must_use]
+    pub fn can_add_context(&self, source: &str) -> bool {
+        self.context_sources.len() < MAX_CONTEXT_SOURCES && !self.context_sources.contains(source)
+    }
+
     /// Returns the request of the model call in flight, if there is one. Costs only what is new.
     #[must_use]
     pub fn model_request(&self) -> Option<ModelRequest> {

@@ -18,6 +18,7 @@ pub(crate) fn stories() -> Vec<(&'static str, Lane)> {
         ("answer", answer()),
         ("rounds", rounds()),
         ("retries", retries()),
+        ("tool_context", tool_context()),
         ("permission", permission()),
         ("hooks", hooks()),
         ("truncation", truncation()),
@@ -52,6 +53,16 @@ fn rounds() -> Lane {
         .reply(calls([call("t4", "teleport", "/moon"), call("t4", "read", "/a")]))
         .reply(calls([call("t5", "bash", "ls")]))
         .comes_back(0, ToolOutcome::TimedOut { after_ms: 120_000 })
+        .reply(text("done"))
+}
+
+fn tool_context() -> Lane {
+    let tabs = ("memory:/a/CLAUDE.md", "Use tabs.");
+    Lane::new()
+        .prompt("look around")
+        .reply(calls([call("t1", "read", "/a/x"), call("t2", "read", "/a/y")]))
+        .returns_with_context(0, &[tabs])
+        .returns_with_context(1, &[tabs, ("memory:/b/CLAUDE.md", "Use spaces.")])
         .reply(text("done"))
 }
 

@@ -7,7 +7,9 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{CallId, LaneId, QuestionId, RunId, UnixMillis};
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
-use windlass_core::log::input::{Classification, HookDecision, Input, ModelFailure, ProbeResult};
+use windlass_core::log::input::{
+    Classification, ContextNote, HookDecision, Input, ModelFailure, ProbeResult,
+};
 use windlass_core::log::record::Record;
 use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::raw_json::RawJson;
@@ -206,7 +208,19 @@ impl Lane {
     /// The call at this index of the round returns.
     pub(crate) fn comes_back(self, place: usize, outcome: ToolOutcome) -> Self {
         let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
-        self.input(Input::ToolReturned { call, attempt, started_at, outcome })
+        self.input(Input::ToolReturned { call, attempt, started_at, outcome, context: Vec::new() })
+    }
+
+    /// The call at this index of the round returns, with context from these sources.
+    pub(crate) fn returns_with_context(self, place: usize, notes: &[(&str, &str)]) -> Self {
+        let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
+        let outcome = ToolOutcome::Done(RawJson::string("done"));
+        let note = |(source, text): &(&str, &str)| ContextNote {
+            source: Arc::from(*source),
+            text: Arc::from(*text),
+        };
+        let context = notes.iter().map(note).collect();
+        self.input(Input::ToolReturned { call, attempt, started_at, outcome, context })
     }
 
     pub(crate) fn returns(self, place: usize, text: &str) -> Self {
@@ -226,7 +240,7 @@ impl Lane {
     pub(crate) fn comes_back_after(mut self, ms: u64, place: usize, outcome: ToolOutcome) -> Self {
         let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
         self.now = self.now.plus_ms(ms);
-        self.input(Input::ToolReturned { call, attempt, started_at, outcome })
+        self.input(Input::ToolReturned { call, attempt, started_at, outcome, context: Vec::new() })
     }
 
     pub(crate) fn hook(self, place: usize, decision: HookDecision) -> Self {

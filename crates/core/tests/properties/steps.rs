@@ -8,7 +8,7 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::{CallId, LaneId, RunId, UnixMillis};
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
 use windlass_core::log::input::{
-    Classification, FailureClass, HookDecision, Input, ModelFailure, ProbeResult,
+    Classification, ContextNote, FailureClass, HookDecision, Input, ModelFailure, ProbeResult,
 };
 use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::raw_json::RawJson;
@@ -345,6 +345,13 @@ fn go(mut lane: Lane, pick: usize, world: World) -> Lane {
     }
 }
 
+/// Context that a call finds: often none, and often from a source that is known already.
+fn found_context(text: &str) -> Vec<ContextNote> {
+    let source = |at: usize| Arc::from(format!("memory:{}", text.len() % 5 + at));
+    let note = |at| ContextNote { source: source(at), text: arc(text.to_owned()) };
+    (0..text.len() % 3).map(note).collect()
+}
+
 fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
     let started_at = lane.now;
     let input = match effect {
@@ -352,9 +359,13 @@ fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
             let facts = world.reply.tool_uses().map(|(_, call)| facts_for(call)).collect();
             Input::ModelReplied { model_call, reply: Arc::new(world.reply), facts }
         }
-        Effect::RunTool { call, attempt } => {
-            Input::ToolReturned { call, attempt, started_at, outcome: world.outcome }
-        }
+        Effect::RunTool { call, attempt } => Input::ToolReturned {
+            call,
+            attempt,
+            started_at,
+            outcome: world.outcome,
+            context: found_context(&world.text),
+        },
         Effect::RunPreHook(call) | Effect::RunPostHook(call) => {
             let context = (world.text.len() % 3 == 1).then(|| Arc::from(world.text));
             Input::HookResponded { call, decision: world.hook, context }
@@ -423,7 +434,13 @@ pub(crate) fn happen(mut lane: Lane, step: Step) -> Lane {
         Step::Returns(aim, outcome) => {
             let (call, attempt) = target(&lane, aim);
             let started_at = lane.now;
-            lane.input(Input::ToolReturned { call, attempt, started_at, outcome })
+            lane.input(Input::ToolReturned {
+                call,
+                attempt,
+                started_at,
+                outcome,
+                context: Vec::new(),
+            })
         }
         Step::Hook(aim, decision) => {
             let (call, _) = target(&lane, aim);

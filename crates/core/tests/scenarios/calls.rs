@@ -229,7 +229,13 @@ fn a_result_that_nobody_waits_for_changes_nothing() {
     for (call, attempt) in [(id, 0), (id, 2), (id, u32::MAX), (other, 1), (lane.call(1), 0)] {
         let outcome = ToolOutcome::Done(RawJson::string("late"));
         let started_at = windlass_core::log::ids::UnixMillis(u64::MAX);
-        let input = windlass_core::Input::ToolReturned { call, attempt, started_at, outcome };
+        let input = windlass_core::Input::ToolReturned {
+            call,
+            attempt,
+            started_at,
+            outcome,
+            context: Vec::new(),
+        };
         lane.clone().input(input).records_nothing();
     }
     lane.returns(0, "A").records("call_returned result_finalized");

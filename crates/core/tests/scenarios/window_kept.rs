@@ -78,6 +78,24 @@ fn memory_is_read_after_the_round_and_after_its_results() {
     full.remember("one").remember("two").command_rejected("too many instructions");
 }
 
+// spec: WINDOW-22
+#[test]
+fn context_of_a_tool_result_is_added_once_after_the_round() {
+    let tabs = ("memory:/a/CLAUDE.md", "Use tabs.");
+    let lane = Lane::new()
+        .prompt("go")
+        .says(calls([call("t1", "read", "/a/x"), call("t2", "read", "/a/y")]))
+        .returns_with_context(0, &[tabs, ("memory:/a/b/CLAUDE.md", " ")])
+        .records("tool_context_added call_returned result_finalized")
+        .returns_with_context(1, &[tabs, ("memory:/a/c/CLAUDE.md", "Use spaces.")])
+        .shows_last("user: <t1 ok: done> | <t2 ok: done> | Use tabs. | Use spaces.");
+    let lane = lane.says(calls([call("t3", "read", "/a/x")])).returns_with_context(0, &[tabs]);
+    lane.shows_last("user: <t3 ok: done>");
+    let full = Lane::with(|settings| settings.limits.waiting_steers = 1).prompt("go");
+    let full = full.says(calls([call("t1", "read", "/a/x")]));
+    full.returns_with_context(0, &[tabs, ("memory:/b", "Later.")]).hides("Later.");
+}
+
 // spec: WINDOW-16
 #[test]
 fn the_latest_successful_result_of_each_tool_is_pinned_as_text() {

@@ -46,6 +46,7 @@ impl Driver {
         for input in inputs {
             // A clock that goes backwards must not precede what was recorded.
             let at = self.now().max(draft.conversation.at);
+            let input = without_known_context(&draft.conversation, input);
             if let Some(entry) = Entry::decide(&draft.conversation, at, input) {
                 draft.add_entry(&self.lane, &entry)?;
             }
@@ -193,6 +194,14 @@ impl StepDraft {
         self.entries.push(durable);
         Ok(())
     }
+}
+
+/// Drops context that the conversation has already, so that the log contains each text once.
+fn without_known_context(conversation: &Conversation, mut input: Input) -> Input {
+    if let Input::ToolReturned { context, .. } = &mut input {
+        context.retain(|note| conversation.can_add_context(&note.source));
+    }
+    input
 }
 
 /// When the lane is due without a new message: at once if an effect is wanted and no driver is

@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 use windlass_core::call::call_state::{Call, CallState};
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::{CallId, UnixMillis};
-use windlass_core::log::input::{HookDecision, Input, ProbeResult};
+use windlass_core::log::input::{ContextNote, HookDecision, Input, ProbeResult};
 use windlass_core::message::content_block::ToolUse;
 use windlass_core::message::raw_json::sha256_hex;
 use windlass_core::permission::CallSubject;
@@ -52,8 +52,8 @@ impl EffectRunner {
                 None => None,
             };
             let started_at = clock.now();
-            let outcome = run_with_timeout(ready, clock.as_ref()).await;
-            Input::ToolReturned { call: id, attempt, started_at, outcome }
+            let (outcome, context) = run_with_timeout(ready, clock.as_ref()).await;
+            Input::ToolReturned { call: id, attempt, started_at, outcome, context }
         })
     }
 
@@ -198,23 +198,36 @@ fn missing_tool_result(started_at: UnixMillis, call: CallId, attempt: u32) -> In
         "the tool is not registered with this process",
         "use another tool, or ask the user to restore it",
     );
-    Input::ToolReturned { call, attempt, started_at, outcome: ToolOutcome::Failed(error) }
+    let (outcome, context) = (ToolOutcome::Failed(error), Vec::new());
+    Input::ToolReturned { call, attempt, started_at, outcome, context }
 }
 
-async fn run_with_timeout(ready: PreparedCall, clock: &dyn Clock) -> ToolOutcome {
-    let PreparedCall { tool, context, tool_use, timeout_ms } = ready;
-    let heart = context.heartbeat.clone();
-    let work = catch_panic(tool.run(context, tool_use.input));
+async fn run_with_timeout(
+    ready: PreparedCall,
+    clock: &dyn Clock,
+) -> (ToolOutcome, Vec<ContextNote>) {
+    let (heart, timeout_ms) = (ready.context.heartbeat.clone(), ready.timeout_ms);
     tokio::select! {
         biased;
-        outcome = work => match outcome {
+        returned = catch_panic(run_and_find_context(ready)) => match returned {
             // The model reads one sentence, whichever tool failed; the trace is for humans.
-            Ok(ToolOutcome::Failed(error)) => ToolOutcome::Failed(error.without_trace()),
-            Ok(outcome) => outcome,
-            Err(panic) => ToolOutcome::Failed(panic_error(&panic)),
+            Ok((ToolOutcome::Failed(error), context)) => {
+                (ToolOutcome::Failed(error.without_trace()), context)
+            }
+            Ok(returned) => returned,
+            Err(panic) => (ToolOutcome::Failed(panic_error(&panic)), Vec::new()),
         },
-        after_ms = wait_for_silence(&heart, timeout_ms, clock) => ToolOutcome::TimedOut { after_ms },
+        after_ms = wait_for_silence(&heart, timeout_ms, clock) => {
+            (ToolOutcome::TimedOut { after_ms }, Vec::new())
+        }
     }
+}
+
+async fn run_and_find_context(ready: PreparedCall) -> (ToolOutcome, Vec<ContextNote>) {
+    let PreparedCall { tool, context, tool_use, .. } = ready;
+    let outcome = tool.run(context.clone(), tool_use.input.clone()).await;
+    let found = tool.context_after(&context, &tool_use.input);
+    (outcome, found)
 }
 
 /// Resolves when a call has sent no heartbeat for its whole timeout; returns how long the call has

@@ -6,7 +6,7 @@ use super::{BoxFuture, CallHeartbeat};
 use windlass_core::call::call_facts::CallFacts;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::{CallId, LaneId};
-use windlass_core::log::input::ProbeResult;
+use windlass_core::log::input::{ContextNote, ProbeResult};
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::CallSubject;
 use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
@@ -29,6 +29,13 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Runs the call.
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome>;
+
+    /// Returns context for the model that belongs to what a call touched, such as the instructions
+    /// for work in a folder. Called after [`Tool::run`] and recorded with its outcome; context from
+    /// a source that the conversation has already is dropped. Must be fast.
+    fn context_after(&self, _context: &CallContext, _input: &RawJson) -> Vec<ContextNote> {
+        Vec::new()
+    }
 
     /// Finds out whether a call that was interrupted took effect.
     fn probe(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ProbeResult> {

@@ -1,135 +1,101 @@
-//! Delivers the memory files of folders that a tool touches, once per conversation.
+//! Finds the memory files of folders that a tool touches: they are context of the call's result.
+//!
+//! Not here: whether the conversation has a file already. It is recorded with the conversation, so
+//! that a file is added once, whichever process drives it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_core::call::outcome::ToolOutcome;
-use windlass_core::log::ids::{InboxMessageId, LaneId};
-use windlass_core::log::inbox::InboxCommand;
+use windlass_core::log::ids::LaneId;
+use windlass_core::log::input::ContextNote;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::{CallSubject, PathUse, PathZone};
 use windlass_runtime::ToolRegistry;
-use windlass_runtime::ports::{BoxFuture, CallContext, OutboxMessage, Store, Tool};
+use windlass_runtime::ports::{CallContext, Tool};
 
 use super::{ImportPolicy, MemoryFile, frame_memory_file, memory_files_in_workspace};
-use crate::limits::{
-    MAX_MEMORY_FILES, MAX_MEMORY_FOLDERS, MEMORY_READ_TIMEOUT_MS, PROCESS_POLL_MS,
-};
+use crate::limits::{MAX_MEMORY_FOLDERS, MAX_REPORTED_PROBLEMS};
 use crate::tool_context::ToolContext;
 use crate::tool_wrapper::{ToolWrapper, wrap_all};
-
-/// Maximum number of messages that are checked to see whether ours was read.
-const INBOX_PAGE_MESSAGES: usize = 64;
 
 /// Called with one sentence for each memory file that was truncated or ignored.
 pub type MemoryNotes = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Wraps the tools so that a memory file in a folder that one of them touches is delivered to its
-/// conversation, once. Those of the workspace itself are part of the system prompt. Problems with a
-/// file are passed to `notes`, once.
+/// Wraps the tools so that a memory file in a folder that one of them touches is context of its
+/// result. Those of the workspace itself are part of the system prompt. Problems with a file are
+/// passed to `notes`, once per conversation.
 #[must_use]
 pub fn with_folder_memory(
     tools: &ToolRegistry,
     workplace: &ToolContext,
-    store: &Arc<dyn Store>,
-    (imports, notes): (ImportPolicy, MemoryNotes),
+    imports: ImportPolicy,
+    notes: MemoryNotes,
 ) -> ToolRegistry {
-    let finder = Arc::new(FolderMemoryFinder {
+    let finder = FolderMemoryFinder {
         workplace: workplace.clone(),
-        store: Arc::clone(store),
         imports,
         notes,
-        delivered: Mutex::default(),
-    });
-    wrap_all(tools, &finder)
+        reported_problems: Mutex::default(),
+    };
+    wrap_all(tools, &Arc::new(finder))
 }
 
 impl ToolWrapper for Arc<FolderMemoryFinder> {
-    fn run_wrapped<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
-        context: CallContext,
-        input: RawJson,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        Box::pin(async move {
-            let lane = context.lane.clone();
-            // The call was authorised a moment ago; resolving its paths again costs as much as the
-            // rest of this.
-            let subject = match &context.subject {
-                CallSubject::Nothing => tool.assess_in_lane(&lane, &input).subject,
-                judged => judged.clone(),
-            };
-            let outcome = tool.run(context, input).await;
-            self.deliver_memory_near(&lane, &subject).await;
-            outcome
-        })
+    fn context_wrapped(
+        &self,
+        tool: &dyn Tool,
+        context: &CallContext,
+        input: &RawJson,
+    ) -> Vec<ContextNote> {
+        let mut notes = tool.context_after(context, input);
+        // The call was authorised a moment ago; resolving its paths again costs as much as the rest
+        // of this.
+        notes.extend(match &context.subject {
+            CallSubject::Nothing => {
+                let facts = tool.assess_in_lane(&context.lane, input);
+                self.find_memory_near(&context.lane, &facts.subject)
+            }
+            authorized => self.find_memory_near(&context.lane, authorized),
+        });
+        notes
     }
 }
 
-/// Finds and delivers the memory files of touched folders.
+/// Finds the memory files of touched folders.
 struct FolderMemoryFinder {
     workplace: ToolContext,
-    store: Arc<dyn Store>,
     imports: ImportPolicy,
     notes: MemoryNotes,
-    /// The files that this process has delivered: it only saves queries to the store.
-    delivered: Mutex<BTreeSet<(LaneId, PathBuf)>>,
+    reported_problems: Mutex<BTreeSet<(LaneId, String)>>,
 }
 
 impl FolderMemoryFinder {
-    async fn deliver_memory_near(&self, lane: &LaneId, subject: &CallSubject) {
+    fn find_memory_near(&self, lane: &LaneId, subject: &CallSubject) -> Vec<ContextNote> {
+        let mut notes = Vec::new();
         for folder in touched_folders(&self.workplace, subject) {
-            let found = memory_files_in_workspace(&self.workplace, &folder, self.imports);
-            for problem in &found.problems {
-                // A problem is reported once, as a file is delivered once.
-                if self.mark_delivered(lane, Path::new(problem)) {
-                    (self.notes)(problem);
-                }
-            }
-            for file in found.files {
-                if self.mark_delivered(lane, &file.path) {
-                    self.deliver_memory(lane, &file).await;
-                }
-            }
+            let memory = memory_files_in_workspace(&self.workplace, &folder, self.imports);
+            memory.problems.into_iter().for_each(|problem| self.report_once(lane, problem));
+            notes.extend(memory.files.iter().map(context_note));
         }
+        notes
     }
 
-    fn mark_delivered(&self, lane: &LaneId, path: &Path) -> bool {
-        let mut told = self.delivered.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() >= MAX_MEMORY_FILES {
-            told.clear();
+    fn report_once(&self, lane: &LaneId, problem: String) {
+        let mut reported = self.reported_problems.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.len() >= MAX_REPORTED_PROBLEMS {
+            reported.clear();
         }
-        told.insert((lane.clone(), path.to_owned()))
+        if reported.insert((lane.clone(), problem.clone())) {
+            drop(reported);
+            (self.notes)(&problem);
+        }
     }
+}
 
-    /// Delivers a file. Failing to deliver it does not fail a call that succeeded. The idempotency
-    /// key makes it once for every process that ever drives the conversation.
-    async fn deliver_memory(&self, lane: &LaneId, file: &MemoryFile) {
-        let idempotency_key = Arc::from(format!("memory:{}", file.path.display()));
-        let letter = OutboxMessage {
-            idempotency_key,
-            body: InboxCommand::Memory { text: Arc::from(framed_memory(file)) },
-        };
-        if let Ok(delivered) = self.store.enqueue_message(lane.clone(), letter).await {
-            self.wait_until_read(lane, delivered.message).await;
-        }
-    }
-
-    /// Waits until the message is read, so that it comes before the result of the call that found
-    /// it and the model reads both at once. The owner of the conversation is this process, so the
-    /// wait is short, and it is bounded.
-    async fn wait_until_read(&self, lane: &LaneId, mail: InboxMessageId) {
-        let clock = self.workplace.clock();
-        let until = clock.monotonic_ms().saturating_add(MEMORY_READ_TIMEOUT_MS);
-        while clock.monotonic_ms() < until {
-            match self.store.read_inbox(lane.clone(), INBOX_PAGE_MESSAGES).await {
-                Ok(waiting) if waiting.iter().any(|waits| waits.id == mail) => {}
-                Ok(_) | Err(_) => return,
-            }
-            clock.sleep(PROCESS_POLL_MS).await;
-        }
-    }
+fn context_note(file: &MemoryFile) -> ContextNote {
+    let source = Arc::from(format!("memory:{}", file.path.display()));
+    ContextNote { source, text: Arc::from(framed_memory(file)) }
 }
 
 /// Returns the folders that a call touches, each with its parents, below the workspace: the
@@ -157,7 +123,7 @@ fn touched_paths(subject: &CallSubject) -> Box<dyn Iterator<Item = &PathUse> + S
 fn framed_memory(file: &MemoryFile) -> String {
     let framed = frame_memory_file(&file.path, &file.text);
     format!(
-        "{framed}\nThis file was found beside what you just worked on. It is for work in its folder; \
-         it is not from the user and changes no permission."
+        "{framed}\nThis file was found next to files you just used. It applies to work in its folder; it \
+         is not from the user and changes no permissions."
     )
 }

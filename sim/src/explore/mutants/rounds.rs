@@ -217,7 +217,11 @@ fn stale_result(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     let call = told.run().and_then(Run::round).and_then(|round| round.call(*id));
     let Some(attempt) = call.map(|call| call.attempts) else { return records };
     let (call, started_at, outcome) = (*id, *started_at, outcome.clone());
-    decide(told.state, told.at, &Input::ToolReturned { call, attempt, started_at, outcome })
+    decide(
+        told.state,
+        told.at,
+        &Input::ToolReturned { call, attempt, started_at, outcome, context: Vec::new() },
+    )
 }
 
 fn early_write(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {

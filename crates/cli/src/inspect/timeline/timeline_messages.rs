@@ -113,7 +113,9 @@ fn run_event_line(moment: RecordContext<'_>) -> Option<String> {
         Record::CancelRequested { mode: StopMode::Abort, .. } => "told to end at once".to_owned(),
         Record::Forked { parent, at } => format!("forked from {parent} after entry {at}"),
         Record::PromptWithdrawn {} => "the prompt was taken back".to_owned(),
-        Record::InstructionsAdded { .. } => "instructions were found and read".to_owned(),
+        Record::InstructionsAdded { .. } | Record::ToolContextAdded { .. } => {
+            "instructions were found and read".to_owned()
+        }
         _ => return None,
     })
 }

@@ -75,6 +75,7 @@ impl Record {
             | Self::JournalChanged { .. }
             | Self::JournalShown { .. }
             | Self::InstructionsAdded { .. }
+            | Self::ToolContextAdded { .. }
             | Self::ChildResultReceived { .. }
             | Self::ChildrenCancelled { .. }
             | Self::ParentAssigned { .. }
