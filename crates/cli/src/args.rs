@@ -6,10 +6,11 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use tracing_subscriber::filter::Targets;
 
-use crate::config::settings_sources::SOURCE_NAMES;
-use crate::inspect::args as look;
+use crate::config::claude::settings_sources::SOURCE_NAMES;
 use crate::logging;
 
+pub(crate) mod inspect_args;
+pub(crate) mod parse_error;
 mod prompt_argument;
 mod values;
 
@@ -345,27 +346,27 @@ pub(crate) enum Command {
     /// Watch an agent work, crash, recover and explain itself, without a key or network
     Demo(DemoArgs),
     /// Check keys, store, disk, settings and paths, and say what to fix
-    Doctor(look::DoctorArgs),
+    Doctor(inspect_args::DoctorArgs),
     /// List runs, newest first
-    Runs(look::RunsArgs),
+    Runs(inspect_args::RunsArgs),
     /// Print a conversation: prompts, replies, calls, questions, and its state
-    Show(look::InspectArgs),
+    Show(inspect_args::InspectArgs),
     /// Explain why a run stopped or what it waits for, and what to do next
-    Explain(look::InspectArgs),
+    Explain(inspect_args::InspectArgs),
     /// List the iterations of a run: time, reason, calls, tokens, stop
-    Trace(look::InspectArgs),
+    Trace(inspect_args::InspectArgs),
     /// Print the run journal of a conversation: objective, state, findings, decisions, blockers
-    Journal(look::InspectArgs),
+    Journal(inspect_args::InspectArgs),
     /// Print the responses of the provider as they arrived
-    Raw(look::RawArgs),
+    Raw(inspect_args::RawArgs),
     /// List events and retries, newest last
-    Logs(look::LogsArgs),
+    Logs(inspect_args::LogsArgs),
     /// List providers and models with windows, prices and keys
-    Models(look::ModelsArgs),
+    Models(inspect_args::ModelsArgs),
     /// Count how runs ended, and after how many iterations
-    Stats(look::StatsArgs),
+    Stats(inspect_args::StatsArgs),
     /// Decide every recorded step of a run again and compare, without calling a model or a tool
-    Replay(look::InspectArgs),
+    Replay(inspect_args::InspectArgs),
     /// Continue a run that was interrupted or stopped at a limit
     Resume {
         /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
@@ -395,7 +396,7 @@ pub(crate) enum Command {
         agent: Box<AgentArgs>,
     },
     /// Approve a call that waits for approval, and continue the run
-    Approve(Box<look::ApproveArgs>),
+    Approve(Box<inspect_args::ApproveArgs>),
     /// Cancel a run at the next safe point
     Cancel {
         /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
@@ -408,9 +409,9 @@ pub(crate) enum Command {
         agent: Box<AgentArgs>,
     },
     /// Start a new conversation from the history of another
-    Fork(look::ForkArgs),
+    Fork(inspect_args::ForkArgs),
     /// Compact the context of a conversation before its next model call
-    Compact(look::CompactArgs),
+    Compact(inspect_args::CompactArgs),
     /// Trust a folder, so that its settings may run commands and allow calls until they change
     Trust {
         /// Folder to trust
@@ -435,9 +436,9 @@ pub(crate) enum Command {
     /// Serve the offline model over HTTP with the APIs of Anthropic and OpenAI
     Scripted(ScriptedArgs),
     /// Print completions for a shell
-    Completions(look::CompletionsArgs),
+    Completions(inspect_args::CompletionsArgs),
     /// Print the manual page
-    Man(look::ManArgs),
+    Man(inspect_args::ManArgs),
 }
 
 /// What stays of the demo.

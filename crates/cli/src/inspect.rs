@@ -1,9 +1,6 @@
 //! Inspection of stored runs. Everything here reads; nothing decides or writes. The commands choose
 //! what is read and how it is printed.
 
-pub(crate) mod action_messages;
-pub(crate) mod age;
-pub(crate) mod args;
 pub(crate) mod compaction_report;
 pub(crate) mod damage_report;
 pub(crate) mod doctor;
@@ -12,17 +9,12 @@ pub(crate) mod event_log;
 pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod id_lookup;
-pub(crate) mod inspect_messages;
 pub(crate) mod iteration_trace;
 pub(crate) mod journal_view;
-pub(crate) mod local_command_messages;
 pub(crate) mod model_list;
-pub(crate) mod number_format;
 pub(crate) mod pending_run;
 pub(crate) mod raw_responses;
 pub(crate) mod run_list;
 pub(crate) mod stats;
-pub(crate) mod style;
-pub(crate) mod time_format;
 pub(crate) mod timeline;
 pub(crate) mod worker_status;

@@ -14,9 +14,8 @@ use windlass::ports::Clock;
 
 use crate::args::{LogFormat, OutputArgs};
 use crate::exit::UsageError;
-use crate::inspect::time_format::format_iso;
-use crate::output::ColorSupport;
-use crate::present::sanitize_output;
+use crate::terminal::time_format::format_iso;
+use crate::terminal::{ColorSupport, sanitize_output};
 
 /// Parses a typed log filter: a level, or levels of targets.
 pub(crate) fn parse_filter(text: &str) -> Result<Targets, String> {

@@ -2,7 +2,6 @@
 //! and talks to people.
 
 mod args;
-mod command_line_errors;
 mod commands;
 mod config;
 mod exit;
@@ -10,10 +9,10 @@ mod inspect;
 mod logging;
 mod messages;
 mod output;
-mod present;
 mod prompt;
 mod sdk;
 mod setup;
+mod terminal;
 mod toolset;
 
 use std::process::ExitCode;
@@ -27,20 +26,20 @@ fn main() -> ExitCode {
     let line = args::command_line_of_process();
     let args = match CliArgs::try_parse_from(&line.words) {
         Ok(args) => args,
-        Err(error) => return command_line_errors::report_parse_error(&error, &line.words),
+        Err(error) => return args::parse_error::report_parse_error(&error, &line.words),
     };
     if let Err(why) = line.reject_ambiguous_option(&args) {
-        return command_line_errors::report_usage_error(&why);
+        return args::parse_error::report_usage_error(&why);
     }
     let code = match commands::run(args) {
         Ok(code) => code,
         Err(error) => {
-            output::print_error(&error);
+            terminal::print_error(&error);
             exit::exit_code_of_error(&error)
         }
     };
-    output::take_output_error().map_or(code, |error| {
-        output::print_note(&messages::output_error(&error));
+    terminal::take_output_error().map_or(code, |error| {
+        terminal::print_note(&messages::output_error(&error));
         ExitReason::Failure.to_exit_code()
     })
 }

@@ -1,10 +1,19 @@
 //! Messages that people read. Code that decides has none.
 
-mod endings;
-mod model_messages;
-mod question_messages;
+pub(crate) mod action;
+mod answer_choices;
+mod call;
+pub(crate) mod inspect;
+pub(crate) mod local_command;
+mod model;
+mod model_question;
+mod question;
+pub(crate) mod report;
+pub(crate) mod scripted;
 mod shell_word;
-mod trust_messages;
+mod stop;
+mod task_list;
+mod trust;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,22 +29,28 @@ use windlass::core::message::content_block::ToolUse;
 use windlass::core::permission::PermissionDecision;
 use windlass::tools::{MemoryFile, frame_memory_file};
 
-use crate::inspect::style::to_one_line;
-use crate::inspect::time_format::format_duration;
 use crate::output::{ModelUnreachable, RetryTimeout};
-use crate::present;
+use crate::terminal;
+use crate::terminal::time_format::format_duration;
+use crate::terminal::to_one_line;
 
-pub(crate) use endings::{handoff_lines, not_finished, stopped};
-pub(crate) use model_messages::{
-    NO_MODEL_CHOSEN, NO_TOKEN_COUNTER, blank_stop_sequence, control_without_effect,
-    end_marker_instruction, invalid_escape, invalid_output_limit,
-};
-pub(crate) use question_messages::{
+pub(crate) use answer_choices::{
     choice_help, choice_line, invalid_choice, page_footer, parked_questions, question_for_terminal,
     question_with_answers,
 };
+pub(crate) use call::call_summary;
+pub(crate) use model::{
+    NO_MODEL_CHOSEN, NO_TOKEN_COUNTER, blank_stop_sequence, control_without_effect,
+    end_marker_instruction, invalid_escape, invalid_output_limit,
+};
+pub(crate) use model_question::{
+    ModelQuestion, join_answers, parse_model_questions, resolve_answer_text,
+};
+pub(crate) use question::{QuestionView, command_folder, question_details, question_text};
 pub(crate) use shell_word::{option_word, shell_word};
-pub(crate) use trust_messages::{
+pub(crate) use stop::{handoff_lines, not_finished, stopped};
+pub(crate) use task_list::task_lines;
+pub(crate) use trust::{
     TRUST_CHOICES, folder_untrusted, grant_lines, too_much_to_trust, trust_question,
 };
 
@@ -271,14 +286,14 @@ pub(crate) fn memory_context(files: &[MemoryFile]) -> String {
 
 /// A call on one line, for people.
 pub(crate) fn call_line(call: &ToolUse) -> String {
-    let shown = present::call_summary(call);
+    let shown = call_summary(call);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown = present::escape_invisible(&shown);
+    let shown = terminal::escape_invisible(&shown);
     let mut cut: String = shown.chars().take(MAX_CALL_CHARS).collect();
     if cut.len() < shown.len() {
         cut.push('…');
     }
-    format!("{} {cut}", present::escape_invisible(&call.name)).trim_end().to_owned()
+    format!("{} {cut}", terminal::escape_invisible(&call.name)).trim_end().to_owned()
 }
 
 /// The line about a record, if it is of interest to people.

@@ -13,17 +13,15 @@ use windlass::tools::{ImportPolicy, MemoryNotes, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
 
 use crate::args::{AgentArgs, PermissionArgs, WhenAsked};
-use crate::config::agent_files::AgentFile;
+use crate::config::claude::agent_files::AgentFile;
+use crate::config::claude::custom_commands::{self, CustomCommand};
+use crate::config::claude::settings_sources::{self, SettingsSource};
+use crate::config::claude::{hook_config, memory_files, permission_settings};
 use crate::config::config_toml::{self, Config};
-use crate::config::custom_commands::{self, CustomCommand};
-use crate::config::folder_trust::FolderTrust;
-use crate::config::settings_sources::SettingsSource;
-use crate::config::{
-    folder_trust, hook_config, limit_settings, memory_files, model_selection, paths,
-    permission_settings, run_settings, settings_sources, workspace_arg,
-};
+use crate::config::trust::folder_trust::{self, FolderTrust};
+use crate::config::{limit_settings, model_selection, paths, run_settings, workspace_arg};
 use crate::exit::OrUsageError;
-use crate::{logging, messages, output, toolset};
+use crate::{logging, messages, output, terminal, toolset};
 
 mod agents;
 mod store_location;
@@ -145,7 +143,7 @@ async fn start_with(
 
     let agents = agents::load_agents(args, &workspace, trust)?;
     if let Some(state) = paths::state_folder().ok().filter(|state| !paths::can_be_written(state)) {
-        output::print_note(&messages::nothing_remembered(&state));
+        terminal::print_note(&messages::nothing_remembered(&state));
     }
     let workplace = toolset::build_workplace(args, &workspace, &sources, &clock);
     let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
@@ -382,7 +380,7 @@ fn check_folder_trust(
     if reads {
         ask_about_trust(&mut folder, when_asked)?;
         if folder.has_ignored_grants() && folder.grants.affect_every_run() {
-            output::print_note(&messages::folder_untrusted(&folder));
+            terminal::print_note(&messages::folder_untrusted(&folder));
         }
     }
     Ok(folder)
@@ -405,7 +403,7 @@ pub(crate) fn ask_about_trust(
 /// Adds memory files to the settings for the model, and reports problems with them.
 fn add_memory_files(settings: &mut Settings, folder: &FolderTrust) {
     let memory = memory_files::load_memory_files(folder);
-    memory.problems.iter().for_each(|problem| output::print_note(&messages::warning(problem)));
+    memory.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
     settings.user_context = Arc::from(messages::memory_context(&memory.files));
 }
 
@@ -415,7 +413,7 @@ fn memory_of_folders(trust: folder_trust::TrustState) -> (ImportPolicy, MemoryNo
         folder_trust::TrustState::Trusted => ImportPolicy::Allowed,
         folder_trust::TrustState::Untrusted => ImportPolicy::Ignored,
     };
-    (imports, Arc::new(|problem: &str| output::print_note(&messages::warning(problem))))
+    (imports, Arc::new(|problem: &str| terminal::print_note(&messages::warning(problem))))
 }
 
 /// Sets the system prompt: the given or the default one, what is appended to it, and end markers.

@@ -15,8 +15,10 @@ use windlass::tools::{
 };
 
 use crate::args::AgentArgs;
-use crate::config::agent_files::AgentFile;
-use crate::config::{mcp_servers, paths, settings_sources::SettingsSource};
+use crate::config::claude::agent_files::AgentFile;
+use crate::config::claude::mcp_servers;
+use crate::config::claude::settings_sources::SettingsSource;
+use crate::config::paths;
 
 /// The name of the tool that starts sub-agents.
 pub(crate) const AGENT_TOOL: &str = "Agent";

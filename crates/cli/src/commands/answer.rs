@@ -14,8 +14,8 @@ use crate::args::{AgentArgs, AnswerArg};
 use crate::commands::approve::print_question;
 use crate::commands::send_command::{AfterSend, PendingCommand, SentReport};
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::{action_messages, id_lookup};
-use crate::present::resolve_answer_text;
+use crate::inspect::id_lookup;
+use crate::messages::{self, resolve_answer_text};
 use crate::setup::{self, ModelNeed};
 
 pub(crate) async fn run(
@@ -49,8 +49,8 @@ fn validate_answer(
         story.conversation.run.iter().flat_map(Run::open_questions).collect();
     let question = match open.iter().find(|question| question.id == id) {
         Some(question) if question.kind.accepts(&answer) => question,
-        Some(question) => bail!(action_messages::answer_not_accepted(&story.lane, question)),
-        None => bail!(action_messages::question_not_open(&story.lane, id, &open)),
+        Some(question) => bail!(messages::action::answer_not_accepted(&story.lane, question)),
+        None => bail!(messages::action::question_not_open(&story.lane, id, &open)),
     };
     match (&question.kind, answer) {
         (QuestionKind::Approval { call }, answer @ HumanAnswer::Allow { .. }) => {

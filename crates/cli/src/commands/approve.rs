@@ -14,13 +14,13 @@ use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
 
 use crate::args::AgentArgs;
+use crate::args::inspect_args::ApproveArgs;
 use crate::commands::send_command::{AfterSend, PendingCommand, SentReport};
 use crate::config::paths;
-use crate::inspect::args::ApproveArgs;
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::{action_messages, id_lookup};
+use crate::inspect::id_lookup;
 use crate::setup::{self, ModelNeed};
-use crate::{messages, output, present};
+use crate::{messages, terminal};
 
 pub(crate) async fn run(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.agent.store).await?;
@@ -32,8 +32,8 @@ pub(crate) async fn run(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let rule = if args.rule { Some(suggest_rule_for(&story.conversation, call)?) } else { None };
     if let Some(rule) = &rule {
         let folder =
-            present::command_folder(&question.kind, &story.conversation).unwrap_or_default();
-        output::print_note(&action_messages::rule_kept(rule, folder));
+            messages::command_folder(&question.kind, &story.conversation).unwrap_or_default();
+        terminal::print_note(&messages::action::rule_kept(rule, folder));
     }
     // The approval applies to the input that was shown, not to one that changed meanwhile.
     let yes = rule.map_or_else(HumanAnswer::allow, HumanAnswer::allow_with_rule);
@@ -57,8 +57,8 @@ pub(super) fn print_question(
 ) -> anyhow::Result<()> {
     let folder = paths::resolve_folder(&agent.permissions.workspace, "--workspace")?;
     let (title, details) = messages::question_for_terminal(about, now, &folder);
-    output::print_note(&title);
-    details.iter().for_each(|line| output::print_note(line));
+    terminal::print_note(&title);
+    details.iter().for_each(|line| terminal::print_note(line));
     Ok(())
 }
 
@@ -75,15 +75,15 @@ fn select_question(
     let named = id.map(|id| (id, open.iter().copied().find(|question| question.id == id)));
     let question = match (named, waiting.as_slice()) {
         (None, [only]) => only,
-        (None, []) => bail!(action_messages::no_pending_approval(lane)),
-        (None, _) => bail!(action_messages::several_questions(lane, &waiting)),
+        (None, []) => bail!(messages::action::no_pending_approval(lane)),
+        (None, _) => bail!(messages::action::several_questions(lane, &waiting)),
         (Some((_, Some(question))), _) if approval(&question) => question,
         (Some((_, Some(question))), _) => {
-            bail!(action_messages::answer_not_accepted(lane, question))
+            bail!(messages::action::answer_not_accepted(lane, question))
         }
-        (Some((id, None)), _) => bail!(action_messages::question_not_open(lane, id, &open)),
+        (Some((id, None)), _) => bail!(messages::action::question_not_open(lane, id, &open)),
     };
-    Ok((question.clone(), question.kind.call().context(action_messages::QUESTION_WITHOUT_CALL)?))
+    Ok((question.clone(), question.kind.call().context(messages::action::QUESTION_WITHOUT_CALL)?))
 }
 
 /// The rule that would allow the same call without a question.
@@ -100,5 +100,5 @@ fn suggest_rule_for(now: &Conversation, id: CallId) -> anyhow::Result<Permission
             PermissionQuery { tool, subject, effect, preference, grants: &now.grants },
         )
     });
-    suggested.context(action_messages::NO_RULE_SUGGESTED)
+    suggested.context(messages::action::NO_RULE_SUGGESTED)
 }

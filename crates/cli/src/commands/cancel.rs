@@ -9,8 +9,8 @@ use windlass::ports::{RunInfo, Store};
 
 use crate::args::AgentArgs;
 use crate::commands::send_command::{AfterSend, PendingCommand, SentReport};
-use crate::inspect::id_lookup::RunTarget;
-use crate::inspect::{action_messages, id_lookup};
+use crate::inspect::id_lookup::{self, RunTarget};
+use crate::messages;
 use crate::setup::{self, ModelNeed};
 
 pub(crate) async fn run(
@@ -24,16 +24,17 @@ pub(crate) async fn run(
     let run = match find_target(store.as_ref(), &found).await? {
         CancelTarget::Unfinished(run) => run,
         CancelTarget::Finished(run) => {
-            SentReport::new(&lane, action_messages::already_finished(&run)).print(&agent.output)?;
+            SentReport::new(&lane, messages::action::already_finished(&run))
+                .print(&agent.output)?;
             return Ok(ExitCode::SUCCESS);
         }
         CancelTarget::NoRun => {
-            SentReport::new(&lane, action_messages::no_run_to_cancel(&lane))
+            SentReport::new(&lane, messages::action::no_run_to_cancel(&lane))
                 .print(&agent.output)?;
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let report = SentReport::new(&lane, action_messages::cancel_requested(&lane, &run));
+    let report = SentReport::new(&lane, messages::action::cancel_requested(&lane, &run));
     // A cancelled run makes no model call.
     let command = Some(InboxCommand::Cancel { run: Some(run) });
     let ended = PendingCommand { lane, command, report, model_need: ModelNeed::NotNeeded };

@@ -6,7 +6,7 @@ use windlass::ports::SessionEndReason;
 
 use super::{local_commands, newest_conversation, print};
 use crate::args::PrintArgs;
-use crate::inspect::local_command_messages as words;
+use crate::messages::local_command as words;
 use crate::output;
 use crate::setup::{self, ModelNeed};
 

@@ -8,12 +8,12 @@ use anyhow::Context;
 use windlass::core::log::inbox::InboxCommand;
 use windlass::ports::{OutboxMessage, Store};
 
-use crate::inspect::args::CompactArgs;
+use crate::args::inspect_args::CompactArgs;
 use crate::inspect::compaction_report::{CompactionReport, report_compaction};
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::style::OutputStyle;
-use crate::inspect::{action_messages, damage_report, id_lookup};
-use crate::{output, setup};
+use crate::inspect::{damage_report, id_lookup};
+use crate::terminal::{self, OutputStyle};
+use crate::{messages, setup};
 
 #[derive(serde::Serialize)]
 struct CompactJson<'a> {
@@ -27,24 +27,24 @@ pub(crate) async fn run(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
     let planned =
-        report_compaction(&story.conversation).context(action_messages::EMPTY_CONVERSATION)?;
+        report_compaction(&story.conversation).context(messages::action::EMPTY_CONVERSATION)?;
     let sent = !args.dry_run && planned.would_compact();
     if sent {
         request_compaction(store.as_ref(), &story, args.keep.as_deref()).await?;
     }
     if args.json {
         let conversation = story.lane.as_str();
-        output::print_line(&serde_json::to_string(&CompactJson {
+        terminal::print_line(&serde_json::to_string(&CompactJson {
             conversation,
             sent,
             before: &planned,
         })?);
     } else if !sent && !args.dry_run {
-        output::print_line(&planned.nothing_done_message());
+        terminal::print_line(&planned.nothing_done_message());
     } else if !sent {
-        planned.to_lines(OutputStyle::stdout()).iter().for_each(|line| output::print_line(line));
+        planned.to_lines(OutputStyle::stdout()).iter().for_each(|line| terminal::print_line(line));
     } else {
-        output::print_line(&action_messages::compaction_queued(&story.lane));
+        terminal::print_line(&messages::action::compaction_queued(&story.lane));
     }
     Ok(damage_report::report_damage(&story))
 }

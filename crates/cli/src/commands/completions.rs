@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 
 use crate::args::CliArgs;
-use crate::inspect::args::CompletionsArgs;
-use crate::output;
+use crate::args::inspect_args::CompletionsArgs;
+use crate::terminal;
 
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut written = Vec::new();
     clap_complete::generate(args.shell, &mut CliArgs::command(), "windlass", &mut written);
-    output::print_bytes(&written);
+    terminal::print_bytes(&written);
     Ok(ExitCode::SUCCESS)
 }

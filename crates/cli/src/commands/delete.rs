@@ -9,8 +9,8 @@ use windlass::tools::remove_tool_state;
 
 use crate::args::StoreArgs;
 use crate::config::paths;
-use crate::inspect::{action_messages, id_lookup};
-use crate::{output, setup};
+use crate::inspect::id_lookup;
+use crate::{messages, setup, terminal};
 
 #[derive(Serialize)]
 struct DeletedJson<'a> {
@@ -29,12 +29,12 @@ pub(crate) async fn run(id: &str, place: &StoreArgs, json: bool) -> anyhow::Resu
         remove_tool_state(&folder, lane)?;
     }
     let entries = removed.entries;
-    output::print_line(&match json {
+    terminal::print_line(&match json {
         true => {
             let told = DeletedJson { conversation: &lane, deleted: &removed.lanes, entries };
             serde_json::to_string(&told)?
         }
-        false => action_messages::conversation_deleted(&lane, removed.lanes.len(), entries),
+        false => messages::action::conversation_deleted(&lane, removed.lanes.len(), entries),
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,7 @@ mod demo_project;
 use std::process::ExitCode;
 
 use crate::args::DemoArgs;
-use crate::output::{ColorSupport, TerminalStyle, print_line};
+use crate::terminal::{Color, ColorSupport, print_line};
 
 pub(crate) async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let project = demo_project::DemoProject::new()?;
@@ -27,7 +27,7 @@ pub(crate) async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
 
 async fn run_steps(project: &demo_project::DemoProject) -> anyhow::Result<ExitCode> {
     let colours = ColorSupport::of_stdout();
-    let title = |text: &str| print_line(&format!("\n{}", colours.paint(TerminalStyle::Bold, text)));
+    let title = |text: &str| print_line(&format!("\n{}", colours.paint(Color::Bold, text)));
     print_line(&format!("A project with a bug, in {}", project.work_folder().display()));
 
     title("1. An agent is told to mend it and to deploy it");
@@ -51,8 +51,7 @@ async fn run_steps(project: &demo_project::DemoProject) -> anyhow::Result<ExitCo
     title("6. Did all of that really happen?");
     let verdict = demo_checks::check_demo(project).await?;
     for (what, holds) in &verdict {
-        let (mark, style) =
-            if *holds { ("✓", TerminalStyle::Green) } else { ("✗", TerminalStyle::Red) };
+        let (mark, style) = if *holds { ("✓", Color::Green) } else { ("✗", Color::Red) };
         print_line(&format!("   {} {what}", colours.paint(style, mark)));
     }
     let all = verdict.iter().all(|(_, holds)| *holds);

@@ -4,10 +4,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::inspect::args::DoctorArgs;
+use crate::args::inspect_args::DoctorArgs;
 use crate::inspect::doctor::{self, CheckHealth, DoctorCheck};
-use crate::inspect::style::OutputStyle;
-use crate::output;
+use crate::terminal::{self, OutputStyle};
 
 #[derive(Serialize)]
 struct DoctorJson<'a> {
@@ -19,10 +18,10 @@ pub(crate) async fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let checks = doctor::run_checks(args).await;
     let healthy = checks.iter().all(|check| check.health != CheckHealth::Broken);
     if args.json {
-        output::print_line(&serde_json::to_string(&DoctorJson { healthy, checks: &checks })?);
+        terminal::print_line(&serde_json::to_string(&DoctorJson { healthy, checks: &checks })?);
     } else {
         let paper = OutputStyle::stdout();
-        checks.iter().for_each(|check| output::print_line(&check.to_line(paper)));
+        checks.iter().for_each(|check| terminal::print_line(&check.to_line(paper)));
     }
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -7,13 +7,13 @@ use anyhow::Context;
 use serde::Serialize;
 use windlass::core::log::ids::RunId;
 
-use crate::inspect::args::InspectArgs;
+use crate::args::inspect_args::InspectArgs;
 use crate::inspect::explain::{self, Driver, RunExplanation};
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::iteration_trace::{self, RunTrace};
-use crate::inspect::style::{Color, OutputStyle};
-use crate::inspect::{action_messages, damage_report, id_lookup, pending_run};
-use crate::{output, setup};
+use crate::inspect::{damage_report, id_lookup, pending_run};
+use crate::terminal::{self, Color, OutputStyle};
+use crate::{messages, setup};
 
 #[derive(Serialize)]
 struct ExplainJson<'a> {
@@ -29,14 +29,14 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
         return queued.print(args.json);
     }
     let run = found.run.or_else(|| newest_run_id(&story));
-    let run = run.context(action_messages::NO_RUN_IN_CONVERSATION)?;
+    let run = run.context(messages::action::NO_RUN_IN_CONVERSATION)?;
     let owner = store.lane_info(found.lane).await?;
     let need = pending_run::need_of(store.as_ref(), &story.lane, &run).await?;
     let driver = Driver { lane: owner.as_ref(), need: need.as_ref() };
     let account = explain::explain(&story, &run, driver);
     let traces = iteration_trace::build_traces(&story, Some(&run));
     if args.json {
-        output::print_line(&to_json(&account, &traces)?);
+        terminal::print_line(&to_json(&account, &traces)?);
     } else {
         print_text(&account, &traces);
     }
@@ -59,10 +59,10 @@ fn to_json(account: &RunExplanation, traces: &[RunTrace]) -> anyhow::Result<Stri
 
 fn print_text(account: &RunExplanation, traces: &[RunTrace]) {
     let paper = OutputStyle::stdout();
-    account.to_lines(paper).iter().for_each(|line| output::print_line(line));
+    account.to_lines(paper).iter().for_each(|line| terminal::print_line(line));
     for trace in traces {
-        output::print_line("");
-        output::print_line(&paper.paint(Color::Bold, "Iterations"));
-        trace.to_table(paper).iter().for_each(|line| output::print_line(line));
+        terminal::print_line("");
+        terminal::print_line(&paper.paint(Color::Bold, "Iterations"));
+        trace.to_table(paper).iter().for_each(|line| terminal::print_line(line));
     }
 }

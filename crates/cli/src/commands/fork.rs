@@ -8,10 +8,10 @@ use serde::Serialize;
 use windlass::core::log::ids::{LaneId, Seq};
 use windlass::core::run::conversation::Conversation;
 
-use crate::inspect::args::ForkArgs;
+use crate::args::inspect_args::ForkArgs;
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::{action_messages, id_lookup};
-use crate::{output, setup};
+use crate::inspect::id_lookup;
+use crate::{messages, setup, terminal};
 
 #[derive(Serialize)]
 struct ForkJson<'a> {
@@ -26,23 +26,23 @@ pub(crate) async fn run(args: &ForkArgs) -> anyhow::Result<ExitCode> {
     let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
     let wanted = args.at.unwrap_or(story.conversation.head);
     if wanted > story.conversation.head {
-        bail!(action_messages::fork_past_end(&story.lane, story.conversation.head));
+        bail!(messages::action::fork_past_end(&story.lane, story.conversation.head));
     }
     let at = last_closed_round(&story, wanted);
     if at == 0 {
-        bail!(action_messages::no_closed_round(wanted));
+        bail!(messages::action::no_closed_round(wanted));
     }
     let child = LaneId::from(format!("conversation:{}", setup::new_id()));
     store.fork_lane(story.lane.clone(), at, child.clone()).await?;
     if args.json {
         let (conversation, forked_from) = (child.as_str(), story.lane.as_str());
-        output::print_line(&serde_json::to_string(&ForkJson { conversation, forked_from, at })?);
+        terminal::print_line(&serde_json::to_string(&ForkJson { conversation, forked_from, at })?);
     } else {
         if at != wanted {
-            output::print_note(&action_messages::fork_moved_back(wanted, at));
+            terminal::print_note(&messages::action::fork_moved_back(wanted, at));
         }
-        output::print_line(child.as_str());
-        output::print_note(&action_messages::fork_created(&child, at));
+        terminal::print_line(child.as_str());
+        terminal::print_note(&messages::action::fork_created(&child, at));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -11,20 +11,19 @@ use crate::config::model_selection;
 use crate::exit::UsageError;
 use crate::inspect::compaction_report::{CompactionReport, report_compaction};
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::style::OutputStyle;
-use crate::inspect::{action_messages, local_command_messages};
-use crate::output;
 use crate::prompt::slash_command::{LocalCommand, LocalCommandCall};
 use crate::setup::{self, ModelNeed, RunSetup};
+use crate::terminal::OutputStyle;
+use crate::{messages, output};
 
 pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow::Result<ExitCode> {
     if command.name == LocalCommand::Clear {
         return clear::run(print).await;
     }
     if command.name != LocalCommand::Help && is_new_conversation(print) {
-        return Err(UsageError::wrap(anyhow::anyhow!(local_command_messages::needs_conversation(
-            command.name
-        ))));
+        return Err(UsageError::wrap(anyhow::anyhow!(
+            messages::local_command::needs_conversation(command.name)
+        )));
     }
     let old = print::find_named_conversation(print).await?;
     if let (LocalCommand::Cancel, Some(opened)) = (command.name, &old) {
@@ -46,9 +45,9 @@ pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow
     }
     let said = match command.name {
         LocalCommand::Cancel | LocalCommand::Clear | LocalCommand::Help => {
-            local_command_messages::command_list(&setup.custom_commands)
+            messages::local_command::command_list(&setup.custom_commands)
         }
-        LocalCommand::Cost => local_command_messages::conversation_cost(&story),
+        LocalCommand::Cost => messages::local_command::conversation_cost(&story),
         LocalCommand::Context => context_report(&story, &command.arguments).await?,
         LocalCommand::Compact => {
             request_compaction_if_useful(&story, &setup, &command.arguments).await?
@@ -76,11 +75,11 @@ async fn context_report(story: &ConversationHistory, rest: &str) -> anyhow::Resu
         "" => {}
         "--exact" => {
             let tokens = Box::pin(model_selection::count_tokens(&story.conversation)).await?;
-            lines.push(action_messages::exact_token_count(tokens));
+            lines.push(messages::action::exact_token_count(tokens));
         }
         other => {
             return Err(UsageError::wrap(anyhow::anyhow!(
-                action_messages::unknown_context_option(other)
+                messages::action::unknown_context_option(other)
             )));
         }
     }
@@ -88,7 +87,7 @@ async fn context_report(story: &ConversationHistory, rest: &str) -> anyhow::Resu
 }
 
 fn compaction_preview(story: &ConversationHistory) -> anyhow::Result<CompactionReport> {
-    report_compaction(&story.conversation).context(action_messages::EMPTY_CONVERSATION)
+    report_compaction(&story.conversation).context(messages::action::EMPTY_CONVERSATION)
 }
 
 /// Requests a compaction, if it would free anything.
@@ -103,5 +102,5 @@ async fn request_compaction_if_useful(
     }
     let keep = (!wishes.is_empty()).then_some(wishes);
     compact::request_compaction(setup.store.as_ref(), story, keep).await?;
-    Ok(action_messages::compaction_queued(&story.lane))
+    Ok(messages::action::compaction_queued(&story.lane))
 }

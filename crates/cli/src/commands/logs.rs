@@ -7,11 +7,11 @@ use windlass::SystemClock;
 use windlass::core::log::ids::RunId;
 use windlass::ports::{Clock, Store};
 
-use crate::inspect::args::LogsArgs;
+use crate::args::inspect_args::LogsArgs;
 use crate::inspect::event_log::{EventReader, LoggedEvent, NEWEST_RUNS};
 use crate::inspect::id_lookup;
-use crate::inspect::style::OutputStyle;
-use crate::{output, setup};
+use crate::setup;
+use crate::terminal::{self, OutputStyle};
 
 /// Milliseconds between two polls of the store.
 const POLL_MS: u64 = 300;
@@ -33,7 +33,7 @@ pub(crate) async fn run(args: &LogsArgs) -> anyhow::Result<ExitCode> {
         print_events(&events, run.as_ref(), most, args)?;
         if !args.follow {
             if events.is_empty() && !args.json {
-                output::print_note(&setup::no_runs_message(&args.store));
+                terminal::print_note(&setup::no_runs_message(&args.store));
             }
             break;
         }
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &LogsArgs) -> anyhow::Result<ExitCode> {
         clock.sleep(POLL_MS).await;
     }
     let damages = reader.damage_reports();
-    damages.iter().for_each(|damage| output::print_note(&format!("windlass: {damage}")));
+    damages.iter().for_each(|damage| terminal::print_note(&format!("windlass: {damage}")));
     Ok(if damages.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -69,7 +69,7 @@ fn print_events(
     let mine = |event: &&LoggedEvent| run.is_none_or(|run| event.belongs_to(run));
     let mine: Vec<&LoggedEvent> = events.iter().filter(mine).collect();
     for event in mine.iter().skip(mine.len().saturating_sub(most)) {
-        output::print_line(&if args.json { event.to_json()? } else { event.to_line(paper) });
+        terminal::print_line(&if args.json { event.to_json()? } else { event.to_line(paper) });
     }
     Ok(())
 }

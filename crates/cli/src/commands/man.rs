@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 
 use crate::args::CliArgs;
+use crate::args::inspect_args::ManArgs;
 use crate::exit::OrUsageError;
-use crate::inspect::action_messages;
-use crate::inspect::args::ManArgs;
-use crate::output;
+use crate::{messages, terminal};
 
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
     let mut whole = CliArgs::command();
@@ -19,13 +18,13 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
     };
     let mut written = Vec::new();
     clap_mangen::Man::new(page).render(&mut written)?;
-    output::print_bytes(&written);
+    terminal::print_bytes(&written);
     Ok(ExitCode::SUCCESS)
 }
 
 fn find_command(whole: &Command, name: &str) -> anyhow::Result<Command> {
     let found = whole.find_subcommand(name);
     let found =
-        found.cloned().ok_or_else(|| anyhow::anyhow!(action_messages::unknown_man_page(name)));
+        found.cloned().ok_or_else(|| anyhow::anyhow!(messages::action::unknown_man_page(name)));
     found.or_usage_error()
 }

@@ -2,16 +2,15 @@
 
 use std::process::ExitCode;
 
+use crate::args::inspect_args::ModelsArgs;
 use crate::config::config_toml;
-use crate::inspect::args::ModelsArgs;
 use crate::inspect::model_list::ModelCatalog;
-use crate::inspect::style::OutputStyle;
-use crate::output;
+use crate::terminal::{self, OutputStyle};
 
 pub(crate) fn run(args: &ModelsArgs) -> anyhow::Result<ExitCode> {
     let catalogue = ModelCatalog::read(&config_toml::read()?)?;
     let lines =
         if args.json { catalogue.to_json()? } else { catalogue.to_lines(OutputStyle::stdout()) };
-    lines.iter().for_each(|line| output::print_line(line));
+    lines.iter().for_each(|line| terminal::print_line(line));
     Ok(ExitCode::SUCCESS)
 }

@@ -9,16 +9,17 @@ use windlass::core::log::ids::{LaneId, RunId};
 use windlass::core::settings::run_settings::RunSettings;
 
 use super::{local_commands, newest_conversation};
-use crate::args::{AgentArgs, OutputFormat, PrintArgs};
-use crate::config::custom_commands::{self, CustomCommand};
-use crate::config::folder_trust::FolderTrust;
-use crate::config::{paths, permission_settings, run_settings};
+use crate::args::{AgentArgs, OutputFormat, PrintArgs, parse_error};
+use crate::config::claude::custom_commands::{self, CustomCommand};
+use crate::config::claude::permission_settings;
+use crate::config::trust::folder_trust::FolderTrust;
+use crate::config::{paths, run_settings};
 use crate::exit::{OrUsageError, UsageError};
 use crate::inspect::id_lookup;
 use crate::prompt::slash_command::{self, SlashCommand};
 use crate::prompt::{command_arguments, mentions, prompt_input};
 use crate::setup::{self, ModelNeed, OpenConversation, RunSetup};
-use crate::{command_line_errors, messages, output};
+use crate::{messages, output, terminal};
 
 pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     validate_args(&print).or_usage_error()?;
@@ -72,7 +73,7 @@ async fn check_own_flags(print: &PrintArgs, old: Option<&OpenConversation>) -> a
 
 /// Prints the ids of a detached prompt and how to follow it.
 fn print_detached(lane: &LaneId, run: &RunId, args: &AgentArgs) -> anyhow::Result<ExitCode> {
-    output::print_line(&match args.output.is_for_programs() {
+    terminal::print_line(&match args.output.is_for_programs() {
         true => serde_json::to_string(&DetachedJson { conversation: lane, run, state: "queued" })?,
         false => lane.to_string(),
     });
@@ -121,10 +122,13 @@ fn expand_custom_command(
         if args.permissions.strict_settings {
             bail!("/{} cannot be used (--strict-settings): {told}", custom.name);
         }
-        output::print_note(&messages::warning(&told));
+        terminal::print_note(&messages::warning(&told));
     }
     if !page.ignored_fields.is_empty() {
-        output::print_note(&messages::untrusted_command_fields(&custom.name, &page.ignored_fields));
+        terminal::print_note(&messages::untrusted_command_fields(
+            &custom.name,
+            &page.ignored_fields,
+        ));
     }
     args.permissions.allow.extend(page.rules);
     if args.model.script.is_none() && args.model.model.is_none() {
@@ -135,7 +139,7 @@ fn expand_custom_command(
 
 fn validate_args(print: &PrintArgs) -> anyhow::Result<()> {
     if !print.print {
-        bail!(command_line_errors::unknown_command_message(print.prompt.as_deref()));
+        bail!(parse_error::unknown_command_message(print.prompt.as_deref()));
     }
     let output = &print.agent.output;
     if output.format() == OutputFormat::StreamJson && !output.verbose {

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::inspect::args::RawArgs;
+use crate::args::inspect_args::RawArgs;
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::style::{Color, OutputStyle};
-use crate::inspect::{action_messages, id_lookup, raw_responses};
-use crate::{output, setup};
+use crate::inspect::{id_lookup, raw_responses};
+use crate::terminal::{self, Color, OutputStyle};
+use crate::{messages, setup};
 
 /// Responses read from the store per page.
 const PAGE_ROWS: usize = 64;
@@ -27,15 +27,15 @@ pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
             let Some(attempt) = attempts.get(&row.seq) else { continue };
             shown += 1;
             if args.json {
-                output::print_line(&attempt.to_json(row)?);
+                terminal::print_line(&attempt.to_json(row)?);
             } else {
-                output::print_line(&paper.paint(Color::Bold, &attempt.heading(row)));
-                output::print_line(&raw_responses::response_text(row));
+                terminal::print_line(&paper.paint(Color::Bold, &attempt.heading(row)));
+                terminal::print_line(&raw_responses::response_text(row));
             }
         }
     }
     if shown == 0 {
-        output::print_note(action_messages::NO_RAW_RESPONSES);
+        terminal::print_note(messages::action::NO_RAW_RESPONSES);
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

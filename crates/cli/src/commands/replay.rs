@@ -8,11 +8,11 @@ use windlass::core::log::entry::Entry;
 use windlass::core::log::ids::Seq;
 use windlass::core::run::conversation::Conversation;
 
-use crate::inspect::args::InspectArgs;
+use crate::args::inspect_args::InspectArgs;
 use crate::inspect::history::{ConversationHistory, RecordContext};
-use crate::inspect::style::to_one_line;
-use crate::inspect::{action_messages, damage_report, id_lookup, inspect_messages};
-use crate::{output, setup};
+use crate::inspect::{damage_report, id_lookup};
+use crate::terminal::{self, to_one_line};
+use crate::{messages, setup};
 
 /// Maximum characters of a step on its line.
 const MAX_STEP_CHARS: usize = 160;
@@ -43,21 +43,21 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
         // Earlier runs are verified as well: this one depends on their state.
         replayed.verify(entry)?;
         if belongs.contains(&entry.seq) {
-            output::print_line(&format_step(&describe_entry(entry), args.json)?);
+            terminal::print_line(&format_step(&describe_entry(entry), args.json)?);
         }
     }
     if !args.json && story.damage.is_none() {
-        output::print_line(&action_messages::replay_identical(&found.lane, story.entries.len()));
+        terminal::print_line(&messages::action::replay_identical(&found.lane, story.entries.len()));
     }
     Ok(damage_report::report_damage(&story))
 }
 
 fn describe_entry(entry: &Entry) -> ReplayStep {
-    let records = entry.records.iter().map(inspect_messages::record_tag).collect();
+    let records = entry.records.iter().map(messages::inspect::record_tag).collect();
     ReplayStep {
         entry: entry.seq,
         at_ms: entry.at.0,
-        input: inspect_messages::record_tag(&entry.input),
+        input: messages::inspect::record_tag(&entry.input),
         records,
     }
 }

@@ -10,7 +10,7 @@ use windlass::ports::Store;
 
 use crate::args::AgentArgs;
 use crate::commands::send_command::{AfterSend, PendingCommand, SentReport};
-use crate::inspect::{action_messages, id_lookup};
+use crate::inspect::id_lookup;
 use crate::messages;
 use crate::setup::{self, ModelNeed};
 
@@ -22,14 +22,14 @@ pub(crate) async fn run(
     let store = setup::open_existing_store(&agent.store).await?;
     let lane = id_lookup::find_target(store.as_ref(), id, &agent.permissions.workspace).await?.lane;
     if !has_prompt(store.as_ref(), &lane).await? {
-        bail!(action_messages::no_prompt_yet(&lane));
+        bail!(messages::action::no_prompt_yet(&lane));
     }
     let command = continuation_prompt(store.as_ref(), &lane).await?;
     if command.is_none() && then == AfterSend::Detach {
         // Makes the lane due, so that workers find it.
         store.wake_lane(lane.clone()).await?;
     }
-    let report = SentReport::new(&lane, action_messages::queued_for_worker(&lane));
+    let report = SentReport::new(&lane, messages::action::queued_for_worker(&lane));
     let sending = PendingCommand { lane, command, report, model_need: ModelNeed::Required };
     sending.send(store, agent, then).await
 }
@@ -52,7 +52,7 @@ async fn continuation_prompt(
                 (RunId::from(setup::new_id()), vec![ContentBlock::text(messages::CONTINUE_PROMPT)]);
             Ok(Some(InboxCommand::prompt(run, blocks)))
         }
-        Some(_) => bail!(action_messages::not_resumable(&last)),
+        Some(_) => bail!(messages::action::not_resumable(&last)),
     }
 }
 

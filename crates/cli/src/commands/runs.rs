@@ -9,14 +9,14 @@ use windlass::ports::{Clock, LaneInfo, RunInfo};
 use windlass::{StopCause, SystemClock};
 use windlass_runtime::worker_identity::has_process_ended;
 
+use crate::args::inspect_args::RunsArgs;
 use crate::config::paths;
-use crate::inspect::args::RunsArgs;
 use crate::inspect::id_lookup;
-use crate::inspect::inspect_messages::stop_phrase;
 use crate::inspect::run_list::{ListedRun, RunFilter, TableContext, format_table};
-use crate::inspect::style::OutputStyle;
 use crate::inspect::worker_status::{Need, WorkerList};
-use crate::{messages, output, setup};
+use crate::messages::inspect::stop_phrase;
+use crate::terminal::{self, OutputStyle};
+use crate::{messages, setup};
 
 /// Maximum number of runs for which the list says what they wait for.
 const MAX_REASONS: usize = 5;
@@ -37,13 +37,13 @@ pub(crate) async fn run(args: &RunsArgs) -> anyhow::Result<ExitCode> {
     }
     if args.json {
         for run in &listed {
-            output::print_line(&run.to_json()?);
+            terminal::print_line(&run.to_json()?);
         }
         return Ok(ExitCode::SUCCESS);
     }
     if listed.is_empty() {
         let is_empty = !filter.has_criteria() || store.list_runs(None, 1).await?.is_empty();
-        output::print_line(&match is_empty {
+        terminal::print_line(&match is_empty {
             true => setup::no_runs_message(&args.store),
             false => messages::NO_MATCHING_RUNS.to_owned(),
         });
@@ -53,7 +53,7 @@ pub(crate) async fn run(args: &RunsArgs) -> anyhow::Result<ExitCode> {
     let around = TableContext { here: &here, home: home.as_deref(), now };
     format_table(&listed, &around, OutputStyle::stdout())
         .iter()
-        .for_each(|line| output::print_line(line));
+        .for_each(|line| terminal::print_line(line));
     print_advice(&listed);
     Ok(ExitCode::SUCCESS)
 }
@@ -64,22 +64,22 @@ fn print_advice(listed: &[ListedRun]) {
     let is_left = |one: &ListedRun| matches!(one.waits_for, Some(Need::Resume(_)));
     let is_taken = |one: &ListedRun| one.is_interrupted() && one.waits_for.is_none();
     if listed.iter().any(is_left) {
-        output::print_note(messages::INTERRUPTED_RUNS_HINT);
+        terminal::print_note(messages::INTERRUPTED_RUNS_HINT);
     }
     if listed.iter().any(is_taken) {
-        output::print_note(messages::RUNS_WILL_BE_TAKEN);
+        terminal::print_note(messages::RUNS_WILL_BE_TAKEN);
     }
     if listed.iter().any(ListedRun::needs_answer) {
-        output::print_note(messages::ANSWERS_NEEDED_HINT);
+        terminal::print_note(messages::ANSWERS_NEEDED_HINT);
     }
     let waiting = listed.iter().filter(|one| !is_left(one));
     let waiting = waiting.filter_map(|one| Some((&one.run.run, one.waits_for.as_ref()?)));
     for (run, waits_for) in waiting.take(MAX_REASONS) {
-        output::print_note(&format!("{run} is {waits_for}"));
+        terminal::print_note(&format!("{run} is {waits_for}"));
     }
     let causes: BTreeSet<StopCause> = listed.iter().filter_map(ListedRun::named_cause).collect();
     for cause in causes {
-        output::print_note(&format!("{}: {}", cause.as_str(), stop_phrase(cause)));
+        terminal::print_note(&format!("{}: {}", cause.as_str(), stop_phrase(cause)));
     }
 }
 

@@ -1,7 +1,5 @@
 //! `windlass scripted`: serves the scripted model over HTTP until a signal arrives.
 
-mod scripted_messages;
-
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,7 +11,7 @@ use windlass::scripted::server::{RequestObserver, ScriptedServer, ServedRequest}
 
 use crate::args::ScriptedArgs;
 use crate::config::model_selection;
-use crate::output;
+use crate::{messages, terminal};
 
 pub(crate) async fn run(args: &ScriptedArgs) -> anyhow::Result<ExitCode> {
     let script = model_selection::read_script(&args.script)?;
@@ -21,7 +19,7 @@ pub(crate) async fn run(args: &ScriptedArgs) -> anyhow::Result<ExitCode> {
     let (terminate, interrupt) =
         (listen_for(SignalKind::terminate())?, listen_for(SignalKind::interrupt())?);
     let server = ScriptedServer::bind(SocketAddr::new(parse_host(&args.host)?, args.port)).await?;
-    output::print_line(&scripted_messages::listening_line(server.address()));
+    terminal::print_line(&messages::scripted::listening_line(server.address()));
     let clock = Arc::new(SystemClock::start());
     server.serve(script, clock, Arc::new(RequestLog), wait_for_either(terminate, interrupt)).await;
     Ok(ExitCode::SUCCESS)
@@ -52,6 +50,6 @@ struct RequestLog;
 
 impl RequestObserver for RequestLog {
     fn on_served(&self, served: &ServedRequest) {
-        output::print_note(&scripted_messages::request_line(served));
+        terminal::print_note(&messages::scripted::request_line(served));
     }
 }

@@ -11,9 +11,8 @@ use windlass::ports::{OutboxMessage, Store};
 use windlass_runtime::worker_identity;
 
 use crate::args::{AgentArgs, OutputArgs};
-use crate::inspect::action_messages;
-use crate::output;
 use crate::setup::{self, ModelNeed, OpenConversation};
+use crate::{messages, output, terminal};
 
 /// What happens after the command is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,15 +55,15 @@ impl SentReport {
 
     /// A report about the answer to a question.
     pub(crate) fn answer(conversation: &LaneId, question: QuestionId) -> Self {
-        let left = action_messages::answer_sent(conversation, question);
+        let left = messages::action::answer_sent(conversation, question);
         Self { question: Some(question), ..Self::new(conversation, left) }
     }
 
     /// Prints the report.
     pub(crate) fn print(&self, output: &OutputArgs) -> anyhow::Result<()> {
         match output.is_for_programs() {
-            true => output::print_line(&serde_json::to_string(self)?),
-            false => output::print_line(&self.message),
+            true => terminal::print_line(&serde_json::to_string(self)?),
+            false => terminal::print_line(&self.message),
         }
         Ok(())
     }

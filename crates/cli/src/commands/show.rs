@@ -5,15 +5,12 @@ use std::process::ExitCode;
 
 use windlass::core::log::ids::RunId;
 
-use crate::inspect::args::InspectArgs;
-use crate::inspect::damage_report;
-use crate::inspect::explain;
+use crate::args::inspect_args::InspectArgs;
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::id_lookup;
-use crate::inspect::pending_run;
-use crate::inspect::style::OutputStyle;
 use crate::inspect::timeline::{self, render_timeline};
-use crate::{output, setup};
+use crate::inspect::{damage_report, explain, id_lookup, pending_run};
+use crate::setup;
+use crate::terminal::{self, OutputStyle};
 
 pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
@@ -25,14 +22,14 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let scenes = timeline::build_timeline(&story, found.run.as_ref());
     if args.json {
         for scene in &scenes {
-            output::print_line(&serde_json::to_string(scene)?);
+            terminal::print_line(&serde_json::to_string(scene)?);
         }
     } else {
         let paper = OutputStyle::stdout();
-        render_timeline(&story, &scenes, paper).iter().for_each(|line| output::print_line(line));
+        render_timeline(&story, &scenes, paper).iter().for_each(|line| terminal::print_line(line));
         if let Some(run) = found.run.or_else(|| newest_run_id(&story)) {
             let standing = explain::state_summary(&story, &run);
-            standing.iter().for_each(|line| output::print_line(&paper.wrap(line, 0)));
+            standing.iter().for_each(|line| terminal::print_line(&paper.wrap(line, 0)));
         }
     }
     Ok(damage_report::report_damage(&story))

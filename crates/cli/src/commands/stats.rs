@@ -6,10 +6,10 @@ use windlass::SystemClock;
 use windlass::core::log::ids::UnixMillis;
 use windlass::ports::Clock;
 
-use crate::inspect::args::StatsArgs;
+use crate::args::inspect_args::StatsArgs;
 use crate::inspect::stats;
-use crate::inspect::style::OutputStyle;
-use crate::{output, setup};
+use crate::setup;
+use crate::terminal::{self, OutputStyle};
 
 /// Maximum number of runs that are counted.
 const MAX_RUNS: usize = 1_000_000;
@@ -23,12 +23,12 @@ pub(crate) async fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     let (events, tools) = (store.event_counts(since).await?, store.tool_stats(since).await?);
     let stats = stats::count_runs(&ends, &events, &tools);
     if args.json {
-        output::print_line(&serde_json::to_string(&stats)?);
+        terminal::print_line(&serde_json::to_string(&stats)?);
     } else if store.list_runs(None, 1).await?.is_empty() {
-        output::print_line(&setup::no_runs_message(&args.store));
+        terminal::print_line(&setup::no_runs_message(&args.store));
     } else {
         let lines = stats.to_lines(OutputStyle::stdout(), args.days);
-        lines.iter().for_each(|line| output::print_line(line));
+        lines.iter().for_each(|line| terminal::print_line(line));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,13 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::inspect::args::InspectArgs;
-use crate::inspect::damage_report;
+use crate::args::inspect_args::InspectArgs;
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::id_lookup;
-use crate::inspect::iteration_trace;
-use crate::inspect::style::{Color, OutputStyle};
-use crate::{output, setup};
+use crate::inspect::{damage_report, id_lookup, iteration_trace};
+use crate::setup;
+use crate::terminal::{self, Color, OutputStyle};
 
 pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
@@ -19,11 +17,11 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     for trace in iteration_trace::build_traces(&story, found.run.as_ref()) {
         if args.json {
             for row in trace.to_json()? {
-                output::print_line(&row.to_string());
+                terminal::print_line(&row.to_string());
             }
         } else {
-            output::print_line(&paper.paint(Color::Bold, &format!("run {}", trace.run)));
-            trace.to_table(paper).iter().for_each(|line| output::print_line(line));
+            terminal::print_line(&paper.paint(Color::Bold, &format!("run {}", trace.run)));
+            trace.to_table(paper).iter().for_each(|line| terminal::print_line(line));
         }
     }
     Ok(damage_report::report_damage(&story))

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::config::folder_trust::{self, FolderTrust, TrustState};
 use crate::config::paths;
-use crate::config::trust_file::TrustDecision;
-use crate::{messages, output};
+use crate::config::trust::folder_trust::{self, FolderTrust, TrustState};
+use crate::config::trust::trust_file::TrustDecision;
+use crate::{messages, terminal};
 
 pub(crate) fn run(folder: &Path, revoke: bool) -> anyhow::Result<ExitCode> {
     if revoke {
@@ -17,13 +17,13 @@ pub(crate) fn run(folder: &Path, revoke: bool) -> anyhow::Result<ExitCode> {
     let mut at = FolderTrust::load(&folder, |_| true)?;
     let already = if at.trust == TrustState::Trusted { "already " } else { "" };
     at.record_decision(TrustDecision::Trusted)?;
-    output::print_line(&output::sanitize_text(&format!(
+    terminal::print_line(&terminal::sanitize_text(&format!(
         "{} is {already}trusted",
         folder.display()
     )));
     messages::grant_lines(&at.grants)
         .iter()
-        .for_each(|line| output::print_line(&output::sanitize_text(line)));
+        .for_each(|line| terminal::print_line(&terminal::sanitize_text(line)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -32,7 +32,7 @@ fn print_revoked(folder: &Path) -> anyhow::Result<ExitCode> {
         TrustState::Trusted => "is no longer trusted",
         TrustState::Untrusted => "was not trusted",
     };
-    output::print_line(&output::sanitize_text(&format!("{} {said}", folder.display())));
+    terminal::print_line(&terminal::sanitize_text(&format!("{} {said}", folder.display())));
     Ok(ExitCode::SUCCESS)
 }
 

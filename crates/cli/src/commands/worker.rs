@@ -8,7 +8,7 @@ use windlass::ports::ResumeOverride;
 use windlass::{StoreStatus, WorkerSettings};
 
 use crate::args::{ResumePolicyArg, WhenAsked, WorkerArgs};
-use crate::{messages, output, setup};
+use crate::{messages, setup, terminal};
 
 /// Exit code that shells use for an interrupted program.
 const EXIT_INTERRUPTED: i32 = 130;
@@ -27,7 +27,7 @@ pub(crate) async fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        output::print_note(messages::WORKER_STOPPING);
+        terminal::print_note(messages::WORKER_STOPPING);
         windlass.hand_over_within(grace_seconds.saturating_mul(1_000));
         tokio::select! {
             _ = terminate.recv() => {}
@@ -39,11 +39,11 @@ pub(crate) async fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     let messages = std::sync::Arc::clone(&setup.hook_messages);
     tokio::spawn(async move {
         loop {
-            output::print_note(&messages::hook_message(&messages.next().await));
+            terminal::print_note(&messages::hook_message(&messages.next().await));
         }
     });
-    output::print_note(&messages::worker_started(&setup::store_path(&agent.store)?));
-    let tell = |news: StoreStatus<'_>| output::print_note(&messages::store_status(news));
+    terminal::print_note(&messages::worker_started(&setup::store_path(&agent.store)?));
+    let tell = |news: StoreStatus<'_>| terminal::print_note(&messages::store_status(news));
     setup.windlass.run_worker_with_observer(times, &tell).await?;
     Ok(ExitCode::SUCCESS)
 }

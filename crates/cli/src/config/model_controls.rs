@@ -15,8 +15,8 @@ use crate::args::{CacheLifetimeArg, EffortArg, ModelArgs};
 use crate::messages;
 
 #[cfg(test)]
-#[path = "controls_tests.rs"]
-mod controls_tests;
+#[path = "model_controls_tests.rs"]
+mod model_controls_tests;
 
 /// Defines a table of config.toml that has the controls of a model besides fields of its own. They
 /// are listed here once; `serde(flatten)` would do the same, but accept unknown names.

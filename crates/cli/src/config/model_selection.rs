@@ -20,10 +20,10 @@ use windlass::scripted::{Script, ScriptedModel};
 
 use super::config_toml::{self, Config, ProfileConfig};
 use super::model_controls::ModelControls;
-use super::settings_sources::SettingsSource;
 use crate::args::ModelArgs;
+use crate::config::claude::settings_sources::SettingsSource;
 use crate::inspect::history::ConversationHistory;
-use crate::{messages, output};
+use crate::{messages, terminal};
 
 /// The name of the scripted model.
 const SCRIPTED_MODEL: &str = "scripted";
@@ -74,7 +74,7 @@ pub(crate) fn open(
     // Controls without effect are reported now; otherwise the user would learn of them only with
     // the first reply.
     for notice in models.unsupported_settings(&Arc::new(settings.clone())).map_err(failed)? {
-        output::print_note(&messages::control_without_effect(notice, &settings.model.name));
+        terminal::print_note(&messages::control_without_effect(notice, &settings.model.name));
     }
     Ok(Arc::new(models))
 }

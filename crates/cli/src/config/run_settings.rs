@@ -7,8 +7,8 @@ use windlass::core::settings::run_settings::{RunControls, RunSettings};
 
 use super::config_toml::{self, ProfileConfig};
 use super::model_controls::ModelControls;
-use super::settings_sources;
 use crate::args::{AgentArgs, LimitArgs, ModelArgs, PermissionArgs, PromptArgs};
+use crate::config::claude::settings_sources;
 
 /// The flags without those that apply to this prompt alone: the flags for other prompts that this
 /// process drives.

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 use windlass_core::message::raw_json::sha256_hex;
 
-use super::config_file::{FileOwner, list_files};
+use crate::config::claude::config_file::{FileOwner, list_files};
 
 #[cfg(test)]
 #[path = "scripts_tests.rs"]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use windlass::Workspace;
 
-use super::folder_trust::TrustState;
+use crate::config::trust::folder_trust::TrustState;
 
 /// Maximum characters of a workspace name.
 const MAX_NAME_CHARS: usize = 64;

@@ -1,14 +1,12 @@
 //! Preview of a compaction and how full the window is, for people and for programs.
 
-mod compaction_messages;
-
 use serde::Serialize;
 use windlass::core::context::{CompactionPreview, PreviewedAction, preview_compaction};
 use windlass::core::message::transcript::{SegmentKind, TranscriptSegment};
 use windlass::core::run::conversation::{CompactionRequest, Conversation};
 
-use super::inspect_messages as common;
-use super::style::{OutputStyle, to_one_line};
+use crate::messages::{inspect as common, report};
+use crate::terminal::{OutputStyle, to_one_line};
 
 /// Maximum characters of a quoted text that is kept verbatim.
 const MAX_QUOTE_CHARS: usize = 100;
@@ -114,25 +112,25 @@ impl CompactionReport {
 
     /// Says in a sentence why nothing was compacted.
     pub(crate) fn nothing_done_message(&self) -> String {
-        compaction_messages::nothing_done_sentence(self)
+        report::compaction::nothing_done_sentence(self)
     }
 
     /// Renders the report as lines of text.
     pub(crate) fn to_lines(&self, paper: OutputStyle) -> Vec<String> {
-        compaction_messages::report_lines(self, paper)
+        report::compaction::report_lines(self, paper)
     }
 }
 
 /// Explains why no compaction freed enough: what each stage and the recovery steps could have done.
 pub(crate) fn explain_stuck(now: &Conversation) -> Vec<String> {
     preview_compaction(now, CompactionRequest::Requested)
-        .map(|plan| compaction_messages::stuck_sentences(&plan))
+        .map(|plan| report::compaction::stuck_sentences(&plan))
         .unwrap_or_default()
 }
 
 /// Says in a sentence how full the window is.
 pub(crate) fn window_usage(now: &Conversation) -> Option<String> {
     preview_compaction(now, CompactionRequest::NotRequested).map(|plan| {
-        compaction_messages::window_usage_sentence(plan.percent, plan.tokens, plan.usable_tokens)
+        report::compaction::window_usage_sentence(plan.percent, plan.tokens, plan.usable_tokens)
     })
 }

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use super::history::ConversationHistory;
-use crate::output;
+use crate::terminal;
 
 /// Reports where a printed log becomes unreadable. Exit code 0 means that it was read completely.
 pub(crate) fn report_damage(story: &ConversationHistory) -> ExitCode {
     match &story.damage {
         None => ExitCode::SUCCESS,
         Some(damage) => {
-            output::print_note(&format!("windlass: {}: {damage}", story.lane));
+            terminal::print_note(&format!("windlass: {}: {damage}", story.lane));
             ExitCode::FAILURE
         }
     }

@@ -4,7 +4,6 @@
 
 mod api_keys;
 mod config_files;
-mod doctor_messages;
 mod paths;
 mod processes;
 mod store_checks;
@@ -14,10 +13,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::args::DoctorArgs;
-use super::style::{Color, OutputStyle};
+use crate::args::inspect_args::DoctorArgs;
 use crate::config::config_toml;
 use crate::setup;
+use crate::terminal::{Color, OutputStyle};
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

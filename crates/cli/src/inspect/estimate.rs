@@ -5,7 +5,7 @@ use windlass::core::budget::spending::Spending;
 use windlass::core::log::record::Record;
 
 use super::history::RecordContext;
-use super::number_format::{count_noun, format_dollars};
+use crate::terminal::number_format::{count_noun, format_dollars};
 
 /// Whether the price of the model is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,8 +13,7 @@ use windlass::ports::{
 };
 
 use super::history::ConversationHistory;
-use super::style::{Color, OutputStyle, sanitize_line, to_one_line};
-use super::time_format;
+use crate::terminal::{Color, OutputStyle, sanitize_line, time_format, to_one_line};
 
 /// Maximum characters of an event's fields.
 const MAX_FIELD_CHARS: usize = 400;

@@ -1,9 +1,8 @@
 //! `windlass explain`: why a run stopped or what it waits for, in sentences with the log entries
 //! that prove them.
 
-mod compaction_events;
+pub(crate) mod compaction_events;
 mod denied_calls;
-mod explain_messages;
 mod guard_events;
 mod model_events;
 mod run_state;
@@ -22,9 +21,9 @@ use windlass::ports::LaneInfo;
 
 use super::estimate::charged_unmeasured;
 use super::history::{ConversationHistory, RecordContext};
-use super::style::{Color, OutputStyle};
 use super::worker_status::Need;
-use crate::present::QuestionView;
+use crate::messages::{QuestionView, report};
+use crate::terminal::{Color, OutputStyle};
 
 /// Maximum number of sentences printed per section; JSON output has all of them.
 const MAX_SENTENCES: usize = 30;
@@ -39,7 +38,7 @@ pub(crate) struct ExplainSentence {
 /// The topic of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum SectionTopic {
+pub(crate) enum SectionTopic {
     Ending,
     Limits,
     Calls,
@@ -152,7 +151,7 @@ pub(crate) fn explain(
         (SectionTopic::Context, compaction_events::add_window_state(room, &past)),
         (SectionTopic::Recoveries, model_events::add_truncation_count(models, &past)),
         (SectionTopic::Guards, guards),
-        (SectionTopic::Journal, explain_messages::journal_sentences(&past.state_at_end.journal)),
+        (SectionTopic::Journal, report::explain::journal_sentences(&past.state_at_end.journal)),
     ];
     let spoken = sections.into_iter().filter(|(_, sentences)| !sentences.is_empty());
     let sections = spoken.map(|(topic, sentences)| ExplainSection { topic, sentences }).collect();
@@ -176,13 +175,13 @@ fn is_at_work(state: RunState) -> bool {
 
 /// What to do after a run that stopped with this cause.
 pub(crate) fn next_step(cause: StopCause, lane: &LaneId) -> String {
-    explain_messages::next_step(cause, lane)
+    report::explain::next_step(cause, lane)
 }
 
 /// The state of a run, in a few sentences.
 pub(crate) fn state_summary(story: &ConversationHistory, run: &RunId) -> Vec<String> {
     let account = explain(story, run, Driver::default());
-    let title = explain_messages::run_title(&account.run, &account.conversation, account.state);
+    let title = report::explain::run_title(&account.run, &account.conversation, account.state);
     let wanted = |about: SectionTopic| matches!(about, SectionTopic::Ending | SectionTopic::Limits);
     let sections = account.sections.into_iter().filter(|section| wanted(section.topic));
     let said = sections.flat_map(|section| section.sentences).map(|said| said.text);
@@ -218,13 +217,12 @@ impl ExplainSentence {
     }
 
     /// A sentence that needs no entries as proof: it is about the current state.
-    fn without_proof(text: impl Into<String>) -> Self {
+    pub(crate) fn without_proof(text: impl Into<String>) -> Self {
         Self { text: text.into(), entries: Vec::new() }
     }
 
     fn to_line(&self, paper: OutputStyle) -> String {
-        paper
-            .wrap(&format!("{}{}", self.text, explain_messages::entry_references(&self.entries)), 2)
+        paper.wrap(&format!("{}{}", self.text, report::explain::entry_references(&self.entries)), 2)
     }
 }
 
@@ -232,20 +230,20 @@ impl RunExplanation {
     /// Renders the explanation as lines of text.
     pub(crate) fn to_lines(&self, paper: OutputStyle) -> Vec<String> {
         let title = match self.is_interrupted {
-            true => explain_messages::interrupted(&self.run, &self.conversation),
-            false => explain_messages::run_title(&self.run, &self.conversation, self.state),
+            true => report::explain::interrupted(&self.run, &self.conversation),
+            false => report::explain::run_title(&self.run, &self.conversation, self.state),
         };
         let mut lines = vec![paper.paint(Color::Bold, &title)];
         for section in &self.sections {
             lines.push(String::new());
             let heading = match (self.is_interrupted, section.topic) {
                 (true, SectionTopic::Ending) => "What it was doing",
-                (_, about) => explain_messages::section_heading(about, self.state),
+                (_, about) => report::explain::section_heading(about, self.state),
             };
             lines.push(paper.paint(Color::Bold, heading));
             let hidden = section.sentences.len().saturating_sub(MAX_SENTENCES);
             if hidden > 0 {
-                lines.push(explain_messages::hidden_sentences(hidden));
+                lines.push(report::explain::hidden_sentences(hidden));
             }
             lines.extend(section.sentences.iter().skip(hidden).map(|said| said.to_line(paper)));
         }

@@ -8,7 +8,7 @@ use anyhow::bail;
 use windlass::core::log::ids::{LaneId, RunId};
 use windlass::ports::{RunInfo, Store};
 
-use super::inspect_messages;
+use crate::messages;
 
 /// The prefix of generated conversation ids.
 pub(crate) const LANE_PREFIX: &str = "conversation:";
@@ -45,12 +45,12 @@ pub(crate) async fn find_target(
         let newest = newest_run_in_folder(store, folder).await?;
         return match newest {
             Some(run) => Ok(RunTarget::from_run(&run)),
-            None => bail!(inspect_messages::no_run_in_folder(&canonical_folder(folder))),
+            None => bail!(messages::inspect::no_run_in_folder(&canonical_folder(folder))),
         };
     };
     let id = id.trim();
     if id.is_empty() {
-        bail!(inspect_messages::EMPTY_ID);
+        bail!(messages::inspect::EMPTY_ID);
     }
     for name in [id.to_owned(), format!("{LANE_PREFIX}{id}")] {
         let lane = LaneId::from(name);
@@ -117,8 +117,8 @@ pub(crate) fn find_among(runs: &[RunInfo], id: &str) -> anyhow::Result<RunTarget
         }
     }
     match runs.is_empty() {
-        true => bail!(inspect_messages::no_runs_for_id(id)),
-        false => bail!(inspect_messages::unknown_id(id)),
+        true => bail!(messages::inspect::no_runs_for_id(id)),
+        false => bail!(messages::inspect::unknown_id(id)),
     }
 }
 
@@ -153,7 +153,7 @@ fn single_match(
         (lanes, runs) => {
             let lanes = lanes.iter().map(|lane| lane.as_str());
             let names: Vec<&str> = lanes.chain(runs.iter().map(|run| run.run.as_str())).collect();
-            bail!(inspect_messages::ambiguous_id(id, &names))
+            bail!(messages::inspect::ambiguous_id(id, &names))
         }
     }
 }
@@ -173,5 +173,5 @@ fn root_lane(lane: &str) -> &str {
 }
 
 #[cfg(test)]
-#[path = "find_tests.rs"]
-mod find_tests;
+#[path = "id_lookup_tests.rs"]
+mod id_lookup_tests;

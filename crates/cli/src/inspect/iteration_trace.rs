@@ -1,7 +1,5 @@
 //! The iteration table of a run: one row per model call; the last row has the stop reason.
 
-mod trace_messages;
-
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -10,10 +8,10 @@ use windlass::core::message::reply::TokenUsage;
 use windlass::core::projection::{Row, TraceCall, TraceRow};
 
 use super::history::ConversationHistory;
-use super::inspect_messages::stored_name;
-use super::number_format::group_digits;
-use super::style::{Color, OutputStyle, sanitize_line, truncate};
-use super::time_format;
+use crate::messages::inspect::stored_name;
+use crate::messages::report;
+use crate::terminal::number_format::group_digits;
+use crate::terminal::{Color, OutputStyle, sanitize_line, time_format, truncate};
 
 /// Characters of a row without the calls.
 const FIXED_CHARS: usize = 58;
@@ -66,7 +64,7 @@ pub(crate) fn build_traces(story: &ConversationHistory, only: Option<&RunId>) ->
     let trace = |run: RunId| {
         let rows = rows.iter().filter(|row| row.run == run).cloned().collect();
         RunTrace {
-            closing_line: trace_messages::closing_line(story, &run),
+            closing_line: report::trace::closing_line(story, &run),
             open_iteration: find_open_iteration(story, &run),
             run,
             rows,
@@ -85,7 +83,7 @@ fn find_open_iteration(story: &ConversationHistory, run: &RunId) -> Option<OpenI
     }
     let transition =
         story.conversation.last_reply.as_ref().map(|last| stored_name(&last.transition))?;
-    let calls = active.round()?.calls.iter().map(trace_messages::open_call_cell).collect();
+    let calls = active.round()?.calls.iter().map(report::trace::open_call_cell).collect();
     Some(OpenIteration { iter, transition, calls })
 }
 
@@ -125,15 +123,15 @@ impl RunTrace {
             return self.to_narrow_table(paper, first);
         }
         let room = paper.width().saturating_sub(FIXED_CHARS);
-        let mut lines = vec![paper.paint(Color::Dim, &trace_messages::table_heading(room, first))];
+        let mut lines = vec![paper.paint(Color::Dim, &report::trace::table_heading(room, first))];
         for row in &self.rows {
             lines.extend(row_lines(row, room));
         }
         if let Some(open) = &self.open_iteration {
             lines.extend(open.to_lines(room));
         }
-        lines.extend(trace_messages::model_lines(&self.rows));
-        lines.extend(trace_messages::unknown_reason(&self.rows));
+        lines.extend(report::trace::model_lines(&self.rows));
+        lines.extend(report::trace::unknown_reason(&self.rows));
         lines.push(self.closing_line.clone());
         lines
     }
@@ -143,11 +141,11 @@ impl RunTrace {
         let below = |told: &[String]| -> Vec<String> {
             told.iter().map(|call| paper.wrap(call, STACKED_INDENT)).collect()
         };
-        let mut lines = vec![paper.paint(Color::Dim, &trace_messages::narrow_heading(first))];
+        let mut lines = vec![paper.paint(Color::Dim, &report::trace::narrow_heading(first))];
         for row in &self.rows {
-            let told: Vec<String> = row.tool_calls.iter().map(trace_messages::call_cell).collect();
+            let told: Vec<String> = row.tool_calls.iter().map(report::trace::call_cell).collect();
             let (input, output) = format_tokens(&row.usage);
-            lines.push(paper.wrap(&trace_messages::narrow_row(row, &input, &output), 0));
+            lines.push(paper.wrap(&report::trace::narrow_row(row, &input, &output), 0));
             lines.extend(below(&told));
         }
         if let Some(open) = &self.open_iteration {
@@ -177,7 +175,7 @@ impl OpenIteration {
 
 /// The lines of a row; many calls take more lines.
 fn row_lines(row: &TraceRow, room: usize) -> Vec<String> {
-    let told: Vec<String> = row.tool_calls.iter().map(trace_messages::call_cell).collect();
+    let told: Vec<String> = row.tool_calls.iter().map(report::trace::call_cell).collect();
     let calls = pack_calls(&told, room);
     let mut calls = calls.iter();
     let first = calls.next().map_or("", String::as_str);

@@ -4,7 +4,7 @@ use serde::Serialize;
 use windlass::core::run::journal::{JournalEntry, JournalField, JournalList};
 
 use super::history::ConversationHistory;
-use super::style::{Color, OutputStyle, sanitize_line};
+use crate::terminal::{Color, OutputStyle, sanitize_line};
 
 const SHOWN_FIELDS: [JournalField; 3] =
     [JournalField::Objective, JournalField::CurrentState, JournalField::HandoffNextAction];

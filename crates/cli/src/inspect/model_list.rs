@@ -6,9 +6,9 @@ use windlass::models::{
     CapabilityTable, Credential, Evidence, Provider, ProviderTable, TokenPrices,
 };
 
-use super::number_format::group_digits;
-use super::style::{Color, OutputStyle};
 use crate::config::config_toml::Config;
+use crate::terminal::number_format::group_digits;
+use crate::terminal::{Color, OutputStyle};
 
 /// The list printed by `windlass models`.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use windlass::ports::{RunInfo, Store};
 use super::history::ConversationHistory;
 use super::id_lookup::RunTarget;
 use super::worker_status::{Need, WorkerList};
-use crate::output;
+use crate::terminal;
 
 /// A queued prompt that waits.
 #[derive(Debug, Serialize)]
@@ -45,7 +45,7 @@ pub(crate) async fn find_pending_run(
         return Ok(None);
     };
     let waits_for = waiting_reason(store, &run).await?.map(|need| need.to_string());
-    let given = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(output::sanitize_text);
+    let given = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(terminal::sanitize_text);
     Ok(Some(PendingRun {
         prompt: given(&run.description.prompt),
         folder: given(&run.description.folder),
@@ -79,22 +79,22 @@ impl PendingRun {
     /// Prints the pending run.
     pub(crate) fn print(&self, json: bool) -> anyhow::Result<ExitCode> {
         if json {
-            output::print_line(&serde_json::to_string(self)?);
+            terminal::print_line(&serde_json::to_string(self)?);
             return Ok(ExitCode::SUCCESS);
         }
-        output::print_line(&format!("Run {} of {} is queued.", self.run, self.conversation));
+        terminal::print_line(&format!("Run {} of {} is queued.", self.run, self.conversation));
         if let Some(prompt) = &self.prompt {
-            output::print_line(&format!("Prompt: {prompt}"));
+            terminal::print_line(&format!("Prompt: {prompt}"));
         }
         if let Some(folder) = &self.folder {
-            output::print_line(&format!("Folder: {folder}"));
+            terminal::print_line(&format!("Folder: {folder}"));
         }
         if self.cancel_requested {
-            output::print_line("It was asked to end; the next worker that takes it ends it.");
+            terminal::print_line("It was asked to end; the next worker that takes it ends it.");
         }
         match &self.waits_for {
-            Some(waits_for) => output::print_line(&format!("It is {waits_for}.")),
-            None => output::print_line("A worker is about to take it."),
+            Some(waits_for) => terminal::print_line(&format!("It is {waits_for}.")),
+            None => terminal::print_line("A worker is about to take it."),
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -10,8 +10,7 @@ use windlass::core::log::input::Input;
 use windlass::core::projection::RawRow;
 
 use super::history::ConversationHistory;
-use super::time_format;
-use crate::output::sanitize_text;
+use crate::terminal::{sanitize_text, time_format};
 
 /// The model call to which a response belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use windlass::core::log::ids::UnixMillis;
 use windlass::core::stop::RunState;
 use windlass::ports::RunInfo;
 
-use super::args::RunsArgs;
 use super::id_lookup;
-use super::style::Color;
 use super::worker_status::Need;
+use crate::args::inspect_args::RunsArgs;
+use crate::terminal::Color;
 
 pub(crate) use run_table::{TableContext, format_table};
 
@@ -179,5 +179,5 @@ fn to_dollars(usd_micros: u64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "runs_tests.rs"]
-mod runs_tests;
+#[path = "run_list_tests.rs"]
+mod run_list_tests;

@@ -1,8 +1,6 @@
 //! Statistics over runs, computed from how each ended: how often a limit stopped one, how often a
 //! stop was unexpected, and how many iterations an answer takes.
 
-mod stats_messages;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +8,8 @@ use serde::Serialize;
 use windlass::StopCause;
 use windlass::ports::{EventCount, RunTraceEnd, ToolStats};
 
-use super::style::OutputStyle;
+use crate::messages::report;
+use crate::terminal::OutputStyle;
 
 /// Maximum number of lines of the histogram.
 const MAX_BARS: u32 = 20;
@@ -143,14 +142,14 @@ fn is_within_target(unexpected: usize, runs: usize) -> bool {
 impl RunStats {
     /// Renders the statistics as text, with the histogram.
     pub(crate) fn to_lines(&self, paper: OutputStyle, days: Option<u32>) -> Vec<String> {
-        let mut lines = stats_messages::share_lines(self, paper, days);
+        let mut lines = report::stats::share_lines(self, paper, days);
         if !self.iterations_to_end_turn.is_empty() {
             lines.push(String::new());
-            lines.push(stats_messages::histogram_title(self, paper));
-            lines.extend(stats_messages::bar_lines(&self.histogram_bars(), paper));
+            lines.push(report::stats::histogram_title(self, paper));
+            lines.extend(report::stats::bar_lines(&self.histogram_bars(), paper));
         }
-        lines.extend(stats_messages::agent_lines(self, paper));
-        lines.extend(stats_messages::tool_lines(self, paper));
+        lines.extend(report::stats::agent_lines(self, paper));
+        lines.extend(report::stats::tool_lines(self, paper));
         lines
     }
 
@@ -169,7 +168,7 @@ impl RunStats {
     }
 
     /// The number of iterations that this percentage of the answers does not exceed.
-    fn quantile(&self, percent: usize) -> u32 {
+    pub(crate) fn quantile(&self, percent: usize) -> u32 {
         let total: usize = self.iterations_to_end_turn.values().sum();
         let rank = total.saturating_mul(percent).div_ceil(100).max(1);
         let mut seen = 0;
@@ -183,10 +182,10 @@ impl RunStats {
 
 /// One bar of the histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct HistogramBar {
-    from: u32,
-    upto: u32,
-    runs: usize,
+pub(crate) struct HistogramBar {
+    pub(crate) from: u32,
+    pub(crate) upto: u32,
+    pub(crate) runs: usize,
 }
 
 #[cfg(test)]

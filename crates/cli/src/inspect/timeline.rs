@@ -19,7 +19,7 @@ use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 
 use super::history::{ConversationHistory, RecordContext};
-use super::inspect_messages as common;
+use crate::messages::inspect as common;
 
 /// One item of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::output::sanitize_text;
+use crate::terminal::sanitize_text;
 
 /// Quotes a name as one word of a shell command.
 pub(crate) fn shell_word(name: &(impl fmt::Display + ?Sized)) -> String {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use windlass::core::log::ids::ModelCallId;
 
 use super::markdown::MarkdownRenderer;
-use super::terminal::{ColorSupport, TerminalStyle, sanitize_text, terminal_width};
 use crate::messages;
+use crate::terminal::{Color, ColorSupport, sanitize_text, terminal_width};
 
 /// Maximum number of consecutive replies that are remembered: a truncated answer consists of
 /// several.
@@ -190,11 +190,7 @@ impl AnswerText {
     fn print_discard_mark(&mut self) -> io::Result<()> {
         self.end_line()?;
         if let AnswerScreen::Terminal { colours, .. } = &self.screen {
-            writeln!(
-                io::stdout(),
-                "{}",
-                colours.paint(TerminalStyle::Dim, messages::TEXT_DISCARDED)
-            )?;
+            writeln!(io::stdout(), "{}", colours.paint(Color::Dim, messages::TEXT_DISCARDED))?;
         }
         Ok(())
     }
@@ -233,5 +229,5 @@ impl AnswerText {
 /// Prints text between calls as progress: standard output is for the answer alone.
 fn print_progress(text: &str) -> io::Result<()> {
     let text = sanitize_text(text.trim_end());
-    writeln!(io::stderr(), "{}", ColorSupport::of_stderr().paint(TerminalStyle::Dim, &text))
+    writeln!(io::stderr(), "{}", ColorSupport::of_stderr().paint(Color::Dim, &text))
 }

@@ -3,11 +3,11 @@
 
 use windlass::tools::DiffHunk;
 
-use super::terminal::{ColorSupport, TerminalStyle, sanitize_text};
+use crate::terminal::{Color, ColorSupport, sanitize_text};
 
 #[cfg(test)]
-#[path = "changes_tests.rs"]
-mod changes_tests;
+#[path = "diff_view_tests.rs"]
+mod diff_view_tests;
 
 /// Maximum number of lines of one change.
 const MAX_LINES: usize = 16;
@@ -24,7 +24,7 @@ pub(super) fn diff_lines(hunks: &[DiffHunk], colours: ColorSupport) -> Vec<Strin
         apart.iter().take(MAX_LINES).map(|line| line.paint(colours)).collect();
     if count > MAX_LINES {
         let more = format!("        … {} more lines", count - MAX_LINES);
-        shown.push(colours.paint(TerminalStyle::Dim, &more));
+        shown.push(colours.paint(Color::Dim, &more));
     }
     shown
 }
@@ -45,9 +45,9 @@ impl DiffLine<'_> {
             cut.push('…');
         }
         let style = match self.sign {
-            '-' => TerminalStyle::Red,
-            '+' => TerminalStyle::Green,
-            _ => TerminalStyle::Dim,
+            '-' => Color::Red,
+            '+' => Color::Green,
+            _ => Color::Dim,
         };
         colours.paint(style, format!("    {number:>4} {}{cut}", self.sign).trim_end())
     }

@@ -12,15 +12,16 @@ use windlass::ports::SessionEndReason;
 use windlass::{RunOutcome, RunStream, Session, StopCause, StreamItem};
 
 use super::json_output::JsonOutput;
-use super::question_prompt::{EndOfInput, ProjectContext, PromptLine};
+use super::question_prompt::{self, EndOfInput, ProjectContext, PromptLine};
+use super::queued_prompts;
 use super::retry_timeout::{ModelUnreachable, RetryTimeout};
-use super::signals::{SignalAction, SignalListener};
+use super::signals::{self, SignalAction, SignalListener};
 use super::text_output::TextOutput;
-use super::{print_note, question_prompt, queued_prompts, signals};
 use crate::args::{AgentArgs, WhenAsked};
 use crate::exit::ExitReason;
 use crate::messages;
 use crate::setup::RunSetup;
+use crate::terminal::print_note;
 
 /// Time between two updates of the progress line.
 const DRAW_INTERVAL: Duration = Duration::from_millis(120);

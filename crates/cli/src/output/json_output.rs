@@ -15,8 +15,7 @@ use windlass::core::message::raw_json::RawJson;
 use windlass::core::message::reply::ModelReply;
 use windlass::core::permission::PermissionDecision;
 use windlass::core::run::active_run::Run;
-use windlass::core::run::conversation::CompactionRequest;
-use windlass::core::run::conversation::Conversation;
+use windlass::core::run::conversation::{CompactionRequest, Conversation};
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::ports::Clock;
 use windlass::{RunOutcome, StreamItem, SystemClock};
@@ -374,5 +373,5 @@ impl JsonOutput {
 }
 
 #[cfg(test)]
-#[path = "frames_tests.rs"]
-mod frames_tests;
+#[path = "json_output_tests.rs"]
+mod json_output_tests;

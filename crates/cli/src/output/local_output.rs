@@ -6,10 +6,11 @@ use windlass::core::log::ids::LaneId;
 use windlass::core::run::conversation::Conversation;
 
 use super::json_output::JsonOutput;
-use super::{print_line, result_message};
+use super::result_message;
 use crate::args::{AgentArgs, PrintArgs};
 use crate::prompt::slash_command::LocalCommand;
 use crate::setup::{self, RunSetup};
+use crate::terminal::print_line;
 
 /// Prints the answer of a command that needs no model.
 pub(crate) fn print_local_answer(

@@ -9,8 +9,8 @@ use super::sdk_messages::usage_fields;
 use crate::setup;
 
 #[cfg(test)]
-#[path = "partial_tests.rs"]
-mod partial_tests;
+#[path = "partial_message_tests.rs"]
+mod partial_message_tests;
 
 /// The kind of a streamed piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use windlass::HumanAnswer;
 use windlass::core::call::call_state::Call;
 use windlass::core::permission::{
@@ -14,15 +15,12 @@ use windlass::core::permission::{
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-use super::terminal::{
-    ColorSupport, TerminalStyle, sanitize_text, terminal_width, wrap_choices, wrap_words,
+use crate::config::trust::folder_trust::TrustState;
+use crate::config::trust::project_rules;
+use crate::messages::{self, ModelQuestion};
+use crate::terminal::{
+    Color, ColorSupport, sanitize_text, terminal_width, wrap_choices, wrap_words,
 };
-use crate::config::folder_trust::TrustState;
-use crate::config::project_rules;
-use crate::messages;
-use crate::present::{self, ModelQuestion};
 
 /// Rows of a terminal that does not report its size.
 const DEFAULT_ROWS: usize = 24;
@@ -108,11 +106,11 @@ fn ask_blocking(
         return ask_choices(&asked, prompt);
     }
     let (title, details) = messages::question_for_terminal(&question.kind, now, &project.folder);
-    print_styled(TerminalStyle::Bold, &title)?;
+    print_styled(Color::Bold, &title)?;
     print_paged(&details, prompt)?;
     let rule = question.kind.call().and_then(|call| suggest_rule_for(now, call));
     // A rule of the project applies in all of its folders: it is saved in the topmost one.
-    let trust = match present::command_folder(&question.kind, now) {
+    let trust = match messages::command_folder(&question.kind, now) {
         Some(_) => TrustState::Untrusted,
         None => project.trust,
     };
@@ -147,7 +145,7 @@ fn model_questions(question: &Question, now: &Conversation) -> Vec<ModelQuestion
     let QuestionKind::ModelQuestion { call } = question.kind else { return Vec::new() };
     let round = now.run.as_ref().and_then(|run| run.round());
     let call = round.and_then(|round| round.call(call));
-    call.map(|call| present::parse_model_questions(&call.tool_use.input)).unwrap_or_default()
+    call.map(|call| messages::parse_model_questions(&call.tool_use.input)).unwrap_or_default()
 }
 
 /// Asks the questions one after the other, each with its choices.
@@ -166,19 +164,19 @@ fn ask_choices(asked: &[ModelQuestion], prompt: &PromptLine) -> anyhow::Result<H
         };
         answers.push(answer);
     }
-    Ok(HumanAnswer::Text { text: present::join_answers(asked, &answers).into() })
+    Ok(HumanAnswer::Text { text: messages::join_answers(asked, &answers).into() })
 }
 
 /// Prints a question of the model with its choices.
 fn print_choices(question: &ModelQuestion) -> io::Result<()> {
     let lines = question.question_lines();
     let (title, options) = lines.split_first().map_or(("", &[][..]), |(title, rest)| (title, rest));
-    print_styled(TerminalStyle::Bold, title)?;
+    print_styled(Color::Bold, title)?;
     // Indented to the text after an option's number.
     options.iter().try_for_each(|option| print_wrapped(option, 5))
 }
 
-fn print_styled(style: TerminalStyle, text: &str) -> io::Result<()> {
+fn print_styled(style: Color, text: &str) -> io::Result<()> {
     let text = wrap_words(&sanitize_text(text), terminal_width(io::stderr()), 0);
     writeln!(io::stderr(), "{}", ColorSupport::of_stderr().paint(style, &text))
 }
@@ -247,8 +245,8 @@ fn paint_diff_line(line: &str) -> String {
         !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
     });
     match sign {
-        Some("-") => colours.paint(TerminalStyle::Red, &text),
-        Some("+") => colours.paint(TerminalStyle::Green, &text),
+        Some("-") => colours.paint(Color::Red, &text),
+        Some("+") => colours.paint(Color::Green, &text),
         _ => text,
     }
 }
@@ -350,5 +348,5 @@ fn parse_typed_answer(
 }
 
 #[cfg(test)]
-#[path = "prompter_tests.rs"]
-mod prompter_tests;
+#[path = "question_prompt_tests.rs"]
+mod question_prompt_tests;

@@ -7,11 +7,11 @@ use windlass::core::run::conversation::Conversation;
 use windlass::{RunOutcome, Session};
 
 use super::follow_run::{FollowInterrupt, RunOrigin, RunView, follow_stream};
-use super::print_note;
 use super::signals::SignalListener;
 use crate::args::AgentArgs;
 use crate::messages;
 use crate::setup::RunSetup;
+use crate::terminal::print_note;
 
 /// Drives queued prompts until no run is active, or a run needs an answer.
 pub(super) async fn drive_queued_prompts(

@@ -16,9 +16,8 @@ use windlass::core::stop::ResultSubtype;
 use windlass::{RunOutcome, StopCause};
 
 use super::sdk_messages::usage_fields;
-use crate::inspect::inspect_messages::why_with;
-use crate::messages;
-use crate::present::QuestionView;
+use crate::messages::inspect::why_with;
+use crate::messages::{self, QuestionView};
 use crate::sdk::ResultLabel;
 
 /// Micro-dollars per dollar.

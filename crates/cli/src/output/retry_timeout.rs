@@ -11,8 +11,8 @@ use windlass::core::settings::conversation_settings::Settings;
 use windlass::core::settings::limits::Limits;
 
 #[cfg(test)]
-#[path = "patience_tests.rs"]
-mod patience_tests;
+#[path = "retry_timeout_tests.rs"]
+mod retry_timeout_tests;
 
 /// The wait limit of a client.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use windlass::core::message::raw_json::RawJson;
 use windlass::core::message::reply::TokenUsage;
 use windlass::tools::sdk_result;
 
-use crate::inspect::time_format::format_iso;
 use crate::setup;
+use crate::terminal::time_format::format_iso;
 
 /// One block of a reply: `of` is the model and the message.
 pub(super) fn assistant_block(
@@ -188,5 +188,5 @@ pub(super) fn usage_fields(usage: &TokenUsage) -> Value {
 }
 
 #[cfg(test)]
-#[path = "messages_tests.rs"]
-mod messages_tests;
+#[path = "sdk_messages_tests.rs"]
+mod sdk_messages_tests;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use super::terminal::{fit_columns, sanitize_text, terminal_width};
-use crate::inspect::number_format::count_noun;
+use crate::terminal::number_format::count_noun;
+use crate::terminal::{fit_columns, sanitize_text, terminal_width};
 
 /// The animation frames of the spinner.
 const SPINNER_FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];

@@ -18,10 +18,10 @@ use super::answer_text::{AnswerText, ReplyRole};
 use super::diff_view;
 use super::retry_timeout::RetryTimeout;
 use super::spinner::Spinner;
-use super::terminal::{ColorSupport, TerminalStyle, sanitize_text};
 use crate::exit::ExitReason;
-use crate::inspect::inspect_messages::error_message;
-use crate::{messages, present};
+use crate::messages;
+use crate::messages::inspect::error_message;
+use crate::terminal::{Color, ColorSupport, sanitize_text};
 
 /// The text output of one run.
 pub(super) struct TextOutput {
@@ -121,11 +121,7 @@ impl TextOutput {
     pub(super) fn print_note(&mut self, text: &str) {
         self.clear_spinner();
         let _ = self.end_line();
-        let _ = writeln!(
-            io::stderr(),
-            "{}",
-            self.colours.paint(TerminalStyle::Dim, &sanitize_text(text))
-        );
+        let _ = writeln!(io::stderr(), "{}", self.colours.paint(Color::Dim, &sanitize_text(text)));
     }
 
     fn clear_spinner(&mut self) {
@@ -155,7 +151,7 @@ impl TextOutput {
         self.clear_spinner();
         self.thinking = true;
         let mut err = io::stderr().lock();
-        err.write_all(self.colours.paint(TerminalStyle::Dim, &sanitize_text(piece)).as_bytes())?;
+        err.write_all(self.colours.paint(Color::Dim, &sanitize_text(piece)).as_bytes())?;
         err.flush()
     }
 
@@ -181,7 +177,7 @@ impl TextOutput {
                 writeln!(
                     io::stderr(),
                     "{}",
-                    self.colours.paint(TerminalStyle::Dim, &sanitize_text(&about))
+                    self.colours.paint(Color::Dim, &sanitize_text(&about))
                 )?;
                 last = Some(about);
             }
@@ -234,11 +230,7 @@ impl TextOutput {
     fn print_task_list(&mut self, call: CallId) -> io::Result<()> {
         let tasks = self.calls.tasks.remove(&call).unwrap_or_default();
         tasks.iter().try_for_each(|task| {
-            writeln!(
-                io::stderr(),
-                "{}",
-                self.colours.paint(TerminalStyle::Dim, &sanitize_text(task))
-            )
+            writeln!(io::stderr(), "{}", self.colours.paint(Color::Dim, &sanitize_text(task)))
         })
     }
 
@@ -272,7 +264,7 @@ impl TextOutput {
                 let id = CallId { model_call: *model_call, index };
                 self.calls.names.insert(id, messages::call_line(call));
                 if &*call.name == "TodoWrite" {
-                    self.calls.tasks.insert(id, present::task_lines(&call.input));
+                    self.calls.tasks.insert(id, messages::task_lines(&call.input));
                 }
             }
         }

@@ -5,17 +5,17 @@ use std::io::{self, BufRead, Write};
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::question_prompt::{PromptLine, print_paged};
-use super::terminal::{ColorSupport, TerminalStyle, sanitize_text};
-use crate::config::folder_trust::FolderTrust;
-use crate::config::trust_file::TrustDecision;
+use crate::config::trust::folder_trust::FolderTrust;
+use crate::config::trust::trust_file::TrustDecision;
 use crate::messages;
+use crate::terminal::{Color, ColorSupport, sanitize_text};
 
 /// Asks whether to trust the folder; `None` at the end of input.
 pub(crate) fn ask_trust(at: &FolderTrust) -> io::Result<Option<TrustDecision>> {
     let mut out = io::stderr();
     let colours = ColorSupport::of_stderr();
     let title = sanitize_text(&messages::trust_question(at));
-    writeln!(out, "{}", colours.paint(TerminalStyle::Bold, &title))?;
+    writeln!(out, "{}", colours.paint(Color::Bold, &title))?;
     if print_paged(&messages::grant_lines(&at.grants), &PromptLine::default()).is_err() {
         return Ok(None);
     }

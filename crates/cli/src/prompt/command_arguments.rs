@@ -2,8 +2,8 @@
 //! Inserted text is not expanded again.
 
 #[cfg(test)]
-#[path = "arguments_tests.rs"]
-mod arguments_tests;
+#[path = "command_arguments_tests.rs"]
+mod command_arguments_tests;
 
 /// The placeholder for all arguments.
 const ALL_ARGUMENTS: &str = "ARGUMENTS";

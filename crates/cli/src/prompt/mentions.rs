@@ -5,8 +5,7 @@ use windlass::core::log::ids::LaneId;
 use windlass::core::message::content_block::ContentBlock;
 use windlass::tools::{Attachment, ToolContext};
 
-use crate::messages;
-use crate::output;
+use crate::{messages, terminal};
 
 #[cfg(test)]
 #[path = "mentions_tests.rs"]
@@ -40,7 +39,7 @@ pub(crate) fn prompt_blocks(
         let attached = attachment_blocks(path, attached);
         bytes += attached.iter().map(|block| block.raw().text().len()).sum::<usize>();
         if bytes > MAX_ATTACHED_BYTES {
-            output::print_note(&messages::not_attached(path, "too much is attached already"));
+            terminal::print_note(&messages::not_attached(path, "too much is attached already"));
             break;
         }
         blocks.extend(attached);
@@ -81,7 +80,7 @@ fn resolve_mention<'p>(
             Ok(Some(attached)) => return Some((path, attached)),
             Ok(None) => {}
             Err(refused) => {
-                output::print_note(&messages::not_attached(path, &refused.message));
+                terminal::print_note(&messages::not_attached(path, &refused.message));
                 return None;
             }
         }

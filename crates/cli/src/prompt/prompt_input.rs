@@ -7,8 +7,7 @@ use std::os::fd::AsFd;
 use anyhow::{Context, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::messages;
-use crate::output;
+use crate::{messages, terminal};
 
 /// Maximum size of a prompt; larger ones are rejected.
 const MAX_PROMPT_BYTES: u64 = 16 << 20;
@@ -41,7 +40,7 @@ fn read_piped_input() -> anyhow::Result<Option<String>> {
         StdinKind::File => {}
         StdinKind::Pipe if wait_for_input()? => {}
         StdinKind::Pipe => {
-            output::print_note(messages::STDIN_TIMED_OUT);
+            terminal::print_note(messages::STDIN_TIMED_OUT);
             return Ok(None);
         }
         StdinKind::Empty => return Ok(None),

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use crate::config::custom_commands::CustomCommand;
+use crate::config::claude::custom_commands::CustomCommand;
 
 #[cfg(test)]
-#[path = "slash_tests.rs"]
-mod slash_tests;
+#[path = "slash_command_tests.rs"]
+mod slash_command_tests;
 
 /// A built-in slash command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,12 +8,13 @@ use windlass::AgentDefinition;
 
 use super::ModelNeed;
 use crate::args::AgentArgs;
-use crate::config::agent_files::{self, AgentFile, LoadedAgents};
+use crate::config::claude::agent_files::{self, AgentFile, LoadedAgents};
+use crate::config::claude::{permission_settings, settings_sources};
 use crate::config::config_toml::Config;
-use crate::config::folder_trust::TrustState;
-use crate::config::{model_selection, permission_settings, settings_sources};
+use crate::config::model_selection;
+use crate::config::trust::folder_trust::TrustState;
 use crate::exit::OrUsageError;
-use crate::{messages, output};
+use crate::{messages, terminal};
 
 /// Reads the agent files, and reports what is wrong with them.
 pub(super) fn load_agents(
@@ -24,7 +25,7 @@ pub(super) fn load_agents(
     let reads = |source: &str| args.permissions.reads_source(source);
     let files = agent_files::list_agent_files(reads, workspace, trust);
     let agents = agent_files::load_agents(&files);
-    agents.problems.iter().for_each(|problem| output::print_note(&messages::warning(problem)));
+    agents.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
     settings_sources::tell_of_agents(&args.permissions, &agents.findings).or_usage_error()?;
     Ok(agents)
 }

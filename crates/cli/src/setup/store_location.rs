@@ -12,7 +12,7 @@ use windlass::sqlite::SqliteStore;
 use crate::args::StoreArgs;
 use crate::config::{config_toml, paths};
 use crate::exit::UsageError;
-use crate::{messages, output};
+use crate::{messages, terminal};
 
 /// Opens the store: a server if an address was given, else a file.
 pub(crate) async fn open_store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store>> {
@@ -30,7 +30,7 @@ pub(crate) fn open_file(path: &Path) -> anyhow::Result<SqliteStore> {
     let before = mode().filter(is_open);
     let store = SqliteStore::open(path)?;
     if let (Some(before), Some(after)) = (before, mode().filter(|mode| !is_open(mode))) {
-        output::print_note(&messages::made_private(path, before, after));
+        terminal::print_note(&messages::made_private(path, before, after));
     }
     Ok(store)
 }

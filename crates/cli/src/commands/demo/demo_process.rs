@@ -9,8 +9,7 @@ use anyhow::{Context, bail};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
-use crate::inspect::style::OutputStyle;
-use crate::output::print_line;
+use crate::terminal::{OutputStyle, print_line};
 
 /// Time limit of one step of the demo; a slower one is an error.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);

@@ -3,8 +3,9 @@
 use windlass::core::settings::conversation_settings::CacheLifetime;
 use windlass::models::{CapabilityTable, ModelDescription, Provider, ProviderTable};
 
-use super::{DoctorCheck, doctor_messages};
+use super::DoctorCheck;
 use crate::config::config_toml::{self, Config};
+use crate::messages::report;
 
 /// Checks whether any model can be called. Keys are never printed.
 pub(super) fn check() -> Vec<DoctorCheck> {
@@ -20,7 +21,7 @@ pub(super) fn check() -> Vec<DoctorCheck> {
         let is_own = config.providers.contains_key(&*provider.name);
         match (provider.resolve_credential(&variable), provider.resolve_base_url(&variable)) {
             (Ok(credential), Ok(at)) if is_own || credential.secret().is_some() => {
-                checks.push(DoctorCheck::ok("key", doctor_messages::key_set(&provider.name, &at)));
+                checks.push(DoctorCheck::ok("key", report::doctor::key_set(&provider.name, &at)));
             }
             (Ok(credential), Err(error)) if credential.secret().is_some() => {
                 checks.push(DoctorCheck::broken("key", error.to_string()));
@@ -31,7 +32,7 @@ pub(super) fn check() -> Vec<DoctorCheck> {
         }
     }
     if checks.is_empty() {
-        checks.push(DoctorCheck::note("key", doctor_messages::no_key(&missing)));
+        checks.push(DoctorCheck::note("key", report::doctor::no_key(&missing)));
     }
     checks.push(check_model(&config, &providers));
     checks
@@ -49,13 +50,13 @@ fn check_model(config: &Config, providers: &ProviderTable) -> DoctorCheck {
     let named = named.or_else(|| config.model.clone().map(|name| (name, "config.toml")));
     let by_key = || Some((providers.default_model(&variable)?, "the key that is set"));
     let Some((name, says)) = named.or_else(by_key) else {
-        return DoctorCheck::note("model", doctor_messages::NO_MODEL_CHOSEN);
+        return DoctorCheck::note("model", report::doctor::NO_MODEL_CHOSEN);
     };
     let capabilities = CapabilityTable::built_in().with_overrides(&config.models);
     let lifetime = config.cache_lifetime.unwrap_or(CacheLifetime::FiveMinutes);
     match windlass::models::describe_model(providers, &capabilities, lifetime, &name) {
         Ok(ModelDescription { model, .. }) => {
-            DoctorCheck::ok("model", doctor_messages::default_model(&model, says))
+            DoctorCheck::ok("model", report::doctor::default_model(&model, says))
         }
         Err(error) => DoctorCheck::broken("model", error.to_string()),
     }

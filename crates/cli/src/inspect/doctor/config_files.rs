@@ -3,13 +3,15 @@
 
 use std::path::Path;
 
-use super::{DoctorCheck, doctor_messages};
-use crate::config::folder_trust::{FolderTrust, TrustState};
-use crate::config::settings_check::{self, SettingsFindings};
-use crate::config::settings_sources::{self, SettingsFile};
-use crate::config::{agent_files, config_toml, custom_commands, memory_files, paths};
-use crate::output::sanitize_text;
+use super::DoctorCheck;
+use crate::config::claude::settings_check::{self, SettingsFindings};
+use crate::config::claude::settings_sources::{self, SettingsFile};
+use crate::config::claude::{agent_files, custom_commands, memory_files};
+use crate::config::trust::folder_trust::{FolderTrust, TrustState};
+use crate::config::{config_toml, paths};
+use crate::messages::report;
 use crate::setup;
+use crate::terminal::sanitize_text;
 
 /// Checks every configuration file that applies here.
 pub(super) fn check() -> Vec<DoctorCheck> {
@@ -31,7 +33,7 @@ pub(super) fn check() -> Vec<DoctorCheck> {
     checks.extend(check_trust(&folder));
     let memory = memory_files::load_memory_files(&folder);
     for file in memory.files {
-        checks.push(DoctorCheck::ok("path", doctor_messages::path_status("memory", &file.path)));
+        checks.push(DoctorCheck::ok("path", report::doctor::path_status("memory", &file.path)));
     }
     checks.extend(memory.problems.into_iter().map(|why| DoctorCheck::note("memory", why)));
     checks.extend(check_agents(&folder));
@@ -46,10 +48,10 @@ fn check_trust(folder: &FolderTrust) -> Vec<DoctorCheck> {
         lines.iter().map(|line| format!("\n          {}", sanitize_text(line))).collect();
     match folder.trust {
         TrustState::Trusted => {
-            vec![DoctorCheck::ok("trust", doctor_messages::folder_trusted(&folder.folder) + &lines)]
+            vec![DoctorCheck::ok("trust", report::doctor::folder_trusted(&folder.folder) + &lines)]
         }
         TrustState::Untrusted if folder.has_ignored_grants() => {
-            vec![DoctorCheck::note("trust", doctor_messages::folder_untrusted(folder) + &lines)]
+            vec![DoctorCheck::note("trust", report::doctor::folder_untrusted(folder) + &lines)]
         }
         TrustState::Untrusted => Vec::new(),
     }
@@ -61,8 +63,8 @@ fn check_agents(folder: &FolderTrust) -> Vec<DoctorCheck> {
         &agent_files::list_agent_files(|_| true, &folder.folder, folder.trust),
     );
     let names: Vec<&str> = found.iter().map(|agent| agent.name.as_str()).collect();
-    let known = (!names.is_empty())
-        .then(|| DoctorCheck::ok("agents", doctor_messages::agent_names(&names)));
+    let known =
+        (!names.is_empty()).then(|| DoctorCheck::ok("agents", report::doctor::agent_names(&names)));
     let mut checks: Vec<DoctorCheck> = known.into_iter().collect();
     checks.extend(findings.errors.into_iter().map(|why| DoctorCheck::broken("agents", why)));
     checks.extend(findings.warnings.into_iter().map(|why| DoctorCheck::note("agents", why)));
@@ -85,7 +87,7 @@ fn check_commands(folder: &FolderTrust) -> Vec<DoctorCheck> {
             Err(why) => {
                 checks.push(DoctorCheck::broken(
                     "commands",
-                    doctor_messages::file_ignored(&custom.path(), &why),
+                    report::doctor::file_ignored(&custom.path(), &why),
                 ));
             }
         }
@@ -100,9 +102,9 @@ fn check_config() -> DoctorCheck {
     match (config_toml::read(), paths::config_path()) {
         (Err(error), _) => DoctorCheck::broken("config", format!("{error:#}")),
         (Ok(_), Some(file)) => {
-            DoctorCheck::ok("config", doctor_messages::path_status("config", &file))
+            DoctorCheck::ok("config", report::doctor::path_status("config", &file))
         }
-        (Ok(_), None) => DoctorCheck::ok("config", doctor_messages::NO_CONFIG),
+        (Ok(_), None) => DoctorCheck::ok("config", report::doctor::NO_CONFIG),
     }
 }
 
@@ -114,7 +116,7 @@ fn profiles(folder: &FolderTrust) -> Vec<DoctorCheck> {
         let error = setup::check_profile(name, &config, folder).err()?;
         Some(DoctorCheck::broken(
             "config",
-            doctor_messages::bad_profile(name, &format!("{error:#}")),
+            report::doctor::bad_profile(name, &format!("{error:#}")),
         ))
     };
     config.profile_names().iter().filter_map(|name| broken(name)).collect()
@@ -123,7 +125,7 @@ fn profiles(folder: &FolderTrust) -> Vec<DoctorCheck> {
 /// Reports how long data is kept that no conversation needs.
 fn check_retention() -> Option<DoctorCheck> {
     let keep = config_toml::read().ok()?.keep.to_policy();
-    Some(DoctorCheck::ok("retention", doctor_messages::retention(&keep)))
+    Some(DoctorCheck::ok("retention", report::doctor::retention(&keep)))
 }
 
 /// Checks each existing settings file in the way a run checks it.
@@ -138,17 +140,17 @@ fn check_settings_file(text: &SettingsFile) -> Vec<DoctorCheck> {
     let file = Path::new(&text.location);
     let SettingsFindings { errors, warnings, without_effect } =
         settings_check::check_settings(&text.table);
-    let at = |problem: &String| doctor_messages::settings_problem(file, problem);
+    let at = |problem: &String| report::doctor::settings_problem(file, problem);
     let mut checks: Vec<DoctorCheck> =
         errors.iter().map(|error| DoctorCheck::broken("settings", at(error))).collect();
     checks.extend(warnings.iter().map(|warning| DoctorCheck::note("settings", at(warning))));
     if errors.is_empty() && warnings.is_empty() {
-        checks.push(DoctorCheck::ok("settings", doctor_messages::path_status("settings", file)));
+        checks.push(DoctorCheck::ok("settings", report::doctor::path_status("settings", file)));
     }
     if !without_effect.is_empty() {
         checks.push(DoctorCheck::note(
             "settings",
-            doctor_messages::settings_without_effect(file, &without_effect),
+            report::doctor::settings_without_effect(file, &without_effect),
         ));
     }
     checks

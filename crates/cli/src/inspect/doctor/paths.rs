@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::{DoctorCheck, doctor_messages};
+use super::DoctorCheck;
 use crate::config::paths;
+use crate::messages::report;
 use crate::setup;
 
 /// Lists the paths of this user. Paths of files that are checked are listed with their check.
@@ -11,7 +12,7 @@ pub(super) fn check(store: &Path) -> Vec<DoctorCheck> {
     // A server has no path; whether it responds is reported above.
     let mut checks = match setup::server_address(store) {
         Some(_) => Vec::new(),
-        None => vec![DoctorCheck::ok("path", doctor_messages::path_status("store", store))],
+        None => vec![DoctorCheck::ok("path", report::doctor::path_status("store", store))],
     };
     let Ok(state) = paths::state_folder() else { return checks };
     for (what, path) in [
@@ -19,7 +20,7 @@ pub(super) fn check(store: &Path) -> Vec<DoctorCheck> {
         ("trusted folders", state.join("trust.json")),
         ("scratch space of tools", state.join("desks")),
     ] {
-        checks.push(DoctorCheck::ok("path", doctor_messages::path_status(what, &path)));
+        checks.push(DoctorCheck::ok("path", report::doctor::path_status(what, &path)));
     }
     checks
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use windlass::tools::count_orphans;
 
-use super::{DoctorCheck, doctor_messages};
+use super::DoctorCheck;
 use crate::config::paths;
+use crate::messages::report;
 
 /// Above this size of scratch files the check is a note.
 const LARGE_SCRATCH_BYTES: u64 = 1 << 30;
@@ -18,8 +19,8 @@ const MAX_ENTRIES: usize = 100_000;
 /// Checks for commands that still run although their process is gone.
 pub(super) async fn check() -> DoctorCheck {
     match count_orphans().await {
-        0 => DoctorCheck::ok("processes", doctor_messages::NO_ORPHANS),
-        count => DoctorCheck::note("processes", doctor_messages::orphaned_processes(count)),
+        0 => DoctorCheck::ok("processes", report::doctor::NO_ORPHANS),
+        count => DoctorCheck::note("processes", report::doctor::orphaned_processes(count)),
     }
 }
 
@@ -29,7 +30,7 @@ pub(super) fn check_scratch_space() -> Option<DoctorCheck> {
     let desks = std::fs::read_dir(&folder).ok()?.count();
     let mut looked = 0;
     let size = folder_bytes(&folder, &mut looked);
-    let says = doctor_messages::scratch_space(&folder, desks, size, looked >= MAX_ENTRIES);
+    let says = report::doctor::scratch_space(&folder, desks, size, looked >= MAX_ENTRIES);
     Some(if size > LARGE_SCRATCH_BYTES {
         DoctorCheck::note("scratch", says)
     } else {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access, statvfs};
 use windlass::postgres::PostgresStore;
 
-use super::{DoctorCheck, doctor_messages, unfinished_runs};
+use super::{DoctorCheck, unfinished_runs};
+use crate::messages::report;
 use crate::setup;
 
 /// Below this free space, writes may fail.
@@ -26,10 +27,10 @@ pub(super) async fn check(place: &Path) -> Vec<DoctorCheck> {
     let size = place.metadata().map_or(0, |found| found.len());
     let mut checks = vec![DoctorCheck::ok(
         "store",
-        doctor_messages::store_opened(place, store.schema_version(), size),
+        report::doctor::store_opened(place, store.schema_version(), size),
     )];
     match store.check().await {
-        Ok(()) => checks.push(DoctorCheck::ok("integrity", doctor_messages::NO_DAMAGE)),
+        Ok(()) => checks.push(DoctorCheck::ok("integrity", report::doctor::NO_DAMAGE)),
         Err(error) => checks.push(DoctorCheck::broken("integrity", error.to_string())),
     }
     match unfinished_runs::check(&store).await {
@@ -47,11 +48,11 @@ pub(super) async fn check_server(url: &str) -> Vec<DoctorCheck> {
         Err(error) => {
             return vec![DoctorCheck::broken(
                 "store",
-                doctor_messages::server_unreachable(&shown, &error.to_string()),
+                report::doctor::server_unreachable(&shown, &error.to_string()),
             )];
         }
     };
-    let mut checks = vec![DoctorCheck::ok("store", doctor_messages::server_responds(&shown))];
+    let mut checks = vec![DoctorCheck::ok("store", report::doctor::server_responds(&shown))];
     match unfinished_runs::check(&store).await {
         Ok(found) => checks.extend(found),
         Err(error) => checks.push(DoctorCheck::broken("runs", error.to_string())),
@@ -63,9 +64,9 @@ pub(super) async fn check_server(url: &str) -> Vec<DoctorCheck> {
 fn check_missing_file(place: &Path) -> DoctorCheck {
     let folder = nearest_existing_folder(place);
     match folder.is_dir() && access(&folder, Access::WRITE_OK | Access::EXEC_OK).is_ok() {
-        true => DoctorCheck::ok("store", doctor_messages::store_will_be_created(place)),
+        true => DoctorCheck::ok("store", report::doctor::store_will_be_created(place)),
         false => {
-            DoctorCheck::broken("store", doctor_messages::store_cannot_be_created(place, &folder))
+            DoctorCheck::broken("store", report::doctor::store_cannot_be_created(place, &folder))
         }
     }
 }
@@ -83,16 +84,16 @@ pub(super) fn check_disk(place: &Path) -> DoctorCheck {
     match statvfs(&folder) {
         Err(error) => DoctorCheck::note(
             "disk",
-            doctor_messages::free_space_unknown(&folder, &error.to_string()),
+            report::doctor::free_space_unknown(&folder, &error.to_string()),
         ),
         Ok(found) => match found.f_bavail.saturating_mul(found.f_frsize) {
             free if free < MIN_FREE_BYTES => {
-                DoctorCheck::broken("disk", doctor_messages::no_space(&folder, free))
+                DoctorCheck::broken("disk", report::doctor::no_space(&folder, free))
             }
             free if free < LOW_FREE_BYTES => {
-                DoctorCheck::note("disk", doctor_messages::low_space(&folder, free))
+                DoctorCheck::note("disk", report::doctor::low_space(&folder, free))
             }
-            free => DoctorCheck::ok("disk", doctor_messages::free_space(&folder, free)),
+            free => DoctorCheck::ok("disk", report::doctor::free_space(&folder, free)),
         },
     }
 }

@@ -7,9 +7,10 @@ use windlass::core::stop::RunState;
 use windlass::ports::{RunInfo, Store, StoreError};
 use windlass_runtime::worker_identity::has_process_ended;
 
-use super::{DoctorCheck, doctor_messages};
+use super::DoctorCheck;
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::worker_status::{Need, WorkerList};
+use crate::messages::report;
 
 /// Maximum number of runs that are checked, newest first.
 const MAX_RUNS: usize = 1_000;
@@ -25,11 +26,10 @@ pub(super) async fn check(store: &dyn Store) -> Result<Vec<DoctorCheck>, StoreEr
     let runs = store.list_runs(None, MAX_RUNS).await?;
     let waiting: Vec<&RunInfo> = runs_in_state(&runs, RunState::WaitingOnHuman);
     let mut checks = vec![match waiting.as_slice() {
-        [] => DoctorCheck::ok("questions", doctor_messages::NO_OPEN_QUESTIONS),
-        waiting => DoctorCheck::note(
-            "questions",
-            doctor_messages::runs_needing_answers(&lane_ids(waiting)),
-        ),
+        [] => DoctorCheck::ok("questions", report::doctor::NO_OPEN_QUESTIONS),
+        waiting => {
+            DoctorCheck::note("questions", report::doctor::runs_needing_answers(&lane_ids(waiting)))
+        }
     }];
     checks.push(check_running(store, &runs).await?);
     checks.extend(check_workers(store, &runs).await?);
@@ -57,8 +57,8 @@ async fn check_running(store: &dyn Store, runs: &[RunInfo]) -> Result<DoctorChec
         }
     }
     Ok(match left.as_slice() {
-        [] => DoctorCheck::ok("runs", doctor_messages::running_runs(at_work)),
-        left => DoctorCheck::note("runs", doctor_messages::interrupted_runs(left)),
+        [] => DoctorCheck::ok("runs", report::doctor::running_runs(at_work)),
+        left => DoctorCheck::note("runs", report::doctor::interrupted_runs(left)),
     })
 }
 
@@ -69,7 +69,7 @@ async fn check_workers(
 ) -> Result<Vec<DoctorCheck>, StoreError> {
     let workers = WorkerList::read(store).await?;
     let mut checks =
-        vec![DoctorCheck::ok("workers", doctor_messages::worker_count(workers.live_count()))];
+        vec![DoctorCheck::ok("workers", report::doctor::worker_count(workers.live_count()))];
     for run in runs {
         let lane = store.lane_info(run.lane.clone()).await?;
         // Interrupted runs are listed above, with how to resume them.
@@ -86,7 +86,7 @@ async fn check_workers(
     for (id, places) in workers.ambiguous_workspaces() {
         checks.push(DoctorCheck::broken(
             "workspaces",
-            doctor_messages::ambiguous_workspace(&id, &places),
+            report::doctor::ambiguous_workspace(&id, &places),
         ));
     }
     Ok(checks)
@@ -103,5 +103,5 @@ async fn check_logs(store: &dyn Store, runs: &[RunInfo]) -> Result<DoctorCheck, 
             return Ok(DoctorCheck::broken("logs", format!("{lane}: {damage}")));
         }
     }
-    Ok(DoctorCheck::ok("logs", doctor_messages::logs_readable(newest.len())))
+    Ok(DoctorCheck::ok("logs", report::doctor::logs_readable(newest.len())))
 }

@@ -5,37 +5,37 @@ use windlass::core::context::{UsableWindow, WindowThresholds};
 use windlass::core::log::record::Record;
 use windlass::core::run::conversation::Conversation;
 
-use super::explain_messages;
 use super::{ExplainSentence, RunPast};
 use crate::inspect::compaction_report::{explain_stuck, window_usage};
 use crate::inspect::history::RecordContext;
+use crate::messages::report;
 
 /// Collects sentences about compaction from a record.
 pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>) {
     let text = match moment.record {
         Record::CompactionRequested { .. } => {
-            Some(explain_messages::COMPACTION_REQUESTED.to_owned())
+            Some(report::explain::COMPACTION_REQUESTED.to_owned())
         }
         Record::Pruned { stage, rewrites } => {
-            Some(explain_messages::pruning_done(*stage, rewrites.len(), &measure_freed(moment)))
+            Some(report::explain::pruning_done(*stage, rewrites.len(), &measure_freed(moment)))
         }
-        Record::Compacted { step, kept_segments, .. } => Some(explain_messages::compaction_done(
+        Record::Compacted { step, kept_segments, .. } => Some(report::explain::compaction_done(
             *step,
             kept_segments.len(),
             &measure_freed(moment),
         )),
-        Record::RecoveryStepUsed { step } => Some(explain_messages::recovery_step_used(*step)),
+        Record::RecoveryStepUsed { step } => Some(report::explain::recovery_step_used(*step)),
         _ => None,
     };
     ExplainSentence::push_or_repeat(said, text, moment.entry.seq);
 }
 
 /// Tokens before and after a compaction, and whether that is enough.
-pub(super) struct FreedTokens {
-    pub(super) before: u64,
-    pub(super) after: u64,
-    pub(super) percent_after: u64,
-    pub(super) target_percent: u64,
+pub(crate) struct FreedTokens {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+    pub(crate) percent_after: u64,
+    pub(crate) target_percent: u64,
 }
 
 fn measure_freed(moment: RecordContext<'_>) -> FreedTokens {
@@ -78,7 +78,7 @@ pub(super) fn add_window_state(
         && run.recoveries.total > 0
     {
         let most = settings.limits.recoveries;
-        said.push(ExplainSentence::without_proof(explain_messages::recoveries_used(
+        said.push(ExplainSentence::without_proof(report::explain::recoveries_used(
             run.recoveries.total,
             most,
         )));

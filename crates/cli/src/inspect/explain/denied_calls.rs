@@ -11,21 +11,22 @@ use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::QuestionKind;
 
 use super::ExplainSentence;
-use super::explain_messages::{self, DenialSource};
 use crate::inspect::history::RecordContext;
-use crate::inspect::inspect_messages::error_message;
+use crate::messages::inspect::error_message;
+use crate::messages::report;
+use crate::messages::report::explain::DenialSource;
 
 /// Collects sentences about calls from a record.
 pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>) {
     let text = match moment.record {
         Record::PermissionDecided { call, verdict: PermissionDecision::Deny { reason } } => {
             let by = find_decider(&moment.entry.input, reason);
-            Some(explain_messages::call_denied(&moment.after.call_text(*call), by, reason))
+            Some(report::explain::call_denied(&moment.after.call_text(*call), by, reason))
         }
         Record::QuestionAsked { question } => match question.kind {
             QuestionKind::Approval { call } => {
                 let by = asking_rule(moment, call);
-                Some(explain_messages::approval_needed(
+                Some(report::explain::approval_needed(
                     &moment.after.call_text(call),
                     &by,
                     question.id,
@@ -35,7 +36,7 @@ pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>
         },
         Record::ResultFinalized { call, .. } => unexecuted_reason(moment, *call),
         Record::CallLost { call } => {
-            Some(explain_messages::call_lost(&moment.after.call_text(*call)))
+            Some(report::explain::call_lost(&moment.after.call_text(*call)))
         }
         _ => None,
     };
@@ -75,10 +76,10 @@ fn unexecuted_reason(moment: RecordContext<'_>, id: CallId) -> Option<String> {
     let why = error_message(shown);
     match shown.kind {
         OutcomeKind::Skipped => {
-            Some(explain_messages::call_skipped(&moment.after.call_text(id), &why))
+            Some(report::explain::call_skipped(&moment.after.call_text(id), &why))
         }
         OutcomeKind::Failed if call.attempts == 0 && call.facts.problem.is_some() => {
-            Some(explain_messages::call_invalid(&moment.after.call_text(id), &why))
+            Some(report::explain::call_invalid(&moment.after.call_text(id), &why))
         }
         OutcomeKind::Failed
         | OutcomeKind::Done
@@ -100,6 +101,6 @@ impl CallLookup for Conversation {
     }
 
     fn call_text(&self, id: CallId) -> String {
-        crate::inspect::inspect_messages::call_text(id, self)
+        crate::messages::inspect::call_text(id, self)
     }
 }

@@ -4,8 +4,8 @@
 use windlass::core::log::record::Record;
 
 use super::ExplainSentence;
-use super::explain_messages;
 use crate::inspect::history::RecordContext;
+use crate::messages::report;
 
 /// Collects sentences about guards and gates from a record.
 pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>) {
@@ -14,24 +14,24 @@ pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>
     let counters = moment.after.run.as_ref().map(|run| run.counters.clone()).unwrap_or_default();
     let text = match moment.record {
         Record::LoopDetectionUpdated { level, finding: Some(found) } => {
-            Some(explain_messages::loop_detected(*level, found))
+            Some(report::explain::loop_detected(*level, found))
         }
         Record::AnswerRejected { by, reason, .. } => {
-            Some(explain_messages::answer_rejected(*by, reason, &counters, &limits))
+            Some(report::explain::answer_rejected(*by, reason, &counters, &limits))
         }
-        Record::AnswerMarkedSuspect { why } => Some(explain_messages::suspect_answer(why)),
+        Record::AnswerMarkedSuspect { why } => Some(report::explain::suspect_answer(why)),
         Record::TimeLimitReached { limit } => {
-            Some(explain_messages::time_limit_reached(*limit).to_owned())
+            Some(report::explain::time_limit_reached(*limit).to_owned())
         }
-        Record::SleepDetected {} => Some(explain_messages::SLEEP_DETECTED.to_owned()),
-        Record::BudgetWarned { percent } => Some(explain_messages::budget_warned(*percent)),
-        Record::BudgetExtended {} => Some(explain_messages::BUDGET_EXTENDED.to_owned()),
-        Record::GuidanceGiven { .. } => Some(explain_messages::GUIDANCE_GIVEN.to_owned()),
-        Record::RuleGranted { rule, folder } => Some(explain_messages::rule_granted(rule, folder)),
+        Record::SleepDetected {} => Some(report::explain::SLEEP_DETECTED.to_owned()),
+        Record::BudgetWarned { percent } => Some(report::explain::budget_warned(*percent)),
+        Record::BudgetExtended {} => Some(report::explain::BUDGET_EXTENDED.to_owned()),
+        Record::GuidanceGiven { .. } => Some(report::explain::GUIDANCE_GIVEN.to_owned()),
+        Record::RuleGranted { rule, folder } => Some(report::explain::rule_granted(rule, folder)),
         Record::CancelRequested { mode, .. } => {
-            Some(explain_messages::stop_requested(*mode).to_owned())
+            Some(report::explain::stop_requested(*mode).to_owned())
         }
-        Record::CommandRejected { why, .. } => Some(explain_messages::command_rejected(why)),
+        Record::CommandRejected { why, .. } => Some(report::explain::command_rejected(why)),
         _ => None,
     };
     ExplainSentence::push_or_repeat(said, text, moment.entry.seq);

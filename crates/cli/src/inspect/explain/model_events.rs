@@ -4,41 +4,41 @@ use windlass::core::log::input::Input;
 use windlass::core::log::record::{Record, Transition, Truncation};
 use windlass::core::stop::ReplyAnomaly;
 
-use super::explain_messages;
 use super::{ExplainSentence, RunPast};
 use crate::inspect::history::RecordContext;
-use crate::inspect::inspect_messages::call_text;
+use crate::messages::inspect::call_text;
+use crate::messages::report;
 
 /// Collects sentences about model calls and retries from a record.
 pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>) {
     let text = match moment.record {
         Record::ModelRetryScheduled { failures, until } => {
-            Some(explain_messages::model_retry_scheduled(
+            Some(report::explain::model_retry_scheduled(
                 *failures,
                 *until,
                 failure_message(&moment.entry.input).as_deref(),
             ))
         }
         Record::ModelCallAbandoned { why, charged, .. } => {
-            Some(explain_messages::model_call_failed(why, charged))
+            Some(report::explain::model_call_failed(why, charged))
         }
         Record::FallbackModelSelected { why } => {
             let model = moment.after.active_model().map_or("", |model| &*model.name);
-            Some(explain_messages::fallback_model_selected(model, why))
+            Some(report::explain::fallback_model_selected(model, why))
         }
         Record::ModelReplied { truncation: Truncation::Truncated, .. } => {
-            Some(explain_messages::REPLY_TRUNCATED.to_owned())
+            Some(report::explain::REPLY_TRUNCATED.to_owned())
         }
         Record::ModelCallStarted { transition, .. } => {
             recovery_sentence(*transition).map(str::to_owned)
         }
         Record::AnomalyDetected { what } => {
-            Some(explain_messages::reply_anomaly(*what, anomaly_value(*what, &moment.entry.input)))
+            Some(report::explain::reply_anomaly(*what, anomaly_value(*what, &moment.entry.input)))
         }
         Record::CallRetryScheduled { call, until } => {
-            Some(explain_messages::call_retry_scheduled(&call_text(*call, moment.after), *until))
+            Some(report::explain::call_retry_scheduled(&call_text(*call, moment.after), *until))
         }
-        Record::OwnerChanged { .. } => Some(explain_messages::OWNER_CHANGED.to_owned()),
+        Record::OwnerChanged { .. } => Some(report::explain::OWNER_CHANGED.to_owned()),
         _ => None,
     };
     ExplainSentence::push_or_repeat(said, text, moment.entry.seq);
@@ -62,10 +62,10 @@ fn failure_message(input: &Input) -> Option<String> {
 /// What was done about a truncated or unexpected reply.
 fn recovery_sentence(transition: Transition) -> Option<&'static str> {
     match transition {
-        Transition::ContinueText => Some(explain_messages::TEXT_CONTINUED),
-        Transition::ReissueToolUse => Some(explain_messages::CALL_REISSUED),
-        Transition::RaiseCap => Some(explain_messages::OUTPUT_CAP_RAISED),
-        Transition::Reprompt => Some(explain_messages::REPLY_DISCARDED),
+        Transition::ContinueText => Some(report::explain::TEXT_CONTINUED),
+        Transition::ReissueToolUse => Some(report::explain::CALL_REISSUED),
+        Transition::RaiseCap => Some(report::explain::OUTPUT_CAP_RAISED),
+        Transition::Reprompt => Some(report::explain::REPLY_DISCARDED),
         Transition::Prompt
         | Transition::ToolResults
         | Transition::Resume
@@ -87,7 +87,7 @@ pub(super) fn add_truncation_count(
     if let Some(settings) = past.state_at_end.settings.as_ref().filter(|_| past.max_truncations > 0)
     {
         let most = settings.limits.truncations;
-        said.push(ExplainSentence::without_proof(explain_messages::truncations_used(
+        said.push(ExplainSentence::without_proof(report::explain::truncations_used(
             past.max_truncations,
             most,
         )));

@@ -4,18 +4,18 @@ use windlass::core::budget::spending::{Spending, SpendingCaps};
 use windlass::core::run::active_run::RunCounters;
 use windlass::core::settings::conversation_settings::Settings;
 
-use super::explain_messages;
 use super::{ExplainSentence, RunPast};
 use crate::inspect::estimate::{Priced, estimate};
+use crate::messages::report;
 
 /// Rounds, model calls, time and cost, each with its limit.
 pub(super) fn usage_sentences(past: &RunPast<'_>) -> Vec<ExplainSentence> {
     let Some(settings) = past.state_at_end.settings.as_deref() else { return Vec::new() };
     let Some(used) = compute_usage(past) else { return Vec::new() };
     let mut said = vec![
-        ExplainSentence::without_proof(explain_messages::round_usage(&used.counters, settings)),
-        ExplainSentence::without_proof(explain_messages::time_usage(used.active_ms, settings)),
-        ExplainSentence::without_proof(explain_messages::spending(
+        ExplainSentence::without_proof(report::explain::round_usage(&used.counters, settings)),
+        ExplainSentence::without_proof(report::explain::time_usage(used.active_ms, settings)),
+        ExplainSentence::without_proof(report::explain::spending(
             used.spent,
             run_caps(settings),
             used.priced,
@@ -25,7 +25,7 @@ pub(super) fn usage_sentences(past: &RunPast<'_>) -> Vec<ExplainSentence> {
     let conversation = settings.budget.conversation;
     if conversation != SpendingCaps::default() {
         let spent = past.state_at_end.spent;
-        said.push(ExplainSentence::without_proof(explain_messages::conversation_spending(
+        said.push(ExplainSentence::without_proof(report::explain::conversation_spending(
             spent,
             conversation,
         )));
@@ -35,7 +35,7 @@ pub(super) fn usage_sentences(past: &RunPast<'_>) -> Vec<ExplainSentence> {
         past.state_at_end.shared_spending.filter(|_| profile != SpendingCaps::default())
     {
         let spent = seen.with_own_spending(&past.state_at_end.committed_spending());
-        said.push(ExplainSentence::without_proof(explain_messages::profile_spending(
+        said.push(ExplainSentence::without_proof(report::explain::profile_spending(
             &settings.profile,
             spent,
             profile,

@@ -5,10 +5,10 @@ use std::path::Path;
 use windlass::core::log::ids::UnixMillis;
 
 use super::ListedRun;
-use crate::inspect::age::format_age;
 use crate::inspect::id_lookup::LANE_PREFIX;
-use crate::inspect::number_format::format_dollars;
-use crate::inspect::style::{Color, OutputStyle, to_one_line, truncate};
+use crate::terminal::age::format_age;
+use crate::terminal::number_format::format_dollars;
+use crate::terminal::{Color, OutputStyle, to_one_line, truncate};
 
 /// Characters of the end of an id: it is random, so it is practically unique.
 const SHORT_ID_CHARS: usize = 8;

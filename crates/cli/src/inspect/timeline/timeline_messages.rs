@@ -5,11 +5,13 @@ use windlass::core::log::record::{Record, StopMode, TimeLimit, Truncation};
 use windlass::core::stop::ReplyAnomaly;
 
 use crate::inspect::history::RecordContext;
-use crate::inspect::inspect_messages::{
-    call_text, recovery_step_name, stop_phrase, stored_name, within,
-};
-use crate::inspect::number_format::count_noun;
+use crate::messages::inspect::call_text;
+use crate::messages::inspect::recovery_step_name;
+use crate::messages::inspect::stop_phrase;
+use crate::messages::inspect::stored_name;
+use crate::messages::inspect::within;
 use crate::messages::rejection_source;
+use crate::terminal::number_format::count_noun;
 
 /// The line for the end of a run.
 pub(super) fn stop_line(cause: StopCause) -> String {

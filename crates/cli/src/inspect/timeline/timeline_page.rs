@@ -1,11 +1,11 @@
 //! Renders a timeline as text.
 
+use windlass::core::log::ids::UnixMillis;
+
 use super::{TimelineItem, TimelineItemKind};
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::number_format::{count_irregular_noun, count_noun};
-use crate::inspect::style::{Color, OutputStyle, sanitize_line, truncate};
-use crate::inspect::time_format;
-use windlass::core::log::ids::UnixMillis;
+use crate::terminal::number_format::{count_irregular_noun, count_noun};
+use crate::terminal::{Color, OutputStyle, sanitize_line, time_format, truncate};
 
 /// Maximum characters of a tool result.
 const MAX_RESULT_CHARS: usize = 600;

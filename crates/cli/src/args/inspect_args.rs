@@ -1,0 +1,181 @@
+//! Arguments of inspect commands (clap). Doc comments here are help texts.
+
+use clap::Args;
+
+use crate::args::{AgentArgs, StoreArgs};
+
+/// Which answers of providers are printed.
+#[derive(Debug, Args)]
+pub(crate) struct RawArgs {
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
+    /// Print this iteration only
+    #[arg(long, value_name = "N")]
+    pub(crate) iter: Option<u32>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is known of models.
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// Print JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Something to look at.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which runs are listed.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// List only runs with this text in their prompt, answer, folder, conversation or id
+    pub(crate) text: Option<String>,
+    /// List at most N runs
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50,
+        value_parser = crate::args::parse_positive)]
+    pub(crate) limit: u32,
+    /// List only runs that wait for an answer
+    #[arg(long)]
+    pub(crate) waiting: bool,
+    /// List only runs that failed, timed out or were interrupted
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// List only runs of this folder
+    #[arg(long)]
+    pub(crate) here: bool,
+    /// List only runs of this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// List only runs that changed in this time: `30min`, `2h`, `3d`, `1w`
+    #[arg(long, value_name = "TIME", value_parser = crate::terminal::age::parse_duration_ms)]
+    pub(crate) since: Option<u64>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to show of the events.
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
+    /// A run or a conversation; the newest conversations if not given
+    pub(crate) id: Option<String>,
+    /// Print new events as they happen
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Print at most N events
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) last: usize,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which runs are counted.
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// Count only runs that ended in the last N days
+    #[arg(long, value_name = "N")]
+    pub(crate) days: Option<u32>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is examined.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where a fork begins.
+#[derive(Debug, Args)]
+pub(crate) struct ForkArgs {
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
+    /// Share the history up to this entry [default: the newest]
+    #[arg(long, value_name = "ENTRY")]
+    pub(crate) at: Option<u64>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is approved.
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArgs {
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
+    /// Number of the question; not needed if only one waits for approval
+    pub(crate) question: Option<u32>,
+    /// Keep the rule that the question suggests for the rest of the conversation
+    #[arg(long)]
+    pub(crate) rule: bool,
+    /// Send the answer only, and leave the rest to a worker
+    #[arg(long)]
+    pub(crate) detach: bool,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+/// What is made smaller.
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
+    /// folder if not given
+    pub(crate) id: Option<String>,
+    /// What the summary must keep
+    pub(crate) keep: Option<String>,
+    /// Print what would happen, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// For whom completions are written.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell to complete for
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Which page is written.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Command to print the page of; all of them if not given
+    pub(crate) command: Option<String>,
+}

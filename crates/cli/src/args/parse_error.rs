@@ -1,0 +1,117 @@
+//! Errors of the command line, in one sentence each.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+
+use crate::args::CliArgs;
+use crate::exit::ExitReason;
+use crate::{messages, terminal};
+
+#[cfg(test)]
+#[path = "parse_error_tests.rs"]
+mod parse_error_tests;
+
+/// Prints what is wrong with the command line, or the help text that was requested.
+pub(crate) fn report_parse_error(error: &clap::Error, typed: &[OsString]) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let help = error.render();
+            let coloured = terminal::ColorSupport::of_stdout() == terminal::ColorSupport::Enabled;
+            let help = if coloured { help.ansi().to_string() } else { help.to_string() };
+            terminal::print_bytes(help.as_bytes());
+            return match terminal::take_output_error() {
+                None => ExitCode::SUCCESS,
+                Some(error) => {
+                    terminal::print_note(&messages::output_error(&error));
+                    ExitReason::Failure.to_exit_code()
+                }
+            };
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            terminal::print_note(messages::WELCOME.trim_end());
+        }
+        _ => return report_usage_error(&one_sentence(&error.to_string(), typed)),
+    }
+    ExitReason::UsageError.to_exit_code()
+}
+
+/// Prints why a command line is rejected.
+pub(crate) fn report_usage_error(why: &str) -> ExitCode {
+    terminal::print_note(&format!("windlass: {why}"));
+    ExitReason::UsageError.to_exit_code()
+}
+
+/// The error for a word that is neither a command nor a prompt.
+pub(crate) fn unknown_command_message(typed: Option<&str>) -> String {
+    let commands = CliArgs::command();
+    let names = commands.get_subcommands().map(clap::Command::get_name);
+    match typed.and_then(|typed| nearest_name(typed, names).map(|name| (typed, name.to_owned()))) {
+        Some((typed, name)) if typed == name => messages::command_after_options(&name),
+        Some((typed, name)) => messages::similar_command(typed, &name),
+        None => messages::unknown_command(typed),
+    }
+}
+
+/// The known name that was probably meant, by edit distance.
+fn nearest_name<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let most = typed.chars().count().div_ceil(3).min(2);
+    let near = names.map(|name| (edit_distance(typed, name), name));
+    near.filter(|(edits, _)| *edits <= most).min().map(|(_, name)| name)
+}
+
+/// The number of edits between two words: characters added, left out, replaced, or swapped with
+/// their neighbor (the optimal string alignment distance).
+fn edit_distance(typed: &str, name: &str) -> usize {
+    let (typed, name): (Vec<char>, Vec<char>) = (typed.chars().collect(), name.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=name.len()).collect();
+    for (row, c) in typed.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, d) in name.iter().enumerate() {
+            let at = |line: &[usize], index: usize| line.get(index).copied().unwrap_or(usize::MAX);
+            let replaced = at(&last, column).saturating_add(usize::from(c != d));
+            let other = at(&last, column + 1).min(at(&next, column)).saturating_add(1);
+            let is_swap = row > 0
+                && column > 0
+                && typed.get(row - 1) == Some(d)
+                && name.get(column - 1) == Some(c);
+            let swapped = match is_swap {
+                true => at(&before, column - 1).saturating_add(1),
+                false => usize::MAX,
+            };
+            next.push(replaced.min(other).min(swapped));
+        }
+        before = std::mem::replace(&mut last, next);
+    }
+    last.last().copied().unwrap_or(usize::MAX)
+}
+
+/// The error message of clap in one sentence, without the parts that only repeat it.
+fn one_sentence(said: &str, typed: &[OsString]) -> String {
+    let is_split_prompt = said.contains("cannot be used with '[PROMPT]'")
+        || (said.contains("the subcommand '") && said.contains("[PROMPT]"));
+    if is_split_prompt {
+        return "quote a prompt of several words: `windlass -p \"…\"`".to_owned();
+    }
+    let problem: Vec<&str> =
+        said.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+    let problem = problem.join(" ");
+    let problem = problem.strip_prefix("error: ").unwrap_or(&problem).trim_end_matches(':');
+    let tip = said.lines().filter_map(|line| line.trim().strip_prefix("tip: "));
+    let tip: String =
+        tip.filter(|tip| tip.contains("similar")).map(|tip| format!("; {tip}")).collect();
+    format!("{problem}{tip}; see `{} --help`", command_in_usage(typed))
+}
+
+/// The typed command with the program's name: options come after the command, so it is the first
+/// word. Clap names the command for some errors only.
+fn command_in_usage(typed: &[OsString]) -> String {
+    let first = typed.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    match CliArgs::command().find_subcommand(first) {
+        Some(command) => format!("windlass {}", command.get_name()),
+        None => "windlass".to_owned(),
+    }
+}

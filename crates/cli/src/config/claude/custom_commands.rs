@@ -1,0 +1,180 @@
+//! Custom commands: `commands/**/*.md` in the settings folder. The page is the prompt; its front
+//! matter may give a description, an argument hint, rules and a model.
+//!
+//! An untrusted folder provides text only: its commands can be typed, but they bring no rules and
+//! no model, do not hide the user's own, and cannot reach a file outside of the folder.
+
+use std::path::{Path, PathBuf};
+
+use crate::args::PermissionArgs;
+use crate::config::claude::config_file::{ConfigFile, FileOwner, list_files};
+use crate::config::claude::front_matter::MarkdownPage;
+use crate::config::claude::{page_check, permission_settings};
+use crate::config::paths;
+use crate::config::trust::folder_trust::{TrustState, is_user_folder};
+
+#[cfg(test)]
+#[path = "custom_commands_tests.rs"]
+mod custom_commands_tests;
+
+/// Maximum size of one file in bytes.
+const MAX_FILE_BYTES: u64 = 256 << 10;
+
+/// Maximum number of commands that are listed.
+const MAX_COMMANDS: usize = 500;
+
+/// Maximum depth of nested folders.
+const MAX_DEPTH: usize = 6;
+
+/// A custom command whose page is not read yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CustomCommand {
+    /// The name as it is typed, without the slash: `git:commit` is `git/commit.md`.
+    pub(crate) name: String,
+    file: ConfigFile,
+    trust: TrustState,
+}
+
+/// The content of a command's page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandPage {
+    /// The description of the command.
+    pub(crate) description: String,
+    /// A hint for its arguments.
+    pub(crate) argument_hint: Option<String>,
+    /// Rules for calls that need no approval during the run of this prompt.
+    pub(crate) rules: Option<String>,
+    /// The model for this prompt.
+    pub(crate) model: Option<String>,
+    /// The prompt, with placeholders for arguments.
+    pub(crate) prompt: String,
+    /// Fields that are ignored because the folder is not trusted.
+    pub(crate) ignored_fields: Vec<&'static str>,
+    /// Unknown names in the front matter, which have no effect, each with its line.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// All commands in force, by name.
+pub(crate) fn load_commands(
+    args: &PermissionArgs,
+    workspace: &Path,
+    trust: TrustState,
+) -> Vec<CustomCommand> {
+    effective_commands(|source| args.reads_source(source), workspace, trust)
+}
+
+/// All commands in force of the given sources, by name.
+pub(crate) fn effective_commands(
+    reads: impl Fn(&str) -> bool,
+    workspace: &Path,
+    trust: TrustState,
+) -> Vec<CustomCommand> {
+    let user = paths::user_settings_folder().filter(|_| reads("user"));
+    let own =
+        user.map(|folder| list_commands(&folder, "commands", FileOwner::User, TrustState::Trusted));
+    let own = own.unwrap_or_default();
+    let project = match reads("project") && !is_user_folder(workspace) {
+        true => list_commands(workspace, ".claude/commands", FileOwner::Project, trust),
+        false => Vec::new(),
+    };
+    merge_commands(own, project, trust)
+}
+
+/// Merges commands by name; the one with the higher precedence wins.
+fn merge_commands(
+    own: Vec<CustomCommand>,
+    project: Vec<CustomCommand>,
+    trust: TrustState,
+) -> Vec<CustomCommand> {
+    let (mut strong, weak) = match trust {
+        TrustState::Trusted => (project, own),
+        TrustState::Untrusted => (own, project),
+    };
+    let hidden = |custom: &CustomCommand| strong.iter().any(|known| known.name == custom.name);
+    let seen: Vec<CustomCommand> = weak.into_iter().filter(|custom| !hidden(custom)).collect();
+    strong.extend(seen);
+    strong.sort_by(|one, other| one.name.cmp(&other.name));
+    strong
+}
+
+/// What each command of a project requests beyond its text, one line each.
+pub(crate) fn command_grants(workspace: &Path) -> Vec<String> {
+    let customs =
+        list_commands(workspace, ".claude/commands", FileOwner::Project, TrustState::Trusted);
+    let grants = |custom: &CustomCommand| {
+        let CommandPage { rules, model, .. } = custom.read_page().ok()?;
+        let asks = rules.map(|rules| format!("allowed-tools {rules}"));
+        let asks = asks.into_iter().chain(model.map(|model| format!("model {model}")));
+        let asks = asks.collect::<Vec<_>>().join(", ");
+        (!asks.is_empty()).then(|| format!("/{}: {asks}", custom.name))
+    };
+    customs.iter().filter_map(grants).collect()
+}
+
+fn list_commands(
+    folder: &Path,
+    sub: &str,
+    owner: FileOwner,
+    trust: TrustState,
+) -> Vec<CustomCommand> {
+    let files = list_files(folder, Path::new(sub), owner, MAX_DEPTH, MAX_COMMANDS);
+    let custom = |file: ConfigFile| {
+        let name = command_name(file.name().strip_prefix(sub).ok()?)?;
+        Some(CustomCommand { name, file, trust })
+    };
+    files.into_iter().filter_map(custom).collect()
+}
+
+/// The name of the command that a page defines: `git:commit` for `git/commit.md`.
+fn command_name(page: &Path) -> Option<String> {
+    let is_page = page.extension().is_some_and(|ext| ext == "md");
+    let page = page.with_extension("");
+    let parts: Option<Vec<&str>> = page.iter().map(|part| part.to_str()).collect();
+    let parts = parts.filter(|parts| is_page && parts.iter().all(|part| is_command_name(part)))?;
+    Some(parts.join(":"))
+}
+
+/// Returns whether the name can be typed as a command.
+fn is_command_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(fits)
+}
+
+impl CustomCommand {
+    /// Reads and parses the page.
+    pub(crate) fn read_page(&self) -> Result<CommandPage, String> {
+        let text = self.file.read(MAX_FILE_BYTES).map_err(|why| format!("it {why}"))?;
+        let page = MarkdownPage::parse_optional(&text.ok_or("it is gone")?)?;
+        if page.body.is_empty() {
+            return Err("the file has no prompt text; write it below the front matter".to_owned());
+        }
+        let findings = page_check::check_command(&page);
+        if let Some(error) = findings.errors.into_iter().next() {
+            return Err(error);
+        }
+        let field = |name: &str| page.get(name).map(str::to_owned);
+        let asked = [("allowed-tools", field("allowed-tools")), ("model", field("model"))];
+        let trusted = self.trust == TrustState::Trusted;
+        let ignored = asked.iter().filter(|(_, value)| !trusted && value.is_some());
+        let ignored_fields = ignored.map(|(name, _)| *name).collect();
+        let [rules, model] = asked.map(|(_, value)| value.filter(|_| trusted));
+        Ok(CommandPage {
+            description: field("description").unwrap_or_else(|| first_line(&page.body)),
+            argument_hint: field("argument-hint"),
+            rules: rules.map(|list| permission_settings::split_list(&list).join(", ")),
+            model: model.filter(|model| model != "inherit"),
+            prompt: page.body,
+            ignored_fields,
+            warnings: findings.warnings,
+        })
+    }
+
+    /// The path of the page.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.file.path()
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_owned()
+}

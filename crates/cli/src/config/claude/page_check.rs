@@ -1,0 +1,83 @@
+//! Checks the front matter of agent files and command pages by the rules for settings: a misspelled
+//! name is an error, an unknown one a warning. Runs and `doctor` use the same check.
+
+use crate::config::claude::front_matter::{Field, Form, MarkdownPage};
+use crate::config::claude::known_settings::{
+    AGENT_KEYS, COMMAND_KEYS, ELSEWHERE_AGENT_KEYS, ELSEWHERE_COMMAND_KEYS,
+};
+use crate::config::claude::permission_settings;
+use crate::config::claude::settings_check::{RuleListKind, SettingsFindings};
+
+/// Keys of Claude Code that restrict something there. That they have no effect here is reported in
+/// every run.
+const HOLDING_BACK: [&str; 3] = ["hooks", "permissionMode", "disable-model-invocation"];
+
+/// Checks the front matter of an agent file.
+pub(crate) fn check_agent(page: &MarkdownPage) -> SettingsFindings {
+    check(page, "key of an agent file", (&AGENT_KEYS, ELSEWHERE_AGENT_KEYS))
+}
+
+/// Checks the front matter of a command page.
+pub(crate) fn check_command(page: &MarkdownPage) -> SettingsFindings {
+    check(page, "key of a command page", (&COMMAND_KEYS, ELSEWHERE_COMMAND_KEYS))
+}
+
+fn check(
+    page: &MarkdownPage,
+    what: &str,
+    (known, elsewhere): (&[&str], &[&str]),
+) -> SettingsFindings {
+    let mut findings = SettingsFindings::default();
+    for (name, field) in page.parse_fields() {
+        let mut found = SettingsFindings::default();
+        if HOLDING_BACK.contains(&name) && elsewhere.contains(&name) {
+            found.warnings.push(format!("`{name}` has no effect here"));
+        } else {
+            found.check_name(what, name, known, elsewhere);
+        }
+        if known.contains(&name) {
+            found.value(name, field, page);
+        }
+        findings.extend_at(field.line, found);
+    }
+    findings
+}
+
+impl SettingsFindings {
+    /// Checks the value of a known key.
+    fn value(&mut self, name: &str, field: &Field, page: &MarkdownPage) {
+        let is_list = matches!(name, "tools" | "disallowedTools" | "allowed-tools");
+        let fits = match field.form {
+            Form::Text => true,
+            // Hints are usually written as `argument-hint: [file]`.
+            Form::List => is_list || name == "argument-hint",
+            Form::Table => field.value.is_empty(),
+        };
+        if !fits {
+            let form = if is_list { "a list of tools" } else { "a text" };
+            self.errors.push(format!("`{name}` must be {form}; fix it"));
+            return;
+        }
+        let texts = page.list(name).unwrap_or_default();
+        match name {
+            "tools" => self.check_rules(&without_all(texts), RuleListKind::Allow),
+            "allowed-tools" => self
+                .check_rules(&permission_settings::split_list(&field.value), RuleListKind::Allow),
+            "disallowedTools" => self.check_rules(&texts, RuleListKind::Restrict),
+            _ => {}
+        }
+    }
+
+    /// Adds findings of one line of a file.
+    fn extend_at(&mut self, line: usize, found: Self) {
+        let at = |text: String| format!("line {line}: {text}");
+        self.errors.extend(found.errors.into_iter().map(at));
+        self.warnings.extend(found.warnings.into_iter().map(at));
+        self.without_effect.extend(found.without_effect);
+    }
+}
+
+/// The tools without `*`, which means every tool.
+fn without_all(tools: Vec<String>) -> Vec<String> {
+    tools.into_iter().filter(|tool| tool != "*").collect()
+}

@@ -1,0 +1,175 @@
+//! Questions to the human, and the possible answers.
+
+use std::path::Path;
+
+use windlass::core::log::ids::LaneId;
+use windlass::core::permission::PermissionRule;
+use windlass::core::run::conversation::Conversation;
+use windlass::core::run::question::{Question, QuestionKind};
+
+use crate::config::trust::folder_trust::TrustState;
+use crate::messages::{self, shell_word};
+
+/// The questions of a parked run, and how to answer them.
+pub(crate) fn parked_questions(
+    questions: &[Question],
+    now: &Conversation,
+    lane: &LaneId,
+) -> String {
+    let asked =
+        |question: &Question| format!("windlass: {}", question_with_answers(question, now, lane));
+    questions.iter().map(asked).collect::<Vec<_>>().join("\n")
+}
+
+/// A question with its details and how it is answered.
+pub(crate) fn question_with_answers(
+    question: &Question,
+    now: &Conversation,
+    lane: &LaneId,
+) -> String {
+    let (id, choices) = (question.id, question.kind.accepted_answers());
+    let mut lines =
+        vec![format!("question {id}: {}", messages::question_text(&question.kind, now))];
+    lines.extend(messages::question_details(&question.kind, now, None));
+    let word = shell_word(lane);
+    lines.push(format!("  answer with `windlass answer {word} {id} ANSWER`: {choices}"));
+    lines.join("\n")
+}
+
+/// A question with details, where files can be read for a diff.
+pub(crate) fn question_for_terminal(
+    about: &QuestionKind,
+    now: &Conversation,
+    folder: &Path,
+) -> (String, Vec<String>) {
+    (messages::question_text(about, now), messages::question_details(about, now, Some(folder)))
+}
+
+/// The answers that can be typed.
+pub(crate) fn choice_line(
+    about: &QuestionKind,
+    rule: Option<&PermissionRule>,
+    trust: TrustState,
+) -> String {
+    match (about, rule) {
+        (QuestionKind::Approval { .. }, Some(rule)) => {
+            let project = match trust {
+                TrustState::Trusted => format!("[p] always allow `{rule}` in this project  "),
+                TrustState::Untrusted => String::new(),
+            };
+            format!(
+                "[y] allow once  [c] allow `{rule}` in this conversation  {project}[n] deny (you may \
+                 add a reason):"
+            )
+        }
+        (QuestionKind::Approval { .. }, None) => {
+            "[y] allow once  [n] deny (you may add a reason):".to_owned()
+        }
+        (QuestionKind::Uncertain { .. }, _) => {
+            "[r] it did not happen, run it again  [d] it happened  [a] abandon it:".to_owned()
+        }
+        (QuestionKind::ModelQuestion { .. }, _) => "Your answer:".to_owned(),
+        (QuestionKind::Plan { .. }, _) => {
+            "[y] begin the work  [e] begin and accept edits  [n] keep planning (you may add what to \
+             change):"
+                .to_owned()
+        }
+        (QuestionKind::Guidance { .. }, _) => {
+            "Say how to go on, press Enter to keep going, or type `stop`:".to_owned()
+        }
+        (QuestionKind::Budget { .. } | QuestionKind::PromptChanged { .. }, _) => "[y] go on  [n] stop:".to_owned(),
+    }
+}
+
+/// The effect of each answer, for a person who types `?`.
+pub(crate) fn choice_help(
+    about: &QuestionKind,
+    rule: Option<&PermissionRule>,
+    trust: TrustState,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut say = |key: &str, what: &str| lines.push(format!("  {key:<3} {what}"));
+    match about {
+        QuestionKind::Approval { .. } => {
+            say("y", "run this call once; the next one like it is asked about again");
+            if let Some(rule) = rule {
+                let here = if rule.covers_tool("Bash") { " in the folder it runs in" } else { "" };
+                say(
+                    "c",
+                    &format!(
+                        "run it, and everything `{rule}` covers{here}, until this conversation ends"
+                    ),
+                );
+                if trust == TrustState::Trusted {
+                    let all = if rule.covers_tool("Bash") { " and all folders of it" } else { "" };
+                    say(
+                        "p",
+                        &format!(
+                            "the same for every run of this project{all} (.claude/settings.local.json)"
+                        ),
+                    );
+                }
+            }
+            say("n", "do not run it; a reason behind it is told to the model: n use git instead");
+        }
+        QuestionKind::Uncertain { .. } => {
+            say("r", "run the call again");
+            say("d", "tell the model that the call is done, and do not run it");
+            say("a", "tell the model that the call was abandoned, and do not run it");
+        }
+        QuestionKind::Plan { .. } => {
+            say("y", "end plan mode and begin; changes are asked about");
+            say("e", "end plan mode and begin; edits of files in the folder are not asked about");
+            say("n", "stay in plan mode; what follows is told to the model: n keep the old API");
+        }
+        QuestionKind::ModelQuestion { .. } => {
+            say("", "what you type is the answer that the model gets");
+        }
+        QuestionKind::Guidance { .. } => {
+            say("", "what you type is told to the model, and it goes on");
+            say("", "Enter alone lets it go on, `stop` ends the run");
+        }
+        QuestionKind::Budget { .. } => {
+            say("y", "go on with twice the budget");
+            say("n", "end the run");
+        }
+        QuestionKind::PromptChanged { .. } => {
+            say("y", "go on with what is there now");
+            say("n", "end the run");
+        }
+    }
+    say("^C", "leave; the run waits, and `windlass explain` says how to answer it");
+    lines
+}
+
+/// The message for an answer that is not possible.
+pub(crate) fn invalid_choice(
+    about: &QuestionKind,
+    rule: Option<&PermissionRule>,
+    trust: TrustState,
+) -> &'static str {
+    match (about, rule, trust) {
+        (QuestionKind::Approval { .. }, Some(_), TrustState::Trusted) => {
+            "Please answer y, c, p or n; ? explains them."
+        }
+        (QuestionKind::Approval { .. }, Some(_), TrustState::Untrusted) => {
+            "Please answer y, c or n; ? explains them."
+        }
+        (
+            QuestionKind::Approval { .. }
+            | QuestionKind::Budget { .. }
+            | QuestionKind::PromptChanged { .. },
+            ..,
+        ) => "Please answer y or n; ? explains them.",
+        (QuestionKind::Plan { .. }, ..) => "Please answer y, e or n; ? explains them.",
+        (QuestionKind::Uncertain { .. }, ..) => "Please answer r, d or a; ? explains them.",
+        (QuestionKind::ModelQuestion { .. } | QuestionKind::Guidance { .. }, ..) => {
+            "Please type an answer."
+        }
+    }
+}
+
+/// The footer below a page of a long call.
+pub(crate) fn page_footer(shown: usize, of: usize) -> String {
+    format!("-- {shown} of {of} lines; Enter for more, a for all:")
+}

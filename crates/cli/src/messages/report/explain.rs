@@ -1,0 +1,182 @@
+//! Sentences of an explanation.
+
+mod event_sentences;
+mod stop_sentences;
+
+pub(crate) use event_sentences::{
+    BUDGET_EXTENDED, CALL_REISSUED, COMPACTION_REQUESTED, DenialSource, GUIDANCE_GIVEN,
+    OUTPUT_CAP_RAISED, OWNER_CHANGED, REPLY_DISCARDED, REPLY_TRUNCATED, SLEEP_DETECTED,
+    TEXT_CONTINUED, answer_rejected, approval_needed, budget_warned, call_denied, call_invalid,
+    call_lost, call_retry_scheduled, call_skipped, command_rejected, compaction_done,
+    fallback_model_selected, loop_detected, model_call_failed, model_retry_scheduled, pruning_done,
+    recoveries_used, recovery_step_used, reply_anomaly, rule_granted, time_limit_reached,
+    truncations_used,
+};
+pub(crate) use stop_sentences::{
+    ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, also_stopped_because, calls_running, final_message,
+    model_call_running, next_step, open_question, review_running, stop_requested, stopped_because,
+    suspect_answer, waiting_for_retry, waiting_in_queue,
+};
+
+use windlass::core::budget::spending::{Spending, SpendingCaps};
+use windlass::core::log::ids::{LaneId, RunId, Seq};
+use windlass::core::run::active_run::RunCounters;
+use windlass::core::run::journal::{Journal, JournalList};
+use windlass::core::settings::conversation_settings::Settings;
+use windlass::core::stop::RunState;
+
+use crate::inspect::estimate::Priced;
+use crate::inspect::explain::{ExplainSentence, SectionTopic};
+use crate::messages;
+use crate::terminal::number_format::{count_noun, format_dollars, group_digits};
+use crate::terminal::sanitize_line;
+use crate::terminal::time_format::format_duration;
+
+/// The heading of a section.
+pub(crate) fn section_heading(about: SectionTopic, state: RunState) -> &'static str {
+    match about {
+        SectionTopic::Ending => match state {
+            RunState::WaitingOnHuman | RunState::WaitingOnProvider | RunState::Queued => {
+                "What it is waiting for"
+            }
+            RunState::Running => "What it does now",
+            RunState::Completed | RunState::Failed | RunState::Cancelled | RunState::TimedOut => {
+                "Why it stopped"
+            }
+        },
+        SectionTopic::Limits => "What was used",
+        SectionTopic::Calls => "Calls that were held back",
+        SectionTopic::Context => "The context",
+        SectionTopic::Recoveries => "Retries and recoveries",
+        SectionTopic::Guards => "Guards and gates",
+        SectionTopic::Journal => "The journal",
+    }
+}
+
+/// The title of the explanation, with the run and its state.
+pub(crate) fn run_title(run: &RunId, lane: &LaneId, state: RunState) -> String {
+    format!("run {run} of {lane} {}", messages::inspect::state_phrase(state))
+}
+
+/// The title for a run whose process is gone.
+pub(crate) fn interrupted(run: &RunId, lane: &LaneId) -> String {
+    format!("run {run} of {lane} is interrupted")
+}
+
+/// The entries that prove a sentence; of many, the first and the last.
+pub(crate) fn entry_references(entries: &[Seq]) -> String {
+    match entries {
+        [] => String::new(),
+        [entry] => format!(" [entry {entry}]"),
+        [one, two] => format!(" Twice. [entries {one}, {two}]"),
+        [first, .., last] => format!(" {} times. [entries {first} … {last}]", entries.len()),
+    }
+}
+
+/// How many sentences are not shown.
+pub(crate) fn hidden_sentences(hidden: usize) -> String {
+    format!("  … {} before these; --json has all of them", count_noun(hidden as u64, "sentence"))
+}
+
+/// Rounds and model calls against their limits.
+pub(crate) fn round_usage(used: &RunCounters, settings: &Settings) -> String {
+    let limits = &settings.limits;
+    // The limit does not count retries of failed calls.
+    let retries = match used.retries {
+        0 => String::new(),
+        1 => " and 1 retry".to_owned(),
+        retries => format!(" and {retries} retries"),
+    };
+    format!(
+        "{} of {} with tool calls, {}, {} of {}{retries}, {}",
+        used.tool_rounds,
+        count_noun(u64::from(limits.tool_rounds), "round"),
+        count_noun(u64::from(used.iterations), "iteration"),
+        used.model_calls.saturating_sub(used.retries),
+        count_noun(u64::from(limits.model_calls), "model call"),
+        count_noun(u64::from(used.tool_calls), "tool call"),
+    )
+}
+
+/// Active time against its limits.
+pub(crate) fn time_usage(active_ms: u64, settings: &Settings) -> String {
+    let limits = settings.times.map_or_else(
+        || "no limit".to_owned(),
+        |times| {
+            format!(
+                "wraps up at {}, hard limit {}",
+                format_duration(times.soft_ms),
+                format_duration(times.hard_ms)
+            )
+        },
+    );
+    format!("{} at work ({limits})", format_duration(active_ms))
+}
+
+/// Tokens and cost against their budgets.
+pub(crate) fn spending(spent: Spending, caps: SpendingCaps, priced: Priced) -> String {
+    let money = match priced {
+        Priced::Yes => format!(
+            "{}{}",
+            format_dollars(spent.usd_micros),
+            of_cap(caps.usd_micros.map(format_dollars))
+        ),
+        Priced::No => "price unknown for this model".to_owned(),
+    };
+    format!(
+        "{}{}; {money}",
+        count_noun(spent.tokens, "token"),
+        of_cap(caps.tokens.map(group_digits))
+    )
+}
+
+/// The spending of all conversations of the profile, against its budgets.
+pub(crate) fn profile_spending(profile: &str, spent: Spending, caps: SpendingCaps) -> String {
+    format!(
+        "all conversations of the profile {profile}: {}{}; {}{}",
+        count_noun(spent.tokens, "token"),
+        of_cap(caps.tokens.map(group_digits)),
+        format_dollars(spent.usd_micros),
+        of_cap(caps.usd_micros.map(format_dollars)),
+    )
+}
+
+fn of_cap(cap: Option<String>) -> String {
+    cap.map_or_else(|| " (no cap)".to_owned(), |cap| format!(" of {cap}"))
+}
+
+/// The spending of all runs of the conversation.
+pub(crate) fn conversation_spending(spent: Spending, caps: SpendingCaps) -> String {
+    format!(
+        "the whole conversation: {}{}, {}{}",
+        count_noun(spent.tokens, "token"),
+        of_cap(caps.tokens.map(group_digits)),
+        format_dollars(spent.usd_micros),
+        of_cap(caps.usd_micros.map(format_dollars)),
+    )
+}
+
+/// What a person who takes over should know first, from the journal.
+pub(crate) fn journal_sentences(journal: &Journal) -> Vec<ExplainSentence> {
+    let handoff = journal.handoff();
+    let line = |title: &str, text: Option<&str>| {
+        text.map(|text| ExplainSentence::without_proof(format!("{title}: {}", sanitize_line(text))))
+    };
+    let mut said: Vec<ExplainSentence> = [
+        line("objective", handoff.objective),
+        line("state", handoff.state),
+        line("next action", handoff.next_action),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    said.extend(
+        journal.open_entries(JournalList::Blockers).filter_map(|text| line("blocker", Some(text))),
+    );
+    said.extend(
+        journal
+            .open_entries(JournalList::OpenQuestions)
+            .filter_map(|text| line("open question", Some(text))),
+    );
+    said
+}

@@ -1,0 +1,77 @@
+//! Messages about folder trust.
+
+use std::path::Path;
+
+use crate::config::trust::folder_trust::FolderTrust;
+use crate::config::trust::project_grants::ProjectGrants;
+use crate::messages::shell_word;
+use crate::terminal::{escape_invisible, sanitize_text};
+
+/// The answers to the question whether a folder is trusted.
+pub(crate) const TRUST_CHOICES: &str = "[y] trust it  [n] go on without these settings:";
+
+/// The message that a run in an untrusted folder prints once.
+pub(crate) fn folder_untrusted(at: &FolderTrust) -> String {
+    let folder = sanitize_text(&at.folder.display().to_string()).replace('\n', "\u{fffd}");
+    let trust = trust_command(&at.folder);
+    if let Some(why) = &at.grants.too_much {
+        let why = too_much_to_trust(&at.folder, why);
+        return format!(
+            "windlass: what its settings run or allow is ignored: {}",
+            sanitize_text(&why)
+        );
+    }
+    match at.changed.as_slice() {
+        [] => format!(
+            "windlass: {folder} is not trusted, so what its settings run or allow is ignored ({}); \
+             look at it with `windlass doctor`, then trust the folder with `{trust}`",
+            at.grants.summarize()
+        ),
+        changed => format!(
+            "windlass: {folder} changed since you trusted it ({}), so what its settings run or allow \
+             is ignored ({}); look at it with `windlass doctor`, then trust the folder again with \
+             `{trust}`",
+            changed.join(", "),
+            at.grants.summarize()
+        ),
+    }
+}
+
+/// A folder that would run more than can be reviewed.
+pub(crate) fn too_much_to_trust(folder: &Path, why: &str) -> String {
+    format!(
+        "{} cannot be trusted: its hooks, MCP servers and helpers run {why}, which is more than is \
+         checked for changes; name fewer files in them",
+        folder.display()
+    )
+}
+
+/// The command that trusts a folder.
+pub(crate) fn trust_command(folder: &Path) -> String {
+    format!("windlass trust {}", shell_word(&folder.display()))
+}
+
+/// The question whether a folder is trusted.
+pub(crate) fn trust_question(at: &FolderTrust) -> String {
+    let folder = at.folder.display();
+    match at.changed.as_slice() {
+        [] => format!("Do you trust {folder}? Its settings would enable:"),
+        changed => format!(
+            "{folder} changed since you trusted it ({}). Do you still trust it? It would enable:",
+            changed.join(", ")
+        ),
+    }
+}
+
+/// All grants that trust would enable, one per line.
+pub(crate) fn grant_lines(grants: &ProjectGrants) -> Vec<String> {
+    let mut lines = Vec::new();
+    for kind in &grants.kinds {
+        lines.push(format!("  {}", kind.name));
+        // A command of several lines stays complete, with its lines indented.
+        let indented =
+            |line: &String| format!("    {}", escape_invisible(line).replace('\n', "\n      "));
+        lines.extend(kind.lines.iter().map(indented));
+    }
+    lines
+}

@@ -1,0 +1,84 @@
+//! Time formats: local time (`TZ`, else the machine's zone) for people, always with its offset, so
+//! that logs of several machines stay comparable; UTC for programs.
+
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use windlass::core::log::ids::UnixMillis;
+
+/// The local time zone.
+fn local_zone() -> &'static TimeZone {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    ZONE.get_or_init(|| TimeZone::try_system().unwrap_or(TimeZone::UTC))
+}
+
+/// Formats a timestamp: `2026-11-15 12:30:42 +01:00`.
+pub(crate) fn format_timestamp(at: UnixMillis) -> String {
+    format_timestamp_in(local_zone(), at)
+}
+
+fn format_timestamp_in(zone: &TimeZone, at: UnixMillis) -> String {
+    to_zoned(zone, at)
+        .map_or_else(|| format_iso(at), |local| local.strftime("%Y-%m-%d %H:%M:%S %:z").to_string())
+}
+
+/// Formats the time of day: `12:30:42`, where a heading has the day and the zone.
+pub(crate) fn format_clock(at: UnixMillis) -> String {
+    to_zoned(local_zone(), at)
+        .map_or_else(|| format_iso(at), |local| local.strftime("%H:%M:%S").to_string())
+}
+
+/// Formats the offset of the zone at that time: `+01:00`.
+pub(crate) fn format_offset(at: UnixMillis) -> String {
+    to_zoned(local_zone(), at)
+        .map_or_else(|| "UTC".to_owned(), |local| local.strftime("%:z").to_string())
+}
+
+/// Converts to a zoned time; `None` for a time outside the range of the calendar.
+fn to_zoned(zone: &TimeZone, at: UnixMillis) -> Option<jiff::Zoned> {
+    let ms = i64::try_from(at.0).ok()?;
+    Some(Timestamp::from_millisecond(ms).ok()?.to_zoned(zone.clone()))
+}
+
+/// Formats a timestamp for programs: `2026-11-15T12:30:42.123Z`.
+pub(crate) fn format_iso(at: UnixMillis) -> String {
+    let (year, month, day) = civil_date(at.0 / 86_400_000);
+    let seconds = at.0 / 1_000 % 86_400;
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
+        seconds / 3_600,
+        seconds / 60 % 60,
+        seconds % 60,
+        at.0 % 1_000
+    )
+}
+
+/// Formats a duration.
+pub(crate) fn format_duration(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        0 => format!("{ms} ms"),
+        1..60 => format!("{seconds}.{} s", ms % 1_000 / 100),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
+/// The civil date of a day since 1970, by Howard Hinnant's algorithm: eras of 400 years that begin
+/// in March, so that the leap day is the last of its year.
+fn civil_date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (era * 400 + year + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+#[path = "time_format_tests.rs"]
+mod time_format_tests;
