@@ -8,7 +8,38 @@ use windlass_runtime::ToolRegistry;
 
 /// The definition of a sub-agent, registered with
 /// [`WindlassBuilder::sub_agent`](crate::WindlassBuilder::sub_agent). Whatever it leaves unset is
-/// inherited from the parent.
+/// inherited from the parent; a sub-agent never has more rights or a larger budget than its parent.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::{AgentDefinition, RunOutcome, Windlass, memory::MemoryStore, scripted::Script};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // The parent delegates with the tool `Agent`; the last rule answers as the sub-agent.
+/// let script = r#"
+/// when user is "What rhymes with June?" and results 0
+///   call Agent {"description": "find a rhyme", "prompt": "June", "subagent_type": "poet"}
+/// when user is "What rhymes with June?"
+///   say "The poet says: ${result}"
+/// when any
+///   say "moon"
+/// "#;
+/// let poet = AgentDefinition::new("Finds rhymes.").system_prompt("You are a poet.").tools(&[]);
+/// let windlass = Windlass::builder()
+///     .scripted_model(Script::parse(script)?)
+///     .store(MemoryStore::new())
+///     .sub_agent("poet", poet)
+///     .allow("Agent")
+///     .start()
+///     .await?;
+/// let run = windlass.session("conversation:1").send("What rhymes with June?").await?;
+/// let RunOutcome::Finished(end) = run.wait_for_end().await? else { panic!("not finished") };
+/// assert!(end.text.contains("moon"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct AgentDefinition {
     pub(crate) description: Arc<str>,
     system_prompt: Option<Arc<str>>,
