@@ -41,17 +41,13 @@ fn to_zoned(zone: &TimeZone, at: UnixMillis) -> Option<jiff::Zoned> {
     Some(Timestamp::from_millisecond(ms).ok()?.to_zoned(zone.clone()))
 }
 
-/// Formats a timestamp for programs: `2026-11-15T12:30:42.123Z`.
+/// Formats a timestamp for programs: `2026-11-15T12:30:42.123Z`. A time after the last day of the
+/// calendar is shown as that day.
 pub(crate) fn format_iso(at: UnixMillis) -> String {
-    let (year, month, day) = civil_date(at.0 / 86_400_000);
-    let seconds = at.0 / 1_000 % 86_400;
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
-        seconds / 3_600,
-        seconds / 60 % 60,
-        seconds % 60,
-        at.0 % 1_000
-    )
+    to_zoned(&TimeZone::UTC, at)
+        .unwrap_or_else(|| Timestamp::MAX.to_zoned(TimeZone::UTC))
+        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+        .to_string()
 }
 
 /// Formats a duration.
@@ -64,19 +60,6 @@ pub(crate) fn format_duration(ms: u64) -> String {
         3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
         _ => format!("{} d {} h", seconds / 86_400, seconds / 3_600 % 24),
     }
-}
-
-/// The civil date of a day since 1970, by Howard Hinnant's algorithm: eras of 400 years that begin
-/// in March, so that the leap day is the last of its year.
-fn civil_date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (era * 400 + year + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]
