@@ -8,4 +8,3 @@ mod retry_after_tests;
 pub(crate) mod retry_class;
 #[cfg(test)]
 mod retry_class_tests;
-pub(crate) mod rfc3339;

@@ -8,21 +8,16 @@
 //! Not here: retries, delays between them, and fallback models. Those are decisions, which the core
 //! makes.
 
-mod base64;
 mod call;
 pub mod catalog;
 mod error;
-mod few;
 mod http;
 mod json;
 pub mod limits;
-mod race;
 mod request_cache;
 mod secret;
 pub mod wire;
 
-#[cfg(test)]
-mod base64_tests;
 #[cfg(test)]
 mod secret_tests;
 

@@ -5,15 +5,19 @@
 //! defines it. Not here: the model's transcript, which must stay exact.
 
 use std::borrow::Cow;
-
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use windlass_core::log::redact::{REDACTED, without_secrets};
-
-use crate::base64;
 
 /// The length below which a value is not a secret: removing it would make texts unreadable.
 const MIN_SECRET_BYTES: usize = 8;
+
+/// What a URL cannot contain as it is: everything but the unreserved characters.
+const URL_ESCAPED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A value that is not shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -93,19 +97,16 @@ impl std::fmt::Debug for Redactor {
 fn encoded_forms(value: &str) -> Vec<String> {
     let json = serde_json::to_string(value).unwrap_or_default();
     let json = json.trim_matches('"').to_owned();
-    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let upper = hex.to_uppercase();
+    let url = utf8_percent_encode(value, URL_ESCAPED).to_string();
     // In a longer text the base64 form may begin at any of three offsets.
-    let bases =
-        (0..3).map(|skip| base64::whole_groups(value.as_bytes().get(skip..).unwrap_or_default()));
-    let bases = bases.filter(|form| form.len() >= MIN_SECRET_BYTES);
-    [value.to_owned(), json, percent_encode(value), hex, upper].into_iter().chain(bases).collect()
+    let base64 = (0..3).map(|skip| base64_groups(value.as_bytes().get(skip..).unwrap_or_default()));
+    let base64 = base64.filter(|form| form.len() >= MIN_SECRET_BYTES);
+    let forms = [value.to_owned(), json, url, hex::encode(value), hex::encode_upper(value)];
+    forms.into_iter().chain(base64).collect()
 }
 
-fn percent_encode(value: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    value
-        .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+/// Encodes whole groups of three bytes only: the last characters depend on what follows the bytes.
+fn base64_groups(bytes: &[u8]) -> String {
+    let whole = bytes.len() - bytes.len() % 3;
+    STANDARD_NO_PAD.encode(bytes.get(..whole).unwrap_or_default())
 }

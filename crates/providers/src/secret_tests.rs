@@ -14,7 +14,7 @@ fn a_secret_does_not_show_itself() {
 fn every_form_of_a_secret_is_taken_out() {
     let redactor = Redactor::new([&Secret::new(KEY)]);
     let json = serde_json::to_string(KEY).unwrap();
-    let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex::encode(KEY);
     let url = "k3y%2Fwith%2Bodd%22signs-0123456789";
     for form in [KEY, json.as_str(), hex.as_str(), url] {
         let text = redactor.redact(&format!("before {form} after"));

@@ -23,7 +23,6 @@ mod name_suggestion;
 mod process;
 mod sdk_result;
 mod search;
-mod sha256;
 mod shell;
 mod standard_tools;
 mod structured_output;
@@ -39,8 +38,6 @@ mod tool_wrapper;
 mod name_suggestion_tests;
 #[cfg(test)]
 mod sdk_result_tests;
-#[cfg(test)]
-mod sha256_tests;
 
 pub use ask_user_question::AskUserQuestionTool;
 pub use exit_plan_mode::ExitPlanModeTool;

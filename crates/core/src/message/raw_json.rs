@@ -114,8 +114,7 @@ fn as_exact_integer(number: &Number) -> Option<Number> {
 /// Returns SHA-256 as lower-case hex.
 #[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
-    Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    hex::encode(Sha256::digest(bytes))
 }
 
 impl std::fmt::Debug for RawJson {

@@ -2,8 +2,9 @@
 //! reported already. Kept for as long as the conversation is held somewhere else.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::request::ModelRequest;
 
@@ -27,7 +28,7 @@ struct ConversationState {
 impl ConversationStates {
     /// Returns whether earlier thinking is sent to the model.
     pub(crate) fn prior_thinking(&self, request: &ModelRequest) -> PriorThinking {
-        let kept = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.states.lock();
         if kept.is_empty() {
             return PriorThinking::Sent;
         }
@@ -60,7 +61,7 @@ impl ConversationStates {
         look: impl FnOnce(&mut ConversationState) -> T,
     ) -> Option<T> {
         let first = first_segment(request)?;
-        let mut kept = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.states.lock();
         if kept.len() >= MAX_CACHED_CONVERSATIONS {
             kept.retain(|_, remembered| remembered.first.strong_count() > 0);
         }

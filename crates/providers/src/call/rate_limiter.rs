@@ -12,14 +12,14 @@ mod state;
 mod state_tests;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use windlass_runtime::ports::Clock;
 
 use crate::error::call_error::CallError;
 use crate::limits::{MAX_LIMITER_WAIT_MS, MAX_QUEUED_CALLS};
-use crate::race::first_of;
 
 pub(crate) use headers::RateLimitHeaders;
 pub(crate) use state::CallOutcome;
@@ -63,7 +63,7 @@ impl RateLimiter {
     }
 
     pub(crate) fn gate_for(&self, name: &Arc<str>) -> Arc<RateGate> {
-        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gates = self.gates.lock();
         let gate = gates.entry(Arc::clone(name)).or_insert_with(|| {
             let (state, clock) = (Mutex::default(), Arc::clone(&self.clock));
             Arc::new(RateGate { state, clock })
@@ -74,7 +74,7 @@ impl RateLimiter {
     /// Returns a snapshot of every gate, by name.
     #[must_use]
     pub fn snapshot(&self) -> Vec<RateGateSnapshot> {
-        let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let gates = self.gates.lock();
         let mut views: Vec<RateGateSnapshot> =
             gates.iter().map(|(name, gate)| gate.snapshot(name)).collect();
         views.sort_by(|a, b| a.name.cmp(&b.name));
@@ -117,7 +117,7 @@ impl Drop for CallPermit {
 
 impl RateGate {
     fn lock_state(&self) -> MutexGuard<'_, RateGateState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn snapshot(&self, name: &Arc<str>) -> RateGateSnapshot {
@@ -172,7 +172,11 @@ impl RateGate {
                     1_000,
                 ));
             }
-            first_of(place.wake_up.notified(), self.clock.sleep(pause.max(1))).await;
+            tokio::select! {
+                biased;
+                () = place.wake_up.notified() => {}
+                () = self.clock.sleep(pause.max(1)) => {}
+            }
         }
     }
 }

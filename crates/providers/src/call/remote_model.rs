@@ -1,10 +1,11 @@
 //! A model behind HTTP, in any wire format.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
+use parking_lot::{Mutex, RwLock};
 use windlass_core::log::input::ModelFailure;
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::raw_json::RawJson;
@@ -156,13 +157,13 @@ impl RemoteModel {
     }
 
     fn current_profile(&self) -> Arc<ModelProfile> {
-        Arc::clone(&self.profile.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.profile.read())
     }
 
     fn attempt_options(&self, request: &ModelRequest, known: &ModelProfile) -> AttemptOptions {
         AttemptOptions {
             max_tokens: known.clamp_output_tokens(request.max_tokens),
-            delivery: *self.delivery.lock().unwrap_or_else(PoisonError::into_inner),
+            delivery: *self.delivery.lock(),
             prior_thinking: self.conversations.prior_thinking(request),
         }
     }
@@ -246,14 +247,13 @@ impl RemoteModel {
         if let Some(learned) = lesson.to_learned_limits() {
             self.shared.capabilities.record_learned_limits(&self.endpoint.model, learned);
             let known = build_profile(&self.endpoint, &self.shared, &self.options);
-            *self.profile.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(known);
+            *self.profile.write() = Arc::new(known);
         }
         match lesson {
             RejectionHint::OutputLimit(tokens) => tokens < plan.attempt.max_tokens,
             RejectionHint::Window(_) => false,
             RejectionHint::StreamingUnsupported => {
-                *self.delivery.lock().unwrap_or_else(PoisonError::into_inner) =
-                    ReplyDelivery::Whole;
+                *self.delivery.lock() = ReplyDelivery::Whole;
                 plan.attempt.delivery == ReplyDelivery::Streamed
             }
             RejectionHint::ForeignThinking => {

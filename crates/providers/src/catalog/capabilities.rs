@@ -5,8 +5,8 @@
 //! no price, so that a budget in dollars can refuse to start.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use windlass_core::settings::conversation_settings::Effort;
 
@@ -215,7 +215,7 @@ impl CapabilityTable {
             Some(abilities) => ModelKnowledge::Known(abilities.clone()),
             None => ModelKnowledge::Unknown(unknown_model_defaults(model)),
         };
-        let learned = self.learned_limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let learned = self.learned_limits.lock();
         if let Some(learned) = learned.get(model) {
             knowledge.apply_learned_limits(*learned);
         }
@@ -243,7 +243,7 @@ impl CapabilityTable {
 
     /// Records limits from a provider's error, for this process.
     pub fn record_learned_limits(&self, model: &str, lesson: LearnedLimits) {
-        let mut learned = self.learned_limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut learned = self.learned_limits.lock();
         let known = learned.entry(model.to_owned()).or_default();
         known.window_tokens = lesson.window_tokens.or(known.window_tokens);
         known.max_output_tokens = lesson.max_output_tokens.or(known.max_output_tokens);

@@ -1,8 +1,9 @@
 //! The model registry: creates the model that a name in a conversation's settings selects.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use windlass_core::context::Summariser;
 use windlass_core::log::input::{FailureClass, ModelFailure};
 use windlass_core::message::reply::ModelReply;
@@ -48,7 +49,7 @@ impl ModelRegistry {
     /// Returns a [`ModelFailure`] if no provider is known for the name, or its key or base URL is
     /// missing or cannot be used.
     pub fn get(&self, name: &Arc<str>) -> Result<Arc<RemoteModel>, ModelFailure> {
-        let mut made = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.instances.lock();
         if let Some(remote) = made.get(name) {
             return Ok(Arc::clone(remote));
         }

@@ -1,11 +1,12 @@
 //! The HTTP/1.1 client: posts requests and returns streaming responses.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, Uri};
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use tokio_rustls::TlsConnector;
 use windlass_runtime::ports::Clock;
 
@@ -17,7 +18,6 @@ use super::http_connection::HttpConnection;
 use super::proxy_rules::ProxyRules;
 use super::tls;
 use crate::error::call_error::CallError;
-use crate::race::{First, first_of, first_or};
 use crate::secret::Secret;
 
 /// How long the end of a body is waited for once its content was read, in milliseconds. A server
@@ -94,7 +94,7 @@ impl HttpClient {
         ConnectionStats {
             opened: self.opened.load(Ordering::Relaxed),
             reused: self.reused.load(Ordering::Relaxed),
-            idle: self.pool.lock().unwrap_or_else(PoisonError::into_inner).idle_count(),
+            idle: self.pool.lock().idle_count(),
         }
     }
 
@@ -123,7 +123,7 @@ impl HttpClient {
 
     fn take_idle(&self, origin: &Origin) -> Option<HttpConnection> {
         let now = self.clock.monotonic_ms();
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner).take(origin, now)
+        self.pool.lock().take(origin, now)
     }
 
     async fn open_connection(
@@ -136,14 +136,10 @@ impl HttpClient {
             HttpScheme::Https => Some(self.tls_connector()?),
         };
         self.opened.fetch_add(1, Ordering::Relaxed);
-        match first_of(
-            connect(origin, tls, self.proxies.proxy_for(origin)),
-            self.clock.sleep(connect_ms),
-        )
-        .await
-        {
-            First::Left(connected) => connected,
-            First::Right(()) => Err(CallError::ConnectTimeout(connect_ms)),
+        tokio::select! {
+            biased;
+            connected = connect(origin, tls, self.proxies.proxy_for(origin)) => connected,
+            () = self.clock.sleep(connect_ms) => Err(CallError::ConnectTimeout(connect_ms)),
         }
     }
 
@@ -200,9 +196,15 @@ impl HttpResponse<'_> {
             }
             self.connection.wait_until_reusable().await
         };
-        if let First::Left(true) = first_or(ended, || clock.sleep(END_OF_BODY_MS)).await {
+        // The block makes the timer lazy: a body that has ended already needs none.
+        let is_reusable = tokio::select! {
+            biased;
+            is_reusable = ended => is_reusable,
+            () = async { clock.sleep(END_OF_BODY_MS).await } => false,
+        };
+        if is_reusable {
             let now = clock.monotonic_ms();
-            let mut pool = self.client.pool.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pool = self.client.pool.lock();
             pool.put(&self.origin, self.connection, now);
         }
     }

@@ -4,10 +4,12 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use http::Uri;
+use percent_encoding::percent_decode_str;
 
 use super::api_target::{HttpScheme, Origin};
-use crate::base64;
 use crate::secret::Secret;
 
 /// The variables that name a proxy; the first one that is set applies.
@@ -111,7 +113,7 @@ impl ProxyServer {
         Some(Self {
             host: Arc::from(host.trim_matches(['[', ']'])),
             port,
-            credential: both.map(|both| Secret::new(&base64::encode(both.as_bytes()))),
+            credential: both.map(|both| Secret::new(&STANDARD.encode(both))),
             password: password.map(|password| Secret::new(&password)),
         })
     }
@@ -173,14 +175,5 @@ fn is_in_network(a: IpAddr, b: IpAddr, bits: u32) -> bool {
 
 /// Decodes percent-encoding: `%40` is an `@` that would otherwise end the password.
 fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('%') {
-        bytes.extend_from_slice(before.as_bytes());
-        let code = after.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
-        bytes.push(code.unwrap_or(b'%'));
-        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

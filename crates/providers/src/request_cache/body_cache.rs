@@ -8,9 +8,10 @@
 //! recently used ones; evicting one of these costs one encoding.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use windlass_core::message::transcript::{Transcript, TranscriptSegment};
 
 use crate::limits::{MAX_CACHED_BODY_BYTES, MAX_CACHED_CONVERSATIONS};
@@ -132,14 +133,14 @@ impl<E: SegmentEncoder> BodyCache<E> {
     }
 
     fn take_entry(&self, first: usize) -> Option<EncodedConversation<E::OpenState>> {
-        let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.state.lock();
         let entry = kept.by_first_segment.remove(&first)?;
         kept.bytes = kept.bytes.saturating_sub(entry.buffer.len());
         Some(entry)
     }
 
     fn put_entry(&self, first: usize, mut entry: EncodedConversation<E::OpenState>) {
-        let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.state.lock();
         kept.use_counter += 1;
         entry.last_used = kept.use_counter;
         kept.bytes += entry.buffer.len();
@@ -152,7 +153,7 @@ impl<E: SegmentEncoder> BodyCache<E> {
 
     #[cfg(test)]
     pub(crate) fn cached_sizes(&self) -> (usize, usize) {
-        let kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.state.lock();
         (kept.by_first_segment.len(), kept.bytes)
     }
 }

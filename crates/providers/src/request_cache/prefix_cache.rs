@@ -4,9 +4,10 @@
 //! conversation behind it is not.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use windlass_core::settings::conversation_settings::Settings;
 
 use crate::call::request_plan::RequestPlan;
@@ -48,7 +49,7 @@ impl PrefixCache {
     ) -> Bytes {
         let settings = &plan.request.settings;
         let address = Arc::as_ptr(settings).addr();
-        let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.state.lock();
         if let Some(head) = kept.by_settings.get(&address).filter(|head| head.is_valid_for(plan)) {
             return head.bytes.clone();
         }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use sha2::{Digest, Sha256};
+use windlass_core::message::raw_json::sha256_hex;
 
 use crate::limits::MAX_EDIT_BYTES;
-use crate::sha256::to_hex;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -32,10 +32,10 @@ pub(super) fn hash_file(file: &mut File) -> io::Result<Option<String>> {
         read = read.saturating_add(count as u64);
     }
     file.seek(SeekFrom::Start(0))?;
-    Ok((read <= MAX_EDIT_BYTES).then(|| to_hex(&hash.finalize().into())))
+    Ok((read <= MAX_EDIT_BYTES).then(|| hex::encode(hash.finalize())))
 }
 
 /// Returns the hash of contents in memory.
 pub(super) fn hash_bytes(bytes: &[u8]) -> String {
-    to_hex(&Sha256::digest(bytes).into())
+    sha256_hex(bytes)
 }

@@ -14,12 +14,14 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::limits::MAX_READ_FILES_PER_BUCKET;
-use crate::sha256::{self, Sha256Hash};
 
 /// The size of a slot: the hash of a path, and the hash of the file's contents.
 const SLOT_BYTES: usize = 64;
 
 const BUCKET_BYTES: usize = SLOT_BYTES * MAX_READ_FILES_PER_BUCKET;
+
+/// A SHA-256 hash.
+type Sha256Hash = [u8; 32];
 
 type TableSlot = [u8; SLOT_BYTES];
 
@@ -31,8 +33,7 @@ pub(super) struct ReadFileTable {
 impl ReadFileTable {
     /// Records that `path` was read with these contents.
     pub(super) fn record_hash(&self, path: &Path, contents: &str) -> io::Result<()> {
-        let (path, contents) = (path_hash(path), sha256::from_hex(contents));
-        let contents = contents.ok_or(io::ErrorKind::InvalidInput)?;
+        let (path, contents) = (path_hash(path), parse_hash(contents)?);
         let table = self.open_to_write()?;
         // Two concurrent reads may update one bucket. Where a file cannot be locked, one of them
         // may be lost, which costs a second read.
@@ -53,7 +54,7 @@ impl ReadFileTable {
     pub(super) fn hash_for(&self, path: &Path) -> Option<String> {
         let path = path_hash(path);
         let table = File::open(&self.table).ok()?;
-        find_hash(&read_bucket(&table, &path).ok()?, &path).as_ref().map(sha256::to_hex)
+        find_hash(&read_bucket(&table, &path).ok()?, &path).map(hex::encode)
     }
 
     fn open_to_write(&self) -> io::Result<File> {
@@ -67,6 +68,12 @@ impl ReadFileTable {
             opened => opened,
         }
     }
+}
+
+fn parse_hash(text: &str) -> io::Result<Sha256Hash> {
+    let mut hash = Sha256Hash::default();
+    hex::decode_to_slice(text, &mut hash).map_err(|_| io::ErrorKind::InvalidInput)?;
+    Ok(hash)
 }
 
 fn path_hash(path: &Path) -> Sha256Hash {

@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName};
 use windlass_core::log::ids::UnixMillis;
 
-use crate::error::rfc3339;
+use crate::error::retry_after::parse_rfc3339;
 use crate::limits::MAX_RETRY_AFTER_MS;
 
 const fn header_name(name: &'static str) -> HeaderName {
@@ -73,7 +73,7 @@ fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str>
 
 /// Parses a time (`2026-11-15T09:00:00Z`) or a span (`1m30s`, `250ms`, `2`).
 pub(super) fn parse_reset_ms(text: &str, now: UnixMillis) -> Option<u64> {
-    rfc3339::parse_rfc3339(text).map(|moment| moment.ms_since(now)).or_else(|| parse_span_ms(text))
+    parse_rfc3339(text).map(|moment| moment.ms_since(now)).or_else(|| parse_span_ms(text))
 }
 
 /// Parses `6m0s`, `1.5s`, `20ms`, or plain seconds.

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use smallvec::SmallVec;
 
-use crate::few::Few;
 use crate::wire::openai_common;
 use crate::wire::reported_usage::{ReportedUsage, TokenCount};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ChatChunk<'a> {
     #[serde(borrow, default)]
-    pub(super) choices: Few<ChunkChoice<'a>>,
+    pub(super) choices: SmallVec<[ChunkChoice<'a>; 1]>,
     #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -43,7 +43,7 @@ pub(super) struct ChunkDelta<'a> {
     #[serde(borrow)]
     pub(super) reasoning: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) tool_calls: Option<Few<ToolCallDelta<'a>>>,
+    pub(super) tool_calls: Option<SmallVec<[ToolCallDelta<'a>; 1]>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -11,7 +11,6 @@ use super::errors;
 use super::reply_parts::ChatReplyParts;
 use crate::call::call_notice::{CallNotice, ReplyEnvelope};
 use crate::error::call_error::{CallError, ReplyStarted};
-use crate::few::Few;
 use crate::json::json_string;
 use crate::wire::decode_context::DecodeContext;
 use crate::wire::openai_common;
@@ -141,7 +140,7 @@ impl ChatDecoder {
             self.on_text(piece, stream)?;
             progress = DecodeProgress::Content;
         }
-        for call in delta.tool_calls.iter().flat_map(Few::iter) {
+        for call in delta.tool_calls.iter().flatten() {
             self.parts.push_call_delta(call, stream)?;
             progress = DecodeProgress::Content;
         }
