@@ -15,6 +15,9 @@ mod setup;
 mod terminal;
 mod toolset;
 
+#[cfg(test)]
+mod reference_pages_tests;
+
 use std::process::ExitCode;
 
 use clap::Parser;
