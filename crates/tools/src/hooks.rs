@@ -33,6 +33,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::join_all;
 use serde_json::Value;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
@@ -40,7 +41,7 @@ use windlass_core::log::ids::LaneId;
 use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::settings::conversation_settings::HookPoints;
-use windlass_runtime::hook_chain::{combine_responses, combine_review_results, join_all};
+use windlass_runtime::hook_chain::{combine_responses, combine_review_results};
 use windlass_runtime::ports::{
     BoxFuture, Clock, HookContext, HookResponse, Hooks, SessionEndReason,
 };
@@ -121,11 +122,8 @@ impl CommandHooks {
         subject: &str,
         input: &Value,
     ) -> Vec<CommandHookOutput> {
-        let run = |hook: &CommandHook| -> BoxFuture<'_, CommandHookOutput> {
-            let (hook, subject, input) = (hook.clone(), subject.to_owned(), input.clone());
-            Box::pin(async move { self.run_hook(event, &subject, &hook, &input).await })
-        };
-        join_all(self.config.matching_hooks(event, subject).map(run).collect()).await
+        let hooks = self.config.matching_hooks(event, subject);
+        join_all(hooks.map(|hook| self.run_hook(event, subject, hook, input))).await
     }
 
     async fn run_hook(

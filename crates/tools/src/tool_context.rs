@@ -1,5 +1,7 @@
 //! Shared tool context of an agent's tools: path zones, tool state, clock, background commands.
 
+pub(crate) mod tool_state;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use windlass_runtime::ports::{CallContext, Clock};
 
 use crate::files::{PathZones, ResolvedPath};
 use crate::shell::{BackgroundCommands, RunningCommands};
-use crate::tool_state::{ToolState, ToolStateStorage};
+use crate::tool_context::tool_state::{ToolState, ToolStateStorage};
 
 /// A workspace and everything around it that tools need. Cloning it is cheap, and the clones share
 /// their tool state.

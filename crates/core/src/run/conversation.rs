@@ -6,6 +6,7 @@ use std::sync::Arc;
 use imbl::{OrdSet, Vector};
 
 use crate::budget::spending::{ModelPrice, Spending};
+use crate::call::call_state::Call;
 use crate::context::{Summariser, TokenMeter, WindowPressure, compaction_trial, count_tokens};
 use crate::log::ids::{CallId, Epoch, ModelCallId, QuestionId, RunId, Seq, UnixMillis};
 use crate::log::record::TimeLimit;
@@ -182,6 +183,12 @@ impl RunEnd {
 }
 
 impl Conversation {
+    /// Returns the call with this id of the open round.
+    #[must_use]
+    pub fn call(&self, id: CallId) -> Option<&Call> {
+        self.run.as_ref().and_then(Run::round)?.call(id)
+    }
+
     /// Returns whether context from this source may be added: it was not yet, and there is room.
     #[must_use]
     pub fn can_add_context(&self, source: &str) -> bool {

@@ -13,12 +13,13 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::RuleDecision;
 
 use super::file_errors::file_error;
-use super::resolved_path::ResolvedPath;
-use super::text_page;
-use super::{file_kind, read};
+use super::paths::resolved_path::ResolvedPath;
+use super::read;
+use super::read::file_kind;
+use super::read::text_page;
 use crate::limits::{DEFAULT_PAGE_LINES, MAX_LISTED_NAMES};
 use crate::tool_context::ToolContext;
-use crate::tool_input::path_error;
+use crate::tool_definition::tool_input::path_error;
 
 /// An attached file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::resolved_path::open_beneath;
+use super::paths::resolved_path::open_beneath;
 
 /// Why a configuration file is not read. The text continues a sentence that begins with the file's
 /// name.

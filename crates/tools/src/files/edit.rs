@@ -10,14 +10,17 @@ use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use super::blocking_task::run_blocking;
-use super::encoding::{LineEndings, TextEncoding};
-use super::resolved_path::ResolvedPath;
-use super::text_replacement::{self, TextReplacement};
-use super::{file_errors, patch, write_intent, write_target};
+use super::file_errors;
+use super::paths::resolved_path::ResolvedPath;
+use super::write::encoding::{LineEndings, TextEncoding};
+use super::write::patch;
+use super::write::text_replacement::{self, TextReplacement};
+use super::write::write_intent;
+use super::write::write_target;
 use crate::limits::MAX_EDIT_BYTES;
 use crate::tool_context::ToolContext;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// Edits files.
 #[derive(Debug, Clone)]
@@ -97,7 +100,7 @@ fn edited_contents(
     let bytes = encoding.encode(&endings.apply(&done.text));
     let bytes = bytes.ok_or_else(|| super::write::encoding_error(place))?;
     match bytes.len() as u64 > MAX_EDIT_BYTES {
-        true => Err(super::file_kind::too_large_error(&place.display_path, MAX_EDIT_BYTES)),
+        true => Err(super::read::file_kind::too_large_error(&place.display_path, MAX_EDIT_BYTES)),
         false => Ok((bytes, done.report(&place.display_path))),
     }
 }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use windlass_core::call::outcome::ToolError;
 
 /// Rejects everything but a regular file.
-pub(super) fn check_regular_file(path: &Path, found: &fs::Metadata) -> Result<(), ToolError> {
+pub(crate) fn check_regular_file(path: &Path, found: &fs::Metadata) -> Result<(), ToolError> {
     match (found.is_file(), found.is_dir()) {
         (true, _) => Ok(()),
         (_, true) => Err(directory_error(path)),
@@ -42,7 +42,7 @@ fn link_appeared_error(path: &Path) -> ToolError {
     )
 }
 
-pub(super) fn not_found_error(path: &Path) -> ToolError {
+pub(crate) fn not_found_error(path: &Path) -> ToolError {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
     ToolError::new(
         "file_not_found",
@@ -59,7 +59,7 @@ fn directory_error(path: &Path) -> ToolError {
     )
 }
 
-pub(super) fn special_file_error(path: &Path) -> ToolError {
+pub(crate) fn special_file_error(path: &Path) -> ToolError {
     ToolError::new(
         "special_file",
         &format!("{} is not a regular file (a pipe, a device or the kernel's)", path.display()),
@@ -67,7 +67,7 @@ pub(super) fn special_file_error(path: &Path) -> ToolError {
     )
 }
 
-pub(super) fn link_loop_error(path: &Path) -> ToolError {
+pub(crate) fn link_loop_error(path: &Path) -> ToolError {
     ToolError::new(
         "read_failed",
         &format!("{} cannot be read: its links go round in a circle", path.display()),
@@ -75,7 +75,7 @@ pub(super) fn link_loop_error(path: &Path) -> ToolError {
     )
 }
 
-pub(super) fn outside_workspace_error(path: &Path, real: &Path) -> ToolError {
+pub(crate) fn outside_workspace_error(path: &Path, real: &Path) -> ToolError {
     ToolError::new(
         "outside_workspace",
         &format!("{} is a way out of the workspace, to {}", path.display(), real.display()),

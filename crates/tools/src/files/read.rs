@@ -1,5 +1,18 @@
 //! `ReadTool`: reads a page of a file, of whatever kind.
 
+pub(super) mod bounded_lines;
+pub(super) mod file_kind;
+pub(super) mod image;
+pub(super) mod notebook;
+pub(super) mod page_range;
+pub(super) mod pdf;
+pub(super) mod text_page;
+
+#[cfg(test)]
+mod bounded_lines_tests;
+#[cfg(test)]
+mod text_page_tests;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::call::call_facts::CallFacts;
@@ -10,16 +23,16 @@ use windlass_core::permission::{CallSubject, PathAccess};
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
+use self::page_range::PageRange;
+use self::text_page::LineRange;
 use super::blocking_task::run_blocking;
-use super::page_range::PageRange;
-use super::resolved_path::ResolvedPath;
-use super::text_page::LineRange;
-use super::{content_hash, file_kind};
+use super::paths::resolved_path::ResolvedPath;
+use super::write::content_hash;
 use crate::limits::DEFAULT_PAGE_LINES;
 use crate::tool_context::ToolContext;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
-use crate::tool_state::ToolState;
+use crate::tool_context::tool_state::ToolState;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// Reads files: text a page at a time, images, pages of PDFs, notebooks.
 #[derive(Debug, Clone)]
@@ -95,7 +108,7 @@ fn run_read(
 }
 
 /// Reads a file and records the hash of its contents.
-pub(super) fn read_and_record(
+pub(crate) fn read_and_record(
     place: &ResolvedPath,
     desk: &ToolState,
     wanted: file_kind::ReadRange,

@@ -1,5 +1,20 @@
 //! `WriteTool`: writes the whole contents of a file.
 
+pub(super) mod atomic_write;
+pub(super) mod content_hash;
+pub(super) mod encoding;
+pub(super) mod patch;
+pub(super) mod text_replacement;
+pub(super) mod write_intent;
+pub(super) mod write_target;
+
+#[cfg(test)]
+mod atomic_write_tests;
+#[cfg(test)]
+mod encoding_tests;
+#[cfg(test)]
+mod patch_tests;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::call::call_facts::CallFacts;
@@ -9,15 +24,14 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
+use self::encoding::{LineEndings, TextEncoding};
+use self::write_target::FileSnapshot;
 use super::blocking_task::run_blocking;
-use super::encoding::{LineEndings, TextEncoding};
-use super::resolved_path::ResolvedPath;
-use super::write_target::FileSnapshot;
-use super::{patch, write_intent, write_target};
+use super::paths::resolved_path::ResolvedPath;
 use crate::limits::MAX_EDIT_BYTES;
 use crate::tool_context::ToolContext;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// Writes files.
 #[derive(Debug, Clone)]
@@ -96,7 +110,7 @@ fn encode_content(
     encoding.encode(unmarked).ok_or_else(|| encoding_error(place))
 }
 
-pub(super) fn encoding_error(place: &ResolvedPath) -> ToolError {
+pub(crate) fn encoding_error(place: &ResolvedPath) -> ToolError {
     ToolError::new(
         "encoding",
         &format!(

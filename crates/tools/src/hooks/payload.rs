@@ -16,7 +16,7 @@ use windlass_core::run::question::{Question, QuestionKind};
 use windlass_runtime::ports::{HookContext, SessionEndReason};
 
 use super::config::HookEvent;
-use crate::sdk_result::sdk_result;
+use crate::tool_results::sdk_result;
 
 /// Returns the payload for an event of a conversation.
 pub(super) fn build_payload(

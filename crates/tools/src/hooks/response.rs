@@ -312,5 +312,5 @@ fn truncate_text(text: &str) -> Arc<str> {
 
 /// Shortens a command for a message.
 fn short_command(command: &str) -> String {
-    crate::tool_input::one_line_summary(command).to_string()
+    crate::tool_definition::tool_input::one_line_summary(command).to_string()
 }

@@ -17,7 +17,7 @@ use windlass_runtime::ports::{CallContext, Tool};
 use super::{ImportPolicy, MemoryFile, frame_memory_file, memory_files_in_workspace};
 use crate::limits::{MAX_MEMORY_FOLDERS, MAX_REPORTED_PROBLEMS};
 use crate::tool_context::ToolContext;
-use crate::tool_wrapper::{ToolWrapper, wrap_all};
+use crate::tool_definition::tool_wrapper::{ToolWrapper, wrap_all};
 
 /// Called with one sentence for each memory file that was truncated or ignored.
 pub type MemoryNotes = Arc<dyn Fn(&str) + Send + Sync>;

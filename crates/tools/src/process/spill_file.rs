@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{OutputFile, SpillTarget};
 use crate::limits::{MAX_OUTPUT_BYTES, MAX_OUTPUT_FILES, MAX_OUTPUT_TOTAL_BYTES};
-use crate::tool_state::evict_oldest_files;
+use crate::tool_context::tool_state::evict_oldest_files;
 
 /// Output that is spilled to a file once there is too much of it.
 #[derive(Debug)]

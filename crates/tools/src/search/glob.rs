@@ -17,8 +17,8 @@ use super::result_lines::{ResultLines, display_path};
 use super::search_timeout::{StopFlag, run_search_with_timeout};
 use crate::limits::{MAX_GLOB_RESULTS, MAX_SEARCH_CANDIDATES};
 use crate::tool_context::ToolContext;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// Finds files by name.
 #[derive(Debug, Clone)]

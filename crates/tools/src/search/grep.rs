@@ -17,9 +17,9 @@ use super::search_timeout::{StopFlag, run_search_with_timeout};
 use crate::files::ResolvedPath;
 use crate::limits::{DEFAULT_GREP_LINES, MAX_CONTEXT_LINES};
 use crate::tool_context::ToolContext;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
-use crate::tool_state::ToolState;
+use crate::tool_context::tool_state::ToolState;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// Finds files by content.
 #[derive(Debug, Clone)]

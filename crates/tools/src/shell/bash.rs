@@ -24,9 +24,9 @@ use crate::limits::{
 use crate::process::{self, CommandEnvironment, CommandJob, ResourceLimits, SpillTarget};
 use crate::shell::background_commands::BackgroundStart;
 use crate::tool_context::ToolContext;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
-use crate::tool_state::ToolState;
+use crate::tool_context::tool_state::ToolState;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// Runs commands with `bash`, or with `sh` where there is no bash.
 ///

@@ -14,8 +14,8 @@ use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 use super::background_commands::BackgroundCommand;
 use super::report;
 use crate::tool_context::ToolContext;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// Polls background commands.
 #[derive(Debug, Clone)]

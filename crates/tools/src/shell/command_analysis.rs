@@ -10,31 +10,12 @@
 //! Not here: the permission policy, which is the core's.
 
 mod analysis;
-mod ansi_quotes;
-mod archives;
-mod builtins;
-mod characters;
-mod command_paths;
-mod embedded_paths;
-mod file_operands;
-mod folder_changes;
-mod git;
-mod glob_patterns;
-mod grammar_reader;
+mod effects;
+mod readers;
 mod shell_word;
-mod strict_reader;
-mod tree_words;
-mod unwrap_wrappers;
-mod wrapper_options;
-mod wrappers;
-mod writers;
 
 #[cfg(test)]
-mod ansi_quotes_tests;
-#[cfg(test)]
-mod parse_tests;
-#[cfg(test)]
-mod strict_reader_tests;
+mod command_analysis_tests;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,7 +23,7 @@ use std::sync::Arc;
 use windlass_core::permission::{ShellCommand, runs_no_arguments};
 
 use self::analysis::CommandAnalysis;
-use self::grammar_reader::ParsedItem;
+use self::readers::grammar_reader::ParsedItem;
 use self::shell_word::ShellWord;
 use crate::files::PathZones;
 use crate::limits::{MAX_COMMAND_BYTES, MAX_SHELL_DEPTH, MAX_WORDS, MAX_WRAPPERS};
@@ -99,11 +80,11 @@ fn record_protected_names(command: &str, found: &mut CommandAnalysis<'_>) {
     if command.len() > MAX_COMMAND_BYTES {
         return;
     }
-    embedded_paths::record_protected_reach(&format!(" {command} "), found);
+    effects::embedded_paths::record_protected_reach(&format!(" {command} "), found);
     let words: Vec<_> = found.command_words().collect();
-    words
-        .iter()
-        .for_each(|word| embedded_paths::record_protected_reach(&format!(" {word} "), found));
+    words.iter().for_each(|word| {
+        effects::embedded_paths::record_protected_reach(&format!(" {word} "), found)
+    });
 }
 
 /// Analyses one text for a shell; `shells` is the depth of shells within shells.
@@ -112,12 +93,12 @@ fn analyze_text(text: &str, shells: usize, found: &mut CommandAnalysis<'_>) {
         found.stop_at_limit("it is too long or too deep to be read");
         return;
     }
-    if characters::has_too_many_operators(text) {
+    if readers::characters::has_too_many_operators(text) {
         found.stop_at_limit("it has too many parts to be read");
         return;
     }
-    characters::check_characters(text, found);
-    let Some(read) = grammar_reader::read_with_grammar(text, found) else {
+    readers::characters::check_characters(text, found);
+    let Some(read) = readers::grammar_reader::read_with_grammar(text, found) else {
         found.stop_at_limit("it takes too long to read");
         return;
     };
@@ -126,7 +107,7 @@ fn analyze_text(text: &str, shells: usize, found: &mut CommandAnalysis<'_>) {
         return;
     }
     if found.is_fully_supported()
-        && strict_reader::read_strictly(text).as_deref() != Some(read.as_slice())
+        && readers::strict_reader::read_strictly(text).as_deref() != Some(read.as_slice())
     {
         found.add_unsupported("it can be read in more than one way");
     }
@@ -135,7 +116,7 @@ fn analyze_text(text: &str, shells: usize, found: &mut CommandAnalysis<'_>) {
         match item {
             ParsedItem::Command(words) => analyze_simple_command(words, shells, found),
             ParsedItem::Redirect { to, target } => {
-                command_paths::record_redirection(to, &target, found);
+                effects::command_paths::record_redirection(to, &target, found);
             }
             ParsedItem::HereDocument(body) => analyze_here_document(&body, shells, found),
         }
@@ -175,11 +156,11 @@ fn analyze_simple_command(words: Vec<ShellWord>, shells: usize, found: &mut Comm
             found.stop_at_limit("too many programs stand in front of one another");
             return;
         }
-        let unwrapped = unwrap_wrappers::unwrap_command(words, found);
+        let unwrapped = effects::unwrap_wrappers::unwrap_command(words, found);
         if let Some(words) = unwrapped.visible_command {
             check_written_program(&words, found);
-            builtins::check_builtins(&words, found);
-            command_paths::record_command_paths(&words, found);
+            effects::builtins::check_builtins(&words, found);
+            effects::command_paths::record_command_paths(&words, found);
             found.add_command(&words);
         }
         let inner = unwrapped.inner.into_iter().rev();

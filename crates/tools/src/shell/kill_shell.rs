@@ -12,8 +12,8 @@ use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use crate::limits::{MAX_TERMINATION_MS, PROCESS_POLL_MS};
 use crate::tool_context::ToolContext;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// Ends background commands.
 #[derive(Debug, Clone)]

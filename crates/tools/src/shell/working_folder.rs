@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use windlass_core::log::ids::ModelCallId;
 
 use crate::files::PathZones;
-use crate::tool_state::ToolState;
+use crate::tool_context::tool_state::ToolState;
 
 /// The last change of the working folder.
 #[derive(Debug, Serialize, Deserialize)]

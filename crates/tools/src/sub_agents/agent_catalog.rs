@@ -5,7 +5,7 @@ use std::sync::Arc;
 use windlass_core::call::outcome::ToolError;
 use windlass_core::run::child_runs::ChildTask;
 
-use crate::tool_input::invalid_input_error;
+use crate::tool_definition::tool_input::invalid_input_error;
 
 /// Maximum number of characters of one task.
 const MAX_PROMPT_CHARS: usize = 100_000;

@@ -8,7 +8,7 @@ use windlass_core::settings::conversation_settings::Effort;
 
 use super::agent_catalog::AgentCatalog;
 use super::delegation::{DelegationInput, DelegationTool};
-use crate::tool_input::ToolInput;
+use crate::tool_definition::tool_input::ToolInput;
 
 /// `AgentTool`: delegates a task to a sub-agent and waits for its answer.
 pub type AgentTool = DelegationTool<AgentInput>;

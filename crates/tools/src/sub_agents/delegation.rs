@@ -14,8 +14,8 @@ use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use super::agent_catalog::AgentCatalog;
-use crate::tool_input::{self, ToolInput, problem_facts};
-use crate::tool_spec::tool_spec;
+use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
+use crate::tool_definition::tool_spec::tool_spec;
 
 /// The input of a delegation tool, and the tool's name and description.
 pub(super) trait DelegationInput: ToolInput + JsonSchema {

@@ -10,7 +10,7 @@ use super::MAX_CHILD_TASKS;
 use super::agent_catalog::AgentCatalog;
 use super::agent_tool::unknown_effort_error;
 use super::delegation::{DelegationInput, DelegationTool};
-use crate::tool_input::ToolInput;
+use crate::tool_definition::tool_input::ToolInput;
 
 /// `spawn_child_runs`: starts several child runs and waits for all their results.
 pub type SpawnChildRunsTool = DelegationTool<SpawnChildRunsInput>;

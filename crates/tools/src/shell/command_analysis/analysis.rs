@@ -16,20 +16,20 @@ use crate::limits::{
 use crate::shell::ProgramLookup;
 
 /// The commands, paths and unsupported parts found so far.
-pub(super) struct CommandAnalysis<'z> {
-    pub(super) zones: &'z PathZones,
+pub(crate) struct CommandAnalysis<'z> {
+    pub(crate) zones: &'z PathZones,
     programs: &'z ProgramLookup,
     /// Folders in which the shell may be by now: whether a `cd` succeeds is only known at run time.
-    pub(super) folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     /// Whether the shell may be in a folder that is not among them.
     is_folder_unknown: bool,
     file_stability: FileStability,
     /// Whether a command created files with unknown names (possibly links).
     has_unknown_files: bool,
     /// How many more parts of words may be checked as file names.
-    pub(super) pieces_left: usize,
+    pub(crate) pieces_left: usize,
     /// How many more directory entries may be compared with patterns.
-    pub(super) entries_left: usize,
+    pub(crate) entries_left: usize,
     /// What was checked already, and in which circumstances: a text may repeat a word thousands of
     /// times.
     looked_at: HashSet<(Look, PathAccess, String, Standing)>,
@@ -38,7 +38,7 @@ pub(super) struct CommandAnalysis<'z> {
 
 /// The kind of check of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Look {
+pub(crate) enum Look {
     Path,
     Redirection,
     Writer,
@@ -65,7 +65,7 @@ enum FileStability {
 }
 
 impl<'z> CommandAnalysis<'z> {
-    pub(super) fn new(zones: &'z PathZones, programs: &'z ProgramLookup, folder: &Path) -> Self {
+    pub(crate) fn new(zones: &'z PathZones, programs: &'z ProgramLookup, folder: &Path) -> Self {
         let (file_stability, command) = (FileStability::Unchanged, ShellCommand::default());
         let folders = vec![folder.to_owned()];
         let (is_folder_unknown, has_unknown_files, pieces_left) = (false, false, MAX_NAME_PIECES);
@@ -86,7 +86,7 @@ impl<'z> CommandAnalysis<'z> {
 
     /// Returns whether this was not checked before in these circumstances, and records that it is
     /// now.
-    pub(super) fn is_new(&mut self, look: Look, path: &str, access: PathAccess) -> bool {
+    pub(crate) fn is_new(&mut self, look: Look, path: &str, access: PathAccess) -> bool {
         let standing = (
             self.folders.len(),
             self.is_folder_unknown,
@@ -97,7 +97,7 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Adds a note about a part that rules do not support.
-    pub(super) fn add_unsupported(&mut self, why: &str) {
+    pub(crate) fn add_unsupported(&mut self, why: &str) {
         let doubts = &mut self.command.unsupported;
         if doubts.len() < MAX_UNSUPPORTED_NOTES && !doubts.iter().any(|doubt| &**doubt == why) {
             doubts.push(Arc::from(why));
@@ -105,28 +105,28 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Records that a limit was exceeded: the rest of the command was not analysed.
-    pub(super) fn stop_at_limit(&mut self, why: &str) {
+    pub(crate) fn stop_at_limit(&mut self, why: &str) {
         self.command.coverage = ParseCoverage::Partial;
         self.add_unsupported(why);
     }
 
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.command.coverage == ParseCoverage::Partial
     }
 
-    pub(super) fn is_fully_supported(&self) -> bool {
+    pub(crate) fn is_fully_supported(&self) -> bool {
         self.command.unsupported.is_empty()
     }
 
     /// Begins the next simple command of the text.
-    pub(super) fn begin_command(&mut self) {
+    pub(crate) fn begin_command(&mut self) {
         if self.file_stability == FileStability::ChangedNext {
             self.file_stability = FileStability::Changed;
         }
     }
 
     /// Records that the command may create links, or folders that contain links.
-    pub(super) fn mark_files_changed(&mut self) {
+    pub(crate) fn mark_files_changed(&mut self) {
         if self.file_stability == FileStability::Unchanged {
             self.file_stability = FileStability::ChangedNext;
         }
@@ -134,18 +134,18 @@ impl<'z> CommandAnalysis<'z> {
 
     /// Records that the command may create links or folders with links, which may lead to files
     /// that rules deny.
-    pub(super) fn mark_unknown_files(&mut self) {
+    pub(crate) fn mark_unknown_files(&mut self) {
         self.mark_files_changed();
         self.has_unknown_files = true;
     }
 
     /// Records that the shell changes to an unknown folder.
-    pub(super) fn mark_folder_unknown(&mut self) {
+    pub(crate) fn mark_folder_unknown(&mut self) {
         self.is_folder_unknown = true;
     }
 
     /// Records that the command may run or use something that its words do not show.
-    pub(super) fn mark_hidden_use(&mut self, what: &str) {
+    pub(crate) fn mark_hidden_use(&mut self, what: &str) {
         let hidden = &mut self.command.hidden;
         if hidden.len() < MAX_UNSUPPORTED_NOTES && !hidden.iter().any(|known| &**known == what) {
             hidden.push(Arc::from(what));
@@ -153,16 +153,16 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Records that another process may change files while the command runs.
-    pub(super) fn mark_concurrent_changes(&mut self) {
+    pub(crate) fn mark_concurrent_changes(&mut self) {
         self.file_stability = FileStability::Changed;
     }
 
     /// Returns whether paths lead where they seem to.
-    pub(super) fn are_files_known(&self) -> bool {
+    pub(crate) fn are_files_known(&self) -> bool {
         self.file_stability != FileStability::Changed
     }
 
-    pub(super) fn add_command(&mut self, words: &[ShellWord]) {
+    pub(crate) fn add_command(&mut self, words: &[ShellWord]) {
         if self.command.commands.len() >= MAX_COMMANDS {
             self.stop_at_limit("it has too many commands");
             return;
@@ -217,7 +217,7 @@ impl<'z> CommandAnalysis<'z> {
 
     /// Converts the words to a command as rules see it. A name that leads to a program of the
     /// workspace becomes the name of that program.
-    pub(super) fn to_simple_command(&self, words: &[ShellWord]) -> SimpleCommand {
+    pub(crate) fn to_simple_command(&self, words: &[ShellWord]) -> SimpleCommand {
         let name = words.first().map(ShellWord::program_name);
         let own = name.and_then(|name| self.programs.find_in_workspace(name, self.zones));
         let rest = words.iter().skip(1).map(|word| word.text.as_str());
@@ -225,15 +225,15 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Returns whether one of the commands is a shell, which reads commands.
-    pub(super) fn has_command_reader(&self) -> bool {
+    pub(crate) fn has_command_reader(&self) -> bool {
         let is_shell = |command: &SimpleCommand| {
-            super::wrappers::is_shell_program(base_name_of(command.name()))
+            super::effects::wrappers::is_shell_program(base_name_of(command.name()))
         };
         self.command.commands.iter().any(is_shell)
     }
 
     /// Adds a path that a command uses, relative to every folder in which the shell may be.
-    pub(super) fn add_path(&mut self, path: &str, access: PathAccess) {
+    pub(crate) fn add_path(&mut self, path: &str, access: PathAccess) {
         if self.is_stopped() || !self.is_new(Look::Path, path, access) {
             return;
         }
@@ -244,7 +244,7 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Adds a path that a redirection opens.
-    pub(super) fn add_redirection(&mut self, path: &str, access: PathAccess) {
+    pub(crate) fn add_redirection(&mut self, path: &str, access: PathAccess) {
         if self.is_stopped() || !self.is_new(Look::Redirection, path, access) {
             return;
         }
@@ -255,7 +255,7 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Adds a path named by a command that is not known to be read-only.
-    pub(super) fn add_path_of_writer(&mut self, path: &str) {
+    pub(crate) fn add_path_of_writer(&mut self, path: &str) {
         if self.is_stopped() || !self.is_new(Look::Writer, path, PathAccess::Write) {
             return;
         }
@@ -273,7 +273,7 @@ impl<'z> CommandAnalysis<'z> {
     fn check_resolvable(&mut self, path: &str, access: PathAccess) {
         let is_relative = !path.starts_with('/');
         let leads_astray = |folder: &PathBuf| !self.zones.is_resolvable(folder, path);
-        let is_stream = super::command_paths::STANDARD_DEVICES.contains(&path);
+        let is_stream = super::effects::command_paths::STANDARD_DEVICES.contains(&path);
         let is_unknown = (self.has_unknown_files && !self.are_files_known())
             || (self.is_folder_unknown && is_relative)
             || (!is_stream && self.folders.iter().any(leads_astray));
@@ -286,7 +286,7 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Adds a file that a word may lead to, without plainly naming it.
-    pub(super) fn add_possible_path(&mut self, path: &str, access: PathAccess) {
+    pub(crate) fn add_possible_path(&mut self, path: &str, access: PathAccess) {
         if self.is_stopped() || !self.is_new(Look::MayUse, path, access) {
             return;
         }
@@ -302,18 +302,18 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Adds a name within a longer word of a command that may write.
-    pub(super) fn add_mention(&mut self, path: &str) {
+    pub(crate) fn add_mention(&mut self, path: &str) {
         self.add_possible_path(path, PathAccess::Read);
         self.add_possible_path(path, PathAccess::Write);
     }
 
     /// Returns whether a path is protected, relative to any folder in which the shell may be.
-    pub(super) fn is_protected(&self, path: &str) -> bool {
+    pub(crate) fn is_protected(&self, path: &str) -> bool {
         self.folders.iter().any(|folder| self.zones.is_protected(folder, path))
     }
 
     /// Returns whether an earlier part of the command writes this file.
-    pub(super) fn is_written(&self, path: &str) -> bool {
+    pub(crate) fn is_written(&self, path: &str) -> bool {
         let ShellCommand { writes, redirects, .. } = &self.command;
         let of = |folder: &PathBuf| self.zones.path_uses_from(folder, path, PathAccess::Write);
         let mut uses = self.folders.iter().flat_map(of);
@@ -321,24 +321,24 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Returns the decoded words of all commands.
-    pub(super) fn command_words(&self) -> impl Iterator<Item = Arc<str>> {
+    pub(crate) fn command_words(&self) -> impl Iterator<Item = Arc<str>> {
         self.command.commands.iter().flat_map(|command| &command.words).cloned()
     }
 
     /// Adds a path that only the shell can expand.
-    pub(super) fn add_unresolved_path(&mut self, pattern: &str, access: PathAccess) {
+    pub(crate) fn add_unresolved_path(&mut self, pattern: &str, access: PathAccess) {
         let used = PathUse { path: Arc::from(pattern), access, zone: PathZone::Outside };
         self.add_path_use(used, PathUser::Command);
     }
 
     /// Adds a protected path that the command may change without naming it.
-    pub(super) fn add_protected_reach(&mut self, what: &str) {
+    pub(crate) fn add_protected_reach(&mut self, what: &str) {
         let (path, access) = (Arc::from(what), PathAccess::Read);
         self.add_path_use(PathUse { path, access, zone: PathZone::Protected }, PathUser::Command);
     }
 
     /// Adds files beneath a folder, or of a pattern, which the command uses without naming them.
-    pub(super) fn add_scan(&mut self, path: &str, access: PathAccess) {
+    pub(crate) fn add_scan(&mut self, path: &str, access: PathAccess) {
         if self.is_stopped() || !self.is_new(Look::Scan, path, access) {
             return;
         }
@@ -383,7 +383,7 @@ impl<'z> CommandAnalysis<'z> {
         }
     }
 
-    pub(super) fn into_shell_command(self) -> ShellCommand {
+    pub(crate) fn into_shell_command(self) -> ShellCommand {
         self.command
     }
 }

@@ -2,15 +2,15 @@
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ShellWord {
+pub(crate) struct ShellWord {
     /// The text that the program gets, or the source if that is only known at run time.
-    pub(super) text: String,
-    pub(super) kind: WordKind,
+    pub(crate) text: String,
+    pub(crate) kind: WordKind,
 }
 
 /// The expansion that the shell applies to a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WordKind {
+pub(crate) enum WordKind {
     /// No expansion.
     Plain,
     /// Tilde expansion: the home folder is put in front.
@@ -26,38 +26,38 @@ const SYSTEM_FOLDERS: &[&str] =
     &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/"];
 
 impl ShellWord {
-    pub(super) fn plain(text: impl Into<String>) -> Self {
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), kind: WordKind::Plain }
     }
 
-    pub(super) fn unknown(text: impl Into<String>) -> Self {
+    pub(crate) fn unknown(text: impl Into<String>) -> Self {
         Self { text: text.into(), kind: WordKind::Unknown }
     }
 
-    pub(super) fn is_option(&self) -> bool {
+    pub(crate) fn is_option(&self) -> bool {
         self.text.starts_with('-') && self.text.len() > 1
     }
 
     /// Returns the word as a program name, without its folder if that is a system folder.
-    pub(super) fn program_name(&self) -> &str {
+    pub(crate) fn program_name(&self) -> &str {
         let name = SYSTEM_FOLDERS.iter().find_map(|folder| self.text.strip_prefix(folder));
         name.filter(|name| !name.contains('/') && !name.is_empty()).unwrap_or(&self.text)
     }
 
     /// Returns the program name without any folder.
-    pub(super) fn base_name(&self) -> &str {
+    pub(crate) fn base_name(&self) -> &str {
         base_name_of(&self.text)
     }
 }
 
 /// Returns the name of a program without its folder.
-pub(super) fn base_name_of(program: &str) -> &str {
+pub(crate) fn base_name_of(program: &str) -> &str {
     program.rsplit_once('/').map_or(program, |(_, name)| name)
 }
 
 /// Builds a word: its text, and whether its unquoted parts are expanded.
 #[derive(Default)]
-pub(super) struct WordBuilder {
+pub(crate) struct WordBuilder {
     text: String,
     kind: Option<WordKind>,
     /// Whether the word has begun, even if only with an empty pair of quotes.
@@ -76,13 +76,13 @@ enum BraceState {
 
 impl WordBuilder {
     /// Adds quoted text: quotes, or text after a backslash.
-    pub(super) fn push_quoted(&mut self, text: &str) {
+    pub(crate) fn push_quoted(&mut self, text: &str) {
         self.has_started = true;
         self.text.push_str(text);
     }
 
     /// Adds an unquoted character.
-    pub(super) fn push_bare(&mut self, c: char) {
+    pub(crate) fn push_bare(&mut self, c: char) {
         match c {
             '*' | '?' | '[' => self.raise_kind(WordKind::Pattern),
             '~' if !self.has_started => self.raise_kind(WordKind::Home),
@@ -101,7 +101,7 @@ impl WordBuilder {
     }
 
     /// Adds unquoted text in which backslashes quote. A backslash before a newline joins two lines.
-    pub(super) fn push_bare_text(&mut self, text: &str) {
+    pub(crate) fn push_bare_text(&mut self, text: &str) {
         let mut rest = text.chars();
         while let Some(c) = rest.next() {
             match (c, c == '\\') {
@@ -111,7 +111,7 @@ impl WordBuilder {
         }
     }
 
-    pub(super) fn push_escaped(&mut self, c: Option<char>) {
+    pub(crate) fn push_escaped(&mut self, c: Option<char>) {
         match c {
             Some('\n') => {}
             Some(c) => self.push_quoted(c.encode_utf8(&mut [0; 4])),
@@ -121,7 +121,7 @@ impl WordBuilder {
 
     /// Raises the kind of expansion; the least predictable counts: a pattern after a tilde is a
     /// pattern.
-    pub(super) fn raise_kind(&mut self, kind: WordKind) {
+    pub(crate) fn raise_kind(&mut self, kind: WordKind) {
         self.kind = match (self.kind, kind) {
             (Some(WordKind::Unknown), _) | (_, WordKind::Unknown) => Some(WordKind::Unknown),
             (Some(WordKind::Pattern), _) | (_, WordKind::Pattern) => Some(WordKind::Pattern),
@@ -129,13 +129,13 @@ impl WordBuilder {
         };
     }
 
-    pub(super) fn finish(self) -> ShellWord {
+    pub(crate) fn finish(self) -> ShellWord {
         ShellWord { text: self.text, kind: self.kind.unwrap_or(WordKind::Plain) }
     }
 }
 
 /// Decodes the text between double quotes; `None` if the shell would expand something in it.
-pub(super) fn decode_double_quotes(inside: &str) -> Option<String> {
+pub(crate) fn decode_double_quotes(inside: &str) -> Option<String> {
     let mut text = String::new();
     let mut rest = inside.chars();
     while let Some(c) = rest.next() {

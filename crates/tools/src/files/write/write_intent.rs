@@ -1,0 +1,98 @@
+//! Write intents: a change is announced in the tool state before it is made, so that a probe can
+//! tell after a crash whether it happened.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use windlass_core::call::call_facts::{CallFacts, ProbeSupport};
+use windlass_core::call::outcome::ToolError;
+use windlass_core::log::ids::CallId;
+use windlass_core::log::input::ProbeResult;
+use windlass_runtime::ports::CallContext;
+
+use super::atomic_write;
+use super::content_hash;
+use super::write_target;
+use super::write_target::FileSnapshot;
+use crate::files::paths::resolved_path::ResolvedPath;
+use crate::tool_context::ToolContext;
+use crate::tool_context::tool_state::ToolState;
+use crate::tool_definition::tool_input;
+
+/// The change that a call is about to make, recorded before it is made.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct WriteIntent {
+    key: String,
+    path: PathBuf,
+    before: Option<String>,
+    after: String,
+}
+
+/// Writes `bytes` and records the file as read: the model that wrote a file knows its contents.
+pub(crate) fn write_with_intent(
+    context: &CallContext,
+    desk: &ToolState,
+    place: &ResolvedPath,
+    before: Option<&FileSnapshot>,
+    bytes: &[u8],
+) -> Result<(), ToolError> {
+    let after = content_hash::hash_bytes(bytes);
+    let intent = WriteIntent {
+        key: context.idempotency_key.to_string(),
+        path: place.real_path(),
+        before: before.map(|before| before.hash.clone()),
+        after: after.clone(),
+    };
+    // Without the intent a human is asked after a crash in the middle, who can tell as well.
+    desk.write_note(&intent_note(context.call), &intent).unwrap_or_default();
+    atomic_write::replace_atomically(place, before, bytes)?;
+    desk.record_read(&place.real_path(), &after).unwrap_or_default();
+    Ok(())
+}
+
+/// Returns the facts of a call that changes the file at `path`.
+pub(crate) fn write_call_facts(workplace: &ToolContext, path: &str) -> CallFacts {
+    let changes = tool_input::write_facts(workplace.resource_keys(path), path);
+    CallFacts {
+        probe: ProbeSupport::Supported,
+        ..changes.with_subject(workplace.write_subject(path))
+    }
+}
+
+/// Probes whether an interrupted change of the file at `path` was made.
+pub(crate) fn probe_change(
+    workplace: &ToolContext,
+    context: &CallContext,
+    path: &str,
+) -> ProbeResult {
+    match write_target::resolve_writable(workplace.zones(), path) {
+        Ok(place) => probe_intent(context, &workplace.tool_state(&context.lane), &place),
+        Err(_) => ProbeResult::Unknown {},
+    }
+}
+
+fn probe_intent(context: &CallContext, desk: &ToolState, place: &ResolvedPath) -> ProbeResult {
+    let intent = desk.read_note::<WriteIntent>(&intent_note(context.call));
+    let Some(intent) = intent.filter(|intent| intent.key == *context.idempotency_key) else {
+        return ProbeResult::Unknown {};
+    };
+    let Ok(now) = write_target::read_snapshot(place) else { return ProbeResult::Unknown {} };
+    let now = now.map(|now| now.hash);
+    match now {
+        _ if intent.path != place.real_path() => ProbeResult::Unknown {},
+        Some(now) if now == intent.after => {
+            desk.record_read(&place.real_path(), &now).unwrap_or_default();
+            ProbeResult::Happened {
+                text: format!("{} was written", place.display_path.display()).into(),
+            }
+        }
+        now if now == intent.before => ProbeResult::DidNotHappen {},
+        _ => ProbeResult::Unknown {},
+    }
+}
+
+/// Returns the name of a call's intent. A round ends before the next one begins, so intents are
+/// named by the position of the call in its reply.
+fn intent_note(call: CallId) -> String {
+    format!("changes/{}", call.index)
+}
