@@ -2,12 +2,9 @@
 //! are started, unwanted ones are aborted, and every effect ends by sending one input to the
 //! driver.
 
-pub(crate) mod catch_panic;
 mod model_call;
 mod reviews;
 mod tool_calls;
-
-pub(crate) use tool_calls::with_timeout;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,27 +59,14 @@ impl EffectRunner {
         agent: Agent,
         feed: LaneFeed,
         owner: Option<OwnerFeed>,
+        tool_semaphore: Option<FairSemaphore>,
     ) -> (Self, mpsc::Receiver<EffectResult>) {
         let (results, landed) = mpsc::channel(MAX_QUEUED_RESULTS);
         let in_flight = BTreeMap::new();
         (
-            Self {
-                lane,
-                agent,
-                feed,
-                owner,
-                results,
-                in_flight,
-                last_task_id: 0,
-                tool_semaphore: None,
-            },
+            Self { lane, agent, feed, owner, results, in_flight, last_task_id: 0, tool_semaphore },
             landed,
         )
-    }
-
-    /// Sets the semaphore that tools wait for from now on.
-    pub(crate) fn set_tool_semaphore(&mut self, turns: FairSemaphore) {
-        self.tool_semaphore = Some(turns);
     }
 
     /// Starts the wanted effects that are not in flight, and aborts the others. A finished effect

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
@@ -33,105 +34,64 @@ impl HookChain {
     }
 
     /// Calls every hook concurrently and returns the responses in order.
-    async fn run_all<T>(&self, ask: impl Fn(Arc<dyn Hooks>) -> BoxFuture<'static, T>) -> Vec<T> {
-        join_all(self.hooks.iter().map(|hooks| ask(Arc::clone(hooks))).collect()).await
+    async fn run_all<'h, T>(&'h self, call: impl Fn(&'h dyn Hooks) -> BoxFuture<'h, T>) -> Vec<T> {
+        join_all(self.hooks.iter().map(|hooks| call(hooks.as_ref()))).await
     }
-}
-
-/// Waits for all futures concurrently and returns their values in order.
-pub async fn join_all<T>(mut tasks: Vec<BoxFuture<'_, T>>) -> Vec<T> {
-    let mut done: Vec<Option<T>> = tasks.iter().map(|_| None).collect();
-    std::future::poll_fn(move |context| {
-        let mut pending = false;
-        for (task, place) in tasks.iter_mut().zip(&mut done) {
-            if place.is_none() {
-                match task.as_mut().poll(context) {
-                    std::task::Poll::Ready(value) => *place = Some(value),
-                    std::task::Poll::Pending => pending = true,
-                }
-            }
-        }
-        if pending {
-            return std::task::Poll::Pending;
-        }
-        std::task::Poll::Ready(done.drain(..).flatten().collect())
-    })
-    .await
 }
 
 impl Hooks for HookChain {
-    fn on_start(&self, scene: HookContext) -> BoxFuture<'_, ReviewResult> {
+    fn on_start(&self, context: HookContext) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ReviewResult> {
-                let scene = scene.clone();
-                Box::pin(async move { hooks.on_start(scene).await })
-            };
-            combine_review_results(self.run_all(ask).await)
+            combine_review_results(self.run_all(|hooks| hooks.on_start(context.clone())).await)
         })
     }
 
-    fn before_tool_call(&self, scene: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
+    fn before_tool_call(&self, context: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, HookResponse> {
-                let (scene, call) = (scene.clone(), call.clone());
-                Box::pin(async move { hooks.before_tool_call(scene, call).await })
-            };
-            combine_responses(self.run_all(ask).await)
+            let responses =
+                self.run_all(|hooks| hooks.before_tool_call(context.clone(), call.clone()));
+            combine_responses(responses.await)
         })
     }
 
     fn after_tool_call(
         &self,
-        scene: HookContext,
+        context: HookContext,
         call: Call,
         outcome: ToolOutcome,
     ) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, HookResponse> {
-                let (scene, call, outcome) = (scene.clone(), call.clone(), outcome.clone());
-                Box::pin(async move { hooks.after_tool_call(scene, call, outcome).await })
-            };
-            combine_responses(self.run_all(ask).await)
+            combine_responses(
+                self.run_all(|hooks| {
+                    hooks.after_tool_call(context.clone(), call.clone(), outcome.clone())
+                })
+                .await,
+            )
         })
     }
 
-    fn after_sampling(&self, scene: HookContext) -> BoxFuture<'_, ()> {
+    fn after_sampling(&self, context: HookContext) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ()> {
-                let scene = scene.clone();
-                Box::pin(async move { hooks.after_sampling(scene).await })
-            };
-            drop(self.run_all(ask).await);
+            self.run_all(|hooks| hooks.after_sampling(context.clone())).await;
         })
     }
 
-    fn review(&self, scene: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
+    fn review(&self, context: HookContext, review: Review) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ReviewResult> {
-                let (scene, about) = (scene.clone(), about.clone());
-                Box::pin(async move { hooks.review(scene, about).await })
-            };
-            combine_review_results(self.run_all(ask).await)
+            let results = self.run_all(|hooks| hooks.review(context.clone(), review.clone()));
+            combine_review_results(results.await)
         })
     }
 
-    fn on_question(&self, scene: HookContext, question: Question) -> BoxFuture<'_, ()> {
+    fn on_question(&self, context: HookContext, question: Question) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ()> {
-                let (scene, question) = (scene.clone(), question.clone());
-                Box::pin(async move { hooks.on_question(scene, question).await })
-            };
-            drop(self.run_all(ask).await);
+            self.run_all(|hooks| hooks.on_question(context.clone(), question.clone())).await;
         })
     }
 
     fn on_session_end(&self, lane: LaneId, reason: SessionEndReason) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let ask = |hooks: Arc<dyn Hooks>| -> BoxFuture<'static, ()> {
-                let lane = lane.clone();
-                Box::pin(async move { hooks.on_session_end(lane, reason).await })
-            };
-            drop(self.run_all(ask).await);
+            self.run_all(|hooks| hooks.on_session_end(lane.clone(), reason)).await;
         })
     }
 }

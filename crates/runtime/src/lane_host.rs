@@ -2,13 +2,14 @@
 //! most one driver per lane.
 
 mod housekeeping;
+mod lane_backoff;
 mod lane_dispatch;
+mod reconcile_counts;
 mod reservation;
 mod watchdog;
 mod worker_state;
 
 pub(crate) use reservation::LaneReservation;
-pub(crate) use watchdog::WatchdogSlot;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,21 +20,20 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use windlass_core::log::ids::{Epoch, LaneId};
 
+use crate::adapter_guard::{catch_panic, with_timeout};
 use crate::agent::Agent;
 use crate::agent_registry::AgentRegistry;
-use crate::driver::HookNotifications;
-use crate::effect_runner::catch_panic::catch_panic;
-use crate::effect_runner::with_timeout;
 use crate::fair_semaphore::FairSemaphore;
 use crate::feed::LaneFeed;
+use crate::hook_notifications::HookNotifications;
 use crate::lease::{LeaseTimes, WorkerLease};
 use crate::ports::{
     Affinity, ClaimQuery, LaneClaim, ObservedHeartbeat, SessionEndReason, Store, StoreError,
     WorkerScope,
 };
-use crate::session::Session;
+use crate::telemetry::ReconcileCounts;
+use crate::watchdog_slot::WatchdogSlot;
 use crate::worker_identity;
-use crate::worker_loop::ReconcileTally;
 
 /// A process that drives conversations.
 pub struct LaneHost {
@@ -49,7 +49,7 @@ pub struct LaneHost {
     /// to other workers.
     backing_off: Mutex<HashMap<LaneId, u64>>,
     tool_semaphore: FairSemaphore,
-    reconcile_tally: Mutex<ReconcileTally>,
+    reconcile_counts: Mutex<ReconcileCounts>,
     fatal_store_error: OnceLock<StoreError>,
     hand_over: CancellationToken,
     /// How long tool calls may continue after this process was told to hand over.
@@ -123,7 +123,7 @@ impl LaneHost {
             unreleased: Mutex::default(),
             backing_off: Mutex::default(),
             tool_semaphore,
-            reconcile_tally: Mutex::default(),
+            reconcile_counts: Mutex::default(),
             fatal_store_error: OnceLock::new(),
             hand_over: CancellationToken::new(),
             grace_ms: Arc::default(),
@@ -134,12 +134,6 @@ impl LaneHost {
         tokio::spawn(housekeeping::run_housekeeping(Arc::downgrade(&host)));
         tokio::spawn(watchdog::run_watchdog(Arc::downgrade(&host)));
         Ok(host)
-    }
-
-    /// Returns a handle to the conversation on `lane`, which need not exist yet.
-    #[must_use]
-    pub fn session(self: &Arc<Self>, lane: impl Into<LaneId>) -> Session {
-        Session::new(Arc::clone(self), lane.into())
     }
 
     /// Tells every driver to stop at its current step and to release its lane.

@@ -2,6 +2,7 @@
 //!
 //! Not here: decisions (those are in `windlass-core`) and vendors (those are in the adapters).
 
+mod adapter_guard;
 pub mod agent;
 pub mod agent_registry;
 pub mod driver;
@@ -9,6 +10,7 @@ mod effect_runner;
 pub mod fair_semaphore;
 pub mod feed;
 pub mod hook_chain;
+mod hook_notifications;
 mod input_schema;
 pub mod lane_host;
 pub mod lease;
@@ -18,6 +20,7 @@ pub mod session;
 pub mod system_clock;
 pub mod telemetry;
 pub mod tool_registry;
+mod watchdog_slot;
 pub mod worker_identity;
 pub mod worker_loop;
 pub mod workspace;

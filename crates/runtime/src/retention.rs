@@ -31,20 +31,10 @@ impl Default for RetentionPolicy {
     }
 }
 
-/// Whether the raw responses of providers are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RawRetention {
-    Keep,
-    Discard,
-}
-
 impl RetentionPolicy {
-    pub(crate) fn raw_retention_of(&self, tenant: &str) -> RawRetention {
-        if self.tenants_without_raw.contains(tenant) {
-            RawRetention::Discard
-        } else {
-            RawRetention::Keep
-        }
+    /// Returns whether the raw responses of providers are kept for a tenant.
+    pub(crate) fn should_keep_raw(&self, tenant: &str) -> bool {
+        !self.tenants_without_raw.contains(tenant)
     }
 
     /// Returns the cut-off times at `now`.

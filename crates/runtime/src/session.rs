@@ -31,6 +31,14 @@ pub struct Session {
     lane: LaneId,
 }
 
+impl LaneHost {
+    /// Returns a handle to the conversation on `lane`, which need not exist yet.
+    #[must_use]
+    pub fn session(self: &Arc<Self>, lane: impl Into<LaneId>) -> Session {
+        Session::new(Arc::clone(self), lane.into())
+    }
+}
+
 impl Session {
     pub(crate) fn new(host: Arc<LaneHost>, lane: LaneId) -> Self {
         Self { host, lane }

@@ -11,7 +11,6 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::projection::{EventRow, Row, event_alias};
 
 use crate::ports::{DeletedRows, WorkerEvent, WorkerId};
-use crate::worker_loop::ReconcileTally;
 
 /// The `tracing` target of all events.
 pub const TARGET: &str = "windlass";
@@ -92,20 +91,17 @@ pub(crate) fn build_worker_event(
     WorkerEvent { at, worker: Arc::clone(worker), lane, name: Arc::from(name), fields }
 }
 
-/// The counts of a reconciler pass, as fields of its event.
-#[derive(Serialize)]
+/// What the reconciler did since its last report, as fields of its event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ReconcileCounts {
-    timed_out: u64,
-    resume_available: u64,
-    failed: u64,
-    cancelled: u64,
-}
-
-impl From<&ReconcileTally> for ReconcileCounts {
-    fn from(tally: &ReconcileTally) -> Self {
-        let ReconcileTally { timed_out, resume_available, failed, cancelled } = *tally;
-        Self { timed_out, resume_available, failed, cancelled }
-    }
+    /// The number of runs whose owner died.
+    pub(crate) timed_out: u64,
+    /// The number of those runs that can be resumed.
+    pub(crate) resume_available: u64,
+    /// The number of lanes that could not be driven here.
+    pub(crate) failed: u64,
+    /// The number of parked runs whose cancel was overdue.
+    pub(crate) cancelled: u64,
 }
 
 /// Why a lane could not be driven, with the whole chain of causes, as fields of its event.
@@ -141,8 +137,8 @@ impl From<DeletedRows> for DeletedRowCounts {
 }
 
 /// Emits what a pass of the reconciler did.
-pub(crate) fn emit_reconciled(worker: &str, tally: &ReconcileTally) {
-    let ReconcileTally { timed_out, resume_available, failed, cancelled } = tally;
+pub(crate) fn emit_reconciled(worker: &str, counts: &ReconcileCounts) {
+    let ReconcileCounts { timed_out, resume_available, failed, cancelled } = counts;
     tracing::info!(target: TARGET, event = RECONCILED, worker, timed_out, resume_available, failed, cancelled);
 }
 

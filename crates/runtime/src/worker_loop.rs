@@ -3,20 +3,16 @@
 //! is claimed through the store's fence like any other lane.
 
 mod liveness;
-mod reconcile_tally;
 mod store_outage;
 
 pub use liveness::LivenessMonitor;
-pub(crate) use reconcile_tally::ReconcileTally;
 pub use store_outage::{StoreStatus, StoreStatusObserver};
 
 use std::sync::Arc;
 
-use windlass_core::log::ids::LaneId;
-
 use crate::lane_host::LaneHost;
 use crate::ports::{ReconcileRequest, ResumeOverride, StoreError};
-use crate::telemetry::{self, RECONCILED, ReconcileCounts};
+use crate::telemetry::{self, RECONCILED};
 use store_outage::{OutageReporter, SLOW_STORE_MS};
 
 /// Intervals and limits of the worker loop.
@@ -69,13 +65,6 @@ impl PassResult {
     }
 }
 
-/// Whether lanes may have been claimed without this process knowing, because a response was lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UnknownClaims {
-    Impossible,
-    Possible,
-}
-
 impl LaneHost {
     /// Drives every runnable lane until this host is told to hand over; returns when every
     /// conversation has been released.
@@ -105,7 +94,8 @@ impl LaneHost {
         let mut watch = LivenessMonitor::new(self.expiry_ms());
         let mut pause = times.busy_poll_ms;
         let (mut owners_at, mut reconcile_at) = (0, 0);
-        let mut unsure = UnknownClaims::Impossible;
+        // Whether lanes may have been claimed without this process knowing: a response was lost.
+        let mut may_hold_unknown_lanes = false;
         // A store that fails later may recover; one that fails at the start is an error.
         self.store().owner_heartbeats().await?;
         let (worker, served) = (Arc::clone(self.worker_id()), self.served_workspaces());
@@ -118,7 +108,7 @@ impl LaneHost {
             let now = clock.monotonic_ms();
             let pass = async {
                 // Runnable lanes first; dead workers are reconciled afterwards.
-                let found = self.claim_and_drive(&mut unsure).await;
+                let found = self.claim_and_drive(&mut may_hold_unknown_lanes).await;
                 if now < owners_at {
                     return found.map(PassResult::from_claimed);
                 }
@@ -150,22 +140,11 @@ impl LaneHost {
     /// Reports what the reconciler did since the last report; what changed something is also
     /// stored.
     async fn report_reconciled(&self) {
-        let tally = self.lock_tally().take();
-        telemetry::emit_reconciled(self.worker_id(), &tally);
-        if !tally.is_empty() {
-            self.record_worker_event((RECONCILED, None, &ReconcileCounts::from(&tally))).await;
+        let counts = self.lock_counts().take();
+        telemetry::emit_reconciled(self.worker_id(), &counts);
+        if !counts.is_empty() {
+            self.record_worker_event((RECONCILED, None, &counts)).await;
         }
-    }
-
-    /// Stores an event of this process. Errors are ignored: a store that does not respond is
-    /// reported elsewhere.
-    pub(crate) async fn record_worker_event(
-        &self,
-        event: (&str, Option<LaneId>, &impl serde::Serialize),
-    ) {
-        let at = self.agent().ports.clock.now();
-        let event = telemetry::build_worker_event(self.worker_id(), at, event);
-        _ = self.store().record_worker_event(event).await;
     }
 
     /// Waits for `work`, and calls `late` if it takes long.
@@ -194,7 +173,7 @@ impl LaneHost {
             .store()
             .reconcile_dead_owners(ReconcileRequest { dead, resume, limit: CLAIM_BATCH })
             .await?;
-        self.lock_tally().count_abandoned(&left);
+        self.lock_counts().count_abandoned(&left);
         Ok(left.len())
     }
 
@@ -202,18 +181,18 @@ impl LaneHost {
     /// or released even if the caller is dropped.
     async fn claim_and_drive(
         self: &Arc<Self>,
-        unsure: &mut UnknownClaims,
+        may_hold_unknown_lanes: &mut bool,
     ) -> Result<usize, StoreError> {
-        if *unsure == UnknownClaims::Possible {
+        if *may_hold_unknown_lanes {
             self.drive_unknown_owned_lanes().await?;
         }
-        *unsure = UnknownClaims::Possible;
+        *may_hold_unknown_lanes = true;
         let host = Arc::clone(self);
         let looked = tokio::spawn(async move { host.claim_and_drive_once().await }).await;
         // An aborted task may have claimed lanes: the next pass finds them.
         let Ok(found) = looked else { return Ok(0) };
         let found = found?;
-        *unsure = UnknownClaims::Impossible;
+        *may_hold_unknown_lanes = false;
         Ok(found)
     }
 

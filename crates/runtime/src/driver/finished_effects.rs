@@ -1,9 +1,11 @@
 //! Finished effects. A reply and the results of its early calls are one append (coalescing):
 //! results that are not there yet are awaited for a moment, because an append costs more than
-//! reading a file.
+//! reading a file. The results of calls that ran before their reply was recorded are held until it
+//! is.
 
 use std::sync::Arc;
 
+use windlass_core::call::call_state::Call;
 use windlass_core::log::ids::CallId;
 use windlass_core::log::input::Input;
 use windlass_core::log::record::EarlyStart;
@@ -12,9 +14,8 @@ use windlass_core::run::active_run::{EarlyCall, Run};
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::wanted::wanted;
 
-use super::early_results::is_result_of;
 use super::step::StepDraft;
-use super::{DriveError, Driver};
+use super::{DriveError, Driver, is_calling_model};
 use crate::effect_runner::EffectResult;
 
 /// How long a reply waits for the results of its early calls, in milliseconds.
@@ -116,4 +117,67 @@ fn invalidated_early_calls(conversation: &Conversation, inputs: &[Input]) -> Vec
         comes && upto.all(|(index, call)| announced(index, call))
     };
     asking.early_calls.iter().filter(|early| !stands(early)).map(|early| early.id).collect()
+}
+
+/// Results that wait for their reply. Their number is bounded by that of the calls that may run
+/// early.
+#[derive(Default)]
+pub(super) struct EarlyResults(Vec<Input>);
+
+impl EarlyResults {
+    /// Takes the results that have to wait out of `inputs`.
+    fn hold_early(&mut self, conversation: &Conversation, inputs: Vec<Input>) -> Vec<Input> {
+        let (early, ready) = inputs
+            .into_iter()
+            .partition(|input| is_calling_model(conversation) && is_tool_result(input));
+        self.0.extend::<Vec<Input>>(early);
+        ready
+    }
+
+    /// Returns whether the result of this call is held here.
+    fn contains_result_of(&self, call: CallId) -> bool {
+        self.0.iter().any(|input| is_result_of(input, &[call]))
+    }
+
+    /// Drops the results of these calls.
+    fn discard(&mut self, calls: &[CallId]) {
+        self.0.retain(|input| !is_result_of(input, calls));
+    }
+
+    /// Takes the results that no longer have to wait.
+    fn take_ready(&mut self, conversation: &Conversation) -> ReadyResults {
+        if is_calling_model(conversation) {
+            return ReadyResults::default();
+        }
+        let mut released = ReadyResults::default();
+        for input in std::mem::take(&mut self.0) {
+            match &input {
+                Input::ToolReturned { call, .. }
+                    if !conversation.call(*call).is_some_and(Call::is_running) =>
+                {
+                    released.calls_to_restart.push(*call);
+                }
+                _ => released.inputs.push(input),
+            }
+        }
+        released
+    }
+}
+
+/// Results that waited for their reply, now that it is recorded.
+#[derive(Default)]
+struct ReadyResults {
+    /// Results that count.
+    inputs: Vec<Input>,
+    /// Early calls that the round has not started yet: they will run again.
+    calls_to_restart: Vec<CallId>,
+}
+
+/// Returns whether the input is the result of one of these calls.
+fn is_result_of(input: &Input, calls: &[CallId]) -> bool {
+    matches!(input, Input::ToolReturned { call, .. } if calls.contains(call))
+}
+
+fn is_tool_result(input: &Input) -> bool {
+    matches!(input, Input::ToolReturned { .. })
 }

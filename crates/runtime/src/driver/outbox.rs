@@ -58,7 +58,7 @@ pub(super) fn cancel_messages(
     entry: &Entry,
 ) -> Vec<(LaneId, OutboxMessage)> {
     let recalled = entry.records.iter().filter_map(|record| match record {
-        Record::ChildrenCancelled { call: id } => find_call(before, *id),
+        Record::ChildrenCancelled { call: id } => before.call(*id),
         _ => None,
     });
     let letter = |to: LaneId| {
@@ -86,7 +86,7 @@ impl AppliedEntry<'_> {
 
     fn task_messages(&self, id: CallId, parts: Range<u16>) -> Vec<(LaneId, OutboxMessage)> {
         let Some(settings) = &self.after.settings else { return Vec::new() };
-        let Some(call) = find_call(self.after, id) else { return Vec::new() };
+        let Some(call) = self.after.call(id) else { return Vec::new() };
         let Some(caps) = call.pending_children().map(|away| away.granted) else {
             return Vec::new();
         };
@@ -146,10 +146,6 @@ impl AppliedEntry<'_> {
             InboxCommand::ChildFinished { child: self.lane.clone(), text, result: Some(home) };
         (parent.lane.clone(), OutboxMessage { idempotency_key, body })
     }
-}
-
-fn find_call(conversation: &Conversation, id: CallId) -> Option<&Call> {
-    conversation.run.as_ref().and_then(Run::round)?.call(id)
 }
 
 /// The text that the parent reads: the answer, or why there is none.

@@ -15,7 +15,6 @@ use super::outbox::{AppliedEntry, cancel_messages};
 use super::{DriveError, Driver, fault_injection};
 use crate::feed::StreamItem;
 use crate::ports::{AppendRequest, EncodedEntry, HookContext, OutboxMessage};
-use crate::retention::RawRetention;
 use crate::telemetry;
 
 /// A step in preparation. Boxed, because a future takes space for every place that it passes
@@ -82,7 +81,7 @@ impl Driver {
             let conversation = self.conversation.clone();
             let (scene, question) =
                 (HookContext { lane: self.lane.clone(), conversation }, question.clone());
-            self.notifications.spawn(async move {
+            self.options.notifications.spawn(async move {
                 tokio::select! {
                     () = hooks.on_question(scene, question) => {}
                     () = clock.sleep(limit) => {}
@@ -137,7 +136,7 @@ impl Driver {
     /// kept for as long as the log.
     fn take_rows(&self, draft: &mut StepDraft) -> Vec<Row> {
         let mut rows = std::mem::take(&mut draft.rows);
-        if self.raw_retention == RawRetention::Keep {
+        if self.options.keeps_raw_responses {
             // A reply that ended its run belongs to that run too.
             let run = draft.conversation.run.as_ref().or(self.conversation.run.as_ref());
             let run = run.map(|run| &run.id);

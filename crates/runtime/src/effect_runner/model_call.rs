@@ -13,8 +13,8 @@ use windlass_core::message::reply::ModelReply;
 use windlass_core::run::conversation::Conversation;
 use windlass_core::settings::conversation_settings::Settings;
 
-use super::catch_panic::catch_panic;
 use super::{EffectResult, EffectRunner, EffectTaskId};
+use crate::adapter_guard::catch_panic;
 use crate::feed::LiveTextPublisher;
 use crate::ports::ReplyObserver;
 use crate::tool_registry::ToolRegistry;

@@ -15,8 +15,7 @@ use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::run::side_requests;
 
 use super::EffectRunner;
-use super::catch_panic::catch_panic;
-use super::tool_calls::with_timeout;
+use crate::adapter_guard::{catch_panic, with_timeout};
 use crate::hook_chain;
 use crate::ports::{Clock, HookContext, Hooks, Model, ReplyObserver};
 

@@ -7,7 +7,7 @@ mod tool_tests;
 use std::sync::Arc;
 
 use tokio::task::AbortHandle;
-use windlass_core::call::call_state::{Call, CallState};
+use windlass_core::call::call_state::CallState;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::{CallId, UnixMillis};
 use windlass_core::log::input::{ContextNote, HookDecision, Input, ProbeResult};
@@ -18,7 +18,7 @@ use windlass_core::run::active_run::{EarlyCall, Run};
 use windlass_core::run::conversation::Conversation;
 
 use super::EffectRunner;
-use super::catch_panic::catch_panic;
+use crate::adapter_guard::{catch_panic, with_timeout};
 use crate::ports::{CallContext, CallHeartbeat, Clock, Tool};
 
 /// A call that is ready to run.
@@ -81,7 +81,7 @@ impl EffectRunner {
         conversation: &Conversation,
         id: CallId,
     ) -> Option<AbortHandle> {
-        let call = find_call(conversation, id)?;
+        let call = conversation.call(id)?;
         let (tool_use, timeout_ms) = (call.tool_use.clone(), call.facts.timeout_ms);
         let ready = self.prepare_call(conversation, id, call.attempts, tool_use, timeout_ms);
         let clock = Arc::clone(&self.agent.ports.clock);
@@ -99,7 +99,7 @@ impl EffectRunner {
         conversation: &Conversation,
         id: CallId,
     ) -> Option<AbortHandle> {
-        let call = find_call(conversation, id)?.clone();
+        let call = conversation.call(id)?.clone();
         let (scene, lane) = (self.hook_context(conversation), self.lane.clone());
         let settings = conversation.settings.clone()?;
         let tool_use = call.tool_use.clone();
@@ -127,7 +127,7 @@ impl EffectRunner {
         conversation: &Conversation,
         id: CallId,
     ) -> Option<AbortHandle> {
-        let call = find_call(conversation, id)?.clone();
+        let call = conversation.call(id)?.clone();
         let CallState::AwaitingPostHook(outcome) = call.state.clone() else { return None };
         let (hooks, scene) = (Arc::clone(&self.agent.ports.hooks), self.hook_context(conversation));
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_timeout_ms());
@@ -146,24 +146,11 @@ impl EffectRunner {
 
 /// The subject on which the permission decision about the call was based.
 fn authorized_subject(conversation: &Conversation, id: CallId) -> CallSubject {
-    let facts = match find_call(conversation, id) {
+    let facts = match conversation.call(id) {
         Some(call) => Some(&call.facts),
         None => early_call(conversation, id).map(|early| &early.facts),
     };
     facts.map(|facts| facts.subject.clone()).unwrap_or_default()
-}
-
-/// Waits for a future that may fail or never finish, for a limited time.
-pub(crate) async fn with_timeout<T>(
-    clock: &dyn Clock,
-    limit_ms: u64,
-    work: impl Future<Output = Result<T, String>>,
-) -> Result<T, String> {
-    tokio::select! {
-        biased;
-        done = work => done,
-        () = clock.sleep(limit_ms) => Err(format!("no answer within {limit_ms} ms")),
-    }
 }
 
 /// The idempotency key of a call: its id and a hash of what it asks for. After a power failure
@@ -173,13 +160,9 @@ fn idempotency_key(run: &str, id: CallId, tool_use: &ToolUse) -> Arc<str> {
     Arc::from(format!("{run}:{id}:{}", asked.get(..16).unwrap_or(&asked)))
 }
 
-fn find_call(conversation: &Conversation, id: CallId) -> Option<&Call> {
-    conversation.run.as_ref().and_then(Run::round)?.call(id)
-}
-
 /// The call of the open round, or of a reply that still streams, and its timeout.
 fn call_to_run(conversation: &Conversation, id: CallId) -> Option<(ToolUse, u64)> {
-    if let Some(call) = find_call(conversation, id) {
+    if let Some(call) = conversation.call(id) {
         return Some((call.tool_use.clone(), call.remaining_ms()));
     }
     early_call(conversation, id).map(|early| (early.tool_use.clone(), early.facts.timeout_ms))

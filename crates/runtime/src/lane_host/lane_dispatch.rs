@@ -76,9 +76,9 @@ impl LaneHost {
             match reservation.drive(None).await {
                 // Another process drives the lane, which is what was wanted.
                 Err(DriveError::Store(StoreError::Busy { .. })) => {}
-                Ok(rest) => host.lock_tally().count_rested(&rest),
+                Ok(rest) => host.lock_counts().count_rested(&rest),
                 Err(error) => {
-                    host.lock_tally().failed += 1;
+                    host.lock_counts().failed += 1;
                     telemetry::emit_not_driven(&lane, &error);
                     let failure = DispatchFailure::new(&error);
                     host.record_worker_event((NOT_DISPATCHED, Some(lane.clone()), &failure)).await;

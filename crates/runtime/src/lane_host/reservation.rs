@@ -7,10 +7,13 @@ use windlass_core::log::ids::LaneId;
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::wanted::is_waiting_for_children;
 
-use super::{DriverState, HeldClaim, LaneHost, WatchdogSlot};
-use crate::driver::{self, DriveError, DriveOutcome, Driver, LaneNotifier, LoadedLane};
+use super::{DriverState, HeldClaim, LaneHost};
+use crate::driver::{
+    self, DriveError, DriveOutcome, Driver, DriverOptions, LaneNotifier, LoadedLane,
+};
 use crate::feed::{LaneFeed, OwnerFeed};
 use crate::ports::{SessionEndReason, StoreError};
+use crate::watchdog_slot::WatchdogSlot;
 
 #[cfg(test)]
 #[path = "reservation_tests.rs"]
@@ -132,8 +135,7 @@ impl LaneReservation {
         let (host, lane) = (&self.host, self.lane.clone());
         let HeldClaim { mut claim, lease_lapses } = taken;
         let affinity = Arc::clone(&claim.workspace);
-        let turns = host.tool_semaphore.for_tenant(&claim.tenant);
-        let keep_raw = host.agents.retention().raw_retention_of(&claim.tenant);
+        let options = self.driver_options(&claim.tenant);
         let conversation = match claim.head {
             0 => Conversation::default(),
             _ => driver::load_conversation(&host.agent().ports, &lane).await?,
@@ -144,17 +146,21 @@ impl LaneReservation {
         let agent = host.agent_for_lane(&lane, &conversation, &messages).await?;
         let agent = host.agents.adapt_to_workspace(agent, &affinity);
         let claimed = LoadedLane { lane, claim, lease_lapses, conversation, messages };
-        let driver =
-            Driver::from_loaded_lane(agent, claimed, host.lease.clone(), self.feed.clone(), owner);
-        let driver = driver
-            .with_lane_notifier(self.lane_notifier())
-            .with_tool_semaphore(turns)
-            .with_raw_retention(keep_raw);
-        let driver = driver
-            .with_watchdog_slot(self.watchdog_slot.clone())
-            .with_grace(Arc::clone(&host.grace_ms));
-        let driver = driver.with_notifications(host.notifications.clone());
-        Ok(Box::new(if self.replaces_stuck { driver.replacing_stuck_driver() } else { driver }))
+        let (lease, feed) = (host.lease.clone(), self.feed.clone());
+        Ok(Box::new(Driver::from_loaded_lane(agent, claimed, lease, feed, owner, options)))
+    }
+
+    fn driver_options(&self, tenant: &Arc<str>) -> DriverOptions {
+        let host = &self.host;
+        DriverOptions {
+            lane_notifier: Some(self.lane_notifier()),
+            tool_semaphore: Some(host.tool_semaphore.for_tenant(tenant)),
+            keeps_raw_responses: host.agents.retention().should_keep_raw(tenant),
+            watchdog_slot: self.watchdog_slot.clone(),
+            notifications: host.notifications.clone(),
+            grace_ms: Arc::clone(&host.grace_ms),
+            replaces_stuck: self.replaces_stuck,
+        }
     }
 
     /// Returns the callback with which this process drives lanes that were sent messages, for as

@@ -4,10 +4,8 @@
 //! driver that has not returned a while after its run's next limit is aborted; the lane is claimed
 //! again, which fences the old driver, and the new driver begins with the limit that was missed.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use tokio_util::sync::CancellationToken;
 use windlass_core::log::ids::LaneId;
 
 use super::{DriverState, LaneHost};
@@ -20,35 +18,6 @@ const CHECK_INTERVAL_MS: u64 = 1_000;
 /// The number of leases by which a driver must be late to count as stuck. Shorter than the time a
 /// machine may sleep before that time is not counted.
 const MAX_LATE_LEASES: u64 = 3;
-
-/// What the watchdog knows of a driver.
-#[derive(Clone, Default)]
-pub(crate) struct WatchdogSlot {
-    /// When the driver must have returned, in monotonic time of this process; 0 for never.
-    deadline_ms: Arc<AtomicU64>,
-    abort_token: CancellationToken,
-}
-
-impl WatchdogSlot {
-    /// Sets when the driver returns at the latest; never if nothing limits its run.
-    pub(crate) fn set_deadline(&self, due_ms: Option<u64>) {
-        self.deadline_ms.store(due_ms.unwrap_or_default(), Ordering::Relaxed);
-    }
-
-    /// Resolves when the driver is aborted.
-    pub(crate) async fn wait_until_aborted(&self) {
-        self.abort_token.cancelled().await;
-    }
-
-    pub(super) fn is_aborted(&self) -> bool {
-        self.abort_token.is_cancelled()
-    }
-
-    fn is_overdue(&self, now_ms: u64, margin_ms: u64) -> bool {
-        let due_ms = self.deadline_ms.load(Ordering::Relaxed);
-        due_ms > 0 && now_ms > due_ms.saturating_add(margin_ms)
-    }
-}
 
 /// Checks the drivers until the host is gone.
 pub(super) async fn run_watchdog(host: Weak<LaneHost>) {
@@ -78,7 +47,7 @@ impl LaneHost {
                 && slot.watchdog_slot.is_overdue(now_ms, margin_ms)
             {
                 slot.driver_state = DriverState::Absent;
-                slot.watchdog_slot.abort_token.cancel();
+                slot.watchdog_slot.abort();
                 late.push(lane.clone());
             }
         }

@@ -1,5 +1,4 @@
-//! The state of this worker: its identity, the lanes it drives, the backoff of faulty lanes, and
-//! whether it must stop.
+//! The state of this worker: its identity, the lanes it drives, and whether it must stop.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -7,42 +6,11 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use windlass_core::log::ids::{Epoch, LaneId};
 
 use super::{DriverState, HeldClaim, LaneHost};
-use crate::driver::DriveError;
 use crate::ports::{ServedWorkspace, StoreError, WorkerId};
-use crate::worker_loop::ReconcileTally;
-
-#[cfg(test)]
-#[path = "standing_tests.rs"]
-mod standing_tests;
+use crate::telemetry::{self, ReconcileCounts};
 
 /// How often to check whether every driver has stopped, in milliseconds.
 const STOP_POLL_MS: u64 = 20;
-
-/// The backoff of a lane that cannot be driven here. The fault lasts; another process may be able
-/// to drive the lane.
-const LANE_FAULT_BACKOFF_MS: u64 = 60_000;
-
-/// The backoff after a store error. It passes, and other processes have it too.
-const STORE_FAULT_BACKOFF_MS: u64 = 2_000;
-
-/// The backoff: how long a lane that could not be driven is left to other workers.
-const fn backoff_ms(error: &DriveError) -> u64 {
-    let DriveError::Store(error) = error else { return LANE_FAULT_BACKOFF_MS };
-    match error {
-        // The new owner may die; the lane is then free again.
-        StoreError::Fenced { .. } | StoreError::Busy { .. } => 0,
-        StoreError::DiskFull { .. }
-        | StoreError::ReadOnly { .. }
-        | StoreError::Locked { .. }
-        | StoreError::Unreachable { .. }
-        | StoreError::Broken { .. } => STORE_FAULT_BACKOFF_MS,
-        StoreError::LaneNotFound { .. }
-        | StoreError::Invalid { .. }
-        | StoreError::Corrupt { .. }
-        | StoreError::OlderSchema { .. }
-        | StoreError::NewerSchema { .. } => LANE_FAULT_BACKOFF_MS,
-    }
-}
 
 impl LaneHost {
     /// The worker id of this process.
@@ -76,22 +44,6 @@ impl LaneHost {
     /// Returns whether a driver of this process has the lane.
     pub(crate) fn is_driving(&self, lane: &LaneId) -> bool {
         self.lock_slots().get(lane).is_some_and(|slot| slot.driver_state != DriverState::Absent)
-    }
-
-    /// Starts the backoff of a lane that could not be driven: it is left to other workers for a
-    /// while.
-    pub(crate) fn back_off(&self, lane: LaneId, error: &DriveError) {
-        let now = self.agent().ports.clock.monotonic_ms();
-        let mut shunned = self.backing_off.lock().unwrap_or_else(PoisonError::into_inner);
-        shunned.retain(|_, until| *until > now);
-        shunned.insert(lane, now.saturating_add(backoff_ms(error)));
-    }
-
-    /// The lanes that are in backoff now.
-    pub(super) fn backing_off_lanes(&self) -> Vec<LaneId> {
-        let now = self.agent().ports.clock.monotonic_ms();
-        let shunned = self.backing_off.lock().unwrap_or_else(PoisonError::into_inner);
-        shunned.iter().filter(|(_, until)| **until > now).map(|(lane, _)| lane.clone()).collect()
     }
 
     pub(super) async fn release_lane(&self, lane: LaneId, epoch: Epoch) -> Result<(), StoreError> {
@@ -133,9 +85,20 @@ impl LaneHost {
         self.fatal_store_error.get()
     }
 
+    /// Stores an event of this process. Errors are ignored: a store that does not respond is
+    /// reported elsewhere.
+    pub(crate) async fn record_worker_event(
+        &self,
+        event: (&str, Option<LaneId>, &impl serde::Serialize),
+    ) {
+        let at = self.agent().ports.clock.now();
+        let event = telemetry::build_worker_event(self.worker_id(), at, event);
+        _ = self.store().record_worker_event(event).await;
+    }
+
     /// Locks the counts of the reconciler since its last report.
-    pub(crate) fn lock_tally(&self) -> MutexGuard<'_, ReconcileTally> {
-        self.reconcile_tally.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock_counts(&self) -> MutexGuard<'_, ReconcileCounts> {
+        self.reconcile_counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no driver of this process has a lane, but no longer than `most_ms` milliseconds.

@@ -1,24 +1,12 @@
-//! Counts of what the reconciler did since its last report.
+//! Counts what the reconciler does.
 
 use windlass_core::stop::RunState;
 
 use crate::driver::DriveOutcome;
 use crate::ports::AbandonedLane;
+use crate::telemetry::ReconcileCounts;
 
-/// Counts of what the reconciler did since its last report.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ReconcileTally {
-    /// The number of runs whose owner died.
-    pub(crate) timed_out: u64,
-    /// The number of those runs that can be resumed.
-    pub(crate) resume_available: u64,
-    /// The number of lanes that could not be driven here.
-    pub(crate) failed: u64,
-    /// The number of parked runs whose cancel was overdue.
-    pub(crate) cancelled: u64,
-}
-
-impl ReconcileTally {
+impl ReconcileCounts {
     pub(crate) fn count_abandoned(&mut self, left: &[AbandonedLane]) {
         let timed_out = left.iter().filter(|left| left.timed_out.is_some());
         self.timed_out += timed_out.count() as u64;
