@@ -1,2 +1,5 @@
 //! Code shared by the benchmarks.
+
+pub mod discarding_stream;
 pub mod loop_traces;
+pub mod time_stats;

@@ -161,7 +161,7 @@ fn start_on_free_port(programs: &ServerPrograms, folder: &Path) -> Result<u16> {
             Err(error) => last = Some(error),
         }
     }
-    bail!("the server does not start: {}", last.map(|it| format!("{it:#}")).unwrap_or_default())
+    bail!("the server did not start: {}", last.map(|it| format!("{it:#}")).unwrap_or_default())
 }
 
 fn start(programs: &ServerPrograms, folder: &Path) -> Result<()> {

@@ -5,6 +5,7 @@
 
 mod cluster;
 mod frozen_server;
+pub mod process_table;
 mod proxy;
 mod server_account;
 mod server_binaries;

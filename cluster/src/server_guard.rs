@@ -22,7 +22,7 @@ impl ServerGuard {
             .build_command("sh", folder);
         shell.args(["-c", GUARD_SCRIPT, "guard"]).arg(&programs.folder).arg(folder);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-        Ok(Self(shell.spawn().context("the guard cannot be started")?))
+        Ok(Self(shell.spawn().context("cannot start the guard")?))
     }
 }
 

@@ -23,7 +23,7 @@ impl ServerPrograms {
         let complaints = work.join(format!("{name}.err"));
         // Into a file: the server inherits it, so a pipe would never be closed.
         command.stderr(std::fs::File::create(&complaints)?);
-        let status = command.status().with_context(|| format!("{name} cannot be started"))?;
+        let status = command.status().with_context(|| format!("cannot start {name}"))?;
         if status.success() {
             return Ok(());
         }

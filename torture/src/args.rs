@@ -18,7 +18,7 @@ pub(crate) struct TortureArgs {
     /// Processes to kill
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) kills: u64,
-    /// What the plans and the blows are drawn from
+    /// What the plans and the faults are drawn from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Conversations tortured at once

@@ -11,20 +11,20 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::args::{StoreKind, TortureArgs};
-use crate::binary_command::TestedBinary;
 use crate::campaign_tally::{CampaignTally, ConversationEnd, ConversationResult};
-use crate::child_registry::ChildRegistry;
-use crate::clock::Stopwatch;
 use crate::conversation_trial::ConversationTrial;
-use crate::fault_injector::FaultInjector;
-use crate::folder_guard::FolderGuard;
-use crate::kill_budget::KillBudget;
+use crate::faults::fault_injector::FaultInjector;
+use crate::faults::kill_budget::KillBudget;
+use crate::observe::store::StoreLocation;
+use crate::observe::violation::Violation;
+use crate::plan::binary_command::TestedBinary;
 use crate::postgres_under_test::TorturedServer;
-use crate::process_table;
+use crate::process::child_registry::ChildRegistry;
+use crate::process::clock::Stopwatch;
+use crate::process::folder_guard::FolderGuard;
+use crate::process::process_table;
 use crate::progress;
 use crate::report;
-use crate::store::StoreLocation;
-use crate::violation::Violation;
 use crate::work_folder::WorkFolder;
 
 /// Number of faulty runs after which the campaign stops early.
@@ -38,7 +38,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct TortureCampaign<'b> {
     pub(crate) binary: TestedBinary,
     pub(crate) work_folder: WorkFolder,
-    pub(crate) brood: &'b ChildRegistry,
+    pub(crate) registry: &'b ChildRegistry,
     pub(crate) fault_injector: FaultInjector,
     pub(crate) budget: KillBudget,
     pub(crate) seed: u64,
@@ -60,28 +60,28 @@ pub(crate) fn run(args: &TortureArgs) -> Result<CampaignTally> {
 /// folder.
 pub(crate) fn run_until(args: &TortureArgs, enough: u64) -> Result<(CampaignTally, WorkFolder)> {
     let watch = Stopwatch::start();
-    let brood = ChildRegistry::become_subreaper()?;
+    let registry = ChildRegistry::become_subreaper()?;
     let mut server = match args.store {
         StoreKind::Sqlite => None,
-        StoreKind::Postgres => Some(TorturedServer::start(&brood, args.seed)?),
+        StoreKind::Postgres => Some(TorturedServer::start(&registry, args.seed)?),
     };
     let stores = server.as_ref().map(TorturedServer::stores).unwrap_or_default();
-    let campaign = TortureCampaign::new(args, enough, &brood, stores)?;
-    let guard = FolderGuard::start(&brood, campaign.work_folder.root())?;
+    let campaign = TortureCampaign::new(args, enough, &registry, stores)?;
+    let guard = FolderGuard::start(&registry, campaign.work_folder.root())?;
     std::thread::scope(|scope| {
         let workers: Vec<_> =
             (0..args.jobs).map(|_| scope.spawn(|| campaign.run_conversations())).collect();
         progress::report_until_done(&campaign, watch, &workers);
     });
-    let weather = server.as_mut().map(TorturedServer::stop_faults).transpose()?;
+    let server_faults = server.as_mut().map(TorturedServer::stop_faults).transpose()?;
     campaign.audit_stores();
     drop(server);
     campaign.audit_processes();
     drop(guard);
     let tally = campaign.snapshot();
     report::print_faults(watch.elapsed(), &tally, &campaign.fault_injector.coverage());
-    if let Some(weather) = weather {
-        report::print_start(&format!("  meanwhile {weather}"));
+    if let Some(server_faults) = server_faults {
+        report::print_start(&format!("  server faults: {server_faults}"));
     }
     Ok((tally, campaign.work_folder))
 }
@@ -90,7 +90,7 @@ impl<'b> TortureCampaign<'b> {
     fn new(
         args: &TortureArgs,
         enough: u64,
-        brood: &'b ChildRegistry,
+        registry: &'b ChildRegistry,
         stores: Vec<StoreLocation>,
     ) -> Result<Self> {
         let program = args.bin.canonicalize();
@@ -99,7 +99,7 @@ impl<'b> TortureCampaign<'b> {
         Ok(Self {
             binary: TestedBinary { program, broken: args.broken },
             work_folder: WorkFolder::new(args.keep.as_deref(), name, stores)?,
-            brood,
+            registry,
             fault_injector: FaultInjector::new(args.broken),
             budget: KillBudget::with_kills(args.kills),
             seed: args.seed,
@@ -147,7 +147,7 @@ impl<'b> TortureCampaign<'b> {
     /// Audits processes that were left running.
     fn audit_processes(&self) {
         let mut left = process_table::wait_until_quiet(self.work_folder.root(), EXIT_TIMEOUT);
-        left.extend(self.brood.wait_for_orphans(EXIT_TIMEOUT));
+        left.extend(self.registry.wait_for_orphans(EXIT_TIMEOUT));
         if !left.is_empty() {
             self.record_violation(&Violation::lost_data(format!(
                 "processes {left:?} were left running"
@@ -163,9 +163,7 @@ impl<'b> TortureCampaign<'b> {
         }
         let runs = self.lock_tally().runs;
         if lanes != runs {
-            self.record_violation(&Violation::lost_data(format!(
-                "there are {lanes} lanes for {runs} runs"
-            )));
+            self.record_violation(&Violation::lost_data(format!("{lanes} lanes for {runs} runs")));
         }
         Ok(())
     }

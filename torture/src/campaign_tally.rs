@@ -1,6 +1,6 @@
 //! Counters of a campaign.
 
-use crate::violation::{Violation, ViolationKind};
+use crate::observe::violation::{Violation, ViolationKind};
 
 /// The counters of a campaign.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) struct CampaignTally {
     pub(crate) stale_writes: u64,
     /// Runs with a violation.
     pub(crate) faulty: u64,
-    pub(crate) blows: FaultCounts,
+    pub(crate) fault_counts: FaultCounts,
 }
 
 /// Counters of the faults applied to processes.
@@ -40,7 +40,7 @@ pub(crate) struct FaultCounts {
 pub(crate) struct ConversationResult {
     pub(crate) end: ConversationEnd,
     pub(crate) faults: Vec<Violation>,
-    pub(crate) blows: FaultCounts,
+    pub(crate) fault_counts: FaultCounts,
 }
 
 /// How a run ended.
@@ -63,7 +63,7 @@ impl CampaignTally {
             ConversationEnd::Never => {}
         }
         self.faulty += u64::from(!verdict.faults.is_empty());
-        self.blows.add(verdict.blows);
+        self.fault_counts.add(verdict.fault_counts);
         verdict.faults.iter().for_each(|fault| self.count_violation(fault));
     }
 

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::apply_fault::ProcessResult;
-use crate::audit_conversation::{self, AuditEvidence};
-use crate::binary_command::{BinaryCommand, EffectTruth};
 use crate::campaign::TortureCampaign;
 use crate::campaign_tally::{ConversationEnd, ConversationResult, FaultCounts};
-use crate::child::ProcessEnd;
-use crate::clock::{Deadline, Stopwatch};
-use crate::conversation_plan::ConversationPlan;
-use crate::log_reader::{LaneProgress, LoggedQuestion, LoggedQuestionKind};
-use crate::process_table;
-use crate::seeded_random::SeededRandom;
-use crate::store::StoredLane;
-use crate::violation::Violation;
+use crate::faults::apply_fault::ProcessResult;
+use crate::observe::audit_conversation::{self, AuditEvidence};
+use crate::observe::log_reader::{LaneProgress, LoggedQuestion, LoggedQuestionKind};
+use crate::observe::store::StoredLane;
+use crate::observe::violation::Violation;
+use crate::plan::binary_command::{BinaryCommand, EffectTruth};
+use crate::plan::conversation_plan::ConversationPlan;
+use crate::plan::seeded_random::SeededRandom;
+use crate::process::child::ProcessEnd;
+use crate::process::clock::{Deadline, Stopwatch};
+use crate::process::process_table;
 use crate::work_folder::ConversationFolder;
 
 /// A conversation that takes longer hangs.
@@ -35,9 +35,9 @@ pub(crate) struct ConversationTrial<'c> {
     pub(crate) campaign: &'c TortureCampaign<'c>,
     pub(crate) plan: ConversationPlan,
     pub(crate) place: ConversationFolder,
-    pub(crate) dice: SeededRandom,
-    pub(crate) blows_left: u64,
-    pub(crate) blows: FaultCounts,
+    pub(crate) random: SeededRandom,
+    pub(crate) faults_left: u64,
+    pub(crate) fault_counts: FaultCounts,
     pub(crate) faults: Vec<Violation>,
     age: Stopwatch,
 }
@@ -45,13 +45,13 @@ pub(crate) struct ConversationTrial<'c> {
 impl<'c> ConversationTrial<'c> {
     /// The `number`-th conversation of a campaign.
     pub(crate) fn new(campaign: &'c TortureCampaign<'c>, number: u64) -> Result<Self> {
-        let mut dice = SeededRandom::new(campaign.seed, number);
-        let plan = ConversationPlan::generate(number, &mut dice);
+        let mut random = SeededRandom::new(campaign.seed, number);
+        let plan = ConversationPlan::generate(number, &mut random);
         let place = campaign.work_folder.create_place(number, &plan)?;
-        let blows_left = dice.between(1, 6);
+        let faults_left = random.between(1, 6);
         let age = Stopwatch::start();
-        let (blows, faults) = (FaultCounts::default(), Vec::new());
-        Ok(Self { campaign, plan, place, dice, blows_left, blows, faults, age })
+        let (fault_counts, faults) = (FaultCounts::default(), Vec::new());
+        Ok(Self { campaign, plan, place, random, faults_left, fault_counts, faults, age })
     }
 
     /// Runs the conversation to its end and audits it.
@@ -64,11 +64,15 @@ impl<'c> ConversationTrial<'c> {
         let end = match self.audit() {
             Ok(end) => end,
             Err(error) => {
-                self.faults.push(Violation::lost_data(format!("it cannot be audited: {error:#}")));
+                self.faults.push(Violation::lost_data(format!("the audit failed: {error:#}")));
                 ConversationEnd::Never
             }
         };
-        ConversationResult { end, faults: std::mem::take(&mut self.faults), blows: self.blows }
+        ConversationResult {
+            end,
+            faults: std::mem::take(&mut self.faults),
+            fault_counts: self.fault_counts,
+        }
     }
 
     fn drive_to_end(&mut self) -> Result<()> {
@@ -76,13 +80,17 @@ impl<'c> ConversationTrial<'c> {
         let mut idle = 0;
         // No prompt was accepted yet.
         let mut lane: Option<StoredLane> = None;
-        while let Some(order) = self.next_command(lane.as_ref())? {
-            ensure!(!deadline.has_passed(), "it hangs since {} s", CONVERSATION_TIMEOUT.as_secs());
-            let fate = self.run_with_fault(order)?;
+        while let Some(command) = self.next_command(lane.as_ref())? {
+            ensure!(
+                !deadline.has_passed(),
+                "it has been hanging for {} s",
+                CONVERSATION_TIMEOUT.as_secs()
+            );
+            let result = self.run_with_fault(command)?;
             let now = self.read_lane()?;
             let head = |lane: &Option<StoredLane>| lane.as_ref().map(|lane| lane.head);
-            let stands = fate != ProcessResult::Interrupted && head(&now) == head(&lane);
-            idle = if stands { idle + 1 } else { 0 };
+            let is_unchanged = result != ProcessResult::Interrupted && head(&now) == head(&lane);
+            idle = if is_unchanged { idle + 1 } else { 0 };
             ensure!(idle <= MAX_IDLE_PROCESSES, "{idle} processes in a row left it where it was");
             lane = now;
         }
@@ -106,10 +114,10 @@ impl<'c> ConversationTrial<'c> {
         question: &LoggedQuestion,
     ) -> Result<BinaryCommand> {
         let LoggedQuestionKind::Uncertain(call) = question.about else {
-            bail!("it asks what nobody can answer: {:?}", question.about);
+            bail!("unexpected question: {:?}", question.about);
         };
         self.expect_no_processes();
-        let block = lane.find_call(call).context("the question is about a call nobody made")?;
+        let block = lane.find_call(call).context("the question is about an unknown call")?;
         let mut effects = self.plan.effects();
         let effect = effects.find(|effect| audit_conversation::is_effect_block(block, effect));
         let effect = effect.context("the question is about a call without effects")?;
@@ -125,7 +133,7 @@ impl<'c> ConversationTrial<'c> {
             process_table::kill_all_under(&self.place.folder);
             self.faults.push(Violation::lost_data(format!("processes {left:?} were left running")));
         }
-        self.campaign.brood.reap_orphans();
+        self.campaign.registry.reap_orphans();
     }
 
     /// Verifies the log by replaying it. Skipped for a broken binary: its log need not match its
@@ -134,9 +142,9 @@ impl<'c> ConversationTrial<'c> {
         if self.campaign.binary.broken.is_some() {
             return Ok(());
         }
-        let fate = self.run_undisturbed(BinaryCommand::Replay)?;
+        let result = self.run_undisturbed(BinaryCommand::Replay)?;
         ensure!(
-            fate == ProcessResult::Ended(ProcessEnd::Success),
+            result == ProcessResult::Ended(ProcessEnd::Success),
             "replaying it gives something else"
         );
         Ok(())

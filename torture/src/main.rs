@@ -7,47 +7,22 @@
 //! A PostgreSQL server is subjected to faults as well. Not here: anything that drives a
 //! conversation; the binary is tested from outside.
 
-mod apply_fault;
 mod args;
-mod audit_conversation;
-mod binary_command;
 mod campaign;
 mod campaign_tally;
-mod child;
-mod child_registry;
-mod clock;
-mod conversation_plan;
 mod conversation_trial;
-mod effect_ledger;
-mod fault_injector;
-mod folder_guard;
-mod freeze_takeover;
-mod kill_budget;
-mod log_reader;
+mod faults;
+mod observe;
+mod plan;
 mod postgres_under_test;
-mod process_table;
+mod process;
 mod progress;
 mod report;
-mod script;
-mod seeded_random;
 mod self_test;
-mod store;
-mod violation;
-mod watched_kill;
 mod work_folder;
 
 #[cfg(test)]
-mod audit_conversation_tests;
-#[cfg(test)]
-mod conversation_plan_tests;
-#[cfg(test)]
-mod kill_budget_tests;
-#[cfg(test)]
-mod log_reader_tests;
-#[cfg(test)]
 mod report_tests;
-#[cfg(test)]
-mod script_tests;
 
 use std::process::ExitCode;
 
@@ -56,8 +31,8 @@ use clap::Parser;
 use args::TortureArgs;
 
 fn main() -> ExitCode {
-    if let Some(folder) = folder_guard::guarded_folder() {
-        return folder_guard::run_guard(&folder);
+    if let Some(folder) = process::folder_guard::guarded_folder() {
+        return process::folder_guard::run_guard(&folder);
     }
     let ended = match postgres_under_test::server_seed() {
         Some(seed) => postgres_under_test::serve(seed),

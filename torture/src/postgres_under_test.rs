@@ -12,11 +12,11 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, getpid, set_child_subreaper};
 use windlass_cluster::{DiskMode, FaultProxy, PostgresCluster, ShutdownMode};
 
-use crate::child::{self, bare_command};
-use crate::child_registry::ChildRegistry;
-use crate::clock::pause;
-use crate::seeded_random::SeededRandom;
-use crate::store::StoreLocation;
+use crate::observe::store::StoreLocation;
+use crate::plan::seeded_random::SeededRandom;
+use crate::process::child::{self, bare_command};
+use crate::process::child_registry::ChildRegistry;
+use crate::process::clock::pause;
 
 /// The argument that makes this program a server. Not a documented option: it is for internal use.
 const SERVER_ARGUMENT: &str = "--server";
@@ -29,7 +29,7 @@ const DATABASES: [&str; 2] = ["store_0", "store_1"];
 pub(crate) struct TorturedServer<'b> {
     process: Child,
     pid: Pid,
-    brood: &'b ChildRegistry,
+    registry: &'b ChildRegistry,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     proxied_url: String,
@@ -37,13 +37,13 @@ pub(crate) struct TorturedServer<'b> {
 }
 
 impl<'b> TorturedServer<'b> {
-    pub(crate) fn start(brood: &'b ChildRegistry, seed: u64) -> Result<Self> {
+    pub(crate) fn start(registry: &'b ChildRegistry, seed: u64) -> Result<Self> {
         let ourselves = std::env::current_exe().context("where is this program?")?;
         let mut command = bare_command(&ourselves);
         command.arg(SERVER_ARGUMENT).arg(seed.to_string()).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let (pid, mut process) = brood.start_child(|| {
-            let process = command.spawn().context("the server cannot be started")?;
+        let (pid, mut process) = registry.start_child(|| {
+            let process = command.spawn().context("cannot start the server")?;
             let pid = child::pid_of(&process)?;
             Ok((pid, (pid, process)))
         })?;
@@ -52,7 +52,7 @@ impl<'b> TorturedServer<'b> {
         let mut server = Self {
             process,
             pid,
-            brood,
+            registry,
             stdin,
             stdout: BufReader::new(hear),
             proxied_url: String::new(),
@@ -60,7 +60,7 @@ impl<'b> TorturedServer<'b> {
         };
         let place = server.read_line()?;
         let Some((wired, direct)) = place.trim().split_once(' ') else {
-            bail!("PostgreSQL does not start; what it said is above")
+            bail!("PostgreSQL did not start; see its output above")
         };
         (server.proxied_url, server.direct_url) = (wired.to_owned(), direct.to_owned());
         Ok(server)
@@ -94,7 +94,7 @@ impl Drop for TorturedServer<'_> {
     fn drop(&mut self) {
         drop(self.stdin.take());
         let _ = self.process.wait();
-        self.brood.remove(self.pid);
+        self.registry.remove(self.pid);
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn serve(seed: u64) -> Result<ExitCode> {
     println!("{} {}", address(proxy.port()), address(cluster.port()));
     let heard = listen_for_commands()?;
     let mut storms =
-        ServerFaults { cluster, proxy, dice: SeededRandom::new(seed, 0), crashes: 0, freezes: 0 };
+        ServerFaults { cluster, proxy, random: SeededRandom::new(seed, 0), crashes: 0, freezes: 0 };
     while heard.recv_timeout(storms.next_pause()) == Err(RecvTimeoutError::Timeout) {
         storms.inject_fault()?;
     }
@@ -150,7 +150,7 @@ fn listen_for_commands() -> Result<Receiver<()>> {
 struct ServerFaults {
     cluster: PostgresCluster,
     proxy: FaultProxy,
-    dice: SeededRandom,
+    random: SeededRandom,
     crashes: u64,
     freezes: u64,
 }
@@ -158,11 +158,11 @@ struct ServerFaults {
 impl ServerFaults {
     /// Time until the next fault.
     fn next_pause(&mut self) -> Duration {
-        Duration::from_millis(self.dice.between(150, 1_200))
+        Duration::from_millis(self.random.between(150, 1_200))
     }
 
     fn inject_fault(&mut self) -> Result<()> {
-        match self.dice.between(1, 100) {
+        match self.random.between(1, 100) {
             1..=8 => {
                 self.crashes += 1;
                 self.cluster.restart(ShutdownMode::Immediate)
@@ -170,7 +170,7 @@ impl ServerFaults {
             9..=20 => {
                 self.freezes += 1;
                 let frozen = self.cluster.freeze()?;
-                pause(Duration::from_millis(self.dice.between(100, 700)));
+                pause(Duration::from_millis(self.random.between(100, 700)));
                 drop(frozen);
                 Ok(())
             }

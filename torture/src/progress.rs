@@ -4,7 +4,7 @@ use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use crate::campaign::TortureCampaign;
-use crate::clock::{Deadline, Stopwatch, pause};
+use crate::process::clock::{Deadline, Stopwatch, pause};
 use crate::report;
 
 const REPORT_INTERVAL: Duration = Duration::from_secs(5);

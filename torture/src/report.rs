@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::args::StoreKind;
 use crate::campaign_tally::CampaignTally;
-use crate::violation::Violation;
+use crate::observe::violation::Violation;
 
 /// Maximum number of violations shown per run.
 const MAX_SHOWN_VIOLATIONS: usize = 3;
@@ -42,17 +42,17 @@ pub(crate) fn print_progress(elapsed: Duration, kills: u64, tally: &CampaignTall
 
 /// Prints which faults were applied.
 pub(crate) fn print_faults(elapsed: Duration, tally: &CampaignTally, coverage: &[(&str, u64)]) {
-    let blows = tally.blows;
+    let fault_counts = tally.fault_counts;
     println!(
         "  {:.1} s: {} killed at random instants, {} at write boundaries, {} under the eyes of \
          another, {} of these in recovery; {} frozen, {} of them lost their lane",
         elapsed.as_secs_f64(),
-        blows.instants,
-        blows.boundaries,
-        blows.watched,
-        blows.in_recovery,
-        blows.frozen,
-        blows.taken_over,
+        fault_counts.instants,
+        fault_counts.boundaries,
+        fault_counts.watched,
+        fault_counts.in_recovery,
+        fault_counts.frozen,
+        fault_counts.taken_over,
     );
     let reached = coverage.iter().filter(|(_, deaths)| *deaths > 0).count();
     let points: Vec<String> =

@@ -2,11 +2,11 @@
 
 use crate::args::StoreKind;
 use crate::campaign_tally::{CampaignTally, ConversationEnd, ConversationResult, FaultCounts};
+use crate::observe::violation::Violation;
 use crate::report::format_last_line;
-use crate::violation::Violation;
 
 fn verdict(end: ConversationEnd, faults: Vec<Violation>) -> ConversationResult {
-    ConversationResult { end, faults, blows: FaultCounts::default() }
+    ConversationResult { end, faults, fault_counts: FaultCounts::default() }
 }
 
 #[test]

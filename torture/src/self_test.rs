@@ -22,7 +22,7 @@ pub(crate) fn run_self_test(args: &TortureArgs) -> Result<bool> {
     for broken in [BrokenPromise::Fence, BrokenPromise::Envelope, BrokenPromise::Lease] {
         if !is_caught(args, broken)? {
             report::print_start(&format!(
-                "self-test: a broken {} was NOT noticed",
+                "self-test: a broken {} was NOT detected",
                 broken.as_str()
             ));
             return Ok(false);
@@ -34,7 +34,7 @@ pub(crate) fn run_self_test(args: &TortureArgs) -> Result<bool> {
 fn is_caught(args: &TortureArgs, broken: BrokenPromise) -> Result<bool> {
     for seed in args.seed..args.seed.saturating_add(MAX_SEEDS) {
         report::print_start(&format!(
-            "self-test: the {} broken on purpose, seed {seed}",
+            "self-test: {} broken on purpose, seed {seed}",
             broken.as_str()
         ));
         let args = TortureArgs { broken: Some(broken), kills: MAX_KILLS, seed, ..args.clone() };

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use crate::conversation_plan::ConversationPlan;
-use crate::effect_ledger::EffectLedger;
-use crate::store::StoreLocation;
+use crate::observe::effect_ledger::EffectLedger;
+use crate::observe::store::StoreLocation;
+use crate::plan::conversation_plan::ConversationPlan;
 
 /// Number of databases, each shared by many conversations.
 const STORE_COUNT: u64 = 2;
@@ -113,7 +113,7 @@ impl WorkFolder {
 }
 
 fn create_root(root: &Path) -> Result<PathBuf> {
-    let what = || format!("the folder {} cannot be made anew", root.display());
+    let what = || format!("cannot recreate the folder {}", root.display());
     if root.exists() {
         fs::remove_dir_all(root).with_context(what)?;
     }

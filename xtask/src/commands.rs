@@ -67,7 +67,7 @@ pub(crate) fn dispatch(words: &[String]) -> Result<ExitCode> {
     };
     match find_command(name) {
         Some(command) => (command.run)(rest),
-        None => bail!("there is no command `{name}`\n\n{}", help_text()),
+        None => bail!("unknown command `{name}`\n\n{}", help_text()),
     }
 }
 

@@ -47,7 +47,7 @@ fn build_command(invocation: &Invocation) -> Command {
 }
 
 fn start_error(invocation: &Invocation) -> String {
-    format!("`{invocation}` could not be started")
+    format!("cannot start `{invocation}`")
 }
 
 /// The exit code, or what a shell reports for a process killed by a signal.

@@ -6,10 +6,11 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use windlass_bench::time_stats::current_time;
 use windlass_core::budget::spending::ModelPrice;
 use windlass_core::call::call_facts::{AnsweredBy, CallFacts, Repeatability};
 use windlass_core::call::call_order::TouchedResources;
@@ -88,11 +89,6 @@ fn measure_step(base: &Conversation) -> Result<StepCost> {
     let median = times.get(STEPS / 2).context("no step was measured")?;
     let (allocations, bytes) = count_allocations(base, inputs)?;
     Ok(StepCost { micros: median.as_secs_f64() * 1e6, allocations, bytes })
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark measures the real clock")]
-fn current_time() -> Instant {
-    Instant::now()
 }
 
 fn count_allocations(base: &Conversation, inputs: Vec<Input>) -> Result<(usize, usize)> {

@@ -47,7 +47,7 @@ fn run_one(invocation: &Invocation, limit: Duration) -> Result<RunResult> {
         return Ok(RunResult::OverBudget);
     };
     guard.stand_down()?;
-    let status = status.with_context(|| format!("`{invocation}` cannot be awaited"))?;
+    let status = status.with_context(|| format!("cannot wait for `{invocation}`"))?;
     Ok(result_of_status(status))
 }
 

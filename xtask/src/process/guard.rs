@@ -32,7 +32,7 @@ impl GroupGuard {
         let mut shell =
             build_command(&Invocation::new("sh", &["-c", GUARD_SCRIPT, &group.to_string()]));
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-        let shell = shell.spawn().context("the guard of a process group could not be started")?;
+        let shell = shell.spawn().context("cannot start the guard of a process group")?;
         Ok(Self { shell })
     }
 
@@ -51,6 +51,6 @@ impl GroupGuard {
     }
 
     fn wait_for_shell(mut self) -> Result<()> {
-        self.shell.wait().map(drop).context("the guard of a process group cannot be awaited")
+        self.shell.wait().map(drop).context("cannot wait for the guard of a process group")
     }
 }

@@ -46,7 +46,7 @@ impl OversizedItem {
     fn to_finding(&self) -> TidyFinding {
         let Self { what, line, lines, limit } = self;
         let says = format!(
-            "`{what}` has {lines} lines (over {limit}): give the second thing it does a home"
+            "`{what}` has {lines} lines (over {limit}): move its second responsibility to a place of its own"
         );
         TidyFinding::new(exception_path(what), *line, says)
     }
@@ -81,7 +81,7 @@ fn check_function_sizes(file: &SourceFile) -> Vec<OversizedItem> {
 }
 
 fn stale_exception(what: &str) -> TidyFinding {
-    let says = format!("`{what}` is not long any more: remove it from tidy/length.rs");
+    let says = format!("`{what}` is within the limit again; remove it from tidy/size_limits.rs");
     TidyFinding::new(exception_path(what), 1, says)
 }
 

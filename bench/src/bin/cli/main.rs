@@ -14,6 +14,7 @@ mod turn_cost;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use windlass_bench::time_stats;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,12 +26,12 @@ fn main() -> Result<()> {
     let size = std::fs::metadata(&binary)
         .with_context(|| format!("{} is not there; `cargo xtask bench cli`", binary.display()))?
         .len();
-    println!("load average: {}", process_stats::load_average());
+    println!("load average: {}", time_stats::load_average());
     println!("binary: {:.1} MiB", size as f64 / f64::from(1 << 20));
     startup_time::report(&binary)?;
     turn_cost::report(&binary)?;
     parallel_reads::report()?;
-    println!("load average afterwards: {}", process_stats::load_average());
+    println!("load average afterwards: {}", time_stats::load_average());
     Ok(())
 }
 

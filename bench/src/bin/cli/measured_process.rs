@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use windlass_bench::time_stats;
 
 use crate::process_stats;
 
@@ -30,7 +31,7 @@ pub(crate) fn start_process(
     more: &[&str],
 ) -> Result<RunningProcess> {
     let cpu_before = process_stats::children_cpu_ms();
-    let started = process_stats::current_time();
+    let started = time_stats::current_time();
     let child = Command::new(binary)
         .args(["-p", "go", "--model", "claude-sonnet-4-5", "--output-format", "json"])
         .args(["--store", "bench.db"])
@@ -50,10 +51,10 @@ pub(crate) fn start_process(
 impl RunningProcess {
     /// Waits until the process exits.
     pub(crate) fn finish(mut self) -> Result<ProcessCost> {
-        let status = format!("/proc/{}/status", self.child.id());
+        let process = self.child.id().to_string();
         let mut peak_kb = 0;
         let ended = loop {
-            peak_kb = process_stats::peak_kb(&status).unwrap_or(peak_kb);
+            peak_kb = time_stats::memory_kb(&process, "VmHWM").unwrap_or(peak_kb);
             if let Some(ended) = self.child.try_wait()? {
                 break ended;
             }

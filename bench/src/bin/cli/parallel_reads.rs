@@ -13,8 +13,7 @@ use windlass::sqlite::SqliteStore;
 use windlass::tools::FunctionTool;
 use windlass::tools::schemars::{self, JsonSchema};
 use windlass::{RunOutcome, Windlass};
-
-use crate::process_stats;
+use windlass_bench::time_stats;
 
 /// Number of reads in one reply, and the duration of each.
 const READS: usize = 6;
@@ -44,8 +43,8 @@ pub(crate) fn report() -> Result<()> {
     println!(
         "{READS} reads of {READ_MS} ms in one reply: {:.1} ms at least, {:.1} ms in the middle of \
          {REPEATS}, prompt to answer",
-        process_stats::minimum(&walls),
-        process_stats::median(walls)
+        time_stats::minimum(&walls),
+        time_stats::median(walls)
     );
     Ok(())
 }
@@ -64,7 +63,7 @@ async fn measure_wall_times() -> Result<Vec<f64>> {
         .await?;
     let mut walls = Vec::new();
     for number in 0..REPEATS {
-        let started = process_stats::current_time();
+        let started = time_stats::current_time();
         let run = windlass.session(format!("conversation:{number}")).send("go").await?;
         match run.wait_for_end().await? {
             RunOutcome::Finished(_) => walls.push(started.elapsed().as_secs_f64() * 1e3),

@@ -7,8 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-
-use crate::process_stats;
+use windlass_bench::time_stats;
 
 /// A running server, ended when dropped.
 pub(crate) struct ScriptedServer {
@@ -38,7 +37,7 @@ impl ScriptedServer {
         let err = BufReader::new(child.stderr.take().context("no error stream")?);
         std::thread::spawn(move || {
             for _ in err.lines().map_while(Result::ok) {
-                if sender.send(process_stats::current_time()).is_err() {
+                if sender.send(time_stats::current_time()).is_err() {
                     return;
                 }
             }

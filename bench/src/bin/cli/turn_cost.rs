@@ -5,10 +5,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
+use windlass_bench::time_stats;
 
 use crate::measured_process::ProcessCost;
 use crate::scripted_server::ScriptedServer;
-use crate::{measured_process, process_stats, sibling_binary};
+use crate::{measured_process, sibling_binary};
 
 /// Number of turns of the long run.
 const TURNS: usize = 20;
@@ -42,12 +43,12 @@ pub(crate) fn report(binary: &Path) -> Result<()> {
     println!(
         "a turn with a tool: {:.2} ms wall in the middle, {:.2} ms at least, {:.2} ms CPU \
          ({TURNS} turns, {REPEATS} times, an answer alone taken off)",
-        per_turn(process_stats::median(longs.clone()), process_stats::median(shorts.clone())),
-        per_turn(process_stats::minimum(&longs), process_stats::minimum(&shorts)),
+        per_turn(time_stats::median(longs.clone()), time_stats::median(shorts.clone())),
+        per_turn(time_stats::minimum(&longs), time_stats::minimum(&shorts)),
         cpu / (TURNS * REPEATS) as f64
     );
     println!("the same in a bare loop: {bare_wall:.2} ms wall, {bare_cpu:.2} ms CPU");
-    println!("peak memory of {TURNS} turns: {:.1} MiB", process_stats::median(peaks));
+    println!("peak memory of {TURNS} turns: {:.1} MiB", time_stats::median(peaks));
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 //! Decoding is fed pieces of the size a socket gives. Building a request is measured as it happens:
 //! one round is new, everything before it was sent already.
 
-mod clock;
 mod request_build;
 mod streams;
 
@@ -11,10 +10,10 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use windlass_core::message::content_block::ContentBlock;
+use windlass_bench::discarding_stream::DiscardingStream;
+use windlass_bench::time_stats::{self, load_average};
 use windlass_providers::catalog::provider_table::WireFormat;
 use windlass_providers::{RecordedCall, replay_stream};
-use windlass_runtime::ports::ReplyObserver;
 
 #[global_allocator]
 pub(crate) static COUNTING_ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
@@ -58,7 +57,7 @@ fn measure_decoding(format: WireFormat) -> Result<String> {
     let reply = once()?;
     let allocations = COUNTING_ALLOCATOR.stats().allocations - before;
     anyhow::ensure!(reply.blocks.len() > 2, "the reply is not what was streamed");
-    let start = clock::current_time();
+    let start = time_stats::current_time();
     for _ in 0..REPEATS {
         once()?;
     }
@@ -66,17 +65,4 @@ fn measure_decoding(format: WireFormat) -> Result<String> {
     let (mb, per_second) = (stream.len() as f64 / 1e6 / seconds, events as f64 / seconds);
     let each = allocations as f64 / events as f64;
     Ok(format!("{:>10} {events:>8} {mb:>8.0} {per_second:>12.0} {each:>18.2}", stream.len()))
-}
-
-struct DiscardingStream;
-
-impl ReplyObserver for DiscardingStream {
-    fn on_text(&self, _piece: &str) {}
-    fn on_thinking(&self, _piece: &str) {}
-    fn on_block(&self, _index: u16, _block: &ContentBlock) {}
-}
-
-fn load_average() -> String {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split(' ').next().unwrap_or("unknown").to_owned()
 }

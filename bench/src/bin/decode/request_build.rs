@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
+use windlass_bench::time_stats;
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
 use windlass_core::message::raw_json::RawJson;
@@ -13,7 +14,7 @@ use windlass_providers::catalog::provider_table::{Credential, Dialect, WireForma
 use windlass_providers::{CallOptions, Endpoint, RemoteModel, SharedServices};
 use windlass_runtime::SystemClock;
 
-use crate::{COUNTING_ALLOCATOR, FORMATS, clock};
+use crate::{COUNTING_ALLOCATOR, FORMATS};
 
 const ROUNDS: [usize; 3] = [10, 100, 1_000];
 const STEPS: usize = 2_000;
@@ -53,7 +54,7 @@ fn measure_step(format: WireFormat, rounds: usize) -> Result<String> {
     };
     let requests = (0..STEPS.min(200_000 / rounds)).map(next).collect::<Result<Vec<_>>>()?;
     let before = COUNTING_ALLOCATOR.stats().allocations;
-    let start = clock::current_time();
+    let start = time_stats::current_time();
     let mut pieces = 0;
     for request in &requests {
         pieces = std::hint::black_box(model.request_body(request)).len();
@@ -74,7 +75,7 @@ fn measure_step(format: WireFormat, rounds: usize) -> Result<String> {
 
 fn measure_micros<T>(mut work: impl FnMut() -> T) -> f64 {
     const TIMES: usize = 20;
-    let start = clock::current_time();
+    let start = time_stats::current_time();
     for _ in 0..TIMES {
         std::hint::black_box(work());
     }

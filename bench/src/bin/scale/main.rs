@@ -16,6 +16,7 @@ use windlass::memory::MemoryStore;
 use windlass::ports::Store;
 use windlass::sqlite::SqliteStore;
 use windlass::{RunOutcome, Windlass};
+use windlass_bench::time_stats;
 
 use slow_model::SlowModel;
 
@@ -42,7 +43,7 @@ enum ParkedPart {
 }
 
 fn run_all_sizes(sizes: &[usize], parked: ParkedPart) -> Result<()> {
-    println!("load average: {}", process_stats::load_average());
+    println!("load average: {}", time_stats::load_average());
     println!(
         "{:>8} {:>8} {:>9} {:>14} {:>14}",
         "store", "number", "wall s", "CPU ms each", "KiB each"
@@ -56,7 +57,7 @@ fn run_all_sizes(sizes: &[usize], parked: ParkedPart) -> Result<()> {
         let folder = tempfile::tempdir()?;
         runtime.block_on(parked_lanes::measure_idle_worker(folder.path()))?;
     }
-    println!("load average afterwards: {}", process_stats::load_average());
+    println!("load average afterwards: {}", time_stats::load_average());
     Ok(())
 }
 
@@ -83,7 +84,7 @@ fn measure_store(name: &str, size: usize) -> Result<()> {
 fn measure_conversations(name: &str, store: Arc<dyn Store>, size: usize) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (cpu, memory) = (process_stats::cpu_ms(), process_stats::resident_kb());
-    let begin = process_stats::current_time();
+    let begin = time_stats::current_time();
     let (wall, peak) = runtime.block_on(run_conversations(store, size, begin))?;
     let each = |total: f64| total / size as f64;
     println!(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use windlass_bench::time_stats;
 use windlass_core::log::ids::{LaneId, RunId};
 use windlass_core::log::record::Durability;
 use windlass_runtime::ports::{OutboxMessage, Store};
@@ -12,7 +13,6 @@ use crate::WORKER;
 use crate::latency_spread::LatencySpread;
 use crate::recorded_conversation::{RecordedConversation, record_conversation};
 use crate::tested_store::ResourceMeter;
-use crate::time_stats;
 
 pub(crate) const HEADING: &str = "waits for  conversations     steps/s   latency                            CPU/step   syncs/step  steps/commit";
 

@@ -5,9 +5,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use anyhow::Result;
+use windlass_bench::time_stats;
 
 use crate::latency_spread::LatencySpread;
-use crate::time_stats;
 
 const TIMES: u64 = 400;
 

@@ -10,12 +10,12 @@ mod file_growth;
 mod latency_spread;
 mod recorded_conversation;
 mod tested_store;
-mod time_stats;
 
 use anyhow::Result;
 use append_load::AppendLoad;
 use bench_args::{StoreBenchArgs, StoreEngine};
 use tested_store::TestedStore;
+use windlass_bench::time_stats::load_average;
 
 /// The worker that owns the lanes.
 const WORKER: &str = "bench";
@@ -51,10 +51,4 @@ fn main() -> Result<()> {
 
 fn core_count() -> usize {
     std::thread::available_parallelism().map_or(0, usize::from)
-}
-
-/// Load average, printed because figures of a busy machine are unreliable.
-fn load_average() -> String {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split(' ').next().unwrap_or("unknown").to_owned()
 }

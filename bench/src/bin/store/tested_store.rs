@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use windlass_bench::time_stats;
 use windlass_cluster::{DiskMode, PostgresCluster, run_query};
 use windlass_core::log::record::Durability;
 use windlass_runtime::ports::Store;
@@ -13,7 +14,6 @@ use windlass_store::{MemoryStore, PostgresStore, SqliteStore};
 
 use crate::append_load::{AppendLoad, ResourceUse};
 use crate::bench_args::StoreEngine;
-use crate::time_stats;
 
 /// A store engine, with its server if it needs one.
 pub(crate) enum TestedStore {

@@ -9,10 +9,9 @@ use windlass::core::log::ids::{LaneId, RunId};
 use windlass::core::log::inbox::InboxCommand;
 use windlass::core::message::content_block::ContentBlock;
 use windlass::ports::{OutboxMessage, Store};
+use windlass_bench::time_stats;
 use windlass_cluster::run_query;
 use windlass_store::PostgresStore;
-
-use crate::time_stats;
 
 /// Time limit until all conversations have started.
 const START_TIMEOUT: Duration = Duration::from_secs(120);

@@ -4,9 +4,9 @@
 //! `--bin PATH` is the binary (`cargo xtask bench takeover` gives it); `--conversations N` each;
 //! with 0 of them only the last part is measured, how soon a conversation starts.
 
+mod duration_spread;
 mod lane_observer;
 mod start_latency;
-mod time_stats;
 mod worker_processes;
 
 use std::path::{Path, PathBuf};
@@ -15,10 +15,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
+use windlass_bench::time_stats;
 use windlass_cluster::{DiskMode, PostgresCluster};
 
+use duration_spread::DurationSpread;
 use lane_observer::LaneObserver;
-use time_stats::DurationSpread;
 use worker_processes::{WorkerFleet, WorkerProcess};
 
 /// Number of workers that share the conversations.

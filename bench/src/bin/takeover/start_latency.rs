@@ -12,9 +12,10 @@ use windlass::core::message::reply::ModelReply;
 use windlass::core::message::request::ModelRequest;
 use windlass::ports::{BoxFuture, Model, ReplyObserver, Store, StoreError};
 use windlass::{Windlass, WorkerSettings};
+use windlass_bench::time_stats;
 use windlass_store::PostgresStore;
 
-use crate::time_stats::{self, DurationSpread};
+use crate::duration_spread::DurationSpread;
 use crate::{WORKERS, lane_observer};
 
 /// Number of prompts that are sent, one after the other.

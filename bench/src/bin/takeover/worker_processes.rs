@@ -46,7 +46,7 @@ impl WorkerProcess {
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .with_context(|| format!("{} cannot be started", binary.display()))?;
+            .with_context(|| format!("cannot start {}", binary.display()))?;
         Ok(Self { process })
     }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
+use windlass_bench::discarding_stream::DiscardingStream;
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
 use windlass_core::message::raw_json::RawJson;
@@ -15,7 +16,7 @@ use windlass_core::settings::conversation_settings::{
 use windlass_providers::catalog::provider_table::{Credential, Dialect, WireFormat};
 use windlass_providers::{CallOptions, Endpoint, RemoteModel, SharedServices};
 use windlass_runtime::SystemClock;
-use windlass_runtime::ports::{Model, ReplyObserver};
+use windlass_runtime::ports::Model;
 
 use crate::read_job::{self, PROMPT, SYSTEM};
 
@@ -73,12 +74,4 @@ impl AdapterLoop {
         }
         Ok(())
     }
-}
-
-struct DiscardingStream;
-
-impl ReplyObserver for DiscardingStream {
-    fn on_text(&self, _piece: &str) {}
-    fn on_thinking(&self, _piece: &str) {}
-    fn on_block(&self, _index: u16, _block: &ContentBlock) {}
 }

@@ -16,9 +16,9 @@ mod model_server;
 mod one_conversation;
 mod read_job;
 mod reqwest_loop;
-mod time_stats;
 
 use anyhow::{Result, bail};
+use windlass_bench::time_stats;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

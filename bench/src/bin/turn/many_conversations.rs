@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use windlass_bench::time_stats;
 
 use crate::child_process::{ServerProcess, run_measurement};
 use crate::read_job::{FILE_BYTES, LoopKind};
-use crate::time_stats;
 
 const NAMES: [&str; 4] = ["usual", "usual-h2", "bare", "ours"];
 const TURNS: usize = 5;
@@ -19,7 +19,7 @@ pub(crate) fn run_child(name: &str, url: &str, sessions: usize) -> Result<()> {
     let path: Arc<std::path::Path> = Arc::from(file.path());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let contender = LoopKind::new(name, &format!("{url}/wait/{WAIT_MS}"))?;
-    let idle = time_stats::peak_kb();
+    let idle = peak_kb();
     let (start, cpu) = (time_stats::current_time(), time_stats::cpu_time());
     runtime.block_on(async {
         let all = (0..sessions).map(|_| {
@@ -33,7 +33,7 @@ pub(crate) fn run_child(name: &str, url: &str, sessions: usize) -> Result<()> {
     })?;
     let wall = start.elapsed().as_secs_f64();
     let cpu = (time_stats::cpu_time() - cpu).as_secs_f64() * 1e3 / sessions as f64;
-    println!("{wall} {cpu} {}", (time_stats::peak_kb() - idle) as f64 / sessions as f64);
+    println!("{wall} {cpu} {}", (peak_kb() - idle) as f64 / sessions as f64);
     Ok(())
 }
 
@@ -56,4 +56,9 @@ pub(crate) fn report(server: &ServerProcess, sessions: usize) -> Result<()> {
     }
     println!();
     Ok(())
+}
+
+/// Peak memory of this process.
+fn peak_kb() -> u64 {
+    time_stats::memory_kb("self", "VmHWM").unwrap_or_default()
 }

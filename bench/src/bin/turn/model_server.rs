@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::Result;
 use bytes::Bytes;
@@ -15,9 +16,9 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use windlass_bench::time_stats::pause;
 
 use crate::read_job;
-use crate::time_stats::pause;
 
 /// The stream limit of big providers on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 100;
@@ -72,7 +73,7 @@ async fn serve_connection(mut stream: TcpStream, connections: Arc<AtomicUsize>) 
 async fn wait_as_path_says(path: &str) {
     let ms = path.strip_prefix("/wait/").and_then(|rest| rest.split('/').next()?.parse().ok());
     if let Some(ms) = ms {
-        pause(ms).await;
+        pause(Duration::from_millis(ms)).await;
     }
 }
 

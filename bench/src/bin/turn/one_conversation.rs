@@ -2,10 +2,10 @@
 //! affects all of them, so the ratios within a lap hold on a busy machine, too.
 
 use anyhow::{Context, Result};
+use windlass_bench::time_stats::{self, median};
 
 use crate::child_process::ServerProcess;
 use crate::read_job::{FILE_BYTES, LoopKind, TURNS};
-use crate::time_stats::{self, median};
 
 const NAMES: [&str; 3] = ["usual", "bare", "ours"];
 const LAPS: usize = 150;
@@ -75,12 +75,12 @@ async fn run_laps(server: &ServerProcess) -> Result<[LapTimes; 3]> {
     for lap in 0..=LAPS {
         for turn in 0..NAMES.len() {
             let who = (lap + turn) % NAMES.len();
-            let contender = contenders.get(who).context("nobody")?;
+            let contender = contenders.get(who).context("unknown contender")?;
             let contender = contender.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))?;
             let (start, cpu) = (time_stats::current_time(), time_stats::cpu_time());
             contender.converse(TURNS, file.path()).await?;
             let (wall, cpu) = (start.elapsed(), time_stats::cpu_time() - cpu);
-            let times = all.get_mut(who).context("nobody")?;
+            let times = all.get_mut(who).context("unknown contender")?;
             times.connections += server.connections()?;
             if lap > 0 {
                 times.wall.push(wall.as_secs_f64() * 1e6 / TURNS as f64);

@@ -30,7 +30,7 @@ impl LoopKind {
             }
             "bare" => Self::Bare(bare_loop::BareLoop::new(url)),
             "ours" => Self::Ours(adapter_loop::AdapterLoop::new(url)?),
-            other => bail!("nobody is called {other}"),
+            other => bail!("unknown contender {other}"),
         })
     }
 
