@@ -88,12 +88,15 @@ fn line_matches(expected: &str, found: &str) -> bool {
     last.map_or(rest.is_empty(), |last| last.is_empty() || found.ends_with(last))
 }
 
+/// The longest a command of a page may take: one that waits for what never comes ends with 124.
+const STEP_SECONDS: &str = "120";
+
 fn run_shell(folder: &Path, command: &str) -> String {
     let bin = Path::new(env!("CARGO_BIN_EXE_windlass")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     #[expect(clippy::disallowed_methods, reason = "a scenario is typed into a real shell")]
-    let output = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1; {command}")])
+    let output = Command::new("timeout")
+        .args(["--kill-after=1", STEP_SECONDS, "sh", "-c", &format!("exec 2>&1; {command}")])
         .current_dir(folder)
         .env("PATH", path)
         .env("WINDLASS_HOME", folder.join(".windlass"))
